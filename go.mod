@@ -1,0 +1,3 @@
+module agentsocial
+
+go 1.26.0

@@ -1,0 +1,204 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Backend is a table: conditional transactions, batched reads and range
+// queries over items with the key grammar of this package. It has two real
+// implementations, tables/dynamo and tables/embedded, held to one another by
+// tables/conformance.
+//
+// All three methods are safe for concurrent use and honour ctx. Besides the
+// errors they name, each may return ErrThrottled, or an error of its own for
+// a backend that cannot be reached.
+//
+// Each reports what it cost to the [Usage] in ctx, if there is one.
+type Backend interface {
+	// Get reads 1-100 items in one round trip. items[i] belongs to keys[i]
+	// and is nil if there is no such item; a key may be asked for twice.
+	Get(ctx context.Context, c Consistency, keys ...Key) (items []Item, err error)
+
+	// Query reads one page of one partition, in the order of the sort key's
+	// UTF-8 bytes. A page ends after q.Limit items or about 1 MB, whichever
+	// comes first; Page.Next is nil if and only if the range was read to its
+	// end (a page that stopped exactly at the last item has a Next, and the
+	// page after it is empty).
+	Query(ctx context.Context, q Query) (Page, error)
+
+	// Commit makes all of tx's writes or none of them. A condition that does
+	// not hold is a *Cancelled. ErrConflict means that another transaction
+	// touched the same items: nothing was written. ErrUnknownOutcome means
+	// that the answer was lost: the writes may or may not stand, and calling
+	// Commit again with the same Tx (its Token included) within ten minutes
+	// is safe and settles it. Serializable with regard to other commits.
+	Commit(ctx context.Context, tx Tx) error
+}
+
+// Limits of a table, DynamoDB's own. Both backends refuse what exceeds them
+// with ErrInvalid.
+const (
+	MaxItemSize = 400 << 10 // bytes, names and values, as [Item.Size] counts
+	MaxTxWrites = 100
+	MaxTxSize   = 4 << 20
+	MaxGetKeys  = 100
+	MaxPageSize = 1 << 20
+	MaxPKSize   = 2048 // bytes
+	MaxSKSize   = 1024 // bytes
+)
+
+// Errors of a backend. They are matched with errors.Is.
+var (
+	ErrConflict       = errors.New("tables: another transaction touched the same items")
+	ErrThrottled      = errors.New("tables: throttled")
+	ErrUnknownOutcome = errors.New("tables: the answer to a commit was lost")
+	// ErrInvalid is a programming error: a limit exceeded, two writes for one
+	// key, an empty key, a set or an add on an attribute of another type, the
+	// same Token with other writes.
+	ErrInvalid = errors.New("tables: invalid request")
+)
+
+// Key is an item's primary key. Neither part is ever empty.
+type Key struct{ PK, SK string }
+
+// Consistency of a read.
+type Consistency bool
+
+const (
+	Eventual Consistency = false // may be some milliseconds old; half the price
+	Strong   Consistency = true  // sees every acknowledged commit
+)
+
+// Query asks for the items of one partition whose sort key lies in
+// [From, To]. An empty bound is open. Items that lack an index's key
+// attributes are not in the index.
+type Query struct {
+	Index       Index  // the table itself if empty
+	PK          string // partition: value of the table's or the index's partition key
+	From, To    string
+	After       *Position // exclusive start, usually the previous page's Next; need not exist; may lie outside of the range
+	Desc        bool
+	Limit       int // at most this many items; 0: as many as fit a page
+	Consistency     // an index knows only Eventual: Strong with an Index is ErrInvalid
+}
+
+// Position is a place in the order of a table's partition or of an index. In
+// an index, items with one sort key are told apart by their primary key.
+type Position struct {
+	SK  string // sort key in what is queried
+	Key Key    // the item's primary key; the zero Key when the table itself is queried
+}
+
+// Page is one page of a query's answer. Items of an index have the attributes
+// that it projects ([Indexes]).
+type Page struct {
+	Items []Item
+	Next  *Position
+}
+
+// Tx is a set of 1-100 writes to different items. With a Token (1-36
+// characters) it is idempotent for ten minutes: made again, it answers nil and
+// does nothing. One write without a Token goes as a single conditional write,
+// at half the price and without protection against being made twice when an
+// answer is lost; everything else goes as a transaction.
+type Tx struct {
+	Token  string
+	Writes []Write
+}
+
+// Write is one write of a transaction: make one with [Put], [Change],
+// [Delete] or [Check].
+type Write struct {
+	Op      Op
+	Key     Key
+	Item    Item     // OpPut: the whole item, keys included
+	Updates []Update // OpUpdate: at least one, on different attributes, never on a key
+	If      []Cond   // all must hold for the item as it stood before the transaction
+}
+
+// Op is what a write does.
+type Op int
+
+const (
+	OpPut    Op = iota + 1 // replaces the whole item, or creates it
+	OpUpdate               // changes some attributes; creates the item if it is absent
+	OpDelete               // removes the item; nothing happens if it is absent
+	OpCheck                // only checks its conditions
+)
+
+// Put writes a whole item, whose pk and sk attributes are its key.
+func Put(item Item, conds ...Cond) Write {
+	return Write{Op: OpPut, Key: item.Key(), Item: item, If: conds}
+}
+
+// Change updates attributes of an item. Conditions are added with [Write.When].
+func Change(key Key, updates ...Update) Write {
+	return Write{Op: OpUpdate, Key: key, Updates: updates}
+}
+
+// Delete removes an item.
+func Delete(key Key, conds ...Cond) Write {
+	return Write{Op: OpDelete, Key: key, If: conds}
+}
+
+// Check makes the transaction depend on an item that it does not write.
+func Check(key Key, conds ...Cond) Write {
+	return Write{Op: OpCheck, Key: key, If: conds}
+}
+
+// When adds conditions.
+func (w Write) When(conds ...Cond) Write {
+	w.If = append(w.If[:len(w.If):len(w.If)], conds...)
+	return w
+}
+
+// Cancelled says which writes of a transaction had a condition that did not
+// hold. Nothing was written.
+type Cancelled struct {
+	Reasons []Reason // one for each write, in order
+}
+
+// Reason is what became of one write of a cancelled transaction. Several may
+// have Failed: both backends report all of them.
+type Reason struct {
+	Failed bool
+	Old    Item // if Failed: the item that stood against it, nil if there was none
+}
+
+func (c *Cancelled) Error() string {
+	for i, r := range c.Reasons {
+		if r.Failed {
+			return fmt.Sprintf("tables: the condition of write %d of %d does not hold", i+1, len(c.Reasons))
+		}
+	}
+	return "tables: cancelled"
+}
+
+// Feed is a table's change feed: every change of an item, once or more often,
+// in order per item. Kept for 24 hours.
+type Feed interface {
+	// Shards lists the feed's shards that can still be read; new ones may
+	// come and closed ones go. A parent stands before its children.
+	Shards(ctx context.Context) ([]Shard, error)
+	// Changes reads up to limit changes of a shard after a sequence number
+	// ("" for its beginning), waiting a short while for the first. done means
+	// that the shard is closed and was read to its end.
+	Changes(ctx context.Context, shard, after string, limit int) (changes []StreamRecord, done bool, err error)
+}
+
+// Shard is a part of a change feed that is read in order. A child is read
+// after its parent is done.
+type Shard struct{ ID, Parent string }
+
+// StreamRecord is one change of one item. A write that changed nothing makes none.
+type StreamRecord struct {
+	Shard, Seq string    // Seq orders the records of a shard, as strings of equal width or as numbers
+	Event      string    // "INSERT", "MODIFY" or "REMOVE", as DynamoDB Streams says it
+	At         time.Time // to the millisecond at best; DynamoDB rounds to seconds
+	Key        Key
+	Old, New   Item // nil for INSERT and REMOVE respectively
+	Expired    bool // removed by TTL, not by a caller
+}

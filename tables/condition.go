@@ -1,0 +1,116 @@
+package tables
+
+// Cond is a condition on one item as it stands before a transaction. The set
+// is closed: each is a DynamoDB condition expression and some lines of the
+// embedded table, and nothing else is needed. Comparisons with an attribute
+// of another type do not hold.
+type Cond struct {
+	Op    CondOp
+	Attr  string
+	Value any // of Equal…: any scalar; of AtLeast, Before…: int64; of …SizeBelow: the size as int64
+	Elem  string
+}
+
+// CondOp names a condition.
+type CondOp int
+
+const (
+	CondAbsent CondOp = iota + 1
+	CondPresent
+	CondEqual
+	CondAbsentOrEqual
+	CondNotEqual
+	CondAtLeast
+	CondAbsentOrAtLeast
+	CondBefore
+	CondAbsentOrBefore
+	CondSizeBelow
+	CondContains
+	CondContainsOrSizeBelow
+)
+
+// Absent holds if the attribute (or, for "pk", the item) does not exist.
+func Absent(attr string) Cond { return Cond{Op: CondAbsent, Attr: attr} }
+
+// Present holds if the attribute (or, for "pk", the item) exists.
+func Present(attr string) Cond { return Cond{Op: CondPresent, Attr: attr} }
+
+// NoItem holds if there is no item under the key.
+func NoItem() Cond { return Absent(AttrPK) }
+
+// ItemExists holds if there is an item under the key.
+func ItemExists() Cond { return Present(AttrPK) }
+
+// Equal holds if the attribute has this value: a string, int64, bool or []byte.
+func Equal(attr string, v any) Cond { return Cond{Op: CondEqual, Attr: attr, Value: v} }
+
+// NotEqual holds if the attribute is absent or has another value.
+func NotEqual(attr string, v any) Cond { return Cond{Op: CondNotEqual, Attr: attr, Value: v} }
+
+// AbsentOrEqual holds if the attribute is absent or has this value.
+func AbsentOrEqual(attr string, v any) Cond { return Cond{Op: CondAbsentOrEqual, Attr: attr, Value: v} }
+
+// AtLeast holds if the attribute is a number ≥ n.
+func AtLeast(attr string, n int64) Cond { return Cond{Op: CondAtLeast, Attr: attr, Value: n} }
+
+// AbsentOrAtLeast holds if the attribute is absent or a number ≥ n.
+func AbsentOrAtLeast(attr string, n int64) Cond {
+	return Cond{Op: CondAbsentOrAtLeast, Attr: attr, Value: n}
+}
+
+// Before holds if the attribute is a number < n.
+func Before(attr string, n int64) Cond { return Cond{Op: CondBefore, Attr: attr, Value: n} }
+
+// AbsentOrBefore holds if the attribute is absent or a number < n.
+func AbsentOrBefore(attr string, n int64) Cond {
+	return Cond{Op: CondAbsentOrBefore, Attr: attr, Value: n}
+}
+
+// SizeBelow holds if the attribute is absent or a set with fewer than n members.
+func SizeBelow(attr string, n int64) Cond { return Cond{Op: CondSizeBelow, Attr: attr, Value: n} }
+
+// Contains holds if the attribute is a set with this member.
+func Contains(attr, elem string) Cond { return Cond{Op: CondContains, Attr: attr, Elem: elem} }
+
+// ContainsOrSizeBelow holds if the attribute is absent, or a set that has this
+// member already or has fewer than n members: adding elem keeps it at ≤ n.
+func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
+	return Cond{Op: CondContainsOrSizeBelow, Attr: attr, Value: n, Elem: elem}
+}
+
+// Update changes one attribute of an item.
+type Update struct {
+	Op    UpdateOp
+	Attr  string
+	Value any // OpSet: any value of an Item; OpAdd: int64; …Set: Set
+}
+
+// UpdateOp names an update.
+type UpdateOp int
+
+const (
+	UpdSet UpdateOp = iota + 1
+	UpdRemove
+	UpdAdd
+	UpdAddToSet
+	UpdRemoveFromSet
+)
+
+// SetAttr sets an attribute.
+func SetAttr(attr string, v any) Update { return Update{Op: UpdSet, Attr: attr, Value: v} }
+
+// RemoveAttr removes an attribute, if it is there.
+func RemoveAttr(attr string) Update { return Update{Op: UpdRemove, Attr: attr} }
+
+// Add adds n, which may be negative, to a number; an absent one counts as 0.
+func Add(attr string, n int64) Update { return Update{Op: UpdAdd, Attr: attr, Value: n} }
+
+// AddToSet adds members to a set; an absent one counts as empty.
+func AddToSet(attr string, members ...string) Update {
+	return Update{Op: UpdAddToSet, Attr: attr, Value: NewSet(members...)}
+}
+
+// RemoveFromSet removes members from a set; a set left empty is removed.
+func RemoveFromSet(attr string, members ...string) Update {
+	return Update{Op: UpdRemoveFromSet, Attr: attr, Value: NewSet(members...)}
+}

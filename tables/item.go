@@ -1,0 +1,220 @@
+package tables
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Item is an item of the table: attribute name → value. A value is a string,
+// int64, bool, []byte, Set, Map or List, and nothing else. Both backends
+// return exactly these types.
+type Item map[string]any
+
+// Map and List are nested values.
+type (
+	Map  = map[string]any
+	List = []any
+)
+
+// Set is a set of strings: sorted, without duplicates, never empty (an empty
+// set is an absent attribute).
+type Set []string
+
+// NewSet makes a set.
+func NewSet(members ...string) Set {
+	s := slices.Clone(members)
+	slices.Sort(s)
+	return Set(slices.Compact(s))
+}
+
+// Has reports whether m is a member.
+func (s Set) Has(m string) bool { _, ok := slices.BinarySearch(s, m); return ok }
+
+// Key is the item's primary key.
+func (i Item) Key() Key {
+	pk, _ := i[AttrPK].(string)
+	sk, _ := i[AttrSK].(string)
+	return Key{pk, sk}
+}
+
+// Int is a number, 0 if the attribute is absent or no number.
+func (i Item) Int(attr string) int64 { n, _ := i[attr].(int64); return n }
+
+// Str is a string, "" if the attribute is absent or no string.
+func (i Item) Str(attr string) string { s, _ := i[attr].(string); return s }
+
+// Bool is a boolean, false if the attribute is absent or no boolean.
+func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
+
+// Marshal makes an item of a struct whose fields carry a `db:"name"` tag.
+// Zero values are left out, unless the tag says `db:"name,keep"`. Fields may be
+// string, bool, any integer, []byte, Set, []string (a List), Map, a struct
+// (a Map), a pointer to one, or an embedded struct (flattened).
+// It panics on a field of any other type: that is a mistake in the program.
+func Marshal(v any) Item {
+	item := Item{}
+	marshal(reflect.Indirect(reflect.ValueOf(v)), item)
+	return item
+}
+
+// Unmarshal fills a struct made for [Marshal] from an item. Attributes that
+// the struct does not have are ignored, so that an old program can read what
+// a newer one wrote; an attribute of another type is an error.
+func Unmarshal(item Item, v any) error {
+	return unmarshal(item, reflect.ValueOf(v).Elem())
+}
+
+type field struct {
+	index  int
+	name   string
+	keep   bool
+	inline bool
+}
+
+var fieldCache sync.Map // reflect.Type → []field
+
+func fieldsOf(t reflect.Type) []field {
+	if f, ok := fieldCache.Load(t); ok {
+		return f.([]field)
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			fields = append(fields, field{index: i, inline: true})
+			continue
+		}
+		name, opt, _ := strings.Cut(f.Tag.Get("db"), ",")
+		if name == "" {
+			continue
+		}
+		fields = append(fields, field{index: i, name: name, keep: opt == "keep"})
+	}
+	fieldCache.Store(t, fields)
+	return fields
+}
+
+func marshal(v reflect.Value, into map[string]any) {
+	for _, f := range fieldsOf(v.Type()) {
+		fv := v.Field(f.index)
+		if f.inline {
+			marshal(fv, into)
+			continue
+		}
+		if fv.IsZero() && !f.keep {
+			continue
+		}
+		if a, ok := attribute(fv); ok {
+			into[f.name] = a
+		}
+	}
+}
+
+func attribute(v reflect.Value) (any, bool) {
+	switch x := v.Interface().(type) {
+	case []byte:
+		return x, x != nil
+	case Set:
+		return x, len(x) > 0
+	case Map:
+		return x, x != nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return v.String(), true
+	case reflect.Bool:
+		return v.Bool(), true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int(), true
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.String {
+			l := make(List, v.Len())
+			for i := range l {
+				l[i] = v.Index(i).String()
+			}
+			return l, v.Len() > 0
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil, false
+		}
+		return attribute(v.Elem())
+	case reflect.Struct:
+		m := Map{}
+		marshal(v, m)
+		return m, true
+	}
+	panic(fmt.Sprintf("tables: cannot store a %s", v.Type()))
+}
+
+func unmarshal(from map[string]any, v reflect.Value) error {
+	for _, f := range fieldsOf(v.Type()) {
+		fv := v.Field(f.index)
+		if f.inline {
+			if err := unmarshal(from, fv); err != nil {
+				return err
+			}
+			continue
+		}
+		a, ok := from[f.name]
+		if !ok {
+			fv.SetZero()
+			continue
+		}
+		if err := assign(a, fv); err != nil {
+			return fmt.Errorf("tables: attribute %q: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+func assign(a any, v reflect.Value) error {
+	if reflect.TypeOf(a) == v.Type() {
+		v.Set(reflect.ValueOf(a))
+		return nil
+	}
+	switch {
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return assign(a, v.Elem())
+	case v.Kind() == reflect.Struct:
+		if m, ok := a.(Map); ok {
+			return unmarshal(m, v)
+		}
+	case v.CanInt():
+		if n, ok := a.(int64); ok {
+			if v.OverflowInt(n) {
+				return fmt.Errorf("%d does not fit a %s", n, v.Type())
+			}
+			v.SetInt(n)
+			return nil
+		}
+	case v.Kind() == reflect.String:
+		if s, ok := a.(string); ok {
+			v.SetString(s)
+			return nil
+		}
+	case v.Kind() == reflect.Bool:
+		if b, ok := a.(bool); ok {
+			v.SetBool(b)
+			return nil
+		}
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
+		if l, ok := a.(List); ok {
+			out := reflect.MakeSlice(v.Type(), len(l), len(l))
+			for i, e := range l {
+				s, ok := e.(string)
+				if !ok {
+					return fmt.Errorf("a %T in a list of strings", e)
+				}
+				out.Index(i).SetString(s)
+			}
+			v.Set(out)
+			return nil
+		}
+	}
+	return fmt.Errorf("a %T where a %s is expected", a, v.Type())
+}

@@ -1,0 +1,60 @@
+package tables
+
+import (
+	"context"
+	"sync"
+)
+
+// Usage adds up what one request cost at the table. A unit is DynamoDB's
+// billing unit (on-demand request unit); reads come in halves.
+type Usage struct {
+	mu     sync.Mutex
+	reads  float64
+	writes float64
+	trips  int // serial round trips: the longest chain of calls that waited for one another
+	done   int // depth of the deepest call that has returned
+}
+
+type usageKey struct{}
+
+// WithUsage returns a context in which every call of a backend is added up.
+func WithUsage(ctx context.Context) (context.Context, *Usage) {
+	u := new(Usage)
+	return context.WithValue(ctx, usageKey{}, u), u
+}
+
+// Spend adds units to the usage in ctx, if there is one. Backends call it.
+func Spend(ctx context.Context, read, write float64) {
+	if u, ok := ctx.Value(usageKey{}).(*Usage); ok {
+		u.mu.Lock()
+		u.reads += read
+		u.writes += write
+		u.mu.Unlock()
+	}
+}
+
+// Trip marks the beginning of a round trip and returns its end. Calls side by
+// side count once: a call's depth is one more than that of the deepest call
+// that had returned when it began. Backends call it.
+func Trip(ctx context.Context) (end func()) {
+	u, ok := ctx.Value(usageKey{}).(*Usage)
+	if !ok {
+		return func() {}
+	}
+	u.mu.Lock()
+	depth := u.done + 1
+	u.trips = max(u.trips, depth)
+	u.mu.Unlock()
+	return func() {
+		u.mu.Lock()
+		u.done = max(u.done, depth)
+		u.mu.Unlock()
+	}
+}
+
+// Trips is the number of serial round trips so far.
+func (u *Usage) Trips() int { u.mu.Lock(); defer u.mu.Unlock(); return u.trips }
+
+// ReadUnits and WriteUnits are what was billed so far.
+func (u *Usage) ReadUnits() float64  { u.mu.Lock(); defer u.mu.Unlock(); return u.reads }
+func (u *Usage) WriteUnits() float64 { u.mu.Lock(); defer u.mu.Unlock(); return u.writes }
