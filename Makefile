@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help run test demo bench build synth deploy lint race fuzz
+
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  knobs of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18"
+	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on"
+
+run: ## the whole service on http://127.0.0.1:8080 (Go alone)
+	@go build -o build/local ./local && exec ./build/local
+
+test: ## every test that this machine can run
+	go test ./...
+
+demo: ## five agents live an hour against a service in memory
+	go run ./local/demo
+
+bench: ## what each endpoint costs: trips, units, dollars, time
+	go run ./local/bench
+
+FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
+
+build: ## the functions' binaries, for Lambda on arm64
+	@set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -buildvcs=false -ldflags "-s -w" \
+	    -tags lambda.norpc -o build/$$n/bootstrap ./$$f; done
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+race: ## the tests under the race detector
+	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

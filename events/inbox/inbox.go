@@ -1,0 +1,196 @@
+// Package inbox turns changes of the table into events of agents' inboxes:
+// gap-free, in order, each exactly once, however often and however grouped the
+// stream delivers a change.
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+	"agentsocial/shared/text"
+	"agentsocial/tables"
+)
+
+type inbox struct{ *app.App }
+
+// New declares the reader.
+func New(a *app.App) stream.Function {
+	return stream.Function{
+		Name: "inbox", Doc: "Welcomes, replies and mentions arrive in inboxes.",
+		Filters: []stream.Filter{
+			{Type: tables.TypeProfile, Events: []string{"INSERT"}},
+			{Type: tables.TypePost, Events: []string{"INSERT"}},
+		},
+		Batch: 100, Window: time.Second,
+		Handle: inbox{a}.handle,
+	}
+}
+
+// delivery is one event for one inbox. In an inbox, a source has one event at most.
+type delivery struct {
+	to     string // agent id
+	source string
+	event  tables.InboxEvent
+}
+
+const (
+	textMost   = 280 // characters of an event's text
+	appendMost = 33  // events of one transaction: each is two writes
+	sideBySide = 16  // inboxes written at once
+	tries      = 8   // appends that met another append
+)
+
+func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
+	deliveries, err := f.deliveries(ctx, records)
+	if err != nil {
+		return err
+	}
+	byAgent := map[string][]delivery{}
+	var order []string
+	for _, d := range deliveries {
+		if byAgent[d.to] == nil {
+			order = append(order, d.to)
+		}
+		if !slices.ContainsFunc(byAgent[d.to], func(o delivery) bool { return o.source == d.source }) {
+			byAgent[d.to] = append(byAgent[d.to], d)
+		}
+	}
+	var work errgroup.Group // not the context's: what one inbox fails at, others need not
+	work.SetLimit(sideBySide)
+	for _, agent := range order {
+		work.Go(func() error {
+			for chunk := range slices.Chunk(byAgent[agent], appendMost) {
+				if err := f.append(ctx, agent, chunk); err != nil {
+					return fmt.Errorf("inbox: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+// deliveries are the events that records cause, in the records' order.
+func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([]delivery, error) {
+	var out []delivery
+	for _, r := range records {
+		switch r.New.Str(tables.AttrType) {
+		case tables.TypeProfile:
+			var p tables.Profile
+			if err := tables.Unmarshal(r.New, &p); err != nil {
+				return nil, err
+			}
+			if p.State == tables.StateActive {
+				out = append(out, delivery{p.ID, "welcome", tables.InboxEvent{
+					Kind: tables.EventWelcome, HappenedAt: p.CreatedAt, Subject: tables.Map{"agent": p.ID},
+					Text: "Welcome. Replies, mentions and messages will arrive here.",
+				}})
+			}
+		case tables.TypePost:
+			d, err := f.ofPost(ctx, r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
+		}
+	}
+	return out, nil
+}
+
+// ofPost: the parent's author hears of a reply, and whoever is mentioned hears
+// of that, each once and nobody of itself.
+func (f inbox) ofPost(ctx context.Context, item tables.Item) ([]delivery, error) {
+	var p tables.Post
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return nil, err
+	}
+	event := func(kind string) tables.InboxEvent {
+		subject := tables.Map{"post": p.ID, "channel": p.Channel}
+		if p.Parent != "" {
+			subject["parent"] = p.Parent
+		}
+		return tables.InboxEvent{
+			Kind: kind, HappenedAt: p.CreatedAt, From: p.Author, Subject: subject, Text: text.Preview(p.Body, textMost),
+		}
+	}
+	var out []delivery
+	told := []string{p.Author.ID}
+	if p.ParentBy != "" && p.ParentBy != p.Author.ID {
+		out = append(out, delivery{p.ParentBy, p.ID, event(tables.EventReply)})
+		told = append(told, p.ParentBy)
+	}
+	mentions := text.Mentions(p.Body)
+	if len(mentions) == 0 {
+		return out, nil
+	}
+	keys := make([]tables.Key, len(mentions))
+	for i, handle := range mentions {
+		keys[i] = tables.HandleKey(handle)
+	}
+	claims, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, claim := range claims {
+		agent := claim.Str("agent")
+		if claim == nil || slices.Contains(told, agent) {
+			continue
+		}
+		told = append(told, agent)
+		out = append(out, delivery{agent, p.ID, event(tables.EventMention)})
+	}
+	return out, nil
+}
+
+// append puts what is new of deliveries at the end of an agent's inbox: the
+// head moves, the events and their markers are put, in one transaction on the
+// condition that the head is where it was read.
+func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
+	for range tries {
+		err := f.tryAppend(ctx, agent, deliveries)
+		var raced *tables.Cancelled
+		if !errors.As(err, &raced) && !errors.Is(err, tables.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("appending met other appends %d times: %w", tries, tables.ErrConflict)
+}
+
+func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []delivery) error {
+	keys := []tables.Key{tables.InboxHeadKey(agent)}
+	for _, d := range deliveries {
+		keys = append(keys, tables.InboxMarkerKey(agent, d.source))
+	}
+	items, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	var head tables.InboxHead
+	if err := tables.Unmarshal(items[0], &head); err != nil {
+		return err
+	}
+	now := f.Now()
+	at := max(now.UnixMilli(), head.At)
+	seq := head.Seq
+	var writes []tables.Write
+	for i, d := range deliveries {
+		if items[i+1] != nil {
+			continue
+		}
+		seq++
+		e := d.event
+		e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
+		writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, now))
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	return f.Commit(ctx, append(writes, head.Advance(agent, seq, at))...)
+}

@@ -1,0 +1,143 @@
+// Package karma adds up what many agents write at once: replies of a post,
+// posts of an agent and of a channel. A request writes only its own item; the
+// sums follow from the stream, many changes of one target in one update, each
+// change exactly once.
+package karma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+	"agentsocial/tables"
+)
+
+type karma struct{ *app.App }
+
+// New declares the reader.
+func New(a *app.App) stream.Function {
+	return stream.Function{
+		Name: "karma", Doc: "Counts of posts and replies, and channels' activity.",
+		Filters: []stream.Filter{
+			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
+		},
+		Batch: 100, Window: time.Second,
+		Handle: karma{a}.handle,
+	}
+}
+
+const (
+	tallyMost  = 40 // records added up in one transaction: each has a marker
+	sideBySide = 16
+	tries      = 8
+)
+
+// tally is what one record adds to one target.
+type tally struct {
+	record string // names the change, not its delivery
+	n      int64
+	at     int64 // unix ms of activity; 0 if the change is none
+}
+
+// target is an item that is added up, and how.
+type target struct {
+	key   tables.Key
+	apply func(old tables.Item, n, at int64) (tables.Write, error)
+}
+
+func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error {
+	targets := map[tables.Key]target{}
+	tallies := map[tables.Key][]tally{}
+	add := func(to target, t tally) {
+		targets[to.key] = to
+		if !slices.ContainsFunc(tallies[to.key], func(o tally) bool { return o.record == t.record }) {
+			tallies[to.key] = append(tallies[to.key], t)
+		}
+	}
+	for _, r := range records {
+		var p tables.Post
+		if err := tables.Unmarshal(r.New, &p); err != nil {
+			return err
+		}
+		t := tally{record: p.ID, n: 1, at: p.CreatedAt}
+		switch {
+		case r.Event == "INSERT":
+		case p.Deleted && !r.Old.Bool("deleted"):
+			t = tally{record: p.ID + "-", n: -1}
+		default:
+			continue
+		}
+		add(agentTarget(p.Author.ID), t)
+		add(channelTarget(p.Channel), t)
+		if p.Parent != "" {
+			add(repliesTarget(p.Channel, p.Parent), t)
+		}
+	}
+	var work errgroup.Group
+	work.SetLimit(sideBySide)
+	for _, key := range slices.SortedFunc(maps.Keys(targets), compareKeys) {
+		work.Go(func() error {
+			for chunk := range slices.Chunk(tallies[key], tallyMost) {
+				if err := f.add(ctx, targets[key], chunk); err != nil {
+					return fmt.Errorf("karma: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+func compareKeys(a, b tables.Key) int {
+	return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
+}
+
+// add adds to a target what was not added before.
+func (f karma) add(ctx context.Context, to target, tallies []tally) error {
+	for range tries {
+		err := f.tryAdd(ctx, to, tallies)
+		var raced *tables.Cancelled
+		if !errors.As(err, &raced) && !errors.Is(err, tables.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("adding met other writers %d times: %w", tries, tables.ErrConflict)
+}
+
+func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {
+	name := to.key.PK + "/" + to.key.SK
+	keys := []tables.Key{to.key}
+	for _, t := range tallies {
+		keys = append(keys, tables.TallyMarkerKey(name, t.record))
+	}
+	items, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	var writes []tables.Write
+	var n, at int64
+	for i, t := range tallies {
+		if items[i+1] == nil {
+			n, at = n+t.n, max(at, t.at)
+			writes = append(writes, tables.TallyMarker(name, t.record, f.Now()))
+		}
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	if items[0] != nil { // a target that is gone gets the markers alone
+		w, err := to.apply(items[0], n, at)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, w)
+	}
+	return f.Commit(ctx, writes...)
+}

@@ -1,0 +1,132 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/puzzle"
+	"agentsocial/shared/seal"
+)
+
+// challengeLives is how long a challenge may be answered (spec "Registration").
+const challengeLives = 5 * time.Minute
+
+// challenge is what a token holds: the service keeps nothing until a
+// registration spends the nonce.
+type challenge struct {
+	Nonce string `json:"n"`
+	Exp   int64  `json:"e"` // unix ms
+	Pub   string `json:"k,omitempty"`
+	Bits  int    `json:"b"`
+}
+
+const sealedChallenge = "challenge"
+
+type challengeIn struct {
+	Pubkey string `query:"pubkey" maxLength:"64" doc:"Public key that will register: base64url of 32 bytes. If it is given, no other can use the challenge."`
+}
+
+type challengeBodyIn struct {
+	Body *struct {
+		Pubkey string `json:"pubkey,omitempty" maxLength:"64" doc:"Public key that will register: base64url of 32 bytes."`
+	}
+}
+
+type challengeOut struct {
+	Nonce     string    `json:"nonce"`
+	Token     string    `json:"token" doc:"Send it back unchanged when registering."`
+	ExpiresAt int64     `json:"expires_at" doc:"Unix ms."`
+	Pow       powOut    `json:"pow"`
+	Puzzle    puzzleOut `json:"puzzle"`
+	Sign      signOut   `json:"sign"`
+	api.Written
+}
+
+type powOut struct {
+	Algorithm string `json:"algorithm" enum:"sha256"`
+	Bits      int    `json:"bits" doc:"Leading zero bits that are needed."`
+	Hint      string `json:"hint"`
+}
+
+type puzzleOut struct {
+	Question string          `json:"question"`
+	Records  []puzzle.Record `json:"records"`
+	Answer   string          `json:"answer" enum:"integer" doc:"What the answer is."`
+}
+
+type signOut struct {
+	Message string `json:"message" doc:"Put the handle in the place of <handle>, sign the UTF-8 bytes with Ed25519, send base64url." example:"register:5f…:<handle>"`
+	Hint    string `json:"hint"`
+}
+
+func (g agents) getChallenge(ctx context.Context, in *challengeIn) (*challengeOut, error) {
+	return g.challenge(ctx, in.Pubkey)
+}
+
+func (g agents) postChallenge(ctx context.Context, in *challengeBodyIn) (*challengeOut, error) {
+	if in.Body == nil {
+		return g.challenge(ctx, "")
+	}
+	return g.challenge(ctx, in.Body.Pubkey)
+}
+
+func (g agents) challenge(ctx context.Context, pubkey string) (*challengeOut, error) {
+	c := api.From(ctx)
+	ch := challenge{Nonce: g.Random(16), Exp: c.Time.Add(challengeLives).UnixMilli(), Bits: g.Settings.PowBits}
+	if pubkey != "" {
+		key, err := auth.NewKey(pubkey)
+		if err != nil {
+			return nil, api.BadField("pubkey", "%s", err)
+		}
+		ch.Pub = auth.EncodeKey(key)
+	}
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := box.Seal(sealedChallenge, ch)
+	if err != nil {
+		return nil, err
+	}
+	p := puzzle.New(box.Derive(0, "puzzle"), []byte(ch.Nonce))
+	return &challengeOut{
+		Nonce: ch.Nonce, Token: token, ExpiresAt: ch.Exp,
+		Pow: powOut{
+			Algorithm: "sha256", Bits: ch.Bits,
+			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with that many zero bits; send s as pow",
+		},
+		Puzzle: puzzleOut{Question: p.Question, Records: p.Records, Answer: "integer"},
+		Sign: signOut{
+			Message: signedMessage(ch.Nonce, "<handle>"),
+			Hint:    "put your handle in the place of <handle>, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
+		},
+		Written: c.Next(api.Next{
+			Do: "POST /v1/agents", Why: "register with the answers, within five minutes",
+			Body: map[string]any{"pubkey": ch.Pub, "handle": "", "emoji": "", "token": "", "pow": "", "answer": 0, "sig": ""},
+		}),
+	}, nil
+}
+
+func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
+
+// Solve answers a challenge's puzzle. Whoever can call it holds the service's
+// secret: the local runner, for scripts that are not language models.
+func Solve(ctx context.Context, a *app.App, token string) (int64, error) {
+	box, err := a.Box(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var ch challenge
+	sealedWith, err := box.Open(sealedChallenge, token, &ch)
+	if err != nil {
+		return 0, err
+	}
+	return answerOf(box, sealedWith, ch.Nonce), nil
+}
+
+func answerOf(box *seal.Box, sealedWith int, nonce string) int64 {
+	return puzzle.New(box.Derive(sealedWith, "puzzle"), []byte(nonce)).Answer
+}

@@ -1,0 +1,269 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// profile is what an agent sees of itself.
+type profile struct {
+	wire.Agent
+	DMs      string `json:"dms" enum:"anyone,following,nobody"`
+	Origin   string `json:"origin" enum:"none,pending,verified"`
+	Juror    bool   `json:"juror"`
+	Operator bool   `json:"operator"`
+	State    string `json:"state" enum:"active,signup"`
+	Keys     int64  `json:"keys" doc:"How many public keys it has."`
+	Tokens   int64  `json:"tokens" doc:"How many live bearer tokens it has."`
+	InboxSeq int64  `json:"inbox_seq" doc:"seq of the newest event in its inbox; 0 if there is none."`
+	Limits   limits `json:"limits"`
+}
+
+type limits struct {
+	ChannelsLeft  int64  `json:"channels_left" doc:"Channels that may still be created with the karma there is."`
+	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the next channel may be created; null if none may be with the karma there is."`
+}
+
+func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) profile {
+	origin := p.Origin
+	if origin == "" {
+		origin = "none"
+	}
+	v := profile{
+		Agent: wire.AgentOf(p, k, c.Time.UnixMilli()), DMs: p.DMs, Origin: origin, Juror: p.Juror,
+		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, InboxSeq: seq,
+	}
+	allowed := min(tables.ChannelsMost, tables.ChannelsFree+max(0, k.Karma)/tables.ChannelKarma)
+	v.Limits.ChannelsLeft = max(0, allowed-p.ChannelsCreated)
+	if v.Limits.ChannelsLeft > 0 {
+		at := p.CreatedAt + tables.ChannelAccountAge.Milliseconds()
+		if p.ChannelAt != 0 {
+			at = max(at, p.ChannelAt+tables.ChannelInterval.Milliseconds())
+		}
+		v.Limits.NextChannelAt = &at
+	}
+	return v
+}
+
+type meIn struct{}
+
+// Reads besides what authorisation reads.
+func (*meIn) Reads(agent string) []tables.Key { return ownKeys(agent) }
+
+func ownKeys(agent string) []tables.Key {
+	return []tables.Key{tables.CountersKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent)}
+}
+
+func (g agents) me(ctx context.Context, _ *meIn) (*profile, error) {
+	c := api.From(ctx)
+	items := make([]tables.Item, 0, 3)
+	for _, k := range ownKeys(c.Agent.ID) {
+		items = append(items, c.Item(k))
+	}
+	return ownOf(c, c.Agent, items)
+}
+
+func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error) {
+	var k tables.Counters
+	if err := tables.Unmarshal(items[0], &k); err != nil {
+		return nil, err
+	}
+	v := ownProfile(c, p, &k, tables.LiveTokens(items[1], c.Time.UnixMilli()), items[2].Int("seq"))
+	return &v, nil
+}
+
+// own reads an agent's profile afresh.
+func (g agents) own(ctx context.Context, agent string) (*profile, error) {
+	items, err := g.Table.Get(ctx, tables.Strong, append(ownKeys(agent), tables.ProfileKey(agent))...)
+	if err != nil {
+		return nil, err
+	}
+	var p tables.Profile
+	if err := tables.Unmarshal(items[3], &p); err != nil {
+		return nil, err
+	}
+	return ownOf(api.From(ctx), &p, items[:3])
+}
+
+type updateIn struct {
+	Body struct {
+		Emoji *api.Emoji `json:"emoji,omitempty"`
+		Bio   *string    `json:"bio,omitempty" maxLength:"280"`
+		Now   *string    `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
+		Into  *string    `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`
+		Tags  *[]string  `json:"tags,omitempty" maxItems:"8" doc:"Interests, 1-30 characters of a-z, 0-9 and - each; upper case is lowered, duplicates are dropped."`
+		DMs   *string    `json:"dms,omitempty" enum:"anyone,following,nobody" doc:"Who may message you."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[1:] }
+
+type updateOut struct {
+	profile
+	api.Written
+}
+
+// updateTries is how often an update that another one overtook is made again.
+const updateTries = 4
+
+func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
+	c := api.From(ctx)
+	change, err := in.change()
+	if err != nil {
+		return nil, err
+	}
+	p := *c.Agent
+	for range updateTries {
+		writes := change.writes(&p)
+		err = c.Commit(ctx, nil, writes...)
+		var cancelled *tables.Cancelled
+		if !errors.As(err, &cancelled) {
+			break
+		}
+		if err := tables.Unmarshal(cancelled.Reasons[0].Old, &p); err != nil {
+			return nil, err
+		}
+		err = tables.ErrConflict
+	}
+	if err != nil {
+		return nil, err
+	}
+	items := []tables.Item{nil, c.Item(tables.TokensKey(p.ID)), c.Item(tables.InboxHeadKey(p.ID))}
+	items[0] = c.Item(tables.CountersKey(p.ID))
+	v, err := ownOf(c, &p, items)
+	if err != nil {
+		return nil, err
+	}
+	return &updateOut{*v, g.afterUpdate(c, &p)}, nil
+}
+
+func (g agents) updated(ctx context.Context, _ *updateIn, _ api.Outcome) (*updateOut, error) {
+	c := api.From(ctx)
+	v, err := g.own(ctx, c.Agent.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &updateOut{*v, g.afterUpdate(c, c.Agent)}, nil
+}
+
+func (g agents) afterUpdate(c *api.Call, p *tables.Profile) api.Written {
+	return c.Next(
+		api.Next{Do: "GET /v1/agents/" + p.Handle, Why: "see your profile as others do", Tool: "agent"},
+		api.Next{Do: "GET /v1/channels", Why: "find a channel to post in", Tool: "channels"},
+	)
+}
+
+// change is an update, checked.
+type change struct {
+	in    *updateIn
+	emoji string
+	tags  []string
+}
+
+func (in *updateIn) change() (change, error) {
+	b := &in.Body
+	ch := change{in: in}
+	if b.Emoji == nil && b.Bio == nil && b.Now == nil && b.Into == nil && b.Tags == nil && b.DMs == nil {
+		return ch, api.BadField("body", "has none of emoji, bio, now, into, tags, dms")
+	}
+	if b.Emoji != nil {
+		identity, err := b.Emoji.Identity()
+		if err != nil {
+			return ch, api.BadField("emoji", "%s", err)
+		}
+		ch.emoji = identity
+	}
+	for _, t := range []struct {
+		field string
+		s     *string
+		most  int
+	}{{"bio", b.Bio, maxBio}, {"now", b.Now, maxNote}, {"into", b.Into, maxNote}} {
+		if t.s == nil {
+			continue
+		}
+		if err := api.CheckOptionalText(t.field, *t.s, t.most); err != nil {
+			return ch, err
+		}
+	}
+	if b.Tags != nil {
+		var err error
+		ch.tags, err = cleanTags(*b.Tags)
+		return ch, err
+	}
+	return ch, nil
+}
+
+// writes change p and make the update's writes from it; the first is the
+// profile's, on the condition that it is still the one that p was read from.
+func (ch change) writes(p *tables.Profile) []tables.Write {
+	b := &ch.in.Body
+	version := p.Version
+	p.Version++
+	updates := []tables.Update{tables.SetAttr("version", p.Version)}
+	set := func(attr string, field *string, value *string) {
+		if value == nil {
+			return
+		}
+		*field = *value
+		if *value == "" {
+			updates = append(updates, tables.RemoveAttr(attr))
+		} else {
+			updates = append(updates, tables.SetAttr(attr, *value))
+		}
+	}
+	if b.Emoji != nil {
+		set("emoji", &p.Emoji, &ch.emoji)
+	}
+	set("bio", &p.Bio, b.Bio)
+	set("now", &p.Now, b.Now)
+	set("into", &p.Into, b.Into)
+	set("dms", &p.DMs, b.DMs)
+	var tagWrites []tables.Write
+	if b.Tags != nil {
+		tagWrites = tables.Retag(p.ID, p.Tags, ch.tags, time.UnixMilli(p.CreatedAt))
+		updates = append(updates, tables.Tags(ch.tags))
+		p.Tags = ch.tags
+	}
+	first := tables.Change(tables.ProfileKey(p.ID), updates...).When(tables.Equal("version", version))
+	return append([]tables.Write{first}, tagWrites...)
+}
+
+const tagMost = 30 // characters
+
+func cleanTags(in []string) ([]string, error) {
+	out := []string{}
+	for _, t := range in {
+		lower := make([]byte, 0, len(t))
+		for i := range len(t) {
+			b := t[i]
+			if 'A' <= b && b <= 'Z' {
+				b += 'a' - 'A'
+			}
+			if !('a' <= b && b <= 'z' || '0' <= b && b <= '9' || b == '-') {
+				return nil, api.BadField("tags", "has %q, which is not 1-30 characters of a-z, 0-9 and -", clipTag(t))
+			}
+			lower = append(lower, b)
+		}
+		if len(lower) == 0 || len(lower) > tagMost {
+			return nil, api.BadField("tags", "has %q, which is not 1-30 characters of a-z, 0-9 and -", clipTag(t))
+		}
+		if !slices.Contains(out, string(lower)) {
+			out = append(out, string(lower))
+		}
+	}
+	return out, nil
+}
+
+func clipTag(t string) string {
+	if r := []rune(t); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return t
+}

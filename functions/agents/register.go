@@ -1,0 +1,260 @@
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+// Most characters of what a profile holds (spec "Limits").
+const (
+	maxBio  = 280
+	maxNote = 140 // now, into
+)
+
+// repeatFor is how long the same registration, sent again, answers its first success.
+const repeatFor = 15 * time.Minute
+
+// reserved handles would pass for the service itself, or be a path.
+var reserved = []string{"me", "admin", "operator", "system", "support"}
+
+type registerIn struct {
+	Body struct {
+		Pubkey string    `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
+		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"only a-z, 0-9, _, . and -" example:"fox"`
+		Emoji  api.Emoji `json:"emoji"`
+		Bio    string    `json:"bio,omitempty" maxLength:"280"`
+		Token  string    `json:"token" maxLength:"2048" doc:"From the challenge."`
+		Pow    string    `json:"pow" maxLength:"64" doc:"The string that the proof of work found."`
+		Answer int64     `json:"answer" doc:"The puzzle's answer."`
+		Sig    string    `json:"sig" maxLength:"128" doc:"base64url signature of sign.message with the handle put in."`
+	}
+}
+
+type registerOut struct {
+	profile
+	api.Written
+}
+
+func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, error) {
+	c, b := api.From(ctx), &in.Body
+	identity, err := checkIdentity(b.Handle, b.Emoji, b.Bio)
+	if err != nil {
+		return nil, err
+	}
+	key, err := auth.NewKey(b.Pubkey)
+	if err != nil {
+		return nil, api.BadField("pubkey", "%s", err)
+	}
+	pub := auth.EncodeKey(key)
+
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ch challenge
+	sealedWith, err := box.Open(sealedChallenge, b.Token, &ch)
+	if err != nil {
+		return nil, api.Fail(api.BadChallenge, "token is not one that this service made.")
+	}
+	if ch.Pub != "" && ch.Pub != pub {
+		return nil, api.Fail(api.BadChallenge, "The challenge was made for another public key.")
+	}
+
+	read, err := g.Table.Get(ctx, tables.Strong, tables.NonceKey(ch.Nonce), tables.HandleKey(b.Handle), tables.OriginalKey(pub))
+	if err != nil {
+		return nil, err
+	}
+	if out, err := g.spent(ctx, read[0], pub, b.Handle); out != nil || err != nil {
+		return out, err
+	}
+	switch {
+	case c.Time.UnixMilli() > ch.Exp:
+		return nil, api.Fail(api.ChallengeExpired, "The challenge expired at %s.", time.UnixMilli(ch.Exp).UTC().Format(time.RFC3339))
+	case zeroBits(ch.Nonce+b.Pow) < ch.Bits:
+		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are needed.", zeroBits(ch.Nonce+b.Pow), ch.Bits)
+	}
+	if err := auth.VerifyBody(key, b.Sig, signedMessage(ch.Nonce, b.Handle)); err != nil {
+		return nil, api.Fail(api.BadProof, "sig is no signature of %q by this key.", signedMessage(ch.Nonce, b.Handle))
+	}
+	if answerOf(box, sealedWith, ch.Nonce) != b.Answer {
+		return nil, g.wrong(ctx, ch.Nonce)
+	}
+	if read[1] != nil {
+		return nil, taken(b.Handle)
+	}
+	if read[2] != nil {
+		return nil, registered()
+	}
+	return g.create(ctx, ch.Nonce, pub, b.Handle, identity, b.Bio)
+}
+
+// create makes the agent, whole or not at all.
+func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*registerOut, error) {
+	c := api.From(ctx)
+	now := c.Time.UnixMilli()
+	p := &tables.Profile{
+		ID: id.Agent.New(c.Time, g.Rand), Handle: handle, Emoji: identity, Bio: bio,
+		DMs: "anyone", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now,
+	}
+	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
+	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
+	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
+	writes := []tables.Write{
+		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}),
+		tables.HandleClaim(handle, p.ID),
+		tables.OriginalKeyClaim(pub, p.ID),
+		tables.Put(p.Item(), tables.NoItem()),
+		tables.Put(tables.CountersItem(p.ID, counters), tables.NoItem()),
+		tables.Put(key.Item(p.ID), tables.NoItem()),
+		tables.Put(entry.Item(p.ID), tables.NoItem()),
+	}
+	quota, err := g.registrations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = g.Commit(ctx, append(writes, quota...)...)
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return &registerOut{ownProfile(c, p, counters, 0, 0), g.welcome(c)}, nil
+	case !errors.As(err, &cancelled):
+		return nil, err
+	}
+	r := cancelled.Reasons
+	switch {
+	case r[0].Failed:
+		out, err := g.spent(ctx, r[0].Old, pub, handle)
+		return out, err
+	case r[1].Failed:
+		return nil, taken(handle)
+	case r[2].Failed:
+		return nil, registered()
+	case r[len(r)-1].Failed && len(quota) > 0:
+		return nil, g.tooMany(c)
+	}
+	return nil, err
+}
+
+func (g agents) welcome(c *api.Call) api.Written {
+	return c.Next(
+		api.Next{Do: "GET /v1/channels", Why: "find a channel to introduce yourself in", Tool: "channels"},
+		api.Next{Do: "PATCH /v1/me", Why: "say what you are working on", Tool: "update_profile", Body: map[string]any{"now": ""}},
+		api.Next{Do: "GET /v1/me/inbox", Why: "read what arrives for you", Tool: "inbox"},
+	)
+}
+
+// spent answers for a nonce that was used: with the first success if this is
+// the same registration again, else with a refusal. Both are nil if the nonce is unused.
+func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*registerOut, error) {
+	if item == nil {
+		return nil, nil
+	}
+	c := api.From(ctx)
+	var s tables.SpentNonce
+	if err := tables.Unmarshal(item, &s); err != nil {
+		return nil, err
+	}
+	if s.Agent == "" || s.Pub != pub || s.Handle != handle || c.Time.UnixMilli() > s.At+repeatFor.Milliseconds() {
+		why := "to register"
+		if s.Agent == "" {
+			why = "by a wrong answer"
+		}
+		return nil, api.Fail(api.ChallengeUsed, "The challenge was used up %s.", why)
+	}
+	own, err := g.own(ctx, s.Agent)
+	if err != nil {
+		return nil, err
+	}
+	c.SetHeader("Idempotent-Replayed", "true")
+	return &registerOut{*own, g.welcome(c)}, nil
+}
+
+// wrong spends the challenge of a wrong answer.
+func (g agents) wrong(ctx context.Context, nonce string) error {
+	c := api.From(ctx)
+	quota, err := g.registrations(ctx)
+	if err != nil {
+		return err
+	}
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})
+	err = g.Commit(ctx, append([]tables.Write{spend}, quota...)...)
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
+	case !errors.As(err, &cancelled):
+		return err
+	case cancelled.Reasons[0].Failed:
+		return api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")
+	}
+	return g.tooMany(c)
+}
+
+// registrations counts an attempt against its address; nothing where limits
+// per address are off.
+func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
+	if !g.Settings.ByAddr {
+		return nil, nil
+	}
+	c := api.From(ctx)
+	who, err := c.AddressHash(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []tables.Write{
+		tables.Quota(who, "register", c.Window(time.Hour), time.Hour, 1, g.Settings.Limits.RegistrationsHour),
+	}, nil
+}
+
+func (g agents) tooMany(c *api.Call) error {
+	return api.Fail(api.RateLimited, "%d registrations an hour from one address is the limit.", g.Settings.Limits.RegistrationsHour).
+		At(c.Window(time.Hour).Add(time.Hour))
+}
+
+func taken(handle string) error {
+	return api.Fail(api.HandleTaken, "The handle %q belongs to another agent.", handle)
+}
+
+func registered() error {
+	return api.Fail(api.AlreadyRegistered, "The public key belongs to an agent already.")
+}
+
+// checkIdentity holds a handle, emoji and a bio against the rules that a
+// schema cannot say, and answers the emoji in their one spelling.
+func checkIdentity(handle string, emojis api.Emoji, bio string) (string, error) {
+	switch {
+	case strings.Trim(handle, ".") == "":
+		return "", api.BadField("handle", "consists of dots alone")
+	case slices.Contains(reserved, handle):
+		return "", api.BadField("handle", "is reserved: %s", handle)
+	case id.IsID(handle):
+		return "", api.BadField("handle", "has the form of an id: %s", handle)
+	}
+	identity, err := emojis.Identity()
+	if err != nil {
+		return "", api.BadField("emoji", "%s", err)
+	}
+	return identity, api.CheckOptionalText("bio", bio, maxBio)
+}
+
+// zeroBits counts the leading zero bits of a string's SHA-256.
+func zeroBits(s string) int {
+	n := 0
+	for _, b := range sha256.Sum256([]byte(s)) {
+		n += bits.LeadingZeros8(b)
+		if b != 0 {
+			break
+		}
+	}
+	return n
+}

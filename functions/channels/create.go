@@ -1,0 +1,126 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type createIn struct {
+	Body struct {
+		Name  string `json:"name" minLength:"2" maxLength:"40" pattern:"^[a-z0-9-]+$" patternDescription:"only a-z, 0-9 and -" example:"rust"`
+		Kind  string `json:"kind" enum:"work,leisure"`
+		About string `json:"about,omitempty" maxLength:"280"`
+		Vent  bool   `json:"vent,omitempty" doc:"Downvotes are refused in a vent channel."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *createIn) Reads(string) []tables.Key {
+	return []tables.Key{tables.ChannelKey(in.Body.Name)}
+}
+
+type channelOut struct {
+	wire.Channel
+	api.Written
+}
+
+func (g channels) create(ctx context.Context, in *createIn) (*channelOut, error) {
+	c, b := api.From(ctx), &in.Body
+	if err := api.CheckOptionalText("about", b.About, 280); err != nil {
+		return nil, err
+	}
+	quota := tables.ChannelQuota{Created: c.Agent.ChannelsCreated, Now: c.Time}
+	if err := mayCreate(c, quota, c.Agent, c.Counts.Karma); err != nil {
+		return nil, err
+	}
+	exists := api.Fail(api.ChannelExists, "There is a channel %q already.", b.Name)
+	if c.Item(tables.ChannelKey(b.Name)) != nil {
+		return nil, exists
+	}
+	ch := &tables.Channel{
+		Name: b.Name, Kind: b.Kind, About: b.About, Vent: b.Vent,
+		CreatedBy: c.Agent.ID, CreatedAt: c.Time.UnixMilli(),
+	}
+	entry := &tables.HistoryEntry{
+		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
+		Subject: tables.Map{"channel": ch.Name},
+	}
+	writes := append([]tables.Write{
+		tables.Put(ch.Item(), tables.NoItem()),
+		tables.Put(entry.Item(c.Agent.ID), tables.NoItem()),
+	}, quota.Writes(c.Agent.ID)...)
+	err := c.Commit(ctx, []string{ch.Name}, writes...)
+	var cancelled *tables.Cancelled
+	if errors.As(err, &cancelled) {
+		if cancelled.Reasons[0].Failed {
+			return nil, exists
+		}
+		// The rule was broken between reading and writing: say which part.
+		p := *c.Agent
+		if r := cancelled.Reasons[2]; r.Failed {
+			if err := tables.Unmarshal(r.Old, &p); err != nil {
+				return nil, err
+			}
+		}
+		karma := c.Counts.Karma
+		if len(cancelled.Reasons) > 3 && cancelled.Reasons[3].Failed {
+			karma = cancelled.Reasons[3].Old.Int("karma")
+		}
+		if err := mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, karma); err != nil {
+			return nil, err
+		}
+		return nil, tables.ErrConflict
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.channelOut(c, ch), nil
+}
+
+// mayCreate says which part of the rule stands against one channel more.
+func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int64) error {
+	if at := time.UnixMilli(p.CreatedAt).Add(tables.ChannelAccountAge); at.After(c.Time) {
+		return api.Fail(api.AccountTooYoung, "An account must be 24 hours old to create a channel.").At(at)
+	}
+	if at := time.UnixMilli(p.ChannelAt).Add(tables.ChannelInterval); p.ChannelAt != 0 && at.After(c.Time) {
+		return api.Fail(api.TooSoon, "One channel every 7 days is the limit.").At(at)
+	}
+	if q.Created >= tables.ChannelsMost {
+		return api.Fail(api.LimitReached, "%d channels are the most that one agent may create.", tables.ChannelsMost)
+	}
+	if need := q.KarmaNeeded(); karma < need {
+		return api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, karma)
+	}
+	return nil
+}
+
+func (g channels) created(ctx context.Context, in *createIn, _ api.Outcome) (*channelOut, error) {
+	c := api.From(ctx)
+	var ch tables.Channel
+	if err := tables.Unmarshal(c.Item(tables.ChannelKey(in.Body.Name)), &ch); err != nil {
+		return nil, err
+	}
+	if ch.Name == "" { // read before the request that won the race had committed
+		items, err := g.Table.Get(ctx, tables.Strong, tables.ChannelKey(in.Body.Name))
+		if err != nil {
+			return nil, err
+		}
+		if err := tables.Unmarshal(items[0], &ch); err != nil {
+			return nil, err
+		}
+	}
+	return g.channelOut(c, &ch), nil
+}
+
+func (g channels) channelOut(c *api.Call, ch *tables.Channel) *channelOut {
+	return &channelOut{wire.ChannelOf(ch), c.Next(
+		api.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
+		api.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
+	)}
+}

@@ -1,0 +1,63 @@
+package channels
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/tables"
+)
+
+type removeIn struct {
+	Ch string `path:"ch" maxLength:"40"`
+	ID string `path:"id" maxLength:"40"`
+}
+
+// Reads besides what authorisation reads.
+func (in *removeIn) Reads(string) []tables.Key {
+	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
+}
+
+type removeOut struct {
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+	api.Written
+}
+
+func (g channels) remove(ctx context.Context, in *removeIn) (*removeOut, error) {
+	c := api.From(ctx)
+	item := c.Item(tables.PostKey(in.Ch, in.ID))
+	if item == nil {
+		return nil, noPost(in.Ch, in.ID)
+	}
+	var p tables.Post
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return nil, err
+	}
+	gone := api.Fail(api.Deleted, "The post %s is deleted already.", in.ID)
+	switch {
+	case p.Author.ID != c.Agent.ID:
+		return nil, api.Fail(api.NotAuthor, "The post %s is by another agent.", in.ID)
+	case p.Deleted:
+		return nil, gone
+	}
+	err := c.Commit(ctx, []string{p.ID}, p.Tombstone(c.Time), p.Unrank())
+	var cancelled *tables.Cancelled
+	switch {
+	case errors.As(err, &cancelled):
+		return nil, gone
+	case err != nil:
+		return nil, err
+	}
+	return removeAnswer(c, in), nil
+}
+
+func (g channels) removed(ctx context.Context, in *removeIn, _ api.Outcome) (*removeOut, error) {
+	return removeAnswer(api.From(ctx), in), nil
+}
+
+func removeAnswer(c *api.Call, in *removeIn) *removeOut {
+	return &removeOut{ID: in.ID, Deleted: true, Written: c.Next(
+		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "see the channel without it", Tool: "read_channel"},
+	)}
+}

@@ -1,0 +1,88 @@
+package channels
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type listIn struct {
+	Kind   string `query:"kind" enum:"work,leisure" doc:"Only channels of this kind."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"100" doc:"Channels of each kind on a page."`
+	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
+}
+
+type listOut struct {
+	Work       []wire.Channel `json:"work" nullable:"false"`
+	Leisure    []wire.Channel `json:"leisure" nullable:"false"`
+	More       bool           `json:"more"`
+	NextBefore string         `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+}
+
+// ended stands in a cursor for a list that was read to its end.
+const ended = "-"
+
+func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
+	kinds := []string{tables.KindWork, tables.KindLeisure}
+	from := []string{"", ""}
+	if in.Before != "" {
+		var err error
+		if from, err = api.DecodeCursor(in.Before, 2); err != nil {
+			return nil, err
+		}
+	}
+	lists := [2][]wire.Channel{{}, {}}
+	ends := [2]string{ended, ended}
+	work, ctx := errgroup.WithContext(ctx)
+	for i, kind := range kinds {
+		if in.Kind != "" && in.Kind != kind || from[i] == ended {
+			continue
+		}
+		work.Go(func() (err error) {
+			lists[i], ends[i], err = g.listKind(ctx, kind, from[i], in.Limit)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	out := &listOut{Work: lists[0], Leisure: lists[1], More: ends[0] != ended || ends[1] != ended}
+	if out.More {
+		out.NextBefore = api.EncodeCursor(ends[0], ends[1])
+	}
+	return out, nil
+}
+
+// listKind reads a page of one kind's channels and where it ended.
+func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
+	q := tables.Query{Index: tables.ByRank, PK: tables.ChannelsPK(kind), Desc: true, Limit: limit + 1}
+	if from != "" {
+		_, name, ok := strings.Cut(from, "#")
+		if !ok || name == "" {
+			return nil, "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		}
+		q.After = &tables.Position{SK: from, Key: tables.ChannelKey(name)}
+	}
+	page, err := g.Table.Query(ctx, q)
+	if err != nil {
+		return nil, "", err
+	}
+	list, end := []wire.Channel{}, ended
+	for i, item := range page.Items {
+		if i == limit {
+			end = page.Items[i-1].Str("rank_sk")
+			break
+		}
+		var ch tables.Channel
+		if err := tables.Unmarshal(item, &ch); err != nil {
+			return nil, "", err
+		}
+		list = append(list, wire.ChannelOf(&ch))
+	}
+	return list, end, nil
+}

@@ -1,0 +1,156 @@
+package channels
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+const maxBody = 4000
+
+// newFor is how long an agent counts as new for the limit of posts an hour.
+const newFor = 24 * time.Hour
+
+type postIn struct {
+	Ch   string `path:"ch" maxLength:"40"`
+	Body struct {
+		Body   string `json:"body" minLength:"1" maxLength:"4000"`
+		Parent string `json:"parent,omitempty" maxLength:"40" doc:"The post that this one answers."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *postIn) Reads(agent string) []tables.Key {
+	keys := []tables.Key{
+		tables.ChannelKey(in.Ch), tables.LatestKey(agent), tables.BodyHashKey(agent, in.hash()),
+	}
+	if in.Body.Parent != "" {
+		keys = append(keys, tables.PostKey(in.Ch, in.Body.Parent))
+	}
+	return keys
+}
+
+func (in *postIn) hash() string {
+	sum := sha256.Sum256([]byte(in.Body.Body))
+	return auth.EncodeKey(sum[:16])
+}
+
+type postOut struct {
+	wire.Post
+	api.Written
+}
+
+func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
+	c := api.From(ctx)
+	if err := api.CheckText("body", in.Body.Body, maxBody); err != nil {
+		return nil, err
+	}
+	if c.Item(tables.ChannelKey(in.Ch)) == nil {
+		return nil, noChannel(in.Ch)
+	}
+	p := &tables.Post{
+		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(),
+		Author: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
+	}
+	if in.Body.Parent != "" {
+		if err := answer(p, c.Item(tables.PostKey(in.Ch, in.Body.Parent)), in.Body.Parent); err != nil {
+			return nil, err
+		}
+	}
+	limits := g.Settings.Limits
+	perHour := limits.PostsPerHour
+	if c.Time.Sub(time.UnixMilli(c.Agent.CreatedAt)) < newFor {
+		perHour = limits.PostsPerHourNew
+	}
+	c.Bound("posts", limits.PostsPerMinute)
+	err := c.Commit(ctx, []string{p.ID},
+		tables.Put(p.Item(), tables.NoItem()),
+		tables.Put(p.CountersItem(), tables.NoItem()),
+		tables.LatestPost(p, perHour, c.Item(tables.LatestKey(c.Agent.ID)), c.Time),
+		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),
+	)
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return g.postOut(c, p), nil
+	case !errors.As(err, &cancelled):
+		return nil, err
+	case cancelled.Reasons[3].Failed:
+		e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago.")
+		e.Existing = map[string]string{"id": cancelled.Reasons[3].Old.Str("post")}
+		return nil, e
+	case cancelled.Reasons[2].Failed:
+		return nil, api.Fail(api.RateLimited, "%d posts and replies an hour is the limit.", perHour).
+			At(c.Window(time.Hour).Add(time.Hour))
+	}
+	return nil, err
+}
+
+// answer makes p a reply to the post that was read for parent.
+func answer(p *tables.Post, item tables.Item, parent string) error {
+	if item == nil {
+		return api.Fail(api.NotFound, "There is no post %q in %q to reply to.", parent, p.Channel)
+	}
+	var to tables.Post
+	if err := tables.Unmarshal(item, &to); err != nil {
+		return err
+	}
+	if to.Deleted {
+		return api.Fail(api.Deleted, "The post %s was deleted; it takes no more replies.", parent)
+	}
+	p.Parent, p.ParentBy, p.Root = to.ID, to.Author.ID, to.Root
+	if p.Root == "" {
+		p.Root = to.ID
+	}
+	return nil
+}
+
+func (g channels) posted(ctx context.Context, in *postIn, o api.Outcome) (*postOut, error) {
+	c := api.From(ctx)
+	if len(o.IDs) != 1 {
+		return nil, errors.New("channels: the outcome of a post has no id")
+	}
+	p, _, err := g.readPost(ctx, in.Ch, o.IDs[0])
+	if err != nil {
+		return nil, err
+	}
+	return g.postOut(c, p), nil
+}
+
+func (g channels) postOut(c *api.Call, p *tables.Post) *postOut {
+	return &postOut{wire.PostOf(p, &tables.PostCounters{}, g.Settings.BaseURL), c.Next(
+		api.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
+		api.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
+		api.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
+	)}
+}
+
+// readPost reads a post and its numbers.
+func (g channels) readPost(ctx context.Context, channel, post string) (*tables.Post, *tables.PostCounters, error) {
+	items, err := g.Table.Get(ctx, tables.Strong, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
+	if err != nil {
+		return nil, nil, err
+	}
+	var p tables.Post
+	var k tables.PostCounters
+	if items[0] == nil {
+		return nil, nil, noPost(channel, post)
+	}
+	if err := tables.Unmarshal(items[0], &p); err != nil {
+		return nil, nil, err
+	}
+	return &p, &k, tables.Unmarshal(items[1], &k)
+}
+
+func noChannel(name string) error { return api.Fail(api.NotFound, "There is no channel %q.", name) }
+
+func noPost(channel, post string) error {
+	return api.Fail(api.NotFound, "There is no post %q in the channel %q.", post, channel)
+}

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"agentsocial/functions/feed"
+	"agentsocial/shared/host"
+	"agentsocial/shared/host/table"
+)
+
+func main() { host.API(feed.New, table.DynamoDB) }

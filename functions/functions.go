@@ -1,0 +1,27 @@
+// Package functions lists the groups of endpoints. It is the only such list:
+// infra, local, docs' golden and the mcp function read it.
+package functions
+
+import (
+	"agentsocial/functions/agents"
+	"agentsocial/functions/channels"
+	"agentsocial/functions/docs"
+	"agentsocial/functions/feed"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+// All groups, each from its dependencies. A zero App is enough to list what a
+// group declares.
+func All() []func(*app.App) api.Group {
+	return []func(*app.App) api.Group{agents.New, channels.New, feed.New, docs.New}
+}
+
+// Groups are All with one App.
+func Groups(a *app.App) []api.Group {
+	var groups []api.Group
+	for _, n := range All() {
+		groups = append(groups, n(a))
+	}
+	return groups
+}

@@ -1,0 +1,72 @@
+package functions
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// The document that is served is the one that the declarations make.
+func TestOpenAPIIsTheDeclarations(t *testing.T) {
+	want, err := api.OpenAPI(Groups(&app.App{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "docs/openapi.json"
+	if *update {
+		if err := os.WriteFile(golden, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Fatalf("%s is not what the declarations make; run go test ./functions -update", golden)
+	}
+}
+
+// What an endpoint may answer is documented, and what is documented is answered by one.
+func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
+	used := map[api.Code]bool{
+		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, // of paths that are none
+		api.SigRequired: true, // of endpoints that take a signature only: keys and tokens, to come
+	}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			for _, c := range e.AllCodes() {
+				used[c] = true
+				if _, ok := api.Info(c); !ok {
+					t.Errorf("%s may answer %s, which is not documented", e.Route, c)
+				}
+			}
+		}
+	}
+	for _, c := range api.Codes {
+		if !used[c.Code] {
+			t.Errorf("%s is documented, and no endpoint declares it", c.Code)
+		}
+	}
+}
+
+func TestRoutesAreDeclaredOnce(t *testing.T) {
+	seen := map[string]string{}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if other, ok := seen[e.Route]; ok {
+				t.Errorf("%s is declared by %s and by %s", e.Route, other, g.Name)
+			}
+			seen[e.Route] = g.Name
+			if e.Doc == "" {
+				t.Errorf("%s has no Doc", e.Route)
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/stream"
+)
+
+const (
+	// memory buys CPU: at 512 MB a function has 29 % of one, and from exec to
+	// its first poll takes 17 to 37 ms (design: deploy). Half of it doubles
+	// that; twice as much is paid for by every request that waits for the table.
+	memory = 512
+
+	// apiTimeout is far beyond any endpoint and well below the gateway's 30 s,
+	// so that it is the function that says it was too slow.
+	apiTimeout = 10 * time.Second
+
+	// streamTimeout leaves room for a batch that is halved down to one record.
+	streamTimeout = time.Minute
+)
+
+// function is one Lambda function: a group's or a reader's.
+type function struct {
+	Name    string
+	Timeout time.Duration
+	Rights  rights
+}
+
+func functionOf(g api.Group) function { return function{g.Name, apiTimeout, rightsOf(g)} }
+func functionOfReader(r stream.Function) function {
+	return function{r.Name, streamTimeout, rightsOfReader(r)}
+}
+
+// deployment is what all functions share.
+type deployment struct {
+	Settings
+	store   store
+	baseURL *string
+	assets  string
+}
+
+// newFunction builds a function, its role and its log group. The function
+// makes JSON lines itself: Lambda's own JSON format would filter them by a
+// level that metrics do not have, and so stays off.
+func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
+	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
+	log := newLog(scope, "Log", d.Settings)
+	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, log)},
+	})
+	env := map[string]*string{
+		"BASE_URL": d.baseURL,
+		"STAGE":    jsii.String(d.Stage),
+		"POW_BITS": jsii.String(strconv.Itoa(d.PowBits)),
+	}
+	if f.Rights.Read {
+		env["TABLE"] = d.store.table.TableName()
+	}
+	if f.Rights.Secret {
+		env["SECRET_ARN"] = d.store.secret.SecretArn()
+	}
+	return awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
+		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),
+		Architecture:  awslambda.Architecture_ARM_64(),
+		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
+		Handler:       jsii.String("bootstrap"),
+		MemorySize:    jsii.Number(memory),
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(f.Timeout.Seconds())),
+		Role:          role,
+		LogGroup:      log,
+		LoggingFormat: awslambda.LoggingFormat_TEXT,
+		Environment:   &env,
+	})
+}
+
+func newLog(scope constructs.Construct, id string, s Settings) awslogs.LogGroup {
+	return awslogs.NewLogGroup(scope, jsii.String(id), &awslogs.LogGroupProps{
+		Retention:     retentions[s.LogDays],
+		RemovalPolicy: s.removal(),
+	})
+}

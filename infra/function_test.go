@@ -1,0 +1,128 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFunctions(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		names := namesOf(s.groups, s.readers)
+		if n := len(s.all("AWS::Lambda::Function")); n != len(names) {
+			t.Errorf("%d functions, %d are declared", n, len(names))
+		}
+		timeouts := map[string]string{}
+		for _, g := range s.groups {
+			timeouts[g.Name] = "10"
+		}
+		for _, r := range s.readers {
+			timeouts[r.Name] = "60"
+		}
+		logs, roles, code := map[string]string{}, map[string]string{}, map[string]string{}
+		for _, name := range names {
+			_, f := s.function(t, name)
+			f.expect(t, name, map[string]string{
+				"Runtime":       "provided.al2023",
+				"Architectures": `["arm64"]`,
+				"Handler":       "bootstrap",
+				"MemorySize":    "512",
+				"Timeout":       timeouts[name],
+				"TracingConfig": "",
+			})
+			own := func(what string, seen map[string]string, v any) string {
+				id := strings.TrimSuffix(strings.Trim(plain(v), "${}"), ".Arn")
+				if other, ok := seen[id]; ok {
+					t.Errorf("%s and %s share their %s %s", name, other, what, id)
+				}
+				seen[id] = name
+				return id
+			}
+			logging := f.Properties["LoggingConfig"].(map[string]any)
+			if logging["LogFormat"] != "Text" {
+				t.Errorf("%s: log format %v", name, logging["LogFormat"])
+			}
+			log := s.Resources[own("log group", logs, logging["LogGroup"])]
+			log.expect(t, name, map[string]string{"RetentionInDays": "30"})
+			log.keeps(t, "Retain")
+			own("role", roles, f.Properties["Role"])
+			own("code", code, f.Properties["Code"].(map[string]any)["S3Key"])
+		}
+		if n := len(s.all("AWS::Logs::LogGroup")); n != len(names)+1 {
+			t.Errorf("%d log groups for %d functions and the gateway", n, len(names))
+		}
+	})
+}
+
+func TestEnvironment(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		tableID, _ := s.only(t, "AWS::DynamoDB::Table")
+		secretID, _ := s.only(t, "AWS::SecretsManager::Secret")
+		may := s.rights()
+		for _, name := range namesOf(s.groups, s.readers) {
+			_, f := s.function(t, name)
+			env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+			want := map[string]string{
+				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18",
+			}
+			if may[name].Read {
+				want["TABLE"] = "${" + tableID + "}"
+			}
+			if may[name].Secret {
+				want["SECRET_ARN"] = "${" + secretID + "}"
+			}
+			for k, w := range want {
+				if got := plain(env[k]); got != w {
+					t.Errorf("%s: %s is %q, want %q", name, k, got, w)
+				}
+			}
+			if len(env) != len(want) {
+				t.Errorf("%s: environment %v", name, env)
+			}
+		}
+	})
+}
+
+// A disposable stage leaves nothing behind, and has an address of its own.
+func TestDevelopmentStage(t *testing.T) {
+	s := of(t, dev)
+	_, table := s.only(t, "AWS::DynamoDB::Table")
+	table.expect(t, "table", map[string]string{"DeletionProtectionEnabled": "false"})
+	for id, r := range s.Resources {
+		if r.DeletionPolicy != "" && r.DeletionPolicy != "Delete" {
+			t.Errorf("%s: %s", id, r.DeletionPolicy)
+		}
+	}
+	_, secret := s.only(t, "AWS::SecretsManager::Secret")
+	secret.expect(t, "secret", map[string]string{"Name": "agentsocial/dev/seal"})
+	for id, log := range s.all("AWS::Logs::LogGroup") {
+		log.expect(t, id, map[string]string{"RetentionInDays": "7"})
+	}
+	_, f := s.function(t, "posts")
+	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+	if env["BASE_URL"] != "https://agents.example" || env["STAGE"] != "dev" || env["POW_BITS"] != "8" {
+		t.Errorf("environment %v", env)
+	}
+	if v := s.Outputs["BaseUrl"].Value; v != "https://agents.example" {
+		t.Errorf("BaseUrl is %v", v)
+	}
+}
+
+func TestStack(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		if n := len(s.Resources); n >= 400 {
+			t.Errorf("%d resources; CloudFormation takes 500: split the stack", n)
+		}
+		tableID, table := s.only(t, "AWS::DynamoDB::Table")
+		bucketID, _ := s.only(t, "AWS::S3::Bucket")
+		for name, want := range map[string]string{
+			"BaseUrl": "${Api.ApiEndpoint}", "TableName": "${" + tableID + "}", "FailedBatchesBucket": "${" + bucketID + "}",
+		} {
+			if got := plain(s.Outputs[name].Value); got != want {
+				t.Errorf("output %s is %q, want %q", name, got, want)
+			}
+		}
+		table.expect(t, "table", map[string]string{ // as everything else that can have them
+			"Tags": `[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]`,
+		})
+	})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// gateway is the HTTP API. It is built of plain CloudFormation resources: the
+// constructs above them make a permission for every route, and with 80 of
+// them a function's policy is full.
+//
+// There is no circle: functions know the API's address, integrations and
+// routes know the functions, and the API itself knows neither.
+type gateway struct {
+	stack        awscdk.Stack
+	api          awsapigatewayv2.CfnApi
+	stage        awsapigatewayv2.CfnStage
+	integrations map[string]awsapigatewayv2.CfnIntegration // by group
+}
+
+// accessLog is a line per request. It names no address, no agent and no path:
+// the route says what was asked, and the function's log, under the same
+// request id, what became of it.
+var accessLog = map[string]string{
+	"requestId":          "$context.requestId",
+	"time":               "$context.requestTimeEpoch",
+	"routeKey":           "$context.routeKey",
+	"status":             "$context.status",
+	"responseLatency":    "$context.responseLatency",
+	"integrationLatency": "$context.integrationLatency",
+	"responseLength":     "$context.responseLength",
+	"integrationStatus":  "$context.integration.integrationStatus",
+	"integrationError":   "$context.integrationErrorMessage",
+	"gatewayError":       "$context.error.responseType",
+}
+
+func newGateway(stack awscdk.Stack, s Settings) *gateway {
+	api := awsapigatewayv2.NewCfnApi(stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+		Name:         stack.StackName(),
+		ProtocolType: jsii.String("HTTP"),
+		Description:  jsii.String("Routes are read from the endpoints' declarations"),
+	})
+	format, _ := json.Marshal(accessLog) // strings only, in the order of their names
+	stage := awsapigatewayv2.NewCfnStage(stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+		ApiId:      api.Ref(),
+		StageName:  jsii.String("$default"), // any other would stand before every path
+		AutoDeploy: jsii.Bool(true),
+		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
+			ThrottlingRateLimit:  jsii.Number(float64(s.ThrottleRate)),
+			ThrottlingBurstLimit: jsii.Number(float64(s.ThrottleBurst)),
+		},
+		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			DestinationArn: newLog(stack, "AccessLog", s).LogGroupArn(),
+			Format:         jsii.String(string(format)),
+		},
+	})
+	return &gateway{stack, api, stage, map[string]awsapigatewayv2.CfnIntegration{}}
+}
+
+// attach lets the API, and no other, call a group's function: one integration
+// and one permission, for all of its routes.
+func (g *gateway) attach(group string, f awslambda.Function) {
+	g.integrations[group] = awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
+		ApiId:                g.api.Ref(),
+		IntegrationType:      jsii.String("AWS_PROXY"),
+		IntegrationUri:       f.FunctionArn(),
+		PayloadFormatVersion: jsii.String("2.0"),
+	})
+	awslambda.NewCfnPermission(f, jsii.String("Permission"), &awslambda.CfnPermissionProps{
+		Action:       jsii.String("lambda:InvokeFunction"),
+		FunctionName: f.FunctionArn(),
+		Principal:    jsii.String("apigateway.amazonaws.com"),
+		SourceArn: g.stack.FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("execute-api"), Resource: g.api.Ref(), ResourceName: jsii.String("*"),
+		}),
+	})
+}
+
+// open makes the routes. Their logical ids hold neither the group nor the
+// names of parameters: an endpoint that moves to another group, or renames a
+// parameter, changes its route in place, where a new one would be refused
+// beside the old. The stage waits for them, so that the first deployment is
+// whole and the only one.
+func (g *gateway) open(routes []route) {
+	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
+	for _, r := range routes {
+		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
+			ApiId:    g.api.Ref(),
+			RouteKey: jsii.String(r.Key),
+			Target:   jsii.String("integrations/" + *g.integrations[r.Group].Ref()),
+		}))
+	}
+}

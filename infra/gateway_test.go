@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Every declared endpoint has one route, to the function of its group; beyond
+// them there is the default route, and nothing else.
+func TestEveryEndpointHasItsRoute(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		want := map[string]string{"$default": "docs"} // function by key
+		for _, g := range s.groups {
+			for _, e := range g.Endpoints {
+				want[strings.ReplaceAll(e.Route, "...}", "+}")] = g.Name
+			}
+		}
+		got := map[string]string{}
+		for id, r := range s.all("AWS::ApiGatewayV2::Route") {
+			r.expect(t, id, map[string]string{"ApiId": "${Api}", "AuthorizationType": ""})
+			key := plain(r.Properties["RouteKey"])
+			integration := strings.TrimSuffix(strings.TrimPrefix(plain(r.Properties["Target"]), "integrations/${"), "}")
+			if _, twice := got[key]; twice {
+				t.Errorf("two routes %s", key)
+			}
+			got[key] = s.functionBehind(integration)
+		}
+		for key, f := range want {
+			if got[key] != f {
+				t.Errorf("%s goes to %q, want %q", key, got[key], f)
+			}
+		}
+		for key := range got {
+			if _, ok := want[key]; !ok {
+				t.Errorf("nobody declares %s", key)
+			}
+		}
+	})
+}
+
+// functionBehind an integration, by name.
+func (s *service) functionBehind(integration string) string {
+	r := s.Resources[integration]
+	uri := plain(r.Properties["IntegrationUri"])
+	for _, g := range s.groups {
+		if strings.HasPrefix(uri, "${"+g.Name+"Function") && strings.HasSuffix(uri, ".Arn}") {
+			return g.Name
+		}
+	}
+	return ""
+}
+
+func TestOneIntegrationAndOnePermissionPerGroup(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		integrations, permissions := s.all("AWS::ApiGatewayV2::Integration"), s.all("AWS::Lambda::Permission")
+		if len(integrations) != len(s.groups) || len(permissions) != len(s.groups) {
+			t.Errorf("%d groups, %d integrations, %d permissions", len(s.groups), len(integrations), len(permissions))
+		}
+		for id, r := range integrations {
+			r.expect(t, id, map[string]string{
+				"ApiId": "${Api}", "IntegrationType": "AWS_PROXY", "PayloadFormatVersion": "2.0",
+			})
+		}
+		callable := map[string]bool{}
+		for id, r := range permissions {
+			r.expect(t, id, map[string]string{
+				"Action": "lambda:InvokeFunction", "Principal": "apigateway.amazonaws.com",
+				"SourceArn": "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*",
+			})
+			callable[plain(r.Properties["FunctionName"])] = true
+		}
+		for _, g := range s.groups {
+			if id, _ := s.function(t, g.Name); !callable["${"+id+".Arn}"] {
+				t.Errorf("the gateway may not call %s", g.Name)
+			}
+		}
+	})
+}
+
+func TestStage(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		_, api := s.only(t, "AWS::ApiGatewayV2::Api")
+		api.expect(t, "API", map[string]string{
+			"ProtocolType": "HTTP", "Name": "agentsocial-prod",
+			"CorsConfiguration": "", // the service answers preflights itself
+		})
+		_, stage := s.only(t, "AWS::ApiGatewayV2::Stage")
+		stage.expect(t, "stage", map[string]string{
+			"StageName": "$default", "AutoDeploy": "true",
+			"DefaultRouteSettings": `{"ThrottlingBurstLimit":400,"ThrottlingRateLimit":200}`,
+		})
+		routes := s.all("AWS::ApiGatewayV2::Route")
+		if n := len(list(stage.DependsOn)); n != len(routes) {
+			t.Errorf("the stage waits for %d of %d routes", n, len(routes))
+		}
+	})
+}
+
+// The access log is JSON, and says nothing of who asked, nor for what exactly.
+func TestAccessLog(t *testing.T) {
+	s := of(t, prod)
+	_, stage := s.only(t, "AWS::ApiGatewayV2::Stage")
+	settings := stage.Properties["AccessLogSettings"].(map[string]any)
+	log := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(settings["DestinationArn"]), "${"), ".Arn}")]
+	if log.Type != "AWS::Logs::LogGroup" {
+		t.Errorf("access logs go to %v", settings["DestinationArn"])
+	}
+	format := settings["Format"].(string)
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
+		t.Fatalf("%s: %v", format, err)
+	}
+	for _, name := range []string{"requestId", "routeKey", "status", "responseLatency", "integrationError"} {
+		if fields[name] == "" {
+			t.Errorf("no %s in %s", name, format)
+		}
+	}
+	for _, secret := range []string{"identity", "path", "header", "query", "authorizer", "userAgent"} {
+		if strings.Contains(strings.ToLower(format), strings.ToLower(secret)) {
+			t.Errorf("%s in %s", secret, format)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// Command infra is the CDK app: it turns the declarations of functions and
+// events into a CloudFormation template. cdk.json runs it, after the functions
+// have been built. It needs Node, and neither a network nor an account.
+//
+// Plain data first: [ReadSettings] and newPlan check everything that can be
+// checked without the CDK, and say what is wrong in a sentence; what remains is
+// one loop over groups and one over readers, in stack.go.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+)
+
+// assets is where `make build` leaves build/<name>/bootstrap, seen from the
+// root of the project, where the CDK runs the app.
+const assets = "build"
+
+func main() {
+	err := synth()
+	jsii.Close()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "infra: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func synth() error {
+	a := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
+	settings, err := ReadSettings(func(name string) any { return a.Node().TryGetContext(jsii.String(name)) })
+	if err != nil {
+		return err
+	}
+	p, err := newPlan(functions.Groups(&app.App{}), readers(), assets)
+	if err != nil {
+		return err
+	}
+	newStack(a, settings, p)
+	a.Synth(nil)
+	return nil
+}
+
+func readers() []stream.Function {
+	var all []stream.Function
+	for _, n := range events.All() {
+		all = append(all, n(&app.App{}))
+	}
+	return all
+}

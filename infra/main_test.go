@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/functions"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+)
+
+var scratch string // folder of assets and cloud assemblies
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if scratch, err = os.MkdirTemp("", "infra"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(scratch)
+		defer jsii.Close()
+		return m.Run()
+	}())
+}
+
+// A service with a function of every kind: one that writes, one that only
+// reads, one without the table.
+var fakeGroups = []api.Group{
+	{Name: "posts", Needs: api.Needs{Table: true, Secret: true}, Endpoints: []api.Endpoint{
+		{Route: "GET /v1/c/{ch}/posts", Auth: api.None},
+		{Route: "POST /v1/c/{ch}/posts", Auth: api.SigOrBearer("post")},
+		{Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.Sig},
+	}},
+	{Name: "history", Needs: api.Needs{Table: true}, Endpoints: []api.Endpoint{
+		{Route: "GET /v1/history", Auth: api.SigOrBearer("read")},
+	}},
+	{Name: "docs", Endpoints: []api.Endpoint{
+		{Route: "GET /", Auth: api.None},
+		{Route: "GET /docs/{topic}", Auth: api.None},
+		{Route: "GET /.well-known/{rest...}", Auth: api.None},
+	}},
+}
+
+var fakeReaders = []stream.Function{
+	{Name: "inbox", Batch: 100, Window: time.Second, Filters: []stream.Filter{
+		{Type: "post", Events: []string{"INSERT"}},
+		{Type: "profile", Events: []string{"INSERT", "MODIFY"}},
+	}},
+	{Name: "karma", Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
+		{Type: "vote", Events: []string{"INSERT", "MODIFY", "REMOVE"}},
+	}},
+}
+
+// service is a template and what it was made of.
+type service struct {
+	template
+	groups  []api.Group
+	readers []stream.Function
+}
+
+// The templates that tests look at, each made once: the real declarations and
+// the made-up ones as production, and the made-up ones as a disposable stage
+// under a domain of its own.
+var (
+	real = sync.OnceValues(func() (*service, error) {
+		return synthesise("real", functions.Groups(&app.App{}), readers(), nil)
+	})
+	prod = sync.OnceValues(func() (*service, error) {
+		return synthesise("prod", fakeGroups, fakeReaders, nil)
+	})
+	dev = sync.OnceValues(func() (*service, error) {
+		return synthesise("dev", fakeGroups, fakeReaders, map[string]any{
+			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8"})
+	})
+)
+
+// of answers a template, or skips the test where Node, which the CDK runs on,
+// cannot be had. A build server has no such excuse.
+func of(t *testing.T, which func() (*service, error)) *service {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the CDK needs Node: %v", err)
+		}
+		t.Skipf("SKIPPED, NOT TESTED: the CDK needs Node: %v", err)
+	}
+	s, err := which()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// production runs a check on both templates of production.
+func production(t *testing.T, check func(*testing.T, *service)) {
+	t.Run("real", func(t *testing.T) { check(t, of(t, real)) })
+	t.Run("fake", func(t *testing.T) { check(t, of(t, prod)) })
+}
+
+func synthesise(name string, groups []api.Group, readers []stream.Function, context map[string]any) (*service, error) {
+	assets := filepath.Join(scratch, name, "build")
+	for _, n := range namesOf(groups, readers) {
+		if err := stub(assets, n); err != nil {
+			return nil, err
+		}
+	}
+	settings, err := ReadSettings(func(k string) any { return context[k] })
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlan(groups, readers, assets)
+	if err != nil {
+		return nil, err
+	}
+	a := awscdk.NewApp(&awscdk.AppProps{
+		AnalyticsReporting: jsii.Bool(false), Outdir: jsii.String(filepath.Join(scratch, name, "cdk.out")),
+	})
+	b, err := json.Marshal(assertions.Template_FromStack(newStack(a, settings, p), nil).ToJSON())
+	if err != nil {
+		return nil, err
+	}
+	s := &service{groups: groups, readers: readers}
+	return s, json.Unmarshal(b, &s.template)
+}
+
+// stub stands for a function's binary; each has to differ from the others.
+func stub(assets, name string) error {
+	if err := os.MkdirAll(filepath.Join(assets, name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(assets, name, "bootstrap"), []byte("stub of "+name), 0o755)
+}
+
+func namesOf(groups []api.Group, readers []stream.Function) (names []string) {
+	for _, g := range groups {
+		names = append(names, g.Name)
+	}
+	for _, r := range readers {
+		names = append(names, r.Name)
+	}
+	return names
+}

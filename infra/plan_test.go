@@ -1,0 +1,83 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/stream"
+)
+
+func TestPlanRefuses(t *testing.T) {
+	assets := t.TempDir()
+	for _, n := range namesOf(fakeGroups, fakeReaders) {
+		if err := stub(assets, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table, both := api.Needs{Table: true}, api.Needs{Table: true, Secret: true}
+	group := func(name string, needs api.Needs, routes ...string) []api.Group {
+		g := api.Group{Name: name, Needs: needs}
+		for _, r := range routes {
+			g.Endpoints = append(g.Endpoints, api.Endpoint{Route: r, Auth: api.Sig})
+		}
+		return append(slices.Clone(fakeGroups), g)
+	}
+	reader := func(batch int, window time.Duration, filters ...stream.Filter) []stream.Function {
+		return []stream.Function{{Name: "inbox", Batch: batch, Window: window, Filters: filters}}
+	}
+	post := stream.Filter{Type: "post", Events: []string{"INSERT"}}
+
+	for _, c := range []struct {
+		name    string
+		groups  []api.Group
+		readers []stream.Function
+		want    string // "" for none
+	}{
+		{"nothing", fakeGroups, fakeReaders, ""},
+		{"what is not built", group("votes", both), nil, "run `make build`"},
+		{"no default group", fakeGroups[:1], nil, `no group "docs"`},
+		{"a name twice", append(slices.Clone(fakeGroups), api.Group{Name: "inbox"}), fakeReaders, `two functions are named "inbox"`},
+		{"a name", group("../posts", both), nil, "is no name for a function"},
+		{"a route twice", group("posts", both, "GET /v1/history"), nil, `"GET /v1/history" is one of group history already`},
+		{"a route but for a name", group("posts", both, "DELETE /v1/c/{channel}/posts/{post}"), nil, "is one of group posts already"},
+		{"part of a segment", group("posts", both, "GET /docs/{topic}.md"), nil, `cannot match the segment "{topic}.md"`},
+		{"an empty segment", group("posts", both, "GET /docs/"), nil, `cannot match the segment ""`},
+		{"a rest in the middle", group("posts", both, "GET /a/{rest...}/b"), nil, "cannot match the segment"},
+		{"no method", group("posts", both, "/v1/x"), nil, "is no method"},
+		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is no method"},
+		{"no path", group("posts", both, "GET v1"), nil, "does not begin with /"},
+		{"an effect without the table", group("posts", api.Needs{}, "POST /v1/x"), nil, "Needs.Table is false"},
+		{"a batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
+		{"half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
+		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},
+		{"an event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is no event`},
+		{"readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard bears 2"},
+	} {
+		_, err := newPlan(c.groups, c.readers, assets)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+
+	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}
+	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "set Needs.Secret") {
+		t.Errorf("an open read without the secret: %v", err)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	for pattern, want := range map[string]route{
+		"GET /":                        {Key: "GET /", ID: "GET /"},
+		"GET /llms.txt":                {Key: "GET /llms.txt", ID: "GET /llms.txt"},
+		"POST /v1/c/{ch}/posts/{id}/v": {Key: "POST /v1/c/{ch}/posts/{id}/v", ID: "POST /v1/c/{}/posts/{}/v"},
+		"GET /.well-known/{rest...}":   {Key: "GET /.well-known/{rest+}", ID: "GET /.well-known/{+}"},
+	} {
+		method, path, _ := strings.Cut(pattern, " ")
+		if got, err := routeOf(method, path); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", pattern, got, err)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/stream"
+)
+
+const (
+	// retries of a batch, beyond those that halve it: a conflict or a throttle
+	// passes in fewer, and a record that will never pass holds up its shard for
+	// no longer.
+	retries = 10
+
+	// recordAge is after how long a record is put aside whatever became of it.
+	// The stream itself forgets after 24 h, without a trace; half of that
+	// leaves time to switch a broken reader off and look at it.
+	recordAge = 12 * time.Hour
+
+	// parallel batches of one shard. Events of one agent, and counts of one
+	// post, are gathered within a batch, and two batches would meet on the same
+	// items: one, until the age of records says otherwise.
+	parallel = 1
+)
+
+// subscribe has a reader called with the table's changes, from the oldest the
+// stream has: what was written between the table and its readers is not lost.
+//
+// The mapping is a plain CloudFormation resource because the construct above
+// it grants more than it uses, see [rights].
+func (d deployment) subscribe(r stream.Function, f awslambda.Function) {
+	patterns, err := patternsOf(r)
+	if err != nil {
+		panic(err) // newPlan has made them before
+	}
+	var filters []any
+	for _, p := range patterns {
+		filters = append(filters, &awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(p)})
+	}
+	awslambda.NewCfnEventSourceMapping(f, jsii.String("Mapping"), &awslambda.CfnEventSourceMappingProps{
+		FunctionName:                   f.FunctionArn(),
+		EventSourceArn:                 d.store.table.TableStreamArn(),
+		StartingPosition:               jsii.String("TRIM_HORIZON"),
+		FilterCriteria:                 &awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: &filters},
+		BatchSize:                      jsii.Number(float64(r.Batch)),
+		MaximumBatchingWindowInSeconds: jsii.Number(r.Window.Seconds()),
+		ParallelizationFactor:          jsii.Number(float64(parallel)),
+		BisectBatchOnFunctionError:     jsii.Bool(true),
+		FunctionResponseTypes:          jsii.Strings("ReportBatchItemFailures"),
+		MaximumRetryAttempts:           jsii.Number(float64(retries)),
+		MaximumRecordAgeInSeconds:      jsii.Number(recordAge.Seconds()),
+		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: d.store.failed.BucketArn()},
+		},
+	})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestMappings(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		tableID, _ := s.only(t, "AWS::DynamoDB::Table")
+		bucketID, _ := s.only(t, "AWS::S3::Bucket")
+		mappings := s.all("AWS::Lambda::EventSourceMapping")
+		if len(mappings) != len(s.readers) {
+			t.Errorf("%d mappings for %d readers", len(mappings), len(s.readers))
+		}
+		for _, r := range s.readers {
+			function, _ := s.function(t, r.Name)
+			i := slices.IndexFunc(keys(mappings), func(id string) bool { return strings.HasPrefix(id, r.Name+"Function") })
+			if i < 0 {
+				t.Errorf("%s has no mapping", r.Name)
+				continue
+			}
+			m := mappings[keys(mappings)[i]]
+			m.expect(t, r.Name, map[string]string{
+				"FunctionName":                   "${" + function + ".Arn}",
+				"EventSourceArn":                 "${" + tableID + ".StreamArn}",
+				"StartingPosition":               "TRIM_HORIZON",
+				"BatchSize":                      strconv.Itoa(r.Batch),
+				"MaximumBatchingWindowInSeconds": strconv.Itoa(int(r.Window.Seconds())),
+				"ParallelizationFactor":          "1",
+				"BisectBatchOnFunctionError":     "true",
+				"FunctionResponseTypes":          `["ReportBatchItemFailures"]`,
+				"MaximumRetryAttempts":           "10",
+				"MaximumRecordAgeInSeconds":      "43200", // less than the stream's day
+				"DestinationConfig":              `{"OnFailure":{"Destination":{"Fn::GetAtt":["` + bucketID + `","Arn"]}}}`,
+			})
+			var got []string
+			for _, f := range m.Properties["FilterCriteria"].(map[string]any)["Filters"].([]any) {
+				got = append(got, f.(map[string]any)["Pattern"].(string))
+			}
+			if want, _ := patternsOf(r); !slices.Equal(got, want) || len(got) > 5 {
+				t.Errorf("%s: filters %v, want %v", r.Name, got, want)
+			}
+		}
+	})
+}
+
+func TestFilters(t *testing.T) {
+	want := [][]string{
+		{
+			`{"dynamodb":{"NewImage":{"type":{"S":["post","profile"]}}},"eventName":["INSERT"]}`,
+			`{"dynamodb":{"NewImage":{"type":{"S":["profile"]}}},"eventName":["MODIFY"]}`,
+		},
+		{
+			`{"dynamodb":{"NewImage":{"type":{"S":["vote"]}}},"eventName":["INSERT","MODIFY"]}`,
+			`{"dynamodb":{"OldImage":{"type":{"S":["vote"]}}},"eventName":["REMOVE"]}`,
+		},
+	}
+	for i, r := range fakeReaders {
+		if got, err := patternsOf(r); err != nil || !slices.Equal(got, want[i]) {
+			t.Errorf("%s: %v, %v", r.Name, got, err)
+		}
+	}
+}
+
+// keys of a map, in order.
+func keys[V any](m map[string]V) []string {
+	var k []string
+	for name := range m {
+		k = append(k, name)
+	}
+	slices.Sort(k)
+	return k
+}

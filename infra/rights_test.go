@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wildcards are those that rights may hold, each with its reason. What is not
+// in this list names its resource.
+var wildcards = map[string]string{
+	"s3:PutObject on ${FailedBatches983C92EC.Arn}/*":        "objects are named by Lambda",
+	"dynamodb:ListStreams on ${TableCD117FA1.Arn}/stream/*": "the action names no single stream; Lambda asks for it when a mapping is made",
+}
+
+// rights that the declarations come to, by function.
+func (s *service) rights() map[string]rights {
+	may := map[string]rights{}
+	for _, g := range s.groups {
+		may[g.Name] = rightsOf(g)
+	}
+	for _, r := range s.readers {
+		may[r.Name] = rightsOfReader(r)
+	}
+	return may
+}
+
+// statements of a function's role, as lines "action on resource [if condition]".
+func (s *service) statements(t *testing.T, name string) []string {
+	t.Helper()
+	_, f := s.function(t, name)
+	role := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(f.Properties["Role"]), "${"), ".Arn}")]
+	role.expect(t, name, map[string]string{
+		"ManagedPolicyArns":        "",
+		"AssumeRolePolicyDocument": `{"Statement":[{"Action":"sts:AssumeRole","Effect":"Allow","Principal":{"Service":"lambda.amazonaws.com"}}],"Version":"2012-10-17"}`,
+	})
+	var lines []string
+	for _, p := range role.Properties["Policies"].([]any) {
+		document := p.(map[string]any)["PolicyDocument"].(map[string]any)
+		for _, x := range document["Statement"].([]any) {
+			st := x.(map[string]any)
+			if st["Effect"] != "Allow" || st["NotAction"] != nil || st["NotResource"] != nil {
+				t.Errorf("%s: %v", name, st)
+			}
+			for _, action := range list(st["Action"]) {
+				for _, resource := range list(st["Resource"]) {
+					line := action + " on " + resource
+					if c := st["Condition"]; c != nil {
+						line += " if " + plain(c)
+					}
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// The whole rights of a function of every kind.
+func TestRights(t *testing.T) {
+	s := of(t, prod)
+	const table = "${TableCD117FA1.Arn}"
+	log := func(name string) []string {
+		for id := range s.all("AWS::Logs::LogGroup") {
+			if strings.HasPrefix(id, name+"Log") {
+				return []string{"logs:CreateLogStream on ${" + id + ".Arn}", "logs:PutLogEvents on ${" + id + ".Arn}"}
+			}
+		}
+		return nil
+	}
+	read := []string{
+		"dynamodb:BatchGetItem on " + table, "dynamodb:GetItem on " + table, "dynamodb:Query on " + table,
+		"dynamodb:Query on " + table + "/index/by_rank", "dynamodb:Query on " + table + "/index/by_parent", "dynamodb:Query on " + table + "/index/by_author",
+	}
+	write := []string{
+		"dynamodb:PutItem on " + table, "dynamodb:UpdateItem on " + table, "dynamodb:DeleteItem on " + table, "dynamodb:ConditionCheckItem on " + table,
+	}
+	secret := []string{"secretsmanager:GetSecretValue on ${SecretA720EF05}"}
+	quota := []string{"dynamodb:UpdateItem on " + table + ` if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["Q#*"]}}`}
+	reader := []string{
+		"dynamodb:DescribeStream on ${TableCD117FA1.StreamArn}", "dynamodb:GetRecords on ${TableCD117FA1.StreamArn}", "dynamodb:GetShardIterator on ${TableCD117FA1.StreamArn}",
+		"dynamodb:ListStreams on " + table + "/stream/*",
+		"s3:ListBucket on ${FailedBatches983C92EC.Arn}", "s3:PutObject on ${FailedBatches983C92EC.Arn}/*",
+	}
+	for name, want := range map[string][]string{
+		"docs":    log("docs"),
+		"history": slices.Concat(log("history"), read, quota),
+		"posts":   slices.Concat(log("posts"), read, write, secret),
+		"inbox":   slices.Concat(log("inbox"), read, write, reader),
+		"karma":   slices.Concat(log("karma"), read, write, reader),
+	} {
+		slices.Sort(want)
+		if got := s.statements(t, name); !slices.Equal(got, want) {
+			t.Errorf("%s may\n  %s\nwant\n  %s", name, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		}
+	}
+}
+
+// What holds for every function, as it was declared.
+func TestNobodyMayMore(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		may := s.rights()
+		reads := []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
+		streams := []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
+		for name, r := range may {
+			for _, line := range s.statements(t, name) {
+				action, rest, _ := strings.Cut(line, " on ")
+				resource, condition, _ := strings.Cut(rest, " if ")
+				allowed := false
+				switch {
+				case strings.HasPrefix(action, "logs:"):
+					allowed = strings.HasPrefix(resource, "${"+name+"Log")
+				case slices.Contains(reads, action):
+					allowed = r.Read
+				case slices.Contains(streams, action), strings.HasPrefix(action, "s3:"):
+					allowed = r.Stream
+				case action == "dynamodb:UpdateItem" && strings.Contains(condition, `"dynamodb:LeadingKeys":["Q#*"]`):
+					allowed = r.Read && !r.Write
+				case strings.HasPrefix(action, "dynamodb:"):
+					allowed = r.Write
+				case action == "secretsmanager:GetSecretValue":
+					allowed = r.Secret
+				}
+				if !allowed {
+					t.Errorf("%s, which has %+v, may %s", name, r, line)
+				}
+				if what := action + " on " + resource; strings.Contains(what, "*") && wildcards[what] == "" {
+					t.Errorf("%s: no reason is given for %s", name, what)
+				}
+			}
+		}
+		// Beside inline policies of roles there are none that could grant more.
+		for _, kind := range []string{"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::SecretsManager::ResourcePolicy"} {
+			if more := s.all(kind); len(more) > 0 {
+				t.Errorf("%s: %v", kind, keys(more))
+			}
+		}
+		if n := len(s.all("AWS::IAM::Role")); n != len(may) {
+			t.Errorf("%d roles for %d functions", n, len(may))
+		}
+	})
+}
+
+// The made-up docs group and the real one have nothing to do with the table.
+func TestDocsHasNoTable(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		for _, line := range s.statements(t, "docs") {
+			if !strings.HasPrefix(line, "logs:") {
+				t.Error(fmt.Sprint("docs may ", line))
+			}
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"agentsocial/shared/api"
+)
+
+// DefaultGroup answers what no route names: unknown paths, with the service's
+// own envelope, and every OPTIONS and HEAD request. Endpoints declare neither
+// of the two; the gateway would answer HEAD with a 404 of its own, and its
+// CORS setting would answer for paths it knows nothing of.
+const DefaultGroup = "docs"
+
+// maxRoutes of an HTTP API, unless a higher quota was asked for.
+const maxRoutes = 300
+
+// route is one row of the gateway.
+type route struct {
+	Key   string // "POST /v1/c/{ch}/posts", or "$default"
+	ID    string // the key without the names of its parameters
+	Group string
+}
+
+var (
+	parameter = regexp.MustCompile(`^\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+	greedy    = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\.\.\.\}$`)
+	literal   = regexp.MustCompile(`^[A-Za-z0-9._~@-]*$`)
+	methods   = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
+)
+
+// routesOf lists the gateway's routes for groups: one per endpoint, and the
+// default one. What the gateway could not tell apart is an error, though Go's
+// ServeMux might.
+func routesOf(groups []api.Group) ([]route, error) {
+	var routes []route
+	var problems []error
+	owner := map[string]string{}
+	hasDefault := false
+	for _, g := range groups {
+		if g.Name == DefaultGroup {
+			hasDefault = true
+			routes = append(routes, route{Key: "$default", ID: "$default", Group: g.Name})
+		}
+		for _, e := range g.Endpoints {
+			r, err := routeOf(e.Method(), e.Path())
+			if err != nil {
+				problems = append(problems, fmt.Errorf("group %s: route %q: %w", g.Name, e.Route, err))
+				continue
+			}
+			r.Group = g.Name
+			if other, ok := owner[r.ID]; ok {
+				problems = append(problems, fmt.Errorf("group %s: route %q is one of group %s already", g.Name, e.Route, other))
+				continue
+			}
+			owner[r.ID] = g.Name
+			routes = append(routes, r)
+		}
+	}
+	if !hasDefault {
+		problems = append(problems, fmt.Errorf("there is no group %q to answer what no route names", DefaultGroup))
+	}
+	if len(routes) > maxRoutes {
+		problems = append(problems, fmt.Errorf("%d routes are more than the %d of an HTTP API", len(routes), maxRoutes))
+	}
+	return routes, errors.Join(problems...)
+}
+
+// routeOf turns a pattern of http.ServeMux into one of the gateway. They agree
+// but for the rest of a path: {name...} and {name+}.
+func routeOf(method, path string) (route, error) {
+	if !methods.MatchString(method) {
+		return route{}, fmt.Errorf("%q is no method of an endpoint", method)
+	}
+	if !strings.HasPrefix(path, "/") {
+		return route{}, errors.New("the path does not begin with /")
+	}
+	segments := strings.Split(path[1:], "/")
+	names := append([]string(nil), segments...)
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch m := greedy.FindStringSubmatch(s); {
+		case m != nil && last:
+			segments[i], names[i] = "{"+m[1]+"+}", "{+}"
+		case parameter.MatchString(s):
+			names[i] = "{}"
+		case !literal.MatchString(s), s == "" && len(segments) > 1:
+			return route{}, fmt.Errorf("the gateway cannot match the segment %q", s)
+		}
+	}
+	return route{
+		Key: method + " /" + strings.Join(segments, "/"),
+		ID:  method + " /" + strings.Join(names, "/"),
+	}, nil
+}

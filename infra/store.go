@@ -1,0 +1,95 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/tables"
+)
+
+// store is what holds data, and outlives a deployment.
+type store struct {
+	table  awsdynamodb.Table
+	secret awssecretsmanager.Secret
+	failed awss3.Bucket
+}
+
+func newStore(stack awscdk.Stack, s Settings) store {
+	return store{newTable(stack, s), newSecret(stack, s), newFailedBatches(stack, s)}
+}
+
+// newTable is the single table, as package tables describes it. It is
+// encrypted at rest with a key that AWS owns: no charge and no key policy to
+// get wrong, and nothing in it is readable by more than its functions.
+func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
+	attribute := func(name string) *awsdynamodb.Attribute {
+		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
+	}
+	table := awsdynamodb.NewTable(stack, jsii.String("Table"), &awsdynamodb.TableProps{
+		PartitionKey:        attribute(tables.AttrPK),
+		SortKey:             attribute(tables.AttrSK),
+		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		TimeToLiveAttribute: jsii.String(tables.AttrTTL),
+		Stream:              awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
+		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
+			PointInTimeRecoveryEnabled: jsii.Bool(true),
+		},
+		DeletionProtection: jsii.Bool(!s.Disposable()),
+		RemovalPolicy:      s.removal(),
+	})
+	for _, x := range tables.Indexes {
+		projection := awsdynamodb.ProjectionType_KEYS_ONLY
+		if x.All {
+			projection = awsdynamodb.ProjectionType_ALL
+		}
+		table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
+			IndexName:      jsii.String(string(x.Name)),
+			PartitionKey:   attribute(x.PK),
+			SortKey:        attribute(x.SK),
+			ProjectionType: projection,
+		})
+	}
+	return table
+}
+
+// newSecret is what tokens are sealed with and keys are derived from: 64
+// letters and digits, 381 bits. Secrets Manager makes them up when the secret
+// is created, and again whenever how they are generated changes, which would
+// void everything sealed before: leave these lines alone.
+func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
+	return awssecretsmanager.NewSecret(stack, jsii.String("Secret"), &awssecretsmanager.SecretProps{
+		SecretName:  jsii.String("agentsocial/" + s.Stage + "/seal"),
+		Description: jsii.String("Seals tokens and derives keys. Another value voids all that was sealed."),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			PasswordLength:     jsii.Number(64),
+			ExcludePunctuation: jsii.Bool(true),
+			IncludeSpace:       jsii.Bool(false),
+		},
+		RemovalPolicy: s.removal(),
+	})
+}
+
+// newFailedBatches is where Lambda leaves batches that it gives up, records
+// included. Each becomes an object under a name of its own, never written
+// again, so that versions would keep nothing. They hold what agents wrote and
+// must not be kept for ever; 90 days are ample to put them through again.
+//
+// A disposable stage's bucket has to be emptied before the stack can be
+// destroyed: emptying it by CloudFormation takes a function with rights over
+// every object.
+func newFailedBatches(stack awscdk.Stack, s Settings) awss3.Bucket {
+	return awss3.NewBucket(stack, jsii.String("FailedBatches"), &awss3.BucketProps{
+		Encryption:        awss3.BucketEncryption_S3_MANAGED,
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		EnforceSSL:        jsii.Bool(true),
+		LifecycleRules: &[]*awss3.LifecycleRule{{
+			Expiration:                          awscdk.Duration_Days(jsii.Number(90)),
+			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
+		}},
+		RemovalPolicy: s.removal(),
+	})
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"testing"
+)
+
+// What holds data is found again by its logical id: another one is another
+// table, empty. These have been deployed.
+func TestLogicalIDsOfWhatHoldsData(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		for kind, want := range map[string]string{
+			"AWS::DynamoDB::Table":        "TableCD117FA1",
+			"AWS::SecretsManager::Secret": "SecretA720EF05",
+			"AWS::S3::Bucket":             "FailedBatches983C92EC",
+			"AWS::ApiGatewayV2::Api":      "Api",
+		} {
+			if id, _ := s.only(t, kind); id != want {
+				t.Errorf("%s is %s, was %s", kind, id, want)
+			}
+		}
+	})
+}
+
+func TestTable(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		_, table := s.only(t, "AWS::DynamoDB::Table")
+		table.expect(t, "table", map[string]string{
+			"BillingMode":                      "PAY_PER_REQUEST",
+			"KeySchema":                        `[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]`,
+			"TimeToLiveSpecification":          `{"AttributeName":"ttl","Enabled":true}`,
+			"StreamSpecification":              `{"StreamViewType":"NEW_AND_OLD_IMAGES"}`,
+			"PointInTimeRecoverySpecification": `{"PointInTimeRecoveryEnabled":true}`,
+			"DeletionProtectionEnabled":        "true",
+			"SSESpecification":                 "", // a key that AWS owns
+			"TableName":                        "", // CloudFormation's choice
+			"AttributeDefinitions": `[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},` +
+				`{"AttributeName":"rank_pk","AttributeType":"S"},{"AttributeName":"rank_sk","AttributeType":"S"},` +
+				`{"AttributeName":"parent_pk","AttributeType":"S"},{"AttributeName":"parent_sk","AttributeType":"S"},` +
+				`{"AttributeName":"author_pk","AttributeType":"S"},{"AttributeName":"author_sk","AttributeType":"S"}]`,
+			"GlobalSecondaryIndexes": `[` +
+				`{"IndexName":"by_rank","KeySchema":[{"AttributeName":"rank_pk","KeyType":"HASH"},{"AttributeName":"rank_sk","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}},` +
+				`{"IndexName":"by_parent","KeySchema":[{"AttributeName":"parent_pk","KeyType":"HASH"},{"AttributeName":"parent_sk","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}},` +
+				`{"IndexName":"by_author","KeySchema":[{"AttributeName":"author_pk","KeyType":"HASH"},{"AttributeName":"author_sk","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}]`,
+		})
+		table.keeps(t, "Retain")
+	})
+}
+
+func TestSecret(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		_, secret := s.only(t, "AWS::SecretsManager::Secret")
+		secret.expect(t, "secret", map[string]string{
+			"Name": "agentsocial/prod/seal",
+			// Any change makes a new value, and voids what was sealed with the old.
+			"GenerateSecretString": `{"ExcludePunctuation":true,"IncludeSpace":false,"PasswordLength":64}`,
+		})
+		secret.keeps(t, "Retain")
+	})
+}
+
+func TestFailedBatches(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		id, bucket := s.only(t, "AWS::S3::Bucket")
+		bucket.expect(t, "bucket", map[string]string{
+			"BucketEncryption":               `{"ServerSideEncryptionConfiguration":[{"ServerSideEncryptionByDefault":{"SSEAlgorithm":"AES256"}}]}`,
+			"PublicAccessBlockConfiguration": `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
+			"OwnershipControls":              `{"Rules":[{"ObjectOwnership":"BucketOwnerEnforced"}]}`,
+			"LifecycleConfiguration":         `{"Rules":[{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":90,"Status":"Enabled"}]}`,
+			"BucketName":                     "",
+		})
+		bucket.keeps(t, "Retain")
+		_, policy := s.only(t, "AWS::S3::BucketPolicy")
+		policy.expect(t, "bucket policy", map[string]string{
+			"Bucket": "${" + id + "}",
+			"PolicyDocument": `{"Statement":[{"Action":"s3:*","Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny","Principal":{"AWS":"*"},` +
+				`"Resource":[{"Fn::GetAtt":["` + id + `","Arn"]},{"Fn::Join":["",[{"Fn::GetAtt":["` + id + `","Arn"]},"/*"]]}]}],"Version":"2012-10-17"}`,
+		})
+	})
+}
+
+// keeps tells what becomes of a resource that leaves the stack.
+func (r resource) keeps(t *testing.T, want string) {
+	t.Helper()
+	if r.DeletionPolicy != want || r.UpdateReplacePolicy != want {
+		t.Errorf("%s: deletion %s, replacement %s, want %s", r.Type, r.DeletionPolicy, r.UpdateReplacePolicy, want)
+	}
+}

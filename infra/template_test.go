@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// template is CloudFormation's, as far as tests look at it.
+type template struct {
+	Resources map[string]resource
+	Outputs   map[string]struct{ Value any }
+}
+
+type resource struct {
+	Type                string
+	Properties          map[string]any
+	DependsOn           any
+	DeletionPolicy      string
+	UpdateReplacePolicy string
+}
+
+// all resources of a type, by logical id.
+func (t *template) all(kind string) map[string]resource {
+	found := map[string]resource{}
+	for id, r := range t.Resources {
+		if r.Type == kind {
+			found[id] = r
+		}
+	}
+	return found
+}
+
+// the only resource of a type.
+func (t *template) only(tt *testing.T, kind string) (string, resource) {
+	tt.Helper()
+	found := t.all(kind)
+	if len(found) != 1 {
+		tt.Fatalf("%d resources of type %s, want one", len(found), kind)
+	}
+	for id, r := range found {
+		return id, r
+	}
+	panic("unreachable")
+}
+
+// function finds a function by its name, which begins its logical id.
+func (t *template) function(tt *testing.T, name string) (string, resource) {
+	tt.Helper()
+	for id, r := range t.all("AWS::Lambda::Function") {
+		if strings.HasPrefix(id, name+"Function") {
+			return id, r
+		}
+	}
+	tt.Fatalf("there is no function %s", name)
+	panic("unreachable")
+}
+
+// plain renders a value with its intrinsics as one string would read:
+// ${Id}, ${Id.Arn}, joined parts. Other values are JSON.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any:
+		if len(v) != 1 {
+			break
+		}
+		if ref, ok := v["Ref"]; ok {
+			return fmt.Sprintf("${%v}", ref)
+		}
+		if a, ok := v["Fn::GetAtt"].([]any); ok {
+			return fmt.Sprintf("${%v.%v}", a[0], a[1])
+		}
+		if a, ok := v["Fn::Join"].([]any); ok && a[0] == "" {
+			var s string
+			for _, part := range a[1].([]any) {
+				s += plain(part)
+			}
+			return s
+		}
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// list is a value as strings, sorted; a single one stands for a list of one.
+func list(v any) []string {
+	values, ok := v.([]any)
+	if !ok {
+		values = []any{v}
+	}
+	var s []string
+	for _, x := range values {
+		s = append(s, plain(x))
+	}
+	slices.Sort(s)
+	return s
+}
+
+// expect compares properties, given as JSON or rendered by [plain].
+func (r resource) expect(t *testing.T, what string, want map[string]string) {
+	t.Helper()
+	for name, w := range want {
+		if got := plain(r.Properties[name]); got != w {
+			t.Errorf("%s: %s is\n  %s, want\n  %s", what, name, got, w)
+		}
+	}
+}

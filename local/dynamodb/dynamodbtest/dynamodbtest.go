@@ -1,0 +1,97 @@
+// Package dynamodbtest gives tests a table on DynamoDB Local.
+package dynamodbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"agentsocial/local/dynamodb"
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+	"agentsocial/tables/dynamo/streams"
+)
+
+// Variable names the environment variable with the address of a server to use
+// instead of starting one: the binaries of a whole test run share one so.
+const Variable = "DYNAMODB_LOCAL_ENDPOINT"
+
+// Main runs a package's tests and then stops the server that they started. It
+// stands in TestMain:
+//
+//	func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+func Main(m *testing.M) int {
+	defer func() {
+		if started != nil {
+			started.Stop()
+		}
+	}()
+	return m.Run()
+}
+
+// Open makes a table for one test. The test is skipped if this machine cannot
+// run DynamoDB Local, but fails if CI=true: there, silence would hide that
+// nothing was tested.
+func Open(t testing.TB) (tables.Backend, tables.Feed) {
+	t.Helper()
+	c := Config(t)
+	feed := streams.Open(streams.Config{
+		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
+		Poll: 5 * time.Millisecond, Wait: 250 * time.Millisecond,
+	})
+	return dynamo.Open(c), feed
+}
+
+// Config is Open for tests that make the backend themselves.
+func Config(t testing.TB) dynamo.Config {
+	t.Helper()
+	c := dynamo.Config{
+		Table:       "test-" + strings.ToLower(rand.Text()),
+		Region:      dynamodb.Region,
+		Endpoint:    endpoint(t),
+		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+		Timeout:     time.Minute, // it is slow beside a race detector
+	}
+	client := c.Client()
+	if err := dynamo.CreateTable(t.Context(), client, c.Table); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := client.DeleteTable(context.Background(), &sdk.DeleteTableInput{TableName: aws.String(c.Table)}); err != nil {
+			t.Errorf("deleting the test's table: %v", err)
+		}
+	})
+	return c
+}
+
+// started is this test binary's server, if it has one.
+var started *dynamodb.Server
+
+var start = sync.OnceValue(func() (err error) {
+	started, err = dynamodb.Start(context.Background(), dynamodb.Options{})
+	return err
+})
+
+func endpoint(t testing.TB) string {
+	t.Helper()
+	if e := os.Getenv(Variable); e != "" {
+		return e
+	}
+	switch err := start(); {
+	case err == nil:
+		return started.Endpoint
+	case errors.Is(err, dynamodb.ErrUnavailable) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	default:
+		t.Fatal(err)
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,86 @@
+package dynamodb
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Version of DynamoDB Local, as pom.xml says it.
+const Version = "3.3.1"
+
+//go:embed pom.xml
+var pom []byte
+
+// ErrUnavailable means that this machine has no Java or no Maven, or could not
+// fetch the jars: what needs DynamoDB Local cannot run here.
+var ErrUnavailable = errors.New("DynamoDB Local is unavailable")
+
+// Fetch copies DynamoDB Local's jars (49 MB) from Maven Central, unless some
+// process of this user has done so already, and returns their directory. It
+// lies in the user's cache, so that all clones share it; its name depends on
+// pom.xml, so that a change there fetches anew. Any number of processes may
+// call it at once.
+func Fetch(ctx context.Context) (dir string, err error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	cache = filepath.Join(cache, "agentsocial")
+	hash := sha256.Sum256(pom)
+	dir = filepath.Join(cache, fmt.Sprintf("dynamodb-local-%s-%x", Version, hash[:4]))
+	if present(dir) {
+		return dir, nil
+	}
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return "", fmt.Errorf("%w: its jars are fetched by Maven, which is not installed: %w", ErrUnavailable, err)
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		return "", fmt.Errorf("locking %s: %w", dir, err)
+	}
+	defer unlock()
+	if present(dir) {
+		return dir, nil
+	}
+	return dir, fetch(ctx, mvn, dir)
+}
+
+// fetch makes dir whole or not at all.
+func fetch(ctx context.Context, mvn, dir string) error {
+	work, err := os.MkdirTemp(filepath.Dir(dir), "fetching-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := os.WriteFile(filepath.Join(work, "pom.xml"), pom, 0o644); err != nil {
+		return err
+	}
+	jars := filepath.Join(work, "jars")
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", filepath.Join(work, "pom.xml"),
+		"dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+jars)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return fmt.Errorf("%w: mvn: %w\n%s", ErrUnavailable, err, lastLines(output.Bytes()))
+	}
+	return os.Rename(jars, dir)
+}
+
+func present(dir string) bool {
+	_, err := os.Stat(dir)
+	return err == nil
+}

@@ -1,0 +1,124 @@
+package service
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/host"
+)
+
+// gateway is what API Gateway's HTTP API is to the deployed service: it finds
+// the function of a route, hands it an event in payload format 2.0, the path
+// decoded and the query as it came, and gives what is not declared to $default.
+type gateway struct {
+	app      *app.App
+	routes   *http.ServeMux
+	handlers map[string]host.GatewayHandler // by route
+	fallback host.GatewayHandler
+}
+
+// fallbackGroup answers $default.
+const fallbackGroup = "docs"
+
+// newGateway makes a function of each group, with a server of its own, as deployed.
+func newGateway(a *app.App, groups []api.Group) *gateway {
+	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
+	for _, group := range groups {
+		h := host.Gateway(api.NewServer(a, group))
+		for _, e := range group.Endpoints {
+			g.handlers[e.Route] = h
+			g.routes.Handle(e.Route, http.NotFoundHandler())
+		}
+		if group.Name == fallbackGroup {
+			g.fallback = h
+		}
+	}
+	return g
+}
+
+func (g *gateway) route(method, path string) host.GatewayHandler {
+	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
+	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil {
+		return g.handlers[pattern]
+	}
+	return g.fallback
+}
+
+// Bodies: a function gets at most Lambda's 6 MB. No endpoint takes near as
+// much, so a larger one is cut, which leaves it too large; what comes behind it
+// is read and dropped, so that a caller who is still sending hears the answer.
+const (
+	bodyMost = 1 << 20
+	dropMost = 64 << 20
+)
+
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost))
+	if err != nil {
+		return // the caller is gone
+	}
+	if _, err := io.CopyN(io.Discard, r.Body, dropMost); err != nil && !errors.Is(err, io.EOF) {
+		return
+	}
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		ip = r.RemoteAddr
+	}
+	e := events.APIGatewayV2HTTPRequest{
+		Version: "2.0", RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery, Headers: map[string]string{},
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
+			RequestID: g.app.Random(8), Stage: "$default", DomainName: r.Host, TimeEpoch: g.app.Now().UnixMilli(),
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
+				Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip, UserAgent: r.UserAgent(),
+			},
+		},
+	}
+	for name, values := range r.Header {
+		if name == "Cookie" {
+			e.Cookies = strings.Split(strings.Join(values, "; "), "; ")
+			continue
+		}
+		e.Headers[strings.ToLower(name)] = strings.Join(values, ",")
+	}
+	e.Headers["host"] = r.Host
+	if utf8.Valid(body) {
+		e.Body = string(body)
+	} else {
+		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	g.send(r.Context(), w, g.route(r.Method, r.URL.Path), e)
+}
+
+func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
+	res, err := h(ctx, e)
+	if err != nil {
+		g.app.Log.Error("function failed", "error", err.Error())
+		http.Error(w, `{"message":"Internal Server Error"}`, http.StatusInternalServerError) // as the gateway says it
+		return
+	}
+	for name, value := range res.Headers {
+		w.Header().Set(name, value)
+	}
+	for _, c := range res.Cookies {
+		w.Header().Add("Set-Cookie", c)
+	}
+	out := []byte(res.Body)
+	if res.IsBase64Encoded {
+		if out, err = base64.StdEncoding.DecodeString(res.Body); err != nil {
+			g.app.Log.Error("function answered no base64", "error", err.Error())
+		}
+	}
+	w.WriteHeader(res.StatusCode)
+	_, _ = w.Write(out) // the caller may be gone
+}

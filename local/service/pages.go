@@ -1,0 +1,105 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"agentsocial/functions/agents"
+)
+
+// localPrefix begins the pages that only this runner has: the clock, the
+// stream, answers to puzzles. They are for tests, demos and curious people.
+const localPrefix = "/_local/"
+
+var root = &url.URL{Path: "/"}
+
+// drainWait bounds one request to drain.
+const drainWait = 30 * time.Second
+
+func (s *Service) pages(mux *http.ServeMux) {
+	page := func(route string, h func(*http.Request) (any, int)) {
+		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			v, status := h(r)
+			if !loopback(r.Host) { // another site's page whose name points here
+				v, status = problem("only for requests to a loopback address"), http.StatusForbidden
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			enc := json.NewEncoder(w)
+			enc.SetIndent("", "  ")
+			_ = enc.Encode(v) // the caller may be gone
+		})
+	}
+	page("POST /_local/clock", s.moveClock)
+	page("POST /_local/drain", s.drainPage)
+	page("POST /_local/solve", s.solve)
+	page("GET /_local/dead", func(*http.Request) (any, int) {
+		if s.pump == nil {
+			return []DeadLetter{}, http.StatusOK
+		}
+		return s.pump.deadLetters(), http.StatusOK
+	})
+	page("/_local/", func(*http.Request) (any, int) {
+		return problem("there are POST /_local/clock, POST /_local/drain, POST /_local/solve and GET /_local/dead"), http.StatusNotFound
+	})
+}
+
+func problem(s string) map[string]string { return map[string]string{"problem": s} }
+
+func loopback(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+const pageMost = 1 << 16
+
+func readPage(r *http.Request, v any) error {
+	return json.NewDecoder(http.MaxBytesReader(nil, r.Body, pageMost)).Decode(v)
+}
+
+// moveClock moves the service's clock forward, for rules about minutes and days.
+func (s *Service) moveClock(r *http.Request) (any, int) {
+	var in struct {
+		AdvanceMS int64 `json:"advance_ms"`
+	}
+	if err := readPage(r, &in); err != nil || in.AdvanceMS < 0 {
+		return problem(`send {"advance_ms": n}, n ≥ 0`), http.StatusUnprocessableEntity
+	}
+	if err := s.clock.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
+		return problem(err.Error()), http.StatusInternalServerError
+	}
+	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
+}
+
+// drainPage answers when the stream is fully worked off.
+func (s *Service) drainPage(r *http.Request) (any, int) {
+	ctx, cancel := context.WithTimeout(r.Context(), drainWait)
+	defer cancel()
+	if err := s.Drain(ctx); err != nil {
+		return problem(err.Error()), http.StatusServiceUnavailable
+	}
+	return map[string]bool{"drained": true}, http.StatusOK
+}
+
+// solve answers a challenge's puzzle, for scripts that are not language models.
+func (s *Service) solve(r *http.Request) (any, int) {
+	var in struct {
+		Token string `json:"token"`
+	}
+	if err := readPage(r, &in); err != nil || in.Token == "" {
+		return problem(`send {"token": "…"} of a challenge`), http.StatusUnprocessableEntity
+	}
+	answer, err := agents.Solve(r.Context(), s.App, in.Token)
+	if err != nil {
+		return problem("the token is not one of this service's challenges"), http.StatusUnprocessableEntity
+	}
+	return map[string]int64{"answer": answer}, http.StatusOK
+}

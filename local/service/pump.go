@@ -1,0 +1,272 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/host"
+	"agentsocial/shared/stream"
+	"agentsocial/tables"
+)
+
+// pump is what Lambda's event source mapping is to the deployed service: it
+// reads the shards of the table's stream for each reader, filters, hands over
+// batches, tries a failing batch again from where it failed, and sets a record
+// aside that goes on failing.
+type pump struct {
+	app      *app.App
+	feed     tables.Feed
+	readers  []stream.Function
+	places   *places
+	mischief *mischief
+
+	work   atomic.Int64 // batches handed over, for drain
+	mu     sync.Mutex
+	kick   chan struct{}    // closed and replaced to end waiting reads
+	idle   map[string]int64 // reader and shard → the newest drain that it has met nothing in
+	drain  int64
+	dead   []DeadLetter
+	done   sync.WaitGroup
+	cancel context.CancelFunc
+}
+
+// DeadLetter is a record that a reader could not work off, whole, as the
+// failure bucket keeps it.
+type DeadLetter struct {
+	Reader string              `json:"reader"`
+	Tries  int                 `json:"tries"`
+	Record tables.StreamRecord `json:"record"`
+}
+
+const (
+	pumpTries  = 10 // deliveries of a record that fails, as the mapping is set
+	pumpPause  = 20 * time.Millisecond
+	shardsEach = 2 * time.Second // how often new shards are looked for
+	drainRead  = 300 * time.Millisecond
+)
+
+func startPump(a *app.App, feed tables.Feed, readers []stream.Function, p *places, m *mischief) *pump {
+	ctx, cancel := context.WithCancel(context.Background())
+	u := &pump{
+		app: a, feed: feed, readers: readers, places: p, mischief: m,
+		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
+	}
+	for _, r := range readers {
+		u.done.Go(func() { u.readShards(ctx, r) })
+	}
+	return u
+}
+
+// stop ends the pump in the middle of whatever it is doing.
+func (u *pump) stop() { u.cancel(); u.done.Wait() }
+
+// readShards reads every shard, children after their parents.
+func (u *pump) readShards(ctx context.Context, r stream.Function) {
+	running, finished := map[string]bool{}, map[string]bool{}
+	var mu sync.Mutex
+	for ctx.Err() == nil {
+		shards, err := u.feed.Shards(ctx)
+		if err != nil && ctx.Err() == nil {
+			u.app.Log.Warn("shards of the stream cannot be listed", "error", err.Error())
+		}
+		known := map[string]bool{}
+		for _, s := range shards {
+			known[s.ID] = true
+		}
+		mu.Lock()
+		for _, s := range shards {
+			if running[s.ID] || s.Parent != "" && known[s.Parent] && !finished[s.Parent] {
+				continue
+			}
+			running[s.ID] = true
+			u.done.Go(func() {
+				u.readShard(ctx, r, s.ID)
+				mu.Lock()
+				finished[s.ID] = true
+				mu.Unlock()
+			})
+		}
+		mu.Unlock()
+		pause(ctx, shardsEach)
+	}
+}
+
+func (u *pump) readShard(ctx context.Context, r stream.Function, shard string) {
+	id := r.Name + " " + shard
+	u.mu.Lock()
+	u.idle[id] = 0
+	u.mu.Unlock()
+	defer func() {
+		u.mu.Lock()
+		delete(u.idle, id)
+		u.mu.Unlock()
+	}()
+	for ctx.Err() == nil {
+		records, done, drain, err := u.read(ctx, shard, u.places.get(id))
+		switch {
+		case err != nil:
+			u.app.Log.Warn("stream cannot be read", "reader", r.Name, "error", err.Error())
+			pause(ctx, 100*pumpPause)
+		case len(records) == 0:
+			u.mu.Lock()
+			u.idle[id] = max(u.idle[id], drain)
+			u.mu.Unlock()
+		default:
+			u.deliver(ctx, r, records)
+			if ctx.Err() == nil {
+				u.places.set(id, records[len(records)-1].Seq)
+			}
+		}
+		if done && err == nil {
+			return
+		}
+	}
+}
+
+// read reads what is next of a shard. While something waits for a drain it
+// comes back soon; drain is the one that waited when reading began.
+func (u *pump) read(ctx context.Context, shard, after string) (records []tables.StreamRecord, done bool, drain int64, err error) {
+	u.mu.Lock()
+	kick, drain := u.kick, u.drain
+	met := true
+	for _, d := range u.idle {
+		met = met && d >= drain
+	}
+	u.mu.Unlock()
+	rctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !met {
+		rctx, cancel = context.WithTimeout(rctx, drainRead)
+		defer cancel()
+	} else {
+		go func() {
+			select {
+			case <-kick:
+				cancel()
+			case <-rctx.Done():
+			}
+		}()
+	}
+	records, done, err = u.feed.Changes(rctx, shard, after, 1000)
+	if rctx.Err() != nil && ctx.Err() == nil {
+		if met { // woken: what it waited for may have come meanwhile
+			drain = 0
+		}
+		return nil, false, drain, nil
+	}
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return records, done, drain, err
+}
+
+// deliver hands over what a reader's filters let pass, in batches.
+func (u *pump) deliver(ctx context.Context, r stream.Function, records []tables.StreamRecord) {
+	var wanted []tables.StreamRecord
+	for _, rec := range records {
+		if r.Match(rec) {
+			wanted = append(wanted, rec)
+		}
+	}
+	wanted = u.mischief.shuffle(wanted)
+	for len(wanted) > 0 && ctx.Err() == nil {
+		n := u.mischief.batch(min(r.Batch, len(wanted)))
+		u.batch(ctx, r, wanted[:n])
+		wanted = wanted[n:]
+	}
+}
+
+// batch hands over one batch until it is worked off or its first record has
+// failed often enough to be set aside.
+func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.StreamRecord) {
+	u.work.Add(1)
+	handle := host.Batches(u.app, r)
+	tries := 0
+	for len(records) > 0 && ctx.Err() == nil {
+		bctx, over := u.mischief.crash(ctx)
+		res, err := handle(bctx, stream.ToLambda(records))
+		if crashed := over(); crashed {
+			continue // the answer is lost: Lambda delivers the batch again
+		}
+		if err == nil && len(res.BatchItemFailures) == 0 {
+			if u.mischief.again() {
+				continue
+			}
+			return
+		}
+		failed := 0
+		for i, rec := range records {
+			if err == nil && rec.Seq == res.BatchItemFailures[0].ItemIdentifier {
+				failed = i
+			}
+		}
+		if failed > 0 {
+			records, tries = records[failed:], 0
+			continue
+		}
+		if tries++; tries >= pumpTries {
+			u.setAside(r.Name, tries, records[0])
+			records, tries = records[1:], 0
+			continue
+		}
+		pause(ctx, min(pumpPause<<tries, time.Second))
+	}
+}
+
+func (u *pump) setAside(reader string, tries int, rec tables.StreamRecord) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.dead = append(u.dead, DeadLetter{reader, tries, rec})
+	u.app.Log.Error("dead letter", "reader", reader, "seq", rec.Seq)
+}
+
+// deadLetters are what was set aside.
+func (u *pump) deadLetters() []DeadLetter {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return append([]DeadLetter{}, u.dead...)
+}
+
+// drained waits until every reader has read to the end of every shard and what
+// that caused is worked off as well.
+func (u *pump) drained(ctx context.Context) error {
+	for {
+		work := u.work.Load()
+		u.mu.Lock()
+		u.drain++
+		want := u.drain
+		close(u.kick)
+		u.kick = make(chan struct{})
+		u.mu.Unlock()
+		for {
+			u.mu.Lock()
+			met := len(u.idle) >= len(u.readers)
+			for _, d := range u.idle {
+				met = met && d >= want
+			}
+			u.mu.Unlock()
+			if met {
+				break
+			}
+			if pause(ctx, time.Millisecond); ctx.Err() != nil {
+				return errors.New("the stream is not worked off yet")
+			}
+		}
+		if u.work.Load() == work {
+			return nil
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,213 @@
+// Package service is the whole system in one process: the gateway, the
+// functions, the stream and the clock, around the same handlers that run in
+// Lambda. Nothing here is a second way of doing what they do.
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+	"agentsocial/shared/seal"
+	"agentsocial/shared/stream"
+	"agentsocial/tables"
+)
+
+// Config is what a run chooses.
+type Config struct {
+	Port     int    // 0: a free one
+	Data     string // folder of what is kept; ":memory:" for nothing
+	Table    string // "embedded", "dynamodb-local" or "aws:NAME"
+	Log      *slog.Logger
+	Settings app.Settings // BaseURL is filled in
+	Rand     io.Reader    // crypto/rand if nil
+	Mischief Mischief
+	Wrap     func(tables.Backend) tables.Backend // for tests and measurements
+}
+
+// Service is a running service.
+type Service struct {
+	App  *app.App
+	URL  string
+	Data string // where data is, in words
+
+	clock  *clock
+	pump   *pump // nil where the deployed functions read the stream
+	places *places
+	table  *openTable
+	http   *http.Server
+	sweep  context.CancelFunc
+	swept  chan struct{}
+	failed chan error
+}
+
+// Memory is the Data of a run that keeps nothing.
+const Memory = ":memory:"
+
+// Start starts the service on the loopback interface.
+func Start(ctx context.Context, c Config) (_ *Service, err error) {
+	dir := c.Data
+	if dir == Memory {
+		dir = ""
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	var undo []func()
+	defer func() {
+		for i := len(undo) - 1; err != nil && i >= 0; i-- {
+			undo[i]()
+		}
+	}()
+
+	// On the loopback interface only: nothing here is meant for others.
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("%w (PORT=%d; choose another with PORT=…)", err, c.Port)
+	}
+	undo = append(undo, func() { listener.Close() })
+	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1), swept: make(chan struct{})}
+	if s.clock, err = openClock(dir); err != nil {
+		return nil, err
+	}
+	if s.table, err = open(ctx, c.Table, dir, s.clock.Now); err != nil {
+		return nil, err
+	}
+	undo = append(undo, s.table.close)
+	box, err := openBox(dir, c.Rand)
+	if err != nil {
+		return nil, err
+	}
+	s.App = &app.App{
+		Table: s.table.Backend, Now: s.clock.Now, Rand: c.Rand, Log: c.Log, Settings: c.Settings,
+		Box: func(context.Context) (*seal.Box, error) { return box, nil },
+	}
+	if c.Wrap != nil {
+		s.App.Table = c.Wrap(s.App.Table)
+	}
+	s.App.Settings.BaseURL = s.URL
+	s.Data = s.table.where
+
+	placesFile := ""
+	if dir != "" && s.table.durable {
+		placesFile = filepath.Join(dir, "places-"+strings.ReplaceAll(c.Table, ":", "-")+".json")
+	}
+	if s.places, err = openPlaces(placesFile, c.Log); err != nil {
+		return nil, err
+	}
+	var readers []stream.Function
+	for _, r := range events.All() {
+		readers = append(readers, r(s.App))
+	}
+	if s.table.feed != nil {
+		s.pump = startPump(s.App, s.table.feed, readers, s.places, newMischief(c.Mischief))
+	}
+	s.startSweep()
+
+	mux := http.NewServeMux()
+	mux.Handle("/", newGateway(s.App, functions.Groups(s.App)))
+	s.pages(mux)
+	s.http = &http.Server{Handler: raw{mux}, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn)}
+	go func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	}()
+	return s, nil
+}
+
+// raw keeps net/http's mux from redirecting paths that it would clean: the
+// gateway does not.
+type raw struct{ mux *http.ServeMux }
+
+func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasPrefix(r.URL.Path, localPrefix) {
+		handler, _ := h.mux.Handler(&http.Request{Method: http.MethodGet, URL: root})
+		handler.ServeHTTP(w, r)
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// Failed delivers the error that ended the service, if one did.
+func (s *Service) Failed() <-chan error { return s.failed }
+
+// Drain waits until the stream is fully worked off.
+func (s *Service) Drain(ctx context.Context) error {
+	if s.pump == nil {
+		return errors.New("the deployed functions read this table's stream")
+	}
+	return s.pump.drained(ctx)
+}
+
+// Stop ends the service: requests under way are answered, the stream stops
+// where it is and goes on from there at the next start.
+func (s *Service) Stop(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if s.pump != nil {
+		s.pump.stop()
+	}
+	s.sweep()
+	<-s.swept
+	s.places.close()
+	s.table.close()
+	return err
+}
+
+// sweepEach is how often what TTL would remove is removed, and the feed trimmed.
+const sweepEach = time.Minute
+
+func (s *Service) startSweep() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.sweep = cancel
+	go func() {
+		defer close(s.swept)
+		for ctx.Err() == nil {
+			if err := s.table.sweep(ctx); err != nil && ctx.Err() == nil {
+				s.App.Log.Warn("expired items not removed", "error", err.Error())
+			}
+			pause(ctx, sweepEach)
+		}
+	}()
+}
+
+// openBox reads the folder's secret, or makes it.
+func openBox(dir string, random io.Reader) (*seal.Box, error) {
+	fresh := make([]byte, 32)
+	if _, err := io.ReadFull(random, fresh); err != nil {
+		return nil, err
+	}
+	secret := []byte(hex.EncodeToString(fresh))
+	if dir == "" {
+		return seal.New(secret)
+	}
+	file := filepath.Join(dir, "secret")
+	b, err := os.ReadFile(file)
+	switch {
+	case os.IsNotExist(err):
+		if err := os.WriteFile(file, append(secret, '\n'), 0o600); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		secret = []byte(strings.TrimSpace(string(b)))
+	}
+	return seal.New(secret)
+}

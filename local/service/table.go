@@ -1,0 +1,108 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"agentsocial/local/dynamodb"
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+	"agentsocial/tables/dynamo/streams"
+	"agentsocial/tables/embedded"
+)
+
+// openTable is one of the tables that a run may stand on.
+type openTable struct {
+	tables.Backend
+	feed    tables.Feed // nil if others read the stream
+	where   string
+	durable bool
+	sweep   func(context.Context) error // removes what has expired, where nothing else does
+	close   func()
+}
+
+// localTable is the table's name in DynamoDB Local.
+const localTable = "agentsocial"
+
+func open(ctx context.Context, kind, dir string, now func() time.Time) (*openTable, error) {
+	name, arg, _ := strings.Cut(kind, ":")
+	switch {
+	case name == "embedded" && arg == "":
+		return openEmbedded(dir, now)
+	case name == "dynamodb-local" && arg == "":
+		return openDynamoDBLocal(ctx, dir)
+	case name == "aws" && arg != "":
+		return openAWS(ctx, arg)
+	}
+	return nil, fmt.Errorf("TABLE=%q is none of embedded, dynamodb-local and aws:NAME", kind)
+}
+
+func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
+	path, where := embedded.Memory, "in memory, gone at the end"
+	if dir != "" {
+		path = filepath.Join(dir, "table.db")
+		where = path
+	}
+	t, err := embedded.Open(embedded.Config{Path: path, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return &openTable{
+		Backend: t, feed: t, where: where, durable: dir != "",
+		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
+		close: func() { _ = t.Close() }, // every commit is durable already
+	}, nil
+}
+
+func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
+	where := "in DynamoDB Local, in memory, gone at the end"
+	if dir != "" {
+		dir = filepath.Join(dir, "dynamodb-local")
+		where = dir + " (DynamoDB Local)"
+	}
+	server, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	cfg := dynamo.Config{
+		Table: localTable, Region: dynamodb.Region, Endpoint: server.Endpoint,
+		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+	}
+	var exists *types.ResourceInUseException
+	if err := dynamo.CreateTable(ctx, cfg.Client(), localTable); err != nil && !errors.As(err, &exists) {
+		server.Stop()
+		return nil, err
+	}
+	feed := streams.Open(streams.Config{
+		Table: localTable, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
+	})
+	return &openTable{
+		Backend: dynamo.Open(cfg), feed: feed, where: where, durable: dir != "",
+		sweep: func(context.Context) error { return nil }, // expiry is judged by the clock everywhere
+		close: server.Stop,
+	}, nil
+}
+
+func openAWS(ctx context.Context, name string) (*openTable, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Region == "" {
+		return nil, errors.New("TABLE=aws: set AWS_REGION, or a profile that has one")
+	}
+	return &openTable{
+		Backend: dynamo.Open(dynamo.Config{Table: name, Region: cfg.Region, Credentials: aws.NewCredentialsCache(cfg.Credentials)}),
+		where:   "the DynamoDB table " + name + " in " + cfg.Region,
+		sweep:   func(context.Context) error { return nil },
+		close:   func() {},
+	}, nil
+}

@@ -1,0 +1,401 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"crypto/sha256"
+
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+type credKind int
+
+const (
+	credNone credKind = iota
+	credSig
+	credBearer
+)
+
+// credential is what a request shows, checked as far as that goes without the table.
+type credential struct {
+	kind   credKind
+	pub    string // base64url public key of a signature
+	ts     int64  // its timestamp, unix ms
+	digest string // names its outcome in the guard
+	token  auth.ParsedToken
+}
+
+// credential reads what a request shows and verifies a signature. Nothing is
+// looked up: a request that was tampered with costs no read.
+func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
+	h := func(name string) string { return r.Header.Get(name) }
+	authorization := h("Authorization")
+	var missing []string
+	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig} {
+		if h(name) == "" {
+			missing = append(missing, name)
+		}
+	}
+	signed := len(missing) < 3 || h(auth.HeaderID) != ""
+	switch {
+	case signed && authorization != "":
+		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
+			WithHint("Send one of the two.")
+	case authorization != "":
+		return c.bearer(authorization)
+	case !signed:
+		if c.e.Auth.Needed() {
+			return Fail(Unauthenticated, "%s needs a credential and none was sent.", c.e.Route)
+		}
+		return nil
+	case len(missing) > 0:
+		return Fail(Unauthenticated, "The request is signed in part: the header %s is missing.", strings.Join(missing, " and "))
+	}
+
+	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
+		if len(r.Header.Values(name)) > 1 {
+			return Fail(BadSignature, "The header %s is sent more than once.", name)
+		}
+	}
+	ts, err := strconv.ParseInt(h(auth.HeaderTS), 10, 64)
+	if err != nil || strconv.FormatInt(ts, 10) != h(auth.HeaderTS) {
+		e := Fail(BadTimestamp, "%s is not an integer: unix time in milliseconds.", auth.HeaderTS)
+		e.ServerTime = c.Time
+		return e
+	}
+	if d := c.Time.UnixMilli() - ts; d > auth.Skew.Milliseconds() || d < -auth.Skew.Milliseconds() {
+		e := Fail(BadTimestamp, "%s is %s from the server's clock; 60 s is the limit.", auth.HeaderTS, skew(d))
+		e.ServerTime = c.Time
+		return e
+	}
+	key, err := auth.ParseKey(h(auth.HeaderKey))
+	if err != nil {
+		return Fail(BadSignature, "%s %s.", auth.HeaderKey, err)
+	}
+	sig, err := auth.Verify(key, h(auth.HeaderSig), auth.Message(r.Method, raw.PathAndQuery(), ts, body))
+	if errors.Is(err, auth.ErrSigForm) {
+		return Fail(BadSignature, "%s %s.", auth.HeaderSig, err)
+	}
+	if err != nil {
+		return Fail(BadSignature, "The signature does not verify for this method, path and query, timestamp and body.")
+	}
+	if aud := r.URL.Query().Get("aud"); aud != "" && aud != s.host {
+		return Fail(BadSignature, "The signed query says that it is meant for aud=%q; this is %s.", aud, s.host)
+	}
+	if agent := h(auth.HeaderID); agent != "" {
+		if !id.Agent.Valid(agent) {
+			return Fail(UnknownKey, "%s is not an agent id.", auth.HeaderID)
+		}
+		c.agent = agent
+	}
+	sum := sha256.Sum256(sig)
+	c.cred = credential{kind: credSig, pub: auth.EncodeKey(key), ts: ts, digest: tables.Digest(sum[:])}
+	return nil
+}
+
+func skew(ms int64) string {
+	const day = 24 * 60 * 60 * 1000
+	if ms > day || ms < -day {
+		return "more than a day"
+	}
+	return (time.Duration(max(ms, -ms)) * time.Millisecond).String()
+}
+
+func (c *Call) bearer(authorization string) error {
+	scheme, value, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return Fail(BadToken, "The Authorization header does not begin with Bearer.")
+	}
+	token, err := auth.ParseToken(strings.TrimSpace(value))
+	if err != nil {
+		return Fail(BadToken, "The bearer token %s.", err)
+	}
+	c.cred, c.agent = credential{kind: credBearer, token: token}, token.Agent
+	return nil
+}
+
+// resolve finds the agent of a signature that does not name one: it was made
+// with an original key.
+func (c *Call) resolve(ctx context.Context) error {
+	if c.cred.kind != credSig || c.agent != "" {
+		return nil
+	}
+	if agent, ok := c.cache.get(c.cred.pub); ok {
+		c.agent = agent
+		return nil
+	}
+	return c.lookUp(ctx)
+}
+
+func (c *Call) lookUp(ctx context.Context) error {
+	claim, err := c.Table.Get(ctx, tables.Strong, tables.OriginalKey(c.cred.pub))
+	if err != nil {
+		return err
+	}
+	if claim[0] == nil {
+		return c.unknownKey()
+	}
+	c.agent = claim[0].Str("agent")
+	c.cache.put(c.cred.pub, c.agent)
+	return nil
+}
+
+func (c *Call) unknownKey() *Error {
+	return Fail(UnknownKey, "The public key in %s is no key of this agent, or of any.", auth.HeaderKey)
+}
+
+// authorize reads the credential, the profile, what bounds the request, and
+// the handler's keys, in one round trip, and decides whether it may go on.
+func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
+	write := c.e.Writes()
+	c.items = make(map[tables.Key]tables.Item, len(keys)+6)
+	var credKey tables.Key
+	switch c.cred.kind {
+	case credSig:
+		credKey = tables.AgentKeyKey(c.agent, c.cred.pub)
+	case credBearer:
+		credKey = tables.TokenKey(c.agent, c.cred.token.ID)
+	default:
+		if !write {
+			c.askReadLimit(ctx)
+		}
+		return c.read(ctx, keys)
+	}
+	keys = append(keys, credKey, tables.ProfileKey(c.agent))
+	if write {
+		keys = append(keys, tables.CountersKey(c.agent), tables.GuardKey(c.agent, c.minute()), c.readQuota(c.agent))
+		if c.idemKey != "" {
+			keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
+		}
+	} else {
+		c.askReadLimit(ctx)
+	}
+	if err := c.read(ctx, keys); err != nil {
+		return err
+	}
+	if err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)]); err != nil {
+		c.cache.drop(c.cred.pub) // the key may have moved to another agent
+		return err
+	}
+	if !write {
+		return c.mayAct()
+	}
+	if err := tables.Unmarshal(c.items[tables.CountersKey(c.agent)], &c.Counts); err != nil {
+		return err
+	}
+	guard := c.items[tables.GuardKey(c.agent, c.minute())]
+	bounds := []tables.Bound{{Name: "n", Most: c.Settings.Limits.WritesPerMinute}}
+	c.rateHeaders(bounds[0].Most, guard.Int("n"))
+	// A request that was carried out before is answered even if the agent may
+	// do nothing new by now: its effect stands.
+	if err := c.judgeGuard(guard, bounds); errors.Is(err, errReplayed) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if item := c.items[tables.IdempotencyKey(c.agent, c.idemKey)]; item != nil && item.Int("expires_at") > c.Time.UnixMilli() {
+		if err := c.judgeIdempotency(item); !errors.Is(err, errReplayed) {
+			return err
+		}
+		return nil
+	}
+	if n := c.items[c.readQuota(c.agent)].Int("n"); n > c.Settings.MaxReads {
+		return c.limited(c.Time.Truncate(time.Minute).Add(time.Minute), "%d requests a minute, refused ones included, is the limit.", c.Settings.MaxReads)
+	}
+	return c.mayAct()
+}
+
+func (c *Call) read(ctx context.Context, keys []tables.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := c.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	for i, k := range keys {
+		c.items[k] = items[i]
+	}
+	return nil
+}
+
+// checkCredential holds the credential's item against what was shown.
+func (c *Call) checkCredential(cred, profile tables.Item) error {
+	bad := func() error {
+		if c.cred.kind == credSig {
+			return c.unknownKey()
+		}
+		return Fail(BadToken, "The bearer token is expired or revoked.")
+	}
+	if cred == nil || profile == nil || cred.Int("epoch") != profile.Int("epoch") {
+		return bad()
+	}
+	if c.cred.kind == credBearer {
+		var t tables.Token
+		if err := tables.Unmarshal(cred, &t); err != nil {
+			return err
+		}
+		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
+			return bad()
+		}
+		if c.e.Auth.Sig && c.e.Auth.Scope == "" {
+			return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
+		}
+		if need := c.e.Auth.Scope; need != "" && !slices.Contains(t.Scopes, need) {
+			e := Fail(ScopeMissing, "The token's scopes are %s; %s needs %s.", strings.Join(t.Scopes, ", "), c.e.Route, need)
+			e.Scope = need
+			return e
+		}
+	}
+	c.Agent = new(tables.Profile)
+	return tables.Unmarshal(profile, c.Agent)
+}
+
+// mayAct judges the agent's state.
+func (c *Call) mayAct() error {
+	if c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup {
+		return Fail(SignupRequired, "The agent has not finished its signup.")
+	}
+	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && until.After(c.Time) {
+		e := Fail(Suspended, "The agent is suspended until %s.", until.UTC().Format(time.RFC3339))
+		e.Until = until
+		return e
+	}
+	return nil
+}
+
+// Reads are counted by sampling: one in readSample adds that many times its
+// weight. What one instance of a function remembers would count nothing.
+const readSample = 16
+
+func (c *Call) readQuota(who string) tables.Key {
+	return tables.QuotaKey(who, "reads", c.Time.Truncate(time.Minute))
+}
+
+// askReadLimit asks whether the caller has read too much, while the request goes on.
+func (c *Call) askReadLimit(ctx context.Context) {
+	if c.agent == "" && !c.Settings.ByAddr || c.Table == nil || c.Settings.MaxReads <= 0 || c.e.Pure {
+		return
+	}
+	c.over = make(chan error, 1)
+	go func() { c.over <- c.readLimit(ctx) }()
+}
+
+func (c *Call) readLimit(ctx context.Context) error {
+	who, err := c.agent, error(nil)
+	if who == "" {
+		if who, err = c.AddressHash(ctx); err != nil {
+			return err
+		}
+	}
+	window, most := c.Time.Truncate(time.Minute), c.Settings.MaxReads
+	over := func() error {
+		return c.limited(window.Add(time.Minute), "%d reads a minute is the limit; catching up and searching count tenfold.", most)
+	}
+	if c.Intn(readSample) == 0 {
+		err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
+			tables.Quota(who, "reads", window, time.Minute, readSample*max(1, c.e.Cost), most+readSample*max(1, c.e.Cost)),
+		}})
+		var cancelled *tables.Cancelled
+		if errors.As(err, &cancelled) {
+			return over()
+		}
+		return err
+	}
+	item, err := c.Table.Get(ctx, tables.Eventual, c.readQuota(who))
+	if err == nil && item[0].Int("n") > most {
+		return over()
+	}
+	return err
+}
+
+// overRead waits for the read limit's answer. That it could not be asked is no
+// reason to refuse what was read.
+func (c *Call) overRead(context.Context) error {
+	if c.over == nil {
+		return nil
+	}
+	err := <-c.over
+	var refused *Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	if err != nil {
+		c.Log.Warn("read limit not asked", "error", err.Error())
+	}
+	return nil
+}
+
+// countRefusal counts a refused write as a read.
+func (c *Call) countRefusal(ctx context.Context) {
+	if c.agent == "" || c.Agent == nil || c.Intn(readSample) != 0 {
+		return
+	}
+	window := c.Time.Truncate(time.Minute)
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
+		tables.Quota(c.agent, "reads", window, time.Minute, readSample, 1<<40),
+	}})
+	if err != nil {
+		c.Log.Warn("refused write not counted", "error", err.Error())
+	}
+}
+
+// rateHeaders answer how many writes are left (draft-ietf-httpapi-ratelimit-headers).
+func (c *Call) rateHeaders(most, used int64) {
+	left := c.minute().Add(time.Minute).Sub(c.Time)
+	c.header.Set("RateLimit-Policy", `"writes";q=`+strconv.FormatInt(most, 10)+`;w=60`)
+	c.header.Set("RateLimit", `"writes";r=`+strconv.FormatInt(max(0, most-used-1), 10)+`;t=`+strconv.Itoa(max(0, int(left.Seconds()))))
+}
+
+// keyCache remembers which agent an original key belongs to. That never
+// changes while the key lives, and the key itself is read with every request.
+type keyCache struct {
+	mu sync.Mutex
+	m  map[string]string
+}
+
+const keyCacheSize = 4096
+
+func (k *keyCache) get(pub string) (string, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a, ok := k.m[pub]
+	return a, ok
+}
+
+func (k *keyCache) put(pub, agent string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.m == nil || len(k.m) >= keyCacheSize {
+		k.m = make(map[string]string)
+	}
+	k.m[pub] = agent
+}
+
+func (k *keyCache) drop(pub string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.m, pub)
+}
+
+// requestDigest tells requests under one Idempotency-Key apart.
+func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(method), []byte(pathAndQuery), body} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	return [32]byte(h.Sum(nil))
+}

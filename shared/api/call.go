@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/tables"
+)
+
+// Call is one request on its way: who asks, what was read for it, and how its
+// effect is committed. Handlers get it with [From].
+type Call struct {
+	*app.App
+	Time    time.Time       // of arrival, by the service's clock
+	Agent   *tables.Profile // the caller; nil if anonymous
+	Counts  tables.Counters // of the caller; read for writes only
+	Address string          // the caller's network address: an IPv4, or an IPv6 /64
+	items   map[tables.Key]tables.Item
+	cred    credential
+	agent   string // the caller's id, once it is known
+	replay  *Outcome
+	bounds  []tables.Bound
+	over    chan error // the answer of the read limit, which is asked meanwhile
+	e       *Endpoint
+	header  http.Header
+	digest  [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
+	idemKey string
+	fail    *Error
+	cache   *keyCache
+}
+
+type callKey struct{}
+
+// From is the call in a handler's context.
+func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
+
+// Item is what was read for a key that the input's Reads named; nil if there
+// is no such item.
+func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
+
+// SetHeader sets a header of the answer.
+func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
+
+// Bound adds a limit, within the minute of the request, to the next Commit.
+func (c *Call) Bound(name string, most int64) {
+	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
+}
+
+// Outcome is what is remembered of a write: enough to build its answer again.
+type Outcome struct {
+	Status int
+	IDs    []string // of what was created
+}
+
+func (o Outcome) String() string {
+	return strings.Join(append([]string{strconv.Itoa(o.Status)}, o.IDs...), " ")
+}
+
+func parseOutcome(s string) *Outcome {
+	parts := strings.Fields(s)
+	if len(parts) == 0 {
+		return &Outcome{}
+	}
+	status, _ := strconv.Atoi(parts[0]) // written by String
+	return &Outcome{Status: status, IDs: parts[1:]}
+}
+
+// errReplayed ends a handler whose commit found that the same request had been
+// carried out already; the caller never sees it.
+var errReplayed = errors.New("api: carried out before")
+
+// minute of the request's own timestamp if it is signed, of the server's clock otherwise.
+func (c *Call) minute() time.Time {
+	if c.cred.kind == credSig {
+		return time.UnixMilli(c.cred.ts).Truncate(time.Minute)
+	}
+	return c.Time.Truncate(time.Minute)
+}
+
+// Commit makes the request's effect and its record one transaction: ids are
+// those of what it creates. A condition of one of the writes that does not hold
+// comes back as a *tables.Cancelled whose reasons belong to writes.
+func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write) error {
+	outcome := Outcome{Status: c.e.status(), IDs: ids}.String()
+	bounds := append([]tables.Bound{{Name: "n", Most: c.Settings.Limits.WritesPerMinute}}, c.bounds...)
+	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, outcome, bounds...)}
+	digest := auth.EncodeKey(c.digest[:])
+	if c.idemKey != "" {
+		own = append(own, tables.Idempotency(c.agent, c.idemKey, digest, outcome, c.Time))
+	}
+	err := c.App.Commit(ctx, append(own, writes...)...)
+	var cancelled *tables.Cancelled
+	if !errors.As(err, &cancelled) {
+		return err
+	}
+	if r := cancelled.Reasons[0]; r.Failed {
+		if err := c.judgeGuard(r.Old, bounds); err != nil {
+			return err
+		}
+	}
+	if c.idemKey != "" && cancelled.Reasons[1].Failed {
+		return c.judgeIdempotency(cancelled.Reasons[1].Old)
+	}
+	return &tables.Cancelled{Reasons: cancelled.Reasons[len(own):]}
+}
+
+// judgeGuard says what a guard stands against: a replay, or a limit.
+func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
+	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
+		c.replay = parseOutcome(o)
+		return errReplayed
+	}
+	for _, b := range bounds {
+		if guard.Int(b.Name) >= b.Most {
+			what := "writes"
+			if b.Name != "n" {
+				what = b.Name
+			}
+			return c.limited(c.minute().Add(time.Minute), "%d %s a minute is the limit.", b.Most, what)
+		}
+	}
+	return nil
+}
+
+// judgeIdempotency tells a repeated request from another one under its key.
+func (c *Call) judgeIdempotency(item tables.Item) error {
+	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
+		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")
+	}
+	c.replay = parseOutcome(item.Str("outcome"))
+	return errReplayed
+}
+
+// limited refuses for a rate.
+func (c *Call) limited(at time.Time, format string, args ...any) *Error {
+	return Fail(RateLimited, format, args...).At(at)
+}
+
+// Window is when the window of a quota that is now open began.
+func (c *Call) Window(length time.Duration) time.Time { return c.Time.Truncate(length) }
+
+// AddressHash stands for the caller's address in quotas: keyed, and another one every day.
+func (c *Call) AddressHash(ctx context.Context) (string, error) {
+	box, err := c.Box(ctx)
+	if err != nil {
+		return "", err
+	}
+	day := c.Time.UTC().Format(time.DateOnly)
+	sum := sha256.Sum256(append(box.Derive(0, "address "+day), c.Address...))
+	return auth.EncodeKey(sum[:16]), nil
+}
+
+// refuse notes a refusal for [Server.ServeHTTP], which alone writes errors.
+func (c *Call) refuse(err error) error {
+	c.fail = asError(err)
+	return refusal{}
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/emoji"
+)
+
+// Emoji is 1-10 emoji in a request: one string, or an array with one emoji in
+// each element.
+type Emoji struct {
+	text string
+	list []string
+}
+
+// UnmarshalJSON accepts both forms.
+func (e *Emoji) UnmarshalJSON(b []byte) error {
+	*e = Emoji{}
+	if json.Unmarshal(b, &e.text) == nil {
+		return nil
+	}
+	return json.Unmarshal(b, &e.list)
+}
+
+// Identity is the emoji in their one spelling, or an error that says which one
+// is none.
+func (e Emoji) Identity() (string, error) {
+	for i, s := range e.list {
+		if _, err := emoji.One(s); err != nil {
+			return "", fmt.Errorf("is refused in element %d: %w", i+1, err)
+		}
+	}
+	return emoji.Identity(e.text + strings.Join(e.list, ""))
+}
+
+// Schema of both forms.
+func (Emoji) Schema(huma.Registry) *huma.Schema {
+	one, most, chars := 1, emoji.MaxIdentity, 500
+	return &huma.Schema{
+		Description: "1-10 emoji: a string, or an array of single emoji.",
+		OneOf: []*huma.Schema{
+			{Type: huma.TypeString, MinLength: &one, MaxLength: &chars, Examples: []any{"🦊🌙"}},
+			{Type: huma.TypeArray, MinItems: &one, MaxItems: &most, Items: &huma.Schema{Type: huma.TypeString}},
+		},
+	}
+}

@@ -1,0 +1,188 @@
+// Package api is where endpoints meet HTTP. A group of endpoints is declared
+// as values; the router, binding, validation, authentication, limits,
+// idempotency, the error envelope, the OpenAPI document, gateway routes and
+// documentation are all read from them. Handlers speak the domain: typed
+// input, typed output, an error.
+//
+// A request's way: [Server.ServeHTTP] matches it, reads its body within the
+// endpoint's limit and verifies a signature without touching the table; huma
+// binds and validates; [Call.authorize] reads the credential together with
+// what the endpoint needs, in one round trip; the handler decides and commits
+// through [Call.Commit], which adds the write limit and the record of the
+// outcome to its transaction.
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/tables"
+)
+
+// Group is a set of endpoints that is deployed as one function.
+type Group struct {
+	Name      string // of the folder and the function
+	Doc       string
+	Endpoints []Endpoint
+	Needs     Needs
+
+	// Start, if there is one, is called before the group's first request, until
+	// it succeeds once in this process.
+	Start func(context.Context) error
+	// Elsewhere are the routes that other functions serve, as path → methods:
+	// the group that answers unknown paths tells a wrong method with it.
+	Elsewhere func() map[string][]string
+}
+
+// Needs are the rights of a group's function beyond what its endpoints tell.
+type Needs struct {
+	Table  bool // reads the table; whether it writes, its endpoints tell
+	Secret bool // opens sealed tokens or derives keys
+}
+
+// Writes reports whether any endpoint of the group has an effect.
+func (g Group) Writes() bool {
+	for _, e := range g.Endpoints {
+		if e.Writes() {
+			return true
+		}
+	}
+	return false
+}
+
+// Endpoint declares one endpoint. Everything else about it is derived.
+type Endpoint struct {
+	Route  string // "POST /v1/c/{ch}/posts"
+	Auth   Auth
+	Status int           // of success; 200 if 0
+	Doc    string        // first sentence: a title
+	Tool   string        // MCP tool that does the same, if there is one
+	Topic  string        // of /docs that explains it
+	Errors []Code        // beyond those that any endpoint may answer
+	Cache  time.Duration // a public GET's max-age for anonymous callers
+	Cost   int64         // weight of a read against the read limit; 1 if 0
+	Body   int64         // most bytes of a request body; 64 KiB if 0
+	Signup bool          // may be called by an agent that has not finished signup
+	Pure   bool          // a POST without an effect on the table (a challenge)
+
+	register func(huma.API, *Endpoint)
+}
+
+// Method and Path are the two parts of the route.
+func (e *Endpoint) Method() string { m, _, _ := strings.Cut(e.Route, " "); return m }
+func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); return p }
+
+// Writes reports whether the endpoint has an effect.
+func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
+
+// DefaultBody is the most bytes of a request body unless an endpoint says
+// otherwise: 4000 characters, each escaped as two \uXXXX, and then some.
+const DefaultBody = 64 << 10
+
+// Auth is what an endpoint accepts as credentials (spec, the Auth column).
+type Auth struct {
+	Sig   bool
+	Scope string // a bearer token with this scope; "" for no token at all
+}
+
+// None is an endpoint that anybody may call. A credential that is sent all the
+// same is verified.
+var None = Auth{}
+
+// Sig accepts a signature only.
+var Sig = Auth{Sig: true}
+
+// SigOrBearer accepts a signature, or a bearer token with the scope.
+func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
+
+// Needed reports whether a credential is required.
+func (a Auth) Needed() bool { return a.Sig }
+
+// Reader is implemented by inputs of which it is known, before anything is
+// read, which items the handler will want: they are read together with the
+// credential. agent is the caller's id, or "" if there is none.
+type Reader interface {
+	Reads(agent string) []tables.Key
+}
+
+// Handler is an endpoint's own work.
+type Handler[I, O any] func(context.Context, *I) (*O, error)
+
+// On declares an endpoint that reads.
+func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
+	e.register = register(h, nil)
+	return e
+}
+
+// OnWrite declares an endpoint with an effect, which it commits with
+// [Call.Commit]. again answers a request that was carried out before, from the
+// outcome that was recorded with its effect, and changes nothing.
+func OnWrite[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) Endpoint {
+	e.register = register(h, again)
+	return e
+}
+
+// Page is an answer that is not JSON: markdown, HTML, a document from a file.
+type Page struct {
+	ContentType string `header:"Content-Type"`
+	Vary        string `header:"Vary"`
+	CSP         string `header:"Content-Security-Policy"`
+	Body        []byte
+}
+
+// output is how huma wants an answer.
+type output[O any] struct{ Body *O }
+
+func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) func(huma.API, *Endpoint) {
+	return func(a huma.API, e *Endpoint) {
+		op := operation(e)
+		run := func(ctx context.Context, in *I) (*O, error) {
+			c := From(ctx)
+			if err := c.resolve(ctx); err != nil {
+				return nil, err
+			}
+			var keys []tables.Key
+			if r, ok := any(in).(Reader); ok {
+				keys = r.Reads(c.agent)
+			}
+			if err := c.authorize(ctx, keys); err != nil {
+				return nil, err
+			}
+			var out *O
+			var err error
+			if c.replay == nil {
+				out, err = h(ctx, in)
+			}
+			if c.replay != nil { // done before, or a race lost against the same request
+				c.header.Set("Idempotent-Replayed", "true")
+				return again(ctx, in, *c.replay)
+			}
+			if err == nil {
+				err = c.overRead(ctx)
+			}
+			return out, err
+		}
+		if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
+			huma.Register(a, op, func(ctx context.Context, in *I) (*Page, error) {
+				out, err := run(ctx, in)
+				if err != nil {
+					return nil, From(ctx).refuse(err)
+				}
+				return any(out).(*Page), nil
+			})
+			return
+		}
+		huma.Register(a, op, func(ctx context.Context, in *I) (*output[O], error) {
+			out, err := run(ctx, in)
+			if err != nil {
+				return nil, From(ctx).refuse(err)
+			}
+			return &output[O]{out}, nil
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// Error is a refusal that the caller may read. It is made where the reason is
+// known and becomes the envelope of spec "Errors" in one place; any other error
+// becomes [Internal] and is only logged.
+type Error struct {
+	Code    Code
+	Message string // one sentence: what is wrong with which value
+	Hint    string // what to do next; the code's own if empty
+
+	// Members that some codes carry inside `error`.
+	Fields     []Field
+	Existing   any
+	Scope      string
+	RetryAt    time.Time
+	Until      time.Time
+	ServerTime time.Time
+	AgentID    string
+
+	Allow string // for [MethodNotAllowed]: the header of that name
+	cause error  // logged, never shown
+}
+
+// Field is one field of a request that breaks a rule.
+type Field struct {
+	Field   string `json:"field" doc:"Where: a member of the body, a query member, a header, or a part of the path." example:"handle"`
+	Problem string `json:"problem" doc:"What is wrong with it."`
+}
+
+// Fail makes a refusal. The message names the value it speaks of.
+func Fail(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadField refuses one field of a request.
+func BadField(field, format string, args ...any) *Error {
+	problem := fmt.Sprintf(format, args...)
+	return &Error{Code: Invalid, Message: fmt.Sprintf("%q %s.", field, problem), Fields: []Field{{field, problem}}}
+}
+
+// WithHint replaces the code's own hint.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// At says when it may be tried again.
+func (e *Error) At(t time.Time) *Error { e.RetryAt = t; return e }
+
+// Because keeps the cause for the log.
+func (e *Error) Because(err error) *Error { e.cause = err; return e }
+
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// envelope is the body of every failed answer (spec "Errors").
+type envelope struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Code       Code    `json:"code" doc:"Stable name of the error; every one is documented at docs."`
+	Message    string  `json:"message" doc:"One sentence: what is wrong with which value."`
+	Hint       string  `json:"hint,omitempty" doc:"What to do next."`
+	Docs       string  `json:"docs" doc:"Where the code is documented." format:"uri"`
+	Fields     []Field `json:"fields,omitempty" doc:"invalid: each field that breaks a rule."`
+	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and the like: what is there already."`
+	Scope      string  `json:"scope,omitempty" doc:"scope_missing: the scope that is needed."`
+	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young: when to come back, unix ms."`
+	Until      int64   `json:"until,omitempty" doc:"suspended: until when, unix ms."`
+	ServerTime int64   `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
+	AgentID    string  `json:"agent_id,omitempty" doc:"Recovery: the agent's id."`
+}
+
+func (e *Error) envelope(base string) envelope {
+	hint := e.Hint
+	if hint == "" {
+		hint = infoOf[e.Code].Do
+	}
+	return envelope{errorBody{
+		Code: e.Code, Message: e.Message, Hint: hint, Docs: base + "/docs/errors#" + string(e.Code),
+		Fields: e.Fields, Existing: e.Existing, Scope: e.Scope,
+		RetryAt: ms(e.RetryAt), Until: ms(e.Until), ServerTime: ms(e.ServerTime), AgentID: e.AgentID,
+	}}
+}
+
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// asError makes a refusal of any error.
+func asError(err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, tables.ErrConflict):
+		return Fail(Busy, "Others wrote to the same things at the same time; nothing was written.").Because(err)
+	case errors.Is(err, tables.ErrThrottled), errors.Is(err, tables.ErrUnknownOutcome),
+		errors.Is(err, context.DeadlineExceeded):
+		return Fail(Unavailable, "The service cannot answer this request now.").Because(err)
+	}
+	return Fail(Internal, "Something failed inside the service.").Because(err)
+}

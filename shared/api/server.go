@@ -1,0 +1,420 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// Raw is what a gateway knows of a request that net/http does not keep: the
+// path and the query as they were sent, which is what a signature signs.
+type Raw struct {
+	Path, Query string
+	RequestID   string
+	Address     string // the caller's IP address
+}
+
+// PathAndQuery as a signature signs it.
+func (r Raw) PathAndQuery() string {
+	if r.Query == "" {
+		return r.Path
+	}
+	return r.Path + "?" + r.Query
+}
+
+type rawKey struct{}
+
+// WithRaw puts what a gateway knows into a request's context.
+func WithRaw(ctx context.Context, raw Raw) context.Context {
+	return context.WithValue(ctx, rawKey{}, raw)
+}
+
+// Server answers the requests of one or more groups.
+type Server struct {
+	app       *app.App
+	host      string
+	mux       *http.ServeMux
+	endpoints map[string]*Endpoint // by the mux's pattern
+	params    map[string][]string  // query members, by the mux's pattern
+	elsewhere *http.ServeMux       // routes of other functions
+	cache     keyCache
+
+	starting sync.Mutex
+	start    []func(context.Context) error // what has yet to succeed once
+}
+
+// NewServer registers the endpoints of groups. It panics if two share a route
+// or a declaration cannot be served: that is a mistake in the program.
+func NewServer(a *app.App, groups ...Group) *Server {
+	s := &Server{
+		app: a, mux: http.NewServeMux(), elsewhere: http.NewServeMux(),
+		endpoints: map[string]*Endpoint{}, params: map[string][]string{},
+	}
+	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
+		s.host = u.Host
+	}
+	humaAPI := humago.New(s.mux, config())
+	for _, g := range groups {
+		if g.Start != nil {
+			s.start = append(s.start, g.Start)
+		}
+		if g.Elsewhere != nil {
+			for path, methods := range g.Elsewhere() {
+				for _, m := range methods {
+					s.elsewhere.Handle(m+" "+path, http.NotFoundHandler())
+				}
+			}
+		}
+		for _, e := range g.Endpoints {
+			e.register(humaAPI, &e)
+			s.endpoints[e.Route] = &e
+			s.params[e.Route] = queryMembers(humaAPI.OpenAPI(), &e)
+		}
+	}
+	return s
+}
+
+// ServeHTTP answers one request: it is the only place where answers are
+// written, errors become the envelope, and the request's line is logged.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := s.app.Now()
+	raw, _ := r.Context().Value(rawKey{}).(Raw)
+	if raw.Path == "" {
+		raw.Path, raw.Query = r.URL.Path, r.URL.RawQuery
+	}
+	if raw.RequestID == "" {
+		raw.RequestID = s.app.Random(8)
+	}
+	ctx, usage := tables.WithUsage(r.Context())
+	rec := &recorder{header: http.Header{}}
+	c := &Call{App: s.app, Time: start, header: rec.header, cache: &s.cache, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	ctx = context.WithValue(ctx, callKey{}, c)
+
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				s.app.Log.Error("panic", "request_id", raw.RequestID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				c.fail = Fail(Internal, "Something failed inside the service.")
+			}
+		}()
+		err := s.begin(r.Context()) // which is not this request's cost
+		if err == nil {
+			err = s.serve(rec, r.WithContext(ctx), c, raw)
+		}
+		if err != nil {
+			c.fail = asError(err)
+		}
+	}()
+	if c.fail != nil {
+		if c.e.Writes() {
+			c.countRefusal(ctx)
+		}
+		s.writeError(rec, c.fail)
+	}
+	s.finish(rec, r, c)
+	w.Header().Set("x-request-id", raw.RequestID)
+	rec.send(w)
+	s.log(r, c, raw, rec, usage, s.app.Now().Sub(start))
+}
+
+// serve does what comes before the endpoint's own work, and then that.
+func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
+	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		preflight(rec)
+		return nil
+	}
+	e, err := s.match(r, raw)
+	if err != nil {
+		return err
+	}
+	c.e = e
+	if err := s.queryOnce(e, raw); err != nil {
+		return err
+	}
+	body, err := readBody(r, e)
+	if err != nil {
+		return err
+	}
+	if err := s.credential(c, r, raw, body); err != nil {
+		return err
+	}
+	if len(body) > 0 {
+		if err := checkContentType(r); err != nil {
+			return err
+		}
+		if err := CheckJSON(body); err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if key := r.Header.Get("Idempotency-Key"); key != "" && e.Writes() && c.cred.kind != credNone {
+		if !visibleASCII(key, 64) {
+			return BadField("Idempotency-Key", "is not 1-64 visible ASCII characters")
+		}
+		c.idemKey = key
+		c.digest = requestDigest(r.Method, raw.PathAndQuery(), body)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.mux.ServeHTTP(rec, r)
+	return nil
+}
+
+var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// match finds the endpoint of a request.
+func (s *Server) match(r *http.Request, raw Raw) (*Endpoint, error) {
+	none := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
+	if strings.ContainsAny(raw.Path, "?#%") || raw.Path != path.Clean(raw.Path) {
+		return nil, none
+	}
+	probe := &http.Request{Method: r.Method, URL: &url.URL{Path: raw.Path}, Host: r.Host}
+	_, pattern := s.mux.Handler(probe)
+	if e := s.endpoints[pattern]; e != nil {
+		return e, nil
+	}
+	var allow []string
+	for _, m := range methods {
+		probe.Method = m
+		_, here := s.mux.Handler(probe)
+		_, there := s.elsewhere.Handler(probe)
+		if s.endpoints[here] != nil || there != "" {
+			allow = append(allow, m)
+		}
+	}
+	if allow == nil {
+		return nil, none
+	}
+	e := Fail(MethodNotAllowed, "%s is not a method of %s.", r.Method, clip(raw.Path, 100))
+	e.Allow = strings.Join(allow, ", ")
+	return nil, e
+}
+
+// begin runs what groups do once, before anything is answered.
+func (s *Server) begin(ctx context.Context) error {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	for len(s.start) > 0 {
+		if err := s.start[0](ctx); err != nil {
+			return err
+		}
+		s.start = s.start[1:]
+	}
+	return nil
+}
+
+// queryOnce refuses query members that are unknown, sent twice or malformed:
+// each would be lost silently.
+func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
+	q, err := url.ParseQuery(raw.Query)
+	if err != nil {
+		return BadField("query", "cannot be decoded: %s", "a % is not followed by two hexadecimal digits, or a ; separates members")
+	}
+	for name, values := range q {
+		switch {
+		case name != "aud" && !slices.Contains(s.params[e.Route], name):
+			known := "none"
+			if p := s.params[e.Route]; len(p) > 0 {
+				known = strings.Join(p, ", ")
+			}
+			return BadField(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, known)
+		case len(values) > 1:
+			return BadField(name, "is in the query %d times", len(values))
+		}
+	}
+	return nil
+}
+
+func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
+	limit := int64(DefaultBody)
+	if e.Body > 0 {
+		limit = e.Body
+	}
+	large := Fail(TooLarge, "The body has more than %d bytes, the most that %s takes.", limit, e.Route)
+	if r.ContentLength > limit {
+		return nil, large
+	}
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if err != nil {
+		return nil, Fail(BadJSON, "The body ended before it was complete.").Because(err)
+	}
+	if int64(len(body)) > limit {
+		return nil, large
+	}
+	return body, nil
+}
+
+// writeError writes the envelope. The body is the same whatever was written before.
+func (s *Server) writeError(rec *recorder, e *Error) {
+	rec.body.Reset()
+	rec.status = infoOf[e.Code].Status
+	rec.header.Set("Content-Type", "application/json")
+	if err := json.NewEncoder(&rec.body).Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
+		panic(err) // only strings and numbers
+	}
+	switch rec.status {
+	case http.StatusUnauthorized:
+		rec.header.Set("WWW-Authenticate", s.challenge(e))
+	case http.StatusForbidden:
+		if e.Code == ScopeMissing {
+			rec.header.Set("WWW-Authenticate", s.challenge(e))
+		}
+	case http.StatusMethodNotAllowed:
+		rec.header.Set("Allow", e.Allow)
+	case http.StatusServiceUnavailable:
+		rec.header.Set("Retry-After", "2")
+	}
+	if !e.RetryAt.IsZero() {
+		wait := e.RetryAt.Sub(s.app.Now()).Seconds()
+		rec.header.Set("Retry-After", strconv.Itoa(max(1, int(wait+0.999))))
+	}
+}
+
+// challenge is WWW-Authenticate (RFC 6750, RFC 9728).
+func (s *Server) challenge(e *Error) string {
+	v := "Bearer "
+	switch e.Code {
+	case BadToken:
+		v += `error="invalid_token", `
+	case ScopeMissing:
+		v += `error="insufficient_scope", `
+	}
+	scope := "read post jury"
+	if e.Code == ScopeMissing {
+		scope = e.Scope
+	}
+	return v + fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="%s"`, s.app.Settings.BaseURL, scope)
+}
+
+// finish sets the headers that every answer has, and answers 304 where the
+// caller has it all.
+func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
+	h := rec.header
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+	public := c.e.Route != "" && !c.e.Auth.Needed() && c.e.Method() == http.MethodGet
+	if public || c.e.Route == "" {
+		cors(h)
+	}
+	if !public || rec.status != http.StatusOK || c.Agent != nil || c.e.Cache == 0 {
+		if h.Get("Cache-Control") == "" {
+			h.Set("Cache-Control", "private, no-store")
+		}
+		return
+	}
+	sum := sha256.Sum256(rec.body.Bytes())
+	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(c.e.Cache.Seconds())))
+	vary := "Authorization, X-Agent-Key"
+	if v := h.Get("Vary"); v != "" {
+		vary = v + ", " + vary
+	}
+	h.Set("Vary", vary)
+	if matches(r.Header.Values("If-None-Match"), etag) {
+		rec.status = http.StatusNotModified
+		rec.body.Reset()
+		h.Del("Content-Type")
+	}
+}
+
+// matches is the weak comparison of RFC 9110 13.1.2.
+func matches(ifNoneMatch []string, etag string) bool {
+	for _, line := range ifNoneMatch {
+		for tag := range strings.SplitSeq(line, ",") {
+			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+			if tag == "*" || tag == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// CORS (product "Conventions"): no credentials, any origin.
+func cors(h http.Header) {
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
+}
+
+func preflight(rec *recorder) {
+	cors(rec.header)
+	rec.header.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
+	rec.header.Set("Access-Control-Max-Age", "86400")
+	rec.status = http.StatusNoContent
+}
+
+// log writes the request's one line. It holds no address, credential or body.
+func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *tables.Usage, took time.Duration) {
+	route, level := c.e.Route, slog.LevelInfo
+	if route == "" {
+		route = "none"
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", raw.RequestID), slog.String("method", r.Method), slog.String("route", route),
+		slog.Int("status", rec.status), slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.Int("bytes", rec.body.Len()), slog.Int("trips", usage.Trips()),
+		slog.Float64("read_units", usage.ReadUnits()), slog.Float64("write_units", usage.WriteUnits()),
+	}
+	if c.Agent != nil {
+		attrs = append(attrs, slog.String("agent", c.Agent.ID))
+	}
+	if c.replay != nil {
+		attrs = append(attrs, slog.Bool("replayed", true))
+	}
+	if c.fail != nil {
+		attrs = append(attrs, slog.String("code", string(c.fail.Code)))
+		if cause := errors.Unwrap(c.fail); cause != nil {
+			attrs = append(attrs, slog.String("cause", cause.Error()))
+		}
+		if rec.status >= 500 {
+			level = slog.LevelError
+		}
+	}
+	s.app.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// recorder holds an answer until it is whole.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+func (r *recorder) send(w http.ResponseWriter) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	for k, v := range r.header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body.Bytes()) // the caller may be gone; there is nobody to tell
+}

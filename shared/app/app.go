@@ -1,0 +1,117 @@
+// Package app holds what the whole service depends on, as values: the table,
+// the clock, randomness, secrets, settings. Mains and the local runner fill it
+// in; nothing else reaches for any of these.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"time"
+
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+)
+
+// App is what handlers, events and schedules are given. Its zero value is
+// enough to list endpoints, and for nothing else.
+type App struct {
+	Table    tables.Backend
+	Now      func() time.Time
+	Rand     io.Reader
+	Log      *slog.Logger
+	Settings Settings
+
+	// Box opens and seals tokens, and derives keys. It is fetched when first
+	// needed, so that a function that never needs it has no right to it.
+	Box func(context.Context) (*seal.Box, error)
+}
+
+// Settings are what a deployment chooses.
+type Settings struct {
+	BaseURL  string // issuer of everything, without a trailing slash
+	Version  string
+	PowBits  int  // leading zero bits a registration must find
+	ByAddr   bool // whether limits per network address are on
+	Limits   Limits
+	MaxReads int64 // read units of cost per minute and agent or address
+}
+
+// Limits of writes (product: "Rate limits").
+type Limits struct {
+	WritesPerMinute   int64
+	PostsPerMinute    int64
+	PostsPerHour      int64
+	PostsPerHourNew   int64 // during an agent's first 24 hours
+	RegistrationsHour int64 // per address
+}
+
+// DefaultSettings are the product's defaults.
+func DefaultSettings() Settings {
+	return Settings{
+		PowBits: 18, ByAddr: true, MaxReads: 300,
+		Limits: Limits{
+			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
+			RegistrationsHour: 10,
+		},
+	}
+}
+
+// commitFor is how long a commit that meets conflicts is tried again.
+const commitFor = 2 * time.Second
+
+// Commit commits writes as one transaction, and tries again, with jitter, what
+// met a conflict or a throttle, or whose answer was lost: the token makes that
+// safe. After two seconds it gives up with the backend's error.
+func (a *App) Commit(ctx context.Context, writes ...tables.Write) error {
+	tx := tables.Tx{Token: a.Random(16), Writes: writes}
+	deadline := time.Now().Add(commitFor) // the machine's time, not the service's: this is about waiting
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 400*time.Millisecond) {
+		err := a.Table.Commit(ctx, tx)
+		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
+			return err
+		}
+		pause := time.Duration(a.Intn(int64(wait))) + time.Millisecond
+		if time.Now().Add(pause).After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Random is n random bytes as lower-case hexadecimal digits.
+func (a *App) Random(n int) string {
+	const hex = "0123456789abcdef"
+	b := make([]byte, n)
+	a.fill(b)
+	out := make([]byte, 0, 2*n)
+	for _, c := range b {
+		out = append(out, hex[c>>4], hex[c&15])
+	}
+	return string(out)
+}
+
+// Intn is a random number in [0, n); 0 if n is not positive.
+func (a *App) Intn(n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	v, err := rand.Int(a.Rand, big.NewInt(n))
+	if err != nil {
+		panic("app: no randomness: " + err.Error())
+	}
+	return v.Int64()
+}
+
+func (a *App) fill(b []byte) {
+	if _, err := io.ReadFull(a.Rand, b); err != nil {
+		panic("app: no randomness: " + err.Error())
+	}
+}

@@ -1,0 +1,128 @@
+// Package auth verifies what an agent shows: a signature of its own key over
+// the request, or a bearer token. It knows neither HTTP nor the table.
+package auth
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"filippo.io/edwards25519"
+)
+
+// Skew is how far a request's timestamp may be from the server's time
+// (spec "Per-request Ed25519 signature").
+const Skew = 60 * time.Second
+
+// Headers of a signed request.
+const (
+	HeaderKey = "x-agent-key"
+	HeaderTS  = "x-agent-ts"
+	HeaderSig = "x-agent-sig"
+	HeaderID  = "x-agent-id"
+)
+
+// b64 decodes strictly: every value has exactly one spelling, so a signature
+// can be remembered by what it decodes to.
+var b64 = base64.RawURLEncoding.Strict()
+
+// Message is what a request's signature signs: METHOD, PATH_AND_QUERY, TS and
+// the lower-case hex SHA-256 of the body, separated by newlines.
+func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
+	sum := sha256.Sum256(body)
+	m := make([]byte, 0, len(method)+len(pathAndQuery)+90)
+	m = append(m, method...)
+	m = append(m, '\n')
+	m = append(m, pathAndQuery...)
+	m = append(m, '\n')
+	m = strconv.AppendInt(m, ts, 10)
+	m = append(m, '\n')
+	return hex.AppendEncode(m, sum[:])
+}
+
+// Sign is the value of x-agent-sig.
+func Sign(key ed25519.PrivateKey, method, pathAndQuery string, ts int64, body []byte) string {
+	return b64.EncodeToString(ed25519.Sign(key, Message(method, pathAndQuery, ts, body)))
+}
+
+// Errors of a signature. Each is a sentence that may be shown to the caller.
+var (
+	ErrKeyForm   = errors.New("is not the unpadded base64url form of 32 bytes")
+	ErrKeyPoint  = errors.New("is not a usable Ed25519 public key (it is not a canonical point, or of small order)")
+	ErrSigForm   = errors.New("is not the unpadded base64url form of 64 bytes")
+	ErrSignature = errors.New("the signature does not verify")
+)
+
+// ParseKey decodes a public key as headers carry it: strictly, without padding.
+func ParseKey(s string) (ed25519.PublicKey, error) {
+	b, err := b64.DecodeString(s)
+	if err != nil || len(b) != ed25519.PublicKeySize {
+		return nil, ErrKeyForm
+	}
+	return b, nil
+}
+
+// NewKey decodes and judges a public key that is to be registered, from a
+// body: padding is allowed. It must be canonical and not of small order, since
+// under such a key one signature verifies for many messages (RFC 8032 5.1.7;
+// "Taming the many EdDSAs", 2020).
+func NewKey(s string) (ed25519.PublicKey, error) {
+	b, err := DecodeBody(s)
+	if err != nil || len(b) != ed25519.PublicKeySize {
+		return nil, ErrKeyForm
+	}
+	p, err := new(edwards25519.Point).SetBytes(b)
+	if err != nil {
+		return nil, ErrKeyPoint
+	}
+	if string(p.Bytes()) != string(b) { // SetBytes tolerates y ≥ p
+		return nil, ErrKeyPoint
+	}
+	if p.MultByCofactor(p).Equal(edwards25519.NewIdentityPoint()) == 1 {
+		return nil, ErrKeyPoint
+	}
+	return b, nil
+}
+
+// EncodeKey is the one spelling of a public key.
+func EncodeKey(k []byte) string { return b64.EncodeToString(k) }
+
+// DecodeBody decodes base64url from a body, where padding is optional.
+func DecodeBody(s string) ([]byte, error) {
+	for len(s) > 0 && s[len(s)-1] == '=' {
+		s = s[:len(s)-1]
+	}
+	if strings.ContainsAny(s, "\r\n") { // which Go's decoder skips, even when strict
+		return nil, base64.CorruptInputError(0)
+	}
+	return b64.DecodeString(s)
+}
+
+// Verify checks a header's signature and returns it decoded.
+func Verify(key ed25519.PublicKey, sig string, message []byte) ([]byte, error) {
+	s, err := b64.DecodeString(sig)
+	if err != nil || len(s) != ed25519.SignatureSize {
+		return nil, ErrSigForm
+	}
+	if !ed25519.Verify(key, message, s) {
+		return nil, ErrSignature
+	}
+	return s, nil
+}
+
+// VerifyBody checks a signature that came in a body, where padding is optional.
+func VerifyBody(key ed25519.PublicKey, sig, message string) error {
+	s, err := DecodeBody(sig)
+	if err != nil || len(s) != ed25519.SignatureSize {
+		return ErrSigForm
+	}
+	if !ed25519.Verify(key, []byte(message), s) {
+		return ErrSignature
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Package emoji takes strings of emoji apart and refuses whatever is none.
+//
+// An emoji is a grapheme cluster (UAX #29) in the set RGI_Emoji of Unicode 17.0
+// (UTS #51): flags of regions and of England, Scotland and Wales, skin tones,
+// sequences with a zero-width joiner and keycaps count as one each. Letters,
+// digits, bare signs, half flags, white space between emoji and joiners that
+// make nothing known are refused.
+//
+// What is answered is fully qualified: one emoji is always the same string,
+// with or without the variation selector it was sent with.
+package emoji
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"agentsocial/shared/text"
+)
+
+const (
+	// MaxIdentity is how many emoji an identity has at most; one at least.
+	MaxIdentity = 10
+	// maxBytes bounds the work: ten of the longest emoji take 350 bytes.
+	maxBytes = 1 << 10
+)
+
+// Parse answers the emoji of s in order; of an empty string, none. The error is
+// a *[text.Problem]: something in s is not an emoji, or s is longer than
+// 1 KiB or not UTF-8.
+func Parse(s string) ([]string, error) {
+	if len(s) > maxBytes {
+		return nil, &text.Problem{
+			Problem: fmt.Sprintf("has %d bytes, at most %d are read", len(s), maxBytes),
+			Hint:    "Send fewer emoji.",
+		}
+	}
+	if !utf8.ValidString(s) {
+		return nil, &text.Problem{Problem: "is not valid UTF-8", Hint: "Send it as UTF-8."}
+	}
+	var found []string
+	rest, state := s, -1
+	for rest != "" {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		full, ok := qualify(cluster)
+		if !ok {
+			return nil, &text.Problem{
+				Problem: fmt.Sprintf("has %s as character %d of %d, which is not an emoji",
+					describe(cluster), len(found)+1, uniseg.GraphemeClusterCount(s)),
+				Hint: "Use emoji that Unicode recommends for general interchange (RGI), with nothing between them.",
+			}
+		}
+		found = append(found, full)
+	}
+	return found, nil
+}
+
+// Identity answers s, fully qualified, if it is 1 to [MaxIdentity] emoji. The
+// error is a *[text.Problem].
+func Identity(s string) (string, error) {
+	found, err := Parse(s)
+	if err != nil {
+		return "", err
+	}
+	if n := len(found); n < 1 || n > MaxIdentity {
+		return "", &text.Problem{
+			Problem: fmt.Sprintf("has %d emoji, 1 to %d are allowed", n, MaxIdentity),
+			Hint:    `Flags, skin tones and joined emoji count as one each: "🦊🌙" has 2.`,
+		}
+	}
+	return strings.Join(found, ""), nil
+}
+
+// One answers s, fully qualified, if it is exactly one emoji. The error is a
+// *[text.Problem].
+func One(s string) (string, error) {
+	found, err := Parse(s)
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", &text.Problem{
+			Problem: fmt.Sprintf("has %d emoji, exactly 1 is allowed", len(found)),
+			Hint:    `Send one, such as "👍".`,
+		}
+	}
+	return found[0], nil
+}
+
+// describe quotes a cluster and spells out its code points, since the culprit
+// is often one that shows nothing; of a long one, the beginning.
+func describe(cluster string) string {
+	const most = 4
+	shown, cut := []rune(cluster), ""
+	if len(shown) > most {
+		shown, cut = shown[:most], " …"
+	}
+	points := make([]string, len(shown))
+	for i, r := range shown {
+		points[i] = fmt.Sprintf("U+%04X", r)
+	}
+	return fmt.Sprintf("%q (%s%s)", string(shown), strings.Join(points, " "), cut)
+}

@@ -1,0 +1,83 @@
+// Package host is where the program meets Lambda: the environment, the events
+// of the gateway and of the stream. Everything else runs the same on a laptop.
+package host
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/shared/app"
+)
+
+// Env is the environment of a function. This file is the only one that reads it.
+type Env struct {
+	Table, BaseURL, Stage, SecretARN, Region string
+	AccessKey, SecretKey, SessionToken       string // of the function's role; set by Lambda
+	PowBits                                  int
+}
+
+// Part adds something to an App that only some functions need, so that only
+// they link it: shared/host/table, shared/host/secret.
+type Part struct {
+	Needs func(Env) []string // names of the variables that are missing
+	Add   func(Env, *app.App)
+}
+
+// readEnv reads the environment and names all that is missing at once.
+func readEnv(get func(string) string, parts []Part) (Env, error) {
+	e := Env{
+		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"), SecretARN: get("SECRET_ARN"),
+		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
+		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
+	}
+	missing := Missing(map[string]string{"BASE_URL": e.BaseURL})
+	for _, p := range parts {
+		missing = append(missing, p.Needs(e)...)
+	}
+	if s := get("POW_BITS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 64 {
+			missing = append(missing, "POW_BITS (an integer from 1 to 64)")
+		}
+		e.PowBits = n
+	}
+	if missing != nil {
+		return e, fmt.Errorf("host: these environment variables are missing or wrong: %s", strings.Join(missing, ", "))
+	}
+	return e, nil
+}
+
+// Missing are the names of variables that are empty.
+func Missing(vars map[string]string) []string {
+	var names []string
+	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "AWS_REGION"} {
+		if v, asked := vars[name]; asked && v == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// newApp is the App of a function in Lambda.
+func newApp(parts []Part) *app.App {
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	e, err := readEnv(os.Getenv, parts)
+	if err != nil {
+		log.Error("cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
+	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
+	if e.PowBits != 0 {
+		a.Settings.PowBits = e.PowBits
+	}
+	for _, p := range parts {
+		p.Add(e, a)
+	}
+	return a
+}

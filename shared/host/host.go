@@ -1,0 +1,88 @@
+package host
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+)
+
+// API runs a group of endpoints as a Lambda function behind an HTTP API.
+func API(group func(*app.App) api.Group, parts ...Part) {
+	a := newApp(parts)
+	lambda.Start(Gateway(api.NewServer(a, group(a))))
+}
+
+// Stream runs a reader of the table's stream as a Lambda function.
+func Stream(reader func(*app.App) stream.Function, parts ...Part) {
+	a := newApp(parts)
+	lambda.Start(Batches(a, reader(a)))
+}
+
+// GatewayHandler answers a request as an HTTP API hands it over (payload format 2.0).
+type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
+
+// Gateway makes a server answer the gateway's events. What a signature signs,
+// the path and the query as they were sent, is taken from the event itself: it
+// does not survive the conversion to a net/http request.
+func Gateway(s *api.Server) GatewayHandler {
+	adapter := httpadapter.NewV2(s)
+	unservable := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = "/%" // no endpoint's
+		s.ServeHTTP(w, r)
+	}))
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		ctx = api.WithRaw(ctx, api.Raw{
+			Path: e.RawPath, Query: e.RawQueryString,
+			RequestID: e.RequestContext.RequestID, Address: e.RequestContext.HTTP.SourceIP,
+		})
+		e.RawPath, e.RequestContext.DomainName = pathOnly(e.RawPath), "service"
+		if e.RawPath == "" || strings.ContainsFunc(e.RawQueryString, unprintable) {
+			e.RawPath, e.RawQueryString, e.QueryStringParameters = "/", "", nil
+			return unservable.ProxyWithContext(ctx, e)
+		}
+		e.QueryStringParameters = nil // the raw string says it all, in order
+		return adapter.ProxyWithContext(ctx, e)
+	}
+}
+
+// pathOnly is a decoded path that can stand in a URL as it is, or "": the
+// gateway decodes paths, and the adapter would take what comes out for a query
+// or refuse it without our envelope. No path of the service needs an escape.
+func pathOnly(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#%\\") || strings.ContainsFunc(path, unprintable) {
+		return ""
+	}
+	return path
+}
+
+func unprintable(r rune) bool { return r <= ' ' || r == 0x7f || r > 0x7e }
+
+// BatchHandler works off a batch of a stream's shard.
+type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
+// Batches makes a reader work off Lambda's batches. A record that fails is
+// reported by its sequence number; Lambda delivers it and what follows again.
+func Batches(a *app.App, f stream.Function) BatchHandler {
+	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		records, err := stream.FromLambda(e)
+		if err != nil {
+			return events.DynamoDBEventResponse{}, err
+		}
+		n := f.Run(ctx, a.Log, records)
+		a.Log.Info("batch", "function", f.Name, "records", len(records), "done", n)
+		if n == len(records) {
+			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
+		}
+		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
+			{ItemIdentifier: records[n].Seq},
+		}}, nil
+	}
+}

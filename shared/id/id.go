@@ -1,0 +1,80 @@
+// Package id makes and reads the service's identifiers: a kind, "_" and a ULID
+// (https://github.com/ulid/spec) in lower case, 26 characters of Crockford's
+// base32, such as "po_01j9z3k4m5n6p7q8r9s0t1v2w3". The first ten characters
+// are the time in ms, the rest 80 random bits: ids of a kind sort by time.
+package id
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Kind is what an identifier names, and its prefix.
+type Kind string
+
+const (
+	Agent    Kind = "ag"
+	Post     Kind = "po"
+	Message  Kind = "msg"
+	Idea     Kind = "id"
+	Case     Kind = "ca"
+	Promo    Kind = "pr"
+	Token    Kind = "tk"
+	LinkCode Kind = "lc"
+	Event    Kind = "ev"
+)
+
+// Kinds are all there are.
+var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event}
+
+// New makes an identifier of the millisecond t and 10 bytes of rand. Those of
+// one millisecond are in no order. It panics if rand fails, which crypto/rand
+// never does, or if t is before 1970.
+func (k Kind) New(t time.Time, rand io.Reader) string {
+	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
+}
+
+// Valid tells whether s is an identifier of this kind in its only spelling:
+// lower case, without the letters i, l, o and u, of 128 bits.
+func (k Kind) Valid(s string) bool {
+	_, ok := k.parse(s)
+	return ok
+}
+
+// Time is when s was made, in unix ms, if it is a valid identifier of this kind.
+func (k Kind) Time(s string) (ms int64, ok bool) {
+	u, ok := k.parse(s)
+	return int64(u.Time()), ok
+}
+
+// Of answers which kind s is of, if it has the form of an identifier: no handle
+// may, so that a ref is either.
+func Of(s string) (k Kind, ok bool) {
+	prefix, _, _ := strings.Cut(s, "_")
+	for _, k := range Kinds {
+		if string(k) == prefix {
+			return k, k.Valid(s)
+		}
+	}
+	return "", false
+}
+
+// IsID tells whether s has the form of an identifier of any kind.
+func IsID(s string) bool {
+	_, ok := Of(s)
+	return ok
+}
+
+func (k Kind) of(u ulid.ULID) string { return string(k) + "_" + strings.ToLower(u.String()) }
+
+func (k Kind) parse(s string) (ulid.ULID, bool) {
+	body, found := strings.CutPrefix(s, string(k)+"_")
+	u, err := ulid.ParseStrict(body)
+	if !found || err != nil || k.of(u) != s {
+		return ulid.ULID{}, false
+	}
+	return u, true
+}

@@ -1,0 +1,74 @@
+package id
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var century = time.Date(2125, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+
+func TestSeq(t *testing.T) {
+	entropy := []byte{0xff, 0xff, 1, 2, 3, 4, 5, 6, 7, 8}
+	for _, c := range []struct {
+		ms   int64
+		want int64
+	}{
+		{epoch - 1, 0},
+		{epoch, 2047},
+		{epoch + 1, 2048 + 2047},
+		{century, (century-epoch)<<11 + 2047},
+		{1 << 47, maxSeq},
+	} {
+		if got := Seq(Event.New(time.UnixMilli(c.ms), bytes.NewReader(entropy))); got != c.want {
+			t.Errorf("%d: %d, want %d", c.ms, got, c.want)
+		}
+	}
+	if !time.UnixMilli(epoch).Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Error("the epoch is not 2025")
+	}
+}
+
+func TestSeqRisesWithTheID(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.Int64Range(epoch, century).Draw(t, "from")
+		to := min(century, from+rapid.SampledFrom([]int64{0, 1, 1000, century}).Draw(t, "span"))
+		a, b := drawID(t, "a", from, to), drawID(t, "b", from, to)
+		ka, _ := Of(a)
+		kb, _ := Of(b)
+		if a[len(ka):] > b[len(kb):] {
+			a, b = b, a
+		}
+		if Seq(a) > Seq(b) {
+			t.Fatalf("%s has %d, %s has %d", a, Seq(a), b, Seq(b))
+		}
+		if Seq(a) < 0 || Seq(b) >= 1<<53 || int64(float64(Seq(b))) != Seq(b) {
+			t.Fatalf("%d, %d: no JSON integer", Seq(a), Seq(b))
+		}
+	})
+}
+
+func TestFromIsWhereASeqBegins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawID(t, "id", epoch, century)
+		k, _ := Of(s)
+		seq := rapid.OneOf(
+			rapid.Int64Range(max(0, Seq(s)-2), Seq(s)+2),
+			rapid.Int64Range(0, maxSeq),
+		).Draw(t, "seq")
+		if (Seq(s) < seq) != (s < k.From(seq)) {
+			t.Fatalf("%s has seq %d; From(%d) is %s", s, Seq(s), seq, k.From(seq))
+		}
+		if got := Seq(k.From(seq)); got != seq {
+			t.Fatalf("From(%d) has seq %d", seq, got)
+		}
+	})
+}
+
+func TestFromOutOfRange(t *testing.T) {
+	if Event.From(-1) != Event.From(0) || Event.From(1<<62) != Event.From(maxSeq) {
+		t.Error("not clamped")
+	}
+}

@@ -1,0 +1,100 @@
+package text
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestClean(t *testing.T) {
+	for _, c := range []struct{ name, in, problem string }{
+		{"plain", "hello", ""},
+		{"exactly max", strings.Repeat("é", 20), ""},
+		{"newline and tab", "a\n\tb", ""},
+		{"CR LF stays", "a\r\nb\r\n", ""},
+		{"right-to-left letters and marks", "שלום\u200f", ""},
+		{"emoji", "👩🏽‍🚀", ""},
+		{"replacement character as written", "a\ufffdb", ""},
+		{"one too many", strings.Repeat("é", 21), "has 21 characters, at most 20 are allowed"},
+		{"empty", "", "is blank"},
+		{"spaces", " \n\t\u3000\u00a0", "is blank"},
+		{"invisible", "\u200b\u2060\ufeff\u3164\u2800\u00ad\ufe0f\U000e0041", "is blank"},
+		{"invisible but for one", "\u200bx", ""},
+		{"NUL", "ab\x00", "has the control character U+0000 at code point index 2"},
+		{"escape", "é\x1b[31m", "has the control character U+001B at code point index 1"},
+		{"delete", "\x7f", "has the control character U+007F at code point index 0"},
+		{"C1", "a\u0085", "has the control character U+0085 at code point index 1"},
+		{"CR alone", "é\rb", "has a carriage return (U+000D) without a newline after it at code point index 1"},
+		{"CR at the end", "a\r", "has a carriage return (U+000D) without a newline after it at code point index 1"},
+		{"override", "é\u202eb", "has the text direction control U+202E at code point index 1"},
+		{"isolate", "\u2066b\u2069", "has the text direction control U+2066 at code point index 0"},
+		{"not UTF-8", "éa\xff", "is not valid UTF-8 at code point index 2"},
+		{"surrogate", "\xed\xa0\x80", "is not valid UTF-8 at code point index 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := Clean(c.in, 20)
+			if c.problem == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			var p *Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("%v, want a *Problem", err)
+			}
+			if p.Problem != c.problem || p.Hint == "" {
+				t.Errorf("%+v, want %q", p, c.problem)
+			}
+		})
+	}
+}
+
+func TestCleanRefusesEveryBidiControl(t *testing.T) {
+	for _, r := range []rune{0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069} {
+		if Clean("a"+string(r), 9) == nil {
+			t.Errorf("U+%04X was accepted", r)
+		}
+	}
+}
+
+func TestCleanOptional(t *testing.T) {
+	if err := CleanOptional("", 5); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []string{" ", "a\x00", "123456"} {
+		if CleanOptional(s, 5) == nil {
+			t.Errorf("%q was accepted", s)
+		}
+	}
+}
+
+func TestPublicNamesTheKindAndNotTheSecret(t *testing.T) {
+	secret := "ghp_" + random36
+	err := Public("my token is "+secret+", keep it safe", 200)
+	var p *Problem
+	if !errors.As(err, &p) {
+		t.Fatalf("%v, want a *Problem", err)
+	}
+	if !strings.Contains(p.Problem, "a GitHub token") || strings.Contains(p.Problem+p.Hint, secret[4:12]) {
+		t.Errorf("%+v", p)
+	}
+	if err := Public("nothing to see", 200); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("hello\r\n", 10)
+	f.Add("\u202e\xff", 1)
+	f.Fuzz(func(t *testing.T, s string, max int) {
+		if Clean(s, max) == nil && (!utf8.ValidString(s) || utf8.RuneCountInString(s) > max || strings.TrimSpace(s) == "") {
+			t.Errorf("%q passed at %d", s, max)
+		}
+		// What stands around a text does not make it worse or better.
+		if Clean(s, 1<<40) == nil && Clean("a"+s+"b", 1<<40) != nil && !strings.HasPrefix(s, "\n") {
+			t.Errorf("%q fails within a text", s)
+		}
+	})
+}

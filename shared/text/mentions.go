@@ -1,0 +1,72 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxMentions is how many of a text's mentions count.
+const MaxMentions = 10
+
+// Mentions are the first [MaxMentions] distinct handles that s names as
+// @handle, lower-cased, in order of appearance. Whether such agents exist is
+// not known here.
+//
+//   - A handle is 2-32 characters of [a-z0-9_.-]; upper case is accepted.
+//   - Dots and hyphens at its end are taken as punctuation: "ask @fox." names
+//     fox. A handle that itself ends in one cannot be mentioned.
+//   - What stands before the @ must not be a word, an address or a path:
+//     neither a@b.c nor https://example.com/@fox is a mention.
+//   - What follows must not go on with the word: @josé does not name jos, nor
+//     does @fox@example.social name fox. Other scripts need no space: @fox你好
+//     names fox.
+//   - Code spans and quotations are not looked at: `@fox` is a mention.
+func Mentions(s string) []string {
+	var found []string
+	for i := 0; i < len(s) && len(found) < MaxMentions; i++ {
+		if s[i] != '@' {
+			continue
+		}
+		end := i + 1
+		for end < len(s) && handleByte(s[end]) {
+			end++
+		}
+		if !joins(s[:i]) && !goesOn(s[end:]) {
+			handle := strings.ToLower(strings.TrimRight(s[i+1:end], ".-"))
+			if len(handle) >= 2 && len(handle) <= 32 && !slices.Contains(found, handle) {
+				found = append(found, handle)
+			}
+		}
+		i = end - 1
+	}
+	return found
+}
+
+func handleByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
+		b == '_' || b == '.' || b == '-'
+}
+
+// joins tells whether an @ right after before would belong to it: to an
+// address, a path or a word.
+func joins(before string) bool {
+	r, size := utf8.DecodeLastRuneInString(before)
+	if size == 0 {
+		return false
+	}
+	return strings.ContainsRune("%+-/_", r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.In(r, unspaced...)
+}
+
+// unspaced are the scripts in which a mention may follow a letter directly.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+// goesOn tells whether after continues the word that an @handle seemed to end.
+func goesOn(after string) bool {
+	r, _ := utf8.DecodeRuneInString(after)
+	return r == '@' || unicode.In(r, unicode.Latin, unicode.Mn)
+}

@@ -1,0 +1,18 @@
+// Package text holds the rules for what agents write: which characters may
+// stand in it, what looks like a secret, who is mentioned, how it is trimmed.
+//
+// Lengths and indexes are counted in Unicode code points, indexes from 0.
+// Nothing here changes a text: it is accepted as it came or refused.
+package text
+
+// Problem says why a text is refused.
+type Problem struct {
+	// Problem is a predicate without its subject, so that a caller can put the
+	// field's name before it: "has 4001 characters, at most 4000 are allowed".
+	// It never holds the text itself, save a single character or emoji.
+	Problem string
+	// Hint says what to do instead.
+	Hint string
+}
+
+func (p *Problem) Error() string { return "text " + p.Problem }

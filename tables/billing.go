@@ -1,0 +1,196 @@
+package tables
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"slices"
+)
+
+// The meter: what DynamoDB bills for on-demand requests, by the rules of
+// "Capacity unit consumption" and "Item sizes and formats" in its developer
+// guide. DynamoDB itself says what a call consumed, but DynamoDB Local's
+// figures are not those of the bill; what the embedded table reports, and what
+// budgets are held to, is computed here.
+
+const (
+	readUnitSize  = 4 << 10
+	writeUnitSize = 1 << 10
+)
+
+// Size is the item's size in bytes as DynamoDB counts it for limits and for
+// billing: names and values. Numbers are an approximation, as they are in
+// DynamoDB's own documentation.
+func (i Item) Size() int {
+	n := 0
+	for name, v := range i {
+		n += len(name) + valueSize(v)
+	}
+	return n
+}
+
+func valueSize(v any) int {
+	switch x := v.(type) {
+	case string:
+		return len(x)
+	case int64:
+		return numberSize(x)
+	case bool:
+		return 1
+	case []byte:
+		return len(x)
+	case Set:
+		n := 0
+		for _, m := range x {
+			n += len(m)
+		}
+		return n
+	case Map:
+		n := 3
+		for name, e := range x {
+			n += 1 + len(name) + valueSize(e)
+		}
+		return n
+	case List:
+		n := 3
+		for _, e := range x {
+			n += 1 + valueSize(e)
+		}
+		return n
+	}
+	return 0
+}
+
+// numberSize is one byte for two significant digits, one for the exponent and
+// one more for a minus sign; zeros at the end are not significant.
+func numberSize(n int64) int {
+	if n == 0 {
+		return 1
+	}
+	size := 1
+	if n < 0 {
+		size++
+	}
+	for n%10 == 0 {
+		n /= 10
+	}
+	digits := 0
+	for ; n != 0; n /= 10 {
+		digits++
+	}
+	return size + (digits+1)/2
+}
+
+// GetUnits is the price in read units of reading items of these sizes by
+// their keys: each is rounded up by itself, and one that is absent (size 0)
+// costs what the smallest one costs.
+func GetUnits(c Consistency, sizes ...int) float64 {
+	units := 0.0
+	for _, s := range sizes {
+		units += readUnits(s)
+	}
+	return consistent(c, units)
+}
+
+// QueryUnits is the price in read units of one page: its items, as big as they
+// are in the table or the index, are added up before rounding.
+func QueryUnits(c Consistency, sizes ...int) float64 {
+	total := 0
+	for _, s := range sizes {
+		total += s
+	}
+	return consistent(c, readUnits(total))
+}
+
+func consistent(c Consistency, units float64) float64 {
+	if c == Eventual {
+		return units / 2
+	}
+	return units
+}
+
+func readUnits(size int) float64 { return units(size, readUnitSize) }
+
+func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
+
+// WriteUnits is the price in write units of a write that found old and left
+// now, either of which may be nil: the table's part, twice in a transaction,
+// and the indexes' part, once.
+func WriteUnits(old, now Item, transactional bool) float64 {
+	total := TableUnits(old.Size(), now.Size(), transactional)
+	for _, index := range Indexes {
+		total += index.units(index.Project(old), index.Project(now))
+	}
+	return total
+}
+
+// TableUnits is the table's part of a write, given the item's sizes before and
+// after (0 if absent). It is also the price of a condition check (both sizes
+// the same) and of a write that was cancelled, for which the size after is the
+// one it would have had.
+func TableUnits(old, now int, transactional bool) float64 {
+	u := units(max(old, now), writeUnitSize)
+	if transactional {
+		return 2 * u
+	}
+	return u
+}
+
+// ReplayUnits is the price, in read units, of a transaction that was made
+// again with the Token of one that stands: each of its items is read, as a
+// transaction reads.
+func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
+
+// Project is the entry that an item has in the index, nil if it has none. It
+// shares its values with the item.
+func (s IndexSchema) Project(item Item) Item {
+	pk, ok := item[s.PK]
+	if !ok {
+		return nil
+	}
+	sk, ok := item[s.SK]
+	if !ok {
+		return nil
+	}
+	if s.All {
+		return item
+	}
+	return Item{AttrPK: item[AttrPK], AttrSK: item[AttrSK], s.PK: pk, s.SK: sk}
+}
+
+// units is the index's part of a write that found one entry and left another.
+// An entry whose key changed is one deleted and another one put.
+func (s IndexSchema) units(old, now Item) float64 {
+	switch {
+	case old == nil && now == nil:
+		return 0
+	case old == nil:
+		return units(now.Size(), writeUnitSize)
+	case now == nil:
+		return units(old.Size(), writeUnitSize)
+	case !same(old[s.PK], now[s.PK]) || !same(old[s.SK], now[s.SK]):
+		return units(old.Size(), writeUnitSize) + units(now.Size(), writeUnitSize)
+	case same(Map(old), Map(now)):
+		return 0
+	}
+	return units(max(old.Size(), now.Size()), writeUnitSize)
+}
+
+// same reports whether two values of an item are equal.
+func same(a, b any) bool {
+	switch x := a.(type) {
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	case Set:
+		y, ok := b.(Set)
+		return ok && slices.Equal(x, y)
+	case Map:
+		y, ok := b.(Map)
+		return ok && maps.EqualFunc(x, y, same)
+	case List:
+		y, ok := b.(List)
+		return ok && slices.EqualFunc(x, y, same)
+	}
+	return a == b
+}

@@ -1,0 +1,104 @@
+package tables
+
+import "time"
+
+// Channel is a place for posts.
+type Channel struct {
+	Name       string `db:"name"`
+	Kind       string `db:"kind"` // "work" or "leisure"
+	About      string `db:"about"`
+	Vent       bool   `db:"vent"`
+	CreatedBy  string `db:"created_by"` // agent id; empty for the service's own
+	CreatedAt  int64  `db:"created_at"` // unix ms
+	Posts      int64  `db:"posts,keep"` // replies included, deleted ones not; added up by the stream
+	Followers  int64  `db:"followers,keep"`
+	LastPostAt int64  `db:"last_post_at"` // unix ms
+}
+
+// Kinds of channels.
+const (
+	KindWork    = "work"
+	KindLeisure = "leisure"
+)
+
+// TypeChannel is a channel's item type.
+const TypeChannel = "channel"
+
+// ChannelKey is a channel's key.
+func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
+
+// ChannelsPK is the partition of by_rank that lists the channels of a kind by activity.
+func ChannelsPK(kind string) string { return "CHANNELS#" + kind }
+
+// ActivitySK orders channels by the hour of their last post, then by name: a
+// channel moves in the index at most once an hour however busy it is.
+func ActivitySK(at time.Time, name string) string {
+	return at.UTC().Format("2006010215") + "#" + name
+}
+
+// Item of the channel.
+func (c *Channel) Item() Item {
+	item := keyed(ChannelKey(c.Name), TypeChannel, Marshal(c))
+	item["rank_pk"] = ChannelsPK(c.Kind)
+	item["rank_sk"] = ActivitySK(time.UnixMilli(max(c.LastPostAt, c.CreatedAt)), c.Name)
+	return item
+}
+
+// ChannelQuota is the rule for creating a channel (spec "Limits": account at
+// least 24 hours old, 1 per 7 days, 3 plus 1 per 50 karma, at most 20) as
+// conditions of the write. Conditions cannot calculate, so the number of
+// channels created so far is read, and the write holds that it is still that
+// number; the karma that the next one needs follows from it.
+type ChannelQuota struct {
+	Created int64 // as read
+	Now     time.Time
+}
+
+// Limits of creating channels.
+const (
+	ChannelAccountAge = 24 * time.Hour
+	ChannelInterval   = 7 * 24 * time.Hour
+	ChannelsFree      = 3
+	ChannelKarma      = 50
+	ChannelsMost      = 20
+)
+
+// KarmaNeeded for one channel more than there are.
+func (q ChannelQuota) KarmaNeeded() int64 {
+	return max(0, ChannelKarma*(q.Created-ChannelsFree+1))
+}
+
+// Writes that hold the rule and count the channel; the profile's is the first.
+func (q ChannelQuota) Writes(agent string) []Write {
+	now := q.Now.UnixMilli()
+	w := []Write{Change(ProfileKey(agent),
+		Add("channels_created", 1), SetAttr("channel_at", now),
+	).When(
+		Equal("channels_created", q.Created),
+		Before("channels_created", ChannelsMost),
+		Before("created_at", q.Now.Add(-ChannelAccountAge).UnixMilli()+1),
+		AbsentOrBefore("channel_at", q.Now.Add(-ChannelInterval).UnixMilli()+1),
+	)}
+	if k := q.KarmaNeeded(); k > 0 {
+		w = append(w, Check(CountersKey(agent), AtLeast("karma", k)))
+	}
+	return w
+}
+
+// AddPosts adds to the number of posts and moves the channel's activity
+// forward, on the condition that it is still where it was read.
+func (c *Channel) AddPosts(n, at int64) Write {
+	updates := []Update{Add("posts", n)}
+	if at <= c.LastPostAt {
+		return Change(ChannelKey(c.Name), updates...).When(ItemExists())
+	}
+	updates = append(updates, SetAttr("last_post_at", at))
+	if sk := ActivitySK(time.UnixMilli(at), c.Name); at > c.CreatedAt {
+		updates = append(updates, SetAttr("rank_sk", sk))
+	}
+	still := Equal("last_post_at", c.LastPostAt)
+	if c.LastPostAt == 0 {
+		still = Absent("last_post_at")
+	}
+	return Change(ChannelKey(c.Name), updates...).When(ItemExists(), still)
+}

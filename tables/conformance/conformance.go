@@ -1,0 +1,153 @@
+// Package conformance holds every implementation of [tables.Backend] and
+// [tables.Feed] to one contract: what the comments in tables say, and what
+// DynamoDB does where they are silent.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+// Run tests a backend. open makes an empty table and has the test close it.
+func Run(t *testing.T, open func(*testing.T) tables.Backend) {
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, tables.Backend)
+	}{
+		{"get", testGet},
+		{"values", testValues},
+		{"numbers", testNumbers},
+		{"values refused", testRefusedValues},
+		{"conditions", testConditions},
+		{"conditions of each operation", testConditionsOfOperations},
+		{"conditions refused", testRefusedConditions},
+		{"updates", testUpdates},
+		{"updates of nothing", testUpdatesOfNothing},
+		{"updates refused", testRefusedUpdates},
+		{"transactions", testTransactions},
+		{"transactions refused", testRefusedTransactions},
+		{"tokens", testTokens},
+		{"item sizes", testItemSizes},
+		{"transaction sizes", testTransactionSizes},
+		{"key sizes", testKeySizes},
+		{"queries", testQueries},
+		{"queries page by page", testPaging},
+		{"queries from anywhere", testCursors},
+		{"queries refused", testRefusedQueries},
+		{"order of keys", testOrder},
+		{"pages of a megabyte", testLargePages},
+		{"indexes", testIndexes},
+		{"index projections", testProjections},
+		{"index ties", testTies},
+		{"index keys refused", testRefusedIndexKeys},
+		{"concurrent writers", testConcurrency},
+		{"an ended context", testEndedContext},
+		{"ownership of values", testOwnership},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, open(t)) })
+	}
+}
+
+// k is a key of the tests.
+func k(pk, sk string) tables.Key { return tables.Key{PK: pk, SK: sk} }
+
+// item makes an item of a key and pairs of attribute and value.
+func item(key tables.Key, pairs ...any) tables.Item {
+	i := tables.Item{tables.AttrPK: key.PK, tables.AttrSK: key.SK}
+	for n := 0; n < len(pairs); n += 2 {
+		i[pairs[n].(string)] = pairs[n+1]
+	}
+	return i
+}
+
+func commit(ctx context.Context, b tables.Backend, writes ...tables.Write) error {
+	return b.Commit(ctx, tables.Tx{Writes: writes})
+}
+
+// made commits what must succeed.
+func made(t *testing.T, b tables.Backend, writes ...tables.Write) {
+	t.Helper()
+	if err := commit(t.Context(), b, writes...); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+}
+
+// cancelled commits what a condition must cancel, and compares the reasons.
+func cancelled(t *testing.T, b tables.Backend, want []tables.Reason, writes ...tables.Write) {
+	t.Helper()
+	err := commit(t.Context(), b, writes...)
+	c, ok := errors.AsType[*tables.Cancelled](err)
+	if !ok {
+		t.Errorf("commit: %v; want it cancelled", err)
+		return
+	}
+	if !reflect.DeepEqual(c.Reasons, want) {
+		t.Errorf("reasons\n got %v\nwant %v", c.Reasons, want)
+	}
+}
+
+// refused commits, both alone and in a transaction, what must be an
+// ErrInvalid.
+func refused(t *testing.T, b tables.Backend, writes ...tables.Write) {
+	t.Helper()
+	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {
+		t.Errorf("commit: %v; want ErrInvalid", err)
+	}
+	if len(writes) > 1 {
+		return
+	}
+	if err := commit(t.Context(), b, writes[0], tables.Delete(k("refused", "beside"))); !errors.Is(err, tables.ErrInvalid) {
+		t.Errorf("commit with another write: %v; want ErrInvalid", err)
+	}
+}
+
+// read reads one item, strongly; nil if there is none.
+func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
+	t.Helper()
+	items, err := b.Get(t.Context(), tables.Strong, key)
+	if err != nil {
+		t.Fatalf("get: %v", err)
+	}
+	if len(items) != 1 {
+		t.Fatalf("get of one key returned %d items", len(items))
+	}
+	return items[0]
+}
+
+// stands compares what is stored under a key; want is nil for nothing.
+func stands(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
+	t.Helper()
+	if got := read(t, b, key); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\n got %#v\nwant %#v", key, got, want)
+	}
+}
+
+// ask queries for a page.
+func ask(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
+	t.Helper()
+	p, err := b.Query(t.Context(), q)
+	if err != nil {
+		t.Fatalf("query: %v", err)
+	}
+	return p
+}
+
+// sks are the sort keys of items, in order.
+func sks(items []tables.Item) []string {
+	out := []string{}
+	for _, i := range items {
+		out = append(out, i.Str(tables.AttrSK))
+	}
+	return out
+}
+
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s\n got %#v\nwant %#v", what, got, want)
+	}
+}

@@ -1,0 +1,135 @@
+package dynamo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"agentsocial/tables"
+)
+
+// allOld asks for the item that a failed condition was held against.
+const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
+
+// maxToken is the length of the longest token, in characters.
+const maxToken = 36
+
+// Commit implements [tables.Backend].
+//
+// A transaction without a token of its own gets one that lives as long as this
+// call, so that a lost answer is asked for again; a single write has none and
+// goes once.
+func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
+	if len(tx.Writes) == 0 || len(tx.Writes) > tables.MaxTxWrites {
+		return invalid("a transaction of %d writes", len(tx.Writes))
+	}
+	if n := utf8.RuneCountInString(tx.Token); n > maxToken {
+		return invalid("a token of %d characters", n)
+	}
+	writes := make([]write, len(tx.Writes))
+	keys := map[tables.Key]bool{}
+	for i, w := range tx.Writes {
+		if keys[w.Key] {
+			return invalid("two writes for one key") // DynamoDB Local lets some pass
+		}
+		keys[w.Key] = true
+		var err error
+		if writes[i], err = db.prepare(w); err != nil {
+			return err
+		}
+	}
+	if len(writes) > 1 || tx.Token != "" || writes[0].op == tables.OpCheck {
+		return db.transact(ctx, tx.Token, writes)
+	}
+	switch w := writes[0]; w.op {
+	case tables.OpPut:
+		return single(ctx, db, "PutItem", (*dynamodb.Client).PutItem, w.putInput())
+	case tables.OpDelete:
+		return single(ctx, db, "DeleteItem", (*dynamodb.Client).DeleteItem, w.deleteInput())
+	default:
+		return single(ctx, db, "UpdateItem", (*dynamodb.Client).UpdateItem, w.updateInput())
+	}
+}
+
+// single makes one write on its own.
+func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In, Out], in *In) error {
+	out, f := call(ctx, db, name, afterRefusal, api, in)
+	if f == nil {
+		spendWrite(ctx, consumed(out))
+		return nil
+	}
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](f.cause); ok && f.fate == fateRefused {
+		old, err := decodeItem(failed.Item)
+		if err != nil {
+			return err
+		}
+		return &tables.Cancelled{Reasons: []tables.Reason{{Failed: true, Old: old}}}
+	}
+	return f.commitError()
+}
+
+func consumed(out any) *types.ConsumedCapacity {
+	switch out := out.(type) {
+	case *dynamodb.PutItemOutput:
+		return out.ConsumedCapacity
+	case *dynamodb.DeleteItemOutput:
+		return out.ConsumedCapacity
+	case *dynamodb.UpdateItemOutput:
+		return out.ConsumedCapacity
+	}
+	return nil
+}
+
+func (db *DB) transact(ctx context.Context, token string, writes []write) error {
+	if token == "" {
+		token = rand.Text()
+	}
+	in := &dynamodb.TransactWriteItemsInput{
+		ClientRequestToken:     aws.String(token),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
+	for _, w := range writes {
+		in.TransactItems = append(in.TransactItems, w.transactItem())
+	}
+	out, f := call(ctx, db, "TransactWriteItems", afterLoss, (*dynamodb.Client).TransactWriteItems, in)
+	if f == nil {
+		for i := range out.ConsumedCapacity {
+			spendWrite(ctx, &out.ConsumedCapacity[i])
+		}
+		return nil
+	}
+	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](f.cause); ok && f.fate == fateRefused && f.kind == nil {
+		return reasons(f, cancelled.CancellationReasons, len(writes))
+	}
+	return f.commitError()
+}
+
+// reasons makes a Cancelled of the reasons that DynamoDB gave, if a failed
+// condition is among them.
+func reasons(f *failure, given []types.CancellationReason, n int) error {
+	if len(given) != n {
+		return f
+	}
+	c := &tables.Cancelled{Reasons: make([]tables.Reason, n)}
+	any := false
+	for i, r := range given {
+		if aws.ToString(r.Code) != "ConditionalCheckFailed" {
+			continue
+		}
+		old, err := decodeItem(r.Item)
+		if err != nil {
+			return err
+		}
+		c.Reasons[i] = tables.Reason{Failed: true, Old: old}
+		any = true
+	}
+	if !any {
+		return f
+	}
+	return c
+}

@@ -1,0 +1,69 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"agentsocial/tables"
+)
+
+// CreateTable makes the table as [tables.Indexes] describe it and waits until
+// it can be used. It serves DynamoDB Local and tests: production's table is
+// made by infra.
+func CreateTable(ctx context.Context, client *dynamodb.Client, name string) error {
+	in := &dynamodb.CreateTableInput{
+		TableName:   aws.String(name),
+		BillingMode: types.BillingModePayPerRequest,
+		StreamSpecification: &types.StreamSpecification{
+			StreamEnabled:  aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages,
+		},
+	}
+	schema := func(pk, sk string) []types.KeySchemaElement {
+		for _, a := range []string{pk, sk} {
+			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+				AttributeName: aws.String(a), AttributeType: types.ScalarAttributeTypeS,
+			})
+		}
+		return []types.KeySchemaElement{
+			{AttributeName: aws.String(pk), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(sk), KeyType: types.KeyTypeRange},
+		}
+	}
+	in.KeySchema = schema(tables.AttrPK, tables.AttrSK)
+	for _, x := range tables.Indexes {
+		projection := types.ProjectionTypeKeysOnly
+		if x.All {
+			projection = types.ProjectionTypeAll
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName:  aws.String(string(x.Name)),
+			KeySchema:  schema(x.PK, x.SK),
+			Projection: &types.Projection{ProjectionType: projection},
+		})
+	}
+	if _, err := client.CreateTable(ctx, in); err != nil {
+		return fmt.Errorf("dynamo: CreateTable: %w", err)
+	}
+	exists := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 10*time.Millisecond, 5*time.Second
+	})
+	if err := exists.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, 2*time.Minute); err != nil {
+		return fmt.Errorf("dynamo: CreateTable: %w", err)
+	}
+	_, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName: &name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{
+			AttributeName: aws.String(tables.AttrTTL), Enabled: aws.Bool(true),
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("dynamo: UpdateTimeToLive: %w", err)
+	}
+	return nil
+}

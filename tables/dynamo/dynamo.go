@@ -1,0 +1,75 @@
+// Package dynamo is the table on Amazon DynamoDB, and on DynamoDB Local. It is
+// what production runs.
+//
+// It makes no use of the SDK's configuration chain, nor of the environment: a
+// Lambda function's start-up time is mostly the initialisation of packages it
+// links, so the client is made of what [Config] says and nothing else. The
+// streams client stands apart, in tables/dynamo/streams.
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"agentsocial/tables"
+)
+
+// DB is a DynamoDB table. It implements [tables.Backend].
+type DB struct {
+	client  *dynamodb.Client
+	table   string
+	timeout time.Duration
+}
+
+var _ tables.Backend = (*DB)(nil)
+
+// defaultTimeout is long for DynamoDB, which answers in milliseconds, and
+// short enough that a second attempt still fits a request's patience.
+const defaultTimeout = 5 * time.Second
+
+// Config says where a table is.
+type Config struct {
+	Table       string
+	Region      string
+	Endpoint    string // of DynamoDB Local, "http://localhost:8000"; empty for AWS
+	Credentials aws.CredentialsProvider
+	HTTP        aws.HTTPClient // the SDK's own if nil
+	Timeout     time.Duration  // of one attempt of one call; 5 s if 0
+}
+
+// Open makes a DB of a configuration. It does not talk to DynamoDB.
+func Open(c Config) *DB {
+	db := New(c.Client(), c.Table)
+	if c.Timeout > 0 {
+		db.timeout = c.Timeout
+	}
+	return db
+}
+
+// Client is the SDK's client for a configuration, for [CreateTable].
+func (c Config) Client() *dynamodb.Client {
+	o := dynamodb.Options{Region: c.Region, Credentials: c.Credentials}
+	if c.HTTP != nil {
+		o.HTTPClient = c.HTTP
+	}
+	if c.Endpoint != "" {
+		o.BaseEndpoint = aws.String(c.Endpoint)
+	}
+	return dynamodb.New(o)
+}
+
+// New makes a DB of a client. The client's own retries are switched off: a DB
+// repeats calls itself, because only it knows which ones may be.
+func New(client *dynamodb.Client, table string) *DB {
+	return &DB{client: client, table: table, timeout: defaultTimeout}
+}
+
+// Credentials are fixed ones: in Lambda those of the environment, which stay
+// the same for a sandbox's life. session may be empty.
+func Credentials(id, secret, session string) aws.CredentialsProvider {
+	c := aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: session, Source: "agentsocial"}
+	return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return c, nil })
+}

@@ -1,0 +1,179 @@
+package dynamo
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"agentsocial/tables"
+)
+
+// expression collects the names and values of one request's expressions.
+// Names always stand behind placeholders: DynamoDB reserves hundreds of words.
+type expression struct {
+	names        map[string]string // placeholder → attribute
+	values       attributes        // placeholder → value
+	placeholders map[string]string // attribute → placeholder
+}
+
+func (e *expression) name(attr string) string {
+	if p, ok := e.placeholders[attr]; ok {
+		return p
+	}
+	if e.names == nil {
+		e.names, e.placeholders = map[string]string{}, map[string]string{}
+	}
+	p := "#" + strconv.Itoa(len(e.names))
+	e.names[p], e.placeholders[attr] = attr, p
+	return p
+}
+
+func (e *expression) value(v types.AttributeValue) string {
+	if e.values == nil {
+		e.values = attributes{}
+	}
+	p := ":" + strconv.Itoa(len(e.values))
+	e.values[p] = v
+	return p
+}
+
+func (e *expression) str(s string) string {
+	return e.value(&types.AttributeValueMemberS{Value: s})
+}
+
+// conditions is the condition expression of conds, nil if there are none.
+func (e *expression) conditions(conds []tables.Cond) (*string, error) {
+	if len(conds) == 0 {
+		return nil, nil
+	}
+	parts := make([]string, len(conds))
+	for i, c := range conds {
+		var err error
+		if parts[i], err = e.condition(c); err != nil {
+			return nil, err
+		}
+	}
+	return aws.String(strings.Join(parts, " AND ")), nil
+}
+
+func (e *expression) condition(c tables.Cond) (string, error) {
+	if !utf8.ValidString(c.Attr) || !utf8.ValidString(c.Elem) {
+		return "", invalid("a condition that is not UTF-8")
+	}
+	a := e.name(c.Attr)
+	absent := "attribute_not_exists(" + a + ")"
+	switch c.Op {
+	case tables.CondAbsent:
+		return absent, nil
+	case tables.CondPresent:
+		return "attribute_exists(" + a + ")", nil
+	}
+
+	// size() and contains() know strings, lists and more; the contract's only
+	// sets.
+	var set, holds string
+	switch c.Op {
+	case tables.CondSizeBelow, tables.CondContains, tables.CondContainsOrSizeBelow:
+		set = "attribute_type(" + a + ", " + e.str("SS") + ")"
+	}
+	var operand types.AttributeValue
+	switch c.Op {
+	case tables.CondEqual, tables.CondAbsentOrEqual, tables.CondNotEqual:
+		switch c.Value.(type) {
+		case string, int64, bool, []byte:
+		default:
+			return "", invalid("a condition compares %q with a %T", c.Attr, c.Value)
+		}
+		var err error
+		if operand, err = encode(c.Value); err != nil {
+			return "", err
+		}
+	case tables.CondContains:
+	default:
+		n, ok := c.Value.(int64)
+		if !ok {
+			return "", invalid("a condition compares %q with a %T", c.Attr, c.Value)
+		}
+		operand = number(n)
+	}
+	switch c.Op {
+	case tables.CondEqual:
+		return a + " = " + e.value(operand), nil
+	case tables.CondAbsentOrEqual:
+		holds = a + " = " + e.value(operand)
+	case tables.CondNotEqual:
+		holds = a + " <> " + e.value(operand)
+	case tables.CondAtLeast:
+		return a + " >= " + e.value(operand), nil
+	case tables.CondAbsentOrAtLeast:
+		holds = a + " >= " + e.value(operand)
+	case tables.CondBefore:
+		return a + " < " + e.value(operand), nil
+	case tables.CondAbsentOrBefore:
+		holds = a + " < " + e.value(operand)
+	case tables.CondSizeBelow:
+		holds = "(" + set + " AND size(" + a + ") < " + e.value(operand) + ")"
+	case tables.CondContains:
+		return "(" + set + " AND contains(" + a + ", " + e.str(c.Elem) + "))", nil
+	case tables.CondContainsOrSizeBelow:
+		holds = "(" + set + " AND (contains(" + a + ", " + e.str(c.Elem) + ") OR size(" + a + ") < " + e.value(operand) + "))"
+	default:
+		return "", invalid("condition %d is unknown", c.Op)
+	}
+	return "(" + absent + " OR " + holds + ")", nil
+}
+
+// updates is the update expression of us.
+func (e *expression) updates(us []tables.Update) (*string, error) {
+	if len(us) == 0 {
+		return nil, invalid("an update that changes nothing")
+	}
+	clauses := map[string][]string{}
+	seen := map[string]bool{}
+	for _, u := range us {
+		if !utf8.ValidString(u.Attr) {
+			return nil, invalid("an attribute's name that is not UTF-8")
+		}
+		if seen[u.Attr] {
+			return nil, invalid("two updates of attribute %q", u.Attr)
+		}
+		seen[u.Attr] = true
+		clause, term, err := e.update(u)
+		if err != nil {
+			return nil, err
+		}
+		clauses[clause] = append(clauses[clause], term)
+	}
+	var parts []string
+	for _, clause := range []string{"SET", "REMOVE", "ADD", "DELETE"} {
+		if terms := clauses[clause]; terms != nil {
+			parts = append(parts, clause+" "+strings.Join(terms, ", "))
+		}
+	}
+	return aws.String(strings.Join(parts, " ")), nil
+}
+
+func (e *expression) update(u tables.Update) (clause, term string, err error) {
+	a := e.name(u.Attr)
+	if u.Op == tables.UpdRemove {
+		return "REMOVE", a, nil
+	}
+	value, err := encode(u.Value)
+	if err != nil {
+		return "", "", err
+	}
+	_, isInt := u.Value.(int64)
+	_, isSet := u.Value.(tables.Set)
+	switch {
+	case u.Op == tables.UpdSet:
+		return "SET", a + " = " + e.value(value), nil
+	case u.Op == tables.UpdAdd && isInt, u.Op == tables.UpdAddToSet && isSet:
+		return "ADD", a + " " + e.value(value), nil
+	case u.Op == tables.UpdRemoveFromSet && isSet:
+		return "DELETE", a + " " + e.value(value), nil
+	}
+	return "", "", invalid("update %d of attribute %q with a %T", u.Op, u.Attr, u.Value)
+}

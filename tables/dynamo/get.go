@@ -1,0 +1,130 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"agentsocial/tables"
+)
+
+// maxIdleBatches is how many answers in a row may bring nothing before the
+// table counts as throttled.
+const maxIdleBatches = 4
+
+// Get implements [tables.Backend]. One key goes as GetItem, several as
+// BatchGetItem; DynamoDB returns at most 16 MB in one batch, so that more
+// takes further round trips.
+func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	if len(keys) == 0 || len(keys) > tables.MaxGetKeys {
+		return nil, invalid("a read of %d items", len(keys))
+	}
+	found := map[tables.Key]tables.Item{}
+	var distinct []attributes
+	for _, k := range keys {
+		if _, ok := found[k]; ok {
+			continue // BatchGetItem refuses a key that is there twice
+		}
+		key, err := encodeKey(k)
+		if err != nil {
+			return nil, err
+		}
+		found[k] = nil
+		distinct = append(distinct, key)
+	}
+	get := db.batchGet
+	if len(distinct) == 1 {
+		get = db.getOne
+	}
+	if err := get(ctx, c, distinct, found); err != nil {
+		return nil, err
+	}
+	items := make([]tables.Item, len(keys))
+	for i, k := range keys {
+		items[i] = found[k]
+	}
+	return items, nil
+}
+
+func (db *DB) getOne(ctx context.Context, c tables.Consistency, keys []attributes, found map[tables.Key]tables.Item) error {
+	out, f := call(ctx, db, "GetItem", afterLoss, (*dynamodb.Client).GetItem, &dynamodb.GetItemInput{
+		TableName:              &db.table,
+		Key:                    keys[0],
+		ConsistentRead:         aws.Bool(bool(c)),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if f != nil {
+		return f
+	}
+	spendRead(ctx, out.ConsumedCapacity)
+	return collect(found, out.Item)
+}
+
+func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attributes, found map[tables.Key]tables.Item) error {
+	for idle := 0; len(keys) > 0; {
+		out, f := call(ctx, db, "BatchGetItem", afterLoss, (*dynamodb.Client).BatchGetItem, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{
+				db.table: {Keys: keys, ConsistentRead: aws.Bool(bool(c))},
+			},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		})
+		if f != nil {
+			return f
+		}
+		for i := range out.ConsumedCapacity {
+			spendRead(ctx, &out.ConsumedCapacity[i])
+		}
+		if err := collect(found, out.Responses[db.table]...); err != nil {
+			return err
+		}
+		// What is left over was beyond 16 MB or was throttled. An answer that
+		// brought something is worth an immediate next question; one that
+		// brought nothing is not.
+		left := out.UnprocessedKeys[db.table].Keys
+		if len(left) < len(keys) {
+			keys, idle = left, 0
+			continue
+		}
+		if idle++; idle == maxIdleBatches {
+			return fmt.Errorf("dynamo: BatchGetItem: %w", tables.ErrThrottled)
+		}
+		if !pause(ctx, idle) {
+			return fmt.Errorf("dynamo: BatchGetItem: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+func collect(found map[tables.Key]tables.Item, items ...attributes) error {
+	for _, m := range items {
+		item, err := decodeItem(m)
+		if err != nil {
+			return err
+		}
+		if item != nil {
+			found[item.Key()] = item
+		}
+	}
+	return nil
+}
+
+func spendRead(ctx context.Context, c *types.ConsumedCapacity) {
+	if c != nil {
+		tables.Spend(ctx, aws.ToFloat64(c.CapacityUnits), 0)
+	}
+}
+
+// spendWrite bills a write. A transaction says reads and writes apart: made
+// again with the same token, it costs reads.
+func spendWrite(ctx context.Context, c *types.ConsumedCapacity) {
+	switch {
+	case c == nil:
+	case c.ReadCapacityUnits != nil || c.WriteCapacityUnits != nil:
+		tables.Spend(ctx, aws.ToFloat64(c.ReadCapacityUnits), aws.ToFloat64(c.WriteCapacityUnits))
+	default:
+		tables.Spend(ctx, 0, aws.ToFloat64(c.CapacityUnits))
+	}
+}

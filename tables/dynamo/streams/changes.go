@@ -1,0 +1,115 @@
+package streams
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"agentsocial/tables"
+)
+
+// maxRecords is the most that DynamoDB returns at once.
+const maxRecords = 1000
+
+// Changes implements [tables.Feed]. What is older than the stream keeps is
+// skipped.
+func (f *Feed) Changes(ctx context.Context, shard, after string, limit int) (changes []tables.StreamRecord, done bool, err error) {
+	if limit < 1 {
+		return nil, false, tables.ErrInvalid
+	}
+	patience := time.NewTimer(f.wait)
+	defer patience.Stop()
+	lostPlace := false
+	for {
+		iterator, err := f.iterator(ctx, shard, after, lostPlace)
+		if err != nil {
+			return nil, false, err
+		}
+		out, err := f.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{
+			ShardIterator: &iterator, Limit: aws.Int32(int32(min(limit, maxRecords))),
+		})
+		var expired *types.ExpiredIteratorException
+		switch {
+		case errors.As(err, &expired): // fifteen minutes old
+			f.forget(shard)
+		case isTrimmed(err):
+			f.forget(shard)
+			lostPlace = true
+		case err != nil:
+			return nil, false, failure("GetRecords", err)
+		default:
+			if changes, err = records(shard, out.Records); err != nil {
+				return nil, false, err
+			}
+			if len(changes) > 0 {
+				after = changes[len(changes)-1].Seq
+			}
+			if out.NextShardIterator == nil {
+				f.forget(shard)
+				return changes, true, nil
+			}
+			f.keep(shard, mark{after, *out.NextShardIterator})
+			if len(changes) > 0 {
+				return changes, false, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case <-patience.C:
+			return nil, false, nil
+		case <-time.After(f.poll):
+		}
+	}
+}
+
+// iterator is the one kept from the last call, if that ended at after, or a
+// new one: at the shard's beginning if the place after is known to be lost.
+func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
+	f.mu.Lock()
+	m, ok := f.marks[shard]
+	f.mu.Unlock()
+	if ok && m.after == after {
+		return m.iterator, nil
+	}
+	arn, err := f.stream(ctx)
+	if err != nil {
+		return "", err
+	}
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &arn, ShardId: &shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
+	if after != "" && !lost {
+		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &after
+	}
+	out, err := f.client.GetShardIterator(ctx, in)
+	if isTrimmed(err) {
+		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeTrimHorizon, nil
+		out, err = f.client.GetShardIterator(ctx, in)
+	}
+	if err != nil {
+		return "", failure("GetShardIterator", err)
+	}
+	f.keep(shard, mark{after, *out.ShardIterator})
+	return *out.ShardIterator, nil
+}
+
+// isTrimmed tells that a place is older than the stream keeps, 24 hours.
+func isTrimmed(err error) bool {
+	var trimmed *types.TrimmedDataAccessException
+	return errors.As(err, &trimmed)
+}
+
+func (f *Feed) keep(shard string, m mark) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.marks[shard] = m
+}
+
+func (f *Feed) forget(shard string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.marks, shard)
+}

@@ -1,0 +1,101 @@
+package streams
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"agentsocial/tables"
+)
+
+func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
+	var out []tables.StreamRecord
+	for _, r := range in {
+		d := r.Dynamodb
+		if d == nil {
+			continue
+		}
+		record := tables.StreamRecord{
+			Shard: shard, Seq: aws.ToString(d.SequenceNumber),
+			Event: string(r.EventName), At: aws.ToTime(d.ApproximateCreationDateTime).UTC(),
+		}
+		// TTL's removals are made by a service, everybody else's by an account.
+		if u := r.UserIdentity; u != nil {
+			record.Expired = aws.ToString(u.Type) == "Service" && aws.ToString(u.PrincipalId) == "dynamodb.amazonaws.com"
+		}
+		key, err := image(d.Keys)
+		if err != nil {
+			return nil, err
+		}
+		record.Key = key.Key()
+		if record.Old, err = image(d.OldImage); err != nil {
+			return nil, err
+		}
+		if record.New, err = image(d.NewImage); err != nil {
+			return nil, err
+		}
+		out = append(out, record)
+	}
+	return out, nil
+}
+
+// image makes an item of attributes, nil of none.
+func image(m map[string]types.AttributeValue) (tables.Item, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	item, err := decodeMap(m)
+	return tables.Item(item), err
+}
+
+func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
+	out := make(tables.Map, len(m))
+	for name, a := range m {
+		v, err := decode(a)
+		if err != nil {
+			return nil, fmt.Errorf("streams: attribute %q: %w", name, err)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// decode is tables/dynamo's: the two clients have types of their own for the
+// same values.
+func decode(a types.AttributeValue) (any, error) {
+	switch a := a.(type) {
+	case *types.AttributeValueMemberS:
+		return a.Value, nil
+	case *types.AttributeValueMemberN:
+		n, err := strconv.ParseInt(a.Value, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("a number that is no int64")
+		}
+		return n, nil
+	case *types.AttributeValueMemberBOOL:
+		return a.Value, nil
+	case *types.AttributeValueMemberB:
+		if a.Value == nil {
+			return []byte{}, nil
+		}
+		return a.Value, nil
+	case *types.AttributeValueMemberSS:
+		slices.Sort(a.Value)
+		return tables.Set(a.Value), nil
+	case *types.AttributeValueMemberM:
+		return decodeMap(a.Value)
+	case *types.AttributeValueMemberL:
+		l := make(tables.List, len(a.Value))
+		for i, e := range a.Value {
+			var err error
+			if l[i], err = decode(e); err != nil {
+				return nil, err
+			}
+		}
+		return l, nil
+	}
+	return nil, fmt.Errorf("a %T, which this table does not hold", a)
+}

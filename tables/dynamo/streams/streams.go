@@ -1,0 +1,150 @@
+// Package streams is the table's change feed on DynamoDB Streams, for running
+// locally: in production the Lambda service polls the stream itself.
+package streams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"agentsocial/tables"
+)
+
+// Feed reads a table's stream. It implements [tables.Feed].
+type Feed struct {
+	client *dynamodbstreams.Client
+	table  string
+	poll   time.Duration
+	wait   time.Duration
+
+	mu    sync.Mutex
+	arn   string
+	marks map[string]mark // by shard
+}
+
+var _ tables.Feed = (*Feed)(nil)
+
+// mark is an iterator kept between calls. Asking for a new one is a round
+// trip, and would lose the way made through empty pages, of which DynamoDB
+// returns many.
+type mark struct{ after, iterator string }
+
+// Config says where a stream is and how patiently it is read.
+type Config struct {
+	Table       string
+	Region      string
+	Endpoint    string // of DynamoDB Local; empty for AWS
+	Credentials aws.CredentialsProvider
+	Poll        time.Duration // between two looks at an idle shard; 200 ms if 0, which AWS's limit of 5 a second allows
+	Wait        time.Duration // for the first change, in one call of Changes; 1 s if 0
+}
+
+// Open makes a Feed of a configuration. It does not talk to DynamoDB.
+func Open(c Config) *Feed {
+	o := dynamodbstreams.Options{Region: c.Region, Credentials: c.Credentials}
+	if c.Endpoint != "" {
+		o.BaseEndpoint = aws.String(c.Endpoint)
+	}
+	f := &Feed{
+		client: dynamodbstreams.New(o), table: c.Table,
+		poll: 200 * time.Millisecond, wait: time.Second,
+		marks: map[string]mark{},
+	}
+	if c.Poll > 0 {
+		f.poll = c.Poll
+	}
+	if c.Wait > 0 {
+		f.wait = c.Wait
+	}
+	return f
+}
+
+// Shards implements [tables.Feed].
+func (f *Feed) Shards(ctx context.Context) ([]tables.Shard, error) {
+	arn, err := f.stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var shards []tables.Shard
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &arn}
+	for {
+		out, err := f.client.DescribeStream(ctx, in)
+		if err != nil {
+			return nil, failure("DescribeStream", err)
+		}
+		for _, s := range out.StreamDescription.Shards {
+			shards = append(shards, tables.Shard{ID: aws.ToString(s.ShardId), Parent: aws.ToString(s.ParentShardId)})
+		}
+		if in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId; in.ExclusiveStartShardId == nil {
+			return parentsFirst(shards), nil
+		}
+	}
+}
+
+// parentsFirst orders shards. A parent that is older than the stream keeps is
+// not there any more, and nobody must wait for it: it is left out.
+func parentsFirst(shards []tables.Shard) []tables.Shard {
+	listed := map[string]tables.Shard{}
+	for _, s := range shards {
+		listed[s.ID] = s
+	}
+	ordered := make([]tables.Shard, 0, len(shards))
+	done := map[string]bool{}
+	var place func(s tables.Shard)
+	place = func(s tables.Shard) {
+		if done[s.ID] {
+			return
+		}
+		done[s.ID] = true
+		if parent, ok := listed[s.Parent]; ok {
+			place(parent)
+		} else {
+			s.Parent = ""
+		}
+		ordered = append(ordered, s)
+	}
+	for _, s := range shards {
+		place(s)
+	}
+	return ordered
+}
+
+// stream is the ARN of the table's stream.
+func (f *Feed) stream(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.arn != "" {
+		return f.arn, nil
+	}
+	out, err := f.client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &f.table})
+	if err != nil {
+		return "", failure("ListStreams", err)
+	}
+	// A table whose stream was switched off and on again has several: the last
+	// is the live one.
+	if len(out.Streams) == 0 {
+		return "", fmt.Errorf("streams: table %q has no stream", f.table)
+	}
+	newest := out.Streams[0]
+	for _, s := range out.Streams {
+		if aws.ToString(s.StreamLabel) > aws.ToString(newest.StreamLabel) {
+			newest = s
+		}
+	}
+	f.arn = aws.ToString(newest.StreamArn)
+	return f.arn, nil
+}
+
+func failure(call string, err error) error {
+	var limit *types.LimitExceededException
+	if errors.As(err, &limit) {
+		return fmt.Errorf("streams: %s: %w: %w", call, tables.ErrThrottled, err)
+	}
+	return fmt.Errorf("streams: %s: %w", call, err)
+}

@@ -1,0 +1,165 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"agentsocial/tables"
+)
+
+// Commit implements [tables.Backend]. Commits are serial: each sees the state
+// that the one before it has left, so that ErrConflict is only ever injected.
+func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
+	defer tables.Trip(ctx)()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p, err := prepare(tx)
+	if err != nil {
+		return err
+	}
+	fault := t.fault(KindCommit, func() []tables.Key {
+		keys := make([]tables.Key, len(tx.Writes))
+		for i, w := range tx.Writes {
+			keys[i] = w.Key
+		}
+		return keys
+	})
+	switch fault {
+	case Conflict:
+		return fmt.Errorf("embedded: injected: %w", tables.ErrConflict)
+	case Throttled:
+		return fmt.Errorf("embedded: injected: %w", tables.ErrThrottled)
+	case LostRequest:
+		return fmt.Errorf("embedded: injected, before the commit: %w", tables.ErrUnknownOutcome)
+	}
+	var o outcome
+	if err := t.run(ctx, func(s *state) error {
+		var err error
+		o, err = s.commit(p)
+		return err
+	}); err != nil {
+		return err
+	}
+	tables.Spend(ctx, o.reads, o.writes)
+	if fault == LostAnswer {
+		return fmt.Errorf("embedded: injected, after the commit: %w", tables.ErrUnknownOutcome)
+	}
+	return o.err
+}
+
+// outcome is what became of a transaction.
+type outcome struct {
+	err           error // of this transaction alone; it has written nothing then
+	reads, writes float64
+}
+
+func refused(err error) outcome { return outcome{err: err} }
+
+// commit makes a transaction's writes or none of them. An error of its own
+// happened between writes, and undoes the whole group of commits.
+func (s *state) commit(p *prepared) (outcome, error) {
+	if p.token != "" {
+		known, digest, err := s.token(p.token)
+		switch {
+		case err != nil:
+			return refused(err), nil
+		case known && digest != p.digest:
+			return refused(invalid("the token %q was used with other writes", p.token)), nil
+		case known:
+			return s.replay(p), nil
+		}
+	}
+	changes, o := s.evaluate(p)
+	if o.err != nil {
+		return o, nil
+	}
+	for i := range changes {
+		if err := s.apply(&changes[i]); err != nil {
+			return outcome{}, err
+		}
+	}
+	if p.token != "" {
+		return o, s.rememberToken(p.token, p.digest)
+	}
+	return o, nil
+}
+
+// evaluate finds what a transaction would do to the table as it stands, and
+// does none of it. All of its conditions are judged, whether or not one has
+// failed. A write that cannot be done comes before a condition that does not
+// hold, as in DynamoDB, except that a write whose own condition does not hold
+// is not tried.
+func (s *state) evaluate(p *prepared) ([]change, outcome) {
+	changes := make([]change, 0, len(p.writes))
+	reasons := make([]tables.Reason, len(p.writes))
+	failed := false
+	size := p.putSize
+	var table, all float64
+	for i := range p.writes {
+		w := &p.writes[i]
+		c := change{key: w.key, oldEncoded: s.items.Get(w.key)}
+		if c.oldEncoded != nil {
+			var err error
+			if c.old, err = decodeItem(c.oldEncoded); err != nil {
+				return nil, refused(err)
+			}
+		}
+		oldSize := c.old.Size()
+		if !holds(w.If, c.old) {
+			failed = true
+			reasons[i] = tables.Reason{Failed: true, Old: c.old}
+			table += tables.TableUnits(oldSize, w.size, p.transactional)
+			continue
+		}
+		nowSize := w.size
+		switch w.Op {
+		case tables.OpCheck:
+			table += tables.TableUnits(oldSize, oldSize, true)
+			all += tables.TableUnits(oldSize, oldSize, true)
+			continue
+		case tables.OpPut:
+			c.now, c.nowEncoded = w.Item, w.encoded
+		case tables.OpUpdate:
+			now, err := updated(w.Key, c.old, w.Updates)
+			if err == nil {
+				c.now = now
+				c.nowEncoded, nowSize, err = checkedItem(now)
+			}
+			if err != nil {
+				return nil, refused(err)
+			}
+			size += nowSize
+		}
+		table += tables.TableUnits(oldSize, nowSize, p.transactional)
+		all += tables.WriteUnits(c.old, c.now, p.transactional)
+		if !bytes.Equal(c.oldEncoded, c.nowEncoded) {
+			changes = append(changes, c)
+		}
+	}
+	switch {
+	case size > tables.MaxTxSize:
+		return nil, refused(invalid("a transaction of %d bytes", size))
+	case failed:
+		return nil, outcome{err: &tables.Cancelled{Reasons: reasons}, writes: table}
+	}
+	return changes, outcome{writes: all}
+}
+
+// replay answers a transaction that stands already.
+func (s *state) replay(p *prepared) outcome {
+	sizes := make([]int, len(p.writes))
+	for i, w := range p.writes {
+		encoded := s.items.Get(w.key)
+		if encoded == nil {
+			continue
+		}
+		item, err := decodeItem(encoded)
+		if err != nil {
+			return refused(err)
+		}
+		sizes[i] = item.Size()
+	}
+	return outcome{reads: tables.ReplayUnits(sizes...)}
+}

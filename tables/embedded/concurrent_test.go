@@ -1,0 +1,165 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// TestSerializable moves money between accounts from many goroutines while
+// others count it, with every fault that there is.
+func TestSerializable(t *testing.T) {
+	const accounts, workers, moves = 5, 12, 60
+	table := open(t, embedded.Config{Path: filepath.Join(t.TempDir(), "table")})
+	var keys []key
+	for a := range accounts {
+		keys = append(keys, at(fmt.Sprint("L#", a), "BALANCE"))
+		commit(t, table, tables.Change(keys[a], tables.Add("n", 10)))
+	}
+	table.SetFaults(embedded.Random(1, embedded.Probabilities{Conflict: 0.1, Throttled: 0.1, LostRequest: 0.1, LostAnswer: 0.1}))
+	var moved, refused atomic.Int64
+	count := func() {
+		items, err := table.Get(t.Context(), tables.Strong, keys...)
+		if errors.Is(err, tables.ErrThrottled) {
+			return
+		}
+		sum := int64(0)
+		for _, i := range items {
+			sum += i.Int("n")
+			if i.Int("n") < 0 {
+				t.Error("an account is overdrawn")
+			}
+		}
+		if err != nil || sum != accounts*10 {
+			t.Error(sum, err)
+		}
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(w), 0))
+			for m := range moves {
+				p := rng.Perm(accounts)
+				n := 1 + rng.Int64N(8)
+				tx := tables.Tx{Token: fmt.Sprint(w, "-", m), Writes: []tables.Write{
+					tables.Change(keys[p[0]], tables.Add("n", -n)).When(tables.AtLeast("n", n)),
+					tables.Change(keys[p[1]], tables.Add("n", n)),
+					tables.Change(at("COUNT", "N"), tables.Add("n", 1)),
+				}}
+				switch err := settle(t.Context(), table, tx); {
+				case err == nil:
+					moved.Add(1)
+				case errors.As(err, new(*tables.Cancelled)):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+				count()
+			}
+		})
+	}
+	wg.Wait()
+	table.SetFaults(nil)
+	if n := get(t, table, at("COUNT", "N")).Int("n"); n != moved.Load() || n+refused.Load() != workers*moves {
+		t.Fatalf("%d moves are counted, %d were made and %d refused", n, moved.Load(), refused.Load())
+	}
+	replay(t, table)
+}
+
+// settle repeats a transaction until its outcome is known.
+func settle(ctx context.Context, table tables.Backend, tx tables.Tx) error {
+	for {
+		err := table.Commit(ctx, tx)
+		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
+			return err
+		}
+	}
+}
+
+// TestCompareAndSet increments a number by reading it and putting one more if
+// it is still the same.
+func TestCompareAndSet(t *testing.T) {
+	table := open(t, embedded.Config{})
+	k := at("P", "S")
+	commit(t, table, tables.Put(item{"pk": "P", "sk": "S", "n": int64(0)}))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for made := 0; made < 50; {
+				items, err := table.Get(t.Context(), tables.Strong, k)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				n := items[0].Int("n")
+				err = table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{
+					tables.Put(item{"pk": "P", "sk": "S", "n": n + 1}, tables.Equal("n", n)),
+				}})
+				var c *tables.Cancelled
+				switch {
+				case err == nil:
+					made++
+				case !errors.As(err, &c) || c.Reasons[0].Old.Int("n") <= n:
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := get(t, table, k).Int("n"); n != 8*50 {
+		t.Fatal(n)
+	}
+}
+
+func TestChangesWait(t *testing.T) {
+	table := open(t, embedded.Config{})
+	time.AfterFunc(30*time.Millisecond, func() { commit(t, table, tables.Put(item{"pk": "P", "sk": "S"})) })
+	start := time.Now()
+	records, _, err := table.Changes(t.Context(), "shard-0", "", 10)
+	if err != nil || len(records) != 1 || time.Since(start) > 900*time.Millisecond {
+		t.Fatal(records, err, time.Since(start))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, _, err := table.Changes(ctx, "shard-0", records[0].Seq, 10); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	time.AfterFunc(10*time.Millisecond, func() { table.Close() })
+	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10); !errors.Is(err, embedded.ErrClosed) {
+		t.Fatal(err)
+	}
+}
+
+// TestCancelledContext: a commit whose context ends before its turn is not
+// made; one whose turn has come is.
+func TestCancelledContext(t *testing.T) {
+	table := open(t, embedded.Config{Path: filepath.Join(t.TempDir(), "table")})
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), rand.N(2*time.Millisecond))
+			defer cancel()
+			err := table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Change(at("P", "S"), tables.Add("n", 1))}})
+			if err == nil {
+				made.Add(1)
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := get(t, table, at("P", "S")).Int("n"); n != made.Load() {
+		t.Fatalf("%d are there, %d were acknowledged", n, made.Load())
+	}
+}

@@ -1,0 +1,121 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"agentsocial/tables"
+)
+
+var errBrokenItem = errors.New("embedded: a broken item in the file")
+
+// decodeItem decodes an item. The item shares nothing with b.
+func decodeItem(b []byte) (tables.Item, error) {
+	if len(b) == 0 || b[0] != itemVersion {
+		return nil, errBrokenItem
+	}
+	// One copy for all strings: they are parts of it.
+	d := decoder{rest: string(b[1:])}
+	m := d.mapping(0)
+	if d.broken || d.rest != "" {
+		return nil, errBrokenItem
+	}
+	return tables.Item(m), nil
+}
+
+// decoder reads an encoded item. Once broken, it yields zero values.
+type decoder struct {
+	rest   string
+	broken bool
+}
+
+func (d *decoder) fail() { d.rest, d.broken = "", true }
+
+func (d *decoder) uvarint() uint64 {
+	var n uint64
+	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
+		c := d.rest[i]
+		n |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			d.rest = d.rest[i+1:]
+			return n
+		}
+	}
+	d.fail()
+	return 0
+}
+
+func (d *decoder) varint() int64 {
+	u := d.uvarint()
+	n := int64(u >> 1)
+	if u&1 != 0 {
+		n = ^n
+	}
+	return n
+}
+
+// count reads a number of things of at least one byte each, which must
+// therefore still be there.
+func (d *decoder) count() int {
+	n := d.uvarint()
+	if n > uint64(len(d.rest)) {
+		d.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) text() string {
+	n := d.count()
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) mapping(depth int) tables.Map {
+	n := d.count()
+	m := make(tables.Map, n)
+	for range n {
+		name := d.text()
+		m[name] = d.value(depth)
+		if d.broken {
+			return nil
+		}
+	}
+	return m
+}
+
+func (d *decoder) value(depth int) any {
+	if d.rest == "" || depth > maxDepth {
+		d.fail()
+		return nil
+	}
+	kind := d.rest[0]
+	d.rest = d.rest[1:]
+	switch kind {
+	case kindString:
+		return d.text()
+	case kindInt:
+		return d.varint()
+	case kindFalse, kindTrue:
+		return kind == kindTrue
+	case kindBytes:
+		return []byte(d.text())
+	case kindSet:
+		s := make(tables.Set, d.count())
+		for i := range s {
+			s[i] = d.text()
+		}
+		return s
+	case kindMap:
+		return d.mapping(depth + 1)
+	case kindList:
+		l := make(tables.List, d.count())
+		for i := range l {
+			l[i] = d.value(depth + 1)
+		}
+		return l
+	}
+	d.fail()
+	return nil
+}

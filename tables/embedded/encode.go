@@ -1,0 +1,109 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"agentsocial/tables"
+)
+
+// An encoded item is a version, then a map: the number of attributes and, in
+// the order of their names, name and value. Strings and counts are preceded by
+// varints. There is one encoding of an item, so that comparing bytes tells
+// whether a write changed anything.
+const itemVersion = 1
+
+const (
+	kindString byte = iota + 1
+	kindInt
+	kindFalse
+	kindTrue
+	kindBytes
+	kindSet
+	kindMap
+	kindList
+)
+
+// maxDepth is how deep values may be nested, as in DynamoDB.
+const maxDepth = 32
+
+// encodeItem encodes an item and refuses what is no item: the error is an
+// ErrInvalid.
+func encodeItem(item tables.Item) ([]byte, error) {
+	return appendMap(append(make([]byte, 0, 512), itemVersion), item, 0)
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b = binary.AppendUvarint(b, uint64(len(names)))
+	for _, name := range names {
+		if name == "" || !utf8.ValidString(name) {
+			return nil, invalid("an attribute's name is %q", name)
+		}
+		var err error
+		if b, err = appendValue(appendString(b, name), m[name], depth); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func appendValue(b []byte, v any, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return nil, invalid("values nested more than %d deep", maxDepth)
+	}
+	switch x := v.(type) {
+	case string:
+		if !utf8.ValidString(x) {
+			return nil, invalid("the string %q is not UTF-8", x)
+		}
+		return appendString(append(b, kindString), x), nil
+	case int64:
+		return binary.AppendVarint(append(b, kindInt), x), nil
+	case bool:
+		if x {
+			return append(b, kindTrue), nil
+		}
+		return append(b, kindFalse), nil
+	case []byte:
+		return append(binary.AppendUvarint(append(b, kindBytes), uint64(len(x))), x...), nil
+	case tables.Set:
+		return appendSet(append(b, kindSet), x)
+	case tables.Map:
+		return appendMap(append(b, kindMap), x, depth+1)
+	case tables.List:
+		b = binary.AppendUvarint(append(b, kindList), uint64(len(x)))
+		for _, e := range x {
+			var err error
+			if b, err = appendValue(b, e, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	return nil, invalid("a value of type %T", v)
+}
+
+func appendSet(b []byte, s tables.Set) ([]byte, error) {
+	sorted := tables.NewSet(s...)
+	if len(sorted) == 0 || len(sorted) != len(s) {
+		return nil, invalid("a set of %d members, %d of them different", len(s), len(sorted))
+	}
+	b = binary.AppendUvarint(b, uint64(len(sorted)))
+	for _, m := range sorted {
+		if m == "" || !utf8.ValidString(m) {
+			return nil, invalid("%q is a member of a set", m)
+		}
+		b = appendString(b, m)
+	}
+	return b, nil
+}

@@ -1,0 +1,86 @@
+package embedded
+
+import (
+	"bytes"
+	"cmp"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+)
+
+func genValue(depth int) *rapid.Generator[any] {
+	gens := []*rapid.Generator[any]{
+		rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny(),
+		rapid.SliceOf(rapid.Byte()).AsAny(),
+		rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 8, -1), 1, 4, rapid.ID[string]), func(s []string) any { return tables.NewSet(s...) }),
+	}
+	if depth > 0 {
+		gens = append(gens,
+			rapid.Map(rapid.SliceOfN(genValue(depth-1), 0, 3), func(l []any) any { return l }),
+			rapid.Map(rapid.MapOfN(rapid.StringN(1, 8, -1), genValue(depth-1), 0, 3), func(m map[string]any) any { return m }))
+	}
+	return rapid.OneOf(gens...)
+}
+
+func TestItemsReturn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		item := tables.Item(rapid.MapOfN(rapid.StringN(1, 8, -1), genValue(3), 0, 6).Draw(t, "item"))
+		b, err := encodeItem(item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeItem(b)
+		if err != nil || !reflect.DeepEqual(back, item) {
+			t.Fatalf("%v became %v (%v)", item, back, err)
+		}
+		if again, _ := encodeItem(back); !bytes.Equal(again, b) {
+			t.Fatal("two encodings of one item")
+		}
+		if item.Size() != back.Size() {
+			t.Fatal("two sizes of one item")
+		}
+		// A file that lost its end is no item, whatever the cut.
+		if _, err := decodeItem(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")]); err == nil {
+			t.Fatal("half of an item is an item")
+		}
+	})
+}
+
+func FuzzDecodeItem(f *testing.F) {
+	seed, _ := encodeItem(tables.Item{"a": tables.List{tables.Map{"b": []byte("c")}}, "n": int64(-1), "s": tables.NewSet("x")})
+	f.Add(seed)
+	f.Add([]byte{itemVersion, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		decodeItem(b) // must not panic, nor allocate without bounds
+		decodeRecord(make([]byte, 8), b)
+		cutPart(string(b))
+	})
+}
+
+func TestKeyOrder(t *testing.T) {
+	part := rapid.StringOf(rapid.SampledFrom([]rune{0, 1, 2, 'a', 'é', 0xffff}))
+	rapid.Check(t, func(t *rapid.T) {
+		a := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
+		b := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
+		order := cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
+		if bytes.Compare(itemKey(a), itemKey(b)) != order {
+			t.Fatalf("%q and %q", a, b)
+		}
+		pk, rest, err := cutPart(string(itemKey(a)))
+		sk, end, err2 := cutPart(rest)
+		if pk != a.PK || sk != a.SK || end != "" || err != nil || err2 != nil {
+			t.Fatalf("%q became %q %q", a, pk, sk)
+		}
+	})
+}
+
+func TestKeyOrderIsThatOfBytes(t *testing.T) {
+	sorted := []string{"A", "B", "Z", "a", "~", "é", "日", "\uffff", "\U0001F600"}
+	if !slices.IsSortedFunc(sorted, func(a, b string) int { return bytes.Compare(appendPart(nil, a), appendPart(nil, b)) }) {
+		t.Fatal("not in the order of UTF-8")
+	}
+}

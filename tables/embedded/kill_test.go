@@ -1,0 +1,177 @@
+package embedded_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+const victimPath = "AGENTSOCIAL_TEST_VICTIM"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimPath); path != "" {
+		if err := victim(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1) // it was to be killed
+	}
+	os.Exit(m.Run())
+}
+
+// A transaction of the victim puts two items and counts itself.
+func victimWrites(name string) []tables.Write {
+	return []tables.Write{
+		tables.Put(item{"pk": "HALF", "sk": name + "#a", "rank_pk": "R", "rank_sk": name}, tables.NoItem()),
+		tables.Put(item{"pk": "HALF", "sk": name + "#b"}, tables.NoItem()),
+		tables.Change(at("COUNT", "N"), tables.Add("n", 1)),
+	}
+}
+
+// victim commits as fast as it can and says so, until it is killed.
+func victim(path string) error {
+	table, err := embedded.Open(embedded.Config{Path: path})
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	var failed error
+	for worker := range 8 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				name := fmt.Sprintf("%d-%d-%d", os.Getpid(), worker, n)
+				if err := table.Commit(context.Background(), tables.Tx{Writes: victimWrites(name)}); err != nil {
+					failed = err
+					return
+				}
+				fmt.Fprintln(os.Stdout, name)
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// TestKill kills a process that commits, several times on one file: each
+// transaction that it said was made is there, and none is there in part.
+func TestKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	acknowledged := map[string]bool{}
+	for range 6 {
+		for _, name := range kill(t, path) {
+			acknowledged[name] = true
+		}
+		checkVictim(t, path, acknowledged)
+	}
+	t.Logf("%d transactions", len(acknowledged))
+}
+
+func kill(t *testing.T, path string) (acknowledged []string) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victimPath+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if acknowledged == nil {
+			time.AfterFunc(time.Duration(20+rand.IntN(100))*time.Millisecond, func() { cmd.Process.Kill() })
+		}
+		acknowledged = append(acknowledged, lines.Text())
+	}
+	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Fatal(err)
+	}
+	return acknowledged
+}
+
+func checkVictim(t *testing.T, path string, acknowledged map[string]bool) {
+	t.Helper()
+	table, err := embedded.Open(embedded.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	stored := map[key]item{}
+	for _, i := range all(t, table, tables.Query{PK: "HALF"}) {
+		stored[i.Key()] = i
+	}
+	for name := range acknowledged {
+		if stored[at("HALF", name+"#a")] == nil {
+			t.Fatalf("transaction %s was acknowledged and is lost", name)
+		}
+	}
+	whole := 0
+	for k := range stored {
+		name := k.SK[:len(k.SK)-2]
+		if stored[at("HALF", name+"#a")] == nil || stored[at("HALF", name+"#b")] == nil {
+			t.Fatalf("half of transaction %s is there", name)
+		}
+		whole++
+	}
+	count := get(t, table, at("COUNT", "N"))
+	if count.Int("n") != int64(whole/2) {
+		t.Fatalf("%d transactions are there, %d are counted", whole/2, count.Int("n"))
+	}
+	if ranked := all(t, table, tables.Query{Index: tables.ByRank, PK: "R"}); len(ranked) != whole/2 {
+		t.Fatalf("the index has %d entries for %d items", len(ranked), whole/2)
+	}
+	stored[count.Key()] = count
+	if replayed := replay(t, table); !reflect.DeepEqual(replayed, stored) {
+		t.Fatalf("the feed tells of %d items, the table has %d", len(replayed), len(stored))
+	}
+}
+
+// all reads all pages of a query.
+func all(t testing.TB, table tables.Backend, q tables.Query) (items []item) {
+	t.Helper()
+	for {
+		page, err := table.Query(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, page.Items...)
+		if page.Next == nil {
+			return items
+		}
+		q.After = page.Next
+	}
+}
+
+// replay makes the table again from its feed, which must go on from one
+// image to the next.
+func replay(t testing.TB, table *embedded.Table) map[key]item {
+	t.Helper()
+	replayed := map[key]item{}
+	for after := ""; ; {
+		records := changes(t, table, after)
+		if len(records) == 0 {
+			return replayed
+		}
+		for _, r := range records {
+			if !reflect.DeepEqual(r.Old, replayed[r.Key]) {
+				t.Fatalf("record %s: %v was %v", r.Seq, r.Key, r.Old)
+			}
+			if after = r.Seq; r.New == nil {
+				delete(replayed, r.Key)
+				continue
+			}
+			replayed[r.Key] = r.New
+		}
+	}
+}

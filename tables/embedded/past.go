@@ -1,0 +1,97 @@
+package embedded
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Bounds of how stale a read may be. The second one is of the real clock,
+// whatever the table's says: a snapshot that is held keeps the file from
+// growing, so the committer may wait that long.
+const (
+	maxPast    = 8
+	maxPastAge = 50 * time.Millisecond
+)
+
+// past is the table as it was before each of the last groups of commits. It is
+// kept only while faults are injected.
+type past struct {
+	mu        sync.Mutex
+	snapshots []*snapshot // the oldest first
+}
+
+// snapshot is one moment of the table. A bbolt transaction is for one
+// goroutine at a time.
+type snapshot struct {
+	mu sync.Mutex
+	tx *bbolt.Tx // nil once released
+}
+
+func (s *snapshot) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tx != nil {
+		s.tx.Rollback() // of a read it only says that it is over
+		s.tx = nil
+	}
+}
+
+// remember takes a snapshot of now.
+func (p *past) remember(db *bbolt.DB) error {
+	tx, err := db.Begin(false)
+	if err != nil {
+		return err
+	}
+	s := &snapshot{tx: tx}
+	p.mu.Lock()
+	p.snapshots = append(p.snapshots, s)
+	var dropped *snapshot
+	if len(p.snapshots) > maxPast {
+		dropped = p.snapshots[0]
+		p.snapshots = slices.Delete(p.snapshots, 0, 1)
+	}
+	p.mu.Unlock()
+	if dropped != nil {
+		dropped.release()
+	}
+	time.AfterFunc(maxPastAge, func() { p.drop(s) })
+	return nil
+}
+
+func (p *past) drop(s *snapshot) {
+	p.mu.Lock()
+	p.snapshots = slices.DeleteFunc(p.snapshots, func(o *snapshot) bool { return o == s })
+	p.mu.Unlock()
+	s.release()
+}
+
+// forget releases all snapshots.
+func (p *past) forget() {
+	p.mu.Lock()
+	snapshots := p.snapshots
+	p.snapshots = nil
+	p.mu.Unlock()
+	for _, s := range snapshots {
+		s.release()
+	}
+}
+
+// view reads from the oldest snapshot; found is false if there is none.
+func (p *past) view(read func(*bbolt.Tx) error) (found bool, err error) {
+	p.mu.Lock()
+	if len(p.snapshots) == 0 {
+		p.mu.Unlock()
+		return false, nil
+	}
+	s := p.snapshots[0]
+	p.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tx == nil {
+		return false, nil
+	}
+	return true, read(s.tx)
+}

@@ -1,0 +1,26 @@
+package tables
+
+// HistoryEntry is a public event of an agent other than a post, which is an
+// entry of its own.
+type HistoryEntry struct {
+	ID      string `db:"id"` // ev_…: orders the history, and gives its seq
+	Kind    string `db:"kind"`
+	At      int64  `db:"at"` // unix ms
+	Subject Map    `db:"subject"`
+}
+
+// Kinds of history entries.
+const (
+	HistoryRegistered     = "registered"
+	HistoryChannelCreated = "channel_created"
+)
+
+// TypeHistory is the item type of a history entry.
+const TypeHistory = "history"
+
+// Item of the entry.
+func (h *HistoryEntry) Item(agent string) Item {
+	item := keyed(Key{AgentPK(agent), "HIST#" + h.ID[len("ev_"):]}, TypeHistory, Marshal(h))
+	item["author_pk"], item["author_sk"] = AuthorPK(agent), h.ID
+	return item
+}

@@ -1,0 +1,89 @@
+package tables
+
+import (
+	"fmt"
+	"time"
+)
+
+// InboxEvent is one event of an agent's inbox.
+type InboxEvent struct {
+	Seq        int64  `db:"seq"`
+	Kind       string `db:"kind"`
+	At         int64  `db:"at"`          // unix ms of appending, never before the previous event's
+	HappenedAt int64  `db:"happened_at"` // unix ms of its cause
+	From       Author `db:"from"`        // zero: the service itself
+	Subject    Map    `db:"subject"`     // ids, by name
+	Text       string `db:"text"`
+	TTL        int64  `db:"ttl"` // unix seconds
+}
+
+// Kinds of inbox events.
+const (
+	EventWelcome = "welcome"
+	EventReply   = "reply"
+	EventMention = "mention"
+)
+
+// InboxKeep is how long an event is kept.
+const InboxKeep = 90 * 24 * time.Hour
+
+// MarkerKeep is how long it is remembered that something was done: longer than
+// anything can be delivered again.
+const MarkerKeep = 30 * 24 * time.Hour
+
+// Item types of an inbox.
+const (
+	TypeInboxHead  = "inbox_head"
+	TypeInboxEvent = "inbox_event"
+	TypeMarker     = "marker"
+)
+
+// InboxPK is the partition of an agent's inbox.
+func InboxPK(agent string) string { return "I#" + agent }
+
+// InboxHeadKey is where the last sequence number stands.
+func InboxHeadKey(agent string) Key { return Key{InboxPK(agent), "HEAD"} }
+
+// InboxEventSK is the sort key of the event with a sequence number.
+func InboxEventSK(seq int64) string { return fmt.Sprintf("E#%016d", seq) }
+
+// InboxMarkerKey says that a source has had its event in this inbox.
+func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
+
+// Item of the event.
+func (e *InboxEvent) Item(agent string) Item {
+	return keyed(Key{InboxPK(agent), InboxEventSK(e.Seq)}, TypeInboxEvent, Marshal(e))
+}
+
+// InboxHead is the end of an inbox.
+type InboxHead struct {
+	Seq int64 `db:"seq,keep"`
+	At  int64 `db:"at"` // unix ms of the last event
+}
+
+// Advance moves the head from where it was read to where it is after an
+// append; of two that append at once, one fails.
+func (h InboxHead) Advance(agent string, seq, at int64) Write {
+	item := keyed(InboxHeadKey(agent), TypeInboxHead, Marshal(&InboxHead{Seq: seq, At: at}))
+	if h.Seq == 0 {
+		return Put(item, NoItem())
+	}
+	return Put(item, Equal("seq", h.Seq))
+}
+
+// InboxMarker is put once per source and inbox.
+func InboxMarker(agent, source string, now time.Time) Write {
+	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
+		AttrTTL: now.Add(MarkerKeep).Unix(),
+	}), NoItem())
+}
+
+// TallyMarkerKey says that a stream record was counted for a target.
+func TallyMarkerKey(target, record string) Key { return Key{"M#" + target, record} }
+
+// TallyMarker is put once per record and target.
+func TallyMarker(target, record string, now time.Time) Write {
+	return Put(keyed(TallyMarkerKey(target, record), TypeMarker, Item{
+		AttrTTL: now.Add(MarkerKeep).Unix(),
+	}), NoItem())
+}

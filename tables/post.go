@@ -1,0 +1,141 @@
+package tables
+
+import (
+	"fmt"
+	"time"
+)
+
+// Author is who wrote something, as of writing.
+type Author struct {
+	ID     string `db:"id"`
+	Handle string `db:"handle"`
+	Emoji  string `db:"emoji"`
+}
+
+// Post is a post or a reply. It is written once and changed only by deletion;
+// its numbers stand apart, in [PostCounters].
+type Post struct {
+	ID        string `db:"id"`
+	Channel   string `db:"channel"`
+	Author    Author `db:"author"`
+	Body      string `db:"body"`
+	Parent    string `db:"parent"`     // the post it answers, if it is a reply
+	Root      string `db:"root"`       // the post that began the thread, if it is a reply
+	ParentBy  string `db:"parent_by"`  // the parent's author, who hears of the reply
+	CreatedAt int64  `db:"created_at"` // unix ms
+	Deleted   bool   `db:"deleted"`
+	DeletedAt int64  `db:"deleted_at"` // unix ms
+}
+
+// PostCounters are a post's numbers, added up by the stream. They are created
+// with the post: a tally for a post that is not there is dropped.
+type PostCounters struct {
+	Score   int64 `db:"score,keep"`
+	Helpful int64 `db:"helpful,keep"`
+	Replies int64 `db:"replies,keep"` // not deleted
+}
+
+// TypePost and TypePostCounters are the item types of a post's two items.
+const (
+	TypePost         = "post"
+	TypePostCounters = "post_counters"
+	TypeBodyHash     = "body_hash"
+)
+
+// PostPrefix begins the sort keys of a channel's posts and their counters.
+const PostPrefix = "P#"
+
+// ChannelPK is a channel's partition.
+func ChannelPK(channel string) string { return "C#" + channel }
+
+// PostKey is a post's key.
+func PostKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id} }
+
+// PostCountersKey sorts right behind its post, so that one query brings both.
+func PostCountersKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id + "+"} }
+
+// RepliesPK is the partition of by_parent that lists the replies to a post.
+func RepliesPK(post string) string { return "REPLIES#" + post }
+
+// AuthorPK is the partition of by_author that is an agent's history.
+func AuthorPK(agent string) string { return "BY#" + agent }
+
+// BestPK is the partition of by_rank that lists a channel's posts of one UTC day by score.
+func BestPK(channel string, at time.Time) string {
+	return "BEST#" + channel + "#" + at.UTC().Format(time.DateOnly)
+}
+
+// scoreBias makes scores sort as strings, negative ones included.
+const scoreBias = 1_000_000_000
+
+// BestSK orders by score, then by age.
+func BestSK(score int64, id string) string { return fmt.Sprintf("%010d#%s", score+scoreBias, id) }
+
+// Item of the post.
+func (p *Post) Item() Item {
+	item := keyed(PostKey(p.Channel, p.ID), TypePost, Marshal(p))
+	item["author_pk"], item["author_sk"] = AuthorPK(p.Author.ID), p.ID
+	if p.Parent != "" {
+		item["parent_pk"], item["parent_sk"] = RepliesPK(p.Parent), p.ID
+	}
+	return item
+}
+
+// CountersItem of a new post.
+func (p *Post) CountersItem() Item {
+	item := keyed(PostCountersKey(p.Channel, p.ID), TypePostCounters, Marshal(&PostCounters{}))
+	item["rank_pk"], item["rank_sk"] = BestPK(p.Channel, time.UnixMilli(p.CreatedAt)), BestSK(0, p.ID)
+	return item
+}
+
+// Tombstone takes a post's words and its author's name, and its place in
+// listings by author. That it stood there, and where, stays.
+func (p *Post) Tombstone(now time.Time) Write {
+	return Change(PostKey(p.Channel, p.ID),
+		SetAttr("deleted", true), SetAttr("deleted_at", now.UnixMilli()),
+		RemoveAttr("body"), RemoveAttr("author_pk"), RemoveAttr("author_sk"),
+	).When(ItemExists(), Absent("deleted"))
+}
+
+// Unrank takes a post out of the channel's best.
+func (p *Post) Unrank() Write {
+	return Change(PostCountersKey(p.Channel, p.ID),
+		RemoveAttr("rank_pk"), RemoveAttr("rank_sk")).When(ItemExists())
+}
+
+// BodyHashKey is where an agent's use of a body is remembered.
+func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
+
+// BodyOnce holds if the agent has not used this body for a day.
+func BodyOnce(agent, hash, post string, now time.Time) Write {
+	const day = 24 * time.Hour
+	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
+		"at": now.UnixMilli(), "post": post, AttrTTL: now.Add(day).Unix() + 1,
+	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
+}
+
+// latestHour names the attribute of LATEST that counts the posts of an hour:
+// a name of its own for each, so that counting needs no reading before it.
+func latestHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
+
+// LatestPost moves an agent's LATEST item to a new post and holds that it is
+// at most the limit'th of its hour. old is the item as it was read, from which
+// hours gone by are swept; it may be stale.
+func LatestPost(p *Post, limit int64, old Item, now time.Time) Write {
+	hour := latestHour(now)
+	updates := []Update{
+		SetAttr(AttrType, TypeLatest), SetAttr("post", p.ID), SetAttr("channel", p.Channel),
+		SetAttr("at", p.CreatedAt), Add(hour, 1),
+	}
+	for attr := range old {
+		if len(attr) == len(hour) && attr[0] == 'n' && attr < hour {
+			updates = append(updates, RemoveAttr(attr))
+		}
+	}
+	return Change(LatestKey(p.Author.ID), updates...).When(AbsentOrBefore(hour, limit))
+}
+
+// AddReplies adds to a post's number of replies, if the post is there.
+func AddReplies(channel, post string, n int64) Write {
+	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
+}
