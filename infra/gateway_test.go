@@ -99,7 +99,7 @@ func TestStage(t *testing.T) {
 
 // The access log is JSON, and says nothing of who asked, nor for what exactly.
 func TestAccessLog(t *testing.T) {
-	s := of(t, prod)
+	s := of(t, fake)
 	_, stage := s.only(t, "AWS::ApiGatewayV2::Stage")
 	settings := stage.Properties["AccessLogSettings"].(map[string]any)
 	log := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(settings["DestinationArn"]), "${"), ".Arn}")]

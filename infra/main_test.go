@@ -72,11 +72,11 @@ type service struct {
 // the made-up ones as production, and the made-up ones as a disposable stage
 // under a domain of its own.
 var (
-	real = sync.OnceValues(func() (*service, error) {
-		return synthesise("real", functions.Groups(&app.App{}), readers(), nil)
+	declared = sync.OnceValues(func() (*service, error) {
+		return synthesise("declared", functions.Groups(&app.App{}), readers(), nil)
 	})
-	prod = sync.OnceValues(func() (*service, error) {
-		return synthesise("prod", fakeGroups, fakeReaders, nil)
+	fake = sync.OnceValues(func() (*service, error) {
+		return synthesise("fake", fakeGroups, fakeReaders, nil)
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakeGroups, fakeReaders, map[string]any{
@@ -103,8 +103,8 @@ func of(t *testing.T, which func() (*service, error)) *service {
 
 // production runs a check on both templates of production.
 func production(t *testing.T, check func(*testing.T, *service)) {
-	t.Run("real", func(t *testing.T) { check(t, of(t, real)) })
-	t.Run("fake", func(t *testing.T) { check(t, of(t, prod)) })
+	t.Run("declared", func(t *testing.T) { check(t, of(t, declared)) })
+	t.Run("fake", func(t *testing.T) { check(t, of(t, fake)) })
 }
 
 func synthesise(name string, groups []api.Group, readers []stream.Function, context map[string]any) (*service, error) {

@@ -60,7 +60,7 @@ func (s *service) statements(t *testing.T, name string) []string {
 
 // The whole rights of a function of every kind.
 func TestRights(t *testing.T) {
-	s := of(t, prod)
+	s := of(t, fake)
 	const table = "${TableCD117FA1.Arn}"
 	log := func(name string) []string {
 		for id := range s.all("AWS::Logs::LogGroup") {

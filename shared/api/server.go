@@ -73,8 +73,10 @@ func NewServer(a *app.App, groups ...Group) *Server {
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
 		s.host = u.Host
 	}
-	humaAPI := humago.New(s.mux, config())
+	var group string
+	humaAPI := humago.New(s.mux, config(&group))
 	for _, g := range groups {
+		group = g.Name
 		if g.Start != nil {
 			s.start = append(s.start, g.Start)
 		}

@@ -23,7 +23,7 @@ var (
 	sortKeys  = []string{"a", "a\x00", "aa", "b", "é", "\uffff", "\U00010000", "z"}
 	attrs     = []string{"n", "s", "b", "set", "x"}
 	condAttrs = append([]string{tables.AttrPK, tables.AttrSK, "rank_pk", "none"}, attrs...)
-	members   = []string{"", "a", "b", "c", "é"}
+	members   = []string{"a", "b", "c", "é"}
 )
 
 func pick[T any](s *sequence, name string, from ...T) T {

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "agentsocial/"
+
+// pkg is what `go list -json` says of a package.
+type pkg struct {
+	ImportPath   string
+	Name         string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+	Deps         []string
+}
+
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(out); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
+		for _, l := range [][]string{p.Imports, p.TestImports, p.XTestImports, p.Deps} {
+			for i := range l {
+				l[i] = strings.TrimPrefix(l[i], module)
+			}
+		}
+		pkgs = append(pkgs, p)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return pkgs
+}
+
+// in reports whether a package lies in a folder, or is it.
+func in(path string, folders ...string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+}
+
+var houses = []string{"functions", "shared", "infra", "events", "tables", "local"}
+
+// rule says who may be imported by whom; the first that fits an import decides.
+type rule struct {
+	what    string
+	of      func(imported string) bool
+	allowed func(importer string) bool
+}
+
+// folder is the first two parts of a path: functions/channels.
+func folder(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+var rules = []rule{
+	{"infra and local are imported by nobody else",
+		func(p string) bool { return in(p, "infra", "local") },
+		func(by string) bool { return in(by, "infra", "local") }},
+	{"functions are imported by their own main, by the list, by infra and local",
+		func(p string) bool { return in(p, "functions") },
+		func(by string) bool { return in(by, "functions", "infra", "local") }},
+	{"events are imported by their own main, by the list, by infra and local",
+		func(p string) bool { return in(p, "events") },
+		func(by string) bool { return in(by, "events", "infra", "local") }},
+	{"the embedded table is for local and tests",
+		func(p string) bool { return in(p, "tables/embedded") },
+		func(by string) bool { return in(by, "tables/embedded", "local") }},
+	{"DynamoDB's backend is for mains' table part and local",
+		func(p string) bool { return in(p, "tables/dynamo") },
+		func(by string) bool { return in(by, "tables/dynamo", "shared/host/table", "local") }},
+	{"shared is imported by functions, events, infra, local and itself; of it, the tables know leaves only",
+		func(p string) bool { return in(p, "shared") },
+		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local") }},
+	{"the CDK is for infra",
+		func(p string) bool {
+			return strings.Contains(p, "aws-cdk-go") || strings.Contains(p, "/constructs-go") || strings.Contains(p, "/jsii-runtime-go")
+		},
+		func(by string) bool { return in(by, "infra") }},
+	{"AWS service clients are for the table's backend, mail, and the host",
+		func(p string) bool { return strings.Contains(p, "/aws-sdk-go-v2/") },
+		func(by string) bool { return in(by, "tables/dynamo", "shared/mail", "shared/host", "local") }},
+	{"Lambda's events are for the host and where records become changes",
+		func(p string) bool {
+			return strings.Contains(p, "/aws-lambda-go/") || strings.Contains(p, "/aws-lambda-go-api-proxy/")
+		},
+		func(by string) bool { return in(by, "shared/host", "shared/stream", "local") }},
+}
+
+// TestImports holds the house's import rules.
+func TestImports(t *testing.T) {
+	for _, p := range list(t, "./../...") {
+		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, houses...) {
+			t.Errorf("%s is in none of the house's folders", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			for _, r := range rules {
+				if r.of(imported) && !r.allowed(p.ImportPath) {
+					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
+				}
+			}
+			// One group, or one reader, never imports another.
+			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") &&
+				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
+				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// mayLink are the packages with a cost at start that a function's binary may
+// contain, by function; none of the others may have them.
+var mayLink = map[string][]string{
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/channels", "functions/feed", "events/inbox", "events/karma"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/channels"},
+	"aws-sdk-go-v2/service/dynamodbstreams": {},
+	"aws-sdk-go-v2/config":                  {},
+	"go.etcd.io/bbolt":                      {},
+	"aws-cdk-go":                            {},
+	"stripe-go":                             {},
+	"modelcontextprotocol/go-sdk":           {},
+	"service/sesv2":                         {},
+	"yuin/goldmark":                         {"functions/docs"},
+}
+
+// TestBinariesContainWhatTheyNeed reads what each function links.
+func TestBinariesContainWhatTheyNeed(t *testing.T) {
+	mains := list(t, "./../functions/.../lambda", "./../events/.../lambda")
+	if len(mains) == 0 {
+		t.Fatal("no function has a main")
+	}
+	for _, m := range mains {
+		function := folder(m.ImportPath)
+		for costly, who := range mayLink {
+			links := slices.ContainsFunc(m.Deps, func(d string) bool { return strings.Contains(d, costly) })
+			if links && !slices.Contains(who, function) {
+				t.Errorf("%s links %s and may not", function, costly)
+			}
+			if !links && slices.Contains(who, function) {
+				t.Errorf("%s may link %s and does not: the rule is stale", function, costly)
+			}
+		}
+		if !slices.Contains(m.Imports, function) {
+			t.Errorf("the main of %s does not import it", function)
+		}
+	}
+}
