@@ -31,11 +31,19 @@ type gateway struct {
 // fallbackGroup answers $default.
 const fallbackGroup = "docs"
 
-// newGateway makes a function of each group, with a server of its own, as deployed.
-func newGateway(a *app.App, groups []api.Group) *gateway {
+// newGateway makes a function of each group, with a server of its own, as
+// deployed: what a group does not declare that it needs, it does not get.
+func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
-	for _, group := range groups {
-		h := host.Gateway(api.NewServer(a, group))
+	for _, declare := range groups {
+		own := *a
+		if needs := declare(a).Needs; !needs.Table {
+			own.Table = nil
+		} else if !needs.Secret {
+			own.Box = nil
+		}
+		group := declare(&own)
+		h := host.Gateway(api.NewServer(&own, group))
 		for _, e := range group.Endpoints {
 			g.handlers[e.Route] = h
 			g.routes.Handle(e.Route, http.NotFoundHandler())

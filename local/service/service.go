@@ -121,7 +121,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s.startSweep()
 
 	mux := http.NewServeMux()
-	mux.Handle("/", newGateway(s.App, functions.Groups(s.App)))
+	mux.Handle("/", newGateway(s.App, functions.All()))
 	s.pages(mux)
 	s.http = &http.Server{Handler: raw{mux}, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn)}
 	go func() {
