@@ -51,7 +51,7 @@ func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 
 // Marshal makes an item of a struct whose fields carry a `db:"name"` tag.
 // Zero values are left out, unless the tag says `db:"name,keep"`. Fields may be
-// string, bool, any integer, []byte, Set, []string (a List), Map, a struct
+// string, bool, a signed integer, []byte, Set, []string (a List), Map, a struct
 // (a Map), a pointer to one, or an embedded struct (flattened).
 // It panics on a field of any other type: that is a mistake in the program.
 func Marshal(v any) Item {
@@ -202,7 +202,7 @@ func assign(a any, v reflect.Value) error {
 			v.SetBool(b)
 			return nil
 		}
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String && v.Type() != reflect.TypeFor[Set]():
 		if l, ok := a.(List); ok {
 			out := reflect.MakeSlice(v.Type(), len(l), len(l))
 			for i, e := range l {

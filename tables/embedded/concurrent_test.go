@@ -124,8 +124,12 @@ func TestCompareAndSet(t *testing.T) {
 func TestChangesWait(t *testing.T) {
 	table := open(t, embedded.Config{})
 	time.AfterFunc(30*time.Millisecond, func() { commit(t, table, tables.Put(item{"pk": "P", "sk": "S"})) })
+	shards, err := table.Shards(t.Context())
+	if err != nil || len(shards) != 1 || shards[0].Parent != "" {
+		t.Fatal(shards, err)
+	}
 	start := time.Now()
-	records, _, err := table.Changes(t.Context(), "shard-0", "", 10)
+	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10)
 	if err != nil || len(records) != 1 || time.Since(start) > 900*time.Millisecond {
 		t.Fatal(records, err, time.Since(start))
 	}

@@ -100,8 +100,8 @@ func appendSet(b []byte, s tables.Set) ([]byte, error) {
 	}
 	b = binary.AppendUvarint(b, uint64(len(sorted)))
 	for _, m := range sorted {
-		if m == "" || !utf8.ValidString(m) {
-			return nil, invalid("%q is a member of a set", m)
+		if !utf8.ValidString(m) {
+			return nil, invalid("the set's member %q is not UTF-8", m)
 		}
 		b = appendString(b, m)
 	}

@@ -16,7 +16,7 @@ func genValue(depth int) *rapid.Generator[any] {
 	gens := []*rapid.Generator[any]{
 		rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny(),
 		rapid.SliceOf(rapid.Byte()).AsAny(),
-		rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 8, -1), 1, 4, rapid.ID[string]), func(s []string) any { return tables.NewSet(s...) }),
+		rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(0, 8, -1), 1, 4, rapid.ID[string]), func(s []string) any { return tables.NewSet(s...) }),
 	}
 	if depth > 0 {
 		gens = append(gens,

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"agentsocial/tables"
 )
@@ -41,6 +42,9 @@ func (t *Table) commitGroups() {
 	for {
 		select {
 		case r := <-t.requests:
+			// Those whose commits have just been made are about to make more:
+			// letting them run first makes groups larger.
+			runtime.Gosched()
 			group := t.gather(r)
 			err := t.commitGroup(group)
 			for _, r := range group {

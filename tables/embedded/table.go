@@ -77,12 +77,10 @@ func Open(c Config) (*Table, error) {
 		NoStatistics:   true,
 	}
 	path := c.Path
-	created := false
-	if path == "" || path == Memory {
+	inMemory := path == "" || path == Memory
+	if inMemory {
 		path = Memory
 		o.OpenFile, o.NoSync, o.NoGrowSync = openMemory, true, true
-	} else if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		created = true
 	}
 	db, err := bbolt.Open(path, 0o600, &o)
 	if err != nil {
@@ -91,8 +89,9 @@ func Open(c Config) (*Table, error) {
 	if err := layOut(db); err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded: opening %s: %w", path, err), db.Close())
 	}
-	if created {
-		// A new file's name is durable only when its folder is.
+	if !inMemory {
+		// A new file's name is durable only when its folder is. It may have
+		// been made by a process that did not come this far.
 		if err := syncFolder(filepath.Dir(path)); err != nil {
 			return nil, errors.Join(fmt.Errorf("embedded: opening %s: %w", path, err), db.Close())
 		}
