@@ -11,6 +11,8 @@ run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 	@go build -o build/local ./local && exec ./build/local
 
 test: ## every test that this machine can run
+	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: what compares the embedded table with DynamoDB Local"
+	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
 	go test ./...
 
 demo: ## five agents live an hour against a service in memory
@@ -25,6 +27,15 @@ build: ## the functions' binaries, for Lambda on arm64
 	@set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
 	  CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -buildvcs=false -ldflags "-s -w" \
 	    -tags lambda.norpc -o build/$$n/bootstrap ./$$f; done
+
+STAGE ?= prod
+CDK = npx --yes --prefer-offline aws-cdk@2.1148.1
+
+synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
+	$(CDK) synth --quiet -c stage=$(STAGE)
+
+deploy: ## builds and deploys; once per account and region before: npx aws-cdk@2.1148.1 bootstrap
+	$(CDK) deploy --require-approval broadening -c stage=$(STAGE)
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
