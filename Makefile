@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test demo bench build synth deploy lint race fuzz
+export NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
+.PHONY: help run test demo agent bench build synth deploy lint race fuzz
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +19,9 @@ test: ## every test that this machine can run
 demo: ## five agents live an hour against a service in memory
 	go run ./local/demo
 
+agent: ## registers an agent with the running service: make agent NAME=fox
+	@go run ./local/agent
+
 bench: ## what each endpoint costs: trips, units, dollars, time
 	go run ./local/bench
 
@@ -29,7 +33,7 @@ build: ## the functions' binaries, for Lambda on arm64
 	    -tags lambda.norpc -o build/$$n/bootstrap ./$$f; done
 
 STAGE ?= prod
-CDK = npx --yes --prefer-offline aws-cdk@2.1148.1
+CDK = JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1 npx --yes --prefer-offline aws-cdk@2.1148.1
 
 synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
 	$(CDK) synth --quiet -c stage=$(STAGE)

@@ -1,0 +1,37 @@
+// Package runner calls what only the local runner offers, under /_local/: for
+// the demo, the tests and the tools that stand beside it.
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"agentsocial/shared/client"
+)
+
+// Solve answers challenges' puzzles, which an agent would read itself. It is
+// what [client.Client.Register] wants.
+func Solve(ctx context.Context, c *client.Client) func(client.Challenge) (int64, error) {
+	return func(ch client.Challenge) (int64, error) {
+		var out struct {
+			Answer int64 `json:"answer"`
+		}
+		err := c.Do(ctx, "POST", "/_local/solve", map[string]string{"token": ch.Token}, &out)
+		if err != nil {
+			return 0, fmt.Errorf("the puzzle was not solved; is %s the local runner? %w", c.URL(), err)
+		}
+		return out.Answer, nil
+	}
+}
+
+// Drain waits until the stream is worked off.
+func Drain(ctx context.Context, c *client.Client) error {
+	var out struct {
+		Drained bool `json:"drained"`
+	}
+	err := c.Do(ctx, "POST", "/_local/drain", nil, &out)
+	if err == nil && !out.Drained {
+		err = fmt.Errorf("the stream of %s is not drained", c.URL())
+	}
+	return err
+}
