@@ -1,13 +1,12 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
-
-	"errors"
 
 	"agentsocial/tables"
 )

@@ -15,24 +15,24 @@ import (
 	"agentsocial/tables/conformance"
 )
 
-// sequences is how many the differential test runs unless -rapid.checks says
-// otherwise: DynamoDB Local makes some 300 transactions a second.
-const sequences = "30"
+// defaults say how many sequences the differential test runs and how long they
+// are about, unless flags say otherwise: DynamoDB Local makes some 300
+// transactions a second.
+var defaults = map[string]string{"rapid.checks": "30", "rapid.steps": "40"}
 
 // TestDifferential drives random sequences of operations through the embedded
 // table and DynamoDB Local and compares every answer, then what is left, then
 // the feeds.
 func TestDifferential(t *testing.T) {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if !given {
-		if err := flag.Set("rapid.checks", sequences); err != nil {
+	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	for name, value := range defaults {
+		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
 	here := openEmbedded(t)
 	there, thereFeed := dynamodbtest.Open(t)
-	p := pair{t.Context(), here, there}
+	p := pair{t.Context(), here, there, map[string]int{}}
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -41,16 +41,13 @@ func TestDifferential(t *testing.T) {
 			items, err := here.Get(p.ctx, tables.Strong, k)
 			return err == nil && items[0] != nil
 		}
-		for range rapid.IntRange(1, 60).Draw(rt, "operations") {
-			switch pick(s, "operation", "commit", "commit", "query", "get") {
-			case "commit":
-				p.commit(rt, s.tx())
-			case "query":
-				p.query(rt, s.query())
-			case "get":
-				p.get(rt, s.key(), s.key(), s.key())
-			}
-		}
+		commit := func(step *rapid.T) { s.t = step; p.commit(step, s.tx()) }
+		rt.Repeat(map[string]func(*rapid.T){
+			"commit":       commit,
+			"commit again": commit, // twice as often
+			"query":        func(step *rapid.T) { s.t = step; p.query(step, s.query()) },
+			"get":          func(step *rapid.T) { s.t = step; p.get(step, s.key(), s.key(), s.key()) },
+		})
 		for _, pk := range []string{"p", "q"} {
 			p.query(rt, tables.Query{PK: s.prefix + pk, Consistency: tables.Strong})
 		}
@@ -81,13 +78,14 @@ func TestDifferential(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("the embedded feed tells of %d items, DynamoDB Local's of %d", len(got), len(want))
 	}
-	t.Logf("%d sequences, %d changes", n, len(records))
+	t.Logf("%d sequences, commits %v, %d changes", n, p.outcomes, len(records))
 }
 
 // pair is two tables that are told the same.
 type pair struct {
 	ctx         context.Context
 	here, there tables.Backend
+	outcomes    map[string]int // of commits
 }
 
 // outcome is what may be compared of an error.
@@ -106,6 +104,7 @@ func outcome(err error) string {
 func (p pair) commit(t *rapid.T, tx tables.Tx) {
 	t.Helper()
 	here, there := p.here.Commit(p.ctx, tx), p.there.Commit(p.ctx, tx)
+	p.outcomes[outcome(here)]++
 	if outcome(here) != outcome(there) {
 		t.Fatalf("commit of %s\nembedded       %v\nDynamoDB Local %v", describe(tx), here, there)
 	}

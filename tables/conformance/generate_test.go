@@ -23,7 +23,7 @@ var (
 	sortKeys  = []string{"a", "a\x00", "aa", "b", "é", "\uffff", "\U00010000", "z"}
 	attrs     = []string{"n", "s", "b", "set", "x"}
 	condAttrs = append([]string{tables.AttrPK, tables.AttrSK, "rank_pk", "none"}, attrs...)
-	members   = []string{"a", "b", "c", "é"}
+	members   = []string{"", "a", "b", "c", "é"}
 )
 
 func pick[T any](s *sequence, name string, from ...T) T {
@@ -68,9 +68,10 @@ func (s *sequence) value(attr string) any {
 	case "bool":
 		return pick(s, "bool", false, true)
 	case "map":
+		// Never an empty map: DynamoDB Local's streams spoil it.
 		return tables.Map{"k": s.value("n"), "l": tables.List{s.value("s")}}
 	}
-	return pick(s, "list", tables.List{}, tables.List{"a", int64(1), tables.Map{}})
+	return pick(s, "list", tables.List{}, tables.List{"a", int64(1), tables.Map{"k": tables.List{}}})
 }
 
 // indexKey draws a value for a key attribute of an index. Sort keys are unique,
@@ -224,7 +225,8 @@ func (s *sequence) query() tables.Query {
 	if s.chance("after", 3) {
 		q.After = &tables.Position{SK: pick(s, "after", bounds...)}
 		if q.Index != "" {
-			q.After.Key = s.key()
+			k := s.key()
+			q.After = &tables.Position{SK: pick(s, "rank", "1", "2", "3", "4") + pick(s, "after", "", k.PK+k.SK), Key: k}
 		}
 	}
 	return q

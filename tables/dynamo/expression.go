@@ -71,59 +71,61 @@ func (e *expression) condition(c tables.Cond) (string, error) {
 	case tables.CondPresent:
 		return "attribute_exists(" + a + ")", nil
 	}
-
-	// size() and contains() know strings, lists and more; the contract's only
-	// sets.
-	var set, holds string
-	switch c.Op {
-	case tables.CondSizeBelow, tables.CondContains, tables.CondContainsOrSizeBelow:
-		set = "attribute_type(" + a + ", " + e.str("SS") + ")"
-	}
-	var operand types.AttributeValue
-	switch c.Op {
-	case tables.CondEqual, tables.CondAbsentOrEqual, tables.CondNotEqual:
-		switch c.Value.(type) {
-		case string, int64, bool, []byte:
-		default:
-			return "", invalid("a condition compares %q with a %T", c.Attr, c.Value)
-		}
-		var err error
-		if operand, err = encode(c.Value); err != nil {
-			return "", err
-		}
-	case tables.CondContains:
-	default:
-		n, ok := c.Value.(int64)
-		if !ok {
-			return "", invalid("a condition compares %q with a %T", c.Attr, c.Value)
-		}
-		operand = number(n)
+	holds, err := e.predicate(a, c)
+	if err != nil {
+		return "", err
 	}
 	switch c.Op {
-	case tables.CondEqual:
-		return a + " = " + e.value(operand), nil
-	case tables.CondAbsentOrEqual:
-		holds = a + " = " + e.value(operand)
-	case tables.CondNotEqual:
-		holds = a + " <> " + e.value(operand)
-	case tables.CondAtLeast:
-		return a + " >= " + e.value(operand), nil
-	case tables.CondAbsentOrAtLeast:
-		holds = a + " >= " + e.value(operand)
-	case tables.CondBefore:
-		return a + " < " + e.value(operand), nil
-	case tables.CondAbsentOrBefore:
-		holds = a + " < " + e.value(operand)
-	case tables.CondSizeBelow:
-		holds = "(" + set + " AND size(" + a + ") < " + e.value(operand) + ")"
-	case tables.CondContains:
-		return "(" + set + " AND contains(" + a + ", " + e.str(c.Elem) + "))", nil
-	case tables.CondContainsOrSizeBelow:
-		holds = "(" + set + " AND (contains(" + a + ", " + e.str(c.Elem) + ") OR size(" + a + ") < " + e.value(operand) + "))"
-	default:
-		return "", invalid("condition %d is unknown", c.Op)
+	case tables.CondEqual, tables.CondAtLeast, tables.CondBefore, tables.CondContains:
+		return holds, nil
 	}
 	return "(" + absent + " OR " + holds + ")", nil
+}
+
+// predicate is what a condition demands of an attribute that is there.
+func (e *expression) predicate(a string, c tables.Cond) (string, error) {
+	var operand types.AttributeValue
+	switch v := c.Value.(type) {
+	case int64:
+		operand = number(v)
+	case string, bool, []byte:
+		var err error
+		if operand, err = encode(v); err != nil {
+			return "", err
+		}
+		switch c.Op {
+		case tables.CondEqual, tables.CondAbsentOrEqual, tables.CondNotEqual:
+		default:
+			return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
+		}
+	default:
+		if c.Op != tables.CondContains {
+			return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
+		}
+	}
+	switch c.Op {
+	case tables.CondEqual, tables.CondAbsentOrEqual:
+		return a + " = " + e.value(operand), nil
+	case tables.CondNotEqual:
+		return a + " <> " + e.value(operand), nil
+	case tables.CondAtLeast, tables.CondAbsentOrAtLeast:
+		return a + " >= " + e.value(operand), nil
+	case tables.CondBefore, tables.CondAbsentOrBefore:
+		return a + " < " + e.value(operand), nil
+	}
+	// size() and contains() know strings, lists and more; the contract's only
+	// sets.
+	set := "attribute_type(" + a + ", " + e.str("SS") + ") AND "
+	contains := func() string { return "contains(" + a + ", " + e.str(c.Elem) + ")" }
+	switch c.Op {
+	case tables.CondSizeBelow:
+		return "(" + set + "size(" + a + ") < " + e.value(operand) + ")", nil
+	case tables.CondContains:
+		return "(" + set + contains() + ")", nil
+	case tables.CondContainsOrSizeBelow:
+		return "(" + set + "(" + contains() + " OR size(" + a + ") < " + e.value(operand) + "))", nil
+	}
+	return "", invalid("condition %d is unknown", c.Op)
 }
 
 // updates is the update expression of us.

@@ -67,6 +67,11 @@ func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
 // same values.
 func decode(a types.AttributeValue) (any, error) {
 	switch a := a.(type) {
+	case nil:
+		// DynamoDB Local's streams write an empty map as {}, without its type,
+		// and the SDK then makes this of it, or, where something stands before
+		// it, a copy of that. DynamoDB itself writes the type.
+		return tables.Map{}, nil
 	case *types.AttributeValueMemberS:
 		return a.Value, nil
 	case *types.AttributeValueMemberN:

@@ -1,0 +1,177 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+)
+
+var (
+	put   = tables.Put(tables.Item{"pk": "a", "sk": "b", "text": "secret"})
+	other = tables.Delete(tables.Key{PK: "a", SK: "c"})
+	old   = tables.Item{"pk": "a", "sk": "b", "n": int64(7)}
+
+	single1 = tables.Tx{Writes: []tables.Write{put}}
+	double  = tables.Tx{Writes: []tables.Write{put, other}}
+	tokened = tables.Tx{Token: "token", Writes: []tables.Write{put, other}}
+)
+
+// TestCommitOutcomes: what a commit says after what DynamoDB answered.
+func TestCommitOutcomes(t *testing.T) {
+	errCancelled := errors.New("cancelled") // stands for a *Cancelled
+	for name, c := range map[string]struct {
+		tx       tables.Tx
+		answers  []answer
+		want     error
+		attempts int
+	}{
+		"single: done":                   {single1, []answer{fine}, nil, 1},
+		"single: throttled once":         {single1, []answer{throttled, fine}, nil, 2},
+		"single: throttled":              {single1, []answer{throttled}, tables.ErrThrottled, 3},
+		"single: dropped":                {single1, []answer{dropped}, tables.ErrUnknownOutcome, 1},
+		"single: broken":                 {single1, []answer{broken}, tables.ErrUnknownOutcome, 1},
+		"single: half an answer":         {single1, []answer{half}, tables.ErrUnknownOutcome, 1},
+		"single: throttled, dropped":     {single1, []answer{throttled, dropped}, tables.ErrUnknownOutcome, 2},
+		"single: condition":              {single1, []answer{failed}, errCancelled, 1},
+		"single: conflict":               {single1, []answer{{status: 400, code: "TransactionConflictException"}}, tables.ErrConflict, 1},
+		"single: invalid":                {single1, []answer{{status: 400, code: "ValidationException"}}, tables.ErrInvalid, 1},
+		"single: too large":              {single1, []answer{{status: 413}}, tables.ErrInvalid, 1},
+		"tx: done":                       {double, []answer{fine}, nil, 1},
+		"tx: dropped, done":              {double, []answer{dropped, fine}, nil, 2},
+		"tx: broken, done":               {tokened, []answer{broken, fine}, nil, 2},
+		"tx: dropped":                    {tokened, []answer{dropped}, tables.ErrUnknownOutcome, 3},
+		"tx: dropped, throttled":         {tokened, []answer{dropped, throttled}, tables.ErrUnknownOutcome, 3},
+		"tx: dropped, condition":         {tokened, []answer{dropped, cancelledFor("ConditionalCheckFailed", "None")}, errCancelled, 2},
+		"tx: in progress, done":          {tokened, []answer{inProgress, fine}, nil, 2},
+		"tx: in progress":                {tokened, []answer{inProgress}, tables.ErrUnknownOutcome, 3},
+		"tx: condition":                  {tokened, []answer{cancelledFor("ConditionalCheckFailed", "None")}, errCancelled, 1},
+		"tx: condition and conflict":     {tokened, []answer{cancelledFor("ConditionalCheckFailed", "TransactionConflict")}, errCancelled, 1},
+		"tx: condition and throttle":     {tokened, []answer{cancelledFor("ConditionalCheckFailed", "ThrottlingError")}, errCancelled, 1},
+		"tx: condition and validation":   {tokened, []answer{cancelledFor("ConditionalCheckFailed", "ValidationError")}, tables.ErrInvalid, 1},
+		"tx: conflict":                   {tokened, []answer{cancelledFor("None", "TransactionConflict")}, tables.ErrConflict, 1},
+		"tx: conflict and throttle":      {tokened, []answer{cancelledFor("ThrottlingError", "TransactionConflict")}, tables.ErrConflict, 1},
+		"tx: throttle once":              {tokened, []answer{cancelledFor("None", "ThrottlingError"), fine}, nil, 2},
+		"tx: throttle":                   {tokened, []answer{cancelledFor("ProvisionedThroughputExceeded", "None")}, tables.ErrThrottled, 3},
+		"tx: validation":                 {tokened, []answer{cancelledFor("None", "ValidationError")}, tables.ErrInvalid, 1},
+		"tx: the token had other writes": {tokened, []answer{{status: 400, code: "IdempotentParameterMismatchException"}}, tables.ErrInvalid, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, s := play(t, c.answers...)
+			err := db.Commit(t.Context(), c.tx)
+			var cancelled *tables.Cancelled
+			switch {
+			case c.want == errCancelled:
+				if !errors.As(err, &cancelled) || !reflect.DeepEqual(cancelled.Reasons[0], tables.Reason{Failed: true, Old: old}) {
+					t.Errorf("got %v, want it cancelled", err)
+				}
+			case !errors.Is(err, c.want):
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error quotes DynamoDB's message: %v", err)
+			}
+			for _, kind := range []error{tables.ErrThrottled, tables.ErrConflict, tables.ErrInvalid, tables.ErrUnknownOutcome} {
+				if kind != c.want && errors.Is(err, kind) {
+					t.Errorf("%v is %v, too", err, kind)
+				}
+			}
+			asked := s.asks()
+			if len(asked) != c.attempts {
+				t.Errorf("%d attempts, want %d", len(asked), c.attempts)
+			}
+			for _, q := range asked[1:] {
+				if !reflect.DeepEqual(q, asked[0]) {
+					t.Errorf("attempts differ: %v and %v", asked[0], q)
+				}
+			}
+			if token := asked[0].body["ClientRequestToken"]; len(c.tx.Writes) > 1 && (token == nil || token == "") {
+				t.Error("a transaction without a token")
+			}
+		})
+	}
+}
+
+// TestCommitForms: one write without a token goes alone, all else as a
+// transaction.
+func TestCommitForms(t *testing.T) {
+	check := tables.Check(tables.Key{PK: "a", SK: "b"}, tables.NoItem())
+	change := tables.Change(tables.Key{PK: "a", SK: "b"}, tables.Add("n", 1))
+	for _, c := range []struct {
+		tx  tables.Tx
+		api string
+	}{
+		{tables.Tx{Writes: []tables.Write{put}}, "PutItem"},
+		{tables.Tx{Writes: []tables.Write{change}}, "UpdateItem"},
+		{tables.Tx{Writes: []tables.Write{other}}, "DeleteItem"},
+		{tables.Tx{Writes: []tables.Write{check}}, "TransactWriteItems"},
+		{tables.Tx{Token: "t", Writes: []tables.Write{put}}, "TransactWriteItems"},
+		{double, "TransactWriteItems"},
+	} {
+		db, s := play(t, fine)
+		if err := db.Commit(t.Context(), c.tx); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.asks()[0].api; got != c.api {
+			t.Errorf("%+v went as %s, want %s", c.tx, got, c.api)
+		}
+	}
+}
+
+func TestCommitUnsent(t *testing.T) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	db := Open(Config{Table: "t", Region: "local", Endpoint: "http://" + l.Addr().String(), Credentials: Credentials("id", "secret", "")})
+	if err := db.Commit(t.Context(), tokened); err == nil || errors.Is(err, tables.ErrUnknownOutcome) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// TestCommitAbandoned: a caller that goes away does not learn what happened.
+func TestCommitAbandoned(t *testing.T) {
+	arrived, release := make(chan struct{}, 9), make(chan struct{})
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	defer close(release)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				conn.Read(make([]byte, 1))
+				arrived <- struct{}{}
+				<-release
+			}()
+		}
+	}()
+	config := Config{Table: "t", Region: "local", Endpoint: "http://" + l.Addr().String(), Credentials: Credentials("id", "secret", "")}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-arrived; cancel() }()
+	if err := Open(config).Commit(ctx, double); !errors.Is(err, tables.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
+		t.Errorf("abandoned: %v", err)
+	}
+
+	config.Timeout = 20 * time.Millisecond
+	if err := Open(config).Commit(t.Context(), single1); !errors.Is(err, tables.ErrUnknownOutcome) {
+		t.Errorf("no answer in time: %v", err)
+	}
+	if _, err := Open(config).Get(t.Context(), tables.Strong, put.Key); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, tables.ErrUnknownOutcome) {
+		t.Errorf("no answer to a read in time: %v", err)
+	}
+}

@@ -1,0 +1,100 @@
+package dynamo
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+func TestGetUnprocessed(t *testing.T) {
+	keys := []tables.Key{{PK: "a", SK: "1"}, {PK: "a", SK: "2"}, {PK: "a", SK: "1"}}
+	one := `{"pk":{"S":"a"},"sk":{"S":"1"}}`
+	two := `{"pk":{"S":"a"},"sk":{"S":"2"},"n":{"N":"2"}}`
+	nothing := answer{status: 200, body: `{"UnprocessedKeys":{"table":{"Keys":[` + one + `,` + two + `]}}}`}
+
+	t.Run("the rest comes later", func(t *testing.T) {
+		first := answer{status: 200, body: `{"Responses":{"table":[` + one + `]},"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"a"},"sk":{"S":"2"}}]}},"ConsumedCapacity":[{"CapacityUnits":1}]}`}
+		second := answer{status: 200, body: `{"Responses":{"table":[` + two + `]},"ConsumedCapacity":[{"CapacityUnits":0.5}]}`}
+		db, s := play(t, nothing, first, second)
+		ctx, usage := tables.WithUsage(t.Context())
+		items, err := db.Get(ctx, tables.Eventual, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := tables.Item{"pk": "a", "sk": "1"}, tables.Item{"pk": "a", "sk": "2", "n": int64(2)}
+		if !reflect.DeepEqual(items, []tables.Item{a, b, a}) {
+			t.Errorf("got %v", items)
+		}
+		if usage.Trips() != 3 || usage.ReadUnits() != 1.5 {
+			t.Errorf("%d trips, %v read units", usage.Trips(), usage.ReadUnits())
+		}
+		asked := s.asks()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
+		if len(asked) != 2 {
+			t.Errorf("asked for %v: one key twice", asked)
+		}
+	})
+	t.Run("the rest never comes", func(t *testing.T) {
+		db, s := play(t, nothing)
+		if _, err := db.Get(t.Context(), tables.Eventual, keys...); !errors.Is(err, tables.ErrThrottled) {
+			t.Errorf("got %v", err)
+		}
+		if n := len(s.asks()); n != maxIdleBatches {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+func TestReadsAreRepeated(t *testing.T) {
+	for name, first := range map[string]answer{"dropped": dropped, "broken": broken, "throttled": throttled, "half": half} {
+		t.Run(name, func(t *testing.T) {
+			db, _ := play(t, first, fine)
+			if items, err := db.Get(t.Context(), tables.Strong, put.Key); err != nil || items[0] != nil {
+				t.Errorf("get: %v, %v", items, err)
+			}
+			db, _ = play(t, first, first, fine)
+			if page, err := db.Query(t.Context(), tables.Query{PK: "a"}); err != nil || page.Next != nil {
+				t.Errorf("query: %v, %v", page, err)
+			}
+		})
+	}
+	db, s := play(t, throttled)
+	if _, err := db.Query(t.Context(), tables.Query{PK: "a"}); !errors.Is(err, tables.ErrThrottled) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(s.asks()); n != maxAttempts {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestUsage: what DynamoDB says it billed is what is added up; a transaction
+// that was made before costs reads.
+func TestUsage(t *testing.T) {
+	ctx, usage := tables.WithUsage(t.Context())
+	bill := func(capacity string) answer {
+		return answer{status: 200, body: `{"ConsumedCapacity":` + capacity + `}`}
+	}
+	db, _ := play(t, bill(`{"CapacityUnits":3}`), bill(`[{"CapacityUnits":8,"WriteCapacityUnits":8}]`), bill(`[{"CapacityUnits":4,"ReadCapacityUnits":4}]`), bill(`{"CapacityUnits":0.5}`))
+	for _, tx := range []tables.Tx{single1, tokened, tokened} {
+		if err := db.Commit(ctx, tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Query(ctx, tables.Query{PK: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if usage.WriteUnits() != 11 || usage.ReadUnits() != 4.5 || usage.Trips() != 4 {
+		t.Errorf("%v write units, %v read units, %d trips", usage.WriteUnits(), usage.ReadUnits(), usage.Trips())
+	}
+}
+
+// TestForeignItems: what this table never stores is an error, not a guess.
+func TestForeignItems(t *testing.T) {
+	for _, v := range []string{`{"N":"1.5"}`, `{"N":"9223372036854775808"}`, `{"NULL":true}`, `{"NS":["1"]}`, `{"L":[{"NULL":true}]}`} {
+		db, _ := play(t, answer{status: 200, body: `{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"v":` + v + `}}`})
+		if items, err := db.Get(t.Context(), tables.Strong, put.Key); err == nil {
+			t.Errorf("%s became %v", v, items)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package streams
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+)
+
+// TestShardOrder: parents stand before children; a parent that is gone is not
+// waited for.
+func TestShardOrder(t *testing.T) {
+	got := parentsFirst([]tables.Shard{{ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "b", Parent: "a"}, {ID: "z"}, {ID: "a", Parent: "gone"}})
+	want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}, {ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "z"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// exchange is a question to DynamoDB Streams and its answer: an error's code
+// or a body.
+type exchange struct{ api, holds, code, body string }
+
+// play is a feed whose DynamoDB Streams expects these questions.
+func play(t *testing.T, exchanges ...exchange) *Feed {
+	t.Helper()
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		api := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDBStreams_20120810.")
+		if n == len(exchanges) || exchanges[n].api != api || !strings.Contains(string(body), exchanges[n].holds) {
+			t.Errorf("question %d: %s %s", n, api, body)
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		x := exchanges[n]
+		n++
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		if x.code != "" {
+			w.WriteHeader(http.StatusBadRequest)
+			json.NewEncoder(w).Encode(map[string]string{"__type": x.code})
+			return
+		}
+		io.WriteString(w, x.body)
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		if n != len(exchanges) {
+			t.Errorf("%d of %d questions were asked", n, len(exchanges))
+		}
+	})
+	return Open(Config{
+		Table: "table", Region: "local", Endpoint: server.URL, Credentials: dynamo.Credentials("id", "secret", ""),
+		Poll: time.Millisecond, Wait: time.Minute,
+	})
+}
+
+const oneRecord = `{"Records":[{"eventName":"REMOVE","userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"},"dynamodb":{` +
+	`"ApproximateCreationDateTime":1700000000,"SequenceNumber":"8","Keys":{"pk":{"S":"a"},"sk":{"S":"b"}},"OldImage":{"pk":{"S":"a"},"sk":{"S":"b"}}}}]`
+
+var stream = exchange{"ListStreams", `"table"`, "", `{"Streams":[{"StreamArn":"old","StreamLabel":"2025"},{"StreamArn":"arn","StreamLabel":"2026"}]}`}
+
+func TestChanges(t *testing.T) {
+	key := tables.Key{PK: "a", SK: "b"}
+	want := []tables.StreamRecord{{
+		Shard: "s", Seq: "8", Event: "REMOVE", At: time.Unix(1700000000, 0).UTC(), Key: key,
+		Old: tables.Item{"pk": "a", "sk": "b"}, Expired: true,
+	}}
+	read := func(t *testing.T, f *Feed, after string, want []tables.StreamRecord, wantDone bool) {
+		t.Helper()
+		got, done, err := f.Changes(t.Context(), "s", after, 10)
+		if err != nil || done != wantDone || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, done %t, %v", got, done, err)
+		}
+	}
+	t.Run("an iterator is kept", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "", `{"Records":[],"NextShardIterator":"i2"}`},
+			exchange{"GetRecords", "i2", "", oneRecord + `,"NextShardIterator":"i3"}`},
+			exchange{"GetRecords", "i3", "", `{"Records":[]}`})
+		read(t, f, "", want, false)
+		read(t, f, "8", nil, true)
+	})
+	t.Run("another place needs another", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "", oneRecord + `,"NextShardIterator":"i2"}`},
+			exchange{"GetShardIterator", `"SequenceNumber":"7"`, "", `{"ShardIterator":"j1"}`},
+			exchange{"GetRecords", "j1", "", oneRecord + `}`})
+		read(t, f, "", want, false)
+		read(t, f, "7", want, true)
+	})
+	t.Run("an iterator expires", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "ExpiredIteratorException", ""},
+			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i2"}`},
+			exchange{"GetRecords", "i2", "", oneRecord + `}`})
+		read(t, f, "7", want, true)
+	})
+	t.Run("a place is trimmed", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "TrimmedDataAccessException", ""},
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "TrimmedDataAccessException", ""},
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i2"}`},
+			exchange{"GetRecords", "i2", "", `{"Records":[],"NextShardIterator":"i3"}`},
+			exchange{"GetRecords", "i3", "", oneRecord + `}`})
+		read(t, f, "7", want, true)
+	})
+}
+
+func TestShardsPageByPage(t *testing.T) {
+	f := play(t, stream,
+		exchange{"DescribeStream", `"arn"`, "", `{"StreamDescription":{"Shards":[{"ShardId":"b","ParentShardId":"a"}],"LastEvaluatedShardId":"b"}}`},
+		exchange{"DescribeStream", `"ExclusiveStartShardId":"b"`, "", `{"StreamDescription":{"Shards":[{"ShardId":"a","ParentShardId":"gone"}]}}`})
+	got, err := f.Shards(t.Context())
+	if want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
