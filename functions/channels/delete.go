@@ -27,7 +27,7 @@ type removeOut struct {
 func (g channels) remove(ctx context.Context, in *removeIn) (*removeOut, error) {
 	c := api.From(ctx)
 	item := c.Item(tables.PostKey(in.Ch, in.ID))
-	if item == nil {
+	if !isPost(item) {
 		return nil, noPost(in.Ch, in.ID)
 	}
 	var p tables.Post

@@ -95,7 +95,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 
 // answer makes p a reply to the post that was read for parent.
 func answer(p *tables.Post, item tables.Item, parent string) error {
-	if item == nil {
+	if !isPost(item) {
 		return api.Fail(api.NotFound, "There is no post %q in %q to reply to.", parent, p.Channel)
 	}
 	var to tables.Post
@@ -140,7 +140,7 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*tables.P
 	}
 	var p tables.Post
 	var k tables.PostCounters
-	if items[0] == nil {
+	if !isPost(items[0]) {
 		return nil, nil, noPost(channel, post)
 	}
 	if err := tables.Unmarshal(items[0], &p); err != nil {
@@ -148,6 +148,10 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*tables.P
 	}
 	return &p, &k, tables.Unmarshal(items[1], &k)
 }
+
+// isPost tells a post from nothing and from its counters, whose key somebody
+// may have named: "po_…+".
+func isPost(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypePost }
 
 func noChannel(name string) error { return api.Fail(api.NotFound, "There is no channel %q.", name) }
 

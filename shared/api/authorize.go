@@ -201,16 +201,17 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 	c.rateHeaders(bounds[0].Most, guard.Int("n"))
 	// A request that was carried out before is answered even if the agent may
 	// do nothing new by now: its effect stands.
-	if err := c.judgeGuard(guard, bounds); errors.Is(err, errReplayed) {
+	if err := c.judgeGuard(guard, nil); errors.Is(err, errReplayed) {
 		return nil
-	} else if err != nil {
-		return err
 	}
 	if item := c.items[tables.IdempotencyKey(c.agent, c.idemKey)]; item != nil && item.Int("expires_at") > c.Time.UnixMilli() {
 		if err := c.judgeIdempotency(item); !errors.Is(err, errReplayed) {
 			return err
 		}
 		return nil
+	}
+	if err := c.judgeGuard(guard, bounds); err != nil {
+		return err
 	}
 	if n := c.items[c.readQuota(c.agent)].Int("n"); n > c.Settings.MaxReads {
 		return c.limited(c.Time.Truncate(time.Minute).Add(time.Minute), "%d requests a minute, refused ones included, is the limit.", c.Settings.MaxReads)

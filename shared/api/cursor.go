@@ -20,7 +20,7 @@ func EncodeCursor(positions ...string) string {
 // DecodeCursor reads a cursor with n positions.
 func DecodeCursor(cursor string, n int) ([]string, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err == nil && len(b) <= cursorMost && utf8.Valid(b) {
+	if err == nil && !strings.ContainsAny(cursor, "\r\n") && len(b) <= cursorMost && utf8.Valid(b) {
 		if p := strings.Split(string(b), "\x00"); len(p) == n {
 			return p, nil
 		}

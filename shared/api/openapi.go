@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 )
 
 // Version of the interface (spec "Versioning").
@@ -184,6 +185,7 @@ func (refusal) Schema(r huma.Registry) *huma.Schema {
 }
 
 func init() {
+	huma.ValidateStrictCasing = true // or "Body" would be taken for body, and one of the two lost
 	huma.NewError = func(int, string, ...error) huma.StatusError { return refusal{} }
 	huma.NewErrorWithContext = func(hc huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		if c, ok := hc.Context().Value(callKey{}).(*Call); ok && c.fail == nil {
@@ -207,7 +209,7 @@ func fromHuma(status int, msg string, errs []error) *Error {
 			continue
 		}
 		detail := d.ErrorDetail()
-		e.Fields = append(e.Fields, Field{fieldName(detail.Location), detail.Message})
+		e.Fields = append(e.Fields, problemOf(detail))
 	}
 	switch {
 	case len(e.Fields) == 0:
@@ -226,6 +228,28 @@ func firstOf(errs []error) error {
 		return errs[0]
 	}
 	return nil
+}
+
+// problemOf names the member that a problem is about, where huma only says so
+// in words, and says in ours what encoding/json says in Go's.
+func problemOf(d *huma.ErrorDetail) Field {
+	name := fieldName(d.Location)
+	before, after, required := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	if member, ok := strings.CutPrefix(d.Message, before); ok && required && strings.HasSuffix(member, after) {
+		member = strings.TrimSuffix(member, after)
+		if name != "body" {
+			member = name + "." + member
+		}
+		return Field{member, "is missing"}
+	}
+	if strings.HasPrefix(d.Message, "json: ") {
+		if _, member, ok := strings.Cut(d.Message, "Go struct field "); ok {
+			member, _, _ = strings.Cut(member, " ")
+			name = member[strings.LastIndexByte(member, '.')+1:]
+		}
+		return Field{name, "has a number that does not fit, or is not written as an integer"}
+	}
+	return Field{name, d.Message}
 }
 
 // fieldName is a location without its first part: body.tags[1] is tags[1].

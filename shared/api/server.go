@@ -186,7 +186,7 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 // match finds the endpoint of a request.
 func (s *Server) match(r *http.Request, raw Raw) (*Endpoint, error) {
 	none := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
-	if strings.ContainsAny(raw.Path, "?#%") || raw.Path != path.Clean(raw.Path) {
+	if strings.ContainsAny(raw.Path, "?#%\\") || strings.ContainsFunc(raw.Path, unprintable) || raw.Path != path.Clean(raw.Path) {
 		return nil, none
 	}
 	probe := &http.Request{Method: r.Method, URL: &url.URL{Path: raw.Path}, Host: r.Host}
@@ -224,9 +224,15 @@ func (s *Server) begin(ctx context.Context) error {
 	return nil
 }
 
+// unprintable characters stand in no path of the service and, unescaped, in no query.
+func unprintable(r rune) bool { return r <= ' ' || r > '~' }
+
 // queryOnce refuses query members that are unknown, sent twice or malformed:
 // each would be lost silently.
 func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
+	if strings.ContainsFunc(raw.Query, unprintable) {
+		return BadField("query", "has a character that must be written as %%XX")
+	}
 	q, err := url.ParseQuery(raw.Query)
 	if err != nil {
 		return BadField("query", "cannot be decoded: %s", "a % is not followed by two hexadecimal digits, or a ; separates members")

@@ -60,7 +60,7 @@ var (
 
 // ParseKey decodes a public key as headers carry it: strictly, without padding.
 func ParseKey(s string) (ed25519.PublicKey, error) {
-	b, err := b64.DecodeString(s)
+	b, err := decode(s)
 	if err != nil || len(b) != ed25519.PublicKeySize {
 		return nil, ErrKeyForm
 	}
@@ -97,6 +97,11 @@ func DecodeBody(s string) ([]byte, error) {
 	for len(s) > 0 && s[len(s)-1] == '=' {
 		s = s[:len(s)-1]
 	}
+	return decode(s)
+}
+
+// decode is strict.
+func decode(s string) ([]byte, error) {
 	if strings.ContainsAny(s, "\r\n") { // which Go's decoder skips, even when strict
 		return nil, base64.CorruptInputError(0)
 	}
@@ -105,7 +110,7 @@ func DecodeBody(s string) ([]byte, error) {
 
 // Verify checks a header's signature and returns it decoded.
 func Verify(key ed25519.PublicKey, sig string, message []byte) ([]byte, error) {
-	s, err := b64.DecodeString(sig)
+	s, err := decode(sig)
 	if err != nil || len(s) != ed25519.SignatureSize {
 		return nil, ErrSigForm
 	}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+var update = flag.Bool("update", false, "write testdata/costs.golden anew")
+
+var counted = sync.OnceValues(func() (*Report, error) { return count(context.Background()) })
+
+// TestCosts holds what is the same in every run: the costs of every scenario
+// against those that were looked at, and against the budgets.
+func TestCosts(t *testing.T) {
+	r, err := counted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%-59s %5s %7s %7s\n", "# go test ./local/bench -update", "trips", "reads", "writes")
+	line := func(name string, c Cost) {
+		fmt.Fprintf(&b, "%-59s %5d %7.2f %7.2f\n", name, c.Trips, c.ReadUnits, c.WriteUnits)
+	}
+	for _, row := range r.Endpoints {
+		line(strings.TrimSpace(row.Route+"  "+row.Variant), row.Cost)
+	}
+	for _, s := range r.Stream {
+		line(s.Name, s.Cost)
+	}
+	golden := filepath.Join("testdata", "costs.golden")
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		t.Errorf("costs changed; if that is meant, go test ./local/bench -update\n%s", difference(string(want), got))
+	}
+	for _, v := range r.Budgets {
+		if !v.Held {
+			t.Errorf("%s: %v, at most %v", v.What, v.Got, v.Most)
+		}
+	}
+}
+
+// TestBudgetsAreAsked holds that each budget of the design was held against
+// something: a scenario that is renamed must not take its budget along.
+func TestBudgetsAreAsked(t *testing.T) {
+	r, err := counted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"trips of GET /v1/me with x-agent-id", "trips of GET /v1/me " + cold, "trips of GET /v1/c/{ch} page of 50",
+		"trips of POST /v1/c/{ch}/posts item of 1 KB", "write units of POST /v1/c/{ch}/posts item of 1 KB",
+		"write units of POST /v1/c/{ch}/posts reply", "trips of GET /v1/c/{ch}/posts/{id} thread of 20",
+		"write units of an " + eventAlone, "write units of an " + eventBatch,
+	} {
+		found := false
+		for _, v := range r.Budgets {
+			found = found || strings.HasPrefix(v.What, part)
+		}
+		if !found {
+			t.Errorf("no budget for %s", part)
+		}
+	}
+}
+
+// TestKilobyte holds that the post which is held against postMost is the
+// largest one there is: an item of exactly 1024 bytes.
+func TestKilobyte(t *testing.T) {
+	w, err := newWorld(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	var units []float64
+	for i, more := range []int{0, 1} {
+		post, err := w.post(w.at(i), w.authors[1], writeTo, body(i, w.kilo+more), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		units = append(units, w.meter.cost().WriteUnits)
+		items, err := w.feed.Get(t.Context(), tables.Strong, tables.PostKey(writeTo, post))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := items[0].Size(); size != 1024+more {
+			t.Errorf("the item of %d characters has %d bytes", w.kilo+more, size)
+		}
+	}
+	if units[1] != units[0]+2 {
+		t.Errorf("one byte more costs %v write units, not 2", units[1]-units[0])
+	}
+}
+
+// TestRun runs it all, as short as can be.
+func TestRun(t *testing.T) {
+	var table, machine bytes.Buffer
+	least := effort{Block: 2}
+	if err := run(t.Context(), &table, least, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), &machine, least, true); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(table.String(), "POST /v1/agents") || !bytes.HasPrefix(machine.Bytes(), []byte("{")) {
+		t.Errorf("it printed\n%s\n%s", table.String(), machine.String())
+	}
+}
+
+// TestCovered holds that a declared endpoint without a scenario is noticed.
+func TestCovered(t *testing.T) {
+	w, err := newWorld(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	list, err := scenarios(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := covered(list); err != nil {
+		t.Error(err)
+	}
+	if err := covered(list[1:]); err == nil || !strings.Contains(err.Error(), list[0].route) {
+		t.Errorf("without %s: %v", list[0].route, err)
+	}
+	list[0].route = "GET /v1/nothing"
+	if err := covered(list); err == nil {
+		t.Error("a scenario for nothing passes")
+	}
+}
+
+// BenchmarkScenario is for profiles: go test ./local/bench -run - -bench
+// 'Scenario/POST.*reply' -cpuprofile cpu.out
+func BenchmarkScenario(b *testing.B) {
+	w, err := newWorld(b.Context(), false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.close()
+	list, err := scenarios(w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range list {
+		if list[i].costOnly || list[i].alone {
+			continue
+		}
+		b.Run(list[i].name(), func(b *testing.B) {
+			calls := make([]call, b.N)
+			for j := range calls {
+				if calls[j], err = list[i].prepare(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for _, c := range calls {
+				if _, err := w.send(c, list[i].expected()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func difference(want, got string) string {
+	var b strings.Builder
+	in := map[string]bool{}
+	for l := range strings.Lines(want) {
+		in[l] = true
+	}
+	for l := range strings.Lines(got) {
+		if !in[l] {
+			b.WriteString("+ " + l)
+		}
+		delete(in, l)
+	}
+	for l := range strings.Lines(want) {
+		if in[l] {
+			b.WriteString("- " + l)
+		}
+	}
+	return b.String()
+}

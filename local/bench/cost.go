@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// DynamoDB's on-demand prices in USD per million request units, Standard table
+// class, us-east-1, since 1 November 2024
+// (https://aws.amazon.com/dynamodb/pricing/on-demand/). Storage, the stream,
+// Lambda and API Gateway are billed besides.
+const (
+	readPrice  = 0.125
+	writePrice = 0.625
+)
+
+// Cost is what one call costs at the table.
+type Cost struct {
+	Trips         int     `json:"trips"` // serial round trips
+	ReadUnits     float64 `json:"read_units"`
+	WriteUnits    float64 `json:"write_units"`
+	USDPerMillion float64 `json:"usd_per_million"`
+}
+
+func (c Cost) priced() Cost {
+	c.USDPerMillion = c.ReadUnits*readPrice + c.WriteUnits*writePrice
+	return c
+}
+
+// costTries is how often a scenario is counted. Its units are the same each
+// time; its trips may look like more than they are if calls that go side by
+// side were held up, so that the least is the truth.
+const costTries = 3
+
+func costOf(w *world, s *scenario) (Cost, error) {
+	var cost Cost
+	for i := range costTries {
+		prepared, err := s.prepare()
+		if err == nil {
+			err = w.counted(func() error { _, err := w.send(prepared, s.expected()); return err })
+		}
+		c := w.meter.cost()
+		if err == nil {
+			err = w.tidy(prepared)
+		}
+		if err != nil {
+			return cost, fmt.Errorf("%s: %w", s.name(), err)
+		}
+		if i > 0 {
+			if c.ReadUnits != cost.ReadUnits || c.WriteUnits != cost.WriteUnits {
+				return cost, fmt.Errorf("%s: its units are not the same each time: %v, then %v", s.name(), cost, c)
+			}
+			c.Trips = min(c.Trips, cost.Trips)
+		}
+		cost = c
+	}
+	return cost, nil
+}
+
+// readSample is how many reads there are for one that is counted
+// (shared/api, readSample).
+const readSample = 16
+
+// readLimitShare is what a read is expected to pay for the read limit, which
+// the scenarios run without because it is asked by chance: one read in
+// readSample counts itself, the others look at the count, beside the
+// endpoint's own reads and so without a round trip more.
+func readLimitShare() Cost {
+	w := tables.Quota("ag_00000000000000000000000000", "reads", time.Unix(0, 0), time.Minute, readSample, 1)
+	item := tables.Item{tables.AttrPK: w.Key.PK, tables.AttrSK: w.Key.SK}
+	for _, u := range w.Updates {
+		item[u.Attr] = u.Value
+	}
+	return Cost{
+		ReadUnits:  tables.GetUnits(tables.Eventual, item.Size()) * (readSample - 1) / readSample,
+		WriteUnits: tables.WriteUnits(nil, item, false) / readSample,
+	}.priced()
+}

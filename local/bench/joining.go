@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// joining are the scenarios of registration.
+func joining(w *world) ([]scenario, error) {
+	return []scenario{
+		{route: "GET /v1/challenge", next: always(w, request{route: "GET /v1/challenge", query: "pubkey=" + w.ada.pub})},
+		{route: "POST /v1/challenge", next: always(w, request{
+			route: "POST /v1/challenge", body: encode(map[string]string{"pubkey": w.ada.pub}),
+		})},
+		{route: "POST /v1/agents", status: 201, next: func(i int) (call, error) {
+			r, _, err := w.registration(w.at(i))
+			return w.call(w.at(i), r), err
+		}},
+	}, nil
+}
+
+// cold is the scenario in which the agent of a key must be looked up.
+const cold = "without, cold key cache"
+
+// profiles are the scenarios of who agents are.
+func profiles(w *world) ([]scenario, error) {
+	writers, err := w.recruits(3)
+	if err != nil {
+		return nil, err
+	}
+	me := request{route: "GET /v1/me", by: w.ada}
+	nameless := me
+	nameless.noID = true
+	public := request{route: "GET /v1/agents/{ref}"}
+	byHandle, byID := public, public
+	byHandle.path, byID.path = "/v1/agents/"+w.ada.handle, "/v1/agents/"+w.ada.id
+
+	update := func(by *agent, v map[string]any) request {
+		return request{route: "PATCH /v1/me", by: by, body: encode(v)}
+	}
+	if err := w.ask(w.at(-1), update(writers[1], map[string]any{"tags": tags(-1)}), 200, nil); err != nil {
+		return nil, err
+	}
+	return []scenario{
+		{route: me.route, variant: "with x-agent-id", signed: true, next: always(w, me)},
+		{route: me.route, variant: cold, alone: true, next: func(i int) (call, error) {
+			// A key that is not the agent's is dropped from the cache.
+			wrong := me
+			wrong.id = w.authors[0].id
+			if _, err := w.send(w.call(w.at(i), wrong), 401); err != nil {
+				return call{}, err
+			}
+			return w.call(w.at(i), nameless), nil
+		}},
+		{route: me.route, variant: "without, warm key cache", signed: true, next: func(i int) (call, error) {
+			if i == 0 {
+				if err := w.ask(w.at(i), nameless, 200, nil); err != nil {
+					return call{}, err
+				}
+			}
+			return w.call(w.at(i), nameless), nil
+		}},
+		{route: "PATCH /v1/me", variant: "now", next: func(i int) (call, error) {
+			return w.call(w.at(i), update(writers[0], map[string]any{"now": fmt.Sprintf("on task %d", i)})), nil
+		}},
+		{route: "PATCH /v1/me", variant: "8 tags for 8 others", next: func(i int) (call, error) {
+			return w.call(w.at(i), update(writers[1], map[string]any{"tags": tags(i)})), nil
+		}},
+		{route: "PATCH /v1/me", variant: "60th write of its minute", costOnly: true, next: func(i int) (call, error) {
+			start := w.at(i).Truncate(time.Minute)
+			nth := func(n int) request { return update(writers[2], map[string]any{"now": fmt.Sprintf("%d, %d", i, n)}) }
+			for n := range 59 {
+				if err := w.ask(start.Add(time.Duration(n)*time.Second), nth(n), 200, nil); err != nil {
+					return call{}, err
+				}
+			}
+			return w.call(start.Add(59*time.Second), nth(59)), nil
+		}},
+		{route: public.route, variant: "by handle", next: always(w, byHandle)},
+		{route: public.route, variant: "by id", next: always(w, byID)},
+	}, nil
+}
+
+// tags are eight, of one width, others for each n.
+func tags(n int) []string {
+	out := make([]string, 8)
+	for i := range out {
+		out[i] = fmt.Sprintf("tag-%06d-%d", n+1, i)
+	}
+	return out
+}
+
+// recruits are agents for scenarios that write.
+func (w *world) recruits(n int) ([]*agent, error) {
+	out := make([]*agent, n)
+	for i := range out {
+		var err error
+		if out[i], err = w.register(w.base.Add(-36 * time.Hour)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// reading are the scenarios of the inbox.
+func reading(w *world) ([]scenario, error) {
+	r := request{route: "GET /v1/me/inbox", by: w.ada}
+	last := r
+	last.query = "after=" + fmt.Sprint(1+pageSize+5) // the welcome, and each reply
+	return []scenario{
+		{route: r.route, variant: fmt.Sprintf("page of %d", pageSize), signed: true, next: always(w, r)},
+		{route: r.route, variant: "nothing new", signed: true, next: always(w, last)},
+	}, nil
+}
+
+// documents are the scenarios of what the service says of itself.
+func documents(w *world) ([]scenario, error) {
+	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/errors"}
+	html := page
+	html.headers = map[string]string{"accept": "text/html,*/*;q=0.8"}
+	return []scenario{
+		{route: doc.route, next: always(w, doc)},
+		{route: doc.route, variant: "304", status: 304, next: unchanged(w, doc)},
+		{route: page.route, variant: "Markdown", next: always(w, page)},
+		{route: page.route, variant: "HTML", next: always(w, html)},
+	}, nil
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+)
+
+// meter is a log handler that remembers what the last request's line says it
+// cost, and hands every line on.
+type meter struct {
+	slog.Handler
+	mu   sync.Mutex
+	last Cost
+}
+
+// Handle implements slog.Handler.
+func (m *meter) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "request" {
+		var c Cost
+		r.Attrs(func(a slog.Attr) bool {
+			switch a.Key {
+			case "trips":
+				c.Trips = int(a.Value.Int64())
+			case "read_units":
+				c.ReadUnits = a.Value.Float64()
+			case "write_units":
+				c.WriteUnits = a.Value.Float64()
+			}
+			return true
+		})
+		m.mu.Lock()
+		m.last = c.priced()
+		m.mu.Unlock()
+	}
+	return m.Handler.Handle(ctx, r)
+}
+
+func (m *meter) cost() Cost {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+)
+
+// scenario is an endpoint in one situation, which can be brought about again
+// and again.
+type scenario struct {
+	route   string
+	variant string // "" if there is nothing to say
+	status  int    // of its answers; 200 if 0
+
+	// next makes the i'th call, and does what comes before it.
+	next func(i int) (call, error)
+
+	costOnly bool // takes too much preparation to be timed
+	alone    bool // cannot be prepared several calls ahead
+	signed   bool // a signed read, or a post: see cpuMost
+	kilobyte bool // a post whose item has at most 1 KB: see postMost
+	made     int
+}
+
+func (s *scenario) name() string {
+	if s.variant == "" {
+		return s.route
+	}
+	return s.route + " (" + s.variant + ")"
+}
+
+// prepare makes the next call.
+func (s *scenario) prepare() (call, error) {
+	i := s.made
+	s.made++
+	return s.next(i)
+}
+
+func (s *scenario) expected() int {
+	if s.status == 0 {
+		return 200
+	}
+	return s.status
+}
+
+// scenarios of every endpoint, each with agents of its own.
+func scenarios(w *world) ([]scenario, error) {
+	var all []scenario
+	for _, part := range []func(*world) ([]scenario, error){
+		joining, profiles, channels, posts, reading, documents,
+	} {
+		list, err := part(w)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// covered holds that every endpoint that is declared has a scenario, and that
+// every scenario's endpoint is declared.
+func covered(list []scenario) error {
+	var declared, missing []string
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			declared = append(declared, e.Route)
+			if !slices.ContainsFunc(list, func(s scenario) bool { return s.route == e.Route }) {
+				missing = append(missing, e.Route)
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("no scenario for %s: add one in local/bench", strings.Join(missing, ", "))
+	}
+	for _, s := range list {
+		if !slices.Contains(declared, s.route) {
+			return fmt.Errorf("the scenario %s is for no endpoint that is declared", s.name())
+		}
+	}
+	return nil
+}
+
+// always makes one and the same request.
+func always(w *world, r request) func(int) (call, error) {
+	return func(i int) (call, error) { return w.call(w.at(i), r), nil }
+}
+
+// unchanged makes a request to which the answer is that nothing has changed.
+func unchanged(w *world, r request) func(int) (call, error) {
+	return func(i int) (call, error) {
+		res, err := w.send(w.call(w.at(i), r), 200)
+		if err != nil {
+			return call{}, err
+		}
+		r := r
+		r.headers = map[string]string{"if-none-match": header(res, "etag")}
+		return w.call(w.at(i), r), nil
+	}
+}

@@ -1,0 +1,466 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/api"
+	"agentsocial/tables"
+)
+
+// schema is what the OpenAPI document says of a value.
+type schema struct {
+	Ref        string            `json:"$ref"`
+	Type       any               `json:"type"` // a name, or some
+	Properties map[string]schema `json:"properties"`
+	Required   []string          `json:"required"`
+	Items      *schema           `json:"items"`
+	OneOf      []schema          `json:"oneOf"`
+	Enum       []any             `json:"enum"`
+	Minimum    *float64          `json:"minimum"`
+	Maximum    *float64          `json:"maximum"`
+	MaxLength  *int              `json:"maxLength"`
+	MinLength  *int              `json:"minLength"`
+	MaxItems   *int              `json:"maxItems"`
+	Pattern    string            `json:"pattern"`
+}
+
+func (s schema) is(kind string) bool {
+	switch t := s.Type.(type) {
+	case string:
+		return t == kind
+	case []any:
+		return slices.Contains(t, any(kind))
+	}
+	return slices.ContainsFunc(s.OneOf, func(o schema) bool { return o.is(kind) })
+}
+
+type operation struct {
+	Method, Path string
+	Parameters   []struct {
+		In, Name string
+		Schema   schema
+	}
+	RequestBody *struct {
+		Required bool
+		Content  map[string]struct{ Schema schema }
+	}
+	Security []map[string]any
+}
+
+// signed reports whether the operation needs a credential.
+func (o operation) signed() bool { return len(o.Security[0]) > 0 }
+
+type document struct {
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]schema }
+}
+
+func readDocument(t *testing.T) (operations []operation, schemas map[string]schema) {
+	t.Helper()
+	b, err := os.ReadFile("../../functions/docs/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d document
+	if err := json.Unmarshal(b, &d); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range d.Paths {
+		for method, o := range item {
+			o.Method, o.Path = strings.ToUpper(method), path
+			operations = append(operations, o)
+		}
+	}
+	slices.SortFunc(operations, func(a, b operation) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
+	return operations, d.Components.Schemas
+}
+
+// wrong are values that a schema refuses, as JSON.
+func (s schema) wrong(required bool) (values []string) {
+	for _, v := range []struct{ kind, value string }{
+		{"boolean", "true"}, {"integer", "7"}, {"number", "7.5"}, {"integer", "1e400"}, {"integer", "99999999999999999999"},
+		{"integer", "-99999999999999999999999999"}, {"string", `"x"`}, {"object", "{}"}, {"object", `{"a":{"b":[]}}`},
+		{"array", "[]"}, {"array", `["x"]`},
+	} {
+		if !s.is(v.kind) {
+			values = append(values, v.value)
+		}
+	}
+	if s.is("integer") {
+		values = append(values, "7.5", "1e400", "99999999999999999999", "-99999999999999999999", `"7"`)
+	}
+	if s.is("array") {
+		values = append(values, "[7]", "[null]", "[[]]", "[{}]", "[true]")
+	}
+	if s.MaxItems != nil {
+		values = append(values, encode(slices.Repeat([]string{"a"}, *s.MaxItems+1)))
+	}
+	if s.MaxLength != nil {
+		values = append(values, encode(strings.Repeat("a", *s.MaxLength+1)), encode(strings.Repeat("🦊", *s.MaxLength+1)))
+	}
+	if s.MinLength != nil {
+		values = append(values, encode(strings.Repeat("a", *s.MinLength-1)))
+	}
+	if s.Enum != nil {
+		values = append(values, `"none of them"`, `""`)
+	}
+	if s.Pattern != "" {
+		values = append(values, `"A b"`, `"fox\n"`, `"\u0000\u0000"`, `"🦊🦊"`)
+	}
+	if required {
+		values = append(values, "null")
+	}
+	return values
+}
+
+// bodies that are right in form, by the fields that an operation requires.
+var good = map[string]string{
+	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
+	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`,
+}
+
+func (s schema) example(but, value string) string {
+	var members []string
+	names := slices.Clone(s.Required)
+	if !slices.Contains(names, but) && but != "" {
+		names = append(names, but)
+	}
+	for _, name := range names {
+		v := good[name]
+		if name == but {
+			if v = value; v == "" { // leave it out
+				continue
+			}
+		}
+		if v == "" {
+			v = `"x"`
+		}
+		members = append(members, strconv.Quote(name)+":"+v)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// TestBadInput: whatever is wrong with a request, the answer is the envelope
+// with a documented code, never a 5xx, and the table is as it was.
+func TestBadInput(t *testing.T) {
+	operations, schemas := readDocument(t)
+	r := run(t, service.Config{Settings: generous()})
+	b := &badInput{running: r, fox: r.join("fox")}
+	post := r.call(b.fox, "POST", "/v1/c/lounge/posts", `{"body":"the first"}`)
+	b.post = post.Text("id")
+	r.drain()
+	_, b.place = r.changes("", 100*time.Millisecond)
+
+	for _, o := range operations {
+		t.Run(o.Method+" "+o.Path, func(t *testing.T) {
+			b.t, b.running.t = t, t
+			b.parameters(o)
+			if b.headers(o); o.RequestBody == nil {
+				return
+			}
+			s := o.RequestBody.Content["application/json"].Schema
+			s = schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
+			b.fields(o, s)
+			b.garbled(o, s)
+		})
+	}
+	t.Run("paths and methods", func(t *testing.T) {
+		b.t, b.running.t = t, t
+		b.paths()
+		b.unchanged("any of these", 100*time.Millisecond)
+	})
+	t.Logf("%d requests refused", b.n)
+}
+
+type badInput struct {
+	*running
+	t     *testing.T
+	fox   *transcripts.Agent
+	post  string // an id
+	place string // in the feed
+	n     int
+}
+
+var braces = regexp.MustCompile(`\{[a-z]+\}`)
+
+// target is an operation's path with what exists in its places.
+func (b *badInput) target(o operation) string {
+	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox").Replace(o.Path)
+}
+
+func (b *badInput) as(o operation, target, body string) *transcripts.Request {
+	if o.signed() {
+		return b.request(b.fox, o.Method, target, body)
+	}
+	return b.request(nil, o.Method, target, body)
+}
+
+// refused sends a request and holds the answer to one of the codes, if any are
+// given, and the table to what it was.
+func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Code) *transcripts.Answer {
+	b.t.Helper()
+	b.n++
+	ans := b.send(q)
+	code := api.Code(ans.Text("error.code"))
+	info, known := api.Info(code)
+	say := func(format string, args ...any) {
+		b.t.Helper()
+		b.t.Errorf("%s %.100s %.120q (%s): %s\n\t%d %.300s", q.Method, q.Target, q.Body, what, fmt.Sprintf(format, args...), ans.Status, ans.Body)
+	}
+	switch {
+	case ans.Status < 400 || ans.Status >= 500:
+		say("not refused")
+	case q.Method == http.MethodHead:
+	case ans.Envelope(b.URL) != "":
+		say("%s", ans.Envelope(b.URL))
+	case !known || info.Status != ans.Status:
+		say("the code is not documented with this status")
+	case len(codes) > 0 && !slices.Contains(codes, code):
+		say("the code is not %v", codes)
+	}
+	b.unchanged(fmt.Sprintf("%s %.100s (%s)", q.Method, q.Target, what), 300*time.Microsecond)
+	return ans
+}
+
+// unchanged holds the table to what it was: requests are counted, no more.
+func (b *badInput) unchanged(by string, wait time.Duration) {
+	b.t.Helper()
+	changed, place := b.changes(b.place, wait)
+	b.place = place
+	for _, c := range changed {
+		if c.New.Str(tables.AttrType) != tables.TypeQuota {
+			b.t.Errorf("%s, or a request right before it, wrote: %s of %v", by, c.Event, c.Key)
+		}
+	}
+}
+
+func (b *badInput) parameters(o operation) {
+	target := b.target(o)
+	for _, p := range o.Parameters {
+		var values []string
+		if p.Schema.is("integer") {
+			values = append(values, "x", "1.5", "1e2", "0x10", "٣", "99999999999999999999", "+-1", "true")
+		}
+		if p.Schema.Minimum != nil {
+			values = append(values, fmt.Sprint(int64(*p.Schema.Minimum)-1))
+		}
+		if p.Schema.Maximum != nil {
+			values = append(values, fmt.Sprint(int64(*p.Schema.Maximum)+1))
+		}
+		if p.Schema.is("boolean") {
+			values = append(values, "maybe", "2", "nope")
+		}
+		if p.Schema.Enum != nil {
+			values = append(values, "none of them", "WORK")
+		}
+		if p.Schema.MaxLength != nil {
+			values = append(values, strings.Repeat("a", *p.Schema.MaxLength+1), strings.Repeat("a", 5000))
+		}
+		for _, v := range values {
+			switch p.In {
+			case "query":
+				b.refused("query member "+p.Name, b.as(o, target+"?"+p.Name+"="+escape(v), ""), api.Invalid)
+			case "path":
+				there := strings.Replace(o.Path, "{"+p.Name+"}", escape(v), 1)
+				there = strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox").Replace(there)
+				b.refused("path", b.as(o, there, "{}"), api.Invalid, api.NotFound)
+			}
+		}
+		if p.In == "query" {
+			b.refused("a member twice", b.as(o, target+"?"+p.Name+"=1&"+p.Name+"=1", ""), api.Invalid)
+			b.refused("a member in capitals", b.as(o, target+"?"+strings.ToUpper(p.Name)+"=1", ""), api.Invalid)
+		}
+		if p.Name == "before" {
+			for _, v := range []string{"%00", "%FF", "AAAA", "po_", "%20", "IwAj"} {
+				b.refused("cursor", b.as(o, target+"?before="+v, ""), api.Invalid, api.BadCursor)
+			}
+		}
+	}
+	for _, q := range []string{"colour=red", "=", "=x", "a=%zz", "%zz=a", "a;b", "a=%F", "a=%", "aud=x&aud=y", "limit[]=1"} {
+		b.refused("query", b.as(o, target+"?"+q, ""), api.Invalid, api.BadSignature)
+	}
+	for _, v := range []string{"%00", "%20", "%0a", "%C3%A9", "%F0%9F%A6%8A", "%FF", "a%2Fb", "%2e%2e", "..", ".", "a%3Fb", "a%23b", "a%25b", "%5c", "a//b"} {
+		if braces.MatchString(o.Path) {
+			there := braces.ReplaceAllString(o.Path, strings.ReplaceAll(v, "$", "$$"))
+			b.refused("path", b.as(o, there, ""), api.NoSuchEndpoint, api.NotFound, api.BadSignature, api.MethodNotAllowed)
+		}
+	}
+}
+
+// escape writes a value as part of a path or a query.
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c > ' ' && c <= '~' && !strings.ContainsRune("%+&#?/;", rune(c)) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// headers of a signature: each missing, twice, and not what it should be.
+func (b *badInput) headers(o operation) {
+	q := b.request(b.fox, o.Method, b.target(o), b.body(o))
+	names := []string{"X-Agent-Key", "X-Agent-Ts", "X-Agent-Sig"}
+	for _, name := range names {
+		less := q.Clone()
+		less.Header.Del(name)
+		if ans := b.refused(name+" is missing", less, api.Unauthenticated); !strings.Contains(strings.ToLower(ans.Text("error.message")), strings.ToLower(name)) {
+			b.t.Errorf("the message does not name %s: %s", name, ans.Body)
+		}
+		twice := q.Clone()
+		twice.Header.Add(name, twice.Header.Get(name))
+		b.refused(name+" twice", twice, api.BadSignature, api.BadTimestamp)
+		for _, v := range []string{"x", "0", "-1", "AAAA", "1e3", " ", strings.Repeat("A", 43), strings.Repeat("A", 86), strings.Repeat("9", 30), strings.Repeat("A", 4000), q.Header.Get(name) + "=", "\xff\xfe"} {
+			other := q.Clone()
+			other.Header.Set(name, v)
+			b.refused(name+" is "+v, other, api.BadSignature, api.BadTimestamp, api.Unauthenticated)
+		}
+	}
+	for _, id := range []string{"x", "ag_", b.post, "ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "AG_01J9Z3K4M5N6P7Q8R9S0T1V2W3"} {
+		if strings.HasPrefix(o.Path, "/docs/") || o.Path == "/openapi.json" {
+			continue // which ask no table who somebody is
+		}
+		other := q.Clone()
+		other.Header.Set("X-Agent-Id", id)
+		codes := []api.Code{api.UnknownKey}
+		if o.RequestBody != nil { // the form of a body is judged before anything is read
+			codes = append(codes, api.Invalid)
+		}
+		b.refused("x-agent-id is "+id, other, codes...)
+	}
+	for _, auth := range []string{"Bearer", "Bearer ", "Bearer ast_", "Basic Zm94OmZveA==", "ast_" + strings.Repeat("0", 92), "Bearer ast_" + strings.Repeat("0", 92)} {
+		bearer := b.request(nil, o.Method, b.target(o), b.body(o))
+		bearer.Header = http.Header{"Authorization": {auth}}
+		b.refused("authorization "+auth, bearer, api.BadToken)
+		both := q.Clone()
+		both.Header.Set("Authorization", auth)
+		b.refused("both credentials", both, api.BadSignature)
+	}
+	if o.signed() {
+		b.refused("no credential", b.request(nil, o.Method, b.target(o), b.body(o)), api.Unauthenticated)
+	}
+}
+
+// body is what an operation would take, if it takes one.
+func (b *badInput) body(o operation) string {
+	if o.RequestBody == nil {
+		return ""
+	}
+	return `{"body":"hello"}`
+}
+
+// fields: every member of a body with every value that it may not have.
+func (b *badInput) fields(o operation, s schema) {
+	target := b.target(o)
+	for name, field := range s.Properties {
+		required := slices.Contains(s.Required, name)
+		for _, v := range field.wrong(required) {
+			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
+			if f := ans.Text("error.fields.0.field"); f != name && !strings.HasPrefix(f, name+"[") && f != "body" {
+				b.t.Errorf("%s = %.60s: the refusal speaks of %q: %.300s", name, v, f, ans.Body)
+			}
+		}
+		if required {
+			ans := b.refused(name+" is missing", b.as(o, target, s.example(name, "")), api.Invalid)
+			if f := ans.Text("error.fields.0.field"); f != name {
+				b.t.Errorf("%s is missing: the refusal speaks of %q", name, f)
+			}
+		}
+		v := good[name]
+		if v == "" {
+			v = `"x"`
+		}
+		whole := s.example(name, v)
+		upper := strings.ToUpper(name[:1]) + name[1:]
+		b.refused("a member in another case", b.as(o, target, strings.Replace(whole, strconv.Quote(name), strconv.Quote(upper), 1)), api.Invalid)
+		b.refused("a member in two cases", b.as(o, target, whole[:len(whole)-1]+","+strconv.Quote(upper)+":"+v+"}"), api.Invalid)
+		b.refused("a member twice", b.as(o, target, whole[:len(whole)-1]+","+strconv.Quote(name)+":"+v+"}"), api.BadJSON)
+		b.refused("a member twice, once escaped", b.as(o, target, whole[:len(whole)-1]+fmt.Sprintf(`,"\u%04x%s":%s}`, name[0], name[1:], v)), api.BadJSON)
+	}
+	whole := s.example("", "")
+	for _, more := range []string{"colour", "", "$schema", "__proto__", strings.Repeat("x", 10000), "🦊", "a.b", "id"} {
+		comma := ","
+		if whole == "{}" {
+			comma = ""
+		}
+		b.refused("an unknown member", b.as(o, target, whole[:len(whole)-1]+comma+encode(more)+":1}"), api.Invalid)
+	}
+}
+
+// garbled: bodies that are no JSON, or not of this form, or too much.
+func (b *badInput) garbled(o operation, s schema) {
+	target := b.target(o)
+	whole := s.example("", "")
+	for i := 1; i < len(whole); i++ {
+		b.refused("cut short", b.as(o, target, whole[:i]), api.BadJSON)
+	}
+	for _, body := range []string{
+		"\xff", whole[:1] + "\xff" + whole[1:], whole + "\x80", "{\"\xc3\x28\":1}", whole + whole, whole + "x", "x" + whole, "\ufeff" + whole,
+		"'" + whole + "'", "{'a':1}", "{a:1}", "{,}", "{\"a\":1,}", "NaN", "Infinity", "undefined", "// no\n{}", "\x00", "{\"a\":\"\n\"}", "{\"a\":01}",
+		"[1,2", "]", "}", "{\"a\" 1}", "\"", "tru", "-", "1.", `{"a":"\x"}`, `{"a":"\u12"}`,
+		strings.Repeat("[", 34) + strings.Repeat("]", 34), strings.Repeat("[", 30000) + strings.Repeat("]", 30000),
+		strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000), strings.Repeat("[", 60000),
+	} {
+		b.refused("garbled", b.as(o, target, body), api.BadJSON)
+	}
+	for _, body := range []string{"null", "true", "7", `"x"`, "[]", "[{}]", "1e400", "[" + whole + "]"} {
+		b.refused("no object", b.as(o, target, body), api.Invalid)
+	}
+	if o.RequestBody.Required {
+		b.refused("no body", b.as(o, target, ""), api.Invalid)
+		b.refused("blank", b.as(o, target, " \n"), api.BadJSON)
+	}
+	for _, ct := range []string{"application/xml", "multipart/form-data; boundary=x", "application/json; charset=utf-16", "x", "/", "application/octet-stream"} {
+		q := b.as(o, target, whole)
+		if q.Header == nil {
+			q.Header = http.Header{}
+		}
+		q.Header.Set("Content-Type", ct)
+		b.refused("content type "+ct, q, api.UnsupportedMedia)
+	}
+	for _, n := range []int{64<<10 + 1, 1 << 20, 1<<20 + 1, 10 << 20} {
+		q := b.as(o, target, string(bytes.Repeat([]byte(" "), n)))
+		start := time.Now()
+		b.refused("large", q, api.TooLarge)
+		if took := time.Since(start); took > 2*time.Second {
+			b.t.Errorf("%d bytes were refused after %v", n, took)
+		}
+	}
+}
+
+func (b *badInput) paths() {
+	for _, path := range []string{
+		"/", "/v1", "/v1/", "/v1/me/", "//v1/me", "/v1//me", "/V1/me", "/v1/me/../me", "/v1/./me", "/v1/me%2F", "/v1/me;a=b",
+		"/../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/v1/c/../../etc", "/v1/%00", "/\x7f"[:1] + "%7F", "/v1/c", "/v1/c/", "/v1/agents/",
+		"/v1/agents/fox/", "/v1/agents/fox/history/x", "/docs/errors/", "/openapi.json/", "/openapi.yaml", "/schemas/x.json", "/.env", "/favicon.ico",
+		"/" + strings.Repeat("a", 8000), "/" + strings.Repeat("a/", 2000), "/v1/agents/" + strings.Repeat("%41", 2000), "/v1/me%3Fx=1", "/_local", "/_localx",
+	} {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			b.refused("path", b.request(nil, method, path, ""), api.NoSuchEndpoint, api.MethodNotAllowed, api.NotFound, api.Invalid)
+			b.refused("path", b.request(b.fox, method, path, ""), api.NoSuchEndpoint, api.MethodNotAllowed, api.NotFound, api.BadSignature, api.Invalid)
+		}
+	}
+	for _, method := range []string{"PUT", "HEAD", "TRACE", "OPTIONS", "PROPFIND", "get", "Get", "X", "A-B", "POSTX", "M" + strings.Repeat("M", 500)} {
+		for _, path := range []string{"/v1/agents", "/v1/c/lounge/posts", "/nowhere"} {
+			ans := b.refused("method", b.request(nil, method, path, ""), api.MethodNotAllowed, api.NoSuchEndpoint)
+			if path != "/nowhere" && ans.Header.Get("Allow") != "POST" {
+				b.t.Errorf("%s %s: Allow is %q", method, path, ans.Header.Get("Allow"))
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// running is a service in memory for a test, with its table at hand.
+type running struct {
+	*service.Service
+	t     testing.TB
+	table *embedded.Table
+}
+
+// generous are settings under which no limit is met.
+func generous() app.Settings {
+	const many = 1 << 40
+	s := app.DefaultSettings()
+	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
+	s.Limits = app.Limits{WritesPerMinute: many, PostsPerMinute: many, PostsPerHour: many, PostsPerHourNew: many, RegistrationsHour: many}
+	return s
+}
+
+func run(t testing.TB, c service.Config) *running {
+	t.Helper()
+	r := &running{t: t}
+	c.Data, c.Table = service.Memory, "embedded"
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	c.Wrap = func(b tables.Backend) tables.Backend {
+		r.table = b.(*embedded.Table)
+		return b
+	}
+	var err error
+	if r.Service, err = service.Start(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := r.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// join registers an agent through the real challenge.
+func (r *running) join(name string) *transcripts.Agent {
+	r.t.Helper()
+	a := transcripts.NewAgent(name)
+	ans, err := a.Register(r.URL, "🦊")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if ans.Status != 201 {
+		r.t.Fatalf("registering %s: %d %s", name, ans.Status, ans.Body)
+	}
+	return a
+}
+
+// call sends a signed request, or an anonymous one if a is nil. It may be used
+// by any goroutine.
+func (r *running) call(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
+	return r.send(r.request(a, method, target, body))
+}
+
+func (r *running) request(a *transcripts.Agent, method, target, body string) *transcripts.Request {
+	if a == nil {
+		return &transcripts.Request{Method: method, Target: target, Body: []byte(body)}
+	}
+	return a.Signed(method, target, []byte(body), r.App.Now())
+}
+
+func (r *running) send(q *transcripts.Request) *transcripts.Answer {
+	ans, err := q.Send(r.URL)
+	if err != nil {
+		r.t.Errorf("%s %s: %v", q.Method, q.Target, err)
+		return &transcripts.Answer{}
+	}
+	return ans
+}
+
+// drain waits until the stream is worked off.
+func (r *running) drain() {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	if err := r.Drain(ctx); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *running) advance(d time.Duration) {
+	r.t.Helper()
+	if a := r.call(nil, "POST", "/_local/clock", encode(map[string]int64{"advance_ms": d.Milliseconds()})); a.Status != 200 {
+		r.t.Fatalf("clock: %s", a.Body)
+	}
+}
+
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// query reads a whole range of the table.
+func (r *running) query(pk, from, to string) (items []tables.Item) {
+	r.t.Helper()
+	q := tables.Query{PK: pk, From: from, To: to, Consistency: tables.Strong}
+	for {
+		p, err := r.table.Query(r.t.Context(), q)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		items = append(items, p.Items...)
+		if p.Next == nil {
+			return items
+		}
+		q.After = p.Next
+	}
+}
+
+// changes are the table's changes after a place in its feed, and where they
+// end. They are waited for a short while, or so little that a busy machine may
+// tell of them only the next time.
+func (r *running) changes(after string, wait time.Duration) ([]tables.StreamRecord, string) {
+	r.t.Helper()
+	var all []tables.StreamRecord
+	for {
+		ctx, cancel := context.WithTimeout(r.t.Context(), wait)
+		got, _, err := r.table.Changes(ctx, "shard-0", after, 1000)
+		cancel()
+		if err != nil && r.t.Context().Err() != nil {
+			r.t.Fatal(err)
+		}
+		if len(got) == 0 {
+			return all, after
+		}
+		all, after = append(all, got...), got[len(got)-1].Seq
+	}
+}

@@ -1,0 +1,195 @@
+// Package transcripts tells what agents and the service say to one another, as
+// scripts: ../testdata/*.txtar, in the small language that commands_test.go
+// describes. Its caller signs by the words of the specification and shares no
+// code with the service: what the two agree on is the interface.
+package transcripts
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Agent is somebody with a key.
+type Agent struct {
+	Name string
+	Key  ed25519.PrivateKey
+	ID   string // sent as x-agent-id if Added
+	// Added says that the key is not the agent's original one.
+	Added bool
+}
+
+// NewAgent makes an agent whose key follows from its name alone.
+func NewAgent(name string) *Agent {
+	seed := sha256.Sum256([]byte("key of " + name))
+	return &Agent{Name: name, Key: ed25519.NewKeyFromSeed(seed[:])}
+}
+
+// Pub is the agent's public key as headers and bodies carry it.
+func (a *Agent) Pub() string { return b64(a.Key.Public().(ed25519.PublicKey)) }
+
+// Sign signs a text.
+func (a *Agent) Sign(text string) string { return b64(ed25519.Sign(a.Key, []byte(text))) }
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// Request is one request, as its bytes say it.
+type Request struct {
+	Method, Target string // the target as it is sent: path and query, with its escapes
+	Header         http.Header
+	Body           []byte
+}
+
+// Signed signs a request at a time.
+func (a *Agent) Signed(method, target string, body []byte, at time.Time) *Request {
+	sum := sha256.Sum256(body)
+	ts := strconv.FormatInt(at.UnixMilli(), 10)
+	r := &Request{Method: method, Target: target, Body: body, Header: http.Header{}}
+	r.Header.Set("x-agent-key", a.Pub())
+	r.Header.Set("x-agent-ts", ts)
+	r.Header.Set("x-agent-sig", a.Sign(fmt.Sprintf("%s\n%s\n%s\n%x", method, target, ts, sum)))
+	if a.Added {
+		r.Header.Set("x-agent-id", a.ID)
+	}
+	return r
+}
+
+// Clone copies a request, so that the copy can be tampered with.
+func (r *Request) Clone() *Request {
+	return &Request{Method: r.Method, Target: r.Target, Header: r.Header.Clone(), Body: bytes.Clone(r.Body)}
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	value  any // of a JSON body
+}
+
+var client = &http.Client{
+	Timeout:       30 * time.Second,
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Send sends a request exactly as it is.
+func (r *Request) Send(base string) (*Answer, error) {
+	req, err := http.NewRequest(r.Method, base, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	path, query, _ := strings.Cut(r.Target, "?")
+	req.URL.Opaque, req.URL.RawQuery = path, query
+	if strings.HasPrefix(path, "//") { // which Opaque would take for a host
+		req.URL.Opaque = base + path
+	}
+	req.Header = r.Header.Clone()
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	a := &Answer{Status: res.StatusCode, Header: res.Header}
+	if a.Body, err = io.ReadAll(res.Body); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") && len(a.Body) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(a.Body))
+		dec.UseNumber()
+		if err := dec.Decode(&a.value); err != nil {
+			return nil, fmt.Errorf("the answer is no JSON: %w: %s", err, a.Body)
+		}
+	}
+	return a, nil
+}
+
+// At finds a value by the names and indexes that lead to it: items.0.kind.
+// "len" at the end is the number of elements or members.
+func (a *Answer) At(path string) (any, bool) {
+	v := a.value
+	for _, part := range strings.Split(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			if part == "len" {
+				v = json.Number(strconv.Itoa(len(x)))
+				continue
+			}
+			var ok bool
+			if v, ok = x[part]; !ok {
+				return nil, false
+			}
+		case []any:
+			if part == "len" {
+				v = json.Number(strconv.Itoa(len(x)))
+				continue
+			}
+			i, err := strconv.Atoi(part)
+			if i < 0 {
+				i += len(x)
+			}
+			if err != nil || i < 0 || i >= len(x) {
+				return nil, false
+			}
+			v = x[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Text is the value at a path as a script writes it: a string without quotes,
+// anything else as JSON. It is "" if there is none.
+func (a *Answer) Text(path string) string {
+	v, ok := a.At(path)
+	if !ok {
+		return ""
+	}
+	return text(v)
+}
+
+func text(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // of decoded JSON
+	return strings.TrimSpace(b.String())
+}
+
+// Envelope says what is wrong with the body of a failed answer (spec "Errors"),
+// or "".
+func (a *Answer) Envelope(base string) string {
+	code := a.Text("error.code")
+	switch {
+	case a.Header.Get("Content-Type") != "application/json":
+		return "its content type is " + a.Header.Get("Content-Type")
+	case code == "":
+		return "it has no error.code"
+	case a.Text("error.docs") != base+"/docs/errors#"+code:
+		return "error.docs is " + a.Text("error.docs")
+	case a.Text("error.message") == "", a.Text("error.hint") == "":
+		return "error.message or error.hint is empty"
+	case strings.Contains(a.Text("error.message"), "Go value"), strings.Contains(a.Text("error.message"), "Go struct"):
+		return "error.message tells of the inside"
+	case a.Header.Get("X-Request-Id") == "":
+		return "it has no x-request-id"
+	case a.Header.Get("Cache-Control") != "private, no-store":
+		return "it may be cached: " + a.Header.Get("Cache-Control")
+	}
+	return ""
+}

@@ -1,0 +1,665 @@
+package transcripts
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+// The language of the scripts. Words are as testscript reads them: '…' keeps
+// spaces; $NAME is put in everywhere, inside '…' too. Every service runs in
+// this process, on a port and a table of its own.
+//
+//	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
+//	        [posts-hour=N] [posts-hour-new=N] [registrations=N] [reads=N]
+//	                         starts one; after stop, starts it again
+//	stop                     ends it
+//	agent NAME…              makes keys
+//	register NAME EMOJI      makes a key and joins, through the real challenge
+//	challenge NAME [for=NAME|nobody]
+//	                         gets a challenge for NAME to answer; for its own key if nothing is said
+//	join NAME [FIELD=VALUE…] answers it: what is right, except for the fields that are named.
+//	                         VALUE is JSON or a plain string; "wrong" is what is not the answer,
+//	                         not the proof of work, not the signature; "none" leaves the field out.
+//	                         challenge=OTHER answers another agent's challenge; signer=OTHER has it sign
+//	call WHO METHOD PATH [BODY] [-ts DURATION] [-h 'Name: value']…
+//	                         sends a request. WHO is an agent, who signs it (DURATION beside the
+//	                         clock); bearer:TOKEN; or - for nobody. BODY @N is N letters
+//	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
+//	                         sends the last request's very bytes again, but for what is named
+//	repeat N STATUS WHO METHOD PATH BODY
+//	                         calls N times, #I in BODY counting from 1; each must answer STATUS
+//	status N [CODE]          of the last answer. Every answer of 400 and more is also held to the
+//	                         envelope: code, message, hint, docs
+//	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
+//	                         OP is ==, < or > (numbers), has (a part of it), ~ (an expression)
+//	json PATH exists|absent
+//	body [!]OP VALUE          of a body that is not JSON
+//	header NAME [!]OP VALUE, header NAME exists|absent
+//	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
+//	advance DURATION         moves the service's clock
+//	advance to-minute|to-hour|to-day
+//	                         to just behind the beginning of the next one
+//	drain                    waits until the stream is worked off
+//	mint NAME AS [scopes=A,B] [for=DURATION]
+//	                         makes a bearer token in the table, $AS
+//	karma NAME N             sets an agent's karma in the table
+//	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
+//	forged NAME AS           a well-formed token, $AS, that nobody minted
+//	documented               the last answer, HTML, has a place for every error code
+//	styled                   the last answer's policy lets its own style pass
+//	[!] logged EXPR          what the service wrote to its log
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	plain := func(f func(*script, []string) error) func(*testscript.TestScript, bool, []string) {
+		return func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("unsupported: !")
+			}
+			s := ts.Value(scriptKey{}).(*script)
+			s.ts = ts
+			for i, a := range args {
+				args[i] = os.Expand(a, ts.Getenv)
+			}
+			if err := f(s, args); err != nil {
+				if s.last != nil {
+					ts.Logf("the last answer: %d %.1500s", s.last.Status, s.last.Body)
+				}
+				ts.Fatalf("%v", err)
+			}
+		}
+	}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"service": plain((*script).service), "stop": plain((*script).stop),
+		"agent": plain((*script).agent), "register": plain((*script).register),
+		"challenge": plain((*script).challenge), "join": plain((*script).join),
+		"call": plain((*script).call), "resend": plain((*script).resend), "repeat": plain((*script).repeat),
+		"status": plain((*script).status), "json": plain((*script).json), "body": plain((*script).body),
+		"header": plain((*script).header), "save": plain((*script).save),
+		"advance": plain((*script).advance), "drain": plain((*script).drain),
+		"mint": plain((*script).mint), "karma": plain((*script).karma), "damaged": plain((*script).damaged),
+		"forged": plain((*script).forged), "documented": plain((*script).documented),
+		"styled": plain((*script).styled),
+		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
+			s := ts.Value(scriptKey{}).(*script)
+			found, err := regexp.MatchString(os.Expand(args[0], ts.Getenv), s.log.String())
+			if err != nil {
+				ts.Fatalf("%v", err)
+			}
+			if found == neg {
+				ts.Fatalf("logged: %v\n%s", found, s.log.String())
+			}
+		},
+	}
+}
+
+// TestTranscripts plays the scripts.
+func TestTranscripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:  "../testdata",
+		Cmds: commands(),
+		Setup: func(e *testscript.Env) error {
+			s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}}
+			e.Values[scriptKey{}] = s
+			e.Defer(func() {
+				if s.svc != nil {
+					_ = s.stop(nil) // the script is over
+				}
+			})
+			return nil
+		},
+	})
+}
+
+type scriptKey struct{}
+
+// script is one script as it is played.
+type script struct {
+	ts         *testscript.TestScript
+	svc        *service.Service
+	log        lines
+	agents     map[string]*Agent
+	challenges map[string]*Challenge // by who is to answer it
+	sent       *Request
+	last       *Answer
+}
+
+// lines is a log that is read while it is written.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.b.Write(p) }
+func (l *lines) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
+
+// options takes name=value arguments.
+func options(args []string, set func(name, value string) error) error {
+	for _, a := range args {
+		name, value, ok := strings.Cut(a, "=")
+		if !ok {
+			return fmt.Errorf("%q is no name=value", a)
+		}
+		if err := set(name, value); err != nil {
+			return fmt.Errorf("%s: %w", a, err)
+		}
+	}
+	return nil
+}
+
+func (s *script) service(args []string) error {
+	c := service.Config{Data: service.Memory, Table: "embedded", Settings: app.DefaultSettings()}
+	c.Settings.PowBits, c.Settings.ByAddr = 4, false
+	l := &c.Settings.Limits
+	number := map[string]*int64{
+		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,
+		"posts-hour-new": &l.PostsPerHourNew, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
+	}
+	err := options(args, func(name, value string) (err error) {
+		switch {
+		case name == "pow":
+			c.Settings.PowBits, err = strconv.Atoi(value)
+		case name == "address-limits":
+			c.Settings.ByAddr = value == "on"
+		case name == "data":
+			c.Data = s.ts.MkAbs(value)
+		case number[name] != nil:
+			*number[name], err = strconv.ParseInt(value, 10, 64)
+		default:
+			err = fmt.Errorf("no such option")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.Log = slog.New(slog.NewJSONHandler(&s.log, nil))
+	s.svc, err = service.Start(context.Background(), c)
+	if err == nil {
+		s.ts.Setenv("URL", s.svc.URL)
+	}
+	return err
+}
+
+func (s *script) stop([]string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	client.CloseIdleConnections()
+	err := s.svc.Stop(ctx)
+	s.svc = nil
+	return err
+}
+
+func (s *script) agent(args []string) error {
+	for _, name := range args {
+		s.agents[name] = NewAgent(name)
+		s.ts.Setenv(strings.ToUpper(name)+"_PUB", s.agents[name].Pub())
+	}
+	return nil
+}
+
+func (s *script) who(name string) (*Agent, error) {
+	a := s.agents[name]
+	if a == nil {
+		return nil, fmt.Errorf("there is no agent %q", name)
+	}
+	return a, nil
+}
+
+func (s *script) register(args []string) (err error) {
+	if err := s.agent(args[:1]); err != nil {
+		return err
+	}
+	a := s.agents[args[0]]
+	if s.last, err = a.Register(s.svc.URL, args[1]); err != nil {
+		return err
+	}
+	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
+	return s.status([]string{"201"})
+}
+
+func (s *script) challenge(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	pub := a.Pub()
+	err = options(args[1:], func(name, value string) error {
+		switch {
+		case name == "for" && value == "nobody":
+			pub = ""
+		case name == "for":
+			pub = NewAgent(value).Pub()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c, ans, err := GetChallenge(s.svc.URL, pub)
+	s.challenges[a.Name], s.last = c, ans
+	return err
+}
+
+func (s *script) join(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	c, signer, handle := s.challenges[a.Name], a, a.Name
+	var changed [][2]string
+	err = options(args[1:], func(name, value string) (err error) {
+		switch name {
+		case "challenge":
+			c = s.challenges[value]
+		case "signer":
+			signer, err = s.who(value)
+		case "handle":
+			handle = value
+			fallthrough
+		default:
+			changed = append(changed, [2]string{name, value})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return fmt.Errorf("%s has no challenge", a.Name)
+	}
+	body, err := a.Join(s.svc.URL, c, handle, "🦊")
+	if err != nil {
+		return err
+	}
+	body["sig"] = signer.Sign("register:" + c.Nonce + ":" + handle)
+	for _, ch := range changed {
+		switch name, value := ch[0], ch[1]; {
+		case value == "none":
+			delete(body, name)
+		case value == "wrong" && name == "answer":
+			body[name] = body[name].(int64) + 1
+		case value == "wrong" && name == "pow":
+			body[name] = c.Pow(false)
+		case value == "wrong" && name == "sig":
+			body[name] = a.Sign("register:" + c.Nonce + ":" + handle + "x")
+		default:
+			var v any
+			if name == "handle" || json.Unmarshal([]byte(value), &v) != nil {
+				v = value
+			}
+			body[name] = v
+		}
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	if err := s.send(&Request{Method: http.MethodPost, Target: "/v1/agents", Body: b, Header: http.Header{}}); err != nil {
+		return err
+	}
+	if s.last.Status == http.StatusCreated {
+		a.ID = s.last.Text("id")
+		s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
+	}
+	return nil
+}
+
+// send sends a request, each in a millisecond of its own: ids that are made in
+// one are in no order.
+func (s *script) send(r *Request) (err error) {
+	for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; {
+		time.Sleep(100 * time.Microsecond)
+	}
+	s.sent = r
+	s.last, err = r.Send(s.svc.URL)
+	return err
+}
+
+// flags takes -name value arguments out of args.
+func flags(args []string, set func(name, value string) error) (rest []string, err error) {
+	for i := 0; i < len(args); i++ {
+		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {
+			rest = append(rest, args[i])
+			continue
+		}
+		if i++; i == len(args) {
+			return nil, fmt.Errorf("%s needs a value", args[i-1])
+		}
+		if err := set(args[i-1], args[i]); err != nil {
+			return nil, err
+		}
+	}
+	return rest, nil
+}
+
+func addHeader(h http.Header, line string) error {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return fmt.Errorf("%q is no header", line)
+	}
+	h.Set(name, strings.TrimSpace(value))
+	return nil
+}
+
+func (s *script) call(args []string) error {
+	header := http.Header{}
+	var beside time.Duration
+	args, err := flags(args, func(name, value string) (err error) {
+		switch name {
+		case "-ts":
+			beside, err = time.ParseDuration(value)
+		case "-h":
+			err = addHeader(header, value)
+		default:
+			err = fmt.Errorf("call has no %s", name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(args) < 3 || len(args) > 4 {
+		return fmt.Errorf("call WHO METHOD PATH [BODY]")
+	}
+	var body []byte
+	if len(args) == 4 {
+		body = []byte(args[3])
+		if n, err := strconv.Atoi(strings.TrimPrefix(args[3], "@")); err == nil && args[3][0] == '@' {
+			body = bytes.Repeat([]byte("a"), n)
+		}
+	}
+	r := &Request{Method: args[1], Target: args[2], Body: body, Header: http.Header{}}
+	token, bearer := strings.CutPrefix(args[0], "bearer:")
+	switch {
+	case bearer:
+		r.Header.Set("Authorization", "Bearer "+token)
+	case args[0] != "-":
+		a, err := s.who(args[0])
+		if err != nil {
+			return err
+		}
+		r = a.Signed(args[1], args[2], body, s.svc.App.Now().Add(beside))
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	return s.send(r)
+}
+
+func (s *script) resend(args []string) error {
+	r := s.sent.Clone()
+	rest, err := flags(args, func(name, value string) error {
+		switch name {
+		case "-method":
+			r.Method = value
+		case "-path":
+			r.Target = value
+		case "-body":
+			r.Body = []byte(value)
+		case "-drop":
+			r.Header.Del(value)
+		case "-h":
+			return addHeader(r.Header, value)
+		default:
+			return fmt.Errorf("resend has no %s", name)
+		}
+		return nil
+	})
+	if err != nil || len(rest) > 0 {
+		return fmt.Errorf("resend: %v %v", rest, err)
+	}
+	sent := s.sent
+	err = s.send(r)
+	s.sent = sent // what is tampered with is always the request that was whole
+	return err
+}
+
+func (s *script) repeat(args []string) error {
+	n, err := strconv.Atoi(args[0])
+	if err != nil || len(args) != 6 {
+		return fmt.Errorf("repeat N STATUS WHO METHOD PATH BODY")
+	}
+	for i := range n {
+		call := []string{args[2], args[3], args[4], strings.ReplaceAll(args[5], "#I", strconv.Itoa(i+1))}
+		if err := s.call(call); err != nil {
+			return err
+		}
+		if err := s.status(args[1:2]); err != nil {
+			return fmt.Errorf("call %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (s *script) status(args []string) error {
+	if got := strconv.Itoa(s.last.Status); got != args[0] {
+		return fmt.Errorf("the status is %s, not %s", got, args[0])
+	}
+	if s.last.Status >= 400 && s.sent != nil && s.sent.Method != http.MethodHead {
+		if wrong := s.last.Envelope(s.svc.URL); wrong != "" {
+			return fmt.Errorf("the envelope is broken: %s", wrong)
+		}
+	}
+	if len(args) > 1 && s.last.Text("error.code") != args[1] {
+		return fmt.Errorf("the code is %s, not %s", s.last.Text("error.code"), args[1])
+	}
+	return nil
+}
+
+// compare holds what was found against an expectation: OP VALUE, or exists or absent.
+func compare(got string, found bool, args []string) error {
+	if len(args) == 1 {
+		switch {
+		case args[0] == "exists" && !found:
+			return fmt.Errorf("it is absent")
+		case args[0] == "absent" && found:
+			return fmt.Errorf("it is there: %s", got)
+		case args[0] != "exists" && args[0] != "absent":
+			return fmt.Errorf("%q is neither exists nor absent", args[0])
+		}
+		return nil
+	}
+	if !found {
+		return fmt.Errorf("it is absent")
+	}
+	op, not := strings.CutPrefix(args[0], "!")
+	want := strings.Join(args[1:], " ")
+	var holds bool
+	switch op {
+	case "==", "=":
+		holds = got == want
+	case "has":
+		holds = strings.Contains(got, want)
+	case "~":
+		re, err := regexp.Compile(want)
+		if err != nil {
+			return err
+		}
+		holds = re.MatchString(got)
+	case "<", ">":
+		g, err1 := strconv.ParseFloat(got, 64)
+		w, err2 := strconv.ParseFloat(want, 64)
+		if err1 != nil || err2 != nil {
+			return fmt.Errorf("%q or %q is no number", got, want)
+		}
+		holds = op == "<" && g < w || op == ">" && g > w
+	default:
+		return fmt.Errorf("there is no operator %q", args[0])
+	}
+	if holds == not {
+		return fmt.Errorf("%q %s %q does not hold", got, args[0], want)
+	}
+	return nil
+}
+
+func (s *script) json(args []string) error {
+	v, found := s.last.At(args[0])
+	got := ""
+	if found {
+		got = text(v)
+	}
+	if err := compare(got, found, args[1:]); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	return nil
+}
+
+func (s *script) body(args []string) error { return compare(string(s.last.Body), true, args) }
+
+func (s *script) header(args []string) error {
+	if err := compare(s.last.Header.Get(args[0]), s.last.Header.Values(args[0]) != nil, args[1:]); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	return nil
+}
+
+func (s *script) save(args []string) error {
+	if name, ok := strings.CutPrefix(args[0], "header:"); ok {
+		s.ts.Setenv(args[1], s.last.Header.Get(name))
+		return nil
+	}
+	v, found := s.last.At(args[0])
+	if !found {
+		return fmt.Errorf("there is no %s", args[0])
+	}
+	s.ts.Setenv(args[1], text(v))
+	return nil
+}
+
+func (s *script) advance(args []string) error {
+	windows := map[string]time.Duration{"to-minute": time.Minute, "to-hour": time.Hour, "to-day": 24 * time.Hour}
+	d, ok := windows[args[0]]
+	if now := s.svc.App.Now(); ok {
+		d = now.Truncate(d).Add(d).Sub(now) + 100*time.Millisecond
+	} else {
+		var err error
+		if d, err = time.ParseDuration(args[0]); err != nil {
+			return err
+		}
+	}
+	return s.post("/_local/clock", fmt.Sprintf(`{"advance_ms":%d}`, d.Milliseconds()))
+}
+
+func (s *script) drain([]string) error { return s.post("/_local/drain", "") }
+
+// post calls a page of the runner's own; the last answer stays what it was.
+func (s *script) post(path, body string) error {
+	a, err := (&Request{Method: http.MethodPost, Target: path, Body: []byte(body)}).Send(s.svc.URL)
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, a.Body)
+	}
+	return err
+}
+
+func (s *script) mint(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	now := s.svc.App.Now()
+	t := &tables.Token{
+		ID: id.Token.New(now, rand.Reader), Label: args[1], Epoch: 1, CreatedAt: now.UnixMilli(),
+		Scopes: tables.NewSet("read", "post"), ExpiresAt: now.Add(90 * 24 * time.Hour).UnixMilli(),
+	}
+	err = options(args[2:], func(name, value string) error {
+		switch name {
+		case "scopes":
+			t.Scopes = tables.NewSet(strings.Split(value, ",")...)
+		case "for":
+			d, err := time.ParseDuration(value)
+			t.ExpiresAt = now.Add(d).UnixMilli()
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	value, hash, err := auth.MintToken(a.ID, t.ID, rand.Reader)
+	if err != nil {
+		return err
+	}
+	t.Hash = hash
+	s.ts.Setenv(args[1], value)
+	return s.svc.App.Commit(context.Background(), tables.TokenWrites(a.ID, t)...)
+}
+
+func (s *script) karma(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	return s.svc.App.Commit(context.Background(),
+		tables.Change(tables.CountersKey(a.ID), tables.SetAttr("karma", n)))
+}
+
+func (s *script) damaged(args []string) error {
+	for i := 0; i < len(args[0]); i += 5 {
+		b := []byte(args[0])
+		if b[i]++; b[i] == 'z'+1 || b[i] == 'Z'+1 || b[i] == '9'+1 {
+			b[i] = 'a'
+		}
+		if err := s.call([]string{"bearer:" + string(b), "GET", "/v1/me"}); err != nil {
+			return err
+		}
+		if err := s.status([]string{"401", "bad_token"}); err != nil {
+			return fmt.Errorf("character %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (s *script) forged(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	value, _, err := auth.MintToken(a.ID, id.Token.New(s.svc.App.Now(), rand.Reader), rand.Reader)
+	s.ts.Setenv(args[1], value)
+	return err
+}
+
+func (s *script) documented([]string) error {
+	for _, c := range api.Codes {
+		if !bytes.Contains(s.last.Body, []byte(`id="`+string(c.Code)+`"`)) {
+			return fmt.Errorf("there is no place called %s", c.Code)
+		}
+	}
+	return nil
+}
+
+func (s *script) styled([]string) error {
+	_, style, _ := strings.Cut(string(s.last.Body), "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(s.last.Header.Get("Content-Security-Policy"), want) {
+		return fmt.Errorf("the policy does not name %s", want)
+	}
+	return nil
+}

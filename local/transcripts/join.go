@@ -1,0 +1,100 @@
+package transcripts
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"net/http"
+	"strconv"
+)
+
+// Challenge is what a registration answers.
+type Challenge struct {
+	Nonce, Token string
+	Bits         int
+}
+
+// GetChallenge asks for one, for a public key or for any ("").
+func GetChallenge(base, pub string) (*Challenge, *Answer, error) {
+	target := "/v1/challenge"
+	if pub != "" {
+		target += "?pubkey=" + pub
+	}
+	a, err := (&Request{Method: http.MethodGet, Target: target}).Send(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, _ := strconv.Atoi(a.Text("pow.bits"))
+	return &Challenge{a.Text("nonce"), a.Text("token"), n}, a, nil
+}
+
+// Pow finds the proof of work, or a string that is none.
+func (c *Challenge) Pow(good bool) string {
+	for i := 0; ; i++ {
+		s := strconv.Itoa(i)
+		if (zeros(sha256.Sum256([]byte(c.Nonce+s))) >= c.Bits) == good {
+			return s
+		}
+	}
+}
+
+func zeros(sum [32]byte) (n int) {
+	for _, b := range sum {
+		n += bits.LeadingZeros8(b)
+		if b != 0 {
+			break
+		}
+	}
+	return n
+}
+
+// Solve asks the local runner for the puzzle's answer.
+func (c *Challenge) Solve(base string) (int64, error) {
+	body, err := json.Marshal(map[string]string{"token": c.Token})
+	if err != nil {
+		return 0, err
+	}
+	a, err := (&Request{Method: http.MethodPost, Target: "/_local/solve", Body: body}).Send(base)
+	if err != nil {
+		return 0, err
+	}
+	if a.Status != http.StatusOK {
+		return 0, fmt.Errorf("solve: %s", a.Body)
+	}
+	return strconv.ParseInt(a.Text("answer"), 10, 64)
+}
+
+// Join is the body of a registration that is right in every part.
+func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[string]any, error) {
+	answer, err := c.Solve(base)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"pubkey": a.Pub(), "handle": handle, "emoji": emoji, "token": c.Token, "pow": c.Pow(true),
+		"answer": answer, "sig": a.Sign("register:" + c.Nonce + ":" + handle),
+	}, nil
+}
+
+// Register joins the network and takes the agent's id from the answer.
+func (a *Agent) Register(base, emoji string) (*Answer, error) {
+	c, _, err := GetChallenge(base, a.Pub())
+	if err != nil {
+		return nil, err
+	}
+	body, err := a.Join(base, c, a.Name, emoji)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	ans, err := (&Request{Method: http.MethodPost, Target: "/v1/agents", Body: b}).Send(base)
+	if err != nil {
+		return nil, err
+	}
+	a.ID = ans.Text("id")
+	return ans, nil
+}

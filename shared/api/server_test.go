@@ -1,0 +1,434 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+const secret = "this must not be shown"
+
+// house is a server with one endpoint of each sort, and one agent.
+type house struct {
+	*Server
+	t     testing.TB
+	log   bytes.Buffer
+	table *embedded.Table
+	now   time.Time
+	agent string
+	key   ed25519.PrivateKey
+	ran   int // times that a write's handler has run
+}
+
+func build(t testing.TB, change func(*app.Settings)) *house {
+	h := &house{t: t, now: time.UnixMilli(1_790_000_000_000)}
+	clock := func() time.Time { return h.now }
+	var err error
+	if h.table, err = embedded.Open(embedded.Config{Path: embedded.Memory, Now: clock}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.table.Close() })
+	box, err := seal.New(bytes.Repeat([]byte("k"), 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app.App{
+		Table: h.table, Now: clock, Rand: rand.Reader, Log: slog.New(slog.NewJSONHandler(&h.log, nil)),
+		Settings: app.DefaultSettings(), Box: func(context.Context) (*seal.Box, error) { return box, nil },
+	}
+	a.Settings.BaseURL = "https://social.example"
+	if change != nil {
+		change(&a.Settings)
+	}
+	type in struct{}
+	type write struct {
+		Body struct {
+			Text string `json:"text" maxLength:"40"`
+		}
+	}
+	type out struct {
+		Said string `json:"said"`
+	}
+	read := func(text string, err error) Handler[in, out] {
+		return func(context.Context, *in) (*out, error) { return &out{text}, err }
+	}
+	h.Server = NewServer(a, Group{Name: "test", Endpoints: []Endpoint{
+		On(Endpoint{Route: "GET /open", Cache: time.Minute}, read("open", nil)),
+		On(Endpoint{Route: "GET /own", Auth: SigOrBearer("read")}, read("own", nil)),
+		On(Endpoint{Route: "GET /keys", Auth: Sig}, read("keys", nil)),
+		On(Endpoint{Route: "GET /signup", Auth: SigOrBearer("read"), Signup: true}, read("signup", nil)),
+		On(Endpoint{Route: "GET /broken"}, read("", errors.New(secret))),
+		On(Endpoint{Route: "GET /conflict"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrConflict))),
+		On(Endpoint{Route: "GET /throttled"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrThrottled))),
+		On(Endpoint{Route: "GET /panic"}, func(context.Context, *in) (*out, error) { panic(secret) }),
+		On(Endpoint{Route: "GET /nil"}, func(context.Context, *in) (*out, error) { var m map[string]int; m["a"]++; return nil, nil }),
+		OnWrite(Endpoint{Route: "POST /say", Auth: SigOrBearer("post"), Status: http.StatusCreated}, func(ctx context.Context, in *write) (*out, error) {
+			c := From(ctx)
+			if in.Body.Text == "" {
+				return nil, BadField("text", "is empty")
+			}
+			h.ran++
+			return &out{in.Body.Text}, c.Commit(ctx, []string{"x"})
+		}, func(_ context.Context, in *write, o Outcome) (*out, error) {
+			return &out{in.Body.Text + " again " + o.String()}, nil
+		}),
+	}})
+	seed := sha256.Sum256([]byte("fox"))
+	h.key = ed25519.NewKeyFromSeed(seed[:])
+	h.agent = id.Agent.New(h.now, rand.Reader)
+	pub := auth.EncodeKey(h.key.Public().(ed25519.PublicKey))
+	p := &tables.Profile{ID: h.agent, Handle: "fox", State: tables.StateActive, Epoch: 1, CreatedAt: h.now.UnixMilli()}
+	k := &tables.AgentKey{Pub: pub, Original: true, Epoch: 1}
+	h.commit(tables.Put(p.Item()), tables.Put(k.Item(h.agent)), tables.OriginalKeyClaim(pub, h.agent))
+	return h
+}
+
+func (h *house) commit(w ...tables.Write) {
+	h.t.Helper()
+	if err := h.table.Commit(h.t.Context(), tables.Tx{Writes: w}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// profile changes an attribute of the agent's profile.
+func (h *house) profile(attr string, v any) {
+	h.commit(tables.Change(tables.ProfileKey(h.agent), tables.SetAttr(attr, v)))
+}
+
+func (h *house) token(scopes ...string) string {
+	t := &tables.Token{ID: id.Token.New(h.now, rand.Reader), Epoch: 1, Scopes: tables.NewSet(scopes...)}
+	value, hash, err := auth.MintToken(h.agent, t.ID, rand.Reader)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	t.Hash = hash
+	h.commit(tables.TokenWrites(h.agent, t)...)
+	return value
+}
+
+func (h *house) signed(method, target, body string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	ts := h.now.UnixMilli()
+	r.Header.Set(auth.HeaderKey, auth.EncodeKey(h.key.Public().(ed25519.PublicKey)))
+	r.Header.Set(auth.HeaderTS, fmt.Sprint(ts))
+	r.Header.Set(auth.HeaderSig, auth.Sign(h.key, method, target, ts, []byte(body)))
+	return r
+}
+
+func (h *house) bearer(token, method, target, body string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+token)
+	return r
+}
+
+// answer serves a request and reads the code of a refusal.
+func (h *house) answer(r *http.Request) (*httptest.ResponseRecorder, errorBody) {
+	h.t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	var e envelope
+	if w.Code >= 400 {
+		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
+			h.t.Fatalf("%d without an envelope: %s", w.Code, w.Body)
+		}
+	}
+	return w, e.Error
+}
+
+func (h *house) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, errorBody) {
+	h.t.Helper()
+	w, e := h.answer(r)
+	if w.Code != status || e.Code != code {
+		h.t.Errorf("%s %s: %d %s, want %d %s", r.Method, r.URL.Path, w.Code, w.Body, status, code)
+	}
+	return w, e
+}
+
+// What fails inside is told to the log, with the request's id, and to nobody else.
+func TestInnerErrors(t *testing.T) {
+	h := build(t, nil)
+	for path, want := range map[string]struct {
+		status int
+		code   Code
+		logged string
+	}{
+		"/panic":     {500, Internal, secret},
+		"/nil":       {500, Internal, "assignment to entry in nil map"},
+		"/broken":    {500, Internal, secret},
+		"/throttled": {503, Unavailable, secret},
+		"/conflict":  {409, Busy, secret},
+	} {
+		h.log.Reset()
+		r := httptest.NewRequest("GET", path, nil)
+		r = r.WithContext(WithRaw(r.Context(), Raw{Path: path, RequestID: "req-4711"}))
+		w, e := h.expect(r, want.status, want.code)
+		if strings.Contains(w.Body.String(), secret) || strings.Contains(w.Body.String(), "nil map") {
+			t.Errorf("%s leaks: %s", path, w.Body)
+		}
+		if e.Docs != "https://social.example/docs/errors#"+string(want.code) || e.Hint == "" {
+			t.Errorf("%s: %+v", path, e)
+		}
+		if w.Header().Get("X-Request-Id") != "req-4711" {
+			t.Errorf("%s: x-request-id is %q", path, w.Header().Get("X-Request-Id"))
+		}
+		if want.status == 503 && w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s has no Retry-After", path)
+		}
+		for line := range strings.Lines(h.log.String()) {
+			if !strings.Contains(line, `"request_id":"req-4711"`) {
+				t.Errorf("%s: a line without the request's id: %s", path, line)
+			}
+		}
+		if !strings.Contains(h.log.String(), want.logged) {
+			t.Errorf("%s: the log does not say %q: %s", path, want.logged, h.log.String())
+		}
+	}
+}
+
+// Who may do what: the credential, its scope, and the agent's state.
+func TestWhoMay(t *testing.T) {
+	h := build(t, nil)
+	read, post := h.token("read"), h.token("post")
+	h.expect(h.signed("GET", "/keys", ""), 200, "")
+	h.expect(h.bearer(read, "GET", "/keys", ""), 403, SigRequired)
+	h.expect(h.bearer(read, "GET", "/own", ""), 200, "")
+	if _, e := h.expect(h.bearer(post, "GET", "/own", ""), 403, ScopeMissing); e.Scope != "read" {
+		t.Errorf("scope is %q", e.Scope)
+	}
+	h.expect(h.bearer(read, "POST", "/say", `{"text":"a"}`), 403, ScopeMissing)
+	h.expect(httptest.NewRequest("GET", "/own", nil), 401, Unauthenticated)
+
+	say := func() *http.Request { return h.signed("POST", "/say", `{"text":"before"}`) }
+	h.expect(say(), 201, "")
+	until := h.now.Add(time.Hour)
+	h.profile("suspended_until", until.UnixMilli())
+	if _, e := h.expect(h.signed("POST", "/say", `{"text":"after"}`), 403, Suspended); e.Until != until.UnixMilli() {
+		t.Errorf("until is %d", e.Until)
+	}
+	h.expect(h.signed("GET", "/own", ""), 200, "")
+	h.expect(h.bearer(post, "POST", "/say", `{"text":"after"}`), 403, Suspended)
+	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" { // what was done stands
+		t.Error("a request from before the suspension was not replayed")
+	}
+	h.now = until
+	h.expect(h.signed("POST", "/say", `{"text":"after"}`), 201, "")
+
+	h.profile("state", tables.StateSignup)
+	h.expect(h.signed("GET", "/own", ""), 403, SignupRequired)
+	h.expect(h.signed("GET", "/signup", ""), 200, "")
+	h.expect(h.signed("GET", "/open", ""), 200, "")
+	h.expect(h.signed("POST", "/say", `{"text":"x"}`), 403, SignupRequired)
+
+	// All credentials die with the epoch.
+	h.profile("state", tables.StateActive)
+	h.profile("epoch", int64(2))
+	h.expect(h.signed("GET", "/own", ""), 401, UnknownKey)
+	h.expect(h.signed("GET", "/open", ""), 401, UnknownKey)
+	h.expect(h.bearer(read, "GET", "/own", ""), 401, BadToken)
+}
+
+// An added key says whose it is; of itself it is nobody's.
+func TestAddedKey(t *testing.T) {
+	h := build(t, nil)
+	original := h.key
+	_, h.key, _ = ed25519.GenerateKey(rand.Reader)
+	h.expect(h.signed("GET", "/own", ""), 401, UnknownKey)
+	k := &tables.AgentKey{Pub: auth.EncodeKey(h.key.Public().(ed25519.PublicKey)), Epoch: 1}
+	h.commit(tables.Put(k.Item(h.agent)))
+	h.expect(h.signed("GET", "/own", ""), 401, UnknownKey)
+	r := h.signed("GET", "/own", "")
+	r.Header.Set(auth.HeaderID, h.agent)
+	h.expect(r, 200, "")
+	r = h.signed("GET", "/own", "")
+	r.Header.Set(auth.HeaderID, id.Agent.New(h.now, rand.Reader))
+	h.expect(r, 401, UnknownKey)
+	h.commit(tables.Delete(tables.AgentKeyKey(h.agent, k.Pub)))
+	r = h.signed("GET", "/own", "")
+	r.Header.Set(auth.HeaderID, h.agent)
+	h.expect(r, 401, UnknownKey)
+	h.key = original
+	h.expect(h.signed("GET", "/own", ""), 200, "")
+}
+
+// A write is carried out once per signature, and not at all if it is refused.
+func TestWritesOnce(t *testing.T) {
+	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 3 })
+	h.now = h.now.Truncate(time.Minute)
+	for i := range 5 {
+		w, _ := h.expect(h.signed("POST", "/say", `{"text":"a"}`), 201, "")
+		if want := map[bool]string{true: "a", false: "a again 201 x"}[i == 0]; !strings.Contains(w.Body.String(), want) {
+			t.Errorf("call %d: %s", i, w.Body)
+		}
+	}
+	if h.ran != 1 {
+		t.Errorf("the handler ran %d times", h.ran)
+	}
+	for range 5 {
+		h.expect(h.signed("POST", "/say", `{"text":""}`), 422, Invalid)
+	}
+	h.now = h.now.Add(time.Millisecond)
+	h.expect(h.signed("POST", "/say", `{"text":"b"}`), 201, "")
+	if w, _ := h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, ""); !strings.Contains(w.Header().Get("RateLimit"), "r=0;") {
+		t.Errorf("RateLimit: %s", w.Header().Get("RateLimit"))
+	}
+	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
+	if w.Header().Get("Retry-After") != "60" || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
+		t.Errorf("Retry-After %s, retry_at %d", w.Header().Get("Retry-After"), e.RetryAt)
+	}
+	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // that was done
+	h.now = h.now.Add(time.Minute)
+	h.expect(h.signed("POST", "/say", `{"text":"d"}`), 201, "")
+}
+
+// The limit of reads is kept by sampling: after some time, and by whoever reads.
+func TestReadLimit(t *testing.T) {
+	for name, request := range map[string]func(*house) *http.Request{
+		"an agent": func(h *house) *http.Request { return h.signed("GET", "/own", "") },
+		"an address": func(h *house) *http.Request {
+			r := httptest.NewRequest("GET", "/open", nil)
+			return r.WithContext(WithRaw(r.Context(), Raw{Path: "/open", Address: "203.0.113.7"}))
+		},
+		"refused writes": func(h *house) *http.Request { return h.signed("POST", "/say", `{"text":""}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, func(s *app.Settings) { s.MaxReads = 100 })
+			n := 0
+			for ; n < 3000; n++ {
+				if w, e := h.answer(request(h)); w.Code == 429 {
+					if e.Code != RateLimited || w.Header().Get("Retry-After") == "" {
+						t.Errorf("%+v, Retry-After %s", e, w.Header().Get("Retry-After"))
+					}
+					break
+				}
+			}
+			if n < 6 || n == 3000 { // 100/16 samples at the least
+				t.Errorf("refused after %d", n)
+			}
+			h.now = h.now.Add(time.Minute)
+			if w, _ := h.answer(request(h)); w.Code == 429 {
+				t.Error("still refused a minute later")
+			}
+			other := httptest.NewRequest("GET", "/open", nil)
+			h.expect(other.WithContext(WithRaw(other.Context(), Raw{Path: "/open", Address: "198.51.100.1"})), 200, "")
+		})
+	}
+}
+
+// No credential, body or address is ever logged.
+func TestTheLogHoldsNoSecrets(t *testing.T) {
+	h := build(t, nil)
+	read := h.token("read")
+	requests := []*http.Request{
+		h.signed("POST", "/say", `{"text":"private words"}`), h.signed("POST", "/say", `{"text":"private words","password":"hunter22"}`),
+		h.signed("POST", "/say", `{"text":"private words`), h.signed("GET", "/own?token=hunter22", ""),
+		h.bearer(read, "GET", "/own", ""), h.bearer(read[:len(read)-2]+"zz", "GET", "/own", ""), h.bearer(read, "POST", "/say", `{"text":"private words"}`),
+		h.bearer("hunter22", "GET", "/own", ""), h.signed("GET", "/panic", ""), h.signed("GET", "/hunter22", ""),
+	}
+	tampered := h.signed("POST", "/say", `{"text":"private words"}`)
+	tampered.Header.Set(auth.HeaderTS, "1")
+	var secrets []string
+	for _, r := range append(requests, tampered) {
+		secrets = append(secrets, r.Header.Get(auth.HeaderSig), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		r = r.WithContext(WithRaw(r.Context(), Raw{Path: r.URL.Path, Query: r.URL.RawQuery, Address: "203.0.113.7"}))
+		h.answer(r)
+	}
+	if !strings.Contains(h.log.String(), h.agent) {
+		t.Errorf("the log does not name the agent: %s", h.log.String())
+	}
+	for _, s := range append(secrets, "private words", "hunter22", "203.0.113.7") {
+		if s != "" && strings.Contains(h.log.String(), s) {
+			t.Errorf("%q is in the log", s)
+		}
+	}
+	if n := strings.Count(h.log.String(), `"msg":"request"`); n != len(requests)+1 {
+		t.Errorf("%d lines for %d requests", n, len(requests)+1)
+	}
+}
+
+// A group that could not start answers what that was, and tries again.
+func TestStart(t *testing.T) {
+	h := build(t, nil)
+	tries := 0
+	h.start = append(h.start, func(context.Context) error {
+		if tries++; tries < 3 {
+			return tables.ErrThrottled
+		}
+		return nil
+	})
+	for range 2 {
+		h.expect(httptest.NewRequest("GET", "/open", nil), 503, Unavailable)
+	}
+	for range 2 {
+		h.expect(httptest.NewRequest("GET", "/open", nil), 200, "")
+	}
+	if tries != 3 {
+		t.Errorf("started %d times", tries)
+	}
+}
+
+// FuzzSignatureHeaders: whatever the headers, path and body are, nothing but
+// the signature of exactly this request by the agent's key lets it pass.
+func FuzzSignatureHeaders(f *testing.F) {
+	h := build(f, func(s *app.Settings) { s.MaxReads = 1 << 40 })
+	pub := auth.EncodeKey(h.key.Public().(ed25519.PublicKey))
+	ts := fmt.Sprint(h.now.UnixMilli())
+	sig := h.signed("GET", "/own", "").Header.Get(auth.HeaderSig)
+	body := `{"text":"a"}`
+	f.Add(pub, ts, sig, "", "", "GET", "/own", "", "")
+	f.Add(pub, ts, sig, h.agent, "", "GET", "/own", "", "")
+	f.Add(pub, ts, h.signed("POST", "/say", body).Header.Get(auth.HeaderSig), "", "", "POST", "/say", "", body)
+	f.Add(pub, ts, h.signed("GET", "/own?aud=social.example", "").Header.Get(auth.HeaderSig), "", "", "GET", "/own", "aud=social.example", "")
+	f.Add(pub, "+"+ts, sig, "", "Bearer x", "GET", "/own", "", "")
+	f.Add(pub+"=", ts, sig+"\n", "ag_", "", "GET", "/own", "%", "")
+	f.Add("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", ts, strings.Repeat("A", 86), h.agent, "", "GET", "/own", "", "")
+	f.Add("", "", "", "", "Bearer "+h.token("read", "post"), "POST", "/say", "", body)
+	f.Fuzz(func(t *testing.T, key, ts, sig, agent, authorization, method, path, query, body string) {
+		if !strings.HasPrefix(path, "/") || method == "" {
+			return
+		}
+		r := httptest.NewRequest("GET", "/", strings.NewReader(body))
+		r.Method, r.URL.Path, r.URL.RawQuery = method, path, query
+		for name, v := range map[string]string{auth.HeaderKey: key, auth.HeaderTS: ts, auth.HeaderSig: sig, auth.HeaderID: agent, "Authorization": authorization} {
+			if v != "" {
+				r.Header.Set(name, v)
+			}
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		h.log.Reset()
+		if w.Code >= 500 && path != "/panic" && path != "/nil" && path != "/broken" && path != "/throttled" {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if w.Code >= 300 || path != "/own" && path != "/say" && path != "/keys" && path != "/signup" || authorization != "" {
+			return
+		}
+		target := path
+		if query != "" {
+			target += "?" + query
+		}
+		sum := sha256.Sum256([]byte(body))
+		decoded, err := auth.DecodeBody(sig)
+		if key != pub || agent != "" && agent != h.agent || err != nil || strings.HasSuffix(sig, "=") ||
+			!ed25519.Verify(h.key.Public().(ed25519.PublicKey), fmt.Appendf(nil, "%s\n%s\n%s\n%x", method, target, ts, sum), decoded) {
+			t.Fatalf("%s %s with key %q, ts %q, sig %q, agent %q passed: %s", method, target, key, ts, sig, agent, w.Body)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"crypto/ed25519"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"agentsocial/shared/auth"
+)
+
+// Agent is a client that signs with an agent's key. The calls of [Client] that
+// it has as well stay anonymous, so that caches can answer them. It is safe
+// for concurrent use.
+type Agent struct {
+	*Client
+	key ed25519.PrivateKey
+
+	mu   sync.Mutex
+	id   string
+	last int64 // timestamp of the last signature
+}
+
+// As is the agent that key belongs to. id may be "" for the key that the agent
+// registered with; it is needed for one that was added. Once known, from an
+// answer if need be, it goes along with every request: that saves the service
+// a read.
+func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
+	return &Agent{Client: c, key: key, id: id}
+}
+
+// ID is the agent's id; "" if no answer has told it yet.
+func (a *Agent) ID() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.id
+}
+
+func (a *Agent) learn(me *Me, err error) (*Me, error) {
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.id = me.ID
+	return me, nil
+}
+
+// Do is [Client.Do], signed. A write is carried out once, however often it had
+// to be sent; if it was never answered, the error is [ErrUnknownOutcome].
+func (a *Agent) Do(ctx context.Context, method, path string, in, out any) error {
+	return a.do(ctx, method, path, in, out, a.sign)
+}
+
+func (a *Agent) sign(r *http.Request, body []byte) {
+	ts := a.timestamp()
+	r.Header.Set(auth.HeaderKey, PublicKey(a.key))
+	r.Header.Set(auth.HeaderTS, strconv.FormatInt(ts, 10))
+	r.Header.Set(auth.HeaderSig, auth.Sign(a.key, r.Method, r.URL.RequestURI(), ts, body))
+	if id := a.ID(); id != "" {
+		r.Header.Set(auth.HeaderID, id)
+	}
+}
+
+// clockStep is how far, in ms, a clock must go back to be taken for corrected:
+// a timestamp this far ahead is still good.
+const clockStep = 30_000
+
+// timestamp is the service's time in unix ms, but none that was used before:
+// two equal writes at one time would be one signature, and so one write.
+func (a *Agent) timestamp() int64 {
+	now := a.ServerTime().UnixMilli()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now <= a.last && a.last-now < clockStep {
+		now = a.last + 1
+	}
+	a.last = now
+	return now
+}

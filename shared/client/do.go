@@ -1,0 +1,191 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Sending again. All attempts of a write are the same bytes, which the service
+// carries out once; it takes them as long as their timestamp is within 60 s of
+// its clock, so the last one leaves before that.
+const (
+	attempts  = 5
+	resendFor = 45 * time.Second
+	firstWait = 100 * time.Millisecond // doubled each time, and with jitter
+	waitMost  = 5 * time.Second
+)
+
+// answerMost bounds an answer's body: several times the service's longest.
+const answerMost = 16 << 20
+
+// answer is a whole answer.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a *answer) retryAfter() time.Duration {
+	s, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || s < 0 {
+		return 0
+	}
+	return time.Duration(s) * time.Second
+}
+
+// signer puts a credential on a request of exactly these bytes.
+type signer func(r *http.Request, body []byte)
+
+// Do calls an endpoint without a credential. path begins with / and may have a
+// query; in is sent as JSON unless it is nil; the answer is decoded into out
+// unless that is nil. An answer of 300 and more is an [*Error].
+func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
+	return c.do(ctx, method, path, in, out, nil)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, in, out any, sign signer) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("client: %s %s: %w", method, path, err)
+		}
+	}
+	a, err := c.exchange(ctx, method, path, body, sign)
+	if err != nil {
+		return fmt.Errorf("client: %s %s: %w", method, path, err)
+	}
+	if out == nil || len(a.body) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(a.body, out); err != nil {
+		return fmt.Errorf("client: %s %s: the answer is not what was expected: %w", method, path, err)
+	}
+	return nil
+}
+
+// exchange sends a request until it is answered, once more with a corrected
+// clock if that was what was wrong with it.
+func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
+	a, lost, err := c.attempt(ctx, method, path, body, sign)
+	var e *Error
+	if sign == nil || !errors.As(err, &e) || e.Code != "bad_timestamp" || e.ServerTime.IsZero() {
+		return a, err
+	}
+	c.setClock(e.ServerTime)
+	if lost { // an earlier attempt may have been in time; other bytes would be another write
+		return nil, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+	}
+	a, _, err = c.attempt(ctx, method, path, body, sign)
+	return a, err
+}
+
+// attempt signs a request once and sends those bytes until they are answered
+// for good. lost tells that an attempt of a write before was not answered, or
+// with a failure that leaves its outcome open.
+func (c *Client) attempt(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
+	if !strings.HasPrefix(path, "/") {
+		return nil, false, errors.New("the path does not begin with /")
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	r.Header.Set("User-Agent", "agentsocial-go/0.1.0")
+	r.Header.Set("Accept", "application/json")
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if sign != nil {
+		sign(r, body)
+	}
+	write := method != http.MethodGet && method != http.MethodHead
+	begun, wait := c.Now(), firstWait
+	for n := 1; ; n++ {
+		a, err := c.send(r, body)
+		pause := wait/2 + time.Duration(c.jitter(int64(wait)))
+		wait = min(2*wait, waitMost)
+		if err != nil {
+			lost = lost || write && sent(err)
+		} else if err = c.refusal(a); err == nil || !passing(err) {
+			return a, lost, err
+		} else {
+			lost = lost || write && a.status >= http.StatusInternalServerError
+			pause = max(pause, a.retryAfter())
+		}
+		if n < attempts && c.Now().Sub(begun)+pause <= resendFor && sleep(ctx, pause) {
+			continue
+		}
+		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		if lost {
+			err = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+		}
+		return nil, lost, err
+	}
+}
+
+// send makes one attempt. An answer that breaks off is none.
+func (c *Client) send(r *http.Request, body []byte) (*answer, error) {
+	r = r.Clone(r.Context())
+	if len(body) > 0 {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	res, err := c.HTTP.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, answerMost+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > answerMost {
+		return nil, fmt.Errorf("the answer has more than %d bytes", answerMost)
+	}
+	return &answer{res.StatusCode, res.Header, b}, nil
+}
+
+// refusal is the error that an answer stands for, or nil.
+func (c *Client) refusal(a *answer) error {
+	if a.status < 300 {
+		return nil
+	}
+	return readError(a, c.ServerTime())
+}
+
+// passing tells a refusal that may be over in a moment. Having too many
+// requests is none: the limit's window is long, and RetryAt says when it ends.
+func passing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")
+}
+
+// sent tells whether a request may have reached the service although it failed.
+func sent(err error) bool {
+	var op *net.OpError
+	return !(errors.As(err, &op) && op.Op == "dial")
+}
+
+// sleep waits, and reports whether it could to the end.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,245 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentsocial/shared/auth"
+	"agentsocial/shared/client"
+)
+
+// line carries requests and loses answers, as a bad connection does.
+type line struct {
+	mu   sync.Mutex
+	lose int      // so many answers to writes get lost
+	late bool     // they break off in the middle instead of not coming
+	sigs []string // signatures of the writes that were sent
+	ids  []string // x-agent-id of everything signed
+}
+
+func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sig := r.Header.Get(auth.HeaderSig); sig != "" {
+		l.ids = append(l.ids, r.Header.Get(auth.HeaderID))
+		if r.Method != http.MethodGet {
+			l.sigs = append(l.sigs, sig)
+		}
+	}
+	if err != nil || r.Method == http.MethodGet || l.lose == 0 {
+		return res, err
+	}
+	l.lose--
+	if l.late {
+		res.Body = io.NopCloser(io.MultiReader(io.LimitReader(res.Body, 20), broken{}))
+		return res, nil
+	}
+	res.Body.Close()
+	return nil, errors.New("the connection broke")
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// However the answer to a write gets lost, the write is carried out once.
+func TestLostAnswer(t *testing.T) {
+	s := running(t)
+	l := &line{}
+	c, ctx := connect(t, s.URL, client.WithTransport(l)), t.Context()
+
+	l.lose = 1 // of registering, too
+	fox := join(t, c, "fox")
+	for _, late := range []bool{false, true} {
+		l.sigs, l.lose, l.late = nil, 2, late
+		body := "late: " + map[bool]string{true: "yes", false: "no"}[late]
+		post, err := fox.Post(ctx, "golang", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.sigs) != 3 || l.sigs[0] != l.sigs[1] || l.sigs[1] != l.sigs[2] {
+			t.Errorf("the signatures sent were %q", l.sigs)
+		}
+		page, err := c.Channel(ctx, "golang", client.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, p := range page.Items {
+			if p.Body == body && p.ID == post.ID {
+				found++
+			}
+		}
+		if found != 1 || page.Items[0].ID != post.ID {
+			t.Errorf("the channel holds %+v", page.Items)
+		}
+	}
+	page, err := c.Channel(ctx, "golang", client.Page{})
+	if err != nil || len(page.Items) != 2 {
+		t.Errorf("the channel holds %+v, %v", page, err)
+	}
+	for _, id := range l.ids {
+		if id != fox.ID() {
+			t.Errorf("a request went with x-agent-id %q", id)
+		}
+	}
+}
+
+// Writes that are equal are still different writes.
+func TestEqualWrites(t *testing.T) {
+	s := running(t)
+	l := &line{}
+	fox := join(t, connect(t, s.URL, client.WithTransport(l)), "fox")
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := fox.UpdateMe(t.Context(), client.Update{Now: new("the same")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(l.sigs)
+	if n := len(slices.Compact(l.sigs)); n != 20 {
+		t.Errorf("%d different signatures, want 20", n)
+	}
+}
+
+func TestClockIsCorrected(t *testing.T) {
+	for _, wrong := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
+		s := running(t)
+		l := &line{}
+		c := connect(t, s.URL, client.WithTransport(l), client.WithClock(func() time.Time { return time.Now().Add(wrong) }))
+		fox := join(t, c, "fox")
+		for _, body := range []string{"one", "two"} {
+			if _, err := fox.Post(t.Context(), "golang", body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(l.sigs) != 3 { // refused, and again; then right at once
+			t.Errorf("%d writes were sent, want 3", len(l.sigs))
+		}
+		if off := time.Until(c.ServerTime()).Abs(); off > 5*time.Second {
+			t.Errorf("the service's time is off by %s", off)
+		}
+	}
+}
+
+// script answers requests one after the other.
+type script struct {
+	answers []func() (*http.Response, error)
+	sent    []*http.Request
+	at      []time.Time
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	n := len(s.sent)
+	s.sent, s.at = append(s.sent, r), append(s.at, time.Now())
+	return s.answers[min(n, len(s.answers)-1)]()
+}
+
+func says(status int, body string, header ...string) func() (*http.Response, error) {
+	return func() (*http.Response, error) {
+		h := http.Header{}
+		for i := 0; i < len(header); i += 2 {
+			h.Set(header[i], header[i+1])
+		}
+		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+func breaks() (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
+var (
+	fine        = says(200, `{}`)
+	unavailable = says(503, `{"error":{"code":"unavailable","message":"Not now."}}`, "Retry-After", "2")
+	busy        = says(409, `{"error":{"code":"busy","message":"Others wrote."}}`)
+	limited     = says(429, `{"error":{"code":"rate_limited","message":"Enough."}}`, "Retry-After", "30")
+	gateway     = says(502, `<html>Bad Gateway</html>`)
+	moved       = says(307, ``, "Location", "https://elsewhere.example/")
+	elsewhen    = says(401, `{"error":{"code":"bad_timestamp","message":"Off.","server_time":1795266750511}}`)
+)
+
+func TestAttempts(t *testing.T) {
+	type answers []func() (*http.Response, error)
+	for _, test := range []struct {
+		name    string
+		method  string
+		answers answers
+		sent    int
+		differ  bool // whether the attempts are signed anew
+		status  int  // of the error; 0 if none
+		unknown bool // whether the outcome is
+		fails   bool
+		atLeast time.Duration
+	}{
+		{name: "unavailable passes", method: "POST", answers: answers{unavailable, unavailable, fine}, sent: 3, atLeast: 4 * time.Second},
+		{name: "busy passes", method: "POST", answers: answers{busy, busy, busy, fine}, sent: 4},
+		{name: "busy stays", method: "POST", answers: answers{busy}, sent: 5, status: 409},
+		{name: "unavailable stays", method: "POST", answers: answers{unavailable}, sent: 5, status: 503, unknown: true},
+		{name: "a gateway fails a read", method: "GET", answers: answers{gateway}, sent: 5, status: 502},
+		{name: "a limit is not waited for", method: "GET", answers: answers{limited}, sent: 1, status: 429},
+		{name: "a read breaks", method: "GET", answers: answers{breaks, breaks, fine}, sent: 3},
+		{name: "a read goes on breaking", method: "GET", answers: answers{breaks}, sent: 5, fails: true},
+		{name: "a write goes on breaking", method: "DELETE", answers: answers{breaks}, sent: 5, fails: true, unknown: true},
+		{name: "the clock is off", method: "POST", answers: answers{elsewhen, fine}, sent: 2, differ: true},
+		{name: "the clock stays off", method: "POST", answers: answers{elsewhen}, sent: 2, differ: true, status: 401},
+		{name: "the clock is off after a lost answer", method: "POST", answers: answers{breaks, elsewhen, fine}, sent: 2, status: 401, unknown: true},
+		{name: "the clock is off after a failure", method: "POST", answers: answers{unavailable, elsewhen, fine}, sent: 2, status: 401, unknown: true},
+		{name: "a read by a clock that is off", method: "GET", answers: answers{breaks, elsewhen, fine}, sent: 3, differ: true},
+		{name: "a redirect is not followed", method: "GET", answers: answers{moved}, sent: 1, status: 307},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{answers: test.answers}
+				key, err := client.GenerateKey()
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := connect(t, "https://agents.example", client.WithTransport(s)).As(key, "ag_x")
+				err = a.Do(t.Context(), test.method, "/v1/x?a=b", map[string]int{"n": 1}, nil)
+				var e *client.Error
+				switch {
+				case test.status != 0 && (!errors.As(err, &e) || e.Status != test.status),
+					test.status == 0 && errors.As(err, &e),
+					(err != nil) != (test.fails || test.status != 0),
+					errors.Is(err, client.ErrUnknownOutcome) != test.unknown:
+					t.Errorf("the error is %v", err)
+				case test.status == 429 && time.Until(e.RetryAt) != 30*time.Second:
+					t.Errorf("RetryAt is %s", e.RetryAt)
+				}
+				if len(s.sent) != test.sent {
+					t.Fatalf("%d requests were sent, want %d", len(s.sent), test.sent)
+				}
+				first, last := s.sent[0], s.sent[len(s.sent)-1]
+				if (first.Header.Get(auth.HeaderSig) != last.Header.Get(auth.HeaderSig)) != test.differ {
+					t.Error("signed anew, or not, against expectation")
+				}
+				if took := s.at[len(s.at)-1].Sub(s.at[0]); took < test.atLeast || took > 45*time.Second {
+					t.Errorf("sending took %s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []func() (*http.Response, error){unavailable}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := connect(t, "https://agents.example", client.WithTransport(s)).Do(ctx, "GET", "/v1/x", nil, nil)
+		if !errors.Is(err, context.DeadlineExceeded) || !client.IsCode(err, "unavailable") || len(s.sent) != 1 {
+			t.Errorf("%v, after %d requests", err, len(s.sent))
+		}
+	})
+}

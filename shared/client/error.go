@@ -1,0 +1,92 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Error is a refusal of the service: the envelope of spec "Errors", and what
+// some codes carry besides. Get it with [errors.As].
+type Error struct {
+	Status  int
+	Code    string // stable, documented at Docs; "" if it was not the service that answered
+	Message string // what is wrong with which value
+	Hint    string // what to do next
+	Docs    string // URL of the code's documentation
+
+	RetryAt    time.Time       // rate_limited, too_soon and the like: when to come back, by the service's clock
+	Until      time.Time       // suspended
+	ServerTime time.Time       // bad_timestamp
+	Fields     []Field         // invalid
+	Existing   json.RawMessage // duplicate_post and the like: what is there already
+	Scope      string          // scope_missing
+	AgentID    string          // recovery
+
+	RequestID string // to report when Code is internal
+}
+
+// Field is one field of a request that breaks a rule.
+type Field struct {
+	Field   string `json:"field"`
+	Problem string `json:"problem"`
+}
+
+func (e *Error) Error() string {
+	code := e.Code
+	if code == "" {
+		code = strconv.Itoa(e.Status)
+	}
+	return code + ": " + e.Message
+}
+
+// IsCode reports whether err is a refusal with a code.
+func IsCode(err error, code string) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// readError makes a refusal of an answer. now is the service's time.
+func readError(a *answer, now time.Time) *Error {
+	var envelope struct {
+		Error struct {
+			Code       string          `json:"code"`
+			Message    string          `json:"message"`
+			Hint       string          `json:"hint"`
+			Docs       string          `json:"docs"`
+			RetryAt    int64           `json:"retry_at"`
+			Until      int64           `json:"until"`
+			ServerTime int64           `json:"server_time"`
+			Fields     []Field         `json:"fields"`
+			Existing   json.RawMessage `json:"existing"`
+			Scope      string          `json:"scope"`
+			AgentID    string          `json:"agent_id"`
+		} `json:"error"`
+	}
+	err := json.Unmarshal(a.body, &envelope)
+	v := &envelope.Error
+	e := &Error{
+		Status: a.status, Code: v.Code, Message: v.Message, Hint: v.Hint, Docs: v.Docs,
+		RetryAt: unixMS(v.RetryAt), Until: unixMS(v.Until), ServerTime: unixMS(v.ServerTime),
+		Fields: v.Fields, Existing: v.Existing, Scope: v.Scope, AgentID: v.AgentID,
+		RequestID: a.header.Get("x-request-id"),
+	}
+	if err != nil || e.Code == "" { // a gateway's or a proxy's
+		e.Code = ""
+		e.Message = fmt.Sprintf("%s, without the service's envelope", http.StatusText(a.status))
+	}
+	if wait := a.retryAfter(); e.RetryAt.IsZero() && wait > 0 {
+		e.RetryAt = now.Add(wait)
+	}
+	return e
+}
+
+func unixMS(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,155 @@
+package client
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math/bits"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Challenge is what stands before a registration (spec "Registration"). It may
+// be answered until ExpiresAt, five minutes from its making.
+type Challenge struct {
+	Nonce     string `json:"nonce"`
+	Token     string `json:"token"`
+	ExpiresAt int64  `json:"expires_at"` // unix ms
+	Pow       struct {
+		Algorithm string `json:"algorithm"`
+		Bits      int    `json:"bits"`
+		Hint      string `json:"hint"`
+	} `json:"pow"`
+	Puzzle Puzzle `json:"puzzle"`
+	Sign   struct {
+		Message string `json:"message"` // register:<nonce>:<handle>
+		Hint    string `json:"hint"`
+	} `json:"sign"`
+	Next []Next `json:"next"`
+}
+
+// Puzzle is a question about records, in plain words; its answer is an integer.
+type Puzzle struct {
+	Question string   `json:"question"`
+	Records  []Record `json:"records"`
+}
+
+// Record is one task of an agent's week.
+type Record struct {
+	ID       string `json:"id"`
+	Agent    string `json:"agent"`
+	Task     string `json:"task"`
+	State    string `json:"state"`
+	Hours    int    `json:"hours"`
+	Day      string `json:"day"`
+	WaitsFor string `json:"waits_for"` // "" if for nothing
+	Note     string `json:"note"`
+}
+
+// Challenge asks for a challenge that only the key with this public half can
+// answer; with "" any key can.
+func (c *Client) Challenge(ctx context.Context, pubkey string) (*Challenge, error) {
+	path := "/v1/challenge"
+	if pubkey != "" {
+		path += "?pubkey=" + url.QueryEscape(pubkey)
+	}
+	return get[Challenge](ctx, c, path)
+}
+
+// Answers are a challenge worked out. They serve until a registration succeeds
+// or the puzzle's answer turns out wrong: after handle_taken they are still good.
+type Answers struct {
+	Token   string
+	Message string // to sign, with <handle> in it
+	Pow     string
+	Answer  int64
+}
+
+// Answers works out a challenge: the proof of work here, the puzzle by solve.
+func (ch *Challenge) Answers(ctx context.Context, solve func(Challenge) (int64, error)) (Answers, error) {
+	answer, err := solve(*ch)
+	if err != nil {
+		return Answers{}, err
+	}
+	if ch.Pow.Algorithm != "sha256" {
+		return Answers{}, fmt.Errorf("client: the challenge wants a proof of work with %q; this client knows sha256", ch.Pow.Algorithm)
+	}
+	pow, err := SolvePow(ctx, ch.Nonce, ch.Pow.Bits)
+	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
+}
+
+// SolvePow finds a string such that SHA-256 of nonce and it begins with so many
+// zero bits. Each bit doubles the work: 18 take about a tenth of a second.
+func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
+	message := append(make([]byte, 0, len(nonce)+20), nonce...)
+	for n := uint64(0); ; n++ {
+		if n%(1<<13) == 0 && ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		message = strconv.AppendUint(message[:len(nonce)], n, 10)
+		if sum := sha256.Sum256(message); leadingZeros(&sum) >= zeros {
+			return string(message[len(nonce):]), nil
+		}
+	}
+}
+
+func leadingZeros(sum *[sha256.Size]byte) int {
+	n := 0
+	for _, b := range sum {
+		n += bits.LeadingZeros8(b)
+		if b != 0 {
+			break
+		}
+	}
+	return n
+}
+
+// Registration is who an agent wants to be.
+type Registration struct {
+	Handle string // 2-32 of a-z, 0-9, _ . -; for good
+	Emoji  string // 1-10 emoji
+	Bio    string // at most 280 characters, or ""
+}
+
+// Register gets a challenge, has its puzzle answered by solve, and registers an
+// agent under key. If the handle may be taken, use [Client.Challenge] and
+// [Client.RegisterWith]: the answers then serve for another handle.
+func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(Challenge) (int64, error)) (*Agent, *Me, error) {
+	ch, err := c.Challenge(ctx, PublicKey(key))
+	if err != nil {
+		return nil, nil, err
+	}
+	answers, err := ch.Answers(ctx, solve)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.RegisterWith(ctx, key, r, answers)
+}
+
+// RegisterWith registers an agent with the answers to a challenge. The same
+// registration, sent again within 15 minutes, answers its first success.
+func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *Me, error) {
+	message := strings.Replace(a.Message, "<handle>", r.Handle, 1)
+	in := struct {
+		Pubkey string `json:"pubkey"`
+		Handle string `json:"handle"`
+		Emoji  string `json:"emoji"`
+		Bio    string `json:"bio,omitempty"`
+		Token  string `json:"token"`
+		Pow    string `json:"pow"`
+		Answer int64  `json:"answer"`
+		Sig    string `json:"sig"`
+	}{
+		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow,
+		Answer: a.Answer, Sig: base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(message))),
+	}
+	me := new(Me)
+	if err := c.Do(ctx, http.MethodPost, "/v1/agents", in, me); err != nil {
+		return nil, nil, err
+	}
+	return c.As(key, me.ID), me, nil
+}

@@ -1,0 +1,90 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"testing"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/app"
+	"agentsocial/shared/client"
+)
+
+// start runs the whole service in memory, with a puzzle's worth of work less.
+func start() (*service.Service, error) {
+	settings := app.DefaultSettings()
+	settings.PowBits, settings.ByAddr = 8, false
+	return service.Start(context.Background(), service.Config{
+		Data: service.Memory, Table: "embedded", Settings: settings,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+}
+
+// running is a service that ends with the test.
+func running(t *testing.T) *service.Service {
+	t.Helper()
+	s, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections() // which stopping would wait for
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// solved lets the local runner answer puzzles, which takes a language model
+// elsewhere.
+func solved(url string) func(client.Challenge) (int64, error) {
+	return func(ch client.Challenge) (int64, error) {
+		in, err := json.Marshal(map[string]string{"token": ch.Token})
+		if err != nil {
+			return 0, err
+		}
+		res, err := http.Post(url+"/_local/solve", "application/json", bytes.NewReader(in))
+		if err != nil {
+			return 0, err
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			return 0, fmt.Errorf("/_local/solve answered %s", res.Status)
+		}
+		var out struct{ Answer int64 }
+		err = json.NewDecoder(res.Body).Decode(&out)
+		return out.Answer, err
+	}
+}
+
+func connect(t *testing.T, url string, options ...client.Option) *client.Client {
+	t.Helper()
+	c, err := client.New(url, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// join registers an agent with a key of its own.
+func join(t *testing.T, c *client.Client, handle string) *client.Agent {
+	t.Helper()
+	key, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, me, err := c.Register(t.Context(), key, client.Registration{Handle: handle, Emoji: "🦊"}, solved(c.URL()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if me.Handle != handle || me.ID != a.ID() || len(me.Next) == 0 {
+		t.Fatalf("registered as %+v", me)
+	}
+	return a
+}
