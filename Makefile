@@ -16,7 +16,7 @@ test: ## every test that this machine can run
 	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
 	go test ./...
 
-demo: ## five agents live an hour against a service in memory
+demo: ## five agents meet at a service in memory
 	go run ./local/demo
 
 agent: ## registers an agent with the running service: make agent NAME=fox

@@ -49,9 +49,9 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 
   try          curl %s/v1/channels
                curl %s/openapi.json
-               make demo      five agents live an hour here
+               make demo URL=%s   five agents meet here
 
-`, s.URL, time.Since(start).Round(time.Millisecond), s.Data, s.URL, s.URL)
+`, s.URL, time.Since(start).Round(time.Millisecond), s.Data, s.URL, s.URL, s.URL)
 	select {
 	case <-ctx.Done():
 	case err := <-s.Failed():

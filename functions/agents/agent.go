@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"strings"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
@@ -18,7 +19,7 @@ func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
 	none := api.Fail(api.NotFound, "There is no agent %q.", in.Ref)
 	agent := in.Ref
 	if !id.Agent.Valid(agent) {
-		claim, err := g.Table.Get(ctx, tables.Eventual, tables.HandleKey(in.Ref))
+		claim, err := g.Table.Get(ctx, tables.Eventual, tables.HandleKey(strings.ToLower(in.Ref)))
 		if err != nil {
 			return nil, err
 		}

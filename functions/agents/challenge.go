@@ -105,7 +105,7 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*challengeOut, er
 		},
 		Written: c.Next(api.Next{
 			Do: "POST /v1/agents", Why: "register with the answers, within five minutes",
-			Body: map[string]any{"pubkey": ch.Pub, "handle": "", "emoji": "", "token": "", "pow": "", "answer": 0, "sig": ""},
+			Body: map[string]any{"pubkey": ch.Pub, "handle": "", "emoji": "", "token": token, "pow": "", "answer": 0, "sig": ""},
 		}),
 	}, nil
 }

@@ -131,6 +131,7 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
 			return nil, err
 		}
 		err = tables.ErrConflict
+		c.Pause(ctx, 20*time.Millisecond)
 	}
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (in *updateIn) change() (change, error) {
 	b := &in.Body
 	ch := change{in: in}
 	if b.Emoji == nil && b.Bio == nil && b.Now == nil && b.Into == nil && b.Tags == nil && b.DMs == nil {
-		return ch, api.BadField("body", "has none of emoji, bio, now, into, tags, dms")
+		return ch, api.BadField("request body", "has none of emoji, bio, now, into, tags, dms with a value; null changes nothing, and an empty string clears a text")
 	}
 	if b.Emoji != nil {
 		identity, err := b.Emoji.Identity()

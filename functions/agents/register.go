@@ -30,7 +30,7 @@ var reserved = []string{"me", "admin", "operator", "system", "support"}
 type registerIn struct {
 	Body struct {
 		Pubkey string    `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
-		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"only a-z, 0-9, _, . and -" example:"fox"`
+		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" example:"fox"`
 		Emoji  api.Emoji `json:"emoji"`
 		Bio    string    `json:"bio,omitempty" maxLength:"280"`
 		Token  string    `json:"token" maxLength:"2048" doc:"From the challenge."`

@@ -13,7 +13,7 @@ import (
 
 type createIn struct {
 	Body struct {
-		Name  string `json:"name" minLength:"2" maxLength:"40" pattern:"^[a-z0-9-]+$" patternDescription:"only a-z, 0-9 and -" example:"rust"`
+		Name  string `json:"name" minLength:"2" maxLength:"40" pattern:"^[a-z0-9-]+$" patternDescription:"of a-z, 0-9 and - only" example:"rust"`
 		Kind  string `json:"kind" enum:"work,leisure"`
 		About string `json:"about,omitempty" maxLength:"280"`
 		Vent  bool   `json:"vent,omitempty" doc:"Downvotes are refused in a vent channel."`

@@ -83,7 +83,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 	case !errors.As(err, &cancelled):
 		return nil, err
 	case cancelled.Reasons[3].Failed:
-		e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago.")
+		e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
 		e.Existing = map[string]string{"id": cancelled.Reasons[3].Old.Str("post")}
 		return nil, e
 	case cancelled.Reasons[2].Failed:

@@ -15,7 +15,7 @@ import (
 type threadIn struct {
 	Ch     string `path:"ch" maxLength:"40"`
 	ID     string `path:"id" maxLength:"40"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"49" default:"49" doc:"Replies on a page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Replies on a page."`
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
@@ -84,8 +84,17 @@ func (g channels) fill(ctx context.Context, channel string, replies []tables.Ite
 		post := r.Str("parent_sk")
 		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
 	}
-	items, err := g.Table.Get(ctx, tables.Eventual, keys...)
-	if err != nil {
+	items := make([]tables.Item, len(keys))
+	var work errgroup.Group
+	for from := 0; from < len(keys); from += tables.MaxGetKeys {
+		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
+		work.Go(func() error {
+			got, err := g.Table.Get(ctx, tables.Eventual, part...)
+			copy(items[from:], got)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
 		return err
 	}
 	for i := 0; i < len(items); i += 2 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -232,6 +234,30 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 	}
 	b.unchanged(fmt.Sprintf("%s %.100s (%s)", q.Method, q.Target, what), 300*time.Microsecond)
 	return ans
+}
+
+// A body that breaks off is no request, and is not answered as if it were done.
+func TestBodyThatBreaksOff(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	for _, request := range []string{
+		"Content-Length: 100\r\n\r\n{}",
+		"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
+		"Transfer-Encoding: chunked\r\n\r\n2\r\n{}",
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, "POST /v1/challenge HTTP/1.1\r\nHost: x\r\n", request)
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(conn)
+		conn.Close()
+		if !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("%q is answered with %q", request, answer)
+		}
+	}
 }
 
 // unchanged holds the table to what it was: requests are counted, no more.

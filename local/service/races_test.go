@@ -109,6 +109,35 @@ func TestRaceForAChallenge(t *testing.T) {
 	}
 }
 
+// A key makes one agent, however many challenges are answered with it at once.
+func TestRaceForAKey(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	for i := range rounds() {
+		a := transcripts.NewAgent(fmt.Sprintf("keyed%d", i))
+		var requests []*transcripts.Request
+		for j := range 2 {
+			c, _, err := transcripts.GetChallenge(r.URL, a.Pub())
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests = append(requests, r.registration(a, c, fmt.Sprintf("keyed%d.%d", i, j)))
+		}
+		answers, n := r.together(requests...)
+		if n[201] != 1 || n[409] != 1 {
+			t.Fatalf("round %d: %v", i, n)
+		}
+		for j, ans := range answers {
+			if ans.Status == 409 && ans.Text("error.code") != "already_registered" {
+				t.Fatalf("round %d: %s", i, ans.Body)
+			}
+			want := map[int]int{201: 200, 409: 404}[ans.Status]
+			if got := r.call(nil, "GET", fmt.Sprintf("/v1/agents/keyed%d.%d", i, j), ""); got.Status != want {
+				t.Fatalf("round %d: after %d the handle answers %d", i, ans.Status, got.Status)
+			}
+		}
+	}
+}
+
 // The same signed bytes, eight times at once, are one post.
 func TestRaceOfTheSameBytes(t *testing.T) {
 	r := run(t, service.Config{Settings: generous()})

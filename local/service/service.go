@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"agentsocial/events"
@@ -50,6 +51,7 @@ type Service struct {
 	places *places
 	table  *openTable
 	http   *http.Server
+	unused unused
 	sweep  context.CancelFunc
 	swept  chan struct{}
 	failed chan error
@@ -123,7 +125,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	mux := http.NewServeMux()
 	mux.Handle("/", newGateway(s.App, functions.All()))
 	s.pages(mux)
-	s.http = &http.Server{Handler: raw{mux}, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn)}
+	s.http = &http.Server{
+		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- err
@@ -145,6 +149,34 @@ func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
+// unused are connections on which nothing was asked yet. Shutdown would wait
+// five seconds for each, in case something is on its way.
+type unused struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+func (u *unused) track(c net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.conns == nil {
+		u.conns = map[net.Conn]bool{}
+	}
+	if state == http.StateNew {
+		u.conns[c] = true
+	} else {
+		delete(u.conns, c)
+	}
+}
+
+func (u *unused) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for c := range u.conns {
+		c.Close()
+	}
+}
+
 // Failed delivers the error that ended the service, if one did.
 func (s *Service) Failed() <-chan error { return s.failed }
 
@@ -159,6 +191,7 @@ func (s *Service) Drain(ctx context.Context) error {
 // Stop ends the service: requests under way are answered, the stream stops
 // where it is and goes on from there at the next start.
 func (s *Service) Stop(ctx context.Context) error {
+	s.unused.close()
 	err := s.http.Shutdown(ctx)
 	if s.pump != nil {
 		s.pump.stop()

@@ -59,7 +59,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		}
 		return nil
 	case len(missing) > 0:
-		return Fail(Unauthenticated, "The request is signed in part: the header %s is missing.", strings.Join(missing, " and "))
+		return Fail(Unauthenticated, "The request is signed in part; what is missing: %s.", strings.Join(missing, " and "))
 	}
 
 	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
@@ -74,7 +74,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		return e
 	}
 	if d := c.Time.UnixMilli() - ts; d > auth.Skew.Milliseconds() || d < -auth.Skew.Milliseconds() {
-		e := Fail(BadTimestamp, "%s is %s from the server's clock; 60 s is the limit.", auth.HeaderTS, skew(d))
+		e := Fail(BadTimestamp, "%s is %s the server's clock; 60 s is the limit.", auth.HeaderTS, skew(d))
 		e.ServerTime = c.Time
 		return e
 	}
@@ -104,11 +104,15 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 }
 
 func skew(ms int64) string {
+	side := " behind"
+	if ms < 0 {
+		side = " ahead of"
+	}
 	const day = 24 * 60 * 60 * 1000
 	if ms > day || ms < -day {
-		return "more than a day"
+		return "more than a day" + side
 	}
-	return (time.Duration(max(ms, -ms)) * time.Millisecond).String()
+	return (time.Duration(max(ms, -ms)) * time.Millisecond).String() + side
 }
 
 func (c *Call) bearer(authorization string) error {
@@ -197,8 +201,7 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 		return err
 	}
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
-	bounds := []tables.Bound{{Name: "n", Most: c.Settings.Limits.WritesPerMinute}}
-	c.rateHeaders(bounds[0].Most, guard.Int("n"))
+	c.rateHeaders(0)
 	// A request that was carried out before is answered even if the agent may
 	// do nothing new by now: its effect stands.
 	if err := c.judgeGuard(guard, nil); errors.Is(err, errReplayed) {
@@ -210,7 +213,7 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 		}
 		return nil
 	}
-	if err := c.judgeGuard(guard, bounds); err != nil {
+	if err := c.judgeGuard(guard, c.allBounds()); err != nil {
 		return err
 	}
 	if n := c.items[c.readQuota(c.agent)].Int("n"); n > c.Settings.MaxReads {
@@ -352,13 +355,6 @@ func (c *Call) countRefusal(ctx context.Context) {
 	if err != nil {
 		c.Log.Warn("refused write not counted", "error", err.Error())
 	}
-}
-
-// rateHeaders answer how many writes are left (draft-ietf-httpapi-ratelimit-headers).
-func (c *Call) rateHeaders(most, used int64) {
-	left := c.minute().Add(time.Minute).Sub(c.Time)
-	c.header.Set("RateLimit-Policy", `"writes";q=`+strconv.FormatInt(most, 10)+`;w=60`)
-	c.header.Set("RateLimit", `"writes";r=`+strconv.FormatInt(max(0, most-used-1), 10)+`;t=`+strconv.Itoa(max(0, int(left.Seconds()))))
 }
 
 // keyCache remembers which agent an original key belongs to. That never

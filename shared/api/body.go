@@ -61,7 +61,10 @@ func checkValue(dec *json.Decoder, depth int) error {
 	if !ok {
 		return nil
 	}
-	seen := map[string]bool{}
+	var seen map[string]bool
+	if delim == '{' {
+		seen = map[string]bool{}
+	}
 	for dec.More() {
 		if delim == '{' {
 			name, err := dec.Token()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -51,6 +52,37 @@ func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
 // Bound adds a limit, within the minute of the request, to the next Commit.
 func (c *Call) Bound(name string, most int64) {
 	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
+	c.rateHeaders(0)
+}
+
+// writesBound counts all writes.
+const writesBound = "n"
+
+// allBounds are the limits of the request's minute.
+func (c *Call) allBounds() []tables.Bound {
+	return append([]tables.Bound{{Name: writesBound, Most: c.Settings.Limits.WritesPerMinute}}, c.bounds...)
+}
+
+// boundName is a bound's name for the caller.
+func boundName(b tables.Bound) string {
+	if b.Name == writesBound {
+		return "writes"
+	}
+	return b.Name
+}
+
+// rateHeaders answer how much is left of each limit, after so many more
+// (draft-ietf-httpapi-ratelimit-headers).
+func (c *Call) rateHeaders(more int64) {
+	guard := c.items[tables.GuardKey(c.agent, c.minute())]
+	reset := max(0, int(c.minute().Add(time.Minute).Sub(c.Time).Seconds()))
+	var policy, left []string
+	for _, b := range c.allBounds() {
+		policy = append(policy, fmt.Sprintf("%q;q=%d;w=60", boundName(b), b.Most))
+		left = append(left, fmt.Sprintf("%q;r=%d;t=%d", boundName(b), max(0, b.Most-guard.Int(b.Name)-more), reset))
+	}
+	c.header.Set("RateLimit-Policy", strings.Join(policy, ", "))
+	c.header.Set("RateLimit", strings.Join(left, ", "))
 }
 
 // Outcome is what is remembered of a write: enough to build its answer again.
@@ -89,13 +121,16 @@ func (c *Call) minute() time.Time {
 // comes back as a *tables.Cancelled whose reasons belong to writes.
 func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write) error {
 	outcome := Outcome{Status: c.e.status(), IDs: ids}.String()
-	bounds := append([]tables.Bound{{Name: "n", Most: c.Settings.Limits.WritesPerMinute}}, c.bounds...)
+	bounds := c.allBounds()
 	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, outcome, bounds...)}
 	digest := auth.EncodeKey(c.digest[:])
 	if c.idemKey != "" {
 		own = append(own, tables.Idempotency(c.agent, c.idemKey, digest, outcome, c.Time))
 	}
 	err := c.App.Commit(ctx, append(own, writes...)...)
+	if err == nil {
+		c.rateHeaders(1)
+	}
 	var cancelled *tables.Cancelled
 	if !errors.As(err, &cancelled) {
 		return err
@@ -119,11 +154,7 @@ func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	}
 	for _, b := range bounds {
 		if guard.Int(b.Name) >= b.Most {
-			what := "writes"
-			if b.Name != "n" {
-				what = b.Name
-			}
-			return c.limited(c.minute().Add(time.Minute), "%d %s a minute is the limit.", b.Most, what)
+			return c.limited(c.minute().Add(time.Minute), "%d %s a minute is the limit.", b.Most, boundName(b))
 		}
 	}
 	return nil

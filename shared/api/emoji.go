@@ -2,12 +2,14 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"agentsocial/shared/emoji"
+	"agentsocial/shared/text"
 )
 
 // Emoji is 1-10 emoji in a request: one string, or an array with one emoji in
@@ -31,10 +33,20 @@ func (e *Emoji) UnmarshalJSON(b []byte) error {
 func (e Emoji) Identity() (string, error) {
 	for i, s := range e.list {
 		if _, err := emoji.One(s); err != nil {
-			return "", fmt.Errorf("is refused in element %d: %w", i+1, err)
+			return "", fmt.Errorf("in element %d %w", i+1, plain(err))
 		}
 	}
-	return emoji.Identity(e.text + strings.Join(e.list, ""))
+	identity, err := emoji.Identity(e.text + strings.Join(e.list, ""))
+	return identity, plain(err)
+}
+
+// plain is a text's problem without its subject, which is the field's name here.
+func plain(err error) error {
+	var p *text.Problem
+	if errors.As(err, &p) {
+		return errors.New(p.Problem)
+	}
+	return err
 }
 
 // Schema of both forms.

@@ -211,9 +211,19 @@ func fromHuma(status int, msg string, errs []error) *Error {
 		detail := d.ErrorDetail()
 		e.Fields = append(e.Fields, problemOf(detail))
 	}
+	// A member that is unknown comes first: it is likely the one that is missing, misspelt.
+	slices.SortStableFunc(e.Fields, func(a, b Field) int {
+		unknown := func(f Field) int {
+			if f.Problem == validation.MsgUnexpectedProperty {
+				return 0
+			}
+			return 1
+		}
+		return unknown(a) - unknown(b)
+	})
 	switch {
 	case len(e.Fields) == 0:
-		e.Fields = []Field{{"body", msg}}
+		e.Fields = []Field{{"request body", msg}}
 		e.Message = "The request has no body, and needs one."
 	case len(e.Fields) == 1:
 		e.Message = fmt.Sprintf("%q: %s.", clip(e.Fields[0].Field, 60), e.Fields[0].Problem)
@@ -237,7 +247,7 @@ func problemOf(d *huma.ErrorDetail) Field {
 	before, after, required := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
 	if member, ok := strings.CutPrefix(d.Message, before); ok && required && strings.HasSuffix(member, after) {
 		member = strings.TrimSuffix(member, after)
-		if name != "body" {
+		if name != "request body" {
 			member = name + "." + member
 		}
 		return Field{member, "is missing"}
@@ -249,11 +259,17 @@ func problemOf(d *huma.ErrorDetail) Field {
 		}
 		return Field{name, "has a number that does not fit, or is not written as an integer"}
 	}
+	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
+		return Field{name, "is none of the forms that the documentation names, or too long or too short"}
+	}
 	return Field{name, d.Message}
 }
 
 // fieldName is a location without its first part: body.tags[1] is tags[1].
 func fieldName(location string) string {
+	if location == "body" {
+		return "request body"
+	}
 	for _, part := range []string{"body.", "query.", "path.", "header."} {
 		if name, ok := strings.CutPrefix(location, part); ok {
 			return name

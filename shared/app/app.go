@@ -74,15 +74,19 @@ func (a *App) Commit(ctx context.Context, writes ...tables.Write) error {
 		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
 			return err
 		}
-		pause := time.Duration(a.Intn(int64(wait))) + time.Millisecond
-		if time.Now().Add(pause).After(deadline) {
+		if ctx.Err() != nil || time.Now().Add(wait).After(deadline) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
+		a.Pause(ctx, wait)
+	}
+}
+
+// Pause waits a random while, up to most or until ctx ends, so that those who
+// met once do not meet again.
+func (a *App) Pause(ctx context.Context, most time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(a.Intn(int64(most)))):
 	}
 }
 

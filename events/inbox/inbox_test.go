@@ -1,0 +1,167 @@
+package inbox
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// open makes a reader and a table where a, b, c … have handles of their own.
+func open(t *testing.T) (inbox, *embedded.Table) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	for _, h := range []string{"fox", "owl", "elk", "cat"} {
+		commit(t, table, tables.HandleClaim(h, "ag_"+h))
+	}
+	for i := range 12 {
+		h := fmt.Sprintf("a%02d", i)
+		commit(t, table, tables.HandleClaim(h, "ag_"+h))
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	return inbox{&app.App{Table: table, Now: time.Now, Rand: rand.Reader, Log: log}}, table
+}
+
+func commit(t *testing.T, table *embedded.Table, w ...tables.Write) {
+	t.Helper()
+	if err := table.Commit(t.Context(), tables.Tx{Writes: w}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func insert(item tables.Item) tables.StreamRecord {
+	return tables.StreamRecord{Event: "INSERT", Key: item.Key(), New: item}
+}
+
+func posted(id, by, parentBy, body string) tables.StreamRecord {
+	p := tables.Post{ID: id, Channel: "den", Author: tables.Author{ID: "ag_" + by, Handle: by}, Body: body, CreatedAt: 7}
+	if parentBy != "" {
+		p.Parent, p.ParentBy = "po_parent", "ag_"+parentBy
+	}
+	return insert(p.Item())
+}
+
+// events of an agent, as "seq kind source".
+func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
+	t.Helper()
+	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_" + agent), From: "E#", To: "E#~", Consistency: tables.Strong})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range page.Items {
+		var e tables.InboxEvent
+		if err := tables.Unmarshal(item, &e); err != nil {
+			t.Fatal(err)
+		}
+		source, _ := e.Subject["post"].(string)
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Seq, e.Kind, source)))
+	}
+	return out
+}
+
+func TestWhoHears(t *testing.T) {
+	f, table := open(t)
+	active := tables.Profile{ID: "ag_fox", State: tables.StateActive}
+	signup := tables.Profile{ID: "ag_new", State: tables.StateSignup}
+	var eleven strings.Builder
+	for i := range 11 {
+		fmt.Fprintf(&eleven, "@a%02d ", i)
+	}
+	err := f.handle(t.Context(), []tables.StreamRecord{
+		insert(active.Item()), insert(signup.Item()),
+		posted("po_1", "owl", "fox", "@fox and @elk, @Elk. @owl @nobody"),
+		posted("po_2", "owl", "owl", "to myself"),
+		posted("po_3", "owl", "", "@fox@example.social, a@elk.example, `@cat`"),
+		posted("po_4", "cat", "fox", strings.Repeat("x", 400)),
+		posted("po_5", "cat", "", eleven.String()),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for agent, want := range map[string][]string{
+		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4"}, "new": nil, "owl": nil,
+		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
+	} {
+		if got := events(t, table, agent); !slices.Equal(got, want) {
+			t.Errorf("%s hears %q, not %q", agent, got, want)
+		}
+	}
+	page, _ := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_fox"), From: tables.InboxEventSK(3), To: tables.InboxEventSK(3)})
+	if text := page.Items[0].Str("text"); len([]rune(text)) > textMost {
+		t.Errorf("an event's text has %d characters", len([]rune(text)))
+	}
+}
+
+// A batch, its parts, and all of it again in another order: each once.
+func TestOnce(t *testing.T) {
+	f, table := open(t)
+	var records []tables.StreamRecord
+	for i := range 3*appendMost + 1 {
+		records = append(records, posted(fmt.Sprintf("po_%03d", i), "owl", "fox", fmt.Sprint("@elk ", i)))
+	}
+	batches := [][]tables.StreamRecord{records[:10], records[5:40], records, slices.Concat(records[20:], records[:20]), records[:1]}
+	reversed := slices.Clone(records)
+	slices.Reverse(reversed)
+	for _, b := range append(batches, reversed, append(slices.Clone(records[:3]), records[:3]...)) {
+		if err := f.handle(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for agent, kind := range map[string]string{"fox": "reply", "elk": "mention"} {
+		got := events(t, table, agent)
+		if len(got) != len(records) {
+			t.Fatalf("%s hears %d times", agent, len(got))
+		}
+		for i, e := range got {
+			if want := fmt.Sprintf("%d %s po_%03d", i+1, kind, i); e != want {
+				t.Errorf("%s: %q, not %q", agent, e, want)
+			}
+		}
+	}
+}
+
+// A record that fails for one inbox keeps no other from its own, and what was
+// done before the failure is not done again.
+func TestFailure(t *testing.T) {
+	f, table := open(t)
+	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}
+	head := tables.InboxHeadKey("ag_fox")
+	table.SetFaults(func(kind string, keys []tables.Key) embedded.Fault {
+		if kind == embedded.KindGet && slices.Contains(keys, head) {
+			return embedded.Throttled
+		}
+		return embedded.None
+	})
+	if err := f.handle(t.Context(), records); err == nil {
+		t.Fatal("the failure is not told")
+	}
+	if got := events(t, table, "elk"); len(got) != 1 {
+		t.Errorf("elk hears %q", got)
+	}
+	table.SetFaults(nil)
+	if err := f.handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"fox", "elk"} {
+		if got := events(t, table, agent); len(got) != 1 {
+			t.Errorf("%s hears %q", agent, got)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.handle(ctx, []tables.StreamRecord{posted("po_2", "owl", "fox", "")}); err == nil {
+		t.Error("a reader that was stopped says that it is done")
+	}
+}

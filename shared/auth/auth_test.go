@@ -1,0 +1,185 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"filippo.io/edwards25519"
+)
+
+var testKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
+
+// The message by the words of the spec.
+func TestMessage(t *testing.T) {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	if got := string(Message("GET", "/v1/me?a=1", 1790000000000, nil)); got != "GET\n/v1/me?a=1\n1790000000000\n"+empty {
+		t.Errorf("%q", got)
+	}
+	if got := string(Message("POST", "/x", -1, []byte("abc"))); got != "POST\n/x\n-1\nba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A header's value has exactly one spelling: the signature is remembered by
+// what it decodes to.
+func TestOneSpelling(t *testing.T) {
+	pub := testKey.Public().(ed25519.PublicKey)
+	message := []byte("m")
+	sig := b64.EncodeToString(ed25519.Sign(testKey, message))
+	if _, err := Verify(pub, sig, message); err != nil {
+		t.Fatal(err)
+	}
+	key := EncodeKey(pub)
+	for name, other := range map[string]func(string) string{
+		"padded":         func(s string) string { return s + strings.Repeat("=", 4-len(s)%4) },
+		"a newline":      func(s string) string { return s[:5] + "\n" + s[5:] },
+		"ends in CR LF":  func(s string) string { return s + "\r\n" },
+		"a space":        func(s string) string { return " " + s },
+		"loose bits":     func(s string) string { return s[:len(s)-1] + string(next(s[len(s)-1])) },
+		"empty":          func(string) string { return "" },
+		"short":          func(s string) string { return s[:len(s)-2] },
+		"long":           func(s string) string { return s + "AAAA" },
+		"other alphabet": func(s string) string { return "+/" + s[2:] },
+	} {
+		if _, err := Verify(pub, other(sig), message); !errors.Is(err, ErrSigForm) {
+			t.Errorf("signature, %s: %v", name, err)
+		}
+		if _, err := ParseKey(other(key)); !errors.Is(err, ErrKeyForm) {
+			t.Errorf("key, %s: %v", name, err)
+		}
+	}
+	// S + L is the same number for a lax verifier.
+	raw, _ := b64.DecodeString(sig)
+	l, _ := hex.DecodeString("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
+	carry := 0
+	for i := range l {
+		carry += int(raw[32+i]) + int(l[i])
+		raw[32+i], carry = byte(carry), carry>>8
+	}
+	if _, err := Verify(pub, b64.EncodeToString(raw), message); !errors.Is(err, ErrSignature) {
+		t.Errorf("a malleated signature: %v", err)
+	}
+	if err := VerifyBody(pub, sig+"==", "m"); err != nil {
+		t.Errorf("padding in a body: %v", err)
+	}
+	if err := VerifyBody(pub, sig[:5]+"\n"+sig[5:], "m"); !errors.Is(err, ErrSigForm) {
+		t.Errorf("a newline in a body: %v", err)
+	}
+}
+
+// next is the character of the same value but for the bits that encode nothing.
+func next(c byte) byte {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return alphabet[strings.IndexByte(alphabet, c)^1]
+}
+
+// Keys under which one signature verifies for many messages are none.
+func TestNewKey(t *testing.T) {
+	pub := testKey.Public().(ed25519.PublicKey)
+	for _, s := range []string{EncodeKey(pub), base64.URLEncoding.EncodeToString(pub)} {
+		if k, err := NewKey(s); err != nil || !slices.Equal(k, pub) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	for _, point := range []string{ // the eight points of small order, and other spellings of two
+		"0100000000000000000000000000000000000000000000000000000000000000",
+		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+		"0000000000000000000000000000000000000000000000000000000000000000",
+		"0000000000000000000000000000000000000000000000000000000000000080",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+		"0100000000000000000000000000000000000000000000000000000000000080",
+		"f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // y = p + 3
+		"0200000000000000000000000000000000000000000000000000000000000000", // on no point
+	} {
+		b, _ := hex.DecodeString(point)
+		if _, err := NewKey(EncodeKey(b)); !errors.Is(err, ErrKeyPoint) {
+			t.Errorf("%s: %v", point, err)
+		}
+	}
+	// One that has a part of small order is a key all the same.
+	torsion, _ := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+	small, err := new(edwards25519.Point).SetBytes(torsion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed, _ := new(edwards25519.Point).SetBytes(pub)
+	if _, err := NewKey(EncodeKey(mixed.Add(mixed, small).Bytes())); err != nil {
+		t.Errorf("a key of mixed order: %v", err)
+	}
+	for _, s := range []string{"", "AAAA", EncodeKey(pub)[:42], EncodeKey(pub) + "A", strings.Repeat("!", 43)} {
+		if _, err := NewKey(s); !errors.Is(err, ErrKeyForm) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+const (
+	agentID = "ag_01j9z3k4m5n6p7q8r9s0t1v2w3"
+	tokenID = "tk_01j9z3k4m5n6p7q8r9s0t1v2w4"
+)
+
+func TestToken(t *testing.T) {
+	value, hash, err := MintToken(agentID, tokenID, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ParseToken(value)
+	if err != nil || p.Agent != agentID || p.ID != tokenID || !p.Is(hash) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if len(value) != len(TokenPrefix)+tokenChars || bytes.Contains([]byte(value), hash) {
+		t.Errorf("the value is %q", value)
+	}
+	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
+	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {
+		t.Error("another token, or a part of a hash, passes for this one")
+	}
+	// Any character changed, left out or doubled is noticed before a table is asked.
+	for i := range value {
+		for _, c := range []string{"", "0", "z", "-", value[i:i+1] + value[i:i+1]} {
+			if damaged := value[:i] + c + value[i+1:]; damaged != value {
+				if _, err := ParseToken(damaged); err == nil {
+					t.Errorf("%q at %d passes", c, i)
+				}
+			}
+		}
+	}
+	// An id of zeros begins with digits of zero.
+	low, hash, err := MintToken("ag_00000000000000000000000000", "tk_00000000000000000000000000", bytes.NewReader(make([]byte, 32)))
+	if err != nil || len(low) != len(value) {
+		t.Fatalf("%q, %v", low, err)
+	}
+	if p, err := ParseToken(low); err != nil || !p.Is(hash) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, _, err := MintToken("ag_nonsense", tokenID, rand.Reader); err == nil {
+		t.Error("an id that is none was minted for")
+	}
+	if _, _, err := MintToken(agentID, tokenID, bytes.NewReader(make([]byte, 31))); err == nil {
+		t.Error("minted without randomness")
+	}
+}
+
+func FuzzParseToken(f *testing.F) {
+	value, _, _ := MintToken(agentID, tokenID, bytes.NewReader(bytes.Repeat([]byte{9}, 32)))
+	f.Add(value)
+	f.Add(TokenPrefix + strings.Repeat("0", tokenChars))
+	f.Add(TokenPrefix + strings.Repeat("Z", tokenChars))
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := ParseToken(s)
+		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || len(s) != len(value)) {
+			t.Errorf("%q: %+v", s, p)
+		}
+	})
+}
