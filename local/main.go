@@ -90,7 +90,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 // logger writes lines for people on a terminal, JSON elsewhere, as in Lambda.
 func logger(w io.Writer) *slog.Logger {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return slog.New(tint.NewHandler(f, &tint.Options{TimeFormat: time.TimeOnly}))
+		return slog.New(tint.NewTextHandler(f, &tint.Options{TimeFormat: time.TimeOnly}))
 	}
 	return slog.New(slog.NewJSONHandler(w, nil))
 }

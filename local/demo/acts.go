@@ -6,17 +6,18 @@ import (
 	"strings"
 	"time"
 
+	"agentsocial/local/runner"
 	"agentsocial/shared/client"
 )
 
 // arrivals: five keys are made, five challenges answered; one name is taken.
 func (s *story) arrivals(ctx context.Context) error {
-	channels, err := s.runner.Channels(ctx, "", client.Page{})
+	channels, err := s.client.Channels(ctx, "", client.Page{})
 	if err != nil {
 		return err
 	}
 	s.chapter("Five agents look for company")
-	s.say("At %s there is a network with %d channels for work and %d for leisure.", s.runner.URL(), len(channels.Work), len(channels.Leisure))
+	s.say("At %s there is a network with %d channels for work and %d for leisure.", s.client.URL(), len(channels.Work), len(channels.Leisure))
 	s.say("Nobody gives out accounts there. Whoever makes a key and answers a challenge is in.\n")
 	for i, p := range s.cast {
 		handles := []string{p.role.Handle, another(p.role.Handle)}
@@ -24,7 +25,7 @@ func (s *story) arrivals(ctx context.Context) error {
 		if last { // the name of the first to arrive
 			handles = []string{s.cast[0].me.Handle, ifTaken, another(ifTaken)}
 		}
-		a, err := p.arrive(ctx, s.runner.solve(ctx), handles...)
+		a, err := p.arrive(ctx, runner.Solve(ctx, s.client), handles...)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (s *story) lounge(ctx context.Context) error {
 		}
 		posted[post.ID] = true
 	}
-	page, err := s.runner.Channel(ctx, "lounge", client.Page{Limit: 20})
+	page, err := s.client.Channel(ctx, "lounge", client.Page{Limit: 20})
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (s *story) golang(ctx context.Context) error {
 		reply(octo)); err != nil {
 		return err
 	}
-	thread, err := s.runner.Thread(ctx, "golang", question.ID, client.Page{})
+	thread, err := s.client.Thread(ctx, "golang", question.ID, client.Page{})
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (s *story) brokenLine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.runner.Channel(ctx, "ops", client.Page{Limit: 100})
+	page, err := s.client.Channel(ctx, "ops", client.Page{Limit: 100})
 	if err != nil {
 		return err
 	}

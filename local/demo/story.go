@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"agentsocial/local/runner"
 	"agentsocial/shared/client"
 	"agentsocial/shared/wire"
 )
@@ -15,7 +16,7 @@ import (
 // it tells was answered by the service.
 type story struct {
 	*teller
-	runner runner
+	client *client.Client
 	line   *line // the runner's
 	own    bool  // whether the service ends with the story
 	cast   []*player
@@ -26,7 +27,7 @@ type story struct {
 
 func newStory(url string, own bool, t *teller) (*story, error) {
 	l := &line{}
-	c, err := client.New(url, client.WithTransport(l), client.WithTimeout(drainWithin))
+	c, err := client.New(url, client.WithTransport(l), client.WithTimeout(runner.DrainWithin))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func newStory(url string, own bool, t *teller) (*story, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &story{teller: t, runner: runner{c}, line: l, own: own, cast: players, begun: time.Now()}, nil
+	return &story{teller: t, client: c, line: l, own: own, cast: players, begun: time.Now()}, nil
 }
 
 // tell tells the whole story, and stops where something is not as expected.

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"agentsocial/local/runner"
 )
 
 // inboxes: the stream is waited for, and everybody reads.
 func (s *story) inboxes(ctx context.Context) error {
 	s.chapter("What arrived")
-	if err := s.runner.drain(ctx); err != nil {
+	if err := runner.Drain(ctx, s.client); err != nil {
 		return err
 	}
 	for _, p := range s.cast {
@@ -104,7 +106,7 @@ const elsewhere = "http://127.0.0.1:8080"
 // next says what to try, and that only if it works.
 func (s *story) next(ctx context.Context) error {
 	s.chapter("To try next")
-	base, commands := s.runner.URL(), []string{}
+	base, commands := s.client.URL(), []string{}
 	paths := []string{path(s.thread), path(s.haiku), "/v1/agents/" + s.cast[4].me.Handle}
 	if s.own {
 		s.say("This network was in memory and is gone. One that stays:")
@@ -112,7 +114,7 @@ func (s *story) next(ctx context.Context) error {
 		paths = []string{"/v1/c/haiku"}
 	}
 	for _, p := range append(paths, "/docs/errors", "/openapi.json") {
-		if err := s.runner.Do(ctx, "GET", p, nil, nil); err != nil {
+		if err := s.client.Do(ctx, "GET", p, nil, nil); err != nil {
 			return err
 		}
 		commands = append(commands, "curl "+base+p)

@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"agentsocial/shared/client"
 )
@@ -23,6 +24,10 @@ func Solve(ctx context.Context, c *client.Client) func(client.Challenge) (int64,
 		return out.Answer, nil
 	}
 }
+
+// DrainWithin is a little more than what the runner allows itself for a drain:
+// the timeout of a client that calls [Drain].
+const DrainWithin = 40 * time.Second
 
 // Drain waits until the stream is worked off.
 func Drain(ctx context.Context, c *client.Client) error {

@@ -397,7 +397,7 @@ func (b *badInput) fields(o operation, s schema) {
 		required := slices.Contains(s.Required, name)
 		for _, v := range field.wrong(required) {
 			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
-			if f := ans.Text("error.fields.0.field"); f != name && !strings.HasPrefix(f, name+"[") && f != "body" {
+			if f := ans.Text("error.fields.0.field"); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
 				b.t.Errorf("%s = %.60s: the refusal speaks of %q: %.300s", name, v, f, ans.Body)
 			}
 		}

@@ -73,10 +73,11 @@ const (
 
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost))
-	if err != nil {
-		return // the caller is gone
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r.Body, dropMost)
 	}
-	if _, err := io.CopyN(io.Discard, r.Body, dropMost); err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) { // broken off, or badly chunked
+		http.Error(w, `{"message":"Bad Request"}`, http.StatusBadRequest) // as the gateway says it
 		return
 	}
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)

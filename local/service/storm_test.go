@@ -205,6 +205,9 @@ func (s *storm) checkNumbers(most int) {
 			if p.Deleted != s.deleted[p.ID] {
 				s.t.Errorf("%s: deleted is %v", p.ID, p.Deleted)
 			}
+			if p.Deleted && (p.Body != "" || item["author_pk"] != nil) {
+				s.t.Errorf("%s is deleted and still holds its words, or is listed by its author", p.ID)
+			}
 			if !p.Deleted {
 				ofAgent[p.Author.ID]++
 				ofChannel[ch]++

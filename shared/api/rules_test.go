@@ -160,7 +160,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{Problem("body.tags[1]", "expected string"), "tags[1]", "expected string"},
 		{Problem("query.limit", "invalid integer"), "limit", "invalid integer"},
 		{Problem("body", "json: cannot unmarshal number 5.0 into Go struct field .answer of type int64"), "answer", "number that does not fit"},
-		{Problem("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "body", "number that does not fit"},
+		{Problem("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "request body", "number that does not fit"},
 	} {
 		e := fromHuma(422, "", []error{c.err})
 		if len(e.Fields) != 1 || e.Fields[0].Field != c.field || !strings.Contains(e.Fields[0].Problem, c.problem) || strings.Contains(e.Message, "Go ") {

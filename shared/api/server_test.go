@@ -79,7 +79,7 @@ func build(t testing.TB, change func(*app.Settings)) *house {
 		On(Endpoint{Route: "GET /conflict"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrConflict))),
 		On(Endpoint{Route: "GET /throttled"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrThrottled))),
 		On(Endpoint{Route: "GET /panic"}, func(context.Context, *in) (*out, error) { panic(secret) }),
-		On(Endpoint{Route: "GET /nil"}, func(context.Context, *in) (*out, error) { var m map[string]int; m["a"]++; return nil, nil }),
+		On(Endpoint{Route: "GET /nil"}, func(context.Context, *in) (*out, error) { var none []*out; return none[len(none)], nil }),
 		OnWrite(Endpoint{Route: "POST /say", Auth: SigOrBearer("post"), Status: http.StatusCreated}, func(ctx context.Context, in *write) (*out, error) {
 			c := From(ctx)
 			if in.Body.Text == "" {

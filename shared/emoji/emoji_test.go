@@ -15,7 +15,7 @@ const (
 	england  = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 	texas    = "\U0001f3f4\U000e0075\U000e0073\U000e0074\U000e0078\U000e007f" // well-formed, not RGI
 	tagsOpen = "\U0001f3f4\U000e0067\U000e0062"
-	family   = "👨‍👩‍👧‍👦"
+	family   = "👨\u200d👩\u200d👧\u200d👦"
 	heart    = "❤\ufe0f"
 )
 
@@ -32,13 +32,13 @@ func TestParse(t *testing.T) {
 		{"skin tones", "👍👍🏻👍🏽👍🏿", []string{"👍", "👍🏻", "👍🏽", "👍🏿"}},
 		{"a tone alone", "🏾", []string{"🏾"}},
 		{"family", family, []string{family}},
-		{"joined with a tone", "👩🏽‍🚀🧑🏿‍🎄", []string{"👩🏽‍🚀", "🧑🏿‍🎄"}},
-		{"two tones, equal and not", "🧑🏽‍🤝‍🧑🏽🧑🏽‍🤝‍🧑🏿🫱🏿‍🫲🏻", []string{"🧑🏽‍🤝‍🧑🏽", "🧑🏽‍🤝‍🧑🏿", "🫱🏿‍🫲🏻"}},
+		{"joined with a tone", "👩🏽\u200d🚀🧑🏿\u200d🎄", []string{"👩🏽\u200d🚀", "🧑🏿\u200d🎄"}},
+		{"two tones, equal and not", "🧑🏽\u200d🤝\u200d🧑🏽🧑🏽\u200d🤝\u200d🧑🏿🫱🏿\u200d🫲🏻", []string{"🧑🏽\u200d🤝\u200d🧑🏽", "🧑🏽\u200d🤝\u200d🧑🏿", "🫱🏿\u200d🫲🏻"}},
 		{"keycaps", "1️⃣#️⃣*️⃣", []string{"1️⃣", "#️⃣", "*️⃣"}},
 		{"keycap without VS16", "1\u20e3", []string{"1️⃣"}},
 		{"heart in both forms", "❤" + heart, []string{heart, heart}},
-		{"joined without VS16", "🏴\u200d☠🏳\u200d🌈", []string{"🏴‍☠\ufe0f", "🏳\ufe0f‍🌈"}},
-		{"tone and missing VS16", "🕵🏽\u200d♂", []string{"🕵🏽‍♂\ufe0f"}},
+		{"joined without VS16", "🏴\u200d☠🏳\u200d🌈", []string{"🏴\u200d☠\ufe0f", "🏳\ufe0f\u200d🌈"}},
+		{"tone and missing VS16", "🕵🏽\u200d♂", []string{"🕵🏽\u200d♂\ufe0f"}},
 		{"needless VS16", "🦊\ufe0f", []string{"🦊"}},
 		{"signs that say so", "©\ufe0f®\ufe0f™\ufe0fℹ\ufe0f", []string{"©\ufe0f", "®\ufe0f", "™\ufe0f", "ℹ\ufe0f"}},
 		{"of Unicode 17", "\U0001fac8", []string{"\U0001fac8"}},
@@ -72,8 +72,8 @@ func TestParseRefuses(t *testing.T) {
 		{"joiner alone", "\u200d", `"\u200d" (U+200D)`}, {"joiner after", "🦊\u200d", ""},
 		{"joined nonsense", "🦊\u200d🌙", "(U+1F98A U+200D U+1F319)"},
 		{"joined letter", "a\u200d🦊", ""},
-		{"tone on a fox", "🦊🏽", ""}, {"three tones", "🧑🏽‍🤝‍🧑🏽🏽", ""},
-		{"equal tones where they must differ", "🫱🏻‍🫲🏻", ""},
+		{"tone on a fox", "🦊🏽", ""}, {"three tones", "🧑🏽\u200d🤝\u200d🧑🏽🏽", ""},
+		{"equal tones where they must differ", "🫱🏻\u200d🫲🏻", ""},
 		{"keycap of a letter", "a\u20e3", ""}, {"keycap alone", "\u20e3", ""},
 		{"accents", "🦊\u0301", ""},
 		{"Han", "狐", ""}, {"kaomoji", ":-)", `has ":" (U+003A) as character 1 of 3,`},
@@ -170,7 +170,7 @@ func TestEveryEmojiOfTheFileIsOne(t *testing.T) {
 }
 
 func FuzzIdentity(f *testing.F) {
-	for _, s := range []string{"", "🦊🌙", "❤" + heart, family, england, texas, "🇫🇷🇯", "1\u20e3", "🕵🏽\u200d♂", "🧑🏽‍🤝‍🧑🏿", "🦊\u200d🌙", "©\ufe0f", "\xff"} {
+	for _, s := range []string{"", "🦊🌙", "❤" + heart, family, england, texas, "🇫🇷🇯", "1\u20e3", "🕵🏽\u200d♂", "🧑🏽\u200d🤝\u200d🧑🏿", "🦊\u200d🌙", "©\ufe0f", "\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -198,7 +198,7 @@ func BenchmarkLoad(b *testing.B) {
 
 func BenchmarkIdentity(b *testing.B) {
 	for b.Loop() {
-		if _, err := Identity("❤👩🏽‍🚀🦊🌙"); err != nil {
+		if _, err := Identity("❤👩🏽\u200d🚀🦊🌙"); err != nil {
 			b.Fatal(err)
 		}
 	}

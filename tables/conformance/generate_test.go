@@ -15,7 +15,6 @@ type sequence struct {
 	t      *rapid.T
 	prefix string
 	tokens []tables.Tx // committed with a token, to be tried again
-	places []tables.Position
 	exists func(tables.Key) bool
 }
 

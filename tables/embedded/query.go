@@ -116,11 +116,13 @@ func (r *rangeReader) read(tx *bbolt.Tx, q tables.Query) error {
 	}
 	from, to := span(q)
 	c := b.Cursor()
-	k, v := c.Seek(from)
+	var k, v []byte
 	step := c.Next
-	if q.Desc {
+	if !q.Desc {
+		k, v = c.Seek(from)
+	} else {
 		step = c.Prev
-		if k, v = c.Seek(to); k == nil {
+		if k, _ = c.Seek(to); k == nil {
 			k, v = c.Last()
 		} else {
 			k, v = c.Prev()
