@@ -33,7 +33,7 @@ build: ## the functions' binaries, for Lambda on arm64
 	    -tags lambda.norpc -o build/$$n/bootstrap ./$$f; done
 
 STAGE ?= prod
-CDK = JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1 npx --yes --prefer-offline aws-cdk@2.1148.1
+CDK = JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1 npx --yes --prefer-offline aws-cdk@2.1148.1
 
 synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
 	$(CDK) synth --quiet -c stage=$(STAGE)

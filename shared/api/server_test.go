@@ -334,6 +334,11 @@ func TestReadLimit(t *testing.T) {
 			if n < 6 || n == 3000 { // 100/16 samples at the least
 				t.Errorf("refused after %d", n)
 			}
+			for range 20 { // not the samples alone
+				if w, _ := h.answer(request(h)); w.Code != 429 {
+					t.Errorf("answered %d once the limit was met", w.Code)
+				}
+			}
 			h.now = h.now.Add(time.Minute)
 			if w, _ := h.answer(request(h)); w.Code == 429 {
 				t.Error("still refused a minute later")
