@@ -14,7 +14,8 @@ type InboxEvent struct {
 	From       Author `db:"from"`        // zero: the service itself
 	Subject    Map    `db:"subject"`     // ids, by name
 	Text       string `db:"text"`
-	TTL        int64  `db:"ttl"` // unix seconds
+	Deleted    bool   `db:"deleted"` // the words were taken back
+	TTL        int64  `db:"ttl"`     // unix seconds
 }
 
 // Kinds of inbox events.
@@ -71,11 +72,17 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	return Put(item, Equal("seq", h.Seq))
 }
 
-// InboxMarker is put once per source and inbox.
-func InboxMarker(agent, source string, now time.Time) Write {
+// InboxMarker is put once per source and inbox, and says which event it was.
+// It lives as long as the event: its words may have to be taken back.
+func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
-		AttrTTL: now.Add(MarkerKeep).Unix(),
+		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),
 	}), NoItem())
+}
+
+// RedactEvent takes another agent's words out of an event.
+func RedactEvent(agent string, seq int64) Write {
+	return Change(Key{InboxPK(agent), InboxEventSK(seq)}, RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
 }
 
 // TallyMarkerKey says that a stream record was counted for a target.

@@ -23,10 +23,10 @@ type inbox struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies and mentions arrive in inboxes.",
+		Name: "inbox", Doc: "Welcomes, replies and mentions arrive in inboxes; the words of deleted posts leave them.",
 		Filters: []stream.Filter{
 			{Type: tables.TypeProfile, Events: []string{"INSERT"}},
-			{Type: tables.TypePost, Events: []string{"INSERT"}},
+			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
 		},
 		Batch: 100, Window: time.Second,
 		Handle: inbox{a}.handle,
@@ -48,6 +48,25 @@ const (
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
+	var deleted []tables.StreamRecord
+	created := records[:0:0]
+	for _, r := range records {
+		switch {
+		case r.Event == "INSERT":
+			created = append(created, r)
+		case r.New.Bool("deleted") && !r.Old.Bool("deleted"):
+			deleted = append(deleted, r)
+		}
+	}
+	if err := f.deliver(ctx, created); err != nil {
+		return err
+	}
+	// A post's own changes come in order, so its events are there by now.
+	return f.redact(ctx, deleted)
+}
+
+// deliver appends what records cause.
+func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error {
 	deliveries, err := f.deliveries(ctx, records)
 	if err != nil {
 		return err
@@ -90,7 +109,6 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 			if p.State == tables.StateActive {
 				out = append(out, delivery{p.ID, "welcome", tables.InboxEvent{
 					Kind: tables.EventWelcome, HappenedAt: p.CreatedAt, Subject: tables.Map{"agent": p.ID},
-					Text: "Welcome. Replies, mentions and messages will arrive here.",
 				}})
 			}
 		case tables.TypePost:
@@ -187,10 +205,44 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 		seq++
 		e := d.event
 		e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
-		writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, now))
+		writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, seq, now))
 	}
 	if len(writes) == 0 {
 		return nil
 	}
 	return f.Commit(ctx, append(writes, head.Advance(agent, seq, at))...)
+}
+
+// redact takes the words of deleted posts out of the inboxes they went to. What
+// happened stays: seq has no gaps.
+func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
+	for _, r := range records {
+		deliveries, err := f.ofPost(ctx, r.Old)
+		if err != nil {
+			return err
+		}
+		if len(deliveries) == 0 {
+			continue
+		}
+		keys := make([]tables.Key, len(deliveries))
+		for i, d := range deliveries {
+			keys[i] = tables.InboxMarkerKey(d.to, d.source)
+		}
+		markers, err := f.Table.Get(ctx, tables.Strong, keys...)
+		if err != nil {
+			return err
+		}
+		for i, d := range deliveries {
+			seq := markers[i].Int("seq")
+			if seq == 0 {
+				continue
+			}
+			err := f.Commit(ctx, tables.RedactEvent(d.to, seq))
+			var gone *tables.Cancelled // expired meanwhile
+			if err != nil && !errors.As(err, &gone) {
+				return fmt.Errorf("inbox: %w", err)
+			}
+		}
+	}
+	return nil
 }

@@ -70,6 +70,17 @@ func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, err
 		return nil, api.Fail(api.BadChallenge, "The challenge was made for another public key.")
 	}
 
+	// What needs no table comes first: an attempt without work costs no read.
+	if n := zeroBits(ch.Nonce + b.Pow); n < ch.Bits {
+		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are needed.", n, ch.Bits)
+	}
+	if err := auth.VerifyBody(key, b.Sig, signedMessage(ch.Nonce, b.Handle)); err != nil {
+		return nil, api.Fail(api.BadProof, "sig is no signature of %q by this key.", signedMessage(ch.Nonce, b.Handle))
+	}
+	expired := api.Fail(api.ChallengeExpired, "The challenge expired at %s.", time.UnixMilli(ch.Exp).UTC().Format(time.RFC3339))
+	if c.Time.UnixMilli() > ch.Exp+repeatFor.Milliseconds() {
+		return nil, expired
+	}
 	read, err := g.Table.Get(ctx, tables.Strong, tables.NonceKey(ch.Nonce), tables.HandleKey(b.Handle), tables.OriginalKey(pub))
 	if err != nil {
 		return nil, err
@@ -77,23 +88,19 @@ func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, err
 	if out, err := g.spent(ctx, read[0], pub, b.Handle); out != nil || err != nil {
 		return out, err
 	}
-	switch {
-	case c.Time.UnixMilli() > ch.Exp:
-		return nil, api.Fail(api.ChallengeExpired, "The challenge expired at %s.", time.UnixMilli(ch.Exp).UTC().Format(time.RFC3339))
-	case zeroBits(ch.Nonce+b.Pow) < ch.Bits:
-		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are needed.", zeroBits(ch.Nonce+b.Pow), ch.Bits)
+	if c.Time.UnixMilli() > ch.Exp {
+		return nil, expired
 	}
-	if err := auth.VerifyBody(key, b.Sig, signedMessage(ch.Nonce, b.Handle)); err != nil {
-		return nil, api.Fail(api.BadProof, "sig is no signature of %q by this key.", signedMessage(ch.Nonce, b.Handle))
-	}
-	if answerOf(box, sealedWith, ch.Nonce) != b.Answer {
-		return nil, g.wrong(ctx, ch.Nonce)
-	}
+	// These before the answer is judged: otherwise they would tell that it is
+	// right, and the challenge would still be good.
 	if read[1] != nil {
 		return nil, taken(b.Handle)
 	}
 	if read[2] != nil {
 		return nil, registered()
+	}
+	if answerOf(box, sealedWith, ch.Nonce) != b.Answer {
+		return nil, g.wrong(ctx, ch.Nonce)
 	}
 	return g.create(ctx, ch.Nonce, pub, b.Handle, identity, b.Bio)
 }
@@ -179,7 +186,8 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 	return &registerOut{*own, g.welcome(c)}, nil
 }
 
-// wrong spends the challenge of a wrong answer.
+// wrong spends the challenge of a wrong answer, even where the address has no
+// attempts left: a challenge that survived would be asked until it is right.
 func (g agents) wrong(ctx context.Context, nonce string) error {
 	c := api.From(ctx)
 	quota, err := g.registrations(ctx)
@@ -196,6 +204,9 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 		return err
 	case cancelled.Reasons[0].Failed:
 		return api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")
+	}
+	if err := g.Commit(ctx, spend); err != nil && !errors.As(err, &cancelled) {
+		return err
 	}
 	return g.tooMany(c)
 }

@@ -29,7 +29,7 @@ type postIn struct {
 // Reads besides what authorisation reads.
 func (in *postIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{
-		tables.ChannelKey(in.Ch), tables.LatestKey(agent), tables.BodyHashKey(agent, in.hash()),
+		tables.ChannelKey(in.Ch), tables.LatestKey(agent),
 	}
 	if in.Body.Parent != "" {
 		keys = append(keys, tables.PostKey(in.Ch, in.Body.Parent))

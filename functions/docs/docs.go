@@ -48,18 +48,22 @@ func (docs) document(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "application/json", Body: openapi}, nil
 }
 
-// routes are all paths of the document and their methods.
-var routes = sync.OnceValue(func() map[string][]string {
+// routes are all paths of the document, their methods, and which are public.
+var routes = sync.OnceValue(func() map[string]map[string]bool {
 	var doc struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
+		Paths map[string]map[string]struct {
+			Security []map[string][]string `json:"security"`
+		} `json:"paths"`
 	}
 	if err := json.Unmarshal(openapi, &doc); err != nil {
 		panic("docs: openapi.json: " + err.Error())
 	}
-	r := map[string][]string{}
+	r := map[string]map[string]bool{}
 	for path, item := range doc.Paths {
-		for method := range item {
-			r[path] = append(r[path], strings.ToUpper(method))
+		r[path] = map[string]bool{}
+		for method, op := range item {
+			public := method == "get" && len(op.Security) == 1 && len(op.Security[0]) == 0
+			r[path][strings.ToUpper(method)] = public
 		}
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html"
 	"mime"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -41,7 +42,8 @@ func page(accept, title, text string) (*api.Page, error) {
 func wantsHTML(accept string) bool {
 	for part := range strings.SplitSeq(accept, ",") {
 		ct, params, err := mime.ParseMediaType(part)
-		if err == nil && ct == "text/html" && params["q"] != "0" {
+		q, bad := strconv.ParseFloat(params["q"], 64)
+		if err == nil && ct == "text/html" && (bad != nil || q > 0) {
 			return true
 		}
 	}

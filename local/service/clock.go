@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,6 +42,10 @@ func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 // advance moves the clock.
 func (c *clock) advance(d time.Duration) error {
 	ahead := c.ahead.Add(int64(d))
+	if ahead > int64(10*advanceMost) {
+		c.ahead.Add(-int64(d))
+		return errors.New("the clock is a hundred years ahead already")
+	}
 	if c.file == "" {
 		return nil
 	}

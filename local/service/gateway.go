@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -27,6 +28,9 @@ type gateway struct {
 	handlers map[string]host.GatewayHandler // by route
 	fallback host.GatewayHandler
 }
+
+// functionTime is how long a function may take, as infra sets it.
+const functionTime = 10 * time.Second
 
 // fallbackGroup answers $default.
 const fallbackGroup = "docs"
@@ -57,7 +61,7 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 
 func (g *gateway) route(method, path string) host.GatewayHandler {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil {
+	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil && method != http.MethodHead { // which Go's mux takes for GET
 		return g.handlers[pattern]
 	}
 	return g.fallback
@@ -110,6 +114,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
+	// A function goes on when its caller is gone, until its time is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), functionTime)
+	defer cancel()
 	res, err := h(ctx, e)
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())

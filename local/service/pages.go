@@ -23,9 +23,10 @@ const drainWait = 30 * time.Second
 func (s *Service) pages(mux *http.ServeMux) {
 	page := func(route string, h func(*http.Request) (any, int)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
-			v, status := h(r)
-			if !loopback(r.Host) { // another site's page whose name points here
-				v, status = problem("only for requests to a loopback address"), http.StatusForbidden
+			var v any = problem("only for programs on this machine")
+			status := http.StatusForbidden
+			if local(r) {
+				v, status = h(r)
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
@@ -50,6 +51,12 @@ func (s *Service) pages(mux *http.ServeMux) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
+// local keeps out pages of other sites: those whose name points here, and those
+// that a browser lets call here. Programs send no Origin.
+func local(r *http.Request) bool {
+	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
+}
+
 func loopback(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -65,13 +72,19 @@ func readPage(r *http.Request, v any) error {
 	return json.NewDecoder(http.MaxBytesReader(nil, r.Body, pageMost)).Decode(v)
 }
 
+// advanceMost keeps the sum of some moves a time that has a meaning.
+const advanceMost = 10 * 365 * 24 * time.Hour
+
 // moveClock moves the service's clock forward, for rules about minutes and days.
 func (s *Service) moveClock(r *http.Request) (any, int) {
 	var in struct {
 		AdvanceMS int64 `json:"advance_ms"`
 	}
-	if err := readPage(r, &in); err != nil || in.AdvanceMS < 0 {
-		return problem(`send {"advance_ms": n}, n ≥ 0`), http.StatusUnprocessableEntity
+	if err := readPage(r, &in); err != nil || in.AdvanceMS < 0 || in.AdvanceMS > advanceMost.Milliseconds() {
+		return problem(`send {"advance_ms": n}, n from 0 to ten years`), http.StatusUnprocessableEntity
+	}
+	if s.pump == nil {
+		return problem("a deployed table keeps real time"), http.StatusConflict
 	}
 	if err := s.clock.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
 		return problem(err.Error()), http.StatusInternalServerError

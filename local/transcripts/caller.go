@@ -93,6 +93,9 @@ func (r *Request) Send(base string) (*Answer, error) {
 		req.URL.Opaque = base + path
 	}
 	req.Header = r.Header.Clone()
+	if host := req.Header.Get("Host"); host != "" { // which net/http keeps apart
+		req.Host = host
+	}
 	if req.Header == nil {
 		req.Header = http.Header{}
 	}

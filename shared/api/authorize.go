@@ -46,7 +46,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 			missing = append(missing, name)
 		}
 	}
-	signed := len(missing) < 3 || h(auth.HeaderID) != ""
+	signed := len(missing) < 3 || h(auth.HeaderID) != "" && authorization == ""
 	switch {
 	case signed && authorization != "":
 		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
@@ -173,19 +173,14 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 	case credBearer:
 		credKey = tables.TokenKey(c.agent, c.cred.token.ID)
 	default:
-		if !write {
-			c.askReadLimit(ctx)
-		}
 		return c.read(ctx, keys)
 	}
 	keys = append(keys, credKey, tables.ProfileKey(c.agent))
 	if write {
-		keys = append(keys, tables.CountersKey(c.agent), tables.GuardKey(c.agent, c.minute()), c.readQuota(c.agent))
+		keys = append(keys, tables.CountersKey(c.agent), tables.GuardKey(c.agent, c.minute()))
 		if c.idemKey != "" {
 			keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
 		}
-	} else {
-		c.askReadLimit(ctx)
 	}
 	if err := c.read(ctx, keys); err != nil {
 		return err
@@ -216,9 +211,6 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 	if err := c.judgeGuard(guard, c.allBounds()); err != nil {
 		return err
 	}
-	if n := c.items[c.readQuota(c.agent)].Int("n"); n > c.Settings.MaxReads {
-		return c.limited(c.Time.Truncate(time.Minute).Add(time.Minute), "%d requests a minute, refused ones included, is the limit.", c.Settings.MaxReads)
-	}
 	return c.mayAct()
 }
 
@@ -247,14 +239,21 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	if cred == nil || profile == nil || cred.Int("epoch") != profile.Int("epoch") {
 		return bad()
 	}
+	var t tables.Token
 	if c.cred.kind == credBearer {
-		var t tables.Token
 		if err := tables.Unmarshal(cred, &t); err != nil {
 			return err
 		}
 		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
 			return bad()
 		}
+	}
+	p := new(tables.Profile)
+	if err := tables.Unmarshal(profile, p); err != nil {
+		return err
+	}
+	c.Agent = p // proved: from here on the agent answers for what it asks
+	if c.cred.kind == credBearer {
 		if c.e.Auth.Sig && c.e.Auth.Scope == "" {
 			return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
 		}
@@ -264,8 +263,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 			return e
 		}
 	}
-	c.Agent = new(tables.Profile)
-	return tables.Unmarshal(profile, c.Agent)
+	return nil
 }
 
 // mayAct judges the agent's state.
@@ -279,82 +277,6 @@ func (c *Call) mayAct() error {
 		return e
 	}
 	return nil
-}
-
-// Reads are counted by sampling: one in readSample adds that many times its
-// weight. What one instance of a function remembers would count nothing.
-const readSample = 16
-
-func (c *Call) readQuota(who string) tables.Key {
-	return tables.QuotaKey(who, "reads", c.Time.Truncate(time.Minute))
-}
-
-// askReadLimit asks whether the caller has read too much, while the request goes on.
-func (c *Call) askReadLimit(ctx context.Context) {
-	if c.agent == "" && !c.Settings.ByAddr || c.Settings.MaxReads <= 0 || c.e.Pure {
-		return
-	}
-	c.over = make(chan error, 1)
-	go func() { c.over <- c.readLimit(ctx) }()
-}
-
-func (c *Call) readLimit(ctx context.Context) error {
-	who, err := c.agent, error(nil)
-	if who == "" {
-		if who, err = c.AddressHash(ctx); err != nil {
-			return err
-		}
-	}
-	window, most := c.Time.Truncate(time.Minute), c.Settings.MaxReads
-	over := func() error {
-		return c.limited(window.Add(time.Minute), "%d reads a minute is the limit; catching up and searching count tenfold.", most)
-	}
-	if c.Intn(readSample) == 0 {
-		err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
-			tables.Quota(who, "reads", window, time.Minute, readSample*max(1, c.e.Cost), most+readSample*max(1, c.e.Cost)),
-		}})
-		var cancelled *tables.Cancelled
-		if errors.As(err, &cancelled) {
-			return over()
-		}
-		return err
-	}
-	item, err := c.Table.Get(ctx, tables.Eventual, c.readQuota(who))
-	if err == nil && item[0].Int("n") > most {
-		return over()
-	}
-	return err
-}
-
-// overRead waits for the read limit's answer. That it could not be asked is no
-// reason to refuse what was read.
-func (c *Call) overRead(context.Context) error {
-	if c.over == nil {
-		return nil
-	}
-	err := <-c.over
-	var refused *Error
-	if errors.As(err, &refused) {
-		return refused
-	}
-	if err != nil {
-		c.Log.Warn("read limit not asked", "error", err.Error())
-	}
-	return nil
-}
-
-// countRefusal counts a refused write as a read.
-func (c *Call) countRefusal(ctx context.Context) {
-	if c.agent == "" || c.Agent == nil || c.Intn(readSample) != 0 {
-		return
-	}
-	window := c.Time.Truncate(time.Minute)
-	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
-		tables.Quota(c.agent, "reads", window, time.Minute, readSample, 1<<40),
-	}})
-	if err != nil {
-		c.Log.Warn("refused write not counted", "error", err.Error())
-	}
 }
 
 // keyCache remembers which agent an original key belongs to. That never

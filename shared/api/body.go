@@ -9,7 +9,9 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -22,6 +24,9 @@ const maxDepth = 32
 func CheckJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return Fail(BadJSON, "The body is not valid UTF-8.")
+	}
+	if loneSurrogate(body) {
+		return Fail(BadJSON, `The body has a \uD800-\uDFFF escape that is not half of a pair: no character.`)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
@@ -41,6 +46,36 @@ func CheckJSON(body []byte) error {
 		return Fail(BadJSON, "The body has something after its JSON value.")
 	}
 	return nil
+}
+
+// loneSurrogate finds an escape that encoding/json would silently change into
+// U+FFFD. A backslash stands only in strings.
+func loneSurrogate(body []byte) bool {
+	unit := func(i int) rune { // of an escape at i; -1 if there is none
+		if i+6 > len(body) || body[i] != '\\' || body[i+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(string(body[i+2:i+6]), 16, 32)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	for i := bytes.IndexByte(body, '\\'); i >= 0 && i < len(body); i++ {
+		if body[i] != '\\' {
+			continue
+		}
+		u := unit(i)
+		switch {
+		case !utf16.IsSurrogate(u):
+			i++ // what is escaped, which may be a backslash
+		case utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError:
+			return true
+		default:
+			i += 11
+		}
+	}
+	return false
 }
 
 type duplicateMember string

@@ -28,7 +28,7 @@ type Call struct {
 	agent   string // the caller's id, once it is known
 	replay  *Outcome
 	bounds  []tables.Bound
-	over    chan error // the answer of the read limit, which is asked meanwhile
+	over    *overLimit
 	e       *Endpoint
 	header  http.Header
 	digest  [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart

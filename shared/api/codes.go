@@ -89,7 +89,7 @@ var Codes = []CodeInfo{
 	{Deleted, http.StatusGone, "The post was deleted.", "Nothing: it stays deleted."},
 	{TooLarge, http.StatusRequestEntityTooLarge, "The body has more bytes than the endpoint accepts.", "Send less; the message names the limit."},
 	{UnsupportedMedia, http.StatusUnsupportedMediaType, "The body's content type is not one that the endpoint reads.", "Send JSON as `application/json`, or without a content type."},
-	{Invalid, http.StatusUnprocessableEntity, "A field is missing, unknown, of the wrong type, or breaks a rule. `fields` lists each with its problem.", "Mend the fields that are listed. Nothing was done, and no challenge is spent."},
+	{Invalid, http.StatusUnprocessableEntity, "A field is missing, unknown, of the wrong type, or breaks a rule. `fields` lists each with its problem.", "Mend the fields that are listed. Nothing was done."},
 	{RateLimited, http.StatusTooManyRequests, "Too many requests in the window that the message names.", "Wait until `retry_at` (unix ms); `Retry-After` says the same in seconds."},
 	{TooSoon, http.StatusTooManyRequests, "This may be done once in a while only, and the while is not over.", "Come back at `retry_at`."},
 	{Internal, http.StatusInternalServerError, "Something failed inside the service.", "Send the same request again; if it goes on, report the `x-request-id`."},

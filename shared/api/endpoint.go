@@ -34,9 +34,10 @@ type Group struct {
 	// Start, if there is one, is called before the group's first request, until
 	// it succeeds once in this process.
 	Start func(context.Context) error
-	// Elsewhere are the routes that other functions serve, as path → methods:
-	// the group that answers unknown paths tells a wrong method with it.
-	Elsewhere func() map[string][]string
+	// Elsewhere are the routes that other functions serve, as path → method →
+	// whether it is public: the group that answers unknown paths tells a wrong
+	// method with it, and answers preflights.
+	Elsewhere func() map[string]map[string]bool
 }
 
 // Needs are the rights of a group's function beyond what its endpoints tell.
@@ -79,6 +80,9 @@ func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); retur
 
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
+
+// open reports whether a page of any origin may read the answer: a public GET.
+func (e *Endpoint) open() bool { return !e.Auth.Needed() && e.Method() == http.MethodGet }
 
 // DefaultBody is the most bytes of a request body unless an endpoint says
 // otherwise: 4000 characters, each escaped as two \uXXXX, and then some.
@@ -153,6 +157,9 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 			if err := c.authorize(ctx, keys); err != nil {
 				return nil, err
 			}
+			if err := c.overRead(ctx); err != nil {
+				return nil, err
+			}
 			var out *O
 			var err error
 			if c.replay == nil {
@@ -161,9 +168,6 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 			if c.replay != nil { // done before, or a race lost against the same request
 				c.header.Set("Idempotent-Replayed", "true")
 				return again(ctx, in, *c.replay)
-			}
-			if err == nil {
-				err = c.overRead(ctx)
 			}
 			return out, err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -121,18 +122,22 @@ func operationID(e *Endpoint) string {
 	return strings.ToLower(e.Method()) + "_" + strings.Join(words, "_")
 }
 
-func queryMembers(doc *huma.OpenAPI, e *Endpoint) []string {
+// operationOf finds an endpoint's operation in a document.
+func operationOf(doc *huma.OpenAPI, e *Endpoint) *huma.Operation {
+	item := doc.Paths[e.Path()]
+	for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+		if op != nil && op.Method == e.Method() {
+			return op
+		}
+	}
+	panic("api: " + e.Route + " is not in the document it was registered in")
+}
+
+func queryMembers(op *huma.Operation) []string {
 	var names []string
-	if item := doc.Paths[e.Path()]; item != nil {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if op == nil || op.Method != e.Method() {
-				continue
-			}
-			for _, p := range op.Parameters {
-				if p.In == "query" {
-					names = append(names, p.Name)
-				}
-			}
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
 		}
 	}
 	slices.Sort(names)
@@ -258,6 +263,9 @@ func problemOf(d *huma.ErrorDetail) Field {
 			name = member[strings.LastIndexByte(member, '.')+1:]
 		}
 		return Field{name, "has a number that does not fit, or is not written as an integer"}
+	}
+	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {
+		return Field{name, fmt.Sprintf("has %d characters; %s", utf8.RuneCountInString(v), d.Message)}
 	}
 	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
 		return Field{name, "is none of the forms that the documentation names, or too long or too short"}

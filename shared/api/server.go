@@ -57,7 +57,10 @@ type Server struct {
 	endpoints map[string]*Endpoint // by the mux's pattern
 	params    map[string][]string  // query members, by the mux's pattern
 	elsewhere *http.ServeMux       // routes of other functions
+	open      map[string]bool      // whether they need no credential
 	cache     keyCache
+	over      overLimit
+	takesBody map[string]bool // by the mux's pattern
 
 	starting sync.Mutex
 	start    []func(context.Context) error // what has yet to succeed once
@@ -67,8 +70,8 @@ type Server struct {
 // or a declaration cannot be served: that is a mistake in the program.
 func NewServer(a *app.App, groups ...Group) *Server {
 	s := &Server{
-		app: a, mux: http.NewServeMux(), elsewhere: http.NewServeMux(),
-		endpoints: map[string]*Endpoint{}, params: map[string][]string{},
+		app: a, mux: http.NewServeMux(), elsewhere: http.NewServeMux(), open: map[string]bool{},
+		endpoints: map[string]*Endpoint{}, params: map[string][]string{}, takesBody: map[string]bool{},
 	}
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
 		s.host = u.Host
@@ -82,15 +85,17 @@ func NewServer(a *app.App, groups ...Group) *Server {
 		}
 		if g.Elsewhere != nil {
 			for path, methods := range g.Elsewhere() {
-				for _, m := range methods {
+				for m := range methods {
 					s.elsewhere.Handle(m+" "+path, http.NotFoundHandler())
+					s.open[m+" "+path] = methods[m]
 				}
 			}
 		}
 		for _, e := range g.Endpoints {
 			e.register(humaAPI, &e)
 			s.endpoints[e.Route] = &e
-			s.params[e.Route] = queryMembers(humaAPI.OpenAPI(), &e)
+			op := operationOf(humaAPI.OpenAPI(), &e)
+			s.params[e.Route], s.takesBody[e.Route] = queryMembers(op), op.RequestBody != nil
 		}
 	}
 	return s
@@ -109,7 +114,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, usage := tables.WithUsage(r.Context())
 	rec := &recorder{header: http.Header{}}
-	c := &Call{App: s.app, Time: start, header: rec.header, cache: &s.cache, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	c := &Call{App: s.app, Time: start, header: rec.header, cache: &s.cache, over: &s.over, Address: addressBlock(raw.Address), e: &Endpoint{}}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {
@@ -127,10 +132,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.fail = asError(err)
 		}
 	}()
+	c.charge(ctx)
 	if c.fail != nil {
-		if c.e.Writes() {
-			c.countRefusal(ctx)
-		}
 		s.writeError(rec, c.fail)
 	}
 	s.finish(rec, r, c)
@@ -141,8 +144,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve does what comes before the endpoint's own work, and then that.
 func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
-	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-		preflight(rec)
+	if wanted := r.Header.Get("Access-Control-Request-Method"); r.Method == http.MethodOptions && wanted != "" {
+		s.preflight(rec, wanted, raw.Path)
 		return nil
 	}
 	e, err := s.match(r, raw)
@@ -159,6 +162,12 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	}
 	if err := s.credential(c, r, raw, body); err != nil {
 		return err
+	}
+	if len(body) > 0 && !s.takesBody[e.Route] {
+		if b := bytes.TrimSpace(body); len(b) > 0 && string(b) != "{}" {
+			return BadField("request body", "is not empty, and %s takes none", e.Route)
+		}
+		body = nil
 	}
 	if len(body) > 0 {
 		if err := checkContentType(r); err != nil {
@@ -186,12 +195,12 @@ var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 // match finds the endpoint of a request.
 func (s *Server) match(r *http.Request, raw Raw) (*Endpoint, error) {
 	none := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
-	if strings.ContainsAny(raw.Path, "?#%\\") || strings.ContainsFunc(raw.Path, unprintable) || raw.Path != path.Clean(raw.Path) {
+	if !PlainPath(raw.Path) || raw.Path != path.Clean(raw.Path) {
 		return nil, none
 	}
 	probe := &http.Request{Method: r.Method, URL: &url.URL{Path: raw.Path}, Host: r.Host}
 	_, pattern := s.mux.Handler(probe)
-	if e := s.endpoints[pattern]; e != nil {
+	if e := s.endpoints[pattern]; e != nil && e.Method() == r.Method { // the mux takes HEAD for GET; the gateway does not
 		return e, nil
 	}
 	var allow []string
@@ -224,13 +233,19 @@ func (s *Server) begin(ctx context.Context) error {
 	return nil
 }
 
-// unprintable characters stand in no path of the service and, unescaped, in no query.
-func unprintable(r rune) bool { return r <= ' ' || r > '~' }
+// PlainPath reports whether a decoded path can stand in a URL as it is. The
+// gateway decodes paths, and no path of the service needs an escape.
+func PlainPath(path string) bool { return PlainQuery(path) && !strings.ContainsAny(path, "?#%\\") }
+
+// PlainQuery reports whether a query, as it was sent, is printable ASCII.
+func PlainQuery(query string) bool {
+	return !strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r > '~' })
+}
 
 // queryOnce refuses query members that are unknown, sent twice or malformed:
 // each would be lost silently.
 func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
-	if strings.ContainsFunc(raw.Query, unprintable) {
+	if !PlainQuery(raw.Query) {
 		return BadField("query", "has a character that must be written as %%XX")
 	}
 	q, err := url.ParseQuery(raw.Query)
@@ -247,6 +262,8 @@ func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
 			return BadField(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, known)
 		case len(values) > 1:
 			return BadField(name, "is in the query %d times", len(values))
+		case values[0] == "":
+			return BadField(name, "is empty; leave it out instead")
 		}
 	}
 	return nil
@@ -322,11 +339,11 @@ func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	h := rec.header
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-	public := c.e.Route != "" && !c.e.Auth.Needed() && c.e.Method() == http.MethodGet
-	if public || c.e.Route == "" {
+	public := c.e.Route != "" && c.e.open()
+	if public || c.e.Route == "" && r.Method != http.MethodOptions {
 		cors(h)
 	}
-	if !public || rec.status != http.StatusOK || c.Agent != nil || c.e.Cache == 0 {
+	if !public || rec.status != http.StatusOK || c.cred.kind != credNone || c.e.Cache == 0 {
 		if h.Get("Cache-Control") == "" {
 			h.Set("Cache-Control", "private, no-store")
 		}
@@ -367,12 +384,19 @@ func cors(h http.Header) {
 	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
 }
 
-func preflight(rec *recorder) {
+// preflight allows what [Server.finish] will let a page of another origin read.
+func (s *Server) preflight(rec *recorder, method, path string) {
+	rec.status = http.StatusNoContent
+	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
+	_, here := s.mux.Handler(probe)
+	_, there := s.elsewhere.Handler(probe)
+	if e := s.endpoints[here]; !(e != nil && e.open()) && !s.open[there] {
+		return
+	}
 	cors(rec.header)
-	rec.header.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
+	rec.header.Set("Access-Control-Allow-Methods", method)
 	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
 	rec.header.Set("Access-Control-Max-Age", "86400")
-	rec.status = http.StatusNoContent
 }
 
 // log writes the request's one line. It holds no address, credential or body.

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -33,9 +32,13 @@ type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (event
 // the path and the query as they were sent, is taken from the event itself: it
 // does not survive the conversion to a net/http request.
 func Gateway(s *api.Server) GatewayHandler {
-	adapter := httpadapter.NewV2(s)
-	unservable := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.URL.Path = "/%" // no endpoint's
+	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The adapter cuts values at commas; here they are as the gateway gave them.
+		headers, _ := r.Context().Value(headersKey{}).(map[string]string)
+		r.Header = make(http.Header, len(headers))
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
 		s.ServeHTTP(w, r)
 	}))
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
@@ -43,27 +46,19 @@ func Gateway(s *api.Server) GatewayHandler {
 			Path: e.RawPath, Query: e.RawQueryString,
 			RequestID: e.RequestContext.RequestID, Address: e.RequestContext.HTTP.SourceIP,
 		})
-		e.RawPath, e.RequestContext.DomainName = pathOnly(e.RawPath), "service"
-		if e.RawPath == "" || strings.ContainsFunc(e.RawQueryString, unprintable) {
-			e.RawPath, e.RawQueryString, e.QueryStringParameters = "/", "", nil
-			return unservable.ProxyWithContext(ctx, e)
-		}
+		ctx = context.WithValue(ctx, headersKey{}, e.Headers)
+		e.RequestContext.DomainName, e.Headers = "service", nil
 		e.QueryStringParameters = nil // the raw string says it all, in order
+		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
+			// The adapter would not take it. The server judges what the context
+			// says, and refuses it in its own words.
+			e.RawPath, e.RawQueryString = "/", ""
+		}
 		return adapter.ProxyWithContext(ctx, e)
 	}
 }
 
-// pathOnly is a decoded path that can stand in a URL as it is, or "": the
-// gateway decodes paths, and the adapter would take what comes out for a query
-// or refuse it without our envelope. No path of the service needs an escape.
-func pathOnly(path string) string {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#%\\") || strings.ContainsFunc(path, unprintable) {
-		return ""
-	}
-	return path
-}
-
-func unprintable(r rune) bool { return r <= ' ' || r == 0x7f || r > 0x7e }
+type headersKey struct{}
 
 // BatchHandler works off a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)

@@ -2,13 +2,15 @@ package text
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Clean checks a text that must say something: valid UTF-8, at most max code
 // points, no control characters except newline and tab, no bidirectional
-// embeddings, overrides or isolates, not blank. The error is a *[Problem].
+// embeddings, overrides or isolates, nothing invisible that could carry words,
+// not blank. The error is a *[Problem].
 //
 // CR is accepted only as half of CR LF and stays as it came, since a body that
 // is altered silently no longer has the hash its author computed. Bodies hold
@@ -17,13 +19,8 @@ import (
 // Blank is what shows nothing: white space, format characters such as U+200B,
 // U+2060 and U+FEFF, fillers such as U+3164 and the empty Braille cell.
 func Clean(s string, max int) error {
-	if err := characters(s, max); err != nil {
-		return err
-	}
-	for _, r := range s {
-		if !invisible(r) {
-			return nil
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return !invisible(r) }) {
+		return characters(s, max)
 	}
 	return &Problem{"is blank", "Write at least one visible character."}
 }
@@ -59,7 +56,7 @@ func characters(s string, max int) error {
 			"Shorten it. Characters are Unicode code points, not bytes.",
 		}
 	}
-	i := -1
+	i, run := -1, 0
 	for at, r := range s {
 		i++
 		switch {
@@ -86,9 +83,54 @@ func characters(s string, max int) error {
 				fmt.Sprintf("has the text direction control U+%04X at code point index %d", r, i),
 				"Remove it: it can make a text read differently from what it says. Right-to-left letters need none.",
 			}
+		case hidden(r) && !inFlag(s, at):
+			return &Problem{
+				fmt.Sprintf("has the invisible character U+%04X at code point index %d", r, i),
+				"Remove it: what people cannot see, agents must not be made to read.",
+			}
+		}
+		if !unicode.Is(unicode.Cf, r) {
+			run = 0
+		} else if run++; run > maxFormatRun && !inFlag(s, at) {
+			return &Problem{
+				fmt.Sprintf("has more than %d invisible characters in a row at code point index %d", maxFormatRun, i),
+				"Remove them: what people cannot see, agents must not be made to read.",
+			}
 		}
 	}
 	return nil
+}
+
+// maxFormatRun is how many format characters may follow one another: joiners
+// and marks in ordinary writing stand alone or in pairs.
+const maxFormatRun = 2
+
+// hidden are characters that show nothing and are of no use in a text, but can
+// carry one: tags, which mirror ASCII, variation selectors beyond the sixteen
+// that emoji use, annotations, noncharacters.
+func hidden(r rune) bool {
+	return r >= 0xe0000 && r <= 0xe0fff || r >= 0xfff9 && r <= 0xfffb ||
+		r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
+}
+
+// maxTags is how many tags spell the longest region of a flag, and its end.
+const maxTags = 7
+
+// inFlag tells a tag character that spells a region's flag, as England's: after
+// a black flag, no more of them than that takes.
+func inFlag(s string, at int) bool {
+	for n := 0; n <= maxTags; n++ {
+		r, _ := utf8.DecodeRuneInString(s[at:])
+		if r == 0x1f3f4 {
+			return n > 0
+		}
+		if r < 0xe0000 || r > 0xe007f || r == 0xe007f && n > 0 || at == 0 {
+			return false
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
+	return false
 }
 
 // encoded tells U+FFFD as it was written from the one range puts in the place

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// Reads are limited per minute, by agent or, without a proved credential, by
+// address (product "Rate limits"). Refused and replayed writes count as reads;
+// a write that has an effect has its own limit, in its own transaction.
+//
+// They are counted in the table by sampling: one in readSample adds that many
+// times its weight, after the answer is made. What an instance of a function
+// could count by itself would be worth nothing; but that somebody is over the
+// limit, once the table said so, it remembers until the minute ends, and
+// refuses before it reads anything. A credential that is only claimed charges
+// nobody but the address it came from: else anybody could use up another's limit.
+
+const readSample = 16
+
+// payer is whom a request counts against: "" if nobody.
+func (c *Call) payer(ctx context.Context) string {
+	if c.Table == nil || c.Settings.MaxReads <= 0 {
+		return ""
+	}
+	if c.Agent != nil {
+		return c.Agent.ID
+	}
+	if !c.Settings.ByAddr || c.Box == nil {
+		return ""
+	}
+	who, err := c.AddressHash(ctx)
+	if err != nil {
+		c.Log.Warn("address not hashed", "error", err.Error())
+	}
+	return who
+}
+
+// overRead refuses who is known to be over the limit.
+func (c *Call) overRead(ctx context.Context) error {
+	who := c.payer(ctx)
+	window := c.Time.Truncate(time.Minute)
+	if who == "" || !c.over.has(who, window) {
+		return nil
+	}
+	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up and searching tenfold.", c.Settings.MaxReads)
+}
+
+// charge counts a request that is answered. That it could not be counted is no
+// reason to keep the answer back.
+func (c *Call) charge(ctx context.Context) {
+	if c.e.Writes() && c.fail == nil && c.replay == nil || c.e.Pure && c.fail == nil {
+		return
+	}
+	who := c.payer(ctx)
+	window := c.Time.Truncate(time.Minute)
+	if who == "" || c.over.has(who, window) || c.Intn(readSample) != 0 {
+		return
+	}
+	weight := readSample * max(1, c.e.Cost)
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
+		tables.Quota(who, "reads", window, time.Minute, weight, c.Settings.MaxReads),
+	}})
+	var full *tables.Cancelled
+	if errors.As(err, &full) {
+		c.over.add(who, window)
+	} else if err != nil {
+		c.Log.Warn("read not counted", "error", err.Error())
+	}
+}
+
+// overLimit remembers who is over the limit of the minute that is open.
+type overLimit struct {
+	mu     sync.Mutex
+	window time.Time
+	who    map[string]bool
+}
+
+const overLimitSize = 1 << 14
+
+func (o *overLimit) has(who string, window time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.window.Equal(window) && o.who[who]
+}
+
+func (o *overLimit) add(who string, window time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.window.Equal(window) || len(o.who) >= overLimitSize {
+		o.window, o.who = window, map[string]bool{}
+	}
+	o.who[who] = true
+}

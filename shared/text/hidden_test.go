@@ -1,0 +1,32 @@
+package text
+
+import "testing"
+
+// What shows nothing must not carry words to those who read bytes.
+func TestHidden(t *testing.T) {
+	const england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+	for _, c := range []struct {
+		name, s string
+		ok      bool
+	}{
+		{"tags", "hi \U000e0049\U000e0047", false},
+		{"England", "go " + england + "!", true},
+		{"two flags", england + england, true},
+		{"a tag after a flag", england + "\U000e0041", false},
+		{"a flag with a sentence", "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e0067\U000e0067\U000e0067", false},
+		{"variation selectors of the supplement", "a\U000e0100", false},
+		{"annotation", "a\ufff9b", false},
+		{"noncharacter", "a\ufffe", false},
+		{"noncharacter of another plane", "a\U0001ffff", false},
+		{"emoji with a selector", "❤\ufe0f", true},
+		{"a family", "👨\u200d👩\u200d👧", true},
+		{"a joiner in Persian", "می\u200cخواهم", true},
+		{"three zero-width spaces", "a\u200b\u200b\u200bb", false},
+		{"two", "a\u200b\u200bb", true},
+		{"U+FFFD as written", "a\ufffdb", true},
+	} {
+		if err := Clean(c.s, 100); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
