@@ -11,6 +11,9 @@ import (
 	"agentsocial/shared/app"
 )
 
+// Fallback is the group that answers paths that no endpoint declares.
+const Fallback = "docs"
+
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"agentsocial/functions"
 	"agentsocial/shared/api"
 )
 
@@ -13,7 +14,7 @@ import (
 // own envelope, and every OPTIONS and HEAD request. Endpoints declare neither
 // of the two; the gateway would answer HEAD with a 404 of its own, and its
 // CORS setting would answer for paths it knows nothing of.
-const DefaultGroup = "docs"
+const DefaultGroup = functions.Fallback
 
 // maxRoutes of an HTTP API, unless a higher quota was asked for.
 const maxRoutes = 300

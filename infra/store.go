@@ -10,6 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
+// failedBatchesKeepDays is shorter than tables.MarkerKeep.
+const failedBatchesKeepDays = 25
+
 // store is what holds data, and outlives a deployment.
 type store struct {
 	table  awsdynamodb.Table
@@ -75,7 +78,8 @@ func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 // newFailedBatches is where Lambda leaves batches that it gives up, records
 // included. Each becomes an object under a name of its own, never written
 // again, so that versions would keep nothing. They hold what agents wrote and
-// must not be kept for ever; 90 days are ample to put them through again.
+// must not be kept for ever, nor longer than the markers (tables.MarkerKeep) that
+// keep a record put through again from counting twice.
 //
 // A disposable stage's bucket has to be emptied before the stack can be
 // destroyed: emptying it by CloudFormation takes a function with rights over
@@ -87,7 +91,7 @@ func newFailedBatches(stack awscdk.Stack, s Settings) awss3.Bucket {
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		EnforceSSL:        jsii.Bool(true),
 		LifecycleRules: &[]*awss3.LifecycleRule{{
-			Expiration:                          awscdk.Duration_Days(jsii.Number(90)),
+			Expiration:                          awscdk.Duration_Days(jsii.Number(failedBatchesKeepDays)),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
 		}},
 		RemovalPolicy: s.removal(),

@@ -65,7 +65,7 @@ func TestFailedBatches(t *testing.T) {
 			"BucketEncryption":               `{"ServerSideEncryptionConfiguration":[{"ServerSideEncryptionByDefault":{"SSEAlgorithm":"AES256"}}]}`,
 			"PublicAccessBlockConfiguration": `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
 			"OwnershipControls":              `{"Rules":[{"ObjectOwnership":"BucketOwnerEnforced"}]}`,
-			"LifecycleConfiguration":         `{"Rules":[{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":90,"Status":"Enabled"}]}`,
+			"LifecycleConfiguration":         `{"Rules":[{"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1},"ExpirationInDays":25,"Status":"Enabled"}]}`,
 			"BucketName":                     "",
 		})
 		bucket.keeps(t, "Retain")

@@ -31,7 +31,7 @@ func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
 func ChannelsPK(kind string) string { return "CHANNELS#" + kind }
 
 // ActivitySK orders channels by the hour of their last post, then by name: a
-// channel moves in the index at most once an hour however busy it is.
+// channel changes its place in the index at most once an hour, however busy it is.
 func ActivitySK(at time.Time, name string) string {
 	return at.UTC().Format("2006010215") + "#" + name
 }

@@ -30,8 +30,7 @@ func Tags(tags []string) Update {
 	return SetAttr("tags", list)
 }
 
-// Retag lists an agent under its new tags and no longer under others. The
-// stream moves it up when it is active.
+// Retag lists an agent under its new tags and no longer under others.
 func Retag(agent string, old, tags []string, active time.Time) []Write {
 	var w []Write
 	for _, t := range old {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/app"
 	"agentsocial/shared/stream"
 	"agentsocial/shared/text"
@@ -44,7 +42,8 @@ const (
 	textMost   = 280 // characters of an event's text
 	appendMost = 33  // events of one transaction: each is two writes
 	sideBySide = 16  // inboxes written at once
-	tries      = 8   // appends that met another append
+	tries      = 5   // appends that met another append
+	tryPause   = 50 * time.Millisecond
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -81,7 +80,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 			byAgent[d.to] = append(byAgent[d.to], d)
 		}
 	}
-	var work errgroup.Group // not the context's: what one inbox fails at, others need not
+	var work app.Group // not the context's: what one inbox fails at, others need not
 	work.SetLimit(sideBySide)
 	for _, agent := range order {
 		work.Go(func() error {
@@ -174,9 +173,10 @@ func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) 
 	for range tries {
 		err := f.tryAppend(ctx, agent, deliveries)
 		var raced *tables.Cancelled
-		if !errors.As(err, &raced) && !errors.Is(err, tables.ErrConflict) {
+		if !errors.As(err, &raced) {
 			return err
 		}
+		f.Pause(ctx, tryPause)
 	}
 	return fmt.Errorf("appending met other appends %d times: %w", tries, tables.ErrConflict)
 }
@@ -210,7 +210,7 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 	if len(writes) == 0 {
 		return nil
 	}
-	return f.Commit(ctx, append(writes, head.Advance(agent, seq, at))...)
+	return f.Transact(ctx, append(writes, head.Advance(agent, seq, at))...)
 }
 
 // redact takes the words of deleted posts out of the inboxes they went to. What
@@ -233,12 +233,12 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 			return err
 		}
 		for i, d := range deliveries {
-			seq := markers[i].Int("seq")
-			if seq == 0 {
-				continue
+			w := tables.RedactEvent(d.to, markers[i].Int("seq"))
+			if markers[i] == nil { // the post never arrived: a late delivery of it must not
+				w = tables.InboxMarker(d.to, d.source, 0, f.Now())
 			}
-			err := f.Commit(ctx, tables.RedactEvent(d.to, seq))
-			var gone *tables.Cancelled // expired meanwhile
+			err := f.Transact(ctx, w)
+			var gone *tables.Cancelled // it expired, or arrived, meanwhile
 			if err != nil && !errors.As(err, &gone) {
 				return fmt.Errorf("inbox: %w", err)
 			}

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/app"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
@@ -36,7 +34,8 @@ func New(a *app.App) stream.Function {
 const (
 	tallyMost  = 40 // records added up in one transaction: each has a marker
 	sideBySide = 16
-	tries      = 8
+	tries      = 5
+	tryPause   = 50 * time.Millisecond
 )
 
 // tally is what one record adds to one target.
@@ -80,7 +79,7 @@ func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error 
 			add(repliesTarget(p.Channel, p.Parent), t)
 		}
 	}
-	var work errgroup.Group
+	var work app.Group
 	work.SetLimit(sideBySide)
 	for _, key := range slices.SortedFunc(maps.Keys(targets), compareKeys) {
 		work.Go(func() error {
@@ -104,9 +103,10 @@ func (f karma) add(ctx context.Context, to target, tallies []tally) error {
 	for range tries {
 		err := f.tryAdd(ctx, to, tallies)
 		var raced *tables.Cancelled
-		if !errors.As(err, &raced) && !errors.Is(err, tables.ErrConflict) {
+		if !errors.As(err, &raced) {
 			return err
 		}
+		f.Pause(ctx, tryPause)
 	}
 	return fmt.Errorf("adding met other writers %d times: %w", tries, tables.ErrConflict)
 }
@@ -139,5 +139,5 @@ func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {
 		}
 		writes = append(writes, w)
 	}
-	return f.Commit(ctx, writes...)
+	return f.Transact(ctx, writes...)
 }

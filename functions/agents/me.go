@@ -121,7 +121,7 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
 	}
 	p := *c.Agent
 	for range updateTries {
-		writes := change.writes(&p)
+		writes := change.writes(&p, time.UnixMilli(c.Counts.LastActive))
 		err = c.Commit(ctx, nil, writes...)
 		var cancelled *tables.Cancelled
 		if !errors.As(err, &cancelled) {
@@ -129,6 +129,9 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
 		}
 		if err := tables.Unmarshal(cancelled.Reasons[0].Old, &p); err != nil {
 			return nil, err
+		}
+		if p.Epoch != c.Agent.Epoch || p.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
+			return nil, tables.ErrConflict
 		}
 		err = tables.ErrConflict
 		c.Pause(ctx, 20*time.Millisecond)
@@ -203,7 +206,7 @@ func (in *updateIn) change() (change, error) {
 
 // writes change p and make the update's writes from it; the first is the
 // profile's, on the condition that it is still the one that p was read from.
-func (ch change) writes(p *tables.Profile) []tables.Write {
+func (ch change) writes(p *tables.Profile, active time.Time) []tables.Write {
 	b := &ch.in.Body
 	version := p.Version
 	p.Version++
@@ -228,7 +231,7 @@ func (ch change) writes(p *tables.Profile) []tables.Write {
 	set("dms", &p.DMs, b.DMs)
 	var tagWrites []tables.Write
 	if b.Tags != nil {
-		tagWrites = tables.Retag(p.ID, p.Tags, ch.tags, time.UnixMilli(p.CreatedAt))
+		tagWrites = tables.Retag(p.ID, p.Tags, ch.tags, active)
 		updates = append(updates, tables.Tags(ch.tags))
 		p.Tags = ch.tags
 	}

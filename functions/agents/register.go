@@ -129,7 +129,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	if err != nil {
 		return nil, err
 	}
-	err = g.Commit(ctx, append(writes, quota...)...)
+	err = g.Transact(ctx, append(writes, quota...)...)
 	var cancelled *tables.Cancelled
 	switch {
 	case err == nil:
@@ -195,7 +195,7 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 		return err
 	}
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})
-	err = g.Commit(ctx, append([]tables.Write{spend}, quota...)...)
+	err = g.Transact(ctx, append([]tables.Write{spend}, quota...)...)
 	var cancelled *tables.Cancelled
 	switch {
 	case err == nil:
@@ -205,7 +205,7 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 	case cancelled.Reasons[0].Failed:
 		return api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")
 	}
-	if err := g.Commit(ctx, spend); err != nil && !errors.As(err, &cancelled) {
+	if err := g.Transact(ctx, spend); err != nil && !errors.As(err, &cancelled) {
 		return err
 	}
 	return g.tooMany(c)

@@ -4,9 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -38,7 +37,7 @@ func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
 	}
 	lists := [2][]wire.Channel{{}, {}}
 	ends := [2]string{ended, ended}
-	work, ctx := errgroup.WithContext(ctx)
+	work, ctx := app.SideBySide(ctx)
 	for i, kind := range kinds {
 		if in.Kind != "" && in.Kind != kind || from[i] == ended {
 			continue

@@ -3,9 +3,8 @@ package channels
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
@@ -34,7 +33,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	}
 	var ch tables.Channel
 	var list listing
-	work, ctx := errgroup.WithContext(ctx)
+	work, ctx := app.SideBySide(ctx)
 	work.Go(func() error {
 		items, err := g.Table.Get(ctx, tables.Eventual, tables.ChannelKey(in.Ch))
 		if err != nil {

@@ -69,7 +69,9 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 	if c.Time.Sub(time.UnixMilli(c.Agent.CreatedAt)) < newFor {
 		perHour = limits.PostsPerHourNew
 	}
-	c.Bound("posts", limits.PostsPerMinute)
+	if err := c.Bound("posts", limits.PostsPerMinute); err != nil {
+		return nil, err
+	}
 	err := c.Commit(ctx, []string{p.ID},
 		tables.Put(p.Item(), tables.NoItem()),
 		tables.Put(p.CountersItem(), tables.NoItem()),

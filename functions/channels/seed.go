@@ -38,7 +38,7 @@ func (g channels) seed(ctx context.Context) error {
 			continue
 		}
 		s.CreatedAt = g.Now().UnixMilli()
-		err := g.Commit(ctx, tables.Put(s.Item(), tables.NoItem()))
+		err := g.Transact(ctx, tables.Put(s.Item(), tables.NoItem()))
 		var there *tables.Cancelled
 		if err != nil && !errors.As(err, &there) {
 			return err

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
@@ -42,7 +41,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 	var p *tables.Post
 	var k *tables.PostCounters
 	var found tables.Page
-	work, wctx := errgroup.WithContext(ctx)
+	work, wctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
 		p, k, err = g.readPost(wctx, in.Ch, in.ID)
 		return err
@@ -85,7 +84,7 @@ func (g channels) fill(ctx context.Context, channel string, replies []tables.Ite
 		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
 	}
 	items := make([]tables.Item, len(keys))
-	var work errgroup.Group
+	var work app.Group
 	for from := 0; from < len(keys); from += tables.MaxGetKeys {
 		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
 		work.Go(func() error {

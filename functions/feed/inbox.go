@@ -3,9 +3,8 @@ package feed
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -46,7 +45,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 	pk := tables.InboxPK(c.Agent.ID)
 	last := tables.InboxEventSK(1<<53 - 1)
 	var page, oldest tables.Page
-	work, ctx := errgroup.WithContext(ctx)
+	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
 		page, err = g.Table.Query(ctx, tables.Query{
 			PK: pk, From: tables.InboxEventSK(in.After + 1), To: last, Limit: in.Limit + 1, Consistency: tables.Strong,
@@ -55,7 +54,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 	})
 	work.Go(func() (err error) { // what expired and is not removed yet does not count
 		q := tables.Query{PK: pk, From: tables.InboxEventSK(1), To: last, Limit: 1}
-		for {
+		for range 3 { // TTL lags by days, not for ever
 			if oldest, err = g.Table.Query(ctx, q); err != nil || oldest.Next == nil {
 				return err
 			}
@@ -64,6 +63,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 			}
 			q.After, q.Limit = oldest.Next, 100
 		}
+		return nil
 	})
 	if err := work.Wait(); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"agentsocial/functions"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
@@ -32,9 +33,6 @@ type gateway struct {
 // functionTime is how long a function may take, as infra sets it.
 const functionTime = 10 * time.Second
 
-// fallbackGroup answers $default.
-const fallbackGroup = "docs"
-
 // newGateway makes a function of each group, with a server of its own, as
 // deployed: what a group does not declare that it needs, it does not get.
 func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
@@ -52,7 +50,7 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 			g.handlers[e.Route] = h
 			g.routes.Handle(e.Route, http.NotFoundHandler())
 		}
-		if group.Name == fallbackGroup {
+		if group.Name == functions.Fallback {
 			g.fallback = h
 		}
 	}

@@ -180,8 +180,9 @@ func (u *pump) deliver(ctx context.Context, r stream.Function, records []tables.
 	}
 }
 
-// batch hands over one batch until it is worked off or its first record has
-// failed often enough to be set aside.
+// batch hands over one batch until it is worked off, as the mapping does: one
+// that fails as a whole is halved; one that fails from a record on comes again
+// from there; what goes on failing is set aside, records and all.
 func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.StreamRecord) {
 	u.work.Add(1)
 	handle := host.Batches(u.app, r)
@@ -198,6 +199,11 @@ func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.St
 			}
 			return
 		}
+		if half := len(records) / 2; err != nil && half > 0 {
+			u.batch(ctx, r, records[:half])
+			records, tries = records[half:], 0
+			continue
+		}
 		failed := 0
 		for i, rec := range records {
 			if err == nil && rec.Seq == res.BatchItemFailures[0].ItemIdentifier {
@@ -209,9 +215,10 @@ func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.St
 			continue
 		}
 		if tries++; tries >= pumpTries {
-			u.setAside(r.Name, tries, records[0])
-			records, tries = records[1:], 0
-			continue
+			for _, rec := range records {
+				u.setAside(r.Name, tries, rec)
+			}
+			return
 		}
 		pause(ctx, min(pumpPause<<tries, time.Second))
 	}

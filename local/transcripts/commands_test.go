@@ -603,7 +603,7 @@ func (s *script) mint(args []string) error {
 	}
 	t.Hash = hash
 	s.ts.Setenv(args[1], value)
-	return s.svc.App.Commit(context.Background(), tables.TokenWrites(a.ID, t)...)
+	return s.svc.App.Transact(context.Background(), tables.TokenWrites(a.ID, t)...)
 }
 
 func (s *script) karma(args []string) error {
@@ -615,7 +615,7 @@ func (s *script) karma(args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.svc.App.Commit(context.Background(),
+	return s.svc.App.Transact(context.Background(),
 		tables.Change(tables.CountersKey(a.ID), tables.SetAttr("karma", n)))
 }
 

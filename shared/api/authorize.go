@@ -135,7 +135,7 @@ func (c *Call) resolve(ctx context.Context) error {
 		return nil
 	}
 	if agent, ok := c.cache.get(c.cred.pub); ok {
-		c.agent = agent
+		c.agent, c.cached = agent, true
 		return nil
 	}
 	return c.lookUp(ctx)
@@ -160,11 +160,12 @@ func (c *Call) unknownKey() *Error {
 
 // authorize reads the credential, the profile, what bounds the request, and
 // the handler's keys, in one round trip, and decides whether it may go on.
-func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
+func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error {
 	if c.Table == nil { // a group without a table says the same to everybody
 		return nil
 	}
 	write := c.e.Writes()
+	keys := ownKeys()
 	c.items = make(map[tables.Key]tables.Item, len(keys)+6)
 	var credKey tables.Key
 	switch c.cred.kind {
@@ -186,7 +187,14 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 		return err
 	}
 	if err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)]); err != nil {
-		c.cache.drop(c.cred.pub) // the key may have moved to another agent
+		if c.cached { // the key may have moved to another agent
+			c.cache.drop(c.cred.pub)
+			c.cached = false
+			if err := c.lookUp(ctx); err != nil {
+				return err
+			}
+			return c.authorize(ctx, ownKeys)
+		}
 		return err
 	}
 	if !write {
@@ -199,14 +207,10 @@ func (c *Call) authorize(ctx context.Context, keys []tables.Key) error {
 	c.rateHeaders(0)
 	// A request that was carried out before is answered even if the agent may
 	// do nothing new by now: its effect stands.
-	if err := c.judgeGuard(guard, nil); errors.Is(err, errReplayed) {
+	if err := c.judgeReplay(); errors.Is(err, errReplayed) {
 		return nil
-	}
-	if item := c.items[tables.IdempotencyKey(c.agent, c.idemKey)]; item != nil && item.Int("expires_at") > c.Time.UnixMilli() {
-		if err := c.judgeIdempotency(item); !errors.Is(err, errReplayed) {
-			return err
-		}
-		return nil
+	} else if err != nil {
+		return err
 	}
 	if err := c.judgeGuard(guard, c.allBounds()); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -143,6 +144,17 @@ func checkContentType(r *http.Request) error {
 		return nil
 	}
 	return Fail(UnsupportedMedia, "The body's content type is %q; this endpoint reads JSON.", clip(header, 60))
+}
+
+// checkMedia accepts the content types that an endpoint names, none, and what
+// curl sends when nothing is said.
+func checkMedia(r *http.Request, media []string) error {
+	header := r.Header.Get("Content-Type")
+	ct, _, err := mime.ParseMediaType(header)
+	if header == "" || err == nil && (slices.Contains(media, ct) || ct == "application/x-www-form-urlencoded") {
+		return nil
+	}
+	return Fail(UnsupportedMedia, "The body's content type is %q; this endpoint reads %s.", clip(header, 60), strings.Join(media, ", "))
 }
 
 // clip shortens what a message repeats of the caller's own words.

@@ -19,22 +19,24 @@ import (
 // effect is committed. Handlers get it with [From].
 type Call struct {
 	*app.App
-	Time    time.Time       // of arrival, by the service's clock
-	Agent   *tables.Profile // the caller; nil if anonymous
-	Counts  tables.Counters // of the caller; read for writes only
-	Address string          // the caller's network address: an IPv4, or an IPv6 /64
-	items   map[tables.Key]tables.Item
-	cred    credential
-	agent   string // the caller's id, once it is known
-	replay  *Outcome
-	bounds  []tables.Bound
-	over    *overLimit
-	e       *Endpoint
-	header  http.Header
-	digest  [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
-	idemKey string
-	fail    *Error
-	cache   *keyCache
+	Time      time.Time       // of arrival, by the service's clock
+	Agent     *tables.Profile // the caller; nil if anonymous
+	Counts    tables.Counters // of the caller; read for writes only
+	Address   string          // the caller's network address: an IPv4, or an IPv6 /64
+	items     map[tables.Key]tables.Item
+	cred      credential
+	agent     string // the caller's id, once it is known
+	cached    bool   // agent was remembered, not read
+	replay    *Outcome
+	committed bool // the effect stands
+	bounds    []tables.Bound
+	over      *overLimit
+	e         *Endpoint
+	header    http.Header
+	digest    [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
+	idemKey   string
+	fail      *Error
+	cache     *keyCache
 }
 
 type callKey struct{}
@@ -49,10 +51,12 @@ func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 // SetHeader sets a header of the answer.
 func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
 
-// Bound adds a limit, within the minute of the request, to the next Commit.
-func (c *Call) Bound(name string, most int64) {
+// Bound adds a limit, within the minute of the request, to the next Commit. It
+// refuses at once what is over the limit already.
+func (c *Call) Bound(name string, most int64) error {
 	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
 	c.rateHeaders(0)
+	return c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], c.bounds)
 }
 
 // writesBound counts all writes.
@@ -120,6 +124,9 @@ func (c *Call) minute() time.Time {
 // those of what it creates. A condition of one of the writes that does not hold
 // comes back as a *tables.Cancelled whose reasons belong to writes.
 func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write) error {
+	if c.Agent == nil {
+		return errors.New("api: a commit without an agent")
+	}
 	outcome := Outcome{Status: c.e.status(), IDs: ids}.String()
 	bounds := c.allBounds()
 	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, outcome, bounds...)}
@@ -127,8 +134,9 @@ func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write)
 	if c.idemKey != "" {
 		own = append(own, tables.Idempotency(c.agent, c.idemKey, digest, outcome, c.Time))
 	}
-	err := c.App.Commit(ctx, append(own, writes...)...)
+	err := c.Transact(ctx, append(own, writes...)...)
 	if err == nil {
+		c.committed = true
 		c.rateHeaders(1)
 	}
 	var cancelled *tables.Cancelled
@@ -144,6 +152,37 @@ func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write)
 		return c.judgeIdempotency(cancelled.Reasons[1].Old)
 	}
 	return &tables.Cancelled{Reasons: cancelled.Reasons[len(own):]}
+}
+
+// lookAgain reads the records of what was carried out once more, for a request
+// that is about to be refused.
+func (c *Call) lookAgain(ctx context.Context) error {
+	keys := []tables.Key{tables.GuardKey(c.agent, c.minute())}
+	if c.idemKey != "" {
+		keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
+	}
+	if c.cred.digest == "" && c.idemKey == "" {
+		return nil
+	}
+	if err := c.read(ctx, keys); err != nil {
+		return err
+	}
+	if err := c.judgeReplay(); !errors.Is(err, errReplayed) {
+		return err
+	}
+	return nil
+}
+
+// judgeReplay says whether what was read holds this request's outcome.
+func (c *Call) judgeReplay() error {
+	if err := c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], nil); err != nil {
+		return err
+	}
+	item := c.items[tables.IdempotencyKey(c.agent, c.idemKey)]
+	if c.idemKey == "" || item == nil || item.Int("expires_at") <= c.Time.UnixMilli() {
+		return nil
+	}
+	return c.judgeIdempotency(item)
 }
 
 // judgeGuard says what a guard stands against: a replay, or a limit.

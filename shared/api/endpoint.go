@@ -14,6 +14,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"strings"
@@ -71,6 +72,11 @@ type Endpoint struct {
 	Signup bool          // may be called by an agent that has not finished signup
 	Pure   bool          // a POST without an effect on the table (a challenge)
 
+	// For endpoints whose form is somebody else's standard:
+	Media      []string                // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
+	LooseQuery bool                    // unknown and repeated query members are left to the handler (RFC 6749 3.1)
+	Refuse     func(*Error) (body any) // another form for errors, with the code's status; nil: the envelope
+
 	register func(huma.API, *Endpoint)
 }
 
@@ -119,6 +125,9 @@ type Handler[I, O any] func(context.Context, *I) (*O, error)
 
 // On declares an endpoint that reads.
 func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
+	if e.Writes() && e.Auth.Needed() {
+		panic("api: " + e.Route + " has an effect: declare it with OnWrite")
+	}
 	e.register = register(h, nil)
 	return e
 }
@@ -131,8 +140,11 @@ func OnWrite[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, 
 	return e
 }
 
-// Page is an answer that is not JSON: markdown, HTML, a document from a file.
+// Page is an answer that is not JSON: markdown, HTML, a document from a file, a
+// redirect.
 type Page struct {
+	Status      int    // the endpoint's own if 0
+	Location    string `header:"Location"`
 	ContentType string `header:"Content-Type"`
 	Vary        string `header:"Vary"`
 	CSP         string `header:"Content-Security-Policy"`
@@ -147,23 +159,29 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 		op := operation(e)
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)
-			if err := c.resolve(ctx); err != nil {
-				return nil, err
+			keys := func() []tables.Key {
+				if r, ok := any(in).(Reader); ok {
+					return r.Reads(c.agent)
+				}
+				return nil
 			}
-			var keys []tables.Key
-			if r, ok := any(in).(Reader); ok {
-				keys = r.Reads(c.agent)
-			}
-			if err := c.authorize(ctx, keys); err != nil {
-				return nil, err
-			}
-			if err := c.overRead(ctx); err != nil {
+			if err := c.admit(ctx, keys); err != nil {
 				return nil, err
 			}
 			var out *O
 			var err error
 			if c.replay == nil {
 				out, err = h(ctx, in)
+			}
+			// Reads of several items are no snapshot: what was read of the guard may
+			// be older than what the handler saw of its own effect.
+			if again != nil && c.replay == nil && c.Agent != nil && !c.committed {
+				if err == nil {
+					return nil, errors.New("api: " + e.Route + " had no effect that was recorded")
+				}
+				if err := c.lookAgain(ctx); err != nil {
+					return nil, err
+				}
 			}
 			if c.replay != nil { // done before, or a race lost against the same request
 				c.header.Set("Idempotent-Replayed", "true")
@@ -177,7 +195,11 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 				if err != nil {
 					return nil, From(ctx).refuse(err)
 				}
-				return any(out).(*Page), nil
+				page := any(out).(*Page)
+				if page.Status == 0 {
+					page.Status = e.status()
+				}
+				return page, nil
 			})
 			return
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -17,10 +18,13 @@ import (
 // times its weight, after the answer is made. What an instance of a function
 // could count by itself would be worth nothing; but that somebody is over the
 // limit, once the table said so, it remembers until the minute ends, and
-// refuses before it reads anything. A credential that is only claimed charges
+// refuses before the endpoint reads anything of its own. A credential that is only claimed charges
 // nobody but the address it came from: else anybody could use up another's limit.
 
-const readSample = 16
+const (
+	readSample    = 16
+	payerPatience = 300 * time.Millisecond
+)
 
 // payer is whom a request counts against: "" if nobody.
 func (c *Call) payer(ctx context.Context) string {
@@ -33,6 +37,8 @@ func (c *Call) payer(ctx context.Context) string {
 	if !c.Settings.ByAddr || c.Box == nil {
 		return ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, payerPatience) // a limit is no reason to wait for a secret
+	defer cancel()
 	who, err := c.AddressHash(ctx)
 	if err != nil {
 		c.Log.Warn("address not hashed", "error", err.Error())
@@ -62,8 +68,10 @@ func (c *Call) charge(ctx context.Context) {
 		return
 	}
 	weight := readSample * max(1, c.e.Cost)
+	// Chance must not refuse who stays below the limit: three deviations more.
+	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
-		tables.Quota(who, "reads", window, time.Minute, weight, c.Settings.MaxReads),
+		tables.Quota(who, "reads", window, time.Minute, weight, c.Settings.MaxReads+slack),
 	}})
 	var full *tables.Cancelled
 	if errors.As(err, &full) {

@@ -114,7 +114,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, usage := tables.WithUsage(r.Context())
 	rec := &recorder{header: http.Header{}}
-	c := &Call{App: s.app, Time: start, header: rec.header, cache: &s.cache, over: &s.over, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	own := *s.app
+	own.Log = s.app.Log.With("request_id", raw.RequestID)
+	c := &Call{App: &own, Time: start, header: rec.header, cache: &s.cache, over: &s.over, Address: addressBlock(raw.Address), e: &Endpoint{}}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {
@@ -134,7 +136,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	c.charge(ctx)
 	if c.fail != nil {
-		s.writeError(rec, c.fail)
+		s.writeError(rec, c.fail, c.e.Refuse)
 	}
 	s.finish(rec, r, c)
 	w.Header().Set("x-request-id", raw.RequestID)
@@ -169,7 +171,11 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		}
 		body = nil
 	}
-	if len(body) > 0 {
+	if len(body) > 0 && e.Media != nil {
+		if err := checkMedia(r, e.Media); err != nil {
+			return err
+		}
+	} else if len(body) > 0 {
 		if err := checkContentType(r); err != nil {
 			return err
 		}
@@ -252,6 +258,9 @@ func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
 	if err != nil {
 		return BadField("query", "cannot be decoded: %s", "a % is not followed by two hexadecimal digits, or a ; separates members")
 	}
+	if e.LooseQuery {
+		return nil
+	}
 	for name, values := range q {
 		switch {
 		case name != "aud" && !slices.Contains(s.params[e.Route], name):
@@ -292,11 +301,15 @@ func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
 }
 
 // writeError writes the envelope. The body is the same whatever was written before.
-func (s *Server) writeError(rec *recorder, e *Error) {
+func (s *Server) writeError(rec *recorder, e *Error, form func(*Error) any) {
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
 	rec.header.Set("Content-Type", "application/json")
-	if err := json.NewEncoder(&rec.body).Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
+	var body any = e.envelope(s.app.Settings.BaseURL)
+	if form != nil {
+		body = form(e)
+	}
+	if err := json.NewEncoder(&rec.body).Encode(body); err != nil {
 		panic(err) // only strings and numbers
 	}
 	switch rec.status {

@@ -60,13 +60,14 @@ func DefaultSettings() Settings {
 	}
 }
 
-// commitFor is how long a commit that meets conflicts is tried again.
+// commitFor is how long a transaction that meets conflicts is tried again.
 const commitFor = 2 * time.Second
 
-// Commit commits writes as one transaction, and tries again, with jitter, what
-// met a conflict or a throttle, or whose answer was lost: the token makes that
-// safe. After two seconds it gives up with the backend's error.
-func (a *App) Commit(ctx context.Context, writes ...tables.Write) error {
+// Transact commits writes as one transaction, and tries again, with jitter,
+// what met a conflict or a throttle, or whose answer was lost: the token makes
+// that safe. After two seconds it gives up with the backend's error. An
+// endpoint's own effect goes through api.Call's Commit, which records it.
+func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	tx := tables.Tx{Token: a.Random(16), Writes: writes}
 	deadline := time.Now().Add(commitFor) // the machine's time, not the service's: this is about waiting
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 400*time.Millisecond) {

@@ -2,15 +2,19 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/stream"
+	"agentsocial/tables"
 )
 
 // API runs a group of endpoints as a Lambda function behind an HTTP API.
@@ -42,6 +46,8 @@ func Gateway(s *api.Server) GatewayHandler {
 		s.ServeHTTP(w, r)
 	}))
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		ctx, cancel := sooner(ctx)
+		defer cancel()
 		ctx = api.WithRaw(ctx, api.Raw{
 			Path: e.RawPath, Query: e.RawQueryString,
 			RequestID: e.RequestContext.RequestID, Address: e.RequestContext.HTTP.SourceIP,
@@ -60,21 +66,55 @@ func Gateway(s *api.Server) GatewayHandler {
 
 type headersKey struct{}
 
+// lastWords is what is left of a function's time when its work is cut off, to
+// answer and to log.
+const lastWords = 500 * time.Millisecond
+
+// sooner ends a context a little before Lambda ends the process.
+func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, end.Add(-lastWords))
+}
+
 // BatchHandler works off a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // Batches makes a reader work off Lambda's batches. A record that fails is
-// reported by its sequence number; Lambda delivers it and what follows again.
+// reported by its sequence number: what stands before it is done, Lambda
+// delivers it and what follows again. If it is the first of several, the batch
+// fails as a whole instead, which makes Lambda halve it: reported by its
+// number, it would come again with all that follows, and at last be given up
+// together with them.
 func Batches(a *app.App, f stream.Function) BatchHandler {
 	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		ctx, cancel := sooner(ctx)
+		defer cancel()
+		ctx, usage := tables.WithUsage(ctx)
+		start := a.Now()
 		records, err := stream.FromLambda(e)
 		if err != nil {
 			return events.DynamoDBEventResponse{}, err
 		}
 		n := f.Run(ctx, a.Log, records)
-		a.Log.Info("batch", "function", f.Name, "records", len(records), "done", n)
-		if n == len(records) {
+		lag := time.Duration(0)
+		if len(records) > 0 {
+			lag = start.Sub(records[0].At)
+		}
+		var request string
+		if lc, ok := lambdacontext.FromContext(ctx); ok {
+			request = lc.AwsRequestID
+		}
+		a.Log.Info("batch", "function", f.Name, "request_id", request, "records", len(records), "done", n,
+			"ms", a.Now().Sub(start).Milliseconds(), "lag_ms", lag.Milliseconds(),
+			"read_units", usage.ReadUnits(), "write_units", usage.WriteUnits())
+		switch {
+		case n == len(records):
 			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
+		case n == 0 && len(records) > 1:
+			return events.DynamoDBEventResponse{}, fmt.Errorf("host: the first of %d records cannot be worked off", len(records))
 		}
 		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
 			{ItemIdentifier: records[n].Seq},

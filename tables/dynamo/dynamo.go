@@ -28,7 +28,7 @@ var _ tables.Backend = (*DB)(nil)
 
 // defaultTimeout is long for DynamoDB, which answers in milliseconds, and
 // short enough that a second attempt still fits a request's patience.
-const defaultTimeout = 5 * time.Second
+const defaultTimeout = 1500 * time.Millisecond
 
 // Config says where a table is.
 type Config struct {
@@ -37,7 +37,7 @@ type Config struct {
 	Endpoint    string // of DynamoDB Local, "http://localhost:8000"; empty for AWS
 	Credentials aws.CredentialsProvider
 	HTTP        aws.HTTPClient // the SDK's own if nil
-	Timeout     time.Duration  // of one attempt of one call; 5 s if 0
+	Timeout     time.Duration  // of one attempt of one call; 1.5 s if 0
 }
 
 // Open makes a DB of a configuration. It does not talk to DynamoDB.

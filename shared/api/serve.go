@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"agentsocial/tables"
+)
+
+// Serve declares an endpoint that speaks a protocol of its own (JSON-RPC, say):
+// h reads the request's body and writes the answer. Matching, the body's limit,
+// the credential, the read limit, headers and the log line are as for any other.
+func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
+	e.Pure = true // what it writes, it writes through endpoints
+	e.register = func(a huma.API, e *Endpoint) {
+		op := operation(e)
+		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
+		for _, m := range e.Media {
+			op.RequestBody.Content[m] = &huma.MediaType{}
+		}
+		a.OpenAPI().AddOperation(&op)
+		a.Adapter().Handle(&op, func(hc huma.Context) {
+			r, w := humago.Unwrap(hc)
+			c := From(r.Context())
+			if err := c.admit(r.Context(), func() []tables.Key { return nil }); err != nil {
+				c.fail = asError(err)
+				return
+			}
+			h(w, r)
+		})
+	}
+	return e
+}
+
+// admit decides whether a request may go on to its endpoint's own work.
+func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
+	if err := c.resolve(ctx); err != nil {
+		return err
+	}
+	if err := c.authorize(ctx, keys); err != nil {
+		return err
+	}
+	return c.overRead(ctx)
+}

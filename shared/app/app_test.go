@@ -1,0 +1,124 @@
+package app_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+var counter = tables.Key{PK: "P", SK: "S"}
+
+// faulty is an App whose table suffers f's faults, by the number of the
+// commit, from 1 on.
+func faulty(t *testing.T, f func(n int64) embedded.Fault) (*app.App, *embedded.Table, *atomic.Int64) {
+	t.Helper()
+	commits := new(atomic.Int64)
+	table, err := embedded.Open(embedded.Config{Faults: func(kind string, _ []tables.Key) embedded.Fault {
+		if kind != embedded.KindCommit {
+			return embedded.None
+		}
+		return f(commits.Add(1))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	return &app.App{Table: table, Now: time.Now, Rand: rand.Reader}, table, commits
+}
+
+func count(t *testing.T, table *embedded.Table) int64 {
+	t.Helper()
+	items, err := table.Get(t.Context(), tables.Strong, counter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0].Int("n")
+}
+
+func add() tables.Write { return tables.Change(counter, tables.Add("n", 1)) }
+
+// What is tried again is one transaction: it counts once, whether the answer
+// or the request was lost.
+func TestTriesAreOneTransaction(t *testing.T) {
+	for name, fault := range map[string]embedded.Fault{
+		"lost answer": embedded.LostAnswer, "lost request": embedded.LostRequest,
+		"conflict": embedded.Conflict, "throttled": embedded.Throttled,
+	} {
+		a, table, commits := faulty(t, func(n int64) embedded.Fault {
+			if n <= 2 {
+				return fault
+			}
+			return embedded.None
+		})
+		for i := range int64(2) { // two transactions are two, though their writes are the same
+			if err := a.Transact(t.Context(), add()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if n := count(t, table); n != i+1 {
+				t.Errorf("%s: after %d transactions the count is %d", name, i+1, n)
+			}
+		}
+		if n := commits.Load(); n != 4 {
+			t.Errorf("%s: %d commits, not 3 and 1", name, n)
+		}
+	}
+}
+
+// Conflicts that do not end are given up after about two seconds.
+func TestConflictsAreGivenUp(t *testing.T) {
+	t.Parallel()
+	a, table, commits := faulty(t, func(int64) embedded.Fault { return embedded.Conflict })
+	began := time.Now()
+	if err := a.Transact(t.Context(), add()); !errors.Is(err, tables.ErrConflict) {
+		t.Errorf("%v, not the conflict", err)
+	}
+	if d := time.Since(began); d < time.Second || d > 4*time.Second {
+		t.Errorf("given up after %s", d)
+	}
+	if n := commits.Load(); n < 5 || n > 1000 {
+		t.Errorf("%d tries", n)
+	}
+	if n := count(t, table); n != 0 {
+		t.Errorf("the count is %d", n)
+	}
+}
+
+// What will not be otherwise the next time is not tried again.
+func TestRefusalsAreNotTriedAgain(t *testing.T) {
+	a, table, commits := faulty(t, func(int64) embedded.Fault { return embedded.None })
+	var cancelled *tables.Cancelled
+	if err := a.Transact(t.Context(), add().When(tables.ItemExists())); !errors.As(err, &cancelled) || !cancelled.Reasons[0].Failed {
+		t.Errorf("%v, not the condition", err)
+	}
+	if n := commits.Load(); n != 1 || count(t, table) != 0 {
+		t.Errorf("%d tries, a count of %d", n, count(t, table))
+	}
+	if err := a.Transact(t.Context(), add(), add()); !errors.Is(err, tables.ErrInvalid) || commits.Load() > 2 {
+		t.Errorf("%v after %d tries", err, commits.Load()-1)
+	}
+}
+
+// Nobody waits for a caller who is gone.
+func TestTriesEndWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	a, _, _ := faulty(t, func(n int64) embedded.Fault {
+		if n == 2 {
+			cancel()
+		}
+		return embedded.Conflict
+	})
+	began := time.Now()
+	if err := a.Transact(ctx, add()); err == nil {
+		t.Error("no error")
+	}
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("it went on for %s", d)
+	}
+}
