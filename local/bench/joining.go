@@ -44,13 +44,13 @@ func profiles(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: me.route, variant: "with x-agent-id", signed: true, next: always(w, me)},
 		{route: me.route, variant: cold, alone: true, next: func(i int) (call, error) {
-			// A key that is not the agent's is dropped from the cache.
-			wrong := me
-			wrong.id = w.authors[0].id
-			if _, err := w.send(w.call(w.at(i), wrong), 401); err != nil {
+			stranger, err := w.recruits(1) // whose key no process has seen
+			if err != nil {
 				return call{}, err
 			}
-			return w.call(w.at(i), nameless), nil
+			first := nameless
+			first.by = stranger[0]
+			return w.call(w.at(i), first), nil
 		}},
 		{route: me.route, variant: "without, warm key cache", signed: true, next: func(i int) (call, error) {
 			if i == 0 {

@@ -38,8 +38,12 @@ func run(t testing.TB, c service.Config) *running {
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	wrap := c.Wrap
 	c.Wrap = func(b tables.Backend) tables.Backend {
 		r.table = b.(*embedded.Table)
+		if wrap != nil {
+			return wrap(b)
+		}
 		return b
 	}
 	var err error

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Endpoints whose form is another standard's: forms, redirects, errors of their
+// own, a protocol of its own, bytes.
+func TestOtherForms(t *testing.T) {
+	type form struct {
+		Resource string `query:"resource"`
+		RawBody  []byte `contentType:"application/x-www-form-urlencoded"`
+	}
+	type text struct {
+		RawBody []byte `contentType:"text/markdown"`
+	}
+	type said struct {
+		Said string `json:"said"`
+	}
+	h := build(t, nil)
+	h.Server = NewServer(h.app, Group{Name: "forms", Endpoints: []Endpoint{
+		On(Endpoint{
+			Route: "POST /token", Pure: true, LooseQuery: true, Media: []string{"application/x-www-form-urlencoded", "application/json"},
+			Refuse: func(e *Error) any { return map[string]string{"error": string(e.Code)} },
+		}, func(_ context.Context, in *form) (*said, error) {
+			if len(in.RawBody) == 0 {
+				return nil, Fail(BadJSON, "nothing")
+			}
+			return &said{string(in.RawBody) + " " + in.Resource}, nil
+		}),
+		On(Endpoint{Route: "GET /away"}, func(context.Context, *struct{}) (*Page, error) {
+			return &Page{Status: http.StatusFound, Location: "https://client.example/cb?code=1"}, nil
+		}),
+		On(Endpoint{Route: "PUT /memory", Pure: true, Media: []string{"text/markdown"}, Body: 10}, func(_ context.Context, in *text) (*said, error) {
+			return &said{string(in.RawBody)}, nil
+		}),
+		Serve(Endpoint{Route: "POST /rpc", Media: []string{"application/json"}}, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusAccepted)
+		}),
+		Serve(Endpoint{Route: "DELETE /rpc", Auth: SigOrBearer("post")}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Agent", From(r.Context()).Agent.ID)
+		}),
+	}})
+	send := func(method, target, ct, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, target, strings.NewReader(body))
+		r.Header.Set("Content-Type", ct)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for _, c := range []struct {
+		method, target, ct, body string
+		status                   int
+		answer                   string
+	}{
+		{"POST", "/token?x=1&resource=a&resource=b", "application/x-www-form-urlencoded", "grant_type=refresh_token", 200, `{"said":"grant_type=refresh_token a"}`},
+		{"POST", "/token", "application/json", `{"a":1}`, 200, `{"said":"{\"a\":1} "}`},
+		{"POST", "/token", "application/x-www-form-urlencoded", "", 422, `{"error":"invalid"}`},
+		{"POST", "/token", "text/html", "x", 415, `{"error":"unsupported_media_type"}`},
+		{"PUT", "/memory", "text/markdown", "# I\n{", 200, `{"said":"# I\n{"}`},
+		{"PUT", "/memory", "text/markdown", "12345678901", 413, ""},
+		{"PUT", "/memory", "image/png", "x", 415, ""},
+		{"POST", "/rpc", "application/json", "{", 202, ""},
+	} {
+		w := send(c.method, c.target, c.ct, c.body)
+		if w.Code != c.status || c.answer != "" && strings.TrimSpace(w.Body.String()) != c.answer {
+			t.Errorf("%s %s %q: %d %s", c.method, c.target, c.body, w.Code, w.Body)
+		}
+	}
+	if w := send("GET", "/away", "", ""); w.Code != http.StatusFound || w.Header().Get("Location") != "https://client.example/cb?code=1" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w, _ := h.answer(h.signed("DELETE", "/rpc", "")); w.Code != 200 || w.Header().Get("X-Agent") != h.agent {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	h.expect(httptest.NewRequest("DELETE", "/rpc", nil), 401, Unauthenticated)
+}
+
+// A write that records nothing could be sent again for effect: it is a mistake
+// in the program, and told.
+func TestAWriteMustCommit(t *testing.T) {
+	type none struct{}
+	h := build(t, nil)
+	h.Server = NewServer(h.app, Group{Name: "careless", Endpoints: []Endpoint{
+		OnWrite(Endpoint{Route: "POST /lost", Auth: SigOrBearer("post")},
+			func(context.Context, *none) (*none, error) { return &none{}, nil },
+			func(context.Context, *none, Outcome) (*none, error) { return &none{}, nil }),
+	}})
+	h.expect(h.signed("POST", "/lost", ""), 500, Internal)
+	defer func() {
+		if recover() == nil {
+			t.Error("On took an endpoint with an effect")
+		}
+	}()
+	On(Endpoint{Route: "POST /x", Auth: Sig}, func(context.Context, *none) (*none, error) { return nil, nil })
+}
