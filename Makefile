@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
-.PHONY: help run test demo agent bench build synth deploy lint race fuzz
+.PHONY: help run test demo agent bench both build synth deploy lint race fuzz
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+both: ## the transcripts of the service on DynamoDB Local (Java 17, Maven)
+	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
 
 race: ## the tests under the race detector
 	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

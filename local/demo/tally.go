@@ -39,11 +39,11 @@ func (s *story) inboxes(ctx context.Context) error {
 		}
 		s.say("%s", s.bold(s.paint(p.colour, p.name())))
 		for _, e := range p.inbox {
-			from, text := "the service", oneLine(e.Text)
+			what := "the service"
 			if e.From != nil {
-				from, text = e.From.Emoji+" "+e.From.Handle, "“"+text+"”"
+				what = e.From.Emoji + " " + e.From.Handle + ": “" + oneLine(e.Text) + "”"
 			}
-			s.aside("%d %s · %s: %s", e.Seq, e.Kind, from, text)
+			s.aside("%d %s · %s", e.Seq, e.Kind, what)
 		}
 		if p.strange > 0 {
 			s.aside("… and %d from others than the five", p.strange)

@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -30,7 +31,8 @@ import (
 
 // The language of the scripts. Words are as testscript reads them: '…' keeps
 // spaces; $NAME is put in everywhere, inside '…' too. Every service runs in
-// this process, on a port and a table of its own.
+// this process, on a port and a table of its own: the embedded one, or with
+// TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven).
 //
 //	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [registrations=N] [reads=N]
@@ -169,7 +171,7 @@ func options(args []string, set func(name, value string) error) error {
 }
 
 func (s *script) service(args []string) error {
-	c := service.Config{Data: service.Memory, Table: "embedded", Settings: app.DefaultSettings()}
+	c := service.Config{Data: service.Memory, Table: cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded"), Settings: app.DefaultSettings()}
 	c.Settings.PowBits, c.Settings.ByAddr = 4, false
 	l := &c.Settings.Limits
 	number := map[string]*int64{
