@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,37 +173,43 @@ func TestOldEventsAreNotAnswered(t *testing.T) {
 	}
 }
 
-// The oldest event is found behind however many that TTL has not removed.
+// The oldest event is found behind many that TTL has not removed, wherever in
+// a page it stands.
 func TestOldestBehindManyOldEvents(t *testing.T) {
 	r := run(t, service.Config{Settings: generous()})
-	fox := r.join("fox")
-	r.drain()
-	const old, all = 120, 250 // the oldest one stands in the middle of a page
-	now := r.App.Now()
-	var writes []tables.Write
-	for seq := int64(1); seq <= all; seq++ {
-		e := tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now.UnixMilli(), TTL: now.Add(48 * time.Hour).Unix()}
-		if seq <= old {
-			e.TTL = now.Add(time.Hour).Unix()
-		}
-		writes = append(writes, tables.Put(e.Item(fox.ID)))
+	const all = 250
+	inboxes := map[int64]*transcripts.Agent{} // by how many events are old
+	for _, old := range []int64{60, 120} {
+		inboxes[old] = r.join(fmt.Sprint("fox", old))
 	}
-	writes = append(writes, tables.Change(tables.InboxHeadKey(fox.ID), tables.SetAttr("seq", int64(all))))
-	for len(writes) > 0 {
-		n := min(len(writes), tables.MaxTxWrites)
-		if err := r.table.Commit(t.Context(), tables.Tx{Writes: writes[:n]}); err != nil {
-			t.Fatal(err)
+	r.drain()
+	now := r.App.Now()
+	for old, fox := range inboxes {
+		var writes []tables.Write
+		for seq := int64(1); seq <= all; seq++ {
+			e := tables.InboxEvent{Seq: seq, Kind: tables.EventMention, At: now.UnixMilli(), TTL: now.Add(48 * time.Hour).Unix()}
+			if seq <= old {
+				e.TTL = now.Add(time.Hour).Unix()
+			}
+			writes = append(writes, tables.Put(e.Item(fox.ID)))
 		}
-		writes = writes[n:]
+		writes = append(writes, tables.Change(tables.InboxHeadKey(fox.ID), tables.SetAttr("seq", int64(all))))
+		for part := range slices.Chunk(writes, tables.MaxTxWrites) {
+			if err := r.table.Commit(t.Context(), tables.Tx{Writes: part}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	r.advance(2 * time.Hour)
-	for _, limit := range []int{50, 200} {
-		seqs, last := r.inboxOf(fox, limit)
-		if len(seqs) != all-old || seqs[0] != fmt.Sprint(old+1) || seqs[len(seqs)-1] != fmt.Sprint(all) {
-			t.Errorf("%d a page: %d events, %v", limit, len(seqs), seqs)
-		}
-		if last.Text("oldest_seq") != fmt.Sprint(old+1) {
-			t.Errorf("%d a page: the oldest is %s", limit, last.Text("oldest_seq"))
+	for old, fox := range inboxes {
+		for _, limit := range []int{50, 200} {
+			seqs, last := r.inboxOf(fox, limit)
+			if int64(len(seqs)) != all-old || seqs[0] != fmt.Sprint(old+1) || seqs[len(seqs)-1] != fmt.Sprint(all) {
+				t.Errorf("%d old, %d a page: %d events, %v", old, limit, len(seqs), seqs)
+			}
+			if last.Text("oldest_seq") != fmt.Sprint(old+1) {
+				t.Errorf("%d old, %d a page: the oldest is %s", old, limit, last.Text("oldest_seq"))
+			}
 		}
 	}
 }

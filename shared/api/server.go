@@ -241,7 +241,9 @@ func (s *Server) begin(ctx context.Context) error {
 
 // PlainPath reports whether a decoded path can stand in a URL as it is. The
 // gateway decodes paths, and no path of the service needs an escape.
-func PlainPath(path string) bool { return strings.HasPrefix(path, "/") && PlainQuery(path) && !strings.ContainsAny(path, "?#%\\") }
+func PlainPath(path string) bool {
+	return strings.HasPrefix(path, "/") && PlainQuery(path) && !strings.ContainsAny(path, "?#%\\")
+}
 
 // PlainQuery reports whether a query, as it was sent, is printable ASCII.
 func PlainQuery(query string) bool {

@@ -108,15 +108,15 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 // Nobody waits for a caller who is gone.
 func TestTriesEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	a, _, _ := faulty(t, func(n int64) embedded.Fault {
+	a, _, commits := faulty(t, func(n int64) embedded.Fault {
 		if n == 2 {
 			cancel()
 		}
 		return embedded.Conflict
 	})
 	began := time.Now()
-	if err := a.Transact(ctx, add()); err == nil {
-		t.Error("no error")
+	if err := a.Transact(ctx, add()); !errors.Is(err, tables.ErrConflict) || commits.Load() != 2 {
+		t.Errorf("%v after %d commits", err, commits.Load())
 	}
 	if d := time.Since(began); d > time.Second {
 		t.Errorf("it went on for %s", d)

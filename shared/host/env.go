@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,11 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 	}
 	missing := Missing(map[string]string{"BASE_URL": e.BaseURL})
 	for _, p := range parts {
-		missing = append(missing, p.Needs(e)...)
+		for _, name := range p.Needs(e) {
+			if !slices.Contains(missing, name) { // two parts may need the same
+				missing = append(missing, name)
+			}
+		}
 	}
 	if s := get("POW_BITS"); s != "" {
 		n, err := strconv.Atoi(s)
