@@ -74,6 +74,9 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 			out.OldestSeq = item.Int("seq")
 			break
 		}
+		if oldest.Next != nil { // not looked at: what comes after is not known to have expired
+			out.OldestSeq = item.Int("seq") + 1
+		}
 	}
 	for i, item := range page.Items {
 		if i == in.Limit {
