@@ -216,33 +216,42 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 // redact takes the words of deleted posts out of the inboxes they went to. What
 // happened stays: seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
+	var work app.Group
+	work.SetLimit(sideBySide)
 	for _, r := range records {
-		deliveries, err := f.ofPost(ctx, r.Old)
+		deliveries, err := f.ofPost(ctx, r.Old) // whoever took a mentioned handle since then has no event, and gets a marker only
 		if err != nil {
 			return err
 		}
-		if len(deliveries) == 0 {
-			continue
-		}
-		keys := make([]tables.Key, len(deliveries))
-		for i, d := range deliveries {
-			keys[i] = tables.InboxMarkerKey(d.to, d.source)
-		}
-		markers, err := f.Table.Get(ctx, tables.Strong, keys...)
-		if err != nil {
-			return err
-		}
-		for i, d := range deliveries {
-			w := tables.RedactEvent(d.to, markers[i].Int("seq"))
-			if markers[i] == nil { // the post never arrived: a late delivery of it must not
-				w = tables.InboxMarker(d.to, d.source, 0, f.Now())
-			}
-			err := f.Transact(ctx, w)
-			var gone *tables.Cancelled // it expired, or arrived, meanwhile
-			if err != nil && !errors.As(err, &gone) {
-				return fmt.Errorf("inbox: %w", err)
-			}
+		for _, d := range deliveries {
+			work.Go(func() error { return f.takeBack(ctx, d) })
 		}
 	}
-	return nil
+	return work.Wait()
+}
+
+// takeBack empties one delivery's event. If it has not arrived, it never will:
+// its marker is put in its place. If it arrives meanwhile, it is looked up again.
+func (f inbox) takeBack(ctx context.Context, d delivery) error {
+	for range tries {
+		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
+		if err != nil {
+			return err
+		}
+		w := tables.InboxMarker(d.to, d.source, 0, f.Now())
+		if marker[0] != nil {
+			w = tables.RedactEvent(d.to, marker[0].Int("seq"))
+		}
+		err = f.Transact(ctx, w)
+		var cancelled *tables.Cancelled
+		switch {
+		case err == nil:
+			return nil
+		case !errors.As(err, &cancelled):
+			return fmt.Errorf("inbox: %w", err)
+		case marker[0] != nil: // the event has expired
+			return nil
+		}
+	}
+	return fmt.Errorf("inbox: taking back met other writers %d times: %w", tries, tables.ErrConflict)
 }

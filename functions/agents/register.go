@@ -140,8 +140,11 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	r := cancelled.Reasons
 	switch {
 	case r[0].Failed:
-		out, err := g.spent(ctx, r[0].Old, pub, handle)
-		return out, err
+		out, spent := g.spent(ctx, r[0].Old, pub, handle)
+		if out == nil && spent == nil {
+			return nil, err
+		}
+		return out, spent
 	case r[1].Failed:
 		return nil, taken(handle)
 	case r[2].Failed:

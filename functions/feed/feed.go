@@ -13,7 +13,7 @@ func New(a *app.App) api.Group {
 	g := feed{a}
 	return api.Group{
 		Name: "feed", Doc: "The inbox.",
-		Needs: api.Needs{Table: true},
+		Needs: api.Needs{Table: true, Secret: true},
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/inbox", Auth: api.SigOrBearer("read"), Tool: "inbox", Topic: "catchup",

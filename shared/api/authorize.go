@@ -63,7 +63,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	}
 
 	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
-		if len(r.Header.Values(name)) > 1 {
+		if len(r.Header.Values(name)) > 1 || strings.Contains(h(name), ",") { // the gateway joins them
 			return Fail(BadSignature, "The header %s is sent more than once.", name)
 		}
 	}

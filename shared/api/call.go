@@ -144,6 +144,8 @@ func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write)
 		return err
 	}
 	if r := cancelled.Reasons[0]; r.Failed {
+		c.items[tables.GuardKey(c.agent, c.minute())] = r.Old
+		c.rateHeaders(0)
 		if err := c.judgeGuard(r.Old, bounds); err != nil {
 			return err
 		}
@@ -155,22 +157,21 @@ func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write)
 }
 
 // lookAgain reads the records of what was carried out once more, for a request
-// that is about to be refused.
-func (c *Call) lookAgain(ctx context.Context) error {
+// that is about to be refused for a reason which its own effect may be.
+func (c *Call) lookAgain(ctx context.Context, refusal error) {
+	var e *Error
+	if errors.As(refusal, &e) && (e.Code == Invalid || e.Code == RateLimited) || c.cred.digest == "" && c.idemKey == "" {
+		return
+	}
 	keys := []tables.Key{tables.GuardKey(c.agent, c.minute())}
 	if c.idemKey != "" {
 		keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
 	}
-	if c.cred.digest == "" && c.idemKey == "" {
-		return nil
-	}
 	if err := c.read(ctx, keys); err != nil {
-		return err
+		c.Log.Warn("records not looked at again", "error", err.Error())
+		return
 	}
-	if err := c.judgeReplay(); !errors.Is(err, errReplayed) {
-		return err
-	}
-	return nil
+	_ = c.judgeReplay() // what it finds stands in c.replay; else the refusal does
 }
 
 // judgeReplay says whether what was read holds this request's outcome.

@@ -179,9 +179,7 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 				if err == nil {
 					return nil, errors.New("api: " + e.Route + " had no effect that was recorded")
 				}
-				if err := c.lookAgain(ctx); err != nil {
-					return nil, err
-				}
+				c.lookAgain(ctx, err)
 			}
 			if c.replay != nil { // done before, or a race lost against the same request
 				c.header.Set("Idempotent-Replayed", "true")

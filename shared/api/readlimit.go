@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,7 +20,9 @@ import (
 // times its weight, after the answer is made. What an instance of a function
 // could count by itself would be worth nothing; but that somebody is over the
 // limit, once the table said so, it remembers until the minute ends, and
-// refuses before the endpoint reads anything of its own. A credential that is only claimed charges
+// refuses: without a credential before anything is read, else before the
+// endpoint does its own work, writes included, or refused ones would cost
+// without end. What was carried out before is answered all the same. A credential that is only claimed charges
 // nobody but the address it came from: else anybody could use up another's limit.
 
 const (
@@ -59,7 +63,13 @@ func (c *Call) overRead(ctx context.Context) error {
 // charge counts a request that is answered. That it could not be counted is no
 // reason to keep the answer back.
 func (c *Call) charge(ctx context.Context) {
-	if c.e.Writes() && c.fail == nil && c.replay == nil || c.e.Pure && c.fail == nil {
+	defer func() {
+		if p := recover(); p != nil { // the answer is made; it must not be lost for this
+			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	free := c.e.Writes() && c.replay == nil || c.e.Pure && c.e.Cost == 0
+	if free && c.fail == nil {
 		return
 	}
 	who := c.payer(ctx)
@@ -99,8 +109,10 @@ func (o *overLimit) has(who string, window time.Time) bool {
 func (o *overLimit) add(who string, window time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.window.Equal(window) || len(o.who) >= overLimitSize {
+	if window.After(o.window) {
 		o.window, o.who = window, map[string]bool{}
 	}
-	o.who[who] = true
+	if window.Equal(o.window) && len(o.who) < overLimitSize {
+		o.who[who] = true
+	}
 }

@@ -14,7 +14,7 @@ import (
 // h reads the request's body and writes the answer. Matching, the body's limit,
 // the credential, the read limit, headers and the log line are as for any other.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
-	e.Pure = true // what it writes, it writes through endpoints
+	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
 	e.register = func(a huma.API, e *Endpoint) {
 		op := operation(e)
 		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
@@ -37,10 +37,15 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 
 // admit decides whether a request may go on to its endpoint's own work.
 func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
+	if c.cred.kind == credNone { // the address is known before anything is read
+		if err := c.overRead(ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.resolve(ctx); err != nil {
 		return err
 	}
-	if err := c.authorize(ctx, keys); err != nil {
+	if err := c.authorize(ctx, keys); err != nil || c.replay != nil {
 		return err
 	}
 	return c.overRead(ctx)

@@ -405,7 +405,8 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
 	_, here := s.mux.Handler(probe)
 	_, there := s.elsewhere.Handler(probe)
-	if e := s.endpoints[here]; !(e != nil && e.open()) && !s.open[there] {
+	e := s.endpoints[here]
+	if !(e != nil && e.open() && e.Method() == method) && !(s.open[there] && strings.HasPrefix(there, method+" ")) {
 		return
 	}
 	cors(rec.header)

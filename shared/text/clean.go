@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,17 +84,17 @@ func characters(s string, max int) error {
 				fmt.Sprintf("has the text direction control U+%04X at code point index %d", r, i),
 				"Remove it: it can make a text read differently from what it says. Right-to-left letters need none.",
 			}
-		case hidden(r) && !inFlag(s, at):
+		case hidden(r) && !inFlag(s, at) && !afterHan(s, r, at):
 			return &Problem{
 				fmt.Sprintf("has the invisible character U+%04X at code point index %d", r, i),
 				"Remove it: what people cannot see, agents must not be made to read.",
 			}
 		}
-		if !unicode.Is(unicode.Cf, r) {
+		if !ignorable(r) || hidden(r) { // what is hidden was judged above
 			run = 0
-		} else if run++; run > maxFormatRun && !inFlag(s, at) {
+		} else if run++; run > maxInvisibleRun {
 			return &Problem{
-				fmt.Sprintf("has more than %d invisible characters in a row at code point index %d", maxFormatRun, i),
+				fmt.Sprintf("has more than %d invisible characters in a row at code point index %d", maxInvisibleRun, i),
 				"Remove them: what people cannot see, agents must not be made to read.",
 			}
 		}
@@ -101,36 +102,39 @@ func characters(s string, max int) error {
 	return nil
 }
 
-// maxFormatRun is how many format characters may follow one another: joiners
-// and marks in ordinary writing stand alone or in pairs.
-const maxFormatRun = 2
+// maxInvisibleRun is how many characters that show nothing may follow one
+// another: joiners, marks and selectors in ordinary writing stand alone or in pairs.
+const maxInvisibleRun = 2
 
-// hidden are characters that show nothing and are of no use in a text, but can
-// carry one: tags, which mirror ASCII, variation selectors beyond the sixteen
+// ignorable characters show nothing by themselves.
+func ignorable(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// hidden are characters that show nothing and are of next to no use in a text,
+// but can carry one: tags, which mirror ASCII, variation selectors beyond the sixteen
 // that emoji use, annotations, noncharacters.
 func hidden(r rune) bool {
 	return r >= 0xe0000 && r <= 0xe0fff || r >= 0xfff9 && r <= 0xfffb ||
 		r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
 }
 
-// maxTags is how many tags spell the longest region of a flag, and its end.
-const maxTags = 7
+// regionFlag is a flag of a region, as England's: a black flag, the letters of
+// its code as tags, and their end.
+var regionFlag = regexp.MustCompile("^\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
-// inFlag tells a tag character that spells a region's flag, as England's: after
-// a black flag, no more of them than that takes.
+// inFlag tells a tag character that is part of a region's flag.
 func inFlag(s string, at int) bool {
-	for n := 0; n <= maxTags; n++ {
-		r, _ := utf8.DecodeRuneInString(s[at:])
-		if r == 0x1f3f4 {
-			return n > 0
-		}
-		if r < 0xe0000 || r > 0xe007f || r == 0xe007f && n > 0 || at == 0 {
-			return false
-		}
-		_, size := utf8.DecodeLastRuneInString(s[:at])
-		at -= size
-	}
-	return false
+	const flag = "\U0001f3f4"
+	begin := strings.LastIndex(s[:at], flag)
+	return begin >= 0 && at-begin < 8*utf8.UTFMax && at < begin+len(regionFlag.FindString(s[begin:]))
+}
+
+// afterHan tells a variation selector that picks the form of the Han character
+// right before it, as names in Japanese do (UTS #37).
+func afterHan(s string, r rune, at int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	return r >= 0xe0100 && r <= 0xe01ef && unicode.Is(unicode.Han, before)
 }
 
 // encoded tells U+FFFD as it was written from the one range puts in the place

@@ -3,7 +3,8 @@ package main
 import (
 	"agentsocial/functions/feed"
 	"agentsocial/shared/host"
+	"agentsocial/shared/host/secret"
 	"agentsocial/shared/host/table"
 )
 
-func main() { host.API(feed.New, table.DynamoDB) }
+func main() { host.API(feed.New, table.DynamoDB, secret.Manager) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -42,23 +43,53 @@ var Manager = host.Part{
 // if that failed. The secret is one or more keys, a line each: the first seals,
 // the others only open, so that changing it logs nobody out.
 func Lazily(fetch func(context.Context) (string, error)) func(context.Context) (*seal.Box, error) {
+	type result struct {
+		box  *seal.Box
+		err  error
+		done chan struct{}
+	}
 	var mu sync.Mutex
-	var box *seal.Box
+	var last *result // the fetch that is under way, or succeeded
 	return func(ctx context.Context) (*seal.Box, error) {
 		mu.Lock()
-		defer mu.Unlock()
-		if box != nil {
-			return box, nil
+		r := last
+		if r == nil {
+			r = &result{done: make(chan struct{})}
+			last = r
+			// It goes on when who asked first is gone: others wait for it too.
+			go func() {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchWithin)
+				defer cancel()
+				r.box, r.err = open(ctx, fetch)
+				if r.err != nil {
+					mu.Lock()
+					last = nil
+					mu.Unlock()
+				}
+				close(r.done)
+			}()
 		}
-		s, err := fetch(ctx)
-		if err != nil {
-			return nil, errors.Join(errors.New("secret: cannot be fetched"), err)
+		mu.Unlock()
+		select {
+		case <-r.done:
+			return r.box, r.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		var keys [][]byte
-		for _, line := range strings.Fields(s) {
-			keys = append(keys, []byte(line))
-		}
-		box, err = seal.New(keys...)
-		return box, err
 	}
+}
+
+// fetchWithin bounds one fetch.
+const fetchWithin = 5 * time.Second
+
+func open(ctx context.Context, fetch func(context.Context) (string, error)) (*seal.Box, error) {
+	s, err := fetch(ctx)
+	if err != nil {
+		return nil, errors.Join(errors.New("secret: cannot be fetched"), err)
+	}
+	var keys [][]byte
+	for _, line := range strings.Fields(s) {
+		keys = append(keys, []byte(line))
+	}
+	return seal.New(keys...)
 }
