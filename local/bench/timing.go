@@ -15,6 +15,7 @@ type Times struct {
 	Ratio    float64 `json:"ratio"`     // median of the rounds' ratios to the bare handler
 	CPUus    float64 `json:"cpu_us"`    // the process's CPU time per call, median of blocks; 0: not measured
 	CPURatio float64 `json:"cpu_ratio"` // the same of the bare handler's; 0: not measured
+	OwnRatio float64 `json:"own_ratio"` // the same without what passed inside the table
 }
 
 // subject is a scenario that is timed, beside a bare handler of its own size.
@@ -105,7 +106,7 @@ func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (r
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	took := make([][]float64, len(subjects))
-	ratios := make([][]float64, len(subjects))
+	ratios, owns := make([][]float64, len(subjects)), make([][]float64, len(subjects))
 	for start := time.Now(); rounds < leastRounds || time.Since(start) < long; rounds++ {
 		for i, s := range subjects {
 			if s.alone {
@@ -117,10 +118,12 @@ func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (r
 					return rounds, fmt.Errorf("%s: %w", s.name(), err)
 				}
 			}
+			w.share.watch(true)
 			own, err := cpuOf(block, func(j int) error { _, err := w.send(calls[j], s.expected()); return err })
 			if err != nil {
 				return rounds, err
 			}
+			table := w.share.watch(false)
 			bare, err := cpuOf(block, func(int) error { _, err := s.bare.serve(); return err })
 			if err != nil {
 				return rounds, err
@@ -132,11 +135,12 @@ func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (r
 			}
 			took[i] = append(took[i], float64(own.Nanoseconds())/1000/float64(block))
 			ratios[i] = append(ratios[i], float64(own)/float64(bare))
+			owns[i] = append(owns[i], float64(own-table)/float64(bare))
 		}
 	}
 	for i, s := range subjects {
 		if !s.alone {
-			s.CPUus, s.CPURatio = quantile(took[i], 0.5), quantile(ratios[i], 0.5)
+			s.CPUus, s.CPURatio, s.OwnRatio = quantile(took[i], 0.5), quantile(ratios[i], 0.5), quantile(owns[i], 0.5)
 		}
 	}
 	return rounds, nil

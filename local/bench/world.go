@@ -27,6 +27,7 @@ import (
 // and randomness that are the same in every run.
 type world struct {
 	app      *app.App
+	share    *share // the table, watched
 	feed     *embedded.Table
 	clock    atomic.Int64 // unix ms
 	handlers map[string]host.GatewayHandler
@@ -61,13 +62,14 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 		return nil, err
 	}
 	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
+	w.share = &share{Backend: table}
 	w.app = &app.App{
-		Table: table, Now: now, Rand: &source{from: rand.NewChaCha8([32]byte{5})}, Log: slog.New(w.meter),
+		Table: w.share, Now: now, Rand: &source{from: rand.NewChaCha8([32]byte{5})}, Log: slog.New(w.meter),
 		Settings: app.DefaultSettings(),
 		Box:      func(context.Context) (*seal.Box, error) { return box, nil },
 	}
 	if remote {
-		w.app.Table = network{table, &w.away}
+		w.app.Table = network{w.share, &w.away}
 	}
 	w.app.Settings.BaseURL = "https://bench.example"
 	w.app.Settings.PowBits = 0  // the caller's work, not the service's
