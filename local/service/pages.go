@@ -36,6 +36,7 @@ func (s *Service) pages(mux *http.ServeMux) {
 		})
 	}
 	page("POST /_local/clock", s.moveClock)
+	page("POST /_local/tick", s.tick)
 	page("POST /_local/drain", s.drainPage)
 	page("POST /_local/solve", s.solve)
 	page("GET /_local/dead", func(*http.Request) (any, int) {
@@ -45,7 +46,7 @@ func (s *Service) pages(mux *http.ServeMux) {
 		return s.pump.deadLetters(), http.StatusOK
 	})
 	page("/_local/", func(*http.Request) (any, int) {
-		return problem("there are POST /_local/clock, POST /_local/drain, POST /_local/solve and GET /_local/dead"), http.StatusNotFound
+		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve and GET /_local/dead"), http.StatusNotFound
 	})
 }
 
@@ -90,6 +91,21 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 		return problem(err.Error()), http.StatusInternalServerError
 	}
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
+}
+
+// tick runs now what the clock runs otherwise. There is one thing so far: the
+// sweep that removes what has expired, as DynamoDB's TTL does in its own time.
+func (s *Service) tick(r *http.Request) (any, int) {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if err := readPage(r, &in); err != nil || in.Name != "sweep" {
+		return problem(`send {"name": "sweep"}`), http.StatusUnprocessableEntity
+	}
+	if err := s.table.sweep(r.Context()); err != nil {
+		return problem(err.Error()), http.StatusInternalServerError
+	}
+	return map[string]bool{"done": true}, http.StatusOK
 }
 
 // drainPage answers when the stream is fully worked off.

@@ -60,6 +60,10 @@ func characters(s string, max int) error {
 	i, run := -1, 0
 	for at, r := range s {
 		i++
+		if ' ' <= r && r < 0x7f { // most of most texts
+			run = 0
+			continue
+		}
 		switch {
 		case r == utf8.RuneError && !encoded(s[at:]):
 			return &Problem{

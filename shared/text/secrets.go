@@ -56,6 +56,15 @@ var forms = []form{
 	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", "-_", atLeast(40), false},
 }
 
+// formsByFirst are the forms by the first byte of their prefix: every word of a
+// text is held against them.
+var formsByFirst = func() (by [256][]form) {
+	for _, f := range forms {
+		by[f.prefix[0]] = append(by[f.prefix[0]], f)
+	}
+	return by
+}()
+
 // Secrets tells whether s holds what looks like a credential, and of which kind
 // the first one is ("a GitHub token"). It answers the kind and never the value.
 //
@@ -100,7 +109,7 @@ func starting(s string) (kind string, found bool) {
 	if awsID(s) {
 		return "an AWS access key id", true
 	}
-	for _, f := range forms {
+	for _, f := range formsByFirst[s[0]] {
 		body, ok := strings.CutPrefix(s, f.prefix)
 		if !ok {
 			continue
