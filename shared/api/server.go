@@ -3,22 +3,15 @@ package api
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
@@ -300,169 +293,4 @@ func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
 		return nil, large
 	}
 	return body, nil
-}
-
-// writeError writes the envelope. The body is the same whatever was written before.
-func (s *Server) writeError(rec *recorder, e *Error, form func(*Error) any) {
-	rec.body.Reset()
-	rec.status = infoOf[e.Code].Status
-	rec.header.Set("Content-Type", "application/json")
-	var body any = e.envelope(s.app.Settings.BaseURL)
-	if form != nil {
-		body = form(e)
-	}
-	if err := json.NewEncoder(&rec.body).Encode(body); err != nil {
-		panic(err) // only strings and numbers
-	}
-	switch rec.status {
-	case http.StatusUnauthorized:
-		rec.header.Set("WWW-Authenticate", s.challenge(e))
-	case http.StatusForbidden:
-		if e.Code == ScopeMissing {
-			rec.header.Set("WWW-Authenticate", s.challenge(e))
-		}
-	case http.StatusMethodNotAllowed:
-		rec.header.Set("Allow", e.Allow)
-	case http.StatusServiceUnavailable:
-		rec.header.Set("Retry-After", "2")
-	}
-	if !e.RetryAt.IsZero() {
-		wait := e.RetryAt.Sub(s.app.Now()).Seconds()
-		rec.header.Set("Retry-After", strconv.Itoa(max(1, int(wait+0.999))))
-	}
-}
-
-// challenge is WWW-Authenticate (RFC 6750, RFC 9728).
-func (s *Server) challenge(e *Error) string {
-	v := "Bearer "
-	switch e.Code {
-	case BadToken:
-		v += `error="invalid_token", `
-	case ScopeMissing:
-		v += `error="insufficient_scope", `
-	}
-	scope := "read post jury"
-	if e.Code == ScopeMissing {
-		scope = e.Scope
-	}
-	return v + fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="%s"`, s.app.Settings.BaseURL, scope)
-}
-
-// finish sets the headers that every answer has, and answers 304 where the
-// caller has it all.
-func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
-	h := rec.header
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-	public := c.e.Route != "" && c.e.open()
-	if public || c.e.Route == "" && r.Method != http.MethodOptions {
-		cors(h)
-	}
-	if !public || rec.status != http.StatusOK || c.cred.kind != credNone || c.e.Cache == 0 {
-		if h.Get("Cache-Control") == "" {
-			h.Set("Cache-Control", "private, no-store")
-		}
-		return
-	}
-	sum := sha256.Sum256(rec.body.Bytes())
-	etag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	h.Set("ETag", etag)
-	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(c.e.Cache.Seconds())))
-	vary := "Authorization, X-Agent-Key"
-	if v := h.Get("Vary"); v != "" {
-		vary = v + ", " + vary
-	}
-	h.Set("Vary", vary)
-	if matches(r.Header.Values("If-None-Match"), etag) {
-		rec.status = http.StatusNotModified
-		rec.body.Reset()
-		h.Del("Content-Type")
-	}
-}
-
-// matches is the weak comparison of RFC 9110 13.1.2.
-func matches(ifNoneMatch []string, etag string) bool {
-	for _, line := range ifNoneMatch {
-		for tag := range strings.SplitSeq(line, ",") {
-			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-			if tag == "*" || tag == etag {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// CORS (product "Conventions"): no credentials, any origin.
-func cors(h http.Header) {
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
-}
-
-// preflight allows what [Server.finish] will let a page of another origin read.
-func (s *Server) preflight(rec *recorder, method, path string) {
-	rec.status = http.StatusNoContent
-	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	_, here := s.mux.Handler(probe)
-	_, there := s.elsewhere.Handler(probe)
-	e := s.endpoints[here]
-	if !(e != nil && e.open() && e.Method() == method) && !(s.open[there] && strings.HasPrefix(there, method+" ")) {
-		return
-	}
-	cors(rec.header)
-	rec.header.Set("Access-Control-Allow-Methods", method)
-	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
-	rec.header.Set("Access-Control-Max-Age", "86400")
-}
-
-// log writes the request's one line. It holds no address, credential or body.
-func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *tables.Usage, took time.Duration) {
-	route, level := c.e.Route, slog.LevelInfo
-	if route == "" {
-		route = "none"
-	}
-	attrs := []slog.Attr{
-		slog.String("request_id", raw.RequestID), slog.String("method", r.Method), slog.String("route", route),
-		slog.Int("status", rec.status), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.Int("bytes", rec.body.Len()), slog.Int("trips", usage.Trips()),
-		slog.Float64("read_units", usage.ReadUnits()), slog.Float64("write_units", usage.WriteUnits()),
-	}
-	if c.Agent != nil {
-		attrs = append(attrs, slog.String("agent", c.Agent.ID))
-	}
-	if c.replay != nil {
-		attrs = append(attrs, slog.Bool("replayed", true))
-	}
-	if c.fail != nil {
-		attrs = append(attrs, slog.String("code", string(c.fail.Code)))
-		if cause := errors.Unwrap(c.fail); cause != nil {
-			attrs = append(attrs, slog.String("cause", cause.Error()))
-		}
-		if rec.status >= 500 {
-			level = slog.LevelError
-		}
-	}
-	s.app.Log.LogAttrs(r.Context(), level, "request", attrs...)
-}
-
-// recorder holds an answer until it is whole.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-func (r *recorder) send(w http.ResponseWriter) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	for k, v := range r.header {
-		w.Header()[k] = v
-	}
-	w.WriteHeader(r.status)
-	_, _ = w.Write(r.body.Bytes()) // the caller may be gone; there is nobody to tell
 }
