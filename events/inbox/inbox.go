@@ -42,8 +42,6 @@ const (
 	textMost   = 280 // characters of an event's text
 	appendMost = 33  // events of one transaction: each is two writes
 	sideBySide = 16  // inboxes written at once
-	tries      = 5   // appends that met another append
-	tryPause   = 50 * time.Millisecond
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -170,15 +168,7 @@ func (f inbox) ofPost(ctx context.Context, item tables.Item) ([]delivery, error)
 // head moves, the events and their markers are put, in one transaction on the
 // condition that the head is where it was read.
 func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
-	for range tries {
-		err := f.tryAppend(ctx, agent, deliveries)
-		var raced *tables.Cancelled
-		if !errors.As(err, &raced) {
-			return err
-		}
-		f.Pause(ctx, tryPause)
-	}
-	return fmt.Errorf("appending met other appends %d times: %w", tries, tables.ErrConflict)
+	return f.UnlessOvertaken(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
 }
 
 func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []delivery) error {
@@ -233,25 +223,23 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 // takeBack empties one delivery's event. If it has not arrived, it never will:
 // its marker is put in its place. If it arrives meanwhile, it is looked up again.
 func (f inbox) takeBack(ctx context.Context, d delivery) error {
-	for range tries {
+	err := f.UnlessOvertaken(ctx, func() error {
 		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
 		if err != nil {
 			return err
 		}
-		w := tables.InboxMarker(d.to, d.source, 0, f.Now())
-		if marker[0] != nil {
-			w = tables.RedactEvent(d.to, marker[0].Int("seq"))
+		if marker[0] == nil {
+			return f.Transact(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now()))
 		}
-		err = f.Transact(ctx, w)
-		var cancelled *tables.Cancelled
-		switch {
-		case err == nil:
-			return nil
-		case !errors.As(err, &cancelled):
-			return fmt.Errorf("inbox: %w", err)
-		case marker[0] != nil: // the event has expired
+		err = f.Transact(ctx, tables.RedactEvent(d.to, marker[0].Int("seq")))
+		var expired *tables.Cancelled
+		if errors.As(err, &expired) { // there is nothing left to take back
 			return nil
 		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("inbox: %w", err)
 	}
-	return fmt.Errorf("inbox: taking back met other writers %d times: %w", tries, tables.ErrConflict)
+	return nil
 }

@@ -6,7 +6,6 @@ package karma
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,8 +33,6 @@ func New(a *app.App) stream.Function {
 const (
 	tallyMost  = 40 // records added up in one transaction: each has a marker
 	sideBySide = 16
-	tries      = 5
-	tryPause   = 50 * time.Millisecond
 )
 
 // tally is what one record adds to one target.
@@ -100,15 +97,7 @@ func compareKeys(a, b tables.Key) int {
 
 // add adds to a target what was not added before.
 func (f karma) add(ctx context.Context, to target, tallies []tally) error {
-	for range tries {
-		err := f.tryAdd(ctx, to, tallies)
-		var raced *tables.Cancelled
-		if !errors.As(err, &raced) {
-			return err
-		}
-		f.Pause(ctx, tryPause)
-	}
-	return fmt.Errorf("adding met other writers %d times: %w", tries, tables.ErrConflict)
+	return f.UnlessOvertaken(ctx, func() error { return f.tryAdd(ctx, to, tallies) })
 }
 
 func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {

@@ -19,24 +19,25 @@ import (
 // effect is committed. Handlers get it with [From].
 type Call struct {
 	*app.App
-	Time      time.Time       // of arrival, by the service's clock
-	Agent     *tables.Profile // the caller; nil if anonymous
-	Counts    tables.Counters // of the caller; read for writes only
-	Address   string          // the caller's network address: an IPv4, or an IPv6 /64
-	items     map[tables.Key]tables.Item
-	cred      credential
-	agent     string // the caller's id, once it is known
-	cached    bool   // agent was remembered, not read
-	replay    *Outcome
-	committed bool // the effect stands
-	bounds    []tables.Bound
-	over      *overLimit
-	e         *Endpoint
-	header    http.Header
-	digest    [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
-	idemKey   string
-	fail      *Error
-	cache     *keyCache
+	Time        time.Time       // of arrival, by the service's clock
+	Agent       *tables.Profile // the caller; nil if anonymous
+	Counts      tables.Counters // of the caller; read for writes only
+	Address     string          // the caller's network address: an IPv4, or an IPv6 /64
+	items       map[tables.Key]tables.Item
+	addressHash string // once it was asked for
+	cred        credential
+	agent       string // the caller's id, once it is known
+	cached      bool   // agent was remembered, not read
+	replay      *Outcome
+	committed   bool // the effect stands
+	bounds      []tables.Bound
+	over        *overLimit
+	e           *Endpoint
+	header      http.Header
+	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
+	idemKey     string
+	fail        *Error
+	cache       *keyCache
 }
 
 type callKey struct{}
@@ -219,13 +220,17 @@ func (c *Call) Window(length time.Duration) time.Time { return c.Time.Truncate(l
 
 // AddressHash stands for the caller's address in quotas: keyed, and another one every day.
 func (c *Call) AddressHash(ctx context.Context) (string, error) {
+	if c.addressHash != "" {
+		return c.addressHash, nil
+	}
 	box, err := c.Box(ctx)
 	if err != nil {
 		return "", err
 	}
 	day := c.Time.UTC().Format(time.DateOnly)
 	sum := sha256.Sum256(append(box.Derive(0, "address "+day), c.Address...))
-	return auth.EncodeKey(sum[:16]), nil
+	c.addressHash = auth.EncodeKey(sum[:16])
+	return c.addressHash, nil
 }
 
 // refuse notes a refusal for [Server.ServeHTTP], which alone writes errors.

@@ -285,11 +285,3 @@ func fieldName(location string) string {
 	}
 	return location
 }
-
-// Problem is a field's problem, found by an input's Resolve method.
-func Problem(field, format string, args ...any) error {
-	return &huma.ErrorDetail{Location: field, Message: fmt.Sprintf(format, args...)}
-}
-
-// Inputs with rules that a schema cannot say implement huma's resolver.
-type Resolver = huma.Resolver

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 func TestMatches(t *testing.T) {
@@ -154,17 +156,22 @@ func FuzzCheckJSON(f *testing.F) {
 	})
 }
 
+// detail is how huma names a problem.
+func detail(location, message string) error {
+	return &huma.ErrorDetail{Location: location, Message: message}
+}
+
 func TestProblemsNameTheirMember(t *testing.T) {
 	for _, c := range []struct {
 		err            error
 		field, problem string
 	}{
-		{Problem("body", "expected required property kind to be present"), "kind", "is missing"},
-		{Problem("body.a", "expected required property kind to be present"), "a.kind", "is missing"},
-		{Problem("body.tags[1]", "expected string"), "tags[1]", "expected string"},
-		{Problem("query.limit", "invalid integer"), "limit", "invalid integer"},
-		{Problem("body", "json: cannot unmarshal number 5.0 into Go struct field .answer of type int64"), "answer", "number that does not fit"},
-		{Problem("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "request body", "number that does not fit"},
+		{detail("body", "expected required property kind to be present"), "kind", "is missing"},
+		{detail("body.a", "expected required property kind to be present"), "a.kind", "is missing"},
+		{detail("body.tags[1]", "expected string"), "tags[1]", "expected string"},
+		{detail("query.limit", "invalid integer"), "limit", "invalid integer"},
+		{detail("body", "json: cannot unmarshal number 5.0 into Go struct field .answer of type int64"), "answer", "number that does not fit"},
+		{detail("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "request body", "number that does not fit"},
 	} {
 		e := fromHuma(422, "", []error{c.err})
 		if len(e.Fields) != 1 || e.Fields[0].Field != c.field || !strings.Contains(e.Fields[0].Problem, c.problem) || strings.Contains(e.Message, "Go ") {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -80,6 +81,27 @@ func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 		}
 		a.Pause(ctx, wait)
 	}
+}
+
+// How often, and how far apart, what others overtook is done again.
+const (
+	overtakenTries = 5
+	overtakenPause = 50 * time.Millisecond
+)
+
+// UnlessOvertaken calls f, which reads and then commits on the condition that
+// what it read still stands, until f does not end with a *tables.Cancelled. It
+// gives up with tables.ErrConflict.
+func (a *App) UnlessOvertaken(ctx context.Context, f func() error) error {
+	for range overtakenTries {
+		err := f()
+		var overtaken *tables.Cancelled
+		if !errors.As(err, &overtaken) {
+			return err
+		}
+		a.Pause(ctx, overtakenPause)
+	}
+	return fmt.Errorf("overtaken by other writers %d times: %w", overtakenTries, tables.ErrConflict)
 }
 
 // Pause waits a random while, up to most or until ctx ends, so that those who
