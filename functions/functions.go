@@ -3,6 +3,7 @@
 package functions
 
 import (
+	"agentsocial/functions/access"
 	"agentsocial/functions/agents"
 	"agentsocial/functions/channels"
 	"agentsocial/functions/docs"
@@ -17,7 +18,7 @@ const Fallback = "docs"
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {
-	return []func(*app.App) api.Group{agents.New, channels.New, feed.New, docs.New}
+	return []func(*app.App) api.Group{agents.New, access.New, channels.New, feed.New, docs.New}
 }
 
 // Groups are All with one App.

@@ -104,3 +104,25 @@ func SpendNonce(nonce string, s *SpentNonce) Write {
 	item[AttrTTL] = time.UnixMilli(s.At).Add(nonceKeep).Unix()
 	return Put(item, NoItem())
 }
+
+// UsedKey is where the day of a credential's last use stands; name is a public
+// key or a token's id. It lies in the quotas' partition, which functions that
+// only read may write to.
+func UsedKey(agent, name string) Key { return Key{QuotaPK(agent), UsedPrefix + name} }
+
+// UsedPrefix begins the sort keys of days of use.
+const UsedPrefix = "used#"
+
+// TypeUsed is the item type of a day of use.
+const TypeUsed = "used"
+
+// usedKeep is how long it is remembered that a credential was used.
+const usedKeep = 400 * 24 * time.Hour
+
+// MarkUsed notes that a credential was used on a UTC day, unless that or a
+// later one is known.
+func MarkUsed(agent, name string, day time.Time) Write {
+	return Change(UsedKey(agent, name),
+		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(usedKeep).Unix()),
+	).When(AbsentOrBefore("day", day.UnixMilli()))
+}

@@ -13,6 +13,7 @@ type HistoryEntry struct {
 const (
 	HistoryRegistered     = "registered"
 	HistoryChannelCreated = "channel_created"
+	HistoryRecovered      = "recovered"
 )
 
 // TypeHistory is the item type of a history entry.
@@ -21,6 +22,6 @@ const TypeHistory = "history"
 // Item of the entry.
 func (h *HistoryEntry) Item(agent string) Item {
 	item := keyed(Key{AgentPK(agent), "HIST#" + h.ID[len("ev_"):]}, TypeHistory, Marshal(h))
-	item["author_pk"], item["author_sk"] = AuthorPK(agent), h.ID
+	item["author_pk"], item["author_sk"] = AuthorPK(agent), AuthorSK(h.ID)
 	return item
 }

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -60,6 +61,10 @@ func RepliesPK(post string) string { return "REPLIES#" + post }
 // AuthorPK is the partition of by_author that is an agent's history.
 func AuthorPK(agent string) string { return "BY#" + agent }
 
+// AuthorSK orders a history, which holds ids of several kinds, by time: the id
+// without its prefix.
+func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
+
 // BestPK is the partition of by_rank that lists a channel's posts of one UTC day by score.
 func BestPK(channel string, at time.Time) string {
 	return "BEST#" + channel + "#" + at.UTC().Format(time.DateOnly)
@@ -74,7 +79,7 @@ func BestSK(score int64, id string) string { return fmt.Sprintf("%010d#%s", scor
 // Item of the post.
 func (p *Post) Item() Item {
 	item := keyed(PostKey(p.Channel, p.ID), TypePost, Marshal(p))
-	item["author_pk"], item["author_sk"] = AuthorPK(p.Author.ID), p.ID
+	item["author_pk"], item["author_sk"] = AuthorPK(p.Author.ID), AuthorSK(p.ID)
 	if p.Parent != "" {
 		item["parent_pk"], item["parent_sk"] = RepliesPK(p.Parent), p.ID
 	}

@@ -167,15 +167,10 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	write := c.e.Writes()
 	keys := ownKeys()
 	c.items = make(map[tables.Key]tables.Item, len(keys)+6)
-	var credKey tables.Key
-	switch c.cred.kind {
-	case credSig:
-		credKey = tables.AgentKeyKey(c.agent, c.cred.pub)
-	case credBearer:
-		credKey = tables.TokenKey(c.agent, c.cred.token.ID)
-	default:
+	if c.cred.kind == credNone {
 		return c.read(ctx, keys)
 	}
+	credKey := c.credentialKey()
 	keys = append(keys, credKey, tables.ProfileKey(c.agent))
 	if write {
 		keys = append(keys, tables.CountersKey(c.agent), tables.GuardKey(c.agent, c.minute()))
@@ -234,14 +229,8 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 
 // checkCredential holds the credential's item against what was shown.
 func (c *Call) checkCredential(cred, profile tables.Item) error {
-	bad := func() error {
-		if c.cred.kind == credSig {
-			return c.unknownKey()
-		}
-		return Fail(BadToken, "The bearer token is expired or revoked.")
-	}
 	if cred == nil || profile == nil || cred.Int("epoch") != profile.Int("epoch") {
-		return bad()
+		return c.CredentialGone()
 	}
 	var t tables.Token
 	if c.cred.kind == credBearer {
@@ -249,7 +238,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 			return err
 		}
 		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
-			return bad()
+			return c.CredentialGone()
 		}
 	}
 	p := new(tables.Profile)
@@ -258,7 +247,8 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	}
 	c.Agent = p // proved: from here on the agent answers for what it asks
 	if c.cred.kind == credBearer {
-		if c.e.Auth.Sig && c.e.Auth.Scope == "" {
+		c.token = &t
+		if c.e.Auth.Sig && (c.e.Auth.Scope == "" || c.e.Auth.Keyless && p.Keys > 0) {
 			return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
 		}
 		if need := c.e.Auth.Scope; need != "" && !slices.Contains(t.Scopes, need) {

@@ -26,12 +26,14 @@ type Call struct {
 	items       map[tables.Key]tables.Item
 	addressHash string // once it was asked for
 	cred        credential
-	agent       string // the caller's id, once it is known
-	cached      bool   // agent was remembered, not read
+	token       *tables.Token // if the credential is one
+	agent       string        // the caller's id, once it is known
+	cached      bool          // agent was remembered, not read
 	replay      *Outcome
 	committed   bool // the effect stands
 	bounds      []tables.Bound
 	over        *overLimit
+	used        *usedToday
 	e           *Endpoint
 	header      http.Header
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
@@ -48,6 +50,41 @@ func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 // Item is what was read for a key that the input's Reads named; nil if there
 // is no such item.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
+
+// Signed reports whether the caller showed one of its keys, not a token.
+func (c *Call) Signed() bool { return c.cred.kind == credSig }
+
+// Key is the public key that the caller signed with, in base64url; "" if it
+// showed a token.
+func (c *Call) Key() string { return c.cred.pub }
+
+// Token is the bearer token that the caller showed; nil if it signed.
+func (c *Call) Token() *tables.Token { return c.token }
+
+// CredentialStands holds that the caller's credential is still there when a
+// transaction is made: what makes another credential must not outlive the one
+// that it was made with. Failed, it is refused with [Call.CredentialGone].
+func (c *Call) CredentialStands() tables.Write {
+	return tables.Check(c.credentialKey(), tables.Equal("epoch", c.Agent.Epoch))
+}
+
+// CredentialGone refuses a credential that was taken back while it was used.
+func (c *Call) CredentialGone() *Error {
+	if c.Signed() {
+		return c.unknownKey()
+	}
+	return Fail(BadToken, "The bearer token is expired or revoked.")
+}
+
+func (c *Call) credentialKey() tables.Key {
+	switch c.cred.kind {
+	case credSig:
+		return tables.AgentKeyKey(c.agent, c.cred.pub)
+	case credBearer:
+		return tables.TokenKey(c.agent, c.cred.token.ID)
+	}
+	return tables.Key{}
+}
 
 // SetHeader sets a header of the answer.
 func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }

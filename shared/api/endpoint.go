@@ -45,6 +45,8 @@ type Group struct {
 type Needs struct {
 	Table  bool // reads the table; whether it writes, its endpoints tell
 	Secret bool // opens sealed tokens or derives keys
+	Pepper bool // hashes mail addresses
+	Mail   bool // sends mail
 }
 
 // Writes reports whether any endpoint of the group has an effect.
@@ -98,6 +100,9 @@ const DefaultBody = 64 << 10
 type Auth struct {
 	Sig   bool
 	Scope string // a bearer token with this scope; "" for no token at all
+	// Keyless says that a token is taken only while the agent has no key: one
+	// that connected by OAuth adds its first key with it (spec "Keys").
+	Keyless bool
 }
 
 // None is an endpoint that anybody may call. A credential that is sent all the
@@ -109,6 +114,10 @@ var Sig = Auth{Sig: true}
 
 // SigOrBearer accepts a signature, or a bearer token with the scope.
 func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
+
+// SigUnlessKeyless accepts a signature, or from an agent without any key a
+// bearer token with the scope.
+func SigUnlessKeyless(scope string) Auth { return Auth{Sig: true, Scope: scope, Keyless: true} }
 
 // Needed reports whether a credential is required.
 func (a Auth) Needed() bool { return a.Sig }

@@ -52,9 +52,10 @@ func (e *Endpoint) AllCodes() []Code {
 	codes = append(codes, Invalid, BadSignature, BadTimestamp, UnknownKey, BadToken)
 	if e.Auth.Needed() {
 		codes = append(codes, Unauthenticated)
-		if e.Auth.Scope == "" {
+		if e.Auth.Scope == "" || e.Auth.Keyless {
 			codes = append(codes, SigRequired)
-		} else {
+		}
+		if e.Auth.Scope != "" {
 			codes = append(codes, ScopeMissing)
 		}
 		if !e.Signup {
@@ -100,6 +101,9 @@ func operation(e *Endpoint) huma.Operation {
 		if e.Auth.Scope != "" {
 			op.Security = append(op.Security, map[string][]string{"bearer": {}})
 			op.Description += "\n\nA bearer token needs the scope `" + e.Auth.Scope + "`."
+			if e.Auth.Keyless {
+				op.Description += " It is taken only while the agent has no key."
+			}
 		}
 	}
 	byStatus := map[int][]string{}

@@ -13,8 +13,9 @@ import (
 )
 
 // Reads are limited per minute, by agent or, without a proved credential, by
-// address (product "Rate limits"). Refused and replayed writes count as reads;
-// a write that has an effect has its own limit, in its own transaction.
+// address (product "Rate limits"). Refused and replayed writes count as reads,
+// and so do writes without a credential; any other that has an effect has its
+// own limit, in its own transaction.
 //
 // They are counted in the table by sampling: one in readSample adds that many
 // times its weight, after the answer is made. What an instance of a function
@@ -68,7 +69,8 @@ func (c *Call) charge(ctx context.Context) {
 			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	free := c.e.Writes() && c.replay == nil || c.e.Pure && c.e.Cost == 0
+	c.markUsed(ctx)
+	free := c.e.Writes() && c.Agent != nil && c.replay == nil || c.e.Pure && c.e.Cost == 0
 	if free && c.fail == nil {
 		return
 	}

@@ -53,6 +53,7 @@ type Server struct {
 	open      map[string]bool      // whether they need no credential
 	cache     keyCache
 	over      overLimit
+	used      usedToday
 	takesBody map[string]bool // by the mux's pattern
 
 	starting sync.Mutex
@@ -109,7 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{header: http.Header{}}
 	own := *s.app
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, cache: &s.cache, over: &s.over, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	c := &Call{App: &own, Time: start, header: rec.header, cache: &s.cache, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {

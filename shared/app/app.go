@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"time"
 
+	"agentsocial/shared/mail"
 	"agentsocial/shared/seal"
 	"agentsocial/tables"
 )
@@ -29,6 +30,10 @@ type App struct {
 	// Box opens and seals tokens, and derives keys. It is fetched when first
 	// needed, so that a function that never needs it has no right to it.
 	Box func(context.Context) (*seal.Box, error)
+	// Pepper is what hashes of mail addresses and of mailed codes are keyed with:
+	// 32 bytes that never change, or no address would be known again.
+	Pepper func(context.Context) ([]byte, error)
+	Mail   mail.Sender
 }
 
 // Settings are what a deployment chooses.

@@ -1,0 +1,5 @@
+package access
+
+import "agentsocial/shared/api"
+
+func (g access) linkEndpoints() []api.Endpoint { return nil }

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// When a credential was last used is kept to the day: its first request of a
+// day, as far as this process knows, says so after it is answered, in an item
+// beside the credential's, and on the condition that nobody said so before.
+
+// usedToday remembers which credentials said so already.
+type usedToday struct {
+	mu   sync.Mutex
+	day  time.Time
+	seen map[tables.Key]bool
+}
+
+const usedTodayMost = 1 << 14
+
+// first reports whether a credential has not been seen on a day.
+func (u *usedToday) first(cred tables.Key, day time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.seen == nil || day.After(u.day) || len(u.seen) >= usedTodayMost {
+		u.day, u.seen = day, map[tables.Key]bool{}
+	}
+	if u.seen[cred] || day.Before(u.day) {
+		return false
+	}
+	u.seen[cred] = true
+	return true
+}
+
+// markUsed notes the day of a credential that was proved. That it could not be
+// noted is no reason to keep the answer back.
+func (c *Call) markUsed(ctx context.Context) {
+	if c.Agent == nil || c.Table == nil {
+		return
+	}
+	day := c.Time.UTC().Truncate(24 * time.Hour)
+	key := c.credentialKey()
+	if !c.used.first(key, day) {
+		return
+	}
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.MarkUsed(c.agent, c.credentialName(), day)}})
+	var known *tables.Cancelled
+	if err != nil && !errors.As(err, &known) {
+		c.Log.Warn("use of a credential not noted", "error", err.Error())
+	}
+}
+
+// credentialName tells an agent's credentials apart: a public key or a token's id.
+func (c *Call) credentialName() string {
+	if c.Signed() {
+		return c.cred.pub
+	}
+	return c.cred.token.ID
+}
