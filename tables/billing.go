@@ -117,9 +117,10 @@ func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float
 // now, either of which may be nil: the table's part, twice in a transaction,
 // and the indexes' part, once.
 func WriteUnits(old, now Item, transactional bool) float64 {
-	total := TableUnits(old.Size(), now.Size(), transactional)
+	oldSize, nowSize := old.Size(), now.Size()
+	total := TableUnits(oldSize, nowSize, transactional)
 	for _, index := range Indexes {
-		total += index.units(index.Project(old), index.Project(now))
+		total += index.units(old, now, oldSize, nowSize)
 	}
 	return total
 }
@@ -141,39 +142,40 @@ func TableUnits(old, now int, transactional bool) float64 {
 // transaction reads.
 func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
 
-// Project is the entry that an item has in the index, nil if it has none. It
-// shares its values with the item.
-func (s IndexSchema) Project(item Item) Item {
-	pk, ok := item[s.PK]
-	if !ok {
-		return nil
+// entry reports whether an item has an entry in the index, and the entry's
+// size, given the item's.
+func (s IndexSchema) entry(item Item, size int) (entry int, ok bool) {
+	pk, hasPK := item[s.PK]
+	sk, hasSK := item[s.SK]
+	switch {
+	case !hasPK || !hasSK:
+		return 0, false
+	case s.All:
+		return size, true
 	}
-	sk, ok := item[s.SK]
-	if !ok {
-		return nil
-	}
-	if s.All {
-		return item
-	}
-	return Item{AttrPK: item[AttrPK], AttrSK: item[AttrSK], s.PK: pk, s.SK: sk}
+	key := item.Key()
+	return len(AttrPK) + len(key.PK) + len(AttrSK) + len(key.SK) + len(s.PK) + valueSize(pk) + len(s.SK) + valueSize(sk), true
 }
 
-// units is the index's part of a write that found one entry and left another.
-// An entry whose key changed is one deleted and another one put.
-func (s IndexSchema) units(old, now Item) float64 {
+// units is the index's part of a write that found one item and left another,
+// whose sizes are given. An entry whose key changed is one deleted and another
+// one put.
+func (s IndexSchema) units(old, now Item, oldSize, nowSize int) float64 {
+	oldEntry, was := s.entry(old, oldSize)
+	nowEntry, is := s.entry(now, nowSize)
 	switch {
-	case old == nil && now == nil:
+	case !was && !is:
 		return 0
-	case old == nil:
-		return units(now.Size(), writeUnitSize)
-	case now == nil:
-		return units(old.Size(), writeUnitSize)
+	case !was:
+		return units(nowEntry, writeUnitSize)
+	case !is:
+		return units(oldEntry, writeUnitSize)
 	case !same(old[s.PK], now[s.PK]) || !same(old[s.SK], now[s.SK]):
-		return units(old.Size(), writeUnitSize) + units(now.Size(), writeUnitSize)
-	case same(Map(old), Map(now)):
+		return units(oldEntry, writeUnitSize) + units(nowEntry, writeUnitSize)
+	case !s.All || old.Equal(now):
 		return 0
 	}
-	return units(max(old.Size(), now.Size()), writeUnitSize)
+	return units(max(oldEntry, nowEntry), writeUnitSize)
 }
 
 // same reports whether two values of an item are equal.

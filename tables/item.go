@@ -49,6 +49,9 @@ func (i Item) Str(attr string) string { s, _ := i[attr].(string); return s }
 // Bool is a boolean, false if the attribute is absent or no boolean.
 func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 
+// Equal reports whether two items have the same attributes.
+func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
+
 // Marshal makes an item of a struct whose fields carry a `db:"name"` tag.
 // Zero values are left out, unless the tag says `db:"name,keep"`. Fields may be
 // string, bool, a signed integer, []byte, Set, []string (a List), Map, a struct
@@ -114,14 +117,6 @@ func marshal(v reflect.Value, into map[string]any) {
 }
 
 func attribute(v reflect.Value) (any, bool) {
-	switch x := v.Interface().(type) {
-	case []byte:
-		return x, x != nil
-	case Set:
-		return x, len(x) > 0
-	case Map:
-		return x, x != nil
-	}
 	switch v.Kind() {
 	case reflect.String:
 		return v.String(), true
@@ -129,14 +124,6 @@ func attribute(v reflect.Value) (any, bool) {
 		return v.Bool(), true
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return v.Int(), true
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.String {
-			l := make(List, v.Len())
-			for i := range l {
-				l[i] = v.Index(i).String()
-			}
-			return l, v.Len() > 0
-		}
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil, false
@@ -146,6 +133,21 @@ func attribute(v reflect.Value) (any, bool) {
 		m := Map{}
 		marshal(v, m)
 		return m, true
+	}
+	switch x := v.Interface().(type) {
+	case []byte:
+		return x, x != nil
+	case Set:
+		return x, len(x) > 0
+	case Map:
+		return x, x != nil
+	}
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String {
+		l := make(List, v.Len())
+		for i := range l {
+			l[i] = v.Index(i).String()
+		}
+		return l, v.Len() > 0
 	}
 	panic(fmt.Sprintf("tables: cannot store a %s", v.Type()))
 }
@@ -172,19 +174,18 @@ func unmarshal(from map[string]any, v reflect.Value) error {
 }
 
 func assign(a any, v reflect.Value) error {
-	if reflect.TypeOf(a) == v.Type() {
-		v.Set(reflect.ValueOf(a))
-		return nil
-	}
-	switch {
-	case v.Kind() == reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		return assign(a, v.Elem())
-	case v.Kind() == reflect.Struct:
-		if m, ok := a.(Map); ok {
-			return unmarshal(m, v)
+	switch v.Kind() {
+	case reflect.String:
+		if s, ok := a.(string); ok {
+			v.SetString(s)
+			return nil
 		}
-	case v.CanInt():
+	case reflect.Bool:
+		if b, ok := a.(bool); ok {
+			v.SetBool(b)
+			return nil
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		if n, ok := a.(int64); ok {
 			if v.OverflowInt(n) {
 				return fmt.Errorf("%d does not fit a %s", n, v.Type())
@@ -192,29 +193,32 @@ func assign(a any, v reflect.Value) error {
 			v.SetInt(n)
 			return nil
 		}
-	case v.Kind() == reflect.String:
-		if s, ok := a.(string); ok {
-			v.SetString(s)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return assign(a, v.Elem())
+	case reflect.Struct:
+		if m, ok := a.(Map); ok {
+			return unmarshal(m, v)
+		}
+	default:
+		if reflect.TypeOf(a) == v.Type() {
+			v.Set(reflect.ValueOf(a))
 			return nil
 		}
-	case v.Kind() == reflect.Bool:
-		if b, ok := a.(bool); ok {
-			v.SetBool(b)
-			return nil
+		l, ok := a.(List)
+		if !ok || v.Kind() != reflect.Slice || v.Type().Elem().Kind() != reflect.String || v.Type() == reflect.TypeFor[Set]() {
+			break
 		}
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String && v.Type() != reflect.TypeFor[Set]():
-		if l, ok := a.(List); ok {
-			out := reflect.MakeSlice(v.Type(), len(l), len(l))
-			for i, e := range l {
-				s, ok := e.(string)
-				if !ok {
-					return fmt.Errorf("a %T in a list of strings", e)
-				}
-				out.Index(i).SetString(s)
+		out := reflect.MakeSlice(v.Type(), len(l), len(l))
+		for i, e := range l {
+			s, ok := e.(string)
+			if !ok {
+				return fmt.Errorf("a %T in a list of strings", e)
 			}
-			v.Set(out)
-			return nil
+			out.Index(i).SetString(s)
 		}
+		v.Set(out)
+		return nil
 	}
 	return fmt.Errorf("a %T where a %s is expected", a, v.Type())
 }

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"agentsocial/local/dynamodb/dynamodbtest"
@@ -18,13 +19,23 @@ func TestDynamoDBLocal(t *testing.T) {
 }
 
 func TestEmbedded(t *testing.T) {
-	conformance.Run(t, func(t *testing.T) tables.Backend { return openEmbedded(t) })
-	conformance.RunFeed(t, func(t *testing.T) (tables.Backend, tables.Feed) { b := openEmbedded(t); return b, b })
+	for name, path := range map[string]func(*testing.T) string{"memory": inMemory, "file": inFile} {
+		t.Run(name, func(t *testing.T) {
+			conformance.Run(t, func(t *testing.T) tables.Backend { return openEmbedded(t, path(t)) })
+			conformance.RunFeed(t, func(t *testing.T) (tables.Backend, tables.Feed) {
+				b := openEmbedded(t, path(t))
+				return b, b
+			})
+		})
+	}
 }
 
-func openEmbedded(t *testing.T) *embedded.Table {
+func inMemory(*testing.T) string { return embedded.Memory }
+func inFile(t *testing.T) string { return filepath.Join(t.TempDir(), "table") }
+
+func openEmbedded(t *testing.T, path string) *embedded.Table {
 	t.Helper()
-	b, err := embedded.Open(embedded.Config{Path: embedded.Memory})
+	b, err := embedded.Open(embedded.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

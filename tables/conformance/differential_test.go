@@ -13,6 +13,7 @@ import (
 	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
+	"agentsocial/tables/embedded"
 )
 
 // defaults say how many sequences the differential test runs and how long they
@@ -30,7 +31,7 @@ func TestDifferential(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	here := openEmbedded(t)
+	here := openEmbedded(t, embedded.Memory)
 	there, thereFeed := dynamodbtest.Open(t)
 	p := pair{t.Context(), here, there, map[string]int{}}
 	n := 0

@@ -218,6 +218,21 @@ func testOwnership(t *testing.T, b tables.Backend) {
 	spoil(ask(t, b, tables.Query{PK: "own"}).Items[0])
 	stands(t, b, key, whole())
 
+	before := read(t, b, key)
+	value := tables.List{"x", []byte("y")}
+	made(t, b, tables.Change(key, tables.SetAttr("l", value)))
+	same(t, "an item that was read before it changed", before, whole())
+	value[1].([]byte)[0] = 'X'
+	changed := whole()
+	changed["l"] = tables.List{"x", []byte("y")}
+	stands(t, b, key, changed)
+	refusal, ok := errors.AsType[*tables.Cancelled](commit(t.Context(), b, tables.Delete(key, tables.NoItem())))
+	if !ok {
+		t.Fatal("an item that stands is deleted on the condition that there is none")
+	}
+	spoil(refusal.Reasons[0].Old)
+	stands(t, b, key, changed)
+
 	set := slices.Clone(tables.Set{"c", "a"})
 	made(t, b, tables.Change(key, tables.Update{Op: tables.UpdSet, Attr: "s", Value: set}))
 	same(t, "a set that was given in disorder", set, tables.Set{"c", "a"})

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -61,11 +60,11 @@ func refused(err error) outcome { return outcome{err: err} }
 // happened between writes, and undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
-		known, digest, err := s.token(p.token)
+		t, known, err := s.token(p.token)
 		switch {
 		case err != nil:
 			return refused(err), nil
-		case known && digest != p.digest:
+		case known && t.digest != p.digest:
 			return refused(invalid("the token %q was used with other writes", p.token)), nil
 		case known:
 			return s.replay(p), nil
@@ -93,55 +92,49 @@ func (s *state) commit(p *prepared) (outcome, error) {
 // is not tried.
 func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	changes := make([]change, 0, len(p.writes))
-	reasons := make([]tables.Reason, len(p.writes))
-	failed := false
+	var reasons []tables.Reason // nil while none has failed
 	size := p.putSize
 	var table, all float64
 	for i := range p.writes {
 		w := &p.writes[i]
-		c := change{key: w.key, oldEncoded: s.items.Get(w.key)}
-		if c.oldEncoded != nil {
-			var err error
-			if c.old, err = decodeItem(c.oldEncoded); err != nil {
-				return nil, refused(err)
-			}
+		old, err := s.item(w.key)
+		if err != nil {
+			return nil, refused(err)
 		}
-		oldSize := c.old.Size()
-		if !holds(w.If, c.old) {
-			failed = true
-			reasons[i] = tables.Reason{Failed: true, Old: c.old}
-			table += tables.TableUnits(oldSize, w.size, p.transactional)
+		if !holds(w.If, old.item) {
+			if reasons == nil {
+				reasons = make([]tables.Reason, len(p.writes))
+			}
+			reasons[i] = tables.Reason{Failed: true, Old: old.give()}
+			table += tables.TableUnits(old.size, w.put.size, p.transactional)
 			continue
 		}
-		nowSize := w.size
+		now := w.put
 		switch w.Op {
 		case tables.OpCheck:
-			table += tables.TableUnits(oldSize, oldSize, true)
-			all += tables.TableUnits(oldSize, oldSize, true)
+			table += tables.TableUnits(old.size, old.size, true)
+			all += tables.TableUnits(old.size, old.size, true)
 			continue
-		case tables.OpPut:
-			c.now, c.nowEncoded = w.Item, w.encoded
 		case tables.OpUpdate:
-			now, err := updated(w.Key, c.old, w.Updates)
+			item, err := updated(w.Key, old.item, w.Updates)
 			if err == nil {
-				c.now = now
-				c.nowEncoded, nowSize, err = checkedItem(now)
+				now, err = checkedItem(item)
 			}
 			if err != nil {
 				return nil, refused(err)
 			}
-			size += nowSize
+			size += now.size
 		}
-		table += tables.TableUnits(oldSize, nowSize, p.transactional)
-		all += tables.WriteUnits(c.old, c.now, p.transactional)
-		if !bytes.Equal(c.oldEncoded, c.nowEncoded) {
-			changes = append(changes, c)
+		table += tables.TableUnits(old.size, now.size, p.transactional)
+		all += tables.WriteUnits(old.item, now.item, p.transactional)
+		if !old.equal(now) {
+			changes = append(changes, change{key: w.key, old: old, now: now})
 		}
 	}
 	switch {
 	case size > tables.MaxTxSize:
 		return nil, refused(invalid("a transaction of %d bytes", size))
-	case failed:
+	case reasons != nil:
 		return nil, outcome{err: &tables.Cancelled{Reasons: reasons}, writes: table}
 	}
 	return changes, outcome{writes: all}
@@ -151,15 +144,11 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 func (s *state) replay(p *prepared) outcome {
 	sizes := make([]int, len(p.writes))
 	for i, w := range p.writes {
-		encoded := s.items.Get(w.key)
-		if encoded == nil {
-			continue
-		}
-		item, err := decodeItem(encoded)
+		item, err := s.item(w.key)
 		if err != nil {
 			return refused(err)
 		}
-		sizes[i] = item.Size()
+		sizes[i] = item.size
 	}
 	return outcome{reads: tables.ReplayUnits(sizes...)}
 }

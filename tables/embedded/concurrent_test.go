@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,9 +16,11 @@ import (
 
 // TestSerializable moves money between accounts from many goroutines while
 // others count it, with every fault that there is.
-func TestSerializable(t *testing.T) {
+func TestSerializable(t *testing.T) { onBoth(t, testSerializable) }
+
+func testSerializable(t *testing.T, path string) {
 	const accounts, workers, moves = 5, 12, 60
-	table := open(t, embedded.Config{Path: filepath.Join(t.TempDir(), "table")})
+	table := open(t, embedded.Config{Path: path})
 	var keys []key
 	for a := range accounts {
 		keys = append(keys, at(fmt.Sprint("L#", a), "BALANCE"))
@@ -87,8 +88,10 @@ func settle(ctx context.Context, table tables.Backend, tx tables.Tx) error {
 
 // TestCompareAndSet increments a number by reading it and putting one more if
 // it is still the same.
-func TestCompareAndSet(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestCompareAndSet(t *testing.T) { onBoth(t, testCompareAndSet) }
+
+func testCompareAndSet(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	k := at("P", "S")
 	commit(t, table, tables.Put(item{"pk": "P", "sk": "S", "n": int64(0)}))
 	var wg sync.WaitGroup
@@ -121,8 +124,10 @@ func TestCompareAndSet(t *testing.T) {
 	}
 }
 
-func TestChangesWait(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestChangesWait(t *testing.T) { onBoth(t, testChangesWait) }
+
+func testChangesWait(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	time.AfterFunc(30*time.Millisecond, func() { commit(t, table, tables.Put(item{"pk": "P", "sk": "S"})) })
 	shards, err := table.Shards(t.Context())
 	if err != nil || len(shards) != 1 || shards[0].Parent != "" {
@@ -146,8 +151,10 @@ func TestChangesWait(t *testing.T) {
 
 // TestCancelledContext: a commit whose context ends before its turn is not
 // made; one whose turn has come is.
-func TestCancelledContext(t *testing.T) {
-	table := open(t, embedded.Config{Path: filepath.Join(t.TempDir(), "table")})
+func TestCancelledContext(t *testing.T) { onBoth(t, testCancelledContext) }
+
+func testCancelledContext(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	var made atomic.Int64
 	var wg sync.WaitGroup
 	for range 64 {

@@ -9,6 +9,14 @@ import (
 
 var errBrokenItem = errors.New("embedded: a broken item in the file")
 
+func decodeStored(b []byte) (*stored, error) {
+	item, err := decodeItem(b)
+	if err != nil {
+		return nil, err
+	}
+	return &stored{item: item, size: item.Size(), fresh: true}, nil
+}
+
 // decodeItem decodes an item. The item shares nothing with b.
 func decodeItem(b []byte) (tables.Item, error) {
 	if len(b) == 0 || b[0] != itemVersion {

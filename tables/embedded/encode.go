@@ -8,10 +8,10 @@ import (
 	"agentsocial/tables"
 )
 
-// An encoded item is a version, then a map: the number of attributes and, in
+// An item in a file is a version, then a map: the number of attributes and, in
 // the order of their names, name and value. Strings and counts are preceded by
-// varints. There is one encoding of an item, so that comparing bytes tells
-// whether a write changed anything.
+// varints. There is one encoding of an item, so that a digest of what is
+// written tells one transaction from another.
 const itemVersion = 1
 
 const (
@@ -28,10 +28,12 @@ const (
 // maxDepth is how deep values may be nested, as in DynamoDB.
 const maxDepth = 32
 
-// encodeItem encodes an item and refuses what is no item: the error is an
+func encodeStored(s *stored) ([]byte, error) { return appendItem(make([]byte, 0, 2*s.size+16), s.item) }
+
+// appendItem encodes an item and refuses what is no item: the error is an
 // ErrInvalid.
-func encodeItem(item tables.Item) ([]byte, error) {
-	return appendMap(append(make([]byte, 0, 512), itemVersion), item, 0)
+func appendItem(b []byte, item tables.Item) ([]byte, error) {
+	return appendMap(append(b, itemVersion), item, 0)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -39,7 +41,8 @@ func appendString(b []byte, s string) []byte {
 }
 
 func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
-	names := make([]string, 0, len(m))
+	var some [32]string
+	names := some[:0]
 	for name := range m {
 		names = append(names, name)
 	}

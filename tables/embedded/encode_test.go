@@ -3,10 +3,14 @@ package embedded
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
 	"agentsocial/tables"
@@ -29,7 +33,7 @@ func genValue(depth int) *rapid.Generator[any] {
 func TestItemsReturn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		item := tables.Item(rapid.MapOfN(rapid.StringN(1, 8, -1), genValue(3), 0, 6).Draw(t, "item"))
-		b, err := encodeItem(item)
+		b, err := appendItem(nil, item)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +41,7 @@ func TestItemsReturn(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(back, item) {
 			t.Fatalf("%v became %v (%v)", item, back, err)
 		}
-		if again, _ := encodeItem(back); !bytes.Equal(again, b) {
+		if again, _ := appendItem(nil, back); !bytes.Equal(again, b) {
 			t.Fatal("two encodings of one item")
 		}
 		if item.Size() != back.Size() {
@@ -51,12 +55,12 @@ func TestItemsReturn(t *testing.T) {
 }
 
 func FuzzDecodeItem(f *testing.F) {
-	seed, _ := encodeItem(tables.Item{"a": tables.List{tables.Map{"b": []byte("c")}}, "n": int64(-1), "s": tables.NewSet("x")})
+	seed, _ := appendItem(nil, tables.Item{"a": tables.List{tables.Map{"b": []byte("c")}}, "n": int64(-1), "s": tables.NewSet("x")})
 	f.Add(seed)
 	f.Add([]byte{itemVersion, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		decodeItem(b) // must not panic, nor allocate without bounds
-		decodeRecord(make([]byte, 8), b)
+		decodeRecord(b)
 		cutPart(string(b))
 	})
 }
@@ -67,10 +71,10 @@ func TestKeyOrder(t *testing.T) {
 		a := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
 		b := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
 		order := cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
-		if bytes.Compare(itemKey(a), itemKey(b)) != order {
+		if strings.Compare(itemKey(a), itemKey(b)) != order {
 			t.Fatalf("%q and %q", a, b)
 		}
-		pk, rest, err := cutPart(string(itemKey(a)))
+		pk, rest, err := cutPart(itemKey(a))
 		sk, end, err2 := cutPart(rest)
 		if pk != a.PK || sk != a.SK || end != "" || err != nil || err2 != nil {
 			t.Fatalf("%q became %q %q", a, pk, sk)
@@ -80,7 +84,31 @@ func TestKeyOrder(t *testing.T) {
 
 func TestKeyOrderIsThatOfBytes(t *testing.T) {
 	sorted := []string{"A", "B", "Z", "a", "~", "é", "日", "\uffff", "\U0001F600"}
-	if !slices.IsSortedFunc(sorted, func(a, b string) int { return bytes.Compare(appendPart(nil, a), appendPart(nil, b)) }) {
+	if !slices.IsSortedFunc(sorted, func(a, b string) int { return strings.Compare(rowOf("", a), rowOf("", b)) }) {
 		t.Fatal("not in the order of UTF-8")
+	}
+}
+
+// TestBrokenFile: what is broken in a file is an error of who reads it.
+func TestBrokenFile(t *testing.T) {
+	table, err := Open(Config{Path: filepath.Join(t.TempDir(), "table")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	k := tables.Key{PK: "P", SK: "S"}
+	err = table.engine.(*file).db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte(bucketItems)).Put([]byte(itemKey(k)), []byte{itemVersion, 1})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, getErr := table.Get(t.Context(), tables.Strong, k)
+	_, queryErr := table.Query(t.Context(), tables.Query{PK: k.PK})
+	commitErr := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Delete(k)}})
+	for _, err := range []error{getErr, queryErr, commitErr} {
+		if !errors.Is(err, errBrokenItem) {
+			t.Error(err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	Throttled         // any call ends with ErrThrottled; nothing was done
 	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
 	LostAnswer        // a commit ends with ErrUnknownOutcome; it was done
-	Stale             // an eventually consistent read answers as the table was up to 8 groups of commits or 50 ms ago
+	Stale             // an eventually consistent read answers as the table was some commits, and at most 50 ms, ago
 )
 
 // Kinds of calls.

@@ -41,8 +41,10 @@ func TestFaultsOfCommits(t *testing.T) {
 	}
 }
 
-func TestStaleReads(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestStaleReads(t *testing.T) { onBoth(t, testStaleReads) }
+
+func testStaleReads(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	stale := func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
 			t.Errorf("%s of %v", kind, keys)

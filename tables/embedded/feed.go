@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"agentsocial/tables"
 )
@@ -20,74 +19,98 @@ const (
 	seqDigits = 20
 )
 
-// A record of the feed: milliseconds since 1970, then whether it expired, then
-// the encodings of the old and the new item, each behind its length.
+// feedEnd is behind all sequence numbers as keys.
+var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
 func (s *state) record(c *change) error {
-	seq, err := s.feed.NextSequence()
+	seq, err := s.nextSeq()
 	if err != nil {
 		return err
 	}
-	b := make([]byte, 0, 9+2*binary.MaxVarintLen64+len(c.oldEncoded)+len(c.nowEncoded))
-	b = binary.BigEndian.AppendUint64(b, uint64(s.at.UnixMilli()))
-	if c.expired {
+	s.fed = true
+	return s.feed.put(number(seq), &record{at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
+}
+
+// A record in a file: milliseconds since 1970, then whether it expired, then
+// the encodings of the old and the new item, each behind its length; that of
+// an absent item is 0.
+
+func encodeRecord(r *record) ([]byte, error) {
+	b := binary.BigEndian.AppendUint64(nil, uint64(r.at))
+	if r.expired {
 		b = append(b, 1)
 	} else {
 		b = append(b, 0)
 	}
-	b = append(binary.AppendUvarint(b, uint64(len(c.oldEncoded))), c.oldEncoded...)
-	b = append(binary.AppendUvarint(b, uint64(len(c.nowEncoded))), c.nowEncoded...)
-	s.fed = true
-	return s.feed.Put(binary.BigEndian.AppendUint64(nil, seq), b)
+	for _, image := range []*stored{r.old, r.now} {
+		var encoded []byte
+		if image != absent {
+			var err error
+			if encoded, err = encodeStored(image); err != nil {
+				return nil, err
+			}
+		}
+		b = append(binary.AppendUvarint(b, uint64(len(encoded))), encoded...)
+	}
+	return b, nil
 }
 
 var errBrokenRecord = errors.New("embedded: a broken change in the file")
 
-func decodeRecord(k, v []byte) (tables.StreamRecord, error) {
-	var r tables.StreamRecord
-	if len(k) != 8 || len(v) < 9 {
-		return r, errBrokenRecord
+func decodeRecord(b []byte) (*record, error) {
+	if len(b) < 9 {
+		return nil, errBrokenRecord
 	}
-	r.Shard = shardID
-	r.Seq = fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64(k))
-	r.At = time.UnixMilli(int64(binary.BigEndian.Uint64(v))).UTC()
-	r.Expired = v[8] == 1
-	v = v[9:]
-	for _, image := range []*tables.Item{&r.Old, &r.New} {
-		n, width := binary.Uvarint(v)
-		if width <= 0 || n > uint64(len(v)-width) {
-			return r, errBrokenRecord
+	r := &record{at: int64(binary.BigEndian.Uint64(b)), expired: b[8] == 1, old: absent, now: absent}
+	b = b[9:]
+	for _, image := range []**stored{&r.old, &r.now} {
+		n, width := binary.Uvarint(b)
+		if width <= 0 || n > uint64(len(b)-width) {
+			return nil, errBrokenRecord
 		}
 		if n > 0 {
 			var err error
-			if *image, err = decodeItem(v[width : width+int(n)]); err != nil {
-				return r, err
+			if *image, err = decodeStored(b[width : width+int(n)]); err != nil {
+				return nil, err
 			}
 		}
-		v = v[width+int(n):]
-	}
-	switch {
-	case r.Old == nil:
-		r.Event, r.Key = "INSERT", r.New.Key()
-	case r.New == nil:
-		r.Event, r.Key = "REMOVE", r.Old.Key()
-	default:
-		r.Event, r.Key = "MODIFY", r.New.Key()
+		b = b[width+int(n):]
 	}
 	return r, nil
+}
+
+// streamed is a record as it is told.
+func (r *record) streamed(key string) tables.StreamRecord {
+	told := tables.StreamRecord{
+		Shard: shardID, Seq: fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key))),
+		Event: "MODIFY", At: time.UnixMilli(r.at).UTC(), Key: r.now.item.Key(),
+		Old: r.old.give(), New: r.now.give(), Expired: r.expired,
+	}
+	if r.old == absent {
+		told.Event = "INSERT"
+	}
+	if r.now == absent {
+		told.Event, told.Key = "REMOVE", r.old.item.Key()
+	}
+	return told
 }
 
 // announce wakes those who wait for changes.
 func (t *Table) announce() {
 	t.feedMu.Lock()
-	close(t.feedNew)
-	t.feedNew = make(chan struct{})
-	t.feedMu.Unlock()
+	defer t.feedMu.Unlock()
+	if t.feedNew != nil {
+		close(t.feedNew)
+		t.feedNew = nil
+	}
 }
 
 func (t *Table) announced() <-chan struct{} {
 	t.feedMu.Lock()
 	defer t.feedMu.Unlock()
+	if t.feedNew == nil {
+		t.feedNew = make(chan struct{})
+	}
 	return t.feedNew
 }
 
@@ -138,23 +161,16 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int) ([]
 
 // changesAfter reads changes, of about 1 MB at most, as DynamoDB does.
 func (t *Table) changesAfter(seq uint64, limit int) (changes []tables.StreamRecord, err error) {
-	if seq == ^uint64(0) {
+	if seq == math.MaxUint64 {
 		return nil, nil
 	}
-	err = t.view(false, func(tx *bbolt.Tx) error {
-		c := tx.Bucket(bucketFeed).Cursor()
+	err = t.view(false, func(now *trees) error {
 		size := 0
-		for k, v := c.Seek(binary.BigEndian.AppendUint64(nil, seq+1)); k != nil; k, v = c.Next() {
-			r, err := decodeRecord(k, v)
-			if err != nil {
-				return err
-			}
-			changes = append(changes, r)
-			if size += len(v); len(changes) == limit || size >= tables.MaxPageSize {
-				return nil
-			}
-		}
-		return nil
+		return now.feed.walk(number(seq+1), feedEnd, false, func(key string, r *record) (bool, error) {
+			changes = append(changes, r.streamed(key))
+			size += r.old.size + r.now.size
+			return len(changes) < limit && size < tables.MaxPageSize, nil
+		})
 	})
 	return changes, err
 }

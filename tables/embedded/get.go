@@ -2,11 +2,8 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
+	"slices"
 
 	"agentsocial/tables"
 )
@@ -31,16 +28,16 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 		return nil, fmt.Errorf("embedded: injected: %w", tables.ErrThrottled)
 	}
 	items := make([]tables.Item, len(keys))
-	err := t.view(fault == Stale && c == tables.Eventual, func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketItems)
+	sizes := make([]int, 0, len(keys)) // of what is asked for twice, once
+	err := t.view(fault == Stale && c == tables.Eventual, func(now *trees) error {
 		for i, k := range keys {
-			encoded := b.Get(itemKey(k))
-			if encoded == nil {
-				continue
-			}
-			var err error
-			if items[i], err = decodeItem(encoded); err != nil {
+			found, err := now.item(itemKey(k))
+			if err != nil {
 				return err
+			}
+			items[i] = found.give()
+			if !slices.Contains(keys[:i], k) {
+				sizes = append(sizes, found.size)
 			}
 		}
 		return nil
@@ -48,34 +45,6 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 	if err != nil {
 		return nil, err
 	}
-	tables.Spend(ctx, tables.GetUnits(c, distinctSizes(keys, items)...), 0)
+	tables.Spend(ctx, tables.GetUnits(c, sizes...), 0)
 	return items, nil
-}
-
-// distinctSizes are the sizes of the items, those asked for twice once.
-func distinctSizes(keys []tables.Key, items []tables.Item) []int {
-	sizes := make([]int, 0, len(items))
-	seen := make(map[tables.Key]bool, len(keys))
-	for i, k := range keys {
-		if !seen[k] {
-			seen[k] = true
-			sizes = append(sizes, items[i].Size())
-		}
-	}
-	return sizes
-}
-
-// view reads from a snapshot: of now, or of some commits ago if stale is
-// wanted and there is one.
-func (t *Table) view(stale bool, read func(*bbolt.Tx) error) error {
-	if stale {
-		if found, err := t.past.view(read); found {
-			return err
-		}
-	}
-	err := t.db.View(read)
-	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
-		return ErrClosed
-	}
-	return err
 }

@@ -14,22 +14,18 @@ const maxGroup = 128
 
 // request is work for the committer: one commit, or one step of a sweep.
 type request struct {
-	work func(*state) error
+	work func(*trees) error
 	err  error         // set before done is closed
 	done chan struct{} // closed when the work is durable, or undone
 }
 
-// run has work done by the committer and waits until it is durable. Works are
-// serial; those that wait while the disk is busy become durable together. If
-// ctx ends before the work has begun, it is not done; once begun it takes
-// milliseconds, and its outcome is worth more than those.
-func (t *Table) run(ctx context.Context, work func(*state) error) error {
+func (f *file) write(ctx context.Context, work func(*trees) error) error {
 	r := &request{work: work, done: make(chan struct{})}
 	select {
-	case t.requests <- r:
+	case f.requests <- r:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.closing:
+	case <-f.closing:
 		return ErrClosed
 	}
 	<-r.done
@@ -37,32 +33,32 @@ func (t *Table) run(ctx context.Context, work func(*state) error) error {
 }
 
 // commitGroups is the committer.
-func (t *Table) commitGroups() {
-	defer close(t.stopped)
+func (f *file) commitGroups() {
+	defer close(f.stopped)
 	for {
 		select {
-		case r := <-t.requests:
+		case r := <-f.requests:
 			// Those whose commits have just been made are about to make more:
 			// letting them run first makes groups larger.
 			runtime.Gosched()
-			group := t.gather(r)
-			err := t.commitGroup(group)
+			group := f.gather(r)
+			err := f.commitGroup(group)
 			for _, r := range group {
 				r.err = err
 				close(r.done)
 			}
-		case <-t.closing:
+		case <-f.closing:
 			return
 		}
 	}
 }
 
 // gather returns a request and those that wait behind it.
-func (t *Table) gather(first *request) []*request {
+func (f *file) gather(first *request) []*request {
 	group := []*request{first}
 	for len(group) < maxGroup {
 		select {
-		case r := <-t.requests:
+		case r := <-f.requests:
 			group = append(group, r)
 		default:
 			return group
@@ -74,20 +70,16 @@ func (t *Table) gather(first *request) []*request {
 // commitGroup does a group's work in one transaction of the file. A work that
 // only refuses (a condition, a mistake of its caller) has written nothing and
 // is no error here; an error is the file's, and undoes the group.
-func (t *Table) commitGroup(group []*request) error {
-	if t.faults.Load() != nil {
-		if err := t.past.remember(t.db); err != nil {
-			return fmt.Errorf("embedded: %w", err)
-		}
-	}
-	tx, err := t.db.Begin(true)
+func (f *file) commitGroup(group []*request) error {
+	tx, err := f.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
 	defer tx.Rollback() // says only that the transaction has been committed
-	s := newState(tx, t.now())
+	s := &session{tx: tx}
+	now := treesOf(s)
 	for _, r := range group {
-		if err := r.work(s); err != nil {
+		if err := r.work(now); err != nil {
 			return err
 		}
 	}
@@ -97,9 +89,6 @@ func (t *Table) commitGroup(group []*request) error {
 	if err := tx.Commit(); err != nil {
 		// It may have reached the disk all the same.
 		return fmt.Errorf("embedded: %w: %w", tables.ErrUnknownOutcome, err)
-	}
-	if s.fed {
-		t.announce()
 	}
 	return nil
 }

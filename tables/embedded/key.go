@@ -8,40 +8,36 @@ import (
 	"agentsocial/tables"
 )
 
-// A key in a bucket is a row of strings, each ended by 00 01 and with a 00 of
+// A key in a tree is a row of strings, each ended by 00 01 and with a 00 of
 // its own written as 00 FF. So bytes sort as the rows of strings do, and a row
 // is told from a longer one that begins alike.
 const (
-	partZero   = 0x00
-	partEnd    = 0x01
-	partEscape = 0xff
+	endOfPart   = "\x00\x01"
+	behindPart  = "\x00\x02" // instead of the end, it is behind all that begin so
+	escapedZero = "\x00\xff"
 )
 
-func appendPart(b []byte, s string) []byte {
-	for {
-		i := strings.IndexByte(s, partZero)
-		if i < 0 {
-			return append(append(b, s...), partZero, partEnd)
-		}
-		b = append(append(b, s[:i]...), partZero, partEscape)
-		s = s[i+1:]
+// rowOf is the key, or the beginning of a key, that is a row of strings, and
+// behind it the rest of a key.
+func rowOf(rest string, parts ...string) string {
+	var b strings.Builder
+	n := len(rest)
+	for _, p := range parts {
+		n += len(p) + 2
 	}
+	b.Grow(n)
+	for _, p := range parts {
+		b.WriteString(strings.ReplaceAll(p, "\x00", escapedZero))
+		b.WriteString(endOfPart)
+	}
+	b.WriteString(rest)
+	return b.String()
 }
 
-func appendKey(b []byte, k tables.Key) []byte {
-	return appendPart(appendPart(b, k.PK), k.SK)
-}
+func itemKey(k tables.Key) string { return rowOf("", k.PK, k.SK) }
 
-func itemKey(k tables.Key) []byte {
-	return appendKey(make([]byte, 0, len(k.PK)+len(k.SK)+4), k)
-}
-
-// behind is the bucket key right behind all that begin with the given row.
-func behind(row []byte) []byte {
-	b := append([]byte(nil), row...)
-	b[len(b)-1] = partEnd + 1
-	return b
-}
+// behind is the key right behind all that begin with the given row.
+func behind(row string) string { return row[:len(row)-len(endOfPart)] + behindPart }
 
 var errBrokenKey = errors.New("embedded: a broken key in the file")
 
@@ -49,12 +45,12 @@ var errBrokenKey = errors.New("embedded: a broken key in the file")
 func cutPart(key string) (part, rest string, err error) {
 	var unescaped strings.Builder
 	for from := 0; ; {
-		i := strings.IndexByte(key[from:], partZero)
+		i := strings.IndexByte(key[from:], 0)
 		if i < 0 || from+i+1 >= len(key) {
 			return "", "", errBrokenKey
 		}
 		i += from
-		if key[i+1] == partEnd {
+		if key[i:i+2] == endOfPart {
 			if unescaped.Len() == 0 {
 				return key[from:i], key[i+2:], nil
 			}

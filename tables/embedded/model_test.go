@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -182,9 +183,12 @@ func genQuery(t *rapid.T) tables.Query {
 
 // TestModel drives the table and the model through the same writes and
 // queries.
-func TestModel(t *testing.T) {
+func TestModel(t *testing.T) { onBoth(t, testModel) }
+
+func testModel(t *testing.T, path string) {
 	rapid.Check(t, func(t *rapid.T) {
-		table, err := embedded.Open(embedded.Config{})
+		os.Remove(path) // if it is a file, of the sequence before
+		table, err := embedded.Open(embedded.Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,8 +219,10 @@ func TestModel(t *testing.T) {
 	})
 }
 
-func TestQueryPages(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestQueryPages(t *testing.T) { onBoth(t, testQueryPages) }
+
+func testQueryPages(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	big := make([]byte, 300_000)
 	for _, sk := range []string{"a", "b", "c", "d", "e", "f"} {
 		commit(t, table, tables.Put(item{"pk": "P", "sk": sk, "big": big, "rank_pk": "R", "rank_sk": "same", "parent_pk": "R", "parent_sk": "same"}))

@@ -28,8 +28,10 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestUsage has the prices that the table reports; tables/billing_test.go has
 // how they come about.
-func TestUsage(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestUsage(t *testing.T) { onBoth(t, testUsage) }
+
+func testUsage(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	i := item{"pk": "P", "sk": "S", "b": make([]byte, 1500), "rank_pk": "R", "rank_sk": "1"} // 2 units, 2 in the index
 	other := item{"pk": "P", "sk": "T"}
 	commitIt := func(tx tables.Tx) func(context.Context) {

@@ -4,48 +4,46 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 // Bounds of how stale a read may be. The second one is of the real clock,
-// whatever the table's says: a snapshot that is held keeps the file from
+// whatever the table's says: a snapshot that is held keeps a file from
 // growing, so the committer may wait that long.
 const (
 	maxPast    = 8
 	maxPastAge = 50 * time.Millisecond
 )
 
-// past is the table as it was before each of the last groups of commits. It is
-// kept only while faults are injected.
+// past is the table as it was before each of the last commits. It is kept only
+// while faults are injected.
 type past struct {
 	mu        sync.Mutex
 	snapshots []*snapshot // the oldest first
 }
 
-// snapshot is one moment of the table. A bbolt transaction is for one
-// goroutine at a time.
+// snapshot is one moment of the table.
 type snapshot struct {
-	mu sync.Mutex
-	tx *bbolt.Tx // nil once released
+	mu    sync.Mutex
+	trees *trees // nil once released
+	end   func()
 }
 
 func (s *snapshot) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tx != nil {
-		s.tx.Rollback() // of a read it only says that it is over
-		s.tx = nil
+	if s.trees != nil {
+		s.end()
+		s.trees = nil
 	}
 }
 
-// remember takes a snapshot of now.
-func (p *past) remember(db *bbolt.DB) error {
-	tx, err := db.Begin(false)
+// remember takes a snapshot; a work calls it before it writes.
+func (p *past) remember(e engine) error {
+	before, end, err := e.hold()
 	if err != nil {
 		return err
 	}
-	s := &snapshot{tx: tx}
+	s := &snapshot{trees: before, end: end}
 	p.mu.Lock()
 	p.snapshots = append(p.snapshots, s)
 	var dropped *snapshot
@@ -80,7 +78,7 @@ func (p *past) forget() {
 }
 
 // view reads from the oldest snapshot; found is false if there is none.
-func (p *past) view(read func(*bbolt.Tx) error) (found bool, err error) {
+func (p *past) view(read func(*trees) error) (found bool, err error) {
 	p.mu.Lock()
 	if len(p.snapshots) == 0 {
 		p.mu.Unlock()
@@ -90,8 +88,8 @@ func (p *past) view(read func(*bbolt.Tx) error) (found bool, err error) {
 	p.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tx == nil {
+	if s.trees == nil {
 		return false, nil
 	}
-	return true, read(s.tx)
+	return true, read(s.trees)
 }

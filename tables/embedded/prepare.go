@@ -3,6 +3,7 @@ package embedded
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"sync"
 	"unicode/utf8"
 
 	"agentsocial/tables"
@@ -15,17 +16,19 @@ const maxTokenLength = 36 // characters
 type prepared struct {
 	writes        []preparedWrite
 	token         string
-	digest        [sha256.Size]byte // of the writes, if there is a token
-	transactional bool              // billed as a transaction
-	putSize       int               // bytes of all items to be put
+	digest        digest // of the writes, if there is a token
+	transactional bool   // billed as a transaction
+	putSize       int    // bytes of all items to be put
 }
 
 type preparedWrite struct {
-	tables.Write
-	key     []byte
-	encoded []byte // OpPut: the item
-	size    int    // OpPut: the item's
+	*tables.Write
+	key string
+	put *stored // OpPut: the item; otherwise absent
 }
+
+// buffers are what transactions are encoded in.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func prepare(tx tables.Tx) (*prepared, error) {
 	n := len(tx.Writes)
@@ -40,103 +43,96 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		token:         tx.Token,
 		transactional: n > 1 || tx.Token != "" || tx.Writes[0].Op == tables.OpCheck,
 	}
-	seen := make(map[tables.Key]bool, n)
-	for i, w := range tx.Writes {
-		if seen[w.Key] {
-			return nil, invalid("two writes of %q %q", w.Key.PK, w.Key.SK)
+	// Encoding what is to be written finds what is wrong with it. All of it
+	// together tells one transaction from another.
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	b := (*buffer)[:0]
+	for i := range tx.Writes {
+		w := &tx.Writes[i]
+		for _, other := range tx.Writes[:i] {
+			if other.Key == w.Key {
+				return nil, invalid("two writes of %q %q", w.Key.PK, w.Key.SK)
+			}
 		}
-		seen[w.Key] = true
 		var err error
-		if p.writes[i], err = prepareWrite(w); err != nil {
+		if b, err = appendWrite(b, w); err != nil {
 			return nil, err
 		}
-		p.putSize += p.writes[i].size
+		p.writes[i] = preparedWrite{w, itemKey(w.Key), absent}
+		if w.Op == tables.OpPut {
+			put, err := checkedItem(tables.Item(copiedMap(w.Item)))
+			if err != nil {
+				return nil, err
+			}
+			p.writes[i].put = put
+			p.putSize += put.size
+		}
 	}
+	*buffer = b
 	if p.putSize > tables.MaxTxSize {
 		return nil, invalid("a transaction of %d bytes", p.putSize)
 	}
 	if p.token != "" {
-		p.digest = p.sum()
+		p.digest = sha256.Sum256(b)
 	}
 	return p, nil
 }
 
-func prepareWrite(w tables.Write) (preparedWrite, error) {
-	p := preparedWrite{Write: w}
+// appendWrite encodes a write, and refuses one that is none.
+func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 	if err := checkKey(w.Key); err != nil {
-		return p, err
+		return nil, err
 	}
+	b = appendString(appendString(append(b, byte(w.Op)), w.Key.PK), w.Key.SK)
+	b = binary.AppendUvarint(b, uint64(len(w.If)))
 	for _, c := range w.If {
 		if err := checkCond(c); err != nil {
-			return p, err
+			return nil, err
 		}
+		b = appendOperand(appendString(append(b, byte(c.Op)), c.Attr), c.Value)
+		b = appendString(b, c.Elem)
 	}
-	p.key = itemKey(w.Key)
 	switch w.Op {
 	case tables.OpPut:
 		if w.Item[tables.AttrPK] != w.Key.PK || w.Item[tables.AttrSK] != w.Key.SK {
-			return p, invalid("the item to be put has another key than %q %q", w.Key.PK, w.Key.SK)
+			return nil, invalid("the item to be put has another key than %q %q", w.Key.PK, w.Key.SK)
 		}
-		var err error
-		p.encoded, p.size, err = checkedItem(w.Item)
-		return p, err
+		return appendItem(b, w.Item)
 	case tables.OpUpdate:
-		return p, checkUpdates(w.Updates)
+		return appendUpdates(b, w.Updates)
 	case tables.OpDelete:
-		return p, nil
+		return b, nil
 	case tables.OpCheck:
 		if len(w.If) == 0 {
-			return p, invalid("a check without a condition")
+			return nil, invalid("a check without a condition")
 		}
-		return p, nil
+		return b, nil
 	}
-	return p, invalid("write %d is none", w.Op)
+	return nil, invalid("write %d is none", w.Op)
 }
 
-// checkedItem encodes an item that may stand in the table.
-func checkedItem(item tables.Item) (encoded []byte, size int, err error) {
-	if err := checkIndexKeys(item); err != nil {
-		return nil, 0, err
-	}
-	if encoded, err = encodeItem(item); err != nil {
-		return nil, 0, err
-	}
-	if size = item.Size(); size > tables.MaxItemSize {
-		k := item.Key()
-		return nil, 0, invalid("the item %q %q has %d bytes", k.PK, k.SK, size)
-	}
-	return encoded, size, nil
-}
-
-// sum tells one set of writes from another. Everything in it has been
-// checked, so that encoding cannot fail.
-func (p *prepared) sum() [sha256.Size]byte {
-	var b []byte
-	for _, w := range p.writes {
-		b = append(b, byte(w.Op))
-		b = appendString(b, w.Key.PK)
-		b = appendString(b, w.Key.SK)
-		b = appendString(b, string(w.encoded))
-		b = binary.AppendUvarint(b, uint64(len(w.Updates)))
-		for _, u := range w.Updates {
-			b = appendOperand(appendString(append(b, byte(u.Op)), u.Attr), u.Value)
-		}
-		b = binary.AppendUvarint(b, uint64(len(w.If)))
-		for _, c := range w.If {
-			b = appendOperand(appendString(append(b, byte(c.Op)), c.Attr), c.Value)
-			b = appendString(b, c.Elem)
-		}
-	}
-	return sha256.Sum256(b)
-}
-
+// appendOperand encodes the value that a condition or an update has; that of
+// an operation which ignores its value may be anything.
 func appendOperand(b []byte, v any) []byte {
-	if v == nil {
-		return append(b, 0)
+	if v != nil {
+		if with, err := appendValue(b, v, 0); err == nil {
+			return with
+		}
 	}
-	with, err := appendValue(b, v, 0)
-	if err != nil { // of an operation that ignores its value
-		return append(b, 0)
+	return append(b, 0)
+}
+
+// checkedItem makes an item, whose values are what an item may have, one that
+// may stand in the table.
+func checkedItem(item tables.Item) (*stored, error) {
+	if err := checkIndexKeys(item); err != nil {
+		return nil, err
 	}
-	return with
+	s := store(item)
+	if s.size > tables.MaxItemSize {
+		k := item.Key()
+		return nil, invalid("the item %q %q has %d bytes", k.PK, k.SK, s.size)
+	}
+	return s, nil
 }

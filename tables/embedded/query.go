@@ -1,12 +1,9 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"unicode/utf8"
-
-	"go.etcd.io/bbolt"
 
 	"agentsocial/tables"
 )
@@ -28,16 +25,22 @@ func (t *Table) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 	if fault == Throttled {
 		return tables.Page{}, fmt.Errorf("embedded: injected: %w", tables.ErrThrottled)
 	}
-	var r rangeReader
-	err := t.view(fault == Stale && q.Consistency == tables.Eventual, func(tx *bbolt.Tx) error {
-		r = rangeReader{items: tx.Bucket(bucketItems)}
-		return r.read(tx, q)
+	var page tables.Page
+	size := 0
+	err := t.view(fault == Stale && q.Consistency == tables.Eventual, func(now *trees) error {
+		return now.query(q, func(item tables.Item, bytes int, at tables.Position) (more bool) {
+			page.Items = append(page.Items, item)
+			if size += bytes; len(page.Items) == q.Limit || size >= tables.MaxPageSize {
+				page.Next = &at
+			}
+			return page.Next == nil
+		})
 	})
 	if err != nil {
 		return tables.Page{}, err
 	}
-	tables.Spend(ctx, tables.QueryUnits(q.Consistency, r.size), 0)
-	return r.page, nil
+	tables.Spend(ctx, tables.QueryUnits(q.Consistency, size), 0)
+	return page, nil
 }
 
 func checkQuery(q tables.Query) error {
@@ -75,105 +78,73 @@ func checkQuery(q tables.Query) error {
 	return nil
 }
 
-// span is the part of a bucket that a query reads: [from, to).
-func span(q tables.Query) (from, to []byte) {
-	partition := appendPart(nil, q.PK)
+// span is the part of a tree that a query reads: [from, to).
+func span(q tables.Query) (from, to string) {
+	partition := rowOf("", q.PK)
 	from, to = partition, behind(partition)
 	if q.From != "" {
-		from = appendPart(bytes.Clone(partition), q.From)
+		from = rowOf("", q.PK, q.From)
 	}
 	if q.To != "" {
-		to = behind(appendPart(bytes.Clone(partition), q.To))
+		to = behind(rowOf("", q.PK, q.To))
 	}
 	if q.After == nil {
 		return from, to
 	}
-	after := appendPart(bytes.Clone(partition), q.After.SK)
+	after := rowOf("", q.PK, q.After.SK)
 	if q.Index != "" {
-		after = appendKey(after, q.After.Key)
+		after += itemKey(q.After.Key)
 	}
 	if q.Desc {
-		if bytes.Compare(after, to) < 0 {
-			to = after
-		}
-	} else if bytes.Compare(after, from) >= 0 {
-		from = append(after, 0) // the least key behind it
+		return from, min(to, after)
 	}
-	return from, to
+	return max(from, after+"\x00"), to // the least key behind it
 }
 
-// rangeReader reads one page.
-type rangeReader struct {
-	items *bbolt.Bucket
-	page  tables.Page
-	size  int
-}
-
-func (r *rangeReader) read(tx *bbolt.Tx, q tables.Query) error {
-	b := r.items
-	if q.Index != "" {
-		b = tx.Bucket([]byte(q.Index))
-	}
+// query visits what a query finds, each with its size and its place.
+func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Position) (more bool)) error {
 	from, to := span(q)
-	c := b.Cursor()
-	var k, v []byte
-	step := c.Next
-	if !q.Desc {
-		k, v = c.Seek(from)
-	} else {
-		step = c.Prev
-		if k, _ = c.Seek(to); k == nil {
-			k, v = c.Last()
-		} else {
-			k, v = c.Prev()
-		}
+	if q.Index == "" {
+		return t.items.walk(from, to, q.Desc, func(_ string, found *stored) (bool, error) {
+			return visit(found.give(), found.size, tables.Position{SK: found.item.Str(tables.AttrSK)}), nil
+		})
 	}
-	for k != nil && bytes.Compare(k, from) >= 0 && bytes.Compare(k, to) < 0 {
-		item, next, err := r.entry(q, k, v)
-		if err != nil {
-			return err
+	for i, schema := range tables.Indexes {
+		if schema.Name != q.Index {
+			continue
 		}
-		r.page.Items = append(r.page.Items, item)
-		r.size += item.Size()
-		if len(r.page.Items) == q.Limit || r.size >= tables.MaxPageSize {
-			r.page.Next = &next
-			return nil
-		}
-		k, v = step()
+		return t.indexes[i].walk(from, to, q.Desc, func(row string, _ nothing) (bool, error) {
+			at, key, err := cutIndexKey(row)
+			if err != nil {
+				return false, err
+			}
+			if schema.All {
+				found, err := t.item(key)
+				return err == nil && visit(found.give(), found.size, at), err
+			}
+			item := tables.Item{
+				tables.AttrPK: at.Key.PK, tables.AttrSK: at.Key.SK,
+				schema.PK: q.PK, schema.SK: at.SK,
+			}
+			return visit(item, item.Size(), at), nil
+		})
 	}
 	return nil
 }
 
-// entry makes an item of an entry of the table or of an index. Entries of
-// indexes have no value: what they project is in their key or in the item.
-func (r *rangeReader) entry(q tables.Query, k, v []byte) (tables.Item, tables.Position, error) {
-	if q.Index == "" {
-		item, err := decodeItem(v)
-		return item, tables.Position{SK: item.Str(tables.AttrSK)}, err
+// cutIndexKey finds in an index's key the place of the entry, and the key of
+// its item.
+func cutIndexKey(row string) (at tables.Position, key string, err error) {
+	var rest string
+	if _, rest, err = cutPart(row); err != nil {
+		return at, "", err
 	}
-	_, rest, err := cutPart(string(k))
-	if err != nil {
-		return nil, tables.Position{}, err
+	if at.SK, key, err = cutPart(rest); err != nil {
+		return at, "", err
 	}
-	sk, primary, err := cutPart(rest)
-	if err != nil {
-		return nil, tables.Position{}, err
+	if at.Key.PK, rest, err = cutPart(key); err != nil {
+		return at, "", err
 	}
-	var key tables.Key
-	if key.PK, rest, err = cutPart(primary); err == nil {
-		key.SK, _, err = cutPart(rest)
-	}
-	if err != nil {
-		return nil, tables.Position{}, err
-	}
-	position := tables.Position{SK: sk, Key: key}
-	schema, _ := q.Index.Schema()
-	if schema.All {
-		item, err := decodeItem(r.items.Get([]byte(primary)))
-		return item, position, err
-	}
-	return tables.Item{
-		tables.AttrPK: key.PK, tables.AttrSK: key.SK,
-		schema.PK: q.PK, schema.SK: sk,
-	}, position, nil
+	at.Key.SK, _, err = cutPart(rest)
+	return at, key, err
 }

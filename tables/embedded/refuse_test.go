@@ -28,8 +28,10 @@ func puts(n, size int) (writes []tables.Write) {
 
 // TestRefusedCommits has a neighbour's write in each transaction: nothing of a
 // transaction that is refused is written.
-func TestRefusedCommits(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestRefusedCommits(t *testing.T) { onBoth(t, testRefusedCommits) }
+
+func testRefusedCommits(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	k := at("P", "S")
 	stands := item{"pk": "P", "sk": "S", "s": "text", "n": int64(math.MaxInt64), "set": tables.NewSet("a"), "b": make([]byte, 300_000)}
 	commit(t, table, tables.Put(stands))

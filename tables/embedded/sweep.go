@@ -1,9 +1,7 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"time"
 )
 
@@ -14,7 +12,7 @@ const oldestTTL = 5 * 365 * 24 * time.Hour
 // Steps of a sweep are small, so that commits do not wait for it.
 const (
 	sweepItems   = 256
-	sweepRecords = 4096
+	sweepRecords = 1024
 	sweepTokens  = 4096
 )
 
@@ -52,18 +50,10 @@ func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 // expire removes up to n items whose ttl is past.
 func (s *state) expire(n int) (removed int, err error) {
 	now := s.at.Unix()
-	from := max(1, now-int64(oldestTTL/time.Second))
-	var keys [][]byte // taken first: removing items moves the cursor's entries
-	c := s.expiry.Cursor()
-	for k, _ := c.Seek(binary.BigEndian.AppendUint64(nil, uint64(from))); k != nil && len(keys) < n; k, _ = c.Next() {
-		if int64(binary.BigEndian.Uint64(k)) >= now {
-			break
-		}
-		keys = append(keys, bytes.Clone(k[8:]))
-	}
+	keys, err := firstKeys(s.expiry, number(max(1, now-int64(oldestTTL/time.Second))), number(now), n)
 	for _, key := range keys {
-		c := change{key: key, oldEncoded: s.items.Get(key), expired: true}
-		if c.old, err = decodeItem(c.oldEncoded); err != nil {
+		c := change{key: key[8:], now: absent, expired: true}
+		if c.old, err = s.item(c.key); err != nil {
 			return removed, err
 		}
 		if err := s.apply(&c); err != nil {
@@ -71,22 +61,35 @@ func (s *state) expire(n int) (removed int, err error) {
 		}
 		removed++
 	}
-	return removed, nil
+	return removed, err
 }
 
 // trimFeed removes up to n changes that are older than the feed keeps them.
 func (s *state) trimFeed(n int) (removed int, err error) {
 	horizon := s.at.Add(-feedLife).UnixMilli()
-	c := s.feed.Cursor()
-	for k, v := c.First(); k != nil && removed < n; k, v = c.First() {
-		if len(v) < 8 || int64(binary.BigEndian.Uint64(v)) >= horizon {
-			break
+	var keys []string
+	err = s.feed.walk("", feedEnd, false, func(key string, r *record) (bool, error) {
+		if r.at >= horizon {
+			return false, nil
 		}
-		if err := c.Delete(); err != nil {
+		keys = append(keys, key)
+		return len(keys) < n, nil
+	})
+	for _, key := range keys {
+		if err := s.feed.remove(key); err != nil {
 			return removed, err
 		}
-		s.dirty = true
 		removed++
 	}
-	return removed, nil
+	return removed, err
+}
+
+// firstKeys are the first n keys in [from, to): they are taken first, since a
+// tree that is walked is not to be changed.
+func firstKeys(t tree[nothing], from, to string, n int) (keys []string, err error) {
+	err = t.walk(from, to, false, func(key string, _ nothing) (bool, error) {
+		keys = append(keys, key)
+		return len(keys) < n, nil
+	})
+	return keys, err
 }

@@ -3,29 +3,18 @@
 // limits and refusals included, and can be told to behave as badly as DynamoDB
 // is allowed to ([Faults]).
 //
-// It stands on bbolt, a B+tree with one writer at a time and snapshots for
-// readers:
-//
-//	items                       item key → item
-//	by_rank, by_parent, by_author   index key + item key → nothing
-//	expiry                      ttl + item key → nothing
-//	feed                        sequence number → change
-//	tokens, token_expiry        what makes a transaction idempotent
-//
-// Commits are gathered: those that wait while the disk is busy are made
-// durable by one fsync ([Table.run]).
+// What it means to read, to write and to sweep stands here once, over a few
+// ordered trees (engine.go). They are kept by bbolt in a file, durably, or by
+// B-trees of decoded items in memory.
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"agentsocial/tables"
 )
@@ -42,17 +31,15 @@ type Config struct {
 
 // Table is a table. It implements [tables.Backend] and [tables.Feed].
 type Table struct {
-	db       *bbolt.DB
-	now      func() time.Time
-	faults   atomic.Pointer[Faults]
-	past     past
-	requests chan *request
-	closing  chan struct{} // closed when Close begins
-	stopped  chan struct{} // closed when the committer has ended
-	close    sync.Once
+	engine  engine
+	now     func() time.Time
+	faults  atomic.Pointer[Faults]
+	past    past
+	closing chan struct{} // closed when Close begins
+	close   sync.Once
 
 	feedMu  sync.Mutex
-	feedNew chan struct{} // closed and replaced when the feed has grown
+	feedNew chan struct{} // closed when the feed has grown; nil while nobody waits
 }
 
 var (
@@ -63,52 +50,22 @@ var (
 // ErrClosed is what a closed table answers.
 var ErrClosed = errors.New("embedded: the table is closed")
 
-// lockPatience is how long Open waits for a process that is just ending.
-const lockPatience = time.Second
-
 // Open opens a table. The caller closes it.
 func Open(c Config) (*Table, error) {
-	o := bbolt.Options{
-		Timeout:      lockPatience,
-		FreelistType: bbolt.FreelistMapType,
-		// The list of free pages is found again when a file is opened: writing
-		// it would be part of every commit.
-		NoFreelistSync: true,
-		NoStatistics:   true,
-	}
-	path := c.Path
-	inMemory := path == "" || path == Memory
-	if inMemory {
-		path = Memory
-		o.OpenFile, o.NoSync, o.NoGrowSync = openMemory, true, true
-	}
-	db, err := bbolt.Open(path, 0o600, &o)
-	if err != nil {
-		return nil, fmt.Errorf("embedded: opening %s: %w", path, err)
-	}
-	if err := layOut(db); err != nil {
-		return nil, errors.Join(fmt.Errorf("embedded: opening %s: %w", path, err), db.Close())
-	}
-	if !inMemory {
-		// A new file's name is durable only when its folder is. It may have
-		// been made by a process that did not come this far.
-		if err := syncFolder(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(fmt.Errorf("embedded: opening %s: %w", path, err), db.Close())
-		}
-	}
-	t := &Table{
-		db:       db,
-		now:      c.Now,
-		requests: make(chan *request),
-		closing:  make(chan struct{}),
-		stopped:  make(chan struct{}),
-		feedNew:  make(chan struct{}),
-	}
+	t := &Table{now: c.Now, closing: make(chan struct{})}
 	if t.now == nil {
 		t.now = time.Now
 	}
 	t.SetFaults(c.Faults)
-	go t.commitGroups()
+	if c.Path == "" || c.Path == Memory {
+		t.engine = openMemory()
+		return t, nil
+	}
+	f, err := openFile(c.Path)
+	if err != nil {
+		return nil, fmt.Errorf("embedded: opening %s: %w", c.Path, err)
+	}
+	t.engine = f
 	return t, nil
 }
 
@@ -118,61 +75,45 @@ func (t *Table) Close() error {
 	var err error
 	t.close.Do(func() {
 		close(t.closing)
-		<-t.stopped
 		t.past.forget()
-		err = t.db.Close()
+		err = t.engine.close()
 	})
 	return err
 }
 
-func syncFolder(name string) error {
-	d, err := os.Open(name)
+// view reads from a snapshot: of now, or of some commits ago if stale is
+// wanted and there is one.
+func (t *Table) view(stale bool, read func(*trees) error) error {
+	if stale {
+		if found, err := t.past.view(read); found {
+			return err
+		}
+	}
+	now, end, err := t.engine.read()
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	defer end()
+	return read(now)
 }
 
-var (
-	bucketMeta        = []byte("meta")
-	bucketItems       = []byte("items")
-	bucketExpiry      = []byte("expiry")
-	bucketFeed        = []byte("feed")
-	bucketTokens      = []byte("tokens")
-	bucketTokenExpiry = []byte("token_expiry")
-
-	keyFormat = []byte("format")
-)
-
-// format is the version of the file's layout.
-const format = "1"
-
-func layOut(db *bbolt.DB) error {
-	found := ""
-	err := db.View(func(tx *bbolt.Tx) error {
-		if b := tx.Bucket(bucketMeta); b != nil {
-			found = string(b.Get(keyFormat))
-		}
-		return nil
-	})
-	if err != nil || found == format {
-		return err
-	}
-	if found != "" {
-		return fmt.Errorf("its format is %q, this program knows %q", found, format)
-	}
-	return db.Update(func(tx *bbolt.Tx) error {
-		names := [][]byte{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry}
-		for _, s := range tables.Indexes {
-			names = append(names, []byte(s.Name))
-		}
-		for _, n := range names {
-			if _, err := tx.CreateBucket(n); err != nil {
-				return err
+// run has work done on the table as it stands, and tells those who wait for
+// changes.
+func (t *Table) run(ctx context.Context, work func(*state) error) error {
+	var s state
+	err := t.engine.write(ctx, func(now *trees) error {
+		if t.faults.Load() != nil {
+			if err := t.past.remember(t.engine); err != nil {
+				return fmt.Errorf("embedded: %w", err)
 			}
 		}
-		return tx.Bucket(bucketMeta).Put(keyFormat, []byte(format))
+		s = state{trees: now, at: t.now()}
+		return work(&s)
 	})
+	if err == nil && s.fed {
+		t.announce()
+	}
+	return err
 }
 
 func invalid(format string, args ...any) error {

@@ -36,6 +36,12 @@ func open(t testing.TB, c embedded.Config) *embedded.Table {
 	return table
 }
 
+// onBoth runs a test on a table in memory and on one in a file.
+func onBoth(t *testing.T, test func(t *testing.T, path string)) {
+	t.Run("memory", func(t *testing.T) { test(t, embedded.Memory) })
+	t.Run("file", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "table")) })
+}
+
 func commit(t testing.TB, table tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
@@ -72,8 +78,10 @@ func changes(t testing.TB, table *embedded.Table, after string) []tables.StreamR
 	return got
 }
 
-func TestAWriteAndItsTrace(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestAWriteAndItsTrace(t *testing.T) { onBoth(t, testAWriteAndItsTrace) }
+
+func testAWriteAndItsTrace(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	k := at("A#1", "PROFILE")
 	one := item{"pk": k.PK, "sk": k.SK, "n": int64(1), "s": "", "b": []byte{}, "tags": tables.NewSet("x", "y"),
 		"m": tables.Map{"l": tables.List{int64(-5), true, tables.Map{}, tables.List{}}}}
@@ -123,8 +131,10 @@ func TestAWriteAndItsTrace(t *testing.T) {
 	}
 }
 
-func TestCallersKeepTheirValues(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestCallersKeepTheirValues(t *testing.T) { onBoth(t, testCallersKeepTheirValues) }
+
+func testCallersKeepTheirValues(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	k := at("P", "S")
 	list := tables.List{"a"}
 	bin := []byte("bin")
@@ -140,8 +150,10 @@ func TestCallersKeepTheirValues(t *testing.T) {
 	want(t, table, changes(t, table, "")[0].New)
 }
 
-func TestAllReasons(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestAllReasons(t *testing.T) { onBoth(t, testAllReasons) }
+
+func testAllReasons(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	a := item{"pk": "P", "sk": "a", "n": int64(7)}
 	commit(t, table, tables.Put(a))
 	err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{
@@ -202,9 +214,11 @@ func TestToken(t *testing.T) {
 	}
 }
 
-func TestSweep(t *testing.T) {
+func TestSweep(t *testing.T) { onBoth(t, testSweep) }
+
+func testSweep(t *testing.T, path string) {
 	c := &clock{time.Unix(1e9, 0)}
-	table := open(t, embedded.Config{Now: c.now})
+	table := open(t, embedded.Config{Path: path, Now: c.now})
 	put := func(sk string, ttl any) { commit(t, table, tables.Put(item{"pk": "P", "sk": sk, "ttl": ttl})) }
 	put("now", int64(1e9))
 	put("past", int64(1e9-1))
@@ -258,8 +272,10 @@ func TestMemoryLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestClosed(t *testing.T) {
-	table := open(t, embedded.Config{})
+func TestClosed(t *testing.T) { onBoth(t, testClosed) }
+
+func testClosed(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	table.Close()
 	_, getErr := table.Get(t.Context(), tables.Strong, at("P", "S"))
 	_, queryErr := table.Query(t.Context(), tables.Query{PK: "P"})

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // updated is the item that updates make of an item; old is left as it is and
-// may be nil. The result may share values with old and with the updates.
+// may be nil. The result may share values with old, but not with the updates.
 func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.Item, error) {
 	item := maps.Clone(old)
 	if item == nil {
@@ -20,7 +21,7 @@ func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.I
 		v, present := item[u.Attr]
 		switch u.Op {
 		case tables.UpdSet:
-			item[u.Attr] = u.Value
+			item[u.Attr] = copied(u.Value)
 		case tables.UpdRemove:
 			delete(item, u.Attr)
 		case tables.UpdAdd:
@@ -65,48 +66,46 @@ func changedSet(set tables.Set, u tables.Update) tables.Set {
 	return slices.DeleteFunc(slices.Clone(set), gone.Has)
 }
 
-// checkUpdates refuses updates that no item could bear.
-func checkUpdates(updates []tables.Update) error {
+// appendUpdates encodes updates, and refuses those that no item could bear.
+func appendUpdates(b []byte, updates []tables.Update) ([]byte, error) {
 	if len(updates) == 0 {
-		return invalid("an update without changes")
+		return nil, invalid("an update without changes")
 	}
-	seen := make(map[string]bool, len(updates))
-	for _, u := range updates {
+	b = binary.AppendUvarint(b, uint64(len(updates)))
+	for i, u := range updates {
 		switch {
 		case u.Attr == "" || !utf8.ValidString(u.Attr):
-			return invalid("an update of an attribute named %q", u.Attr)
+			return nil, invalid("an update of an attribute named %q", u.Attr)
 		case u.Attr == tables.AttrPK || u.Attr == tables.AttrSK:
-			return invalid("an update of the key's %s", u.Attr)
-		case seen[u.Attr]:
-			return invalid("two updates of %s", u.Attr)
+			return nil, invalid("an update of the key's %s", u.Attr)
+		case slices.ContainsFunc(updates[:i], func(o tables.Update) bool { return o.Attr == u.Attr }):
+			return nil, invalid("two updates of %s", u.Attr)
 		}
-		seen[u.Attr] = true
-		if err := checkUpdate(u); err != nil {
-			return err
+		var err error
+		if b, err = appendUpdate(appendString(append(b, byte(u.Op)), u.Attr), u); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return b, nil
 }
 
-func checkUpdate(u tables.Update) error {
+func appendUpdate(b []byte, u tables.Update) ([]byte, error) {
 	switch u.Op {
 	case tables.UpdRemove:
-		return nil
+		return appendOperand(b, u.Value), nil
 	case tables.UpdSet:
-		_, err := appendValue(nil, u.Value, 0)
-		return err
+		return appendValue(b, u.Value, 0)
 	case tables.UpdAdd:
 		if _, ok := u.Value.(int64); !ok {
-			return invalid("a %T is added to %s", u.Value, u.Attr)
+			return nil, invalid("a %T is added to %s", u.Value, u.Attr)
 		}
-		return nil
+		return appendValue(b, u.Value, 0)
 	case tables.UpdAddToSet, tables.UpdRemoveFromSet:
 		s, ok := u.Value.(tables.Set)
 		if !ok {
-			return invalid("a %T where a set's members for %s are expected", u.Value, u.Attr)
+			return nil, invalid("a %T where a set's members for %s are expected", u.Value, u.Attr)
 		}
-		_, err := appendSet(nil, s)
-		return err
+		return appendSet(b, s)
 	}
-	return invalid("update %d is none", u.Op)
+	return nil, invalid("update %d is none", u.Op)
 }

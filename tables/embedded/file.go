@@ -1,0 +1,122 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"agentsocial/tables"
+)
+
+// file is an engine on bbolt, a B+tree in a file: each tree is a bucket. Works
+// are gathered, so that those that wait while the disk is busy are made
+// durable by one fsync.
+type file struct {
+	db       *bbolt.DB
+	requests chan *request
+	closing  chan struct{} // closed when close begins
+	stopped  chan struct{} // closed when the committer has ended
+}
+
+// lockPatience is how long openFile waits for a process that is just ending.
+const lockPatience = time.Second
+
+func openFile(path string) (*file, error) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout:      lockPatience,
+		FreelistType: bbolt.FreelistMapType,
+		// The list of free pages is found again when a file is opened: writing
+		// it would be part of every commit.
+		NoFreelistSync: true,
+		NoStatistics:   true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = layOut(db)
+	if err == nil {
+		// A new file's name is durable only when its folder is. It may have
+		// been made by a process that did not come this far.
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	f := &file{db: db, requests: make(chan *request), closing: make(chan struct{}), stopped: make(chan struct{})}
+	go f.commitGroups()
+	return f, nil
+}
+
+func (f *file) close() error {
+	close(f.closing)
+	<-f.stopped
+	return f.db.Close()
+}
+
+func syncFolder(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (f *file) read() (now *trees, end func(), err error) {
+	tx, err := f.db.Begin(false)
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return nil, nil, ErrClosed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return treesOf(&session{tx: tx}), func() { tx.Rollback() }, nil // of a read it only says that it is over
+}
+
+func (f *file) hold() (before *trees, end func(), err error) { return f.read() }
+
+const (
+	bucketMeta        = "meta"
+	bucketItems       = "items"
+	bucketExpiry      = "expiry"
+	bucketFeed        = "feed"
+	bucketTokens      = "tokens"
+	bucketTokenExpiry = "token_expiry"
+)
+
+var keyFormat = []byte("format")
+
+// format is the version of the file's layout.
+const format = "1"
+
+func layOut(db *bbolt.DB) error {
+	found := ""
+	err := db.View(func(tx *bbolt.Tx) error {
+		if b := tx.Bucket([]byte(bucketMeta)); b != nil {
+			found = string(b.Get(keyFormat))
+		}
+		return nil
+	})
+	if err != nil || found == format {
+		return err
+	}
+	if found != "" {
+		return fmt.Errorf("its format is %q, this program knows %q", found, format)
+	}
+	return db.Update(func(tx *bbolt.Tx) error {
+		names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry}
+		for _, s := range tables.Indexes {
+			names = append(names, string(s.Name))
+		}
+		for _, n := range names {
+			if _, err := tx.CreateBucket([]byte(n)); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket([]byte(bucketMeta)).Put(keyFormat, []byte(format))
+	})
+}
