@@ -46,6 +46,7 @@ func functionOfReader(r stream.Function) function {
 type deployment struct {
 	Settings
 	store   store
+	mail    *mailing // nil where no mail is sent
 	baseURL *string
 	assets  string
 }
@@ -58,7 +59,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	log := newLog(scope, "Log", d.Settings)
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, log)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log)},
 	})
 	env := map[string]*string{
 		"BASE_URL": d.baseURL,
@@ -70,6 +71,13 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	}
 	if f.Rights.Secret {
 		env["SECRET_ARN"] = d.store.secret.SecretArn()
+	}
+	if f.Rights.Pepper {
+		env["PEPPER_ARN"] = d.store.pepper.SecretArn()
+	}
+	if f.Rights.Mail && d.mail != nil {
+		env["MAIL_FROM"] = jsii.String(d.mail.from)
+		env["MAIL_CONFIGURATION_SET"] = d.mail.set.ConfigurationSetName()
 	}
 	return awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
 		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),

@@ -56,7 +56,6 @@ func TestFunctions(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		tableID, _ := s.only(t, "AWS::DynamoDB::Table")
-		secretID, _ := s.only(t, "AWS::SecretsManager::Secret")
 		may := s.rights()
 		for _, name := range namesOf(s.groups, s.readers) {
 			_, f := s.function(t, name)
@@ -69,6 +68,12 @@ func TestEnvironment(t *testing.T) {
 			}
 			if may[name].Secret {
 				want["SECRET_ARN"] = "${" + secretID + "}"
+			}
+			if may[name].Pepper {
+				want["PEPPER_ARN"] = "${" + pepperID + "}"
+			}
+			if sets := keys(s.all("AWS::SES::ConfigurationSet")); may[name].Mail && len(sets) == 1 {
+				want["MAIL_FROM"], want["MAIL_CONFIGURATION_SET"] = mailFrom, "${"+sets[0]+"}"
 			}
 			for k, w := range want {
 				if got := plain(env[k]); got != w {
@@ -92,8 +97,8 @@ func TestDevelopmentStage(t *testing.T) {
 			t.Errorf("%s: %s", id, r.DeletionPolicy)
 		}
 	}
-	_, secret := s.only(t, "AWS::SecretsManager::Secret")
-	secret.expect(t, "secret", map[string]string{"Name": "agentsocial/dev/seal"})
+	s.Resources[secretID].expect(t, "secret", map[string]string{"Name": "agentsocial/dev/seal"})
+	s.Resources[pepperID].expect(t, "pepper", map[string]string{"Name": "agentsocial/dev/pepper"})
 	for id, log := range s.all("AWS::Logs::LogGroup") {
 		log.expect(t, id, map[string]string{"RetentionInDays": "7"})
 	}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // A service with a function of every kind: one that writes, one that only
-// reads, one without the table.
+// reads, one that sends mail, one without the table.
 var fakeGroups = []api.Group{
 	{Name: "posts", Needs: api.Needs{Table: true, Secret: true}, Endpoints: []api.Endpoint{
 		{Route: "GET /v1/c/{ch}/posts", Auth: api.None},
@@ -43,6 +43,9 @@ var fakeGroups = []api.Group{
 	}},
 	{Name: "history", Needs: api.Needs{Table: true}, Endpoints: []api.Endpoint{
 		{Route: "GET /v1/history", Auth: api.SigOrBearer("read")},
+	}},
+	{Name: "codes", Needs: api.Needs{Table: true, Secret: true, Pepper: true, Mail: true}, Endpoints: []api.Endpoint{
+		{Route: "POST /v1/codes", Auth: api.Sig},
 	}},
 	{Name: "docs", Endpoints: []api.Endpoint{
 		{Route: "GET /", Auth: api.None},
@@ -68,21 +71,23 @@ type service struct {
 	readers []stream.Function
 }
 
-// The templates that tests look at, each made once: the real declarations and
-// the made-up ones as production, and the made-up ones as a disposable stage
-// under a domain of its own.
+// The templates that tests look at, each made once: the real declarations as
+// production that sends mail, the made-up ones as production that does not, and
+// these as a disposable stage under a domain of its own.
 var (
 	declared = sync.OnceValues(func() (*service, error) {
-		return synthesise("declared", functions.Groups(&app.App{}), readers(), nil)
+		return synthesise("declared", functions.Groups(&app.App{}), readers(), map[string]any{"mailFrom": mailFrom})
 	})
 	fake = sync.OnceValues(func() (*service, error) {
 		return synthesise("fake", fakeGroups, fakeReaders, nil)
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakeGroups, fakeReaders, map[string]any{
-			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8"})
+			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "mailFrom": mailFrom})
 	})
 )
+
+const mailFrom = "no-reply@mail.agents.example"
 
 // of answers a template, or skips the test where Node, which the CDK runs on,
 // cannot be had. A build server has no such excuse.

@@ -75,6 +75,9 @@ func checkNeeds(g api.Group) error {
 	if g.Writes() && !g.Needs.Table {
 		return fmt.Errorf("group %s has endpoints with an effect, and Needs.Table is false", g.Name)
 	}
+	if (g.Needs.Pepper || g.Needs.Mail) && !g.Needs.Table { // hashes are kept, and mails counted
+		return fmt.Errorf("group %s hashes addresses or sends mail, and Needs.Table is false", g.Name)
+	}
 	for _, e := range g.Endpoints {
 		if g.Needs.Table && !g.Needs.Secret && !e.Auth.Needed() && !e.Pure {
 			return fmt.Errorf("group %s: anybody may call %q, which counts hashed addresses; set Needs.Secret", g.Name, e.Route)

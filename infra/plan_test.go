@@ -50,6 +50,8 @@ func TestPlanRefuses(t *testing.T) {
 		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is no method"},
 		{"no path", group("posts", both, "GET v1"), nil, "does not begin with /"},
 		{"an effect without the table", group("posts", api.Needs{}, "POST /v1/x"), nil, "Needs.Table is false"},
+		{"mail without the table", group("posts", api.Needs{Mail: true}, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, and Needs.Table is false"},
+		{"a pepper without the table", group("posts", api.Needs{Pepper: true}, "GET /v1/x"), nil, "hashes addresses or sends mail"},
 		{"a batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
 		{"half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
 		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},

@@ -15,12 +15,17 @@ type rights struct {
 	Read   bool // items and queries, never a scan
 	Write  bool // any item
 	Secret bool // the value of the secret
+	Pepper bool // the pepper
+	Mail   bool // sends mail, where the deployment does
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
 }
 
 // rightsOf a group: what it needs, and whether any endpoint has an effect.
 func rightsOf(g api.Group) rights {
-	return rights{Read: g.Needs.Table, Write: g.Needs.Table && g.Writes(), Secret: g.Needs.Secret}
+	return rights{
+		Read: g.Needs.Table, Write: g.Needs.Table && g.Writes(),
+		Secret: g.Needs.Secret, Pepper: g.Needs.Pepper, Mail: g.Needs.Mail,
+	}
 }
 
 // rightsOfReader: every reader turns changes into items.
@@ -38,7 +43,7 @@ var (
 // policy spells rights out. The constructs' own grants are wider: Scan with
 // every read, BatchWriteItem with every write, ListStreams on everything, and
 // reading and deleting in the bucket of failed batches.
-func (r rights) policy(st store, log awslogs.LogGroup) awsiam.PolicyDocument {
+func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
 	allow := func(sid string, actions []string, condition map[string]any, resources ...*string) {
 		p := &awsiam.PolicyStatementProps{
@@ -74,6 +79,16 @@ func (r rights) policy(st store, log awslogs.LogGroup) awsiam.PolicyDocument {
 	}
 	if r.Secret {
 		allow("Secret", []string{"secretsmanager:GetSecretValue"}, nil, st.secret.SecretArn())
+	}
+	if r.Pepper {
+		allow("Pepper", []string{"secretsmanager:GetSecretValue"}, nil, st.pepper.SecretArn())
+	}
+	if r.Mail && mail != nil {
+		// From this address only. In SES's sandbox a mail also needs a right on the
+		// recipient, who is an identity of the account's there.
+		allow("Mail", []string{"ses:SendEmail"}, map[string]any{
+			"StringEquals": map[string]any{"ses:FromAddress": mail.from},
+		}, mail.identity.EmailIdentityArn(), mail.setARN)
 	}
 	if r.Stream {
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())

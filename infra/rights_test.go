@@ -77,7 +77,8 @@ func TestRights(t *testing.T) {
 	write := []string{
 		"dynamodb:PutItem on " + table, "dynamodb:UpdateItem on " + table, "dynamodb:DeleteItem on " + table, "dynamodb:ConditionCheckItem on " + table,
 	}
-	secret := []string{"secretsmanager:GetSecretValue on ${SecretA720EF05}"}
+	secret := []string{"secretsmanager:GetSecretValue on ${" + secretID + "}"}
+	pepper := []string{"secretsmanager:GetSecretValue on ${" + pepperID + "}"}
 	quota := []string{"dynamodb:UpdateItem on " + table + ` if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["Q#*"]}}`}
 	reader := []string{
 		"dynamodb:DescribeStream on ${TableCD117FA1.StreamArn}", "dynamodb:GetRecords on ${TableCD117FA1.StreamArn}", "dynamodb:GetShardIterator on ${TableCD117FA1.StreamArn}",
@@ -88,6 +89,7 @@ func TestRights(t *testing.T) {
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read, quota),
 		"posts":   slices.Concat(log("posts"), read, write, secret),
+		"codes":   slices.Concat(log("codes"), read, write, secret, pepper), // of a deployment without mail
 		"inbox":   slices.Concat(log("inbox"), read, write, reader),
 		"karma":   slices.Concat(log("karma"), read, write, reader),
 	} {
@@ -120,8 +122,12 @@ func TestNobodyMayMore(t *testing.T) {
 					allowed = r.Read && !r.Write
 				case strings.HasPrefix(action, "dynamodb:"):
 					allowed = r.Write
+				case action == "secretsmanager:GetSecretValue" && resource == "${"+pepperID+"}":
+					allowed = r.Pepper
 				case action == "secretsmanager:GetSecretValue":
 					allowed = r.Secret
+				case action == "ses:SendEmail":
+					allowed = r.Mail && condition == `{"StringEquals":{"ses:FromAddress":"`+mailFrom+`"}}`
 				}
 				if !allowed {
 					t.Errorf("%s, which has %+v, may %s", name, r, line)

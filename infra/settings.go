@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+
+	"agentsocial/shared/mail"
 )
 
 // Settings are what a deployment chooses, in the context of cdk.json or with
@@ -22,6 +24,7 @@ type Settings struct {
 	LogDays       int    // how long logs are kept
 	ThrottleRate  int    // requests a second of the whole API, on average
 	ThrottleBurst int    // and at once
+	MailFrom      string // address that mail is sent from, of a domain of one's own; "" sends none
 }
 
 // DefaultSettings stand for what neither cdk.json nor the command line names.
@@ -86,6 +89,7 @@ func ReadSettings(lookup func(string) any) (Settings, error) {
 	number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok })
 	number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000))
 	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
+	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isSender)
 	return s, errors.Join(problems...)
 }
 
@@ -97,6 +101,12 @@ func isOrigin(v string) bool {
 	}
 	u, err := url.Parse(v)
 	return err == nil && u.Host != "" && v == "https://"+strings.ToLower(u.Host)
+}
+
+// isSender: SES and the function's rights compare the address as it is written.
+func isSender(v string) bool {
+	a, err := mail.ParseAddress(v)
+	return v == "" || err == nil && v == a.Reveal()
 }
 
 func between(least, most int) func(int) bool {

@@ -10,7 +10,7 @@ import (
 // far from CloudFormation's 500 resources (one per route, four or five per
 // function). Account and region are those of whoever deploys it.
 //
-// Only the secret has a name of its own. All others are named by
+// Only the secrets have names of their own. All else is named by
 // CloudFormation: what a stage retains must not be in the way of the next
 // stack of that name.
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
@@ -24,7 +24,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	store := newStore(stack, s)
 	gateway := newGateway(stack, s)
 
-	d := deployment{Settings: s, store: store, baseURL: jsii.String(s.BaseURL), assets: p.assets}
+	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: jsii.String(s.BaseURL), assets: p.assets}
 	if s.BaseURL == "" {
 		d.baseURL = gateway.api.AttrApiEndpoint() // no trailing slash, and no stage: it is $default
 	}

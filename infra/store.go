@@ -17,11 +17,12 @@ const failedBatchesKeepDays = 25
 type store struct {
 	table  awsdynamodb.Table
 	secret awssecretsmanager.Secret
+	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
 }
 
 func newStore(stack awscdk.Stack, s Settings) store {
-	return store{newTable(stack, s), newSecret(stack, s), newFailedBatches(stack, s)}
+	return store{newTable(stack, s), newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s)}
 }
 
 // newTable is the single table, as package tables describes it. It is
@@ -58,14 +59,26 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	return table
 }
 
-// newSecret is what tokens are sealed with and keys are derived from: 64
-// letters and digits, 381 bits. Secrets Manager makes them up when the secret
-// is created, and again whenever how they are generated changes, which would
-// void everything sealed before: leave these lines alone.
+// newSecret is what tokens are sealed with and keys are derived from.
 func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
-	return awssecretsmanager.NewSecret(stack, jsii.String("Secret"), &awssecretsmanager.SecretProps{
-		SecretName:  jsii.String("agentsocial/" + s.Stage + "/seal"),
-		Description: jsii.String("Seals tokens and derives keys. Another value voids all that was sealed."),
+	return generated(stack, s, "Secret", "seal", "Seals tokens and derives keys. Another value voids all that was sealed.")
+}
+
+// newPepper is what hashes of mail addresses are keyed with. It never changes,
+// and is kept apart from the secret, which may: an address that was hashed with
+// another pepper is unknown, and the agent behind it beyond recovery.
+func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
+	return generated(stack, s, "Pepper", "pepper", "Keys the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
+}
+
+// generated is a secret of 64 letters and digits, 381 bits. Secrets Manager
+// makes them up when the secret is created, and again whenever how they are
+// generated changes, which would void everything made with them before: leave
+// these lines alone.
+func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsmanager.Secret {
+	return awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
+		SecretName:  jsii.String("agentsocial/" + s.Stage + "/" + name),
+		Description: jsii.String(doc),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
 			PasswordLength:     jsii.Number(64),
 			ExcludePunctuation: jsii.Bool(true),

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -10,12 +12,14 @@ func TestLogicalIDsOfWhatHoldsData(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for kind, want := range map[string]string{
 			"AWS::DynamoDB::Table":        "TableCD117FA1",
-			"AWS::SecretsManager::Secret": "SecretA720EF05",
+			"AWS::SecretsManager::Secret": pepperID + " " + secretID,
 			"AWS::S3::Bucket":             "FailedBatches983C92EC",
 			"AWS::ApiGatewayV2::Api":      "Api",
 		} {
-			if id, _ := s.only(t, kind); id != want {
-				t.Errorf("%s is %s, was %s", kind, id, want)
+			ids := keys(s.all(kind))
+			slices.Sort(ids)
+			if got := strings.Join(ids, " "); got != want {
+				t.Errorf("%s is %s, was %s", kind, got, want)
 			}
 		}
 	})
@@ -46,15 +50,22 @@ func TestTable(t *testing.T) {
 	})
 }
 
-func TestSecret(t *testing.T) {
+// Two resources of one type, which only their logical ids tell apart.
+const (
+	secretID = "SecretA720EF05"
+	pepperID = "Pepper2B9638F2"
+)
+
+func TestSecrets(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
-		_, secret := s.only(t, "AWS::SecretsManager::Secret")
-		secret.expect(t, "secret", map[string]string{
-			"Name": "agentsocial/prod/seal",
-			// Any change makes a new value, and voids what was sealed with the old.
-			"GenerateSecretString": `{"ExcludePunctuation":true,"IncludeSpace":false,"PasswordLength":64}`,
-		})
-		secret.keeps(t, "Retain")
+		for id, name := range map[string]string{secretID: "agentsocial/prod/seal", pepperID: "agentsocial/prod/pepper"} {
+			s.Resources[id].expect(t, id, map[string]string{
+				"Name": name,
+				// Any change makes a new value, and voids what was made with the old.
+				"GenerateSecretString": `{"ExcludePunctuation":true,"IncludeSpace":false,"PasswordLength":64}`,
+			})
+			s.Resources[id].keeps(t, "Retain")
+		}
 	})
 }
 

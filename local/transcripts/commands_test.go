@@ -39,6 +39,8 @@ import (
 //	                         starts one; after stop, starts it again
 //	stop                     ends it
 //	agent NAME…              makes keys
+//	key NAME OWNER           makes a key that is to act for OWNER, and signs with x-agent-id
+//	sign WHO TEXT AS         WHO's signature of TEXT, $AS
 //	register NAME EMOJI      makes a key and joins, through the real challenge
 //	challenge NAME [for=NAME|nobody]
 //	                         gets a challenge for NAME to answer; for its own key if nothing is said
@@ -65,9 +67,15 @@ import (
 //	advance to-minute|to-hour|to-day
 //	                         to just behind the beginning of the next one
 //	drain                    waits until the stream is worked off
+//	code ADDRESS AS          the code in the newest mail to ADDRESS, $AS
+//	mails ADDRESS N          exactly N mails went to ADDRESS
+//	mail fail|works          sending mail fails from now on, or works again
 //	mint NAME AS [scopes=A,B] [for=DURATION]
 //	                         makes a bearer token in the table, $AS
+//	connected NAME AS        makes an agent in the table as a connection by OAuth does: without a
+//	                         handle and without a key, its bearer token $AS
 //	karma NAME N             sets an agent's karma in the table
+//	suspend NAME DURATION    suspends an agent in the table
 //	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
 //	forged NAME AS           a well-formed token, $AS, that nobody minted
 //	documented               the last answer, HTML, has a place for every error code
@@ -94,13 +102,14 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"service": plain((*script).service), "stop": plain((*script).stop),
-		"agent": plain((*script).agent), "register": plain((*script).register),
+		"agent": plain((*script).agent), "key": plain((*script).key), "sign": plain((*script).sign), "register": plain((*script).register),
 		"challenge": plain((*script).challenge), "join": plain((*script).join),
 		"call": plain((*script).call), "resend": plain((*script).resend), "repeat": plain((*script).repeat),
 		"status": plain((*script).status), "json": plain((*script).json), "body": plain((*script).body),
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
-		"mint": plain((*script).mint), "karma": plain((*script).karma), "damaged": plain((*script).damaged),
+		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "suspend": plain((*script).suspend), "damaged": plain((*script).damaged),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -218,6 +227,28 @@ func (s *script) agent(args []string) error {
 		s.agents[name] = NewAgent(name)
 		s.ts.Setenv(strings.ToUpper(name)+"_PUB", s.agents[name].Pub())
 	}
+	return nil
+}
+
+func (s *script) key(args []string) error {
+	owner, err := s.who(args[1])
+	if err != nil {
+		return err
+	}
+	if err := s.agent(args[:1]); err != nil {
+		return err
+	}
+	a := s.agents[args[0]]
+	a.ID, a.Added = owner.ID, true
+	return nil
+}
+
+func (s *script) sign(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	s.ts.Setenv(args[2], a.Sign(args[1]))
 	return nil
 }
 
@@ -605,7 +636,26 @@ func (s *script) mint(args []string) error {
 	}
 	t.Hash = hash
 	s.ts.Setenv(args[1], value)
-	return s.svc.App.Transact(context.Background(), tables.TokenWrites(a.ID, t)...)
+	listed, err := s.svc.App.Table.Get(context.Background(), tables.Strong, tables.TokensKey(a.ID))
+	if err != nil {
+		return err
+	}
+	live := tables.LiveTokens(a.ID, listed[0], t.Epoch, now.UnixMilli())
+	return s.svc.App.Transact(context.Background(), tables.Put(t.Item(a.ID)), live.Add(t.ID, t.ExpiresAt))
+}
+
+func (s *script) connected(args []string) error {
+	if err := s.agent(args[:1]); err != nil {
+		return err
+	}
+	a, now := s.agents[args[0]], s.svc.App.Now()
+	a.ID, a.Added = id.Agent.New(now, rand.Reader), true // what key it gets is no original one
+	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
+	p := &tables.Profile{ID: a.ID, State: tables.StateSignup, Epoch: 1, CreatedAt: now.UnixMilli()}
+	if err := s.svc.App.Transact(context.Background(), tables.Put(p.Item(), tables.NoItem())); err != nil {
+		return err
+	}
+	return s.mint(args)
 }
 
 func (s *script) karma(args []string) error {
@@ -619,6 +669,19 @@ func (s *script) karma(args []string) error {
 	}
 	return s.svc.App.Transact(context.Background(),
 		tables.Change(tables.CountersKey(a.ID), tables.SetAttr("karma", n)))
+}
+
+func (s *script) suspend(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(args[1])
+	if err != nil {
+		return err
+	}
+	return s.svc.App.Transact(context.Background(),
+		tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("suspended_until", s.svc.App.Now().Add(d).UnixMilli())))
 }
 
 func (s *script) damaged(args []string) error {

@@ -17,13 +17,15 @@ import (
 
 // Env is the environment of a function. This file is the only one that reads it.
 type Env struct {
-	Table, BaseURL, Stage, SecretARN, Region string
-	AccessKey, SecretKey, SessionToken       string // of the function's role; set by Lambda
-	PowBits                                  int
+	Table, BaseURL, Stage, Region      string
+	SecretARN, PepperARN               string
+	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
+	MailFrom, MailSet                  string // an address and a configuration set; "" where no mail is sent
+	PowBits                            int
 }
 
 // Part adds something to an App that only some functions need, so that only
-// they link it: shared/host/table, shared/host/secret.
+// they link it: shared/host/table, shared/host/secret, shared/host/mail.
 type Part struct {
 	Needs func(Env) []string // names of the variables that are missing
 	Add   func(Env, *app.App)
@@ -32,7 +34,9 @@ type Part struct {
 // readEnv reads the environment and names all that is missing at once.
 func readEnv(get func(string) string, parts []Part) (Env, error) {
 	e := Env{
-		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"), SecretARN: get("SECRET_ARN"),
+		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
+		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"),
+		MailFrom: get("MAIL_FROM"), MailSet: get("MAIL_CONFIGURATION_SET"),
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
@@ -60,7 +64,7 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 // Missing are the names of variables that are empty.
 func Missing(vars map[string]string) []string {
 	var names []string
-	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "AWS_REGION"} {
+	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
 		if v, asked := vars[name]; asked && v == "" {
 			names = append(names, name)
 		}

@@ -55,6 +55,10 @@ type sayIn struct {
 	}
 }
 
+type bytesIn struct {
+	RawBody []byte `contentType:"text/markdown"`
+}
+
 type sayOut struct {
 	Text string `json:"text"`
 }
@@ -74,6 +78,12 @@ func echo() GatewayHandler {
 		api.On(api.Endpoint{Route: "GET /v1/signed", Auth: api.Sig}, say),
 		api.On(api.Endpoint{Route: "POST /v1/say", Pure: true}, func(_ context.Context, in *sayIn) (*sayOut, error) {
 			return &sayOut{in.Body.Text}, nil
+		}),
+		api.On(api.Endpoint{
+			Route: "PUT /v1/bytes", Pure: true, Auth: api.Sig, Body: 256, Empty: true,
+			Media: []string{"text/markdown", "application/octet-stream"},
+		}, func(_ context.Context, in *bytesIn) (*sayOut, error) {
+			return &sayOut{fmt.Sprintf("%x", in.RawBody)}, nil
 		}),
 	}}))
 }
@@ -209,6 +219,43 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	}
 }
 
+// The gateway hands text over as it is, and in base64 what its content type
+// does not tell to be text; signed, and counted, are the bytes that were sent.
+func TestGatewayDecodesBytes(t *testing.T) {
+	every := make([]byte, 256)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	for _, c := range []struct {
+		contentType, body string
+		coded             bool
+		status            int
+	}{
+		{"text/markdown", "# é 🦊\x00\r\n", false, 200},
+		{"text/markdown; charset=utf-8", "", false, 200},
+		{"application/octet-stream", "# é 🦊\x00\r\n", true, 200},
+		{"application/octet-stream", string(every), true, 200},
+		{"application/octet-stream", string(every) + "x", true, 413},
+		{"application/octet-stream", "", true, 200},
+		{"application/x-www-form-urlencoded", "a=b&c=%20+", true, 200}, // curl's own
+		{"", "no type", true, 200},
+		{"image/png", "x", true, 415},
+	} {
+		e := event("PUT", "/v1/bytes", "")
+		if e.Headers["content-type"] = c.contentType; c.contentType == "" {
+			delete(e.Headers, "content-type")
+		}
+		if e.Body, e.IsBase64Encoded = c.body, c.coded; c.coded {
+			e.Body = base64.StdEncoding.EncodeToString([]byte(c.body))
+		}
+		sign(&e, "PUT", "/v1/bytes", c.body)
+		status, a := call(t, echo(), e)
+		if status != c.status || status == 200 && a.Text != fmt.Sprintf("%x", c.body) {
+			t.Errorf("%s %.20q: %d %+v", c.contentType, c.body, status, a)
+		}
+	}
+}
+
 // The work ends before Lambda ends the process, so that there is an answer.
 func TestWorkEndsBeforeTheFunction(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -295,7 +342,9 @@ func TestBatchesRefuseWhatTheyCannotRead(t *testing.T) {
 func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	needs := func(names ...string) Part {
 		return Part{Needs: func(e Env) []string {
-			vars := map[string]string{"TABLE": e.Table, "SECRET_ARN": e.SecretARN, "AWS_REGION": e.Region}
+			vars := map[string]string{
+				"TABLE": e.Table, "SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "MAIL_CONFIGURATION_SET": e.MailSet, "AWS_REGION": e.Region,
+			}
 			asked := map[string]string{}
 			for _, n := range names {
 				asked[n] = vars[n]
@@ -303,18 +352,22 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 			return Missing(asked)
 		}}
 	}
-	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION")}
+	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION"), needs("PEPPER_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION")}
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20",
+		"PEPPER_ARN": "pepper-arn", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
 		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session",
 	}
 	e, err := readEnv(func(n string) string { return all[n] }, parts)
-	want := Env{"t", "https://social.example", "prod", "arn", "eu-central-1", "id", "key", "session", 20}
+	want := Env{
+		"t", "https://social.example", "prod", "eu-central-1", "arn", "pepper-arn", "id", "key", "session",
+		"no-reply@social.example", "set", 20,
+	}
 	if err != nil || e != want {
 		t.Errorf("%+v %v", e, err)
 	}
 	_, err = readEnv(func(n string) string { return map[string]string{"POW_BITS": "many"}[n] }, parts)
-	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "AWS_REGION", "POW_BITS"} {
+	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
 		}

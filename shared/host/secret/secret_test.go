@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"agentsocial/shared/seal"
@@ -21,7 +23,7 @@ func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
 			return "", errors.New("not now")
 		}
 		return newer, nil
-	})
+	}, boxOf)
 	if calls != 0 {
 		t.Error("it is fetched before it is needed")
 	}
@@ -39,7 +41,7 @@ func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
 
 func TestSecretOfSeveralLines(t *testing.T) {
 	of := func(s string) *seal.Box {
-		box, err := Lazily(func(context.Context) (string, error) { return s, nil })(t.Context())
+		box, err := Lazily(func(context.Context) (string, error) { return s, nil }, boxOf)(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,7 @@ func TestSecretOfSeveralLines(t *testing.T) {
 func TestBadSecretIsNotKept(t *testing.T) {
 	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
 		s := bad
-		open := Lazily(func(context.Context) (string, error) { return s, nil })
+		open := Lazily(func(context.Context) (string, error) { return s, nil }, boxOf)
 		if box, err := open(t.Context()); err == nil {
 			t.Errorf("%q makes a box: %v", bad, box)
 		}
@@ -91,5 +93,59 @@ func TestBadSecretIsNotKept(t *testing.T) {
 		if box, err := open(t.Context()); err != nil || box == nil {
 			t.Errorf("after %q: %v", bad, err)
 		}
+	}
+}
+
+// The pepper is the text's bytes, for ever: whatever a person's editor added
+// around it is not part of it, and a second line is.
+func TestPepper(t *testing.T) {
+	of := func(s string) ([]byte, error) {
+		return Lazily(func(context.Context) (string, error) { return s, nil }, pepperOf)(t.Context())
+	}
+	const good = "0123456789abcdefghijklmnopqrstuv"
+	for text, want := range map[string]string{
+		good: good, good + "\n": good, " " + good + "\r\n": good, good + "\nmore": good + "\nmore",
+	} {
+		if p, err := of(text); err != nil || string(p) != want {
+			t.Errorf("%q makes %q: %v", text, p, err)
+		}
+	}
+	for _, bad := range []string{"", "\n", good[1:], good[1:] + " \n"} {
+		if p, err := of(bad); err == nil || p != nil || strings.Contains(err.Error(), good[1:]) {
+			t.Errorf("%q makes %q: %v", bad, p, err)
+		}
+	}
+}
+
+// Many ask at once, one fetch answers all; who stops waiting does not end it.
+func TestOneFetchForAll(t *testing.T) {
+	calls := atomic.Int32{}
+	ready := make(chan struct{})
+	open := Lazily(func(ctx context.Context) (string, error) {
+		calls.Add(1)
+		select {
+		case <-ready:
+			return newer, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}, pepperOf)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if p, err := open(gone); !errors.Is(err, context.Canceled) || p != nil {
+		t.Errorf("who is gone got %q: %v", p, err)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if p, err := open(t.Context()); err != nil || string(p) != newer {
+				t.Errorf("%q %v", p, err)
+			}
+		})
+	}
+	close(ready)
+	all.Wait()
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d fetches", n)
 	}
 }

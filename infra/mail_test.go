@@ -1,0 +1,79 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Without an address to send from, nothing of SES is set up, and nobody has a
+// right to it.
+func TestNoMail(t *testing.T) {
+	s := of(t, fake)
+	for id, r := range s.Resources {
+		if strings.HasPrefix(r.Type, "AWS::SES::") {
+			t.Errorf("%s is set up: %s", r.Type, id)
+		}
+	}
+	for name := range s.Outputs {
+		if strings.HasPrefix(name, "Mail") {
+			t.Errorf("there is an output %s", name)
+		}
+	}
+	for _, line := range s.statements(t, "codes") {
+		if strings.HasPrefix(line, "ses:") {
+			t.Errorf("codes may %s", line)
+		}
+	}
+}
+
+func TestMail(t *testing.T) {
+	for name, which := range map[string]func() (*service, error){"declared": declared, "dev": dev} {
+		t.Run(name, func(t *testing.T) {
+			s := of(t, which)
+			setID, set := s.only(t, "AWS::SES::ConfigurationSet")
+			set.expect(t, "configuration set", map[string]string{
+				"DeliveryOptions":    `{"TlsPolicy":"REQUIRE"}`,
+				"ReputationOptions":  `{"ReputationMetricsEnabled":true}`,
+				"SuppressionOptions": `{"SuppressedReasons":["BOUNCE","COMPLAINT"]}`,
+				"Name":               "",
+			})
+			identityID, identity := s.only(t, "AWS::SES::EmailIdentity")
+			identity.expect(t, "identity", map[string]string{
+				"EmailIdentity":              "mail.agents.example",
+				"ConfigurationSetAttributes": `{"ConfigurationSetName":{"Ref":"` + setID + `"}}`,
+				"DkimAttributes":             "", // on, unless it is said otherwise
+				"DkimSigningAttributes":      "", // with keys of SES's own
+				"MailFromAttributes":         "",
+			})
+			for i, output := range []string{"MailRecord1", "MailRecord2", "MailRecord3"} {
+				n := string(rune('1' + i))
+				want := "${" + identityID + ".DkimDNSTokenName" + n + "} CNAME ${" + identityID + ".DkimDNSTokenValue" + n + "}"
+				if got := plain(s.Outputs[output].Value); got != want {
+					t.Errorf("output %s is %q, want %q", output, got, want)
+				}
+			}
+
+			// Who sends mail may send it from that address, with that set, and no more.
+			const arn, condition = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:", ` if {"StringEquals":{"ses:FromAddress":"` + mailFrom + `"}}`
+			senders := 0
+			for name, r := range s.rights() {
+				var want []string
+				if r.Mail {
+					senders++
+					want = []string{
+						"ses:SendEmail on " + arn + "configuration-set/${" + setID + "}" + condition,
+						"ses:SendEmail on " + arn + "identity/${" + identityID + "}" + condition,
+					}
+				}
+				got := slices.DeleteFunc(s.statements(t, name), func(line string) bool { return !strings.HasPrefix(line, "ses:") })
+				if !slices.Equal(got, want) {
+					t.Errorf("%s may\n  %s\nwant\n  %s", name, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+				}
+			}
+			if senders != 1 {
+				t.Errorf("%d functions send mail", senders)
+			}
+		})
+	}
+}

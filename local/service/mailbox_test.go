@@ -1,0 +1,172 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/mail"
+)
+
+func address(t testing.TB, s string) mail.Address {
+	t.Helper()
+	a, err := mail.ParseAddress(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// The newest 200 mails are kept, newest first; each is printed, and none logged.
+func TestMailbox(t *testing.T) {
+	var printed, logged bytes.Buffer
+	r := run(t, service.Config{Settings: generous(), Mailed: &printed, Log: slog.New(slog.NewJSONHandler(&logged, nil))})
+	fox, dog := address(t, "fox@den.example"), address(t, "dog+a@den.example")
+	before := r.App.Now().UnixMilli()
+	for i := range 205 {
+		to := fox
+		if i%5 == 4 {
+			to = dog
+		}
+		m := mail.OriginCode(to, "https://social.example", "a"+strconv.Itoa(i), fmt.Sprintf("K7QM%04d", i), 15*time.Minute)
+		if err := r.App.Mail.Send(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := r.call(nil, "GET", "/_local/mail", "")
+	if n := all.Text("len"); all.Status != 200 || n != "200" {
+		t.Fatalf("%d: %s mails are kept", all.Status, n)
+	}
+	at, err := strconv.ParseInt(all.Text("0.at"), 10, 64)
+	if err != nil || at < before || at > r.App.Now().UnixMilli() {
+		t.Errorf("the newest is of %d: %v", at, err)
+	}
+	if all.Text("0.to") != "dog+a@den.example" || !strings.Contains(all.Text("0.subject"), "@a204") ||
+		!strings.Contains(all.Text("0.text"), "K7QM-0204") || !strings.Contains(all.Text("0.html"), "K7QM-0204") || !strings.Contains(all.Text("199.subject"), "@a5") {
+		t.Errorf("the newest and the oldest are %s %s", all.Text("0"), all.Text("199"))
+	}
+	for to, want := range map[string]string{"fox%40den.example": "160", "dog%2ba@DEN.example": "40", "dog@den.example": "0"} {
+		if a := r.call(nil, "GET", "/_local/mail?to="+to, ""); a.Text("len") != want {
+			t.Errorf("%s mails to %s, want %s", a.Text("len"), to, want)
+		}
+	}
+	if a := r.call(nil, "GET", "/_local/mail?to=dog", ""); a.Status != 422 || a.Text("problem") != `"to" has no @` {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	out := printed.String()
+	if strings.Count(out, "| to      fox@den.example\n") != 164 || !strings.Contains(out, "K7QM-0000") || !strings.Contains(out, "K7QM-0204") {
+		t.Errorf("printed were\n%.2000s", out)
+	}
+	if s := logged.String(); strings.Contains(s, "den.example") || strings.Contains(s, "K7QM") {
+		t.Errorf("logged were\n%s", s)
+	}
+}
+
+func TestMailboxFails(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	m := mail.RecoveryCode(address(t, "fox@den.example"), "https://social.example", "fox", "K7QM2XPD", time.Minute)
+	sent := func() string { return r.call(nil, "GET", "/_local/mail", "").Text("len") }
+	tell := func(body string, status int) {
+		t.Helper()
+		if a := r.call(nil, "POST", "/_local/mail", body); a.Status != status {
+			t.Errorf("%s: %d %s", body, a.Status, a.Body)
+		}
+	}
+	tell(`{"fail":true}`, 200)
+	if err := r.App.Mail.Send(t.Context(), m); err == nil || strings.Contains(err.Error(), "den") || sent() != "0" {
+		t.Errorf("%v, and %s mails", err, sent())
+	}
+	for _, bad := range []string{"", "{}", `{"fail":1}`, `{"fail":null}`} {
+		tell(bad, 422)
+	}
+	tell(`{"fail":false}`, 200)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.App.Mail.Send(gone, m); err == nil || sent() != "0" {
+		t.Errorf("for who is gone: %v, and %s mails", err, sent())
+	}
+	if err := r.App.Mail.Send(t.Context(), m); err != nil || sent() != "1" {
+		t.Errorf("%v, and %s mails", err, sent())
+	}
+}
+
+// Many send at once, while others read: under the race detector.
+func TestMailboxIsShared(t *testing.T) {
+	r := run(t, service.Config{Settings: generous(), Mailed: io.Discard})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 20 {
+				m := mail.OriginCode(address(t, "fox@den.example"), r.URL, "fox", "K7QM2XPD", time.Minute)
+				if err := r.App.Mail.Send(t.Context(), m); err != nil {
+					t.Error(err)
+				}
+				if i == 0 {
+					r.call(nil, "GET", "/_local/mail", "")
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := r.call(nil, "GET", "/_local/mail?to=fox@den.example", "").Text("len"); n != "160" {
+		t.Errorf("%s mails", n)
+	}
+}
+
+// The pepper stands beside the secret, is another, and is the same at the next
+// start; one that is cut off is refused rather than used.
+func TestPepperStays(t *testing.T) {
+	dir := t.TempDir()
+	start := func(data string) (*service.Service, error) {
+		return service.Start(t.Context(), service.Config{Data: data, Table: "embedded", Settings: generous(), Log: slog.New(slog.DiscardHandler)})
+	}
+	pepper := func(data string) string {
+		t.Helper()
+		s, err := start(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := s.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		p, err := s.App.Pepper(t.Context())
+		if err != nil || len(p) < 32 {
+			t.Fatalf("%q %v", p, err)
+		}
+		return string(p)
+	}
+	first := pepper(dir)
+	if again := pepper(dir); again != first {
+		t.Errorf("the pepper was %q and is %q", first, again)
+	}
+	if other := pepper(service.Memory); other == first {
+		t.Error("two services have one pepper")
+	}
+	file := filepath.Join(dir, "pepper")
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	secret, err := os.ReadFile(filepath.Join(dir, "secret"))
+	if err != nil || strings.TrimSpace(string(secret)) == first {
+		t.Errorf("the secret is the pepper: %v", err)
+	}
+	if err := os.WriteFile(file, []byte(first[:20]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := start(dir); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), first[:20]) {
+		t.Errorf("%v %v", s, err)
+	}
+}

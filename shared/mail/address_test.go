@@ -1,0 +1,281 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAddressIsNormalised(t *testing.T) {
+	long := strings.Repeat("l", localMost) + "@" + strings.Repeat(strings.Repeat("d", 61)+".", 3) + "net"
+	if len(long) != addressMost {
+		t.Fatalf("the longest address has %d characters", len(long))
+	}
+	for in, want := range map[string]string{
+		"fox@example.com":                        "fox@example.com",
+		" \t\r\n FOX@Example.COM \u00a0":         "fox@example.com",
+		"First.Last+Tag@mail.example.co.uk":      "first.last+tag@mail.example.co.uk",
+		"a@b.de":                                 "a@b.de",
+		"!#$%&'*+-/=?^_`{|}~@example.com":        "!#$%&'*+-/=?^_`{|}~@example.com",
+		"1@2.3d":                                 "1@2.3d",
+		"fox@4chan.example":                      "fox@4chan.example",
+		"fox@den.test":                           "fox@den.test",
+		"fox@MÜNCHEN.de":                         "fox@xn--mnchen-3ya.de",
+		"fox@münchen.de":                         "fox@xn--mnchen-3ya.de", // the dots apart
+		"fox@XN--MNCHEN-3YA.de":                  "fox@xn--mnchen-3ya.de",
+		"fox@straße.de":                          "fox@xn--strae-oqa.de", // not strasse.de
+		"fox@strasse.de":                         "fox@strasse.de",
+		"fox@例え。テスト":                             "fox@xn--r8jz45g.xn--zckzah",
+		"fox@ｅxample.com":                        "fox@example.com",
+		"fox@e\u00adxample.com":                  "fox@example.com", // a soft hyphen
+		"fox@xn--80ak6aa92e.com":                 "fox@xn--80ak6aa92e.com",
+		long:                                     long,
+		"fox@" + strings.Repeat("d", 63) + ".de": "fox@" + strings.Repeat("d", 63) + ".de",
+	} {
+		if a, err := ParseAddress(in); err != nil || a.Reveal() != want {
+			t.Errorf("%q is %q: %v", in, a.Reveal(), err)
+		}
+	}
+}
+
+func TestAddressRefused(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                       "has no @",
+		"fox":                                    "has no @",
+		"fox＠example.com":                        "has no @",
+		"fox@den@example.com":                    "more than one @",
+		`"fox@den"@example.com`:                  "more than one @",
+		"@example.com":                           "nothing before the @",
+		"fox@":                                   "nothing behind the @",
+		strings.Repeat("l", 65) + "@b.de":        "more than 64 characters",
+		"füchsin@example.com":                    "beyond ASCII",
+		"ſ@example.com":                          "beyond ASCII", // s in lower case elsewhere
+		"\u212aay@example.com":                   "beyond ASCII", // the Kelvin sign
+		"\u0130ris@example.com":                  "beyond ASCII", // a Turkish I
+		"fo\u200dx@example.com":                  "beyond ASCII",
+		"fox\xff@example.com":                    "is not UTF-8",
+		".fox@example.com":                       "neither a letter",
+		"fox.@example.com":                       "neither a letter",
+		"f..x@example.com":                       "neither a letter",
+		"f x@example.com":                        "neither a letter",
+		"f\nx@example.com":                       "neither a letter",
+		"fox\r\nBcc: dog@example.com":            "neither a letter",
+		"f\x00x@example.com":                     "neither a letter",
+		`"fox"@example.com`:                      "neither a letter",
+		`f\x@example.com`:                        "neither a letter",
+		"fox(den)@example.com":                   "neither a letter",
+		"Fox <fox@example.com>":                  "neither a letter",
+		"<fox@example.com>":                      "neither a letter",
+		"a,b@example.com":                        "neither a letter",
+		"fox:den@example.com":                    "neither a letter",
+		"fox@[192.0.2.1]":                        "a network address",
+		"fox@[IPv6:2001:db8::1]":                 "a network address",
+		"fox@192.0.2.1":                          "ends in a number",
+		"fox@example.com.":                       "ends in a dot",
+		"fox@example。":                           "no domain name",
+		"fox@localhost":                          "without a dot",
+		"fox@com":                                "without a dot",
+		"fox@den.localhost":                      "no mail can be sent to",
+		"fox@printer.local":                      "no mail can be sent to",
+		"fox@DEN.Invalid":                        "no mail can be sent to",
+		"fox@den.internal":                       "no mail can be sent to",
+		"fox@example..com":                       "no domain name",
+		"fox@.example.com":                       "no domain name",
+		"fox@-den.com":                           "no domain name",
+		"fox@den-.com":                           "no domain name",
+		"fox@den_1.com":                          "no domain name",
+		"fox@den com":                            "no domain name",
+		"fox@den.com/path":                       "no domain name",
+		"fox@den.com:25":                         "no domain name",
+		"fox@den.com>":                           "no domain name",
+		"fox@den.com\r\nBcc: x":                  "no domain name",
+		"fox@xn--a-.com":                         "no domain name",
+		"fox@xn--strasse-.de":                    "no domain name", // another spelling of strasse.de
+		"fox@xn--abc.com":                        "no domain name",
+		"fox@\u0301x.com":                        "no domain name",
+		"fox@x\u200d.com":                        "no domain name",
+		"fox@den.\xff":                           "is not UTF-8",
+		"fox@" + strings.Repeat("d", 64) + ".de": "no domain name",
+		"f@" + strings.Repeat(strings.Repeat("d", 49)+".", 5) + "net":     "longer than 254",
+		strings.Repeat("l", 64) + "@" + strings.Repeat("dd.", 62) + "net": "", // 254 exactly is taken
+	} {
+		a, err := ParseAddress(in)
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", in, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || a != (Address{}) {
+			t.Errorf("%q is %q: %v, want %q", in, a.Reveal(), err, want)
+			continue
+		}
+		tells(t, in, err)
+	}
+}
+
+// tells fails if an error repeats any part of an address that is a word.
+func tells(t interface{ Errorf(string, ...any) }, address string, err error) {
+	text := " " + strings.ToLower(err.Error()) + " "
+	for _, part := range strings.FieldsFunc(strings.ToLower(address), func(r rune) bool { return strings.ContainsRune(" @.<>\"", r) }) {
+		if len(part) > 4 && strings.Contains(text, " "+part+" ") {
+			t.Errorf("the error for %q tells of %q: %v", address, part, err)
+		}
+	}
+}
+
+func TestPersonAndDomain(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"Fox@Example.com":          {"fox@example.com", "example.com"},
+		"fox+jury@example.com":     {"fox@example.com", "example.com"},
+		"fox+a+b@example.com":      {"fox@example.com", "example.com"},
+		"fox+@example.com":         {"fox@example.com", "example.com"},
+		"+fox@example.com":         {"+fox@example.com", "example.com"}, // a name, not a tag
+		"+fox+jury+a@example.com":  {"+fox@example.com", "example.com"},
+		"f.o.x-y@mail.example.com": {"f.o.x-y@mail.example.com", "mail.example.com"},
+		"fox@MÜNCHEN.de":           {"fox@xn--mnchen-3ya.de", "xn--mnchen-3ya.de"},
+	} {
+		a, err := ParseAddress(in)
+		if err != nil || a.Person() != want[0] || a.Domain() != want[1] {
+			t.Errorf("%s: %q %q %v", in, a.Person(), a.Domain(), err)
+		}
+	}
+	if none := (Address{}); none.Reveal() != "" || none.Domain() != "" {
+		t.Errorf("the zero address is %q", none.Reveal())
+	}
+}
+
+func TestAddressesCompare(t *testing.T) {
+	parse := func(s string) Address {
+		a, err := ParseAddress(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if parse("FOX@example.com") != parse("fox@example.com ") || parse("fox@example.com") == parse("dog@example.com") {
+		t.Error("addresses do not compare by what they say")
+	}
+}
+
+// Nothing that prints, logs or encodes an address, wherever it stands, says it.
+func TestAddressDoesNotLeak(t *testing.T) {
+	a, err := ParseAddress("reynard@foxden.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type inside struct {
+		hidden  Address
+		pointer *Address
+		Shown   Address
+		List    []Address
+		Of      map[Address]Address
+		mail    *Message
+		Mail    Message
+	}
+	m := OriginCode(a, "https://social.example", "fox", "K7QM2XPD", 1)
+	for _, v := range []any{a, &a, []Address{a}, map[Address]int{a: 1}, [1]any{a}, m, &m, fmt.Errorf("no: %v", a),
+		inside{a, &a, a, []Address{a}, map[Address]Address{a: a}, &m, m}, &inside{hidden: a, mail: &m}} {
+		var said []string
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%c", "%U", "%b", "%20v", "%-9.3s", "%T", "%p", "%w"} {
+			said = append(said, fmt.Sprintf(verb, v))
+		}
+		if _, isMail := v.(Message); !isMail { // whose recipient is nobody's to encode
+			if b, err := json.Marshal([]any{a, &a, map[string]Address{"to": a}, map[Address]bool{a: true}}); err == nil {
+				said = append(said, string(b))
+			}
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("sent", "to", v)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("sent", "to", v, slog.Group("in", "to", v))
+		said = append(said, log.String())
+		for _, s := range said {
+			if lower := strings.ToLower(s); strings.Contains(lower, "reynard") || strings.Contains(lower, "foxden") ||
+				strings.Contains(lower, fmt.Sprintf("%x", "reynard")) {
+				t.Errorf("%T: %s", v, s)
+			}
+		}
+	}
+	for what, s := range map[string]string{"String": a.String(), "GoString": a.GoString(), "%v": fmt.Sprint(a)} {
+		if s != redacted {
+			t.Errorf("%s is %q", what, s)
+		}
+	}
+	if b, err := json.Marshal(a); err != nil || string(b) != `"[address]"` {
+		t.Errorf("%s %v", b, err)
+	}
+	if b, err := a.MarshalText(); err != nil || string(b) != redacted {
+		t.Errorf("%s %v", b, err)
+	}
+}
+
+// A code is no more to be logged than an address.
+func TestMessageDoesNotLeak(t *testing.T) {
+	m := OriginCode(Address{}, "https://social.example", "fox", "K7QM2XPD", 1)
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("sent", "mail", m, "again", &m)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("sent", "mail", m, "again", &m)
+	if s := fmt.Sprintf("%v %+v %#v %s", m, &m, m, []Message{m}) + log.String(); strings.Contains(s, "K7QM") {
+		t.Error(s)
+	}
+}
+
+// drawn is an address as people and attackers write them.
+var drawn = rapid.Custom(func(t *rapid.T) string {
+	label := rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9-]{1,8}`), rapid.StringN(1, 6, -1),
+		rapid.SampledFrom([]string{"xn--mnchen-3ya", "MÜNCHEN", "straße", "ΣΊΣΥΦΟΣ", "例え", "إختبار", "xn--", "K", "com"}))
+	domain := strings.Join(rapid.SliceOfN(label, 1, 4).Draw(t, "labels"), rapid.SampledFrom([]string{".", ".", ".", "。"}).Draw(t, "dot"))
+	local := rapid.OneOf(rapid.StringMatching("[a-zA-Z0-9.+_'-]{1,12}"), rapid.StringN(0, 8, -1)).Draw(t, "local")
+	return local + "@" + domain
+})
+
+// What normalising gave is normal: parsed again, nothing of it changes. All of
+// it is within the limits, and has one way to be written.
+func TestNormalFormIsNormal(t *testing.T) {
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawn.Draw(t, "address")
+		if checkParsed(t, s) {
+			taken++
+		}
+	})
+	if taken == 0 {
+		t.Error("none of the addresses drawn was one")
+	}
+}
+
+func checkParsed(t interface{ Errorf(string, ...any) }, s string) bool {
+	a, err := ParseAddress(s)
+	if err != nil {
+		return false
+	}
+	n := a.Reveal()
+	if again, err := ParseAddress(n); err != nil || again != a {
+		t.Errorf("%q becomes %q, and that %q: %v", s, n, again.Reveal(), err)
+	}
+	if upper, err := ParseAddress(strings.ToUpper(n)); err != nil || upper != a {
+		t.Errorf("%q in upper case is %q: %v", n, upper.Reveal(), err)
+	}
+	local, domain, _ := strings.Cut(n, "@")
+	if !ascii(n) || n != strings.ToLower(n) || len(n) > 254 || len(local) > 64 || local == "" || strings.ContainsAny(n, " \t\r\n\"<>(),:;[]\\\x00") ||
+		!strings.Contains(domain, ".") || domain != a.Domain() {
+		t.Errorf("%q becomes %q", s, n)
+	}
+	person, of, _ := strings.Cut(a.Person(), "@")
+	if of != domain || person == "" || !strings.HasPrefix(local, person) || strings.LastIndexByte(person, '+') > 0 {
+		t.Errorf("the person of %q is %q", n, a.Person())
+	}
+	return true
+}
+
+func FuzzParseAddress(f *testing.F) {
+	for _, s := range []string{"fox@example.com", " Fox+Tag@MÜNCHEN.de", "a@xn--a-.com", "\u212a@b.c", "f@[::1]", "a.b@c。d", "\"q\"@x.y"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { checkParsed(t, s) })
+}

@@ -1,0 +1,163 @@
+package mail
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// OriginCode is the mail that asks whoever reads an address whether an agent may
+// name it as its origin. service is the service's base URL; the code lives that
+// long, in whole minutes.
+func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
+	agent, host := "@"+plain(handle), hostOf(service)
+	return letter{
+		subject: "Code to link this address to " + agent,
+		before: []string{
+			"The agent " + agent + " on " + host + " names this address as its origin: the human who stands behind it.",
+			"If that is right, give the agent this code:",
+		},
+		code: grouped(code),
+		after: []string{
+			validity(lives),
+			"If you do not know this agent, do nothing. Without the code nothing is linked, and no agent needs it from you for anything else.",
+			"What " + host + " keeps of this address is a keyed hash. It serves to recover the agent when its keys are lost, and to seat juries.",
+		},
+	}.to(to)
+}
+
+// RecoveryCode is the mail with which whoever reads an agent's origin address
+// gives the agent a new key. service is the service's base URL; the code lives
+// that long, in whole minutes.
+func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
+	agent, host := "@"+plain(handle), hostOf(service)
+	return letter{
+		subject: "Code to recover " + agent,
+		before: []string{
+			"Somebody asked to recover the agent " + agent + " on " + host + ", which has this address as its verified origin.",
+			"If it was you, or the agent on your behalf, this is the code:",
+		},
+		code: grouped(code),
+		after: []string{
+			validity(lives),
+			"Whoever has the code can give the agent a new key. All its other keys, tokens and connections are then revoked at once, unless that is asked not to happen.",
+			"If you did not ask for this, do nothing and give the code to nobody. Without it nothing changes.",
+		},
+	}.to(to)
+}
+
+// validity says how long a code is good, and which.
+func validity(lives time.Duration) string {
+	unit := "minutes"
+	if lives < 2*time.Minute {
+		unit = "minute"
+	}
+	return fmt.Sprintf("It works once and lives %d %s. If you were sent several, only the newest works.", int(lives.Minutes()), unit)
+}
+
+// letter is a mail's text: paragraphs around a code.
+type letter struct {
+	subject string
+	before  []string
+	code    string
+	after   []string
+}
+
+func (l letter) to(a Address) Message { return Message{a, l.subject, l.text(), l.html()} }
+
+// columns is where lines of the text form are broken (RFC 5322 2.1.1 wants at
+// most 78 characters).
+const columns = 72
+
+func (l letter) text() string {
+	var parts []string
+	for _, p := range l.before {
+		parts = append(parts, wrap(p))
+	}
+	parts = append(parts, "    "+l.code)
+	for _, p := range l.after {
+		parts = append(parts, wrap(p))
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// wrap breaks a paragraph between words. A longer word has a line to itself.
+func wrap(paragraph string) string {
+	var b strings.Builder
+	width := 0
+	for word := range strings.FieldsSeq(paragraph) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case width == 0:
+		case width+1+n > columns:
+			b.WriteByte('\n')
+			width = 0
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
+}
+
+// html is a page that needs nothing from elsewhere: no pictures, no links, no
+// fonts. What varies in it is text between tags, so that escaping is enough.
+// (html/template would add 5 MB to the function: it calls methods by name, for
+// which the linker keeps every method there is.)
+func (l letter) html() string {
+	var b strings.Builder
+	paragraph := func(text string) { b.WriteString("<p>" + html.EscapeString(text) + "</p>\n") }
+	b.WriteString(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>` + html.EscapeString(l.subject) + `</title>
+</head>
+<body style="font: 16px/1.5 sans-serif; max-width: 36em; margin: 0 auto; padding: 1em">
+`)
+	for _, p := range l.before {
+		paragraph(p)
+	}
+	b.WriteString(`<p style="font: 28px/1.5 monospace; letter-spacing: 0.05em"><strong>` + html.EscapeString(l.code) + "</strong></p>\n")
+	for _, p := range l.after {
+		paragraph(p)
+	}
+	b.WriteString("</body>\n</html>\n")
+	return b.String()
+}
+
+// grouped writes a code as people read it out: fours with hyphens between.
+func grouped(code string) string {
+	var groups []string
+	for code = plain(code); len(code) > 4; code = code[4:] {
+		groups = append(groups, code[:4])
+	}
+	return strings.Join(append(groups, code), "-")
+}
+
+// plain leaves what handles, hosts and codes consist of, so that nothing put
+// into a subject can end its line, whatever a caller passes.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("_.-:[]", r):
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// hostOf is what people know a service by: its base URL without the scheme.
+func hostOf(service string) string {
+	if u, err := url.Parse(service); err == nil && u.Host != "" {
+		return plain(u.Host)
+	}
+	return plain(service)
+}

@@ -1,0 +1,144 @@
+package mail
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// mails are all there are, for one agent.
+func mails(t *testing.T, service, handle string) map[string]Message {
+	t.Helper()
+	to, err := ParseAddress("Reynard@FoxDen.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]Message{
+		"origin":   OriginCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
+		"recovery": RecoveryCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
+	}
+}
+
+// Both forms of both mails say what one must know.
+func TestMailsSay(t *testing.T) {
+	says := map[string][]string{
+		"origin":   {"origin", "stands behind it", "nothing is linked", "keyed hash", "do nothing"},
+		"recovery": {"recover", "a new key", "other keys, tokens and connections are then revoked", "unless that is asked not to happen", "nothing changes", "do nothing"},
+	}
+	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
+		if m.To.Reveal() != "reynard@foxden.example" {
+			t.Errorf("%s goes to %q", name, m.To.Reveal())
+		}
+		if !strings.Contains(m.Subject, "@fox.den-1_x") || strings.Contains(m.Subject, "K7QM") || len(m.Subject) > 78 {
+			t.Errorf("%s: the subject %q does not name the agent, or does the code", name, m.Subject)
+		}
+		text, page := flat(m.Text), flat(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body(t, m.HTML), " ")))
+		if text != page {
+			t.Errorf("%s: the two forms differ\n%s\n%s", name, text, page)
+		}
+		for _, want := range append(says[name], "@fox.den-1_x", "social.example:8443", "K7QM-2XPD", "15 minutes", "only the newest works") {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, m.Text)
+			}
+		}
+		if strings.Contains(strings.ToLower(m.Subject+m.Text+m.HTML), "reynard") {
+			t.Errorf("%s repeats its recipient's address", name)
+		}
+	}
+}
+
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// body of a page.
+func body(t *testing.T, page string) string {
+	t.Helper()
+	_, b, found := strings.Cut(page, "<body")
+	_, b, opened := strings.Cut(b, ">")
+	b, _, closed := strings.Cut(b, "</body>")
+	if !found || !opened || !closed {
+		t.Fatalf("there is no body in\n%s", page)
+	}
+	return b
+}
+
+// The text form is for terminals too: no line beyond 72 columns, no tabs, no
+// spaces at the end, one code on a line of its own.
+func TestTextForm(t *testing.T) {
+	code := regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
+	for _, service := range []string{"https://s.io", "https://abcdefghij.execute-api.eu-central-1.amazonaws.com"} {
+		for name, m := range mails(t, service, strings.Repeat("h", 32)) {
+			for _, line := range strings.Split(m.Text, "\n") {
+				if utf8.RuneCountInString(line) > 72 || strings.ContainsAny(line, "\t\r") || strings.HasSuffix(line, " ") {
+					t.Errorf("%s: %q", name, line)
+				}
+			}
+			if got := code.FindAllStringSubmatch(m.Text, -1); len(got) != 1 || got[0][1] != "K7QM-2XPD" {
+				t.Errorf("%s: codes %v in\n%s", name, got, m.Text)
+			}
+			if !strings.HasSuffix(m.Text, ".\n") || strings.Contains(m.Text, "\n\n\n") {
+				t.Errorf("%s:\n%s", name, m.Text)
+			}
+		}
+	}
+}
+
+// The page asks nothing of anybody: no links, pictures, scripts or forms.
+func TestPage(t *testing.T) {
+	for name, m := range mails(t, "https://social.example", "fox") {
+		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
+			if !strings.Contains(m.HTML, want) {
+				t.Errorf("%s has no %s", name, want)
+			}
+		}
+		for _, bad := range []string{"<a", "<img", "<script", "<form", "<link", "http", "url(", "<style"} {
+			if strings.Contains(strings.ToLower(m.HTML), bad) {
+				t.Errorf("%s has %s", name, bad)
+			}
+		}
+	}
+}
+
+// What a caller passes can end no header, and is no markup: whatever is no part
+// of handles, hosts and codes is left out.
+func TestNothingIsInjected(t *testing.T) {
+	const evil = "x\r\nBcc: a@b.de\x00<script>&\"'\u202e"
+	to, err := ParseAddress("fox@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Message{
+		OriginCode(to, "https://"+evil, evil, evil, time.Minute),
+		OriginCode(to, evil, evil, evil, time.Minute),
+		RecoveryCode(to, "https://"+evil, evil, evil, time.Minute),
+	} {
+		if strings.ContainsAny(m.Subject, "\r\n\x00<>\"'\u202e") || strings.Contains(m.HTML, "<script") ||
+			strings.ContainsAny(m.Text, "\r\x00<>\u202e") || strings.Contains(m.Text, "\nBcc") {
+			t.Errorf("%q\n%q\n%q", m.Subject, m.Text, m.HTML)
+		}
+		if !strings.Contains(m.Text, "1 minute.") {
+			t.Errorf("a minute is written otherwise: %s", m.Text)
+		}
+	}
+	// And were it not left out, the page would escape it.
+	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
+		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
+		t.Error(page)
+	}
+}
+
+func TestCodesAreGrouped(t *testing.T) {
+	for code, want := range map[string]string{"K7QM2XPD": "K7QM-2XPD", "K7QM": "K7QM", "K7QM2": "K7QM-2", "": "", "K7QM2XPDAB": "K7QM-2XPD-AB"} {
+		if got := grouped(code); got != want {
+			t.Errorf("%q is grouped as %q", code, got)
+		}
+	}
+}
+
+func TestNoneSendsNothing(t *testing.T) {
+	if err := (None{}).Send(t.Context(), Message{}); err != ErrNone {
+		t.Error(err)
+	}
+}
