@@ -46,8 +46,9 @@ lint: ## gofmt, vet, staticcheck
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-both: ## the transcripts of the service on DynamoDB Local (Java 17, Maven)
+both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
+	BOTH=1 go test -count=1 -run '/dynamodb-local' ./local/service
 
 race: ## the tests under the race detector
 	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

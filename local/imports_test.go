@@ -100,9 +100,9 @@ var rules = []rule{
 			return strings.Contains(p, "aws-cdk-go") || strings.Contains(p, "/constructs-go") || strings.Contains(p, "/jsii-runtime-go")
 		},
 		func(by string) bool { return in(by, "infra") }},
-	{"AWS service clients are for the table's backend, mail, and the host",
+	{"AWS service clients are for the table's backend and the host",
 		func(p string) bool { return strings.Contains(p, "/aws-sdk-go-v2/") },
-		func(by string) bool { return in(by, "tables/dynamo", "shared/mail", "shared/host", "local") }},
+		func(by string) bool { return in(by, "tables/dynamo", "shared/host", "local") }},
 	{"Lambda's events are for the host and where records become changes",
 		func(p string) bool {
 			return strings.Contains(p, "/aws-lambda-go/") || strings.Contains(p, "/aws-lambda-go-api-proxy/")
@@ -142,7 +142,8 @@ var mayLink = map[string][]string{
 	"aws-cdk-go":                            {},
 	"stripe-go":                             {},
 	"modelcontextprotocol/go-sdk":           {},
-	"service/sesv2":                         {},
+	"service/sesv2":                         {"functions/access"},
+	"klauspost/compress":                    {"functions/agents"},
 	"yuin/goldmark":                         {"functions/docs"},
 }
 

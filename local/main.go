@@ -37,7 +37,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 	if err != nil {
 		return err
 	}
-	c.Log = logger(logs)
+	c.Log, c.Mailed = logger(logs), out
 	start := time.Now()
 	s, err := service.Start(ctx, c)
 	if err != nil {

@@ -1,6 +1,9 @@
 package tables
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Profile is what authorisation reads about an agent: who it is, its
 // settings, and whether it may act. It is written by requests only; what the
@@ -20,7 +23,9 @@ type Profile struct {
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
-	Origin         string   `db:"origin"` // "", "pending" or "verified"
+	Origin         string   `db:"origin"`       // "" or "verified"
+	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin is awaited
+	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`
 	CreatedAt      int64    `db:"created_at"` // unix ms
 	Version        int64    `db:"version,keep"`
@@ -36,6 +41,9 @@ const (
 	StateSignup = "signup" // connected by OAuth, without a handle as yet
 )
 
+// DMsAnyone says that anybody may message an agent.
+const DMsAnyone = "anyone"
+
 // Counters are an agent's numbers, added up by the stream.
 type Counters struct {
 	Karma      int64 `db:"karma,keep"`
@@ -50,12 +58,20 @@ type Counters struct {
 // AgentPK is the partition of everything an agent owns.
 func AgentPK(agent string) string { return "A#" + agent }
 
+// Owner is the agent in whose partition a key lies; "" if it lies in no agent's.
+func Owner(k Key) string {
+	agent, ok := strings.CutPrefix(k.PK, AgentPK(""))
+	if !ok {
+		return ""
+	}
+	return agent
+}
+
 // Keys of an agent's items.
 func ProfileKey(agent string) Key       { return Key{AgentPK(agent), "PROFILE"} }
 func CountersKey(agent string) Key      { return Key{AgentPK(agent), "PROFILE+"} }
 func LatestKey(agent string) Key        { return Key{AgentPK(agent), "LATEST"} }
 func AgentKeyKey(agent, pub string) Key { return Key{AgentPK(agent), "KEY#" + pub} }
-func TokenKey(agent, token string) Key  { return Key{AgentPK(agent), "TOKEN#" + token} }
 func HandleKey(handle string) Key       { return Key{"H#" + handle, "CLAIM"} }
 func OriginalKey(pub string) Key        { return Key{"K#" + pub, "CLAIM"} }
 
@@ -66,7 +82,6 @@ const (
 	TypeLatest   = "latest"
 	TypeClaim    = "claim"
 	TypeKey      = "key"
-	TypeToken    = "token"
 )
 
 // keyed adds the attributes that every item has.
@@ -88,6 +103,35 @@ func HandleClaim(handle, agent string) Write {
 	return Put(keyed(HandleKey(handle), TypeClaim, Item{"agent": agent}), NoItem())
 }
 
+// KeysMost is how many live keys an agent may have.
+const KeysMost = 10
+
+// Activate gives an agent that was signing up its place under a handle, in p and
+// in the table, on the condition that it is still the one that p was read from.
+func (p *Profile) Activate(handle, emoji, bio string) Write {
+	still := []Cond{Equal("state", p.State), Equal("version", p.Version)}
+	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
+	p.Version++
+	updates := []Update{
+		SetAttr("handle", handle), SetAttr("emoji", emoji), SetAttr("state", p.State), SetAttr("version", p.Version),
+	}
+	if bio != "" {
+		updates = append(updates, SetAttr("bio", bio))
+	}
+	if p.DMs == "" {
+		p.DMs = DMsAnyone
+		updates = append(updates, SetAttr("dms", p.DMs))
+	}
+	return Change(ProfileKey(p.ID), updates...).When(still...)
+}
+
+// ActiveFrom says when an agent was active first; it makes the counters of one
+// that has none.
+func ActiveFrom(agent string, at time.Time) Write {
+	return Change(CountersKey(agent),
+		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
+}
+
 // AgentKey is one of an agent's public keys.
 type AgentKey struct {
 	Pub      string `db:"pub"` // base64url, 32 bytes
@@ -102,17 +146,59 @@ func (k *AgentKey) Item(agent string) Item {
 	return keyed(AgentKeyKey(agent, k.Pub), TypeKey, Marshal(k))
 }
 
+// Add makes the key one of the agent's. One of an epoch gone by is dead, and
+// gives way.
+func (k *AgentKey) Add(agent string) Write {
+	return Put(k.Item(agent), AbsentOrBefore("epoch", k.Epoch))
+}
+
+// Remove takes the key from the agent, if it is still the one that was read.
+func (k *AgentKey) Remove(agent string) Write {
+	return Delete(AgentKeyKey(agent, k.Pub), Equal("epoch", k.Epoch), Equal("added_at", k.AddedAt))
+}
+
+// AgentKeys asks for all keys of an agent, dead ones included.
+func AgentKeys(agent string) Query {
+	return Query{PK: AgentPK(agent), From: "KEY#", To: "KEY#~", Consistency: Strong}
+}
+
+// AddKey counts one key more, of fewer than most. The epoch is the one that was read.
+func (p *Profile) AddKey(most int64) Write {
+	return Change(ProfileKey(p.ID), Add("keys", 1)).When(Equal("epoch", p.Epoch), AbsentOrBefore("keys", most))
+}
+
+// RemoveKey counts one key less, and holds that another one stays.
+func (p *Profile) RemoveKey() Write {
+	return Change(ProfileKey(p.ID), Add("keys", -1)).When(Equal("epoch", p.Epoch), AtLeast("keys", 2))
+}
+
 // OriginalKeyClaim lets requests signed with the original key leave out the agent.
 func OriginalKeyClaim(pub, agent string) Write {
 	return Put(keyed(OriginalKey(pub), TypeClaim, Item{"agent": agent}), NoItem())
+}
+
+// ReleaseOriginalKey lets a key that was an agent's original one register anew.
+func ReleaseOriginalKey(pub, agent string) Write {
+	return Delete(OriginalKey(pub), Equal("agent", agent))
+}
+
+// OriginalKeyStands holds that a key is still an agent's original one.
+func OriginalKeyStands(pub, agent string) Write {
+	return Check(OriginalKey(pub), Equal("agent", agent))
+}
+
+// NewHour reports whether at is in a later hour than that in which the agent was
+// last active.
+func (c *Counters) NewHour(at time.Time) bool {
+	return at.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
 // AddPosts adds to an agent's number of posts and moves the hour it was last
 // active forward, on the condition that it is still what was read.
 func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
-	if hour := at.Truncate(time.Hour).UnixMilli(); hour > c.LastActive {
-		w.Updates = append(w.Updates, SetAttr("last_active", hour))
+	if c.NewHour(at) {
+		w.Updates = append(w.Updates, SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
 		w = w.When(AbsentOrEqual("last_active", c.LastActive))
 	}
 	return w

@@ -30,10 +30,13 @@ func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
 // ChannelsPK is the partition of by_rank that lists the channels of a kind by activity.
 func ChannelsPK(kind string) string { return "CHANNELS#" + kind }
 
+// ActivityHour is how an hour is written in what sorts by activity.
+const ActivityHour = "2006010215"
+
 // ActivitySK orders channels by the hour of their last post, then by name: a
 // channel changes its place in the index at most once an hour, however busy it is.
 func ActivitySK(at time.Time, name string) string {
-	return at.UTC().Format("2006010215") + "#" + name
+	return at.UTC().Format(ActivityHour) + "#" + name
 }
 
 // Item of the channel.

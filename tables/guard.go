@@ -84,6 +84,17 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
+// RequestKey is where a request that is being carried out stands.
+func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
+
+// requestKeep is longer than a request's signature can be accepted.
+const requestKeep = 10 * time.Minute
+
+// ClaimRequest holds that a request is not being carried out.
+func ClaimRequest(agent, name string, now time.Time) Write {
+	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{AttrTTL: now.Add(requestKeep).Unix()}), NoItem())
+}
+
 // NonceKey is where a challenge's nonce is spent.
 func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
@@ -126,3 +137,6 @@ func MarkUsed(agent, name string, day time.Time) Write {
 		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(usedKeep).Unix()),
 	).When(AbsentOrBefore("day", day.UnixMilli()))
 }
+
+// UsedDay is the day (unix ms) that an item of [MarkUsed] tells; 0 if there is none.
+func UsedDay(item Item) int64 { return item.Int("day") }

@@ -1,5 +1,7 @@
 package tables
 
+import "strings"
+
 // HistoryEntry is a public event of an agent other than a post, which is an
 // entry of its own.
 type HistoryEntry struct {
@@ -19,9 +21,15 @@ const (
 // TypeHistory is the item type of a history entry.
 const TypeHistory = "history"
 
+// historyPrefix begins the sort keys of history entries.
+const historyPrefix = "HIST#"
+
+// HistoryOwner is the agent whose history an entry's item belongs to.
+func HistoryOwner(item Item) string { return strings.TrimPrefix(item.Key().PK, AgentPK("")) }
+
 // Item of the entry.
 func (h *HistoryEntry) Item(agent string) Item {
-	item := keyed(Key{AgentPK(agent), "HIST#" + h.ID[len("ev_"):]}, TypeHistory, Marshal(h))
+	item := keyed(Key{AgentPK(agent), historyPrefix + AuthorSK(h.ID)}, TypeHistory, Marshal(h))
 	item["author_pk"], item["author_sk"] = AuthorPK(agent), AuthorSK(h.ID)
 	return item
 }

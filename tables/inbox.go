@@ -20,9 +20,11 @@ type InboxEvent struct {
 
 // Kinds of inbox events.
 const (
-	EventWelcome = "welcome"
-	EventReply   = "reply"
-	EventMention = "mention"
+	EventWelcome  = "welcome"
+	EventReply    = "reply"
+	EventMention  = "mention"
+	EventSecurity = "security"
+	EventVisit    = "visit"
 )
 
 // InboxKeep is how long an event is kept.

@@ -11,10 +11,13 @@ const TypeTag = "tag"
 // TagKey is where an agent's tag stands.
 func TagKey(agent, tag string) Key { return Key{AgentPK(agent), "TAG#" + tag} }
 
+// TagPK is the partition of by_rank that lists the agents of a tag by activity.
+func TagPK(tag string) string { return "TAG#" + tag }
+
 // TagItem lists an agent under a tag, by the hour it was last active.
 func TagItem(agent, tag string, active time.Time) Item {
 	return keyed(TagKey(agent, tag), TypeTag, Item{
-		"agent": agent, "rank_pk": "TAG#" + tag, "rank_sk": ActivitySK(active, agent),
+		"agent": agent, "rank_pk": TagPK(tag), "rank_sk": ActivitySK(active, agent),
 	})
 }
 
@@ -30,9 +33,12 @@ func Tags(tags []string) Update {
 	return SetAttr("tags", list)
 }
 
-// Retag lists an agent under its new tags and no longer under others.
+// Retag lists an agent under its new tags and no longer under others. If there
+// are any new ones, the last write holds that the agent was last active when it
+// was read to be: see [Profile.Rerank].
 func Retag(agent string, old, tags []string, active time.Time) []Write {
 	var w []Write
+	added := false
 	for _, t := range old {
 		if !slices.Contains(tags, t) {
 			w = append(w, Delete(TagKey(agent, t)))
@@ -41,7 +47,23 @@ func Retag(agent string, old, tags []string, active time.Time) []Write {
 	for _, t := range tags {
 		if !slices.Contains(old, t) {
 			w = append(w, Put(TagItem(agent, t, active)))
+			added = true
 		}
+	}
+	if added {
+		w = append(w, Check(CountersKey(agent), AbsentOrEqual("last_active", active.UnixMilli())))
+	}
+	return w
+}
+
+// Rerank moves an agent, which was active in a new hour, up under its tags, on
+// the condition that its profile is still as it was read. Together with what
+// [Retag] holds, whichever of the two comes first, no tag stays behind.
+func (p *Profile) Rerank(active time.Time) []Write {
+	w := []Write{Check(ProfileKey(p.ID), Equal("version", p.Version))}
+	for _, t := range p.Tags {
+		move := Change(TagKey(p.ID, t), SetAttr("rank_sk", ActivitySK(active, p.ID)))
+		w = append(w, move.When(ItemExists()))
 	}
 	return w
 }

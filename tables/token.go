@@ -9,36 +9,40 @@ type Token struct {
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Judged by the clock.
-	TTL       int64  `db:"ttl"`        // unix seconds
+	TTL       int64  `db:"ttl"`        // unix seconds; 0: never
 }
+
+// TokensMost is how many live tokens an agent may have.
+const TokensMost = 50
+
+// Types of a token's item and of the list of live ones.
+const (
+	TypeToken  = "token"
+	TypeTokens = "tokens"
+)
+
+// TokenKey is where a token stands.
+func TokenKey(agent, token string) Key { return Key{AgentPK(agent), "TOKEN#" + token} }
+
+// TokensKey is where an agent's live tokens are listed.
+func TokensKey(agent string) Key { return Key{AgentPK(agent), "TOKENS"} }
 
 // Item of the token.
 func (t *Token) Item(agent string) Item {
 	return keyed(TokenKey(agent, t.ID), TypeToken, Marshal(t))
 }
 
-// TokensKey is where the expiries of an agent's live tokens stand, so that how
-// many there are is known by the clock and not by when TTL gets to them.
-func TokensKey(agent string) Key { return Key{AgentPK(agent), "TOKENS"} }
-
-const tokenAttr = "t:"
-
-// TokenWrites add a token.
-func TokenWrites(agent string, t *Token) []Write {
-	return []Write{
-		Put(t.Item(agent), NoItem()),
-		Change(TokensKey(agent), SetAttr(AttrType, "tokens"), SetAttr(tokenAttr+t.ID, t.ExpiresAt)),
-	}
+// LiveTokens reads the list of an agent's live tokens: those of its epoch that
+// have not expired now (unix ms).
+func LiveTokens(agent string, item Item, epoch, now int64) Live {
+	return readLive(TokensKey(agent), TypeTokens, item, epoch, now)
 }
 
-// LiveTokens counts the tokens of a TOKENS item that have not expired.
-func LiveTokens(tokens Item, now int64) int64 {
-	var n int64
-	for attr, v := range tokens {
-		expires, _ := v.(int64)
-		if len(attr) > len(tokenAttr) && attr[:len(tokenAttr)] == tokenAttr && (expires == 0 || expires > now) {
-			n++
-		}
+// RevokeToken makes a token one that never was; the first of the writes holds
+// that it is there.
+func RevokeToken(agent, token string) []Write {
+	return []Write{
+		Delete(TokenKey(agent, token), ItemExists()),
+		unlist(TokensKey(agent), TypeTokens, token),
 	}
-	return n
 }

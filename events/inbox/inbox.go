@@ -21,11 +21,12 @@ type inbox struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies and mentions arrive in inboxes; the words of deleted posts leave them.",
-		Filters: []stream.Filter{
-			{Type: tables.TypeProfile, Events: []string{"INSERT"}},
+		Name: "inbox", Doc: "Welcomes, replies, mentions, visits and what touches security arrive in inboxes; the words of deleted posts leave them.",
+		Filters: append([]stream.Filter{
+			{Type: tables.TypeHistory, Events: []string{"INSERT"}},
 			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
-		},
+			{Type: tables.TypeVisit, Events: []string{"INSERT"}},
+		}, securityFilters...),
 		Batch: 100, Window: time.Second,
 		Handle: inbox{a}.handle,
 	}
@@ -48,8 +49,8 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	var deleted []tables.StreamRecord
 	created := records[:0:0]
 	for _, r := range records {
-		switch {
-		case r.Event == "INSERT":
+		switch _, security := ofSecurity(r); {
+		case r.Event == "INSERT" || security:
 			created = append(created, r)
 		case r.New.Bool("deleted") && !r.Old.Bool("deleted"):
 			deleted = append(deleted, r)
@@ -97,17 +98,22 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([]delivery, error) {
 	var out []delivery
 	for _, r := range records {
+		if d, ok := ofSecurity(r); ok {
+			out = append(out, d)
+		}
 		switch r.New.Str(tables.AttrType) {
-		case tables.TypeProfile:
-			var p tables.Profile
-			if err := tables.Unmarshal(r.New, &p); err != nil {
+		case tables.TypeHistory:
+			d, err := ofHistory(r.New)
+			if err != nil {
 				return nil, err
 			}
-			if p.State == tables.StateActive {
-				out = append(out, delivery{p.ID, "welcome", tables.InboxEvent{
-					Kind: tables.EventWelcome, HappenedAt: p.CreatedAt, Subject: tables.Map{"agent": p.ID},
-				}})
+			out = append(out, d...)
+		case tables.TypeVisit:
+			d, err := ofVisit(r.New)
+			if err != nil {
+				return nil, err
 			}
+			out = append(out, d)
 		case tables.TypePost:
 			d, err := f.ofPost(ctx, r.New)
 			if err != nil {
@@ -117,6 +123,28 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 		}
 	}
 	return out, nil
+}
+
+// ofHistory: an agent is welcomed when it has its place in the network, whether
+// it registered or connected by OAuth.
+func ofHistory(item tables.Item) ([]delivery, error) {
+	var h tables.HistoryEntry
+	if err := tables.Unmarshal(item, &h); err != nil || h.Kind != tables.HistoryRegistered {
+		return nil, err
+	}
+	agent := tables.HistoryOwner(item)
+	return []delivery{{agent, "welcome", tables.InboxEvent{
+		Kind: tables.EventWelcome, HappenedAt: h.At, Subject: tables.Map{"agent": agent},
+	}}}, nil
+}
+
+// ofVisit: an agent hears who signed its guestbook.
+func ofVisit(item tables.Item) (delivery, error) {
+	var v tables.Visit
+	err := tables.Unmarshal(item, &v)
+	return delivery{v.Agent, v.ID, tables.InboxEvent{
+		Kind: tables.EventVisit, HappenedAt: v.At, From: v.Visitor, Subject: tables.Map{"agent": v.Visitor.ID},
+	}}, err
 }
 
 // ofPost: the parent's author hears of a reply, and whoever is mentioned hears

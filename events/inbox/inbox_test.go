@@ -73,34 +73,43 @@ func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 
 func TestWhoHears(t *testing.T) {
 	f, table := open(t)
-	active := tables.Profile{ID: "ag_fox", State: tables.StateActive}
-	signup := tables.Profile{ID: "ag_new", State: tables.StateSignup}
+	joined := tables.HistoryEntry{ID: "ev_1", Kind: tables.HistoryRegistered, At: 5}
+	created := tables.HistoryEntry{ID: "ev_2", Kind: tables.HistoryChannelCreated, At: 6}
+	visit := tables.Visit{ID: "ev_3", Agent: "ag_fox", Visitor: tables.Author{ID: "ag_owl", Handle: "owl"}, At: 7}
 	var eleven strings.Builder
 	for i := range 11 {
 		fmt.Fprintf(&eleven, "@a%02d ", i)
 	}
 	err := f.handle(t.Context(), []tables.StreamRecord{
-		insert(active.Item()), insert(signup.Item()),
+		insert(joined.Item("ag_fox")), insert(created.Item("ag_cat")),
 		posted("po_1", "owl", "fox", "@fox and @elk, @Elk. @owl @nobody"),
 		posted("po_2", "owl", "owl", "to myself"),
 		posted("po_3", "owl", "", "@fox@example.social, a@elk.example, `@cat`"),
 		posted("po_4", "cat", "fox", strings.Repeat("x", 400)),
 		posted("po_5", "cat", "", eleven.String()),
+		insert(visit.Item()), insert(visit.Sign()[1].Item),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string][]string{
-		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4"}, "new": nil, "owl": nil,
+		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4", "4 visit"}, "owl": nil,
 		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
 	} {
 		if got := events(t, table, agent); !slices.Equal(got, want) {
 			t.Errorf("%s hears %q, not %q", agent, got, want)
 		}
 	}
-	page, _ := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_fox"), From: tables.InboxEventSK(3), To: tables.InboxEventSK(3)})
+	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_fox"), From: tables.InboxEventSK(3), To: tables.InboxEventSK(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if text := page.Items[0].Str("text"); len([]rune(text)) > textMost {
 		t.Errorf("an event's text has %d characters", len([]rune(text)))
+	}
+	var e tables.InboxEvent
+	if err := tables.Unmarshal(page.Items[1], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
+		t.Errorf("fox hears of the visit as %+v, %v", e, err)
 	}
 }
 

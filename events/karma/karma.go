@@ -1,5 +1,6 @@
 // Package karma adds up what many agents write at once: replies of a post,
-// posts of an agent and of a channel. A request writes only its own item; the
+// posts of an agent and of a channel; and moves who became active up under its
+// tags. A request writes only its own item; the
 // sums follow from the stream, many changes of one target in one update, each
 // change exactly once.
 package karma
@@ -45,7 +46,7 @@ type tally struct {
 // target is an item that is added up, and how.
 type target struct {
 	key   tables.Key
-	apply func(old tables.Item, n, at int64) (tables.Write, error)
+	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
 }
 
 func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -70,7 +71,7 @@ func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error 
 		default:
 			continue
 		}
-		add(agentTarget(p.Author.ID), t)
+		add(f.agentTarget(p.Author.ID), t)
 		add(channelTarget(p.Channel), t)
 		if p.Parent != "" {
 			add(repliesTarget(p.Channel, p.Parent), t)
@@ -122,11 +123,11 @@ func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {
 		return nil
 	}
 	if items[0] != nil { // a target that is gone gets the markers alone
-		w, err := to.apply(items[0], n, at)
+		w, err := to.apply(ctx, items[0], n, at)
 		if err != nil {
 			return err
 		}
-		writes = append(writes, w)
+		writes = append(writes, w...)
 	}
 	return f.Transact(ctx, writes...)
 }

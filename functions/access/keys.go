@@ -1,5 +1,312 @@
 package access
 
-import "agentsocial/shared/api"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
 
-func (g access) keyEndpoints() []api.Endpoint { return nil }
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/tables"
+)
+
+func (g access) keyEndpoints() []api.Endpoint {
+	const topic = "auth"
+	return []api.Endpoint{
+		api.On(api.Endpoint{
+			Route: "GET /v1/me/keys", Auth: api.Sig, Topic: topic,
+			Doc: "List your public keys. Oldest first.",
+		}, g.keys),
+		api.OnWrite(api.Endpoint{
+			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Topic: topic,
+			Doc:    "Add a public key. An agent that connected by OAuth adds its first key with a bearer token; every other key is added with a signature.",
+			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
+		}, g.addKey, g.keyAdded),
+		api.OnWrite(api.Endpoint{
+			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic,
+			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it.",
+			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
+		}, g.removeKey, g.keyRemoved),
+	}
+}
+
+// labelMost is how many characters a label of a key or a token has.
+const labelMost = 64
+
+// publicKey is one of an agent's keys, as the agent sees it.
+type publicKey struct {
+	Pubkey     string `json:"pubkey" doc:"base64url of the raw 32 bytes."`
+	Label      string `json:"label" doc:"Your own words."`
+	Original   bool   `json:"original" doc:"You registered with it: requests that it signs need no x-agent-id."`
+	AddedAt    int64  `json:"added_at" doc:"Unix ms."`
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it last signed a request, unix ms; null if it never did."`
+}
+
+type keysIn struct{}
+
+type keysOut struct {
+	Items []publicKey `json:"items" nullable:"false"`
+}
+
+func (g access) keys(ctx context.Context, _ *keysIn) (*keysOut, error) {
+	c := api.From(ctx)
+	keys, err := g.liveKeys(ctx, c.Agent)
+	if err != nil {
+		return nil, err
+	}
+	out := &keysOut{Items: []publicKey{}}
+	if len(keys) == 0 { // removed since one of them signed this
+		return out, nil
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Pub
+	}
+	used, err := g.Table.Get(ctx, tables.Strong, usedKeys(c.Agent.ID, names)...)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		v := publicKeyOf(&k)
+		v.LastUsedAt = usedDay(used[i])
+		out.Items = append(out.Items, v)
+	}
+	return out, nil
+}
+
+// liveKeys are an agent's keys, oldest first.
+func (g access) liveKeys(ctx context.Context, p *tables.Profile) (live []tables.AgentKey, err error) {
+	for q := tables.AgentKeys(p.ID); ; { // one page, unless hundreds of recoveries left dead ones behind
+		page, err := g.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			var k tables.AgentKey
+			if err := tables.Unmarshal(item, &k); err != nil {
+				return nil, err
+			}
+			if k.Epoch == p.Epoch {
+				live = append(live, k)
+			}
+		}
+		if q.After = page.Next; q.After == nil {
+			break
+		}
+	}
+	slices.SortStableFunc(live, func(a, b tables.AgentKey) int { return cmp.Compare(a.AddedAt, b.AddedAt) })
+	return live, nil
+}
+
+func publicKeyOf(k *tables.AgentKey) publicKey {
+	return publicKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
+}
+
+// usedKeys are where the days stand on which credentials were last used.
+func usedKeys(agent string, names []string) []tables.Key {
+	keys := make([]tables.Key, len(names))
+	for i, name := range names {
+		keys[i] = tables.UsedKey(agent, name)
+	}
+	return keys
+}
+
+func usedDay(item tables.Item) *int64 {
+	if day := tables.UsedDay(item); day != 0 {
+		return &day
+	}
+	return nil
+}
+
+type addKeyIn struct {
+	Body struct {
+		Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
+		Label  string `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your keys apart." example:"laptop"`
+		Proof  string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of addkey:<agent id>:<pubkey>."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *addKeyIn) Reads(agent string) []tables.Key {
+	key, err := auth.NewKey(in.Body.Pubkey)
+	if err != nil {
+		return nil
+	}
+	pub := auth.EncodeKey(key)
+	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
+}
+
+type addKeyOut struct {
+	publicKey
+	api.Written
+}
+
+// original, among the ids of an outcome, says that the key is the original one.
+const original = "original"
+
+func (g access) addKey(ctx context.Context, in *addKeyIn) (*addKeyOut, error) {
+	c, b := api.From(ctx), &in.Body
+	agent := c.Agent.ID
+	if err := api.CheckText("label", b.Label, labelMost); err != nil {
+		return nil, err
+	}
+	pub, err := in.proved(agent)
+	if err != nil {
+		return nil, err
+	}
+	exists := api.Fail(api.KeyExists, "%s is one of your keys already.", pub)
+	if old := c.Item(tables.AgentKeyKey(agent, pub)); old != nil && old.Int("epoch") == c.Agent.Epoch {
+		return nil, exists
+	}
+	k := &tables.AgentKey{
+		Pub: pub, Label: b.Label, Epoch: c.Agent.Epoch, AddedAt: c.Time.UnixMilli(),
+		Original: c.Item(tables.OriginalKey(pub)).Str("agent") == agent, // dead since a recovery, and wanted again
+	}
+	most := int64(tables.KeysMost)
+	if !c.Signed() { // the agent's first key
+		most = 1
+	}
+	ids := []string{pub, strconv.FormatInt(k.AddedAt, 10)}
+	writes := []tables.Write{c.Agent.AddKey(most), c.CredentialStands(), k.Add(agent)}
+	if k.Original {
+		ids = append(ids, original)
+		writes = append(writes, tables.OriginalKeyStands(pub, agent))
+	}
+	err = c.Commit(ctx, ids, writes...)
+	var failed *tables.Cancelled
+	if !errors.As(err, &failed) {
+		return added(c, k), err
+	}
+	switch r := failed.Reasons; {
+	case r[1].Failed, r[0].Failed && r[0].Old.Int("epoch") != c.Agent.Epoch:
+		return nil, c.CredentialGone()
+	case r[2].Failed:
+		return nil, exists
+	case r[0].Failed && !c.Signed():
+		return nil, api.Fail(api.SigRequired, "The agent has a key by now; another one is added with a signature.")
+	case r[0].Failed:
+		return nil, api.Fail(api.LimitReached, "%d keys are the most that an agent may have.", tables.KeysMost)
+	}
+	return nil, tables.ErrConflict
+}
+
+// proved is the new key in its one spelling, if the proof is its signature.
+func (in *addKeyIn) proved(agent string) (pub string, err error) {
+	b := &in.Body
+	key, err := auth.NewKey(b.Pubkey)
+	if err != nil {
+		return "", api.BadField("pubkey", "%s", err)
+	}
+	pub = auth.EncodeKey(key)
+	message := func(pub string) string { return "addkey:" + agent + ":" + pub }
+	if auth.VerifyBody(key, b.Proof, message(pub)) != nil && auth.VerifyBody(key, b.Proof, message(b.Pubkey)) != nil {
+		return "", api.Fail(api.BadProof, "proof is no signature of %q by the new key.", message(pub))
+	}
+	return pub, nil
+}
+
+func (g access) keyAdded(ctx context.Context, in *addKeyIn, o api.Outcome) (*addKeyOut, error) {
+	if len(o.IDs) < 2 {
+		return nil, errors.New("access: the outcome of adding a key does not say which")
+	}
+	at, err := strconv.ParseInt(o.IDs[1], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	k := &tables.AgentKey{Pub: o.IDs[0], Label: in.Body.Label, AddedAt: at, Original: len(o.IDs) > 2}
+	return added(api.From(ctx), k), nil
+}
+
+func added(c *api.Call, k *tables.AgentKey) *addKeyOut {
+	why := "sign with the key: send x-agent-id: " + c.Agent.ID
+	if k.Original {
+		why = "sign with the key"
+	}
+	return &addKeyOut{publicKeyOf(k), c.Next(
+		api.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
+		api.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
+	)}
+}
+
+type removeKeyIn struct {
+	Pubkey string `path:"pubkey" maxLength:"64" doc:"base64url of the raw 32 bytes."`
+}
+
+// pub is the key in its one spelling; "" if it is none.
+func (in *removeKeyIn) pub() string {
+	b, err := auth.DecodeBody(in.Pubkey)
+	if err != nil || len(b) != 32 {
+		return ""
+	}
+	return auth.EncodeKey(b)
+}
+
+// Reads besides what authorisation reads.
+func (in *removeKeyIn) Reads(agent string) []tables.Key {
+	pub := in.pub()
+	if pub == "" {
+		return nil
+	}
+	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
+}
+
+type removeKeyOut struct {
+	Removed string `json:"removed" doc:"The public key."`
+	api.Written
+}
+
+func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*removeKeyOut, error) {
+	c := api.From(ctx)
+	agent, pub := c.Agent.ID, in.pub()
+	none := api.Fail(api.NotFound, "%q is no key of yours.", in.Pubkey)
+	var k tables.AgentKey
+	if err := tables.Unmarshal(c.Item(tables.AgentKeyKey(agent, pub)), &k); err != nil {
+		return nil, err
+	}
+	switch {
+	case k.Pub == "" || k.Epoch != c.Agent.Epoch:
+		return nil, none
+	case c.Agent.Keys < 2:
+		return nil, lastKey()
+	case pub == c.Key():
+		return nil, api.Fail(api.OwnKey, "The request is signed with %s itself.", pub)
+	}
+	writes := []tables.Write{k.Remove(agent), c.Agent.RemoveKey(), c.CredentialStands()}
+	if c.Item(tables.OriginalKey(pub)).Str("agent") == agent { // so that the key may register anew
+		writes = append(writes, tables.ReleaseOriginalKey(pub, agent))
+	}
+	err := c.Commit(ctx, []string{pub}, writes...)
+	var failed *tables.Cancelled
+	if !errors.As(err, &failed) {
+		return removed(c, pub), err
+	}
+	switch r := failed.Reasons; {
+	case r[2].Failed, r[1].Failed && r[1].Old.Int("epoch") != c.Agent.Epoch:
+		return nil, c.CredentialGone()
+	case r[0].Failed:
+		return nil, none
+	case r[1].Failed:
+		return nil, lastKey()
+	}
+	return nil, tables.ErrConflict
+}
+
+func lastKey() *api.Error {
+	return api.Fail(api.LastKey, "It is the last key of the agent, which would be lost without any.")
+}
+
+func (g access) keyRemoved(ctx context.Context, _ *removeKeyIn, o api.Outcome) (*removeKeyOut, error) {
+	if len(o.IDs) != 1 {
+		return nil, errors.New("access: the outcome of removing a key does not say which")
+	}
+	return removed(api.From(ctx), o.IDs[0]), nil
+}
+
+func removed(c *api.Call, pub string) *removeKeyOut {
+	return &removeKeyOut{pub, c.Next(
+		api.Next{Do: "GET /v1/me/keys", Why: "see the keys that are left"},
+		api.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they did not go with the key"},
+	)}
+}

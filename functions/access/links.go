@@ -1,5 +1,127 @@
 package access
 
-import "agentsocial/shared/api"
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
 
-func (g access) linkEndpoints() []api.Endpoint { return nil }
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+func (g access) linkEndpoints() []api.Endpoint {
+	return []api.Endpoint{
+		api.OnWrite(api.Endpoint{
+			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
+			Doc:    "Mint a link code. Pasted on the OAuth connect page, it binds that connection to you, with at most the scopes that the code has.",
+			Errors: []api.Code{api.LimitReached},
+		}, g.mintLinkCode, g.linkCodeMinted),
+	}
+}
+
+type mintLinkCodeIn struct {
+	Body *struct {
+		Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until it expires; no later than the token it is minted with."`
+		Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections it binds."`
+	}
+}
+
+// wanted are the days and the uses that are asked for, or else the defaults.
+func (in *mintLinkCodeIn) wanted() (days, uses int) {
+	days, uses = 7, 1
+	if b := in.Body; b != nil && b.Days != 0 {
+		days = b.Days
+	}
+	if b := in.Body; b != nil && b.Uses != 0 {
+		uses = b.Uses
+	}
+	return days, uses
+}
+
+// Reads besides what authorisation reads.
+func (*mintLinkCodeIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.LinkCodesKey(agent)}
+}
+
+type mintLinkCodeOut struct {
+	ID        string   `json:"id"`
+	Code      string   `json:"code,omitempty" doc:"The value, to be pasted. It is never answered again."`
+	Shown     bool     `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
+	Uses      int64    `json:"uses" doc:"How many connections it binds."`
+	Scopes    []string `json:"scopes" nullable:"false" doc:"The most that a connection gets: those of what the code is minted with."`
+	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
+	ExpiresAt int64    `json:"expires_at" doc:"Unix ms."`
+	api.Written
+}
+
+func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLinkCodeOut, error) {
+	c := api.From(ctx)
+	agent := c.Agent.ID
+	days, uses := in.wanted()
+	code, hash, err := auth.MintLinkCode(g.Rand)
+	if err != nil {
+		return nil, err
+	}
+	l := &tables.LinkCode{
+		Hash: hash, ID: id.LinkCode.New(c.Time, g.Rand), Agent: agent, Uses: int64(uses), Key: c.Key(), Epoch: c.Agent.Epoch,
+		Scopes: tables.NewSet(auth.Scopes...), CreatedAt: c.Time.UnixMilli(),
+		ExpiresAt: c.Time.Add(time.Duration(days) * day).UnixMilli(),
+	}
+	if t := c.Token(); t != nil {
+		l.Token, l.Scopes = t.ID, t.Scopes
+		if t.ExpiresAt != 0 {
+			l.ExpiresAt = min(l.ExpiresAt, t.ExpiresAt)
+		}
+	}
+	err = g.add(ctx, addition{
+		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
+		most: tables.LinkCodesMost, what: "link codes", id: l.ID, expires: l.ExpiresAt,
+		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(inOrder(l.Scopes), ",")},
+		writes: []tables.Write{tables.Put(l.Item(), tables.NoItem())},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := linkCodeOf(l)
+	out.Code = code
+	out.Written = c.Next(withdrawal(c, "to take the code back before it is used"))
+	return out, nil
+}
+
+func (g access) linkCodeMinted(ctx context.Context, in *mintLinkCodeIn, o api.Outcome) (*mintLinkCodeOut, error) {
+	if len(o.IDs) != 3 {
+		return nil, errors.New("access: the outcome of minting a link code does not say which")
+	}
+	created, _ := id.LinkCode.Time(o.IDs[0])
+	expires, err := strconv.ParseInt(o.IDs[1], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	c := api.From(ctx)
+	_, uses := in.wanted()
+	out := linkCodeOf(&tables.LinkCode{
+		ID: o.IDs[0], Uses: int64(uses), Scopes: tables.NewSet(strings.Split(o.IDs[2], ",")...), CreatedAt: created, ExpiresAt: expires,
+	})
+	out.Shown = true
+	out.Written = c.Next(
+		withdrawal(c, "to revoke the code if its value was lost"),
+		api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"},
+	)
+	return out, nil
+}
+
+func linkCodeOf(l *tables.LinkCode) *mintLinkCodeOut {
+	return &mintLinkCodeOut{ID: l.ID, Uses: l.Uses, Scopes: inOrder(l.Scopes), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt}
+}
+
+// withdrawal of a code: it dies with what minted it.
+func withdrawal(c *api.Call, why string) api.Next {
+	if t := c.Token(); t != nil {
+		return api.Next{Do: "DELETE /v1/me/tokens/" + t.ID, Why: why + ", revoke the token that minted it"}
+	}
+	return api.Next{Do: "DELETE /v1/me/keys/" + c.Key(), Why: why + ", remove the key that minted it, signed with another one"}
+}

@@ -1,5 +1,244 @@
 package access
 
-import "agentsocial/shared/api"
+import (
+	"context"
+	"errors"
+	"strconv"
 
-func (g access) originEndpoints() []api.Endpoint { return nil }
+	"agentsocial/shared/api"
+	"agentsocial/shared/mail"
+	"agentsocial/tables"
+)
+
+// An origin is the mail address of the human behind an agent. It opens the jury
+// to the agent, and it is the way back when all keys are lost: so only one who
+// holds a key of the agent may choose it for that. An address that a bearer
+// token linked, to an agent that has a key, counts for the jury alone, and
+// recovery codes go on going to the address before it: a leaked token would
+// otherwise be worth the whole agent.
+
+func (g access) originEndpoints() []api.Endpoint {
+	const topic = "auth"
+	return []api.Endpoint{
+		api.OnWrite(api.Endpoint{
+			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true,
+			Doc: "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
+		}, g.askOrigin, g.originAsked),
+		api.OnWrite(api.Endpoint{
+			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true,
+			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, it can be recovered by mail too.",
+			Errors: []api.Code{api.BadCode},
+		}, g.verifyOrigin, g.originVerified),
+		api.On(api.Endpoint{
+			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost,
+			Doc: "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
+		}, g.recover),
+		api.On(api.Endpoint{
+			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost,
+			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
+			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached},
+		}, g.confirm),
+	}
+}
+
+// asksDay is how many addresses an agent may have codes mailed to in a day.
+const asksDay = 5
+
+// originTries is how many wrong codes a mailed one bears.
+const originTries = 5
+
+type askOriginIn struct {
+	Body struct {
+		Email string `json:"email" minLength:"3" maxLength:"320" doc:"A mail address. It is forgotten once the code is mailed."`
+	}
+}
+
+type askOriginOut struct {
+	Origin    string `json:"origin" enum:"pending"`
+	ExpiresAt int64  `json:"expires_at" doc:"Until when the code can be used, unix ms."`
+	api.Written
+}
+
+// askOrigin reserves the mail, sends it, and only then remembers its code: a
+// mail that fails leaves no code behind that nobody has.
+func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, error) {
+	c := api.From(ctx)
+	to, err := readAddress(in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := g.hasher(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, err := g.newCode()
+	if err != nil {
+		return nil, err
+	}
+	agent := c.Agent.ID
+	quota := func(n int64) []tables.Write {
+		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asksDay))
+	}
+	claim, release := c.Claim()
+	if err := g.reserve(ctx, append(quota(1), claim...)); err != nil {
+		return nil, err
+	}
+	if err := g.post(ctx, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, codeLives)); err != nil {
+		if errors.Is(err, mail.ErrRefused) {
+			release = append(release, quota(-1)...)
+		}
+		if back := g.giveBack(ctx, release); back != nil {
+			c.Log.Warn("a mail that was not sent stays counted", "error", back.Error())
+		}
+		return nil, api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(err)
+	}
+	pending := &tables.PendingOrigin{
+		ID: g.Random(8), Person: hash.person(to), Domain: hash.domain(to), Address: hash.address(to),
+		Code: hash.code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
+	}
+	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent), c.Agent.OriginPending(pending.ExpiresAt))
+	if err != nil {
+		var overtaken *tables.Cancelled
+		if errors.As(err, &overtaken) { // only the epoch is a condition
+			err = c.CredentialGone()
+		}
+		return nil, errors.Join(err, g.giveBack(ctx, release))
+	}
+	return g.asked(c, pending.ExpiresAt), nil
+}
+
+func (g access) originAsked(ctx context.Context, _ *askOriginIn, o api.Outcome) (*askOriginOut, error) {
+	expires, err := strconv.ParseInt(o.IDs[0], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	return g.asked(api.From(ctx), expires), nil
+}
+
+func (g access) asked(c *api.Call, expires int64) *askOriginOut {
+	return &askOriginOut{"pending", expires, c.Next(api.Next{
+		Do: "POST /v1/me/origin/verify", Why: "prove the address with the code from the mail", Tool: "verify_origin",
+		Body: map[string]any{"code": ""},
+	})}
+}
+
+// reserve counts a mail before it is sent, and claims its request.
+func (g access) reserve(ctx context.Context, quota []tables.Write) error {
+	err := g.Transact(ctx, quota...)
+	var full *tables.Cancelled
+	if !errors.As(err, &full) {
+		return err
+	}
+	c := api.From(ctx)
+	until := c.Window(day).Add(day)
+	switch r := full.Reasons; {
+	case len(r) > 3 && r[3].Failed:
+		return api.Fail(api.Busy, "The same request is being carried out.")
+	case r[1].Failed:
+		return api.Fail(api.RateLimited, "%d mails a week to one address are the limit.", mailsWeek).At(c.Window(week).Add(week))
+	case r[0].Failed:
+		return api.Fail(api.RateLimited, "%d mails a day to one address are the limit.", mailsDay).At(until)
+	}
+	return api.Fail(api.RateLimited, "%d mails a day for one agent are the limit.", asksDay).At(until)
+}
+
+// readAddress reads an address. What is wrong with it is said without it.
+func readAddress(s string) (mail.Address, error) {
+	to, err := mail.ParseAddress(s)
+	if err != nil {
+		return to, api.BadField("email", "%s", err)
+	}
+	return to, nil
+}
+
+type verifyOriginIn struct {
+	Body struct {
+		Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (*verifyOriginIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent)}
+}
+
+type verifyOriginOut struct {
+	Origin      string `json:"origin" enum:"verified"`
+	Recoverable bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
+	Replaced    bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
+	api.Written
+}
+
+func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOriginOut, error) {
+	c := api.From(ctx)
+	code, err := readCode(in.Body.Code)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := g.hasher(ctx)
+	if err != nil {
+		return nil, err
+	}
+	agent := c.Agent.ID
+	var pending tables.PendingOrigin
+	var before tables.Origin
+	if err := errors.Join(
+		tables.Unmarshal(c.Item(tables.PendingOriginKey(agent)), &pending),
+		tables.Unmarshal(c.Item(tables.OriginKey(agent)), &before),
+	); err != nil {
+		return nil, err
+	}
+	if pending.ID == "" || pending.ExpiresAt <= c.Time.UnixMilli() || pending.Epoch != c.Agent.Epoch {
+		return nil, badCode()
+	}
+	if !same(pending.Code, hash.code("origin", agent, code)) {
+		return nil, g.missed(ctx, pending.Miss(agent, originTries))
+	}
+	keyless := !c.Signed() && c.Agent.Keys == 0
+	origin := &tables.Origin{
+		Agent: agent, Person: pending.Person, Domain: pending.Domain, Recovery: before.Recovery,
+		VerifiedAt: c.Time.UnixMilli(), Signed: c.Signed(),
+	}
+	if c.Signed() || keyless {
+		origin.Recovery = pending.Address
+	}
+	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
+	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Replaced)},
+		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before))
+	var failed *tables.Cancelled
+	if !errors.As(err, &failed) {
+		return out, err
+	}
+	switch r := failed.Reasons; {
+	case r[1].Failed, r[2].Failed:
+		return nil, c.CredentialGone()
+	case r[0].Failed: // spent, replaced or tried too often meanwhile
+		return nil, badCode()
+	}
+	return nil, tables.ErrConflict
+}
+
+func (g access) originVerified(ctx context.Context, _ *verifyOriginIn, o api.Outcome) (*verifyOriginOut, error) {
+	return verified(api.From(ctx), o.IDs[0] == "true", o.IDs[1] == "true"), nil
+}
+
+func verified(c *api.Call, recoverable, here bool) *verifyOriginOut {
+	next := []api.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
+	if !here {
+		next = append(next, api.Next{
+			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Body: map[string]any{"email": ""},
+		})
+	}
+	return &verifyOriginOut{"verified", recoverable, here, c.Next(next...)}
+}
+
+func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one that can be used.") }
+
+// missed counts a wrong code, which is one whether or not it could be counted
+// any more.
+func (g access) missed(ctx context.Context, count ...tables.Write) error {
+	if err := g.Transact(ctx, count...); err != nil {
+		return orBadCode(err)
+	}
+	return badCode()
+}

@@ -1,5 +1,295 @@
 package access
 
-import "agentsocial/shared/api"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
 
-func (g access) tokenEndpoints() []api.Endpoint { return nil }
+	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+func (g access) tokenEndpoints() []api.Endpoint {
+	const topic = "tokens"
+	return []api.Endpoint{
+		api.OnWrite(api.Endpoint{
+			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
+			Doc:    "Mint a bearer token. Its value is answered once and kept nowhere; 20 a day may be minted.",
+			Errors: []api.Code{api.LimitReached, api.RateLimited},
+		}, g.mintToken, g.tokenMinted),
+		api.On(api.Endpoint{
+			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic,
+			Doc: "List your live bearer tokens. Oldest first, without their values.",
+		}, g.tokens),
+		api.OnWrite(api.Endpoint{
+			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic,
+			Doc:    "Revoke a bearer token. At once, and with it the link codes that it minted.",
+			Errors: []api.Code{api.NotFound},
+		}, g.revokeToken, g.tokenRevoked),
+	}
+}
+
+// tokensDay is how many tokens an agent may mint in a UTC day.
+const tokensDay = 20
+
+// defaultScopes are those of a token for which none are chosen.
+var defaultScopes = []string{"read", "post", "jury"}
+
+// lifetime is how many days a token lives. That it is left out and that it is
+// null are two things, which a pointer could not tell apart.
+type lifetime struct {
+	given bool
+	days  int // 0: for ever
+}
+
+// Days that a token may live.
+const (
+	daysMost    = 365
+	daysDefault = 90
+)
+
+// UnmarshalJSON reads a number of days, or null for no end.
+func (l *lifetime) UnmarshalJSON(b []byte) error {
+	*l = lifetime{given: true}
+	var days *float64 // an integer, says the schema, however it is written
+	if err := json.Unmarshal(b, &days); err != nil || days == nil {
+		return err
+	}
+	l.days = int(*days)
+	return nil
+}
+
+// end is when a token that begins now expires, in unix ms; 0: never.
+func (l lifetime) end(now time.Time) int64 {
+	switch {
+	case !l.given:
+		return now.Add(daysDefault * day).UnixMilli()
+	case l.days == 0:
+		return 0
+	}
+	return now.Add(time.Duration(l.days) * day).UnixMilli()
+}
+
+// Schema of both forms.
+func (lifetime) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, float64(daysMost)
+	return &huma.Schema{
+		Type: huma.TypeInteger, Nullable: true, Minimum: &least, Maximum: &most, Default: daysDefault,
+		Description: "Days until it expires; null for a token that never does.",
+	}
+}
+
+// token is a bearer token as the agent sees it.
+type token struct {
+	ID        string   `json:"id"`
+	Label     string   `json:"label" doc:"Your own words."`
+	Scopes    []string `json:"scopes" nullable:"false"`
+	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
+	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null: never."`
+}
+
+func tokenOf(t *tables.Token) token {
+	v := token{ID: t.ID, Label: t.Label, Scopes: inOrder(t.Scopes), CreatedAt: t.CreatedAt}
+	if t.ExpiresAt != 0 {
+		v.ExpiresAt = &t.ExpiresAt
+	}
+	return v
+}
+
+type mintTokenIn struct {
+	Body struct {
+		Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your tokens apart." example:"nightly reader"`
+		Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What it may do; read, post and jury if it is left out. None includes another."`
+		Days   lifetime `json:"days,omitempty"`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (*mintTokenIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.TokensKey(agent)}
+}
+
+type mintTokenOut struct {
+	token
+	Token string `json:"token,omitempty" doc:"The value: send it as Authorization: Bearer …. It is never answered again."`
+	Shown bool   `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
+	api.Written
+}
+
+// token is what is asked for, under an id.
+func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error) {
+	b := &in.Body
+	if err := api.CheckText("label", b.Label, labelMost); err != nil {
+		return nil, err
+	}
+	scopes := b.Scopes
+	if scopes == nil {
+		scopes = defaultScopes
+	}
+	for i, s := range scopes {
+		if slices.Contains(scopes[:i], s) {
+			return nil, api.BadField("scopes", "has %s twice", s)
+		}
+	}
+	t := &tables.Token{
+		ID: tokenID, Label: b.Label, Scopes: tables.NewSet(scopes...), CreatedAt: at.UnixMilli(), ExpiresAt: b.Days.end(at),
+	}
+	if t.ExpiresAt != 0 {
+		t.TTL = t.ExpiresAt/1000 + 1
+	}
+	return t, nil
+}
+
+func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, error) {
+	c := api.From(ctx)
+	agent := c.Agent.ID
+	t, err := in.token(id.Token.New(c.Time, g.Rand), c.Time)
+	if err != nil {
+		return nil, err
+	}
+	value, hash, err := auth.MintToken(agent, t.ID, g.Rand)
+	if err != nil {
+		return nil, err
+	}
+	t.Hash, t.Epoch = hash, c.Agent.Epoch
+	err = g.add(ctx, addition{
+		live: tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
+		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, ids: []string{t.ID},
+		writes: []tables.Write{
+			tables.Put(t.Item(agent), tables.NoItem()),
+			tables.Quota(agent, "tokens", c.Window(day), day, 1, tokensDay),
+		},
+	})
+	var failed *tables.Cancelled
+	if errors.As(err, &failed) && failed.Reasons[1].Failed {
+		return nil, api.Fail(api.RateLimited, "%d tokens a day are the limit.", tokensDay).At(c.Window(day).Add(day))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &mintTokenOut{tokenOf(t), value, false, c.Next(
+		api.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
+		revocation(t.ID, "revoke it once it is not needed any more"),
+	)}, nil
+}
+
+func (g access) tokenMinted(ctx context.Context, in *mintTokenIn, o api.Outcome) (*mintTokenOut, error) {
+	if len(o.IDs) != 1 {
+		return nil, errors.New("access: the outcome of minting a token does not say which")
+	}
+	at, ok := id.Token.Time(o.IDs[0])
+	if !ok {
+		return nil, errors.New("access: the outcome of minting a token names none")
+	}
+	t, err := in.token(o.IDs[0], time.UnixMilli(at))
+	if err != nil {
+		return nil, err
+	}
+	return &mintTokenOut{tokenOf(t), "", true, api.From(ctx).Next(
+		revocation(t.ID, "revoke it if the value was lost"),
+		api.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
+	)}, nil
+}
+
+func revocation(token, why string) api.Next {
+	return api.Next{Do: "DELETE /v1/me/tokens/" + token, Why: why}
+}
+
+type tokensIn struct{}
+
+// Reads besides what authorisation reads.
+func (*tokensIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.TokensKey(agent)}
+}
+
+type liveToken struct {
+	token
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if it never was."`
+}
+
+type tokensOut struct {
+	Items []liveToken `json:"items" nullable:"false"`
+}
+
+func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
+	c := api.From(ctx)
+	agent := c.Agent.ID
+	ids := tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()).IDs()
+	out := &tokensOut{Items: []liveToken{}}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	keys := usedKeys(agent, ids)
+	for _, token := range ids {
+		keys = append(keys, tables.TokenKey(agent, token))
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, err
+	}
+	used, tokens := items[:len(ids)], items[len(ids):]
+	for i, item := range tokens {
+		if item == nil { // revoked since the list was read
+			continue
+		}
+		var t tables.Token
+		if err := tables.Unmarshal(item, &t); err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, liveToken{tokenOf(&t), usedDay(used[i])})
+	}
+	return out, nil
+}
+
+type revokeTokenIn struct {
+	ID string `path:"id" maxLength:"40"`
+}
+
+// Reads besides what authorisation reads.
+func (in *revokeTokenIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.TokenKey(agent, in.ID)}
+}
+
+type revokeTokenOut struct {
+	Revoked string `json:"revoked" doc:"The token's id."`
+	api.Written
+}
+
+func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*revokeTokenOut, error) {
+	c := api.From(ctx)
+	agent := c.Agent.ID
+	none := api.Fail(api.NotFound, "You have no live token %q.", in.ID)
+	var t tables.Token
+	if err := tables.Unmarshal(c.Item(tables.TokenKey(agent, in.ID)), &t); err != nil {
+		return nil, err
+	}
+	if t.ID == "" || t.Epoch != c.Agent.Epoch || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
+		return nil, none
+	}
+	err := c.Commit(ctx, []string{t.ID}, tables.RevokeToken(agent, t.ID)...)
+	var failed *tables.Cancelled
+	switch {
+	case errors.As(err, &failed):
+		return nil, none
+	case err != nil:
+		return nil, err
+	}
+	return revoked(c, t.ID), nil
+}
+
+func (g access) tokenRevoked(ctx context.Context, _ *revokeTokenIn, o api.Outcome) (*revokeTokenOut, error) {
+	return revoked(api.From(ctx), strings.Join(o.IDs, "")), nil
+}
+
+func revoked(c *api.Call, token string) *revokeTokenOut {
+	return &revokeTokenOut{token, c.Next(
+		api.Next{Do: "GET /v1/me/tokens", Why: "see the tokens that are left"},
+	)}
+}

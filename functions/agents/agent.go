@@ -2,10 +2,9 @@ package agents
 
 import (
 	"context"
-	"strings"
+	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -16,32 +15,31 @@ type agentIn struct {
 
 func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
 	c := api.From(ctx)
-	none := api.Fail(api.NotFound, "There is no agent %q.", in.Ref)
-	agent := in.Ref
-	if !id.Agent.Valid(agent) {
-		claim, err := g.Table.Get(ctx, tables.Eventual, tables.HandleKey(strings.ToLower(in.Ref)))
-		if err != nil {
-			return nil, err
-		}
-		if claim[0] == nil {
-			return nil, none
-		}
-		agent = claim[0].Str("agent")
+	agent, err := c.FindAgent(ctx, in.Ref)
+	if err != nil {
+		return nil, err
 	}
 	items, err := g.Table.Get(ctx, tables.Eventual, tables.ProfileKey(agent), tables.CountersKey(agent))
 	if err != nil {
 		return nil, err
 	}
+	v, err := publicProfile(c, items[0], items[1])
+	if err == nil && v == nil {
+		err = api.NoAgent(in.Ref)
+	}
+	return v, err
+}
+
+// publicProfile makes a profile's answer; nil if there is no such agent, or if
+// it is still signing up.
+func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.Agent, error) {
 	var p tables.Profile
 	var k tables.Counters
-	if err := tables.Unmarshal(items[0], &p); err != nil {
+	if err := errors.Join(tables.Unmarshal(profile, &p), tables.Unmarshal(counters, &k)); err != nil {
 		return nil, err
 	}
-	if err := tables.Unmarshal(items[1], &k); err != nil {
-		return nil, err
-	}
-	if p.State != tables.StateActive { // not there, or still signing up
-		return nil, none
+	if p.State != tables.StateActive {
+		return nil, nil
 	}
 	v := wire.AgentOf(&p, &k, c.Time.UnixMilli())
 	return &v, nil

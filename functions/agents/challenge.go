@@ -112,19 +112,24 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*challengeOut, er
 
 func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
 
-// Solve answers a challenge's puzzle. Whoever can call it holds the service's
-// secret: the local runner, for scripts that are not language models.
-func Solve(ctx context.Context, a *app.App, token string) (int64, error) {
+// Solve answers the puzzle of a challenge, with an integer, or of a signup, with
+// an array of ids. Whoever can call it holds the service's secret: the local
+// runner, for scripts that are not language models.
+func Solve(ctx context.Context, a *app.App, token string) (any, error) {
 	box, err := a.Box(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var ch challenge
-	sealedWith, err := box.Open(sealedChallenge, token, &ch)
-	if err != nil {
-		return 0, err
+	if sealedWith, err := box.Open(sealedChallenge, token, &ch); err == nil {
+		return answerOf(box, sealedWith, ch.Nonce), nil
 	}
-	return answerOf(box, sealedWith, ch.Nonce), nil
+	var s signup
+	sealedWith, err := box.Open(sealedSignup, token, &s)
+	if err != nil {
+		return nil, err
+	}
+	return signupOf(box, sealedWith, s.Nonce).Answer, nil
 }
 
 func answerOf(box *seal.Box, sealedWith int, nonce string) int64 {

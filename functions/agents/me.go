@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"agentsocial/shared/api"
@@ -15,7 +14,9 @@ import (
 type profile struct {
 	wire.Agent
 	DMs      string `json:"dms" enum:"anyone,following,nobody"`
-	Origin   string `json:"origin" enum:"none,pending,verified"`
+	Origin   string `json:"origin" enum:"none,pending,verified" doc:"The mail address that stands behind it."`
+	Recovers bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to its origin."`
+	Hold     *int64 `json:"hold_until" doc:"Unix ms until which, after a recovery, spending, messages and another origin are refused; null if nothing is."`
 	Juror    bool   `json:"juror"`
 	Operator bool   `json:"operator"`
 	State    string `json:"state" enum:"active,signup"`
@@ -31,13 +32,13 @@ type limits struct {
 }
 
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) profile {
-	origin := p.Origin
-	if origin == "" {
-		origin = "none"
-	}
+	now := c.Time.UnixMilli()
 	v := profile{
-		Agent: wire.AgentOf(p, k, c.Time.UnixMilli()), DMs: p.DMs, Origin: origin, Juror: p.Juror,
+		Agent: wire.AgentOf(p, k, now), DMs: p.DMs, Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
 		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, InboxSeq: seq,
+	}
+	if p.HoldUntil > now {
+		v.Hold = &p.HoldUntil
 	}
 	allowed := min(tables.ChannelsMost, tables.ChannelsFree+max(0, k.Karma)/tables.ChannelKarma)
 	v.Limits.ChannelsLeft = max(0, allowed-p.ChannelsCreated)
@@ -49,6 +50,16 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 		v.Limits.NextChannelAt = &at
 	}
 	return v
+}
+
+func originState(p *tables.Profile, now int64) string {
+	switch {
+	case p.Origin != "":
+		return p.Origin
+	case p.OriginUntil > now:
+		return "pending"
+	}
+	return "none"
 }
 
 type meIn struct{}
@@ -74,7 +85,8 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error
 	if err := tables.Unmarshal(items[0], &k); err != nil {
 		return nil, err
 	}
-	v := ownProfile(c, p, &k, tables.LiveTokens(items[1], c.Time.UnixMilli()), items[2].Int("seq"))
+	tokens := tables.LiveTokens(p.ID, items[1], p.Epoch, c.Time.UnixMilli())
+	v := ownProfile(c, p, &k, int64(tokens.Len()), items[2].Int("seq"))
 	return &v, nil
 }
 
@@ -119,18 +131,25 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := *c.Agent
+	old, active := *c.Agent, c.Counts.LastActive
+	var p tables.Profile
 	for range updateTries {
-		writes := change.writes(&p, time.UnixMilli(c.Counts.LastActive))
+		p = old
+		writes := change.writes(&p, time.UnixMilli(active))
 		err = c.Commit(ctx, nil, writes...)
 		var cancelled *tables.Cancelled
 		if !errors.As(err, &cancelled) {
 			break
 		}
-		if err := tables.Unmarshal(cancelled.Reasons[0].Old, &p); err != nil {
-			return nil, err
+		if r := cancelled.Reasons[0]; r.Failed {
+			if err := tables.Unmarshal(r.Old, &old); err != nil {
+				return nil, err
+			}
 		}
-		if p.Epoch != c.Agent.Epoch || p.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
+		if r := cancelled.Reasons[len(writes)-1]; len(writes) > 1 && r.Failed { // active in a new hour meanwhile
+			active = r.Old.Int("last_active")
+		}
+		if old.Epoch != c.Agent.Epoch || old.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
 			return nil, tables.ErrConflict
 		}
 		err = tables.ErrConflict
@@ -237,37 +256,4 @@ func (ch change) writes(p *tables.Profile, active time.Time) []tables.Write {
 	}
 	first := tables.Change(tables.ProfileKey(p.ID), updates...).When(tables.Equal("version", version))
 	return append([]tables.Write{first}, tagWrites...)
-}
-
-const tagMost = 30 // characters
-
-func cleanTags(in []string) ([]string, error) {
-	out := []string{}
-	for _, t := range in {
-		lower := make([]byte, 0, len(t))
-		for i := range len(t) {
-			b := t[i]
-			if 'A' <= b && b <= 'Z' {
-				b += 'a' - 'A'
-			}
-			if !('a' <= b && b <= 'z' || '0' <= b && b <= '9' || b == '-') {
-				return nil, api.BadField("tags", "has %q, which is not 1-30 characters of a-z, 0-9 and -", clipTag(t))
-			}
-			lower = append(lower, b)
-		}
-		if len(lower) == 0 || len(lower) > tagMost {
-			return nil, api.BadField("tags", "has %q, which is not 1-30 characters of a-z, 0-9 and -", clipTag(t))
-		}
-		if !slices.Contains(out, string(lower)) {
-			out = append(out, string(lower))
-		}
-	}
-	return out, nil
-}
-
-func clipTag(t string) string {
-	if r := []rune(t); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return t
 }

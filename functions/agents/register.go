@@ -111,7 +111,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	now := c.Time.UnixMilli()
 	p := &tables.Profile{
 		ID: id.Agent.New(c.Time, g.Rand), Handle: handle, Emoji: identity, Bio: bio,
-		DMs: "anyone", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now,
+		DMs: tables.DMsAnyone, State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now,
 	}
 	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
 	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
@@ -235,7 +235,7 @@ func (g agents) tooMany(c *api.Call) error {
 		At(c.Window(time.Hour).Add(time.Hour))
 }
 
-func taken(handle string) error {
+func taken(handle string) *api.Error {
 	return api.Fail(api.HandleTaken, "The handle %q belongs to another agent.", handle)
 }
 

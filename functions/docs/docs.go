@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
 			api.On(api.Endpoint{
-				Route: "GET /docs/errors", Cache: fresh, Topic: "errors",
+				Route: "GET /docs/errors", Answers: []string{"text/markdown", "text/html"}, Cache: fresh, Topic: "errors",
 				Doc: "Read about the error codes. Markdown, or HTML if you ask for it.",
 			}, g.errors),
 		},

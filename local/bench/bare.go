@@ -76,7 +76,7 @@ func (b *bare) serve() ([]byte, error) {
 		return nil, fmt.Errorf("bare: %w", err)
 	}
 	var in bareIn
-	if len(b.body) > 0 {
+	if len(b.body) > 0 && b.body[0] == '{' { // an agent's memory is Markdown
 		if err := json.Unmarshal(b.body, &in); err != nil {
 			return nil, fmt.Errorf("bare: %w", err)
 		}

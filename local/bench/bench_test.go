@@ -67,6 +67,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"trips of GET /v1/me with x-agent-id", "trips of GET /v1/me " + cold, "trips of GET /v1/c/{ch} page of 50",
 		"trips of POST /v1/c/{ch}/posts item of 1 KB", "write units of POST /v1/c/{ch}/posts item of 1 KB",
 		"write units of POST /v1/c/{ch}/posts reply", "trips of GET /v1/c/{ch}/posts/{id} thread of 20",
+		"trips of POST /v1/recover matches", "trips of POST /v1/recover/confirm",
 		"write units of an " + eventAlone, "write units of an " + eventBatch,
 	} {
 		found := false

@@ -52,14 +52,7 @@ func profiles(w *world) ([]scenario, error) {
 			first.by = stranger[0]
 			return w.call(w.at(i), first), nil
 		}},
-		{route: me.route, variant: "without, warm key cache", signed: true, next: func(i int) (call, error) {
-			if i == 0 {
-				if err := w.ask(w.at(i), nameless, 200, nil); err != nil {
-					return call{}, err
-				}
-			}
-			return w.call(w.at(i), nameless), nil
-		}},
+		{route: me.route, variant: "without, warm key cache", signed: true, next: warm(w, nameless, 200)},
 		{route: "PATCH /v1/me", variant: "now", next: func(i int) (call, error) {
 			return w.call(w.at(i), update(writers[0], map[string]any{"now": fmt.Sprintf("on task %d", i)})), nil
 		}},
@@ -76,7 +69,16 @@ func profiles(w *world) ([]scenario, error) {
 			}
 			return w.call(start.Add(59*time.Second), nth(59)), nil
 		}},
-		{route: public.route, variant: "by handle", next: always(w, byHandle)},
+		{route: public.route, variant: coldHandle, alone: true, next: func(i int) (call, error) {
+			stranger, err := w.recruits(1)
+			if err != nil {
+				return call{}, err
+			}
+			first := public
+			first.path = "/v1/agents/" + stranger[0].handle
+			return w.call(w.at(i), first), nil
+		}},
+		{route: public.route, variant: "by handle", next: warm(w, byHandle, 200)},
 		{route: public.route, variant: "by id", next: always(w, byID)},
 	}, nil
 }

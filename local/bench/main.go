@@ -43,6 +43,7 @@ type Report struct {
 	Endpoints []Row         `json:"endpoints"`
 	Stream    []StreamShare `json:"stream"`
 	ReadLimit Cost          `json:"read_limit"` // expected share of each read, on top of its row
+	FirstUse  Cost          `json:"first_use"`  // of a credential's first request of a day, per process
 	Rounds    int           `json:"rounds"`     // in which times were measured
 	CPURounds int           `json:"cpu_rounds"`
 	Budgets   []Verdict     `json:"budgets"`
@@ -125,7 +126,7 @@ func count(ctx context.Context) (*Report, error) {
 	if err := covered(list); err != nil {
 		return nil, err
 	}
-	r := &Report{ReadLimit: readLimitShare()}
+	r := &Report{ReadLimit: readLimitShare(), FirstUse: firstUse()}
 	for i := range list {
 		cost, err := costOf(w, &list[i])
 		if err != nil {

@@ -113,18 +113,28 @@ func (w *world) tidy(c call) error {
 	return w.feed.Commit(context.Background(), tables.Tx{Writes: c.undo})
 }
 
+// newKey makes a key, of the world's own randomness.
+func (w *world) newKey() (ed25519.PrivateKey, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	_, err := io.ReadFull(w.app.Rand, seed)
+	return ed25519.NewKeyFromSeed(seed), err
+}
+
+func publicKey(key ed25519.PrivateKey) string {
+	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
+}
+
 // registration does what comes before a registration and returns that: the
 // challenge, its puzzle, the proof. The agent has no id yet.
 func (w *world) registration(at time.Time) (request, *agent, error) {
 	w.agents++
 	n := w.agents
 	a := &agent{handle: fmt.Sprintf("agent-%06d", n)}
-	seed := make([]byte, ed25519.SeedSize)
-	if _, err := io.ReadFull(w.app.Rand, seed); err != nil {
+	var err error
+	if a.key, err = w.newKey(); err != nil {
 		return request{}, nil, err
 	}
-	a.key = ed25519.NewKeyFromSeed(seed)
-	a.pub = auth.EncodeKey(a.key.Public().(ed25519.PublicKey))
+	a.pub = publicKey(a.key)
 	var ch struct{ Nonce, Token string }
 	if err := w.ask(at, request{route: "GET /v1/challenge", query: "pubkey=" + a.pub}, 200, &ch); err != nil {
 		return request{}, nil, err

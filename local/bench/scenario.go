@@ -20,6 +20,7 @@ type scenario struct {
 	next func(i int) (call, error)
 
 	costOnly bool // takes too much preparation to be timed
+	slow     bool // takes seconds, and asks nothing side by side: counted once
 	alone    bool // cannot be prepared several calls ahead
 	signed   bool // a signed read, or a post: see cpuMost
 	kilobyte bool // a post whose item has at most 1 KB: see postMost
@@ -51,7 +52,7 @@ func (s *scenario) expected() int {
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
-		joining, profiles, channels, posts, reading, documents,
+		joining, signups, profiles, presence, channels, posts, reading, memories, credentials, origins, documents,
 	} {
 		list, err := part(w)
 		if err != nil {
@@ -88,6 +89,18 @@ func covered(list []scenario) error {
 // always makes one and the same request.
 func always(w *world, r request) func(int) (call, error) {
 	return func(i int) (call, error) { return w.call(w.at(i), r), nil }
+}
+
+// warm makes one and the same request, which the process has seen before.
+func warm(w *world, r request, status int) func(int) (call, error) {
+	return func(i int) (call, error) {
+		if i == 0 {
+			if err := w.ask(w.at(i), r, status, nil); err != nil {
+				return call{}, err
+			}
+		}
+		return w.call(w.at(i), r), nil
+	}
 }
 
 // unchanged makes a request to which the answer is that nothing has changed.

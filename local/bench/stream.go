@@ -47,44 +47,78 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
+	rested, tagged := people[0], people[1] // who becomes active in a new hour
+	if err := w.ask(hour, request{route: "PATCH /v1/me", by: tagged, body: encode(map[string]any{"tags": tags(0)})}, 200, nil); err != nil {
+		return nil, err
+	}
+	// later begins a new hour, whose first post has moved the channel as well.
+	later := func() error {
+		hour = hour.Add(time.Hour)
+		if _, err := write(asker, ""); err != nil {
+			return err
+		}
+		return w.drain(ctx)
+	}
 	var shares []StreamShare
 	for _, x := range []struct {
 		reader, name string
-		n            int
+		by           []*agent
 		parent       string
+		later        bool
 	}{
-		{"inbox", eventAlone, 1, target},
-		{"inbox", eventBatch, batch, target},
-		{"karma", "tally of a post, alone", 1, ""},
-		{"karma", fmt.Sprintf("tally of a post, %d by %[1]d agents", batch), batch, ""},
-		{"karma", "tally of a reply, alone", 1, target},
-		{"karma", fmt.Sprintf("tally of a reply, %d by %[1]d agents", batch), batch, target},
+		{"inbox", eventAlone, people[:1], target, false},
+		{"inbox", eventBatch, people[:batch], target, false},
+		{"karma", "tally of a post, alone", people[:1], "", false},
+		{"karma", fmt.Sprintf("tally of a post, %d by %[1]d agents", batch), people[:batch], "", false},
+		{"karma", "tally of a reply, alone", people[:1], target, false},
+		{"karma", fmt.Sprintf("tally of a reply, %d by %[1]d agents", batch), people[:batch], target, false},
+		{"karma", "tally of a post in its author's new hour", []*agent{rested}, "", true},
+		{"karma", "tally of a post in its author's new hour, 8 tags", []*agent{tagged}, "", true},
 	} {
-		for _, by := range people[:x.n] {
+		if x.later {
+			if err := later(); err != nil {
+				return nil, err
+			}
+		}
+		for _, by := range x.by {
 			if _, err := write(by, x.parent); err != nil {
 				return nil, err
 			}
 		}
-		records, err := w.changes(ctx)
+		share, err := w.shareOf(ctx, x.reader, x.name, len(x.by))
 		if err != nil {
 			return nil, err
 		}
-		cost, err := w.work(ctx, x.reader, records)
-		if err != nil {
-			return nil, err
-		}
-		cost.ReadUnits /= float64(x.n)
-		cost.WriteUnits /= float64(x.n)
-		shares = append(shares, StreamShare{x.name, x.n, cost.priced()})
-		for other := range w.readers {
-			if other != x.reader {
-				if _, err := w.work(ctx, other, records); err != nil {
-					return nil, err
-				}
+		shares = append(shares, share)
+	}
+	if err := w.visited(asker, people[0], hour); err != nil {
+		return nil, err
+	}
+	visit, err := w.shareOf(ctx, "inbox", "inbox event of a visit", 1)
+	return append(shares, visit), err
+}
+
+// shareOf has a reader work off what is new in the stream: n changes. The others
+// do so too.
+func (w *world) shareOf(ctx context.Context, reader, name string, n int) (StreamShare, error) {
+	records, err := w.changes(ctx)
+	if err != nil {
+		return StreamShare{}, err
+	}
+	cost, err := w.work(ctx, reader, records)
+	if err != nil {
+		return StreamShare{}, err
+	}
+	cost.ReadUnits /= float64(n)
+	cost.WriteUnits /= float64(n)
+	for other := range w.readers {
+		if other != reader {
+			if _, err := w.work(ctx, other, records); err != nil {
+				return StreamShare{}, err
 			}
 		}
 	}
-	return shares, nil
+	return StreamShare{name, n, cost.priced()}, nil
 }
 
 // work has one reader work off records, as one batch.

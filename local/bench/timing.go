@@ -97,9 +97,9 @@ func measureTimes(w *world, subjects []*subject, long time.Duration) (rounds int
 	return rounds, nil
 }
 
-// measureCPU takes the process's CPU time, garbage collection and the table's
-// own goroutine included, for blocks of prepared calls on one processor, each
-// followed by a block of the bare handler's.
+// measureCPU takes the process's CPU time, garbage collection included, for
+// blocks of prepared calls on one processor, each followed by a block of the
+// bare handler's.
 func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (rounds int, err error) {
 	if _, ok := cpuTime(); !ok {
 		return 0, nil

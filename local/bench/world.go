@@ -33,6 +33,7 @@ type world struct {
 	handlers map[string]host.GatewayHandler
 	readers  map[string]stream.Function
 	meter    *meter
+	mail     *postbox
 	away     atomic.Int64 // time.Duration to the table, if it is behind a network
 	place    string       // how far the stream was read
 	agents   int          // registered so far
@@ -63,14 +64,18 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	}
 	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
 	w.share = &share{Backend: table}
+	w.mail = &postbox{codes: map[string]string{}}
 	w.app = &app.App{
 		Table: w.share, Now: now, Rand: &source{from: rand.NewChaCha8([32]byte{5})}, Log: slog.New(w.meter),
 		Settings: app.DefaultSettings(),
 		Box:      func(context.Context) (*seal.Box, error) { return box, nil },
+		Pepper:   func(context.Context) ([]byte, error) { return []byte(strings.Repeat("5f", 16)), nil },
+		Mail:     w.mail,
 	}
 	if remote {
 		w.app.Table = network{w.share, &w.away}
 	}
+	w.app.Table = unnoted{w.app.Table}
 	w.app.Settings.BaseURL = "https://bench.example"
 	w.app.Settings.PowBits = 0  // the caller's work, not the service's
 	w.app.Settings.MaxReads = 0 // asked by chance: see readLimitShare

@@ -35,13 +35,31 @@ func (p *player) name() string { return p.me.Emoji + " " + p.me.Handle }
 
 // expected is an event that has to arrive in an inbox, once.
 type expected struct {
-	kind string
-	post string // "" for welcome
+	kind   string
+	post   string // "" for welcome and security
+	change string // of security
 }
+
+func security(change string) expected { return expected{kind: "security", change: change} }
 
 func eventOf(e client.Event) expected {
 	post, _ := e.Subject["post"].(string) // other kinds have none
-	return expected{e.Kind, post}
+	change, _ := e.Subject["change"].(string)
+	return expected{e.Kind, post, change}
+}
+
+// wholeInbox reads the inbox from its oldest event on.
+func (p *player) wholeInbox(ctx context.Context) (all []client.Event, err error) {
+	for after := int64(0); ; {
+		page, err := p.Inbox(ctx, after, 0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if after = page.After; !page.More {
+			return all, nil
+		}
+	}
 }
 
 // line is a player's connection: it counts, and loses an answer when told to.

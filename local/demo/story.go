@@ -41,7 +41,7 @@ func newStory(url string, own bool, t *teller) (*story, error) {
 // tell tells the whole story, and stops where something is not as expected.
 func (s *story) tell(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		s.arrivals, s.lounge, s.golang, s.haikus, s.regret, s.brokenLine, s.inboxes, s.end,
+		s.arrivals, s.lounge, s.golang, s.haikus, s.regret, s.brokenLine, s.lost, s.inboxes, s.end,
 	} {
 		if err := act(ctx); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *story) writes(ctx context.Context, by *player, channel string, parent *
 	}
 	by.posts++
 	for _, h := range hear {
-		h.who.expects = append(h.who.expects, expected{h.kind, p.ID})
+		h.who.expects = append(h.who.expects, expected{kind: h.kind, post: p.ID})
 	}
 	s.quote(&p.Post)
 	return p, nil

@@ -18,28 +18,26 @@ func (s *story) inboxes(ctx context.Context) error {
 		return err
 	}
 	for _, p := range s.cast {
-		for after := int64(0); ; {
-			page, err := p.Inbox(ctx, after, 0)
-			if err != nil {
-				return err
+		all, err := p.wholeInbox(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range all {
+			if p.newest++; e.Seq != p.newest {
+				return fmt.Errorf("the inbox of %s has seq %d in place %d", p.me.Handle, e.Seq, p.newest)
 			}
-			for _, e := range page.Items {
-				if p.newest++; e.Seq != p.newest {
-					return fmt.Errorf("the inbox of %s has seq %d in place %d", p.me.Handle, e.Seq, p.newest)
-				}
-				if e.From != nil && s.player(e.From.ID) == nil {
-					p.strange++
-					continue
-				}
-				p.inbox = append(p.inbox, e)
+			if e.From != nil && s.player(e.From.ID) == nil {
+				p.strange++
+				continue
 			}
-			if after = page.After; !page.More {
-				break
-			}
+			p.inbox = append(p.inbox, e)
 		}
 		s.say("%s", s.bold(s.paint(p.colour, p.name())))
 		for _, e := range p.inbox {
 			what := "the service"
+			if change := eventOf(e).change; change != "" {
+				what += ": " + change
+			}
 			if e.From != nil {
 				what = e.From.Emoji + " " + e.From.Handle + ": “" + oneLine(e.Text) + "”"
 			}
@@ -62,7 +60,9 @@ func (p *player) heard() error {
 	for _, e := range p.inbox {
 		got = append(got, eventOf(e))
 	}
-	order := func(a, b expected) int { return cmp.Or(cmp.Compare(a.post, b.post), cmp.Compare(a.kind, b.kind)) }
+	order := func(a, b expected) int {
+		return cmp.Or(cmp.Compare(a.post, b.post), cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change))
+	}
 	want := slices.SortedFunc(slices.Values(p.expects), order)
 	if slices.SortFunc(got, order); !slices.Equal(got, want) {
 		return fmt.Errorf("the inbox of %s has %v, and not %v", p.me.Handle, got, want)
@@ -83,7 +83,7 @@ func oneLine(s string) string {
 // end: the table, and what to try next.
 func (s *story) end(ctx context.Context) error {
 	s.chapter("In numbers")
-	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  welcome  replies  mentions  requests"))
+	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  welcome  replies  mentions  security  requests"))
 	for _, p := range s.cast {
 		me, err := p.Me(ctx)
 		if err != nil {
@@ -92,8 +92,8 @@ func (s *story) end(ctx context.Context) error {
 		if me.InboxSeq < p.newest || me.Posts != p.posts {
 			return fmt.Errorf("%s's profile says inbox_seq %d and %d posts, not %d and %d", me.Handle, me.InboxSeq, me.Posts, p.newest, p.posts)
 		}
-		fmt.Fprintf(s.w, "  %s%5d  %7d  %7d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts,
-			p.count("welcome"), p.count("reply"), p.count("mention"), p.line.requests.Load())
+		fmt.Fprintf(s.w, "  %s%5d  %7d  %7d  %8d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts,
+			p.count("welcome"), p.count("reply"), p.count("mention"), p.count("security"), p.line.requests.Load())
 	}
 	fmt.Fprintln(s.w)
 	s.say("%s: %d requests in %s, and nothing unexpected.", s.paint(green, "All well"), s.requests(), time.Since(s.begun).Round(time.Millisecond))

@@ -5,6 +5,8 @@ package runner
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"regexp"
 	"time"
 
 	"agentsocial/shared/client"
@@ -23,6 +25,33 @@ func Solve(ctx context.Context, c *client.Client) func(client.Challenge) (int64,
 		}
 		return out.Answer, nil
 	}
+}
+
+// Mail is a mail that the service sent, with the code that is its point.
+type Mail struct {
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	Code    string `json:"-"`
+}
+
+// mailedCode is how mails write codes.
+var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
+
+// ReadMail reads the newest mail to an address, which its human would read
+// elsewhere.
+func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, error) {
+	var mails []Mail
+	if err := c.Do(ctx, "GET", "/_local/mail?to="+url.QueryEscape(address), nil, &mails); err != nil {
+		return nil, fmt.Errorf("no mail was read; is %s the local runner? %w", c.URL(), err)
+	}
+	if len(mails) == 0 {
+		return nil, fmt.Errorf("there is no mail to %s", address)
+	}
+	m := &mails[0]
+	if m.Code = mailedCode.FindString(m.Text); m.Code == "" {
+		return nil, fmt.Errorf("the mail %q to %s has no code", m.Subject, address)
+	}
+	return m, nil
 }
 
 // DrainWithin is a little more than what the runner allows itself for a drain:

@@ -75,6 +75,11 @@ func readDocument(t *testing.T) (operations []operation, schemas map[string]sche
 	if err != nil {
 		t.Fatal(err)
 	}
+	return parseDocument(t, b)
+}
+
+func parseDocument(t *testing.T, b []byte) (operations []operation, schemas map[string]schema) {
+	t.Helper()
 	var d document
 	if err := json.Unmarshal(b, &d); err != nil {
 		t.Fatal(err)
@@ -130,7 +135,7 @@ func (s schema) wrong(required bool) (values []string) {
 // bodies that are right in form, by the fields that an operation requires.
 var good = map[string]string{
 	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
-	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`,
+	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`, "code": `"AAAA-AAAA"`, "email": `"fox@example.org"`,
 }
 
 func (s schema) example(but, value string) string {
@@ -141,6 +146,9 @@ func (s schema) example(but, value string) string {
 	}
 	for _, name := range names {
 		v := good[name]
+		if t := s.Properties[name]; t.is("array") && !t.is("string") {
+			v = `["x"]`
+		}
 		if name == but {
 			if v = value; v == "" { // leave it out
 				continue
@@ -172,7 +180,12 @@ func TestBadInput(t *testing.T) {
 			if b.headers(o); o.RequestBody == nil {
 				return
 			}
-			s := o.RequestBody.Content["application/json"].Schema
+			content, isJSON := o.RequestBody.Content["application/json"]
+			if !isJSON {
+				b.bytes(o)
+				return
+			}
+			s := content.Schema
 			s = schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
 			b.fields(o, s)
 			b.garbled(o, s)
@@ -199,7 +212,7 @@ var braces = regexp.MustCompile(`\{[a-z]+\}`)
 
 // target is an operation's path with what exists in its places.
 func (b *badInput) target(o operation) string {
-	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox").Replace(o.Path)
+	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
 func (b *badInput) as(o operation, target, body string) *transcripts.Request {
@@ -300,7 +313,7 @@ func (b *badInput) parameters(o operation) {
 				b.refused("query member "+p.Name, b.as(o, target+"?"+p.Name+"="+escape(v), ""), api.Invalid)
 			case "path":
 				there := strings.Replace(o.Path, "{"+p.Name+"}", escape(v), 1)
-				there = strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox").Replace(there)
+				there = strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(there)
 				b.refused("path", b.as(o, there, "{}"), api.Invalid, api.NotFound)
 			}
 		}
@@ -465,6 +478,29 @@ func (b *badInput) garbled(o operation, s schema) {
 		b.refused("large", q, api.TooLarge)
 		if took := time.Since(start); took > 2*time.Second {
 			b.t.Errorf("%d bytes were refused after %v", n, took)
+		}
+	}
+}
+
+// bytes: bodies that are text and not JSON.
+func (b *badInput) bytes(o operation) {
+	target := b.target(o)
+	for _, body := range []string{"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\x80", strings.Repeat("a", 100_000) + "\x80"} {
+		b.refused("no UTF-8", b.as(o, target, body), api.Invalid)
+	}
+	for _, ct := range []string{"image/png", "multipart/form-data; boundary=x", "text/plain; charset=utf-16", "application/json", "x", "/"} {
+		q := b.as(o, target, "text")
+		q.Header.Set("Content-Type", ct)
+		b.refused("content type "+ct, q, api.UnsupportedMedia)
+	}
+	for _, n := range []int{256<<10 + 1, 1 << 20, 1<<20 + 1, 10 << 20} {
+		b.refused("large", b.as(o, target, strings.Repeat(" ", n)), api.TooLarge)
+	}
+	for _, h := range []string{"If-Match", "If-None-Match"} {
+		for _, v := range []string{"x", `"`, `"a" "b"`, "**", "*, *", `""", "a"`, "W/", "'a'", ",", `"a",`} {
+			q := b.as(o, target, "text")
+			q.Header.Set(h, v)
+			b.refused(h+" is "+v, q, api.Invalid)
 		}
 	}
 }

@@ -39,10 +39,18 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
 	for _, declare := range groups {
 		own := *a
-		if needs := declare(a).Needs; !needs.Table {
+		needs := declare(a).Needs
+		if !needs.Table {
 			own.Table = nil
-		} else if !needs.Secret {
+		}
+		if !needs.Secret {
 			own.Box = nil
+		}
+		if !needs.Pepper {
+			own.Pepper = nil
+		}
+		if !needs.Mail {
+			own.Mail = nil
 		}
 		group := declare(&own)
 		h := host.Gateway(api.NewServer(&own, group))

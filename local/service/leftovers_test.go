@@ -316,7 +316,7 @@ func TestChallengesOutliveTheirKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return asked{who, c, answer}
+		return asked{who, c, answer.(int64)}
 	}
 	register := func(q asked, answer int64) *transcripts.Answer {
 		t.Helper()

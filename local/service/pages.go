@@ -12,7 +12,7 @@ import (
 )
 
 // localPrefix begins the pages that only this runner has: the clock, the
-// stream, answers to puzzles. They are for tests, demos and curious people.
+// stream, the mail, answers to puzzles. They are for tests, demos and curious people.
 const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
@@ -39,6 +39,8 @@ func (s *Service) pages(mux *http.ServeMux) {
 	page("POST /_local/tick", s.tick)
 	page("POST /_local/drain", s.drainPage)
 	page("POST /_local/solve", s.solve)
+	page("GET /_local/mail", s.mail.read)
+	page("POST /_local/mail", s.mail.set)
 	page("GET /_local/dead", func(*http.Request) (any, int) {
 		if s.pump == nil {
 			return []DeadLetter{}, http.StatusOK
@@ -46,7 +48,7 @@ func (s *Service) pages(mux *http.ServeMux) {
 		return s.pump.deadLetters(), http.StatusOK
 	})
 	page("/_local/", func(*http.Request) (any, int) {
-		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve and GET /_local/dead"), http.StatusNotFound
+		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail and GET /_local/dead"), http.StatusNotFound
 	})
 }
 
@@ -84,7 +86,7 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	if err := readPage(r, &in); err != nil || in.AdvanceMS < 0 || in.AdvanceMS > advanceMost.Milliseconds() {
 		return problem(`send {"advance_ms": n}, n from 0 to ten years`), http.StatusUnprocessableEntity
 	}
-	if s.pump == nil {
+	if s.table.deployed {
 		return problem("a deployed table keeps real time"), http.StatusConflict
 	}
 	if err := s.clock.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
@@ -118,17 +120,18 @@ func (s *Service) drainPage(r *http.Request) (any, int) {
 	return map[string]bool{"drained": true}, http.StatusOK
 }
 
-// solve answers a challenge's puzzle, for scripts that are not language models.
+// solve answers the puzzle of a challenge or of a signup, for scripts that are
+// not language models.
 func (s *Service) solve(r *http.Request) (any, int) {
 	var in struct {
 		Token string `json:"token"`
 	}
 	if err := readPage(r, &in); err != nil || in.Token == "" {
-		return problem(`send {"token": "…"} of a challenge`), http.StatusUnprocessableEntity
+		return problem(`send {"token": "…"} of a challenge or of a signup`), http.StatusUnprocessableEntity
 	}
 	answer, err := agents.Solve(r.Context(), s.App, in.Token)
 	if err != nil {
-		return problem("the token is not one of this service's challenges"), http.StatusUnprocessableEntity
+		return problem("the token is not one of this service's challenges or signups"), http.StatusUnprocessableEntity
 	}
-	return map[string]int64{"answer": answer}, http.StatusOK
+	return map[string]any{"answer": answer}, http.StatusOK
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
+	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
@@ -19,8 +21,35 @@ import (
 type running struct {
 	*service.Service
 	t     testing.TB
-	table *embedded.Table
+	table tables.Backend
 }
+
+func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+
+// onBoth plays a test on the embedded table and on DynamoDB Local. There, nobody
+// reads the stream, which would take more of the machine than all else.
+func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
+	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
+	t.Run("dynamodb-local", func(t *testing.T) {
+		c.Open = func() (tables.Backend, tables.Feed) {
+			b, _ := dynamodbtest.Open(t)
+			return b, nil
+		}
+		test(t, run(t, c))
+	})
+}
+
+// onBothStreaming is onBoth for what needs the stream, or the clock.
+func onBothStreaming(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
+	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
+	t.Run("dynamodb-local", func(t *testing.T) {
+		c.Open = func() (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) }
+		test(t, run(t, c))
+	})
+}
+
+// embedded is the table, if it is that one.
+func (r *running) embedded() *embedded.Table { return r.table.(*embedded.Table) }
 
 // generous are settings under which no limit is met.
 func generous() app.Settings {
@@ -40,7 +69,7 @@ func run(t testing.TB, c service.Config) *running {
 	}
 	wrap := c.Wrap
 	c.Wrap = func(b tables.Backend) tables.Backend {
-		r.table = b.(*embedded.Table)
+		r.table = b
 		if wrap != nil {
 			return wrap(b)
 		}
@@ -146,7 +175,7 @@ func (r *running) changes(after string, wait time.Duration) ([]tables.StreamReco
 	var all []tables.StreamRecord
 	for {
 		ctx, cancel := context.WithTimeout(r.t.Context(), wait)
-		got, _, err := r.table.Changes(ctx, "shard-0", after, 1000)
+		got, _, err := r.embedded().Changes(ctx, "shard-0", after, 1000)
 		cancel()
 		if err != nil && r.t.Context().Err() != nil {
 			r.t.Fatal(err)

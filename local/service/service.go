@@ -4,6 +4,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,8 +38,10 @@ type Config struct {
 	Log      *slog.Logger
 	Settings app.Settings // BaseURL is filled in
 	Rand     io.Reader    // crypto/rand if nil
+	Mailed   io.Writer    // where each mail is printed; nil: nowhere
 	Mischief Mischief
-	Wrap     func(tables.Backend) tables.Backend // for tests and measurements
+	Wrap     func(tables.Backend) tables.Backend  // for tests and measurements
+	Open     func() (tables.Backend, tables.Feed) // a table of a test's own, in the place of Table
 }
 
 // Service is a running service.
@@ -47,6 +51,7 @@ type Service struct {
 	Data string // where data is, in words
 
 	clock  *clock
+	mail   *mailbox
 	pump   *pump // nil where the deployed functions read the stream
 	places *places
 	table  *openTable
@@ -88,7 +93,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if s.clock, err = openClock(dir); err != nil {
 		return nil, err
 	}
-	if s.table, err = open(ctx, c.Table, dir, s.clock.Now); err != nil {
+	if c.Open != nil {
+		s.table = given(c.Open())
+	} else if s.table, err = open(ctx, c.Table, dir, s.clock.Now); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.table.close)
@@ -96,9 +103,18 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// A deployed table's addresses were hashed with its own pepper: here they are
+	// unknown, and those that are verified here are unknown there.
+	pepper, err := openSecret(dir, "pepper", c.Rand)
+	if err != nil {
+		return nil, err
+	}
+	s.mail = &mailbox{now: s.clock.Now, out: c.Mailed}
 	s.App = &app.App{
 		Table: s.table.Backend, Now: s.clock.Now, Rand: c.Rand, Log: c.Log, Settings: c.Settings,
-		Box: func(context.Context) (*seal.Box, error) { return box, nil },
+		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
+		Pepper: func(context.Context) ([]byte, error) { return pepper, nil },
+		Mail:   s.mail,
 	}
 	if c.Wrap != nil {
 		s.App.Table = c.Wrap(s.App.Table)
@@ -220,27 +236,36 @@ func (s *Service) startSweep() {
 	}()
 }
 
-// openBox reads the folder's secret, or makes it.
+// openBox makes a box of the folder's secret.
 func openBox(dir string, random io.Reader) (*seal.Box, error) {
+	secret, err := openSecret(dir, "secret", random)
+	if err != nil {
+		return nil, err
+	}
+	return seal.New(secret)
+}
+
+// openSecret reads one of the folder's secrets, or makes it: 64 hexadecimal
+// digits, as a file of their own that people can copy.
+func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	fresh := make([]byte, 32)
 	if _, err := io.ReadFull(random, fresh); err != nil {
 		return nil, err
 	}
 	secret := []byte(hex.EncodeToString(fresh))
 	if dir == "" {
-		return seal.New(secret)
+		return secret, nil
 	}
-	file := filepath.Join(dir, "secret")
+	file := filepath.Join(dir, name)
 	b, err := os.ReadFile(file)
 	switch {
 	case os.IsNotExist(err):
-		if err := os.WriteFile(file, append(secret, '\n'), 0o600); err != nil {
-			return nil, err
-		}
+		return secret, os.WriteFile(file, append(slices.Clone(secret), '\n'), 0o600)
 	case err != nil:
 		return nil, err
-	default:
-		secret = []byte(strings.TrimSpace(string(b)))
 	}
-	return seal.New(secret)
+	if b = bytes.TrimSpace(b); len(b) < len(fresh) {
+		return nil, fmt.Errorf("%s holds %d characters; a secret has at least %d", file, len(b), len(fresh))
+	}
+	return b, nil
 }

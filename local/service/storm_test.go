@@ -37,7 +37,7 @@ func TestStorm(t *testing.T) {
 		s.inbox[a.ID] = map[string]string{a.ID: "welcome"}
 	}
 	start := time.Now()
-	r.table.SetFaults(embedded.Random(2, embedded.Probabilities{
+	r.embedded().SetFaults(embedded.Random(2, embedded.Probabilities{
 		Conflict: .05, Throttled: .02, LostRequest: .03, LostAnswer: .05, Stale: .3,
 	}))
 	var work sync.WaitGroup
@@ -46,7 +46,7 @@ func TestStorm(t *testing.T) {
 	}
 	work.Wait()
 	t.Logf("%d writes in %v, %d of them sent again", s.writes, time.Since(start).Round(time.Millisecond), s.again)
-	r.table.SetFaults(nil)
+	r.embedded().SetFaults(nil)
 	r.drain()
 	t.Logf("worked off after %v", time.Since(start).Round(time.Millisecond))
 	if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {

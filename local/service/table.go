@@ -22,11 +22,12 @@ import (
 // openTable is one of the tables that a run may stand on.
 type openTable struct {
 	tables.Backend
-	feed    tables.Feed // nil if others read the stream
-	where   string
-	durable bool
-	sweep   func(context.Context) error // removes what has expired, where nothing else does
-	close   func()
+	feed     tables.Feed // nil if others read the stream
+	where    string
+	durable  bool
+	deployed bool                        // its functions run elsewhere, by real time
+	sweep    func(context.Context) error // removes what has expired, where nothing else does
+	close    func()
 }
 
 // localTable is the table's name in DynamoDB Local.
@@ -43,6 +44,14 @@ func open(ctx context.Context, kind, dir string, now func() time.Time) (*openTab
 		return openAWS(ctx, arg)
 	}
 	return nil, fmt.Errorf("TABLE=%q is none of embedded, dynamodb-local and aws:NAME", kind)
+}
+
+// given is a table that somebody else opened, and closes.
+func given(b tables.Backend, feed tables.Feed) *openTable {
+	return &openTable{
+		Backend: b, feed: feed, where: "in a table that was given",
+		sweep: func(context.Context) error { return nil }, close: func() {},
+	}
 }
 
 func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
@@ -100,9 +109,10 @@ func openAWS(ctx context.Context, name string) (*openTable, error) {
 		return nil, errors.New("TABLE=aws: set AWS_REGION, or a profile that has one")
 	}
 	return &openTable{
-		Backend: dynamo.Open(dynamo.Config{Table: name, Region: cfg.Region, Credentials: aws.NewCredentialsCache(cfg.Credentials)}),
-		where:   "the DynamoDB table " + name + " in " + cfg.Region,
-		sweep:   func(context.Context) error { return nil },
-		close:   func() {},
+		Backend:  dynamo.Open(dynamo.Config{Table: name, Region: cfg.Region, Credentials: aws.NewCredentialsCache(cfg.Credentials)}),
+		where:    "the DynamoDB table " + name + " in " + cfg.Region,
+		deployed: true,
+		sweep:    func(context.Context) error { return nil },
+		close:    func() {},
 	}, nil
 }

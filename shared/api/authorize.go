@@ -134,7 +134,7 @@ func (c *Call) resolve(ctx context.Context) error {
 	if c.cred.kind != credSig || c.agent != "" || c.Table == nil {
 		return nil
 	}
-	if agent, ok := c.cache.get(c.cred.pub); ok {
+	if agent, ok := c.keys.get(c.cred.pub); ok {
 		c.agent, c.cached = agent, true
 		return nil
 	}
@@ -150,7 +150,7 @@ func (c *Call) lookUp(ctx context.Context) error {
 		return c.unknownKey()
 	}
 	c.agent = claim[0].Str("agent")
-	c.cache.put(c.cred.pub, c.agent)
+	c.keys.put(c.cred.pub, c.agent)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	if err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)]); err != nil {
 		if c.cached { // the key may have moved to another agent
-			c.cache.drop(c.cred.pub)
+			c.keys.drop(c.cred.pub)
 			c.cached = false
 			if err := c.lookUp(ctx); err != nil {
 				return err
@@ -248,10 +248,11 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	c.Agent = p // proved: from here on the agent answers for what it asks
 	if c.cred.kind == credBearer {
 		c.token = &t
-		if c.e.Auth.Sig && (c.e.Auth.Scope == "" || c.e.Auth.Keyless && p.Keys > 0) {
-			return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
-		}
-		if need := c.e.Auth.Scope; need != "" && !slices.Contains(t.Scopes, need) {
+		need := c.e.Auth.Scope
+		switch has := need == "" || slices.Contains(t.Scopes, need); {
+		case c.e.Auth.Sig && need == "", !has && c.mustSign():
+			return c.sigRequired()
+		case !has:
 			e := Fail(ScopeMissing, "The token's scopes are %s; %s needs %s.", strings.Join(t.Scopes, ", "), c.e.Route, need)
 			e.Scope = need
 			return e
@@ -260,8 +261,19 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	return nil
 }
 
+// mustSign reports whether a token was shown where one is taken only from an
+// agent without a key, and this one has a key.
+func (c *Call) mustSign() bool { return c.e.Auth.Keyless && !c.Signed() && c.Agent.Keys > 0 }
+
+func (c *Call) sigRequired() *Error {
+	return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
+}
+
 // mayAct judges the agent's state.
 func (c *Call) mayAct() error {
+	if c.mustSign() {
+		return c.sigRequired()
+	}
 	if c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup {
 		return Fail(SignupRequired, "The agent has not finished its signup.")
 	}
@@ -270,38 +282,44 @@ func (c *Call) mayAct() error {
 		e.Until = until
 		return e
 	}
+	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) {
+		e := Fail(RecoveryHold, "The agent was recovered by mail; this is refused until %s.", until.UTC().Format(time.RFC3339))
+		e.Until = until
+		return e
+	}
 	return nil
 }
 
-// keyCache remembers which agent an original key belongs to. That never
-// changes while the key lives, and the key itself is read with every request.
-type keyCache struct {
+// owners remembers which agent something belongs to that does not change hands:
+// an original key while it lives, and the key itself is read with every
+// request; a handle for ever.
+type owners struct {
 	mu sync.Mutex
 	m  map[string]string
 }
 
-const keyCacheSize = 4096
+const ownersMost = 4096
 
-func (k *keyCache) get(pub string) (string, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	a, ok := k.m[pub]
-	return a, ok
+func (o *owners) get(what string) (agent string, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	agent, ok = o.m[what]
+	return agent, ok
 }
 
-func (k *keyCache) put(pub, agent string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.m == nil || len(k.m) >= keyCacheSize {
-		k.m = make(map[string]string)
+func (o *owners) put(what, agent string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m == nil || len(o.m) >= ownersMost {
+		o.m = make(map[string]string)
 	}
-	k.m[pub] = agent
+	o.m[what] = agent
 }
 
-func (k *keyCache) drop(pub string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.m, pub)
+func (o *owners) drop(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.m, what)
 }
 
 // requestDigest tells requests under one Idempotency-Key apart.

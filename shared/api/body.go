@@ -150,11 +150,20 @@ func checkContentType(r *http.Request) error {
 // curl sends when nothing is said.
 func checkMedia(r *http.Request, media []string) error {
 	header := r.Header.Get("Content-Type")
-	ct, _, err := mime.ParseMediaType(header)
-	if header == "" || err == nil && (slices.Contains(media, ct) || ct == "application/x-www-form-urlencoded") {
+	if header == "" {
 		return nil
 	}
-	return Fail(UnsupportedMedia, "The body's content type is %q; this endpoint reads %s.", clip(header, 60), strings.Join(media, ", "))
+	ct, params, err := mime.ParseMediaType(header)
+	charset := strings.ToLower(params["charset"])
+	switch {
+	case err == nil && charset != "" && charset != "utf-8":
+		return Fail(UnsupportedMedia, "The body's charset is %q; this endpoint reads UTF-8.", clip(charset, 40)).
+			WithHint("Send UTF-8, as %s, or without a content type.", media[0])
+	case err == nil && (slices.Contains(media, ct) || ct == "application/x-www-form-urlencoded"):
+		return nil
+	}
+	return Fail(UnsupportedMedia, "The body's content type is %q; this endpoint reads %s.", clip(header, 60), strings.Join(media, ", ")).
+		WithHint("Send it as %s, or without a content type.", media[0])
 }
 
 // clip shortens what a message repeats of the caller's own words.

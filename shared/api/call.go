@@ -39,7 +39,8 @@ type Call struct {
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
 	idemKey     string
 	fail        *Error
-	cache       *keyCache
+	keys        *owners
+	handles     *owners
 }
 
 type callKey struct{}
@@ -50,6 +51,22 @@ func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 // Item is what was read for a key that the input's Reads named; nil if there
 // is no such item.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
+
+// Claim holds that the request is not being carried out already. It is for what
+// cannot be undone and so comes before the Commit: of a request that is sent
+// twice at once, one goes on and the other is [Busy]. release takes it back, so
+// that the same bytes may be tried again. Both are empty if nothing tells the
+// request from a second wish (a token without Idempotency-Key).
+func (c *Call) Claim() (hold, release []tables.Write) {
+	name := c.cred.digest
+	if name == "" && c.idemKey != "" {
+		name = "i:" + c.idemKey
+	}
+	if name == "" {
+		return nil, nil
+	}
+	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
+}
 
 // Signed reports whether the caller showed one of its keys, not a token.
 func (c *Call) Signed() bool { return c.cred.kind == credSig }

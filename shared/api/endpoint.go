@@ -72,10 +72,13 @@ type Endpoint struct {
 	Cost   int64         // weight of a read against the read limit; 1 if 0
 	Body   int64         // most bytes of a request body; 64 KiB if 0
 	Signup bool          // may be called by an agent that has not finished signup
+	Held   bool          // refused for a while after a recovery: what a thief would do first
 	Pure   bool          // a POST without an effect on the table (a challenge)
 
 	// For endpoints whose form is somebody else's standard:
 	Media      []string                // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
+	Empty      bool                    // a body of no bytes is one, not a missing one
+	Answers    []string                // content types of a Page, for the document
 	LooseQuery bool                    // unknown and repeated query members are left to the handler (RFC 6749 3.1)
 	Refuse     func(*Error) (body any) // another form for errors, with the code's status; nil: the envelope
 
@@ -166,6 +169,10 @@ type output[O any] struct{ Body *O }
 func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) func(huma.API, *Endpoint) {
 	return func(a huma.API, e *Endpoint) {
 		op := operation(e)
+		if e.Media != nil {
+			op.RequestBody = mediaBody(e)
+			defer func() { op.RequestBody.Required = !e.Empty }() // huma requires every raw body
+		}
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)
 			keys := func() []tables.Key {

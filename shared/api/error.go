@@ -78,7 +78,7 @@ type errorBody struct {
 	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and the like: what is there already."`
 	Scope      string  `json:"scope,omitempty" doc:"scope_missing: the scope that is needed."`
 	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young: when to come back, unix ms."`
-	Until      int64   `json:"until,omitempty" doc:"suspended: until when, unix ms."`
+	Until      int64   `json:"until,omitempty" doc:"suspended, recovery_hold: until when, unix ms."`
 	ServerTime int64   `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
 	AgentID    string  `json:"agent_id,omitempty" doc:"Recovery: the agent's id."`
 }

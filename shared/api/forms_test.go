@@ -35,7 +35,7 @@ func TestOtherForms(t *testing.T) {
 		On(Endpoint{Route: "GET /away"}, func(context.Context, *struct{}) (*Page, error) {
 			return &Page{Status: http.StatusFound, Location: "https://client.example/cb?code=1"}, nil
 		}),
-		On(Endpoint{Route: "PUT /memory", Pure: true, Media: []string{"text/markdown"}, Body: 10}, func(_ context.Context, in *text) (*said, error) {
+		On(Endpoint{Route: "PUT /memory", Pure: true, Media: []string{"text/markdown", "text/plain"}, Body: 10, Empty: true}, func(_ context.Context, in *text) (*said, error) {
 			return &said{string(in.RawBody)}, nil
 		}),
 		Serve(Endpoint{Route: "POST /rpc", Media: []string{"application/json"}}, func(w http.ResponseWriter, r *http.Request) {
@@ -64,11 +64,29 @@ func TestOtherForms(t *testing.T) {
 		{"PUT", "/memory", "text/markdown", "# I\n{", 200, `{"said":"# I\n{"}`},
 		{"PUT", "/memory", "text/markdown", "12345678901", 413, ""},
 		{"PUT", "/memory", "image/png", "x", 415, ""},
+		{"PUT", "/memory", "text/plain; charset=UTF-8", "{", 200, `{"said":"{"}`},
+		{"PUT", "/memory", "text/plain; charset=latin1", "x", 415, ""},
+		{"PUT", "/memory", "", "x", 200, `{"said":"x"}`},
+		{"PUT", "/memory", "application/x-www-form-urlencoded", "x", 200, `{"said":"x"}`},
+		{"PUT", "/memory", "text/markdown", "", 200, `{"said":""}`},
+		{"PUT", "/memory", "", "", 200, `{"said":""}`},
 		{"POST", "/rpc", "application/json", "{", 202, ""},
 	} {
 		w := send(c.method, c.target, c.ct, c.body)
 		if w.Code != c.status || c.answer != "" && strings.TrimSpace(w.Body.String()) != c.answer {
 			t.Errorf("%s %s %q: %d %s", c.method, c.target, c.body, w.Code, w.Body)
+		}
+	}
+	// What is too large is not read to its end to find that out, whether or not
+	// its length is told.
+	for _, told := range []int64{11, 1 << 40, -1} {
+		body := &endless{}
+		r := httptest.NewRequest("PUT", "/memory", body)
+		r.ContentLength = told
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusRequestEntityTooLarge || body.read > 4<<10 || told > 0 && body.read > 0 {
+			t.Errorf("a length of %d: %d after %d bytes", told, w.Code, body.read)
 		}
 	}
 	if w := send("GET", "/away", "", ""); w.Code != http.StatusFound || w.Header().Get("Location") != "https://client.example/cb?code=1" {
@@ -78,6 +96,14 @@ func TestOtherForms(t *testing.T) {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	h.expect(httptest.NewRequest("DELETE", "/rpc", nil), 401, Unauthenticated)
+}
+
+// endless is a body without an end.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.read += len(b)
+	return len(b), nil
 }
 
 // A write that records nothing could be sent again for effect: it is a mistake

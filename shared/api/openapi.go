@@ -62,6 +62,9 @@ func (e *Endpoint) AllCodes() []Code {
 			codes = append(codes, SignupRequired)
 		}
 	}
+	if e.Held {
+		codes = append(codes, RecoveryHold)
+	}
 	if e.Method() != http.MethodGet {
 		codes = append(codes, TooLarge, BadJSON, UnsupportedMedia)
 	}
@@ -111,6 +114,13 @@ func operation(e *Endpoint) huma.Operation {
 		byStatus[infoOf[code].Status] = append(byStatus[infoOf[code].Status], "`"+string(code)+"`")
 	}
 	op.Responses = map[string]*huma.Response{}
+	if e.Answers != nil {
+		page := &huma.Response{Content: map[string]*huma.MediaType{}}
+		for _, m := range e.Answers {
+			page.Content[m] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
+		op.Responses[strconv.Itoa(e.status())] = page
+	}
 	for status, codes := range byStatus {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: strings.Join(codes, ", "),

@@ -17,10 +17,7 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
 	e.register = func(a huma.API, e *Endpoint) {
 		op := operation(e)
-		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
-		for _, m := range e.Media {
-			op.RequestBody.Content[m] = &huma.MediaType{}
-		}
+		op.RequestBody = mediaBody(e)
 		a.OpenAPI().AddOperation(&op)
 		a.Adapter().Handle(&op, func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
@@ -33,6 +30,15 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 		})
 	}
 	return e
+}
+
+// mediaBody documents a body that is no JSON of a form of ours.
+func mediaBody(e *Endpoint) *huma.RequestBody {
+	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}}
+	for _, m := range e.Media {
+		b.Content[m] = &huma.MediaType{}
+	}
+	return b
 }
 
 // admit decides whether a request may go on to its endpoint's own work.

@@ -51,7 +51,8 @@ type Server struct {
 	params    map[string][]string  // query members, by the mux's pattern
 	elsewhere *http.ServeMux       // routes of other functions
 	open      map[string]bool      // whether they need no credential
-	cache     keyCache
+	keys      owners               // of original keys
+	handles   owners
 	over      overLimit
 	used      usedToday
 	takesBody map[string]bool // by the mux's pattern
@@ -110,7 +111,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{header: http.Header{}}
 	own := *s.app
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, cache: &s.cache, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {

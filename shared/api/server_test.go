@@ -120,7 +120,7 @@ func (h *house) token(scopes ...string) string {
 		h.t.Fatal(err)
 	}
 	t.Hash = hash
-	h.commit(tables.TokenWrites(h.agent, t)...)
+	h.commit(tables.Put(t.Item(h.agent)))
 	return value
 }
 

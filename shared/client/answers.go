@@ -14,15 +14,17 @@ type Next struct {
 // Me is what an agent sees of itself. Next is empty unless it answers a write.
 type Me struct {
 	wire.Agent
-	DMs      string `json:"dms"`    // anyone, following, nobody
-	Origin   string `json:"origin"` // none, pending, verified
-	Juror    bool   `json:"juror"`
-	Operator bool   `json:"operator"`
-	State    string `json:"state"` // active, signup
-	Keys     int64  `json:"keys"`
-	Tokens   int64  `json:"tokens"`
-	InboxSeq int64  `json:"inbox_seq"` // of the newest event; 0 if there is none
-	Limits   struct {
+	DMs         string `json:"dms"`         // anyone, following, nobody
+	Origin      string `json:"origin"`      // none, pending, verified
+	Recoverable bool   `json:"recoverable"` // [Client.Recover] can mail a code to its origin
+	HoldUntil   *int64 `json:"hold_until"`  // spending, messages and another origin are refused until then, unix ms; nil if nothing is
+	Juror       bool   `json:"juror"`
+	Operator    bool   `json:"operator"`
+	State       string `json:"state"` // active, signup
+	Keys        int64  `json:"keys"`
+	Tokens      int64  `json:"tokens"`
+	InboxSeq    int64  `json:"inbox_seq"` // of the newest event; 0 if there is none
+	Limits      struct {
 		ChannelsLeft  int64  `json:"channels_left"`
 		NextChannelAt *int64 `json:"next_channel_at"` // unix ms; nil if none may be created
 	} `json:"limits"`

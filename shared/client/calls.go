@@ -50,6 +50,13 @@ func (q query) String() string {
 	return "?" + url.Values(q).Encode()
 }
 
+// Writes without a credential.
+const (
+	pathAgents  = "/v1/agents"
+	pathRecover = "/v1/recover"
+	pathConfirm = "/v1/recover/confirm"
+)
+
 func channelPath(name string) string { return "/v1/c/" + url.PathEscape(name) }
 
 func postPath(channel, id string) string {

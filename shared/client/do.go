@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,11 @@ const (
 	firstWait = 100 * time.Millisecond // doubled each time, and with jitter
 	waitMost  = 5 * time.Second
 )
+
+// repeatable are the writes without a credential that may be sent again as well:
+// the service knows them when they come back, or they change nothing. Nothing
+// tells any other from a second one that is meant.
+var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm}
 
 // answerMost bounds an answer's body: several times the service's longest.
 const answerMost = 16 << 20
@@ -47,7 +53,9 @@ type signer func(r *http.Request, body []byte)
 
 // Do calls an endpoint without a credential. path begins with / and may have a
 // query; in is sent as JSON unless it is nil; the answer is decoded into out
-// unless that is nil. An answer of 300 and more is an [*Error].
+// unless that is nil. An answer of 300 and more is an [*Error]. A write that may
+// have been carried out is sent again only where it still happens once; else the
+// error is [ErrUnknownOutcome].
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return c.do(ctx, method, path, in, out, nil)
 }
@@ -109,6 +117,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 		sign(r, body)
 	}
 	write := method != http.MethodGet && method != http.MethodHead
+	again := sign != nil || slices.Contains(repeatable, path)
 	begun, wait := c.Now(), firstWait
 	for n := 1; ; n++ {
 		a, err := c.send(r, body)
@@ -122,7 +131,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 			lost = lost || write && a.status >= http.StatusInternalServerError
 			pause = max(pause, a.retryAfter())
 		}
-		if n < attempts && c.Now().Sub(begun)+pause <= resendFor && sleep(ctx, pause) {
+		if n < attempts && (again || !lost) && c.Now().Sub(begun)+pause <= resendFor && sleep(ctx, pause) {
 			continue
 		}
 		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {

@@ -19,7 +19,7 @@ type Error struct {
 	Docs    string // URL of the code's documentation
 
 	RetryAt    time.Time       // rate_limited, too_soon and the like: when to come back, by the service's clock
-	Until      time.Time       // suspended
+	Until      time.Time       // suspended, recovery_hold
 	ServerTime time.Time       // bad_timestamp
 	Fields     []Field         // invalid
 	Existing   json.RawMessage // duplicate_post and the like: what is there already

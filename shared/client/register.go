@@ -148,7 +148,7 @@ func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Reg
 		Answer: a.Answer, Sig: base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(message))),
 	}
 	me := new(Me)
-	if err := c.Do(ctx, http.MethodPost, "/v1/agents", in, me); err != nil {
+	if err := c.Do(ctx, http.MethodPost, pathAgents, in, me); err != nil {
 		return nil, nil, err
 	}
 	return c.As(key, me.ID), me, nil

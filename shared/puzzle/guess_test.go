@@ -54,6 +54,9 @@ func TestNoBlindGuess(t *testing.T) {
 	}
 }
 
+// TestNoBlindSignup: the same of the signup, for whoever answers with fixed
+// places in the table, or with all records that share a value of one column, or
+// all that do not: a fixed value, the commonest one, or that of a fixed record.
 func TestNoBlindSignup(t *testing.T) {
 	t.Parallel()
 	for _, d := range descriptions {
@@ -68,17 +71,26 @@ func TestNoBlindSignup(t *testing.T) {
 				}
 			}
 			right[fmt.Sprint("positions ", at)]++
-			tried, w := map[string]bool{}, worldOf(s.Records)
 			for _, field := range []string{"agent", "state", "day", "verb", "object", "waits"} {
-				for _, r := range s.Records {
-					c := cond{field: field, op: "is", value: r.field(field)}
-					name := "all with " + field + " " + c.value
-					if tried[name] {
-						continue
+				for _, op := range []string{"is", "not"} {
+					fits := map[string]bool{} // the values whose records, or all but those, are the answer
+					for _, r := range s.Records {
+						if _, tried := fits[r.field(field)]; !tried {
+							fits[r.field(field)] = s.Check(having(s.Records, field, op, r.field(field)))
+						}
 					}
-					tried[name] = true
-					if s.Check(w.all(c)) {
-						right[name]++
+					for value, fit := range fits {
+						if fit {
+							right[fmt.Sprint("all whose ", field, " ", op, " ", value)]++
+						}
+					}
+					if fits[commonest(s.Records, field)] {
+						right[fmt.Sprint("all whose ", field, " ", op, " the commonest")]++
+					}
+					for i, r := range s.Records {
+						if fits[r.field(field)] {
+							right[fmt.Sprint("all whose ", field, " ", op, " that at ", i)]++
+						}
 					}
 				}
 			}
@@ -92,6 +104,33 @@ func TestNoBlindSignup(t *testing.T) {
 			fmt.Printf("signup %-12s %.1f %%  %s\n", d.name, share, best)
 		}
 	}
+}
+
+// commonest is the value that most records have in a column; the first such.
+func commonest(recs []Record, field string) (most string) {
+	best := 0
+	for _, r := range recs {
+		n := 0
+		for _, other := range recs {
+			if other.field(field) == r.field(field) {
+				n++
+			}
+		}
+		if n > best {
+			best, most = n, r.field(field)
+		}
+	}
+	return most
+}
+
+// having are the ids of all with a value in a column, or of all without it.
+func having(recs []Record, field, op, value string) (ids []string) {
+	for _, r := range recs {
+		if (r.field(field) == value) == (op == "is") {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 func ranked(count map[string]int) []string {
@@ -145,6 +184,16 @@ func guesses(recs []Record) map[string]int64 {
 		g["count by largest of "+name] = int64(n) * column[n-1]
 	}
 	g["distinct"] = int64(len(texts))
+	for _, field := range []string{"agent", "state", "day", "verb", "object", "waits"} {
+		common := commonest(recs, field)
+		for _, r := range recs {
+			if r.field(field) == common {
+				g["hours of the commonest "+field] += int64(r.Hours)
+			} else {
+				g["hours without the commonest "+field] += int64(r.Hours)
+			}
+		}
+	}
 	return g
 }
 

@@ -64,7 +64,7 @@ func difference(t *table) (draft, bool) {
 // conditional: which of two sums is asked for depends on a comparison.
 func conditional(t *table) (draft, bool) {
 	x, y, ok := t.pair("day", "agent")
-	a, b := t.cond(), t.cond()
+	a, b := t.cond("waits"), t.cond("waits") // a column of two values only would be tried first
 	first, then, otherwise := sum(t.that(x)), t.that(a), t.that(b)
 	if !ok || a == b || first == sum(t.that(y)) || sum(then) == sum(otherwise) ||
 		len(then) < 2 || len(otherwise) < 2 || len(then) > len(t.records)-2 || len(otherwise) > len(t.records)-2 {

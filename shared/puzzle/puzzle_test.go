@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,24 +67,103 @@ func TestEverySignupHasTheAnswerOfTheSecondSolver(t *testing.T) {
 	}
 }
 
+// asked is how many puzzles of each family are made from nonces.
+const asked = 10_000
+
+// Of 10 000 puzzles each has one answer, which the second solver finds too and
+// which stands in no record; and no kind is left out.
 func TestNewAsksEveryKind(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
-	for i := range 10_000 {
+	for i := range asked {
 		rng := stream(key, "puzzle:", nonce(i))
 		k := kinds[rng.IntN(len(kinds))]
-		want, plan := k.pose(rng)
-		got := New(key, nonce(i))
-		if got.Question != want.Question || int64(solve(k.name, got.Records, plan)) != got.Answer {
-			t.Fatalf("nonce %d, %s: %+v", i, k.name, got)
+		p, plan := k.pose(rng)
+		if int64(solve(k.name, p.Records, plan)) != p.Answer {
+			t.Fatalf("nonce %d, %s: %+v", i, k.name, p)
+		}
+		if numbersIn(t, p.Records)[p.Answer] {
+			t.Fatalf("nonce %d, %s: the answer stands in a record\n%s", i, k.name, show(p.Question, p.Records, p.Answer))
+		}
+		if i%10 == 0 && !reflect.DeepEqual(New(key, nonce(i)), p) {
+			t.Fatalf("nonce %d, %s: New makes another puzzle", i, k.name)
 		}
 		count[k.name]++
 	}
 	for _, k := range kinds {
-		if n := count[k.name]; n < 10_000/len(kinds)*7/10 {
-			t.Errorf("%s was asked %d times in 10 000", k.name, n)
+		if n := count[k.name]; n < asked/len(kinds)*7/10 {
+			t.Errorf("%s was asked %d times in %d", k.name, n, asked)
 		}
 	}
+}
+
+// The same of 10 000 signups, whose answer is neither none nor all.
+func TestNewSignupAsksEveryDescription(t *testing.T) {
+	t.Parallel()
+	count := map[string]int{}
+	for i := range asked {
+		rng := stream(key, "signup:", nonce(i))
+		d := descriptions[rng.IntN(len(descriptions))]
+		s, plan := d.pose(rng)
+		got, _ := worldOf(s.Records).choose(d.name, plan)
+		if !s.Check(got) {
+			t.Fatalf("nonce %d, %s: the second solver gets %v\n%s", i, d.name, got, show(s.Question, s.Records, s.Answer))
+		}
+		for _, id := range s.Answer {
+			if strings.Contains(s.Question, id) && d.name != "path" && d.name != "dependents" {
+				t.Fatalf("nonce %d, %s: %s of the answer is in the question: %s", i, d.name, id, s.Question)
+			}
+		}
+		if i%10 == 0 && !reflect.DeepEqual(NewSignup(key, nonce(i)), s) {
+			t.Fatalf("nonce %d, %s: NewSignup makes another one", i, d.name)
+		}
+		count[d.name]++
+	}
+	for _, d := range descriptions {
+		if n := count[d.name]; n < asked/len(descriptions)*7/10 {
+			t.Errorf("%s was asked %d times in %d", d.name, n, asked)
+		}
+	}
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// numbersIn are the numbers that a reader sees in the records, whatever the field.
+func numbersIn(t *testing.T, recs []Record) map[int64]bool {
+	t.Helper()
+	data, err := json.Marshal(recs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := map[int64]bool{}
+	for _, d := range digits.FindAllString(string(data), -1) {
+		n, err := strconv.ParseInt(d, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers[n] = true
+	}
+	return numbers
+}
+
+// No other set of a signup's ids is taken for its answer.
+func TestSignupHasOneAnswer(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := NewSignup(key, nonce(rapid.IntRange(0, 1<<20).Draw(t, "nonce")))
+		var ids []string
+		for _, r := range s.Records {
+			if rapid.Bool().Draw(t, r.ID) {
+				ids = append(ids, r.ID)
+			}
+		}
+		if s.Check(ids) != slices.Equal(ids, s.Answer) {
+			t.Fatalf("%v is taken for %v, or not", ids, s.Answer)
+		}
+		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
+			t.Fatalf("the order of %v matters", s.Answer)
+		}
+	})
 }
 
 // checkTable holds for every table: what makes questions free of ties and

@@ -114,8 +114,15 @@ func (t *table) fresh(used *[]int, min, max int) int {
 }
 
 // shows reports whether a number can be had from the table without the
-// question: it stands in a record, or is the count, sum or mean of a column.
+// question: it stands in a record, is the count, sum or mean of a column, or the
+// hours of all that share a column's commonest value, or of all that do not.
 func (t *table) shows(answer int64) bool {
+	for _, field := range fields {
+		common := cond{field: field, op: "is", value: t.commonest(field)}
+		if with := sum(t.that(common)); answer == with || answer == sum(t.records)-with {
+			return true
+		}
+	}
 	n := int64(len(t.records))
 	var hours, numbers int64
 	for _, r := range t.records {
@@ -130,6 +137,20 @@ func (t *table) shows(answer int64) bool {
 		return true
 	}
 	return answer <= n // as small as a plain count
+}
+
+// commonest is the value that most records have in a column; the first such.
+func (t *table) commonest(field string) (most string) {
+	count := map[string]int{}
+	for _, r := range t.records {
+		count[r.field(field)]++
+	}
+	for _, r := range t.records { // not over the map: its order is random
+		if v := r.field(field); count[v] > count[most] {
+			most = v
+		}
+	}
+	return most
 }
 
 // follow is the chain from r along waits_for to the record that waits for

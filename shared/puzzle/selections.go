@@ -12,9 +12,27 @@ type selection struct {
 	words     []string
 }
 
-// proper says whether a selection is neither too small nor nearly everything.
+// proper says whether a selection is neither too small nor nearly everything,
+// nor what somebody would try who has not read the question: all tasks of one
+// agent, say, or all but those.
 func (s selection) proper(t *table) bool {
-	return len(s.chosen) >= 2 && len(s.chosen) <= len(t.records)-2
+	if len(s.chosen) < 2 || len(s.chosen) > len(t.records)-2 {
+		return false
+	}
+	for _, field := range fields {
+		for _, r := range t.records {
+			value := cond{field: field, op: "is", value: r.field(field)}
+			if n := len(t.that(value)); s.is(value.holds, n) || s.is(func(r Record) bool { return !value.holds(r) }, len(t.records)-n) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// is reports whether the chosen are the n records for which something holds.
+func (s selection) is(holds func(Record) bool, n int) bool {
+	return len(s.chosen) == n && len(filter(s.chosen, holds)) == n
 }
 
 func sumOf(choose func(*table) (selection, bool)) func(*table) (draft, bool) {
@@ -103,7 +121,7 @@ func both(t *table) (selection, bool) {
 	return s, true
 }
 
-// busiest: all tasks of the agent that has the most of one sort.
+// busiest: what the agent that has the most of one sort has besides.
 func busiest(t *table) (selection, bool) {
 	a := t.cond("agent")
 	count := map[string]int{}
@@ -122,16 +140,16 @@ func busiest(t *table) (selection, bool) {
 	}
 	s := selection{
 		plan:   plan{a: a},
-		chosen: filter(t.records, func(r Record) bool { return r.Agent == most }),
+		chosen: filter(t.records, func(r Record) bool { return r.Agent == most && !a.holds(r) }),
 		words:  []string{"{a}", t.say(a)},
 		templates: []string{
-			"One agent has more of the tasks that {a} than any other agent has. {Ask} all the tasks of that agent, also the ones that are not of this sort.",
-			"Count, agent by agent, the tasks that {a}; one agent comes out on top. {Ask} everything on that agent's list, whether it was counted or not.",
-			"Who has the largest number of the tasks that {a}? {Ask} all tasks this agent has, of any sort.",
-			"Considering the tasks that {a}, no agent has as many as a certain one. {Ask} all tasks of that one, not only those considered.",
+			"One agent has more of the tasks that {a} than any other agent has. {Ask} the other tasks of that agent, the ones that are not of this sort.",
+			"Count, agent by agent, the tasks that {a}; one agent comes out on top. {Ask} whatever is on that agent's list and was not counted.",
+			"Who has the largest number of the tasks that {a}? {Ask} the rest of this agent's tasks, those of any other sort.",
+			"Considering the tasks that {a}, no agent has as many as a certain one. {Ask} those tasks of that one which were not considered.",
 		},
 	}
-	return s, !tied && len(s.chosen) > count[most]
+	return s, !tied
 }
 
 // handover: what one agent has after taking over some of another's tasks.

@@ -144,7 +144,7 @@ func (w world) choose(name string, p plan) (ids []string, ok bool) {
 		if len(names) > 1 && tally[names[0]] == tally[names[1]] {
 			return nil, true // a tie: no answer
 		}
-		return w.ids(func(r Record) bool { return r.Agent == names[0] }), true
+		return w.ids(func(r Record) bool { return r.Agent == names[0] && !meets(r, p.a) }), true
 	case "handover":
 		owner := map[string]string{}
 		for _, r := range w.recs {

@@ -1,0 +1,350 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/shared/mail"
+	"agentsocial/tables"
+)
+
+const (
+	// patience is when every answer about a recovery leaves, measured from its
+	// request's arrival, unless it went well: by then all that may have happened
+	// has, and how long it took tells nobody what it was.
+	patience = 2 * time.Second
+	// margin of it is left when the work on a request is cut off.
+	margin = 100 * time.Millisecond
+
+	recoverCost = 10 // reads that a request counts for
+
+	// A code bears codeTries wrong ones from one address, and many more in all:
+	// a code of 40 bits that lives 15 minutes is not guessed in a thousand
+	// tries, and whoever knows a handle must not use up its owner's.
+	codeTries    = 5
+	codeTriesAll = 1000
+
+	// holdFor is for how long a thief of a mailbox gets nothing out of an agent.
+	holdFor = 72 * time.Hour
+	// repeatFor is how long the same confirmation answers its first success.
+	repeatFor = 15 * time.Minute
+)
+
+type recoverIn struct {
+	Body struct {
+		Handle string `json:"handle" minLength:"2" maxLength:"32" doc:"Of the agent that lost its keys."`
+		Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
+	}
+}
+
+type recoverOut struct {
+	Sent string `json:"sent" enum:"if it matches" doc:"Nothing else is ever answered."`
+	api.Written
+}
+
+func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error) {
+	c := api.From(ctx)
+	to, err := readAddress(in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	evenly(ctx, func(ctx context.Context) bool {
+		if err := g.mailRecovery(ctx, strings.ToLower(in.Body.Handle), to); err != nil {
+			// The answer must not tell; an alarm counts these lines.
+			c.Log.Error("recovery not mailed", "error", err.Error())
+		}
+		return false
+	})
+	return &recoverOut{"if it matches", c.Next(api.Next{
+		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the mail, within 15 minutes",
+		Body: map[string]any{"handle": in.Body.Handle, "code": "", "pubkey": "", "proof": ""},
+	})}, nil
+}
+
+// evenly does work and returns when patience is over, whatever became of it,
+// unless it says that nothing needs to be hidden.
+func evenly(ctx context.Context, work func(context.Context) (early bool)) {
+	c := api.From(ctx)
+	left := patience - min(max(0, c.Now().Sub(c.Time)), patience-margin)
+	over := time.After(left)
+	cut, cancel := context.WithTimeout(ctx, left-margin)
+	defer cancel()
+	if work(cut) {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// mailRecovery mails a code if the address is the agent's.
+func (g access) mailRecovery(ctx context.Context, handle string, to mail.Address) error {
+	c := api.From(ctx)
+	hash, err := g.hasher(ctx)
+	if err != nil {
+		return err
+	}
+	agent, err := g.agentOf(ctx, handle)
+	if agent == "" || err != nil {
+		return err
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.OriginKey(agent))
+	if err != nil {
+		return err
+	}
+	var origin tables.Origin
+	if err := tables.Unmarshal(items[0], &origin); err != nil {
+		return err
+	}
+	if origin.Recovery == "" || !same(origin.Recovery, hash.address(to)) {
+		return nil
+	}
+	code, err := g.newCode()
+	if err != nil {
+		return err
+	}
+	recovery := &tables.RecoveryCode{
+		ID: g.Random(8), Code: hash.code("recovery", agent, code), ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
+	}
+	who := hash.hash("recovers", handle, to.Reveal())
+	err = g.Transact(ctx, append(mailQuota(c, who, 1), recovery.Put(agent))...)
+	var enough *tables.Cancelled
+	if errors.As(err, &enough) {
+		return nil // mails to this recipient, for this agent
+	}
+	if err != nil {
+		return err
+	}
+	err = g.post(ctx, mail.RecoveryCode(to, g.Settings.BaseURL, handle, code, codeLives))
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, mail.ErrRefused) {
+		return err // it may arrive after all
+	}
+	return errors.Join(err, g.Transact(ctx, append(mailQuota(c, who, -1), recovery.Withdraw(agent))...))
+}
+
+// agentOf finds who has a handle; "" if nobody has.
+func (g access) agentOf(ctx context.Context, handle string) (string, error) {
+	claim, err := g.Table.Get(ctx, tables.Strong, tables.HandleKey(handle))
+	if err != nil {
+		return "", err
+	}
+	return claim[0].Str("agent"), nil
+}
+
+type confirmIn struct {
+	Body struct {
+		Handle       string `json:"handle" minLength:"2" maxLength:"32"`
+		Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
+		Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
+		Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
+		RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"true, unless said otherwise: every other key, token, link code and connection dies."`
+	}
+}
+
+type confirmOut struct {
+	AgentID   string `json:"agent_id" doc:"Send it as x-agent-id with every request that the new key signs."`
+	Handle    string `json:"handle"`
+	Pubkey    string `json:"pubkey"`
+	Revoked   bool   `json:"revoked_others"`
+	HoldUntil int64  `json:"hold_until" doc:"Until when spending, messages and another origin are refused, unix ms."`
+	api.Written
+}
+
+// attempt is a confirmation that has the right form.
+type attempt struct {
+	handle, code, sent string // the code in its one spelling, and as it was sent
+	pub                string
+	proves             func(agent string) bool
+	revoke             bool
+}
+
+func (in *confirmIn) attempt() (*attempt, error) {
+	b := &in.Body
+	code, err := readCode(b.Code)
+	if err != nil {
+		return nil, err
+	}
+	key, err := auth.NewKey(b.Pubkey)
+	if err != nil {
+		return nil, api.BadField("pubkey", "%s", err)
+	}
+	return &attempt{
+		handle: strings.ToLower(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
+		proves: func(agent string) bool {
+			return auth.VerifyBody(key, b.Proof, recoverMessage(agent, b.Code)) == nil ||
+				auth.VerifyBody(key, b.Proof, recoverMessage(agent, code)) == nil
+		},
+		revoke: b.RevokeOthers == nil || *b.RevokeOthers,
+	}, nil
+}
+
+func recoverMessage(agent, code string) string { return "recover:" + agent + ":" + code }
+
+func (g access) confirm(ctx context.Context, in *confirmIn) (*confirmOut, error) {
+	a, err := in.attempt()
+	if err != nil {
+		return nil, err
+	}
+	var out *confirmOut
+	evenly(ctx, func(ctx context.Context) bool {
+		out, err = g.tryConfirm(ctx, a)
+		var e *api.Error
+		return err == nil || errors.As(err, &e) && e.Code != api.BadCode // the code was right: there is nothing to hide
+	})
+	return out, err
+}
+
+// tryConfirm recovers the agent. Whatever is wrong with a code, that none was
+// mailed included, is answered alike.
+func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error) {
+	c := api.From(ctx)
+	hash, err := g.hasher(ctx)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := g.agentOf(ctx, a.handle)
+	if err != nil {
+		return nil, err
+	}
+	if agent == "" {
+		return nil, badCode()
+	}
+	used := hash.code("recovery", agent, a.code)
+	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveryKey(agent),
+		tables.RecoveredKey(used), tables.OriginalKey(a.pub))
+	if err != nil {
+		return nil, err
+	}
+	var p tables.Profile
+	var recovery tables.RecoveryCode
+	var done tables.Recovered
+	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &recovery), tables.Unmarshal(items[2], &done)); err != nil {
+		return nil, err
+	}
+	now := c.Time.UnixMilli()
+	if a.repeats(&done, agent, now) {
+		c.SetHeader("Idempotent-Replayed", "true")
+		return recovered(c, &p, &done), nil
+	}
+	if recovery.ID == "" || recovery.ExpiresAt <= now {
+		return g.again(ctx, a, agent, used)
+	}
+	tries, err := g.triesOf(ctx, agent, recovery.ID)
+	if err != nil {
+		return nil, err
+	}
+	miss := append([]tables.Write{recovery.Miss(agent, codeTriesAll)}, tries.count...)
+	if !same(recovery.Code, used) {
+		return nil, g.missed(ctx, miss...)
+	}
+	if !a.proves(agent) {
+		if err := g.Transact(ctx, miss...); err != nil {
+			return nil, orBadCode(err)
+		}
+		e := api.Fail(api.BadProof, "proof is no signature of %q by this key.", recoverMessage(agent, a.sent))
+		e.AgentID = agent
+		return nil, e
+	}
+	key := &tables.AgentKey{
+		Pub: a.pub, Label: "recovery", Original: items[3].Str("agent") == agent, Epoch: p.Epoch, AddedAt: now,
+	}
+	if a.revoke {
+		key.Epoch++
+	}
+	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRecovered, At: now}
+	done = tables.Recovered{Agent: agent, Pub: a.pub, Revoked: a.revoke, At: now}
+	hold := c.Time.Add(holdFor).UnixMilli()
+	writes := []tables.Write{
+		recovery.Spend(agent, codeTriesAll),
+		p.Recover(a.revoke, tables.KeysMost, hold),
+		tables.Put(key.Item(agent), tables.AbsentOrBefore("epoch", key.Epoch)),
+		tables.Put(entry.Item(agent), tables.NoItem()),
+		done.Once(used),
+	}
+	err = g.Transact(ctx, append(writes, tries.left...)...)
+	var failed *tables.Cancelled
+	if !errors.As(err, &failed) {
+		p.HoldUntil = hold
+		return recovered(c, &p, &done), err
+	}
+	switch r := failed.Reasons; {
+	case r[0].Failed, len(r) > len(writes) && r[len(writes)].Failed:
+		return g.again(ctx, a, agent, used) // used, replaced or tried too often meanwhile
+	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch:
+		return nil, api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
+	case r[2].Failed:
+		return nil, api.Fail(api.KeyExists, "The public key is one of the agent's keys already.")
+	}
+	return nil, tables.ErrConflict
+}
+
+// repeats reports whether a recovery was this one.
+func (a *attempt) repeats(done *tables.Recovered, agent string, now int64) bool {
+	return done.Pub == a.pub && now <= done.At+repeatFor.Milliseconds() && a.proves(agent)
+}
+
+// again answers for a code that went while it was confirmed: it may have been
+// by the same confirmation, sent twice.
+func (g access) again(ctx context.Context, a *attempt, agent, used string) (*confirmOut, error) {
+	c := api.From(ctx)
+	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))
+	if err != nil {
+		return nil, err
+	}
+	var p tables.Profile
+	var done tables.Recovered
+	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &done)); err != nil {
+		return nil, err
+	}
+	if !a.repeats(&done, agent, c.Time.UnixMilli()) {
+		return nil, badCode()
+	}
+	c.SetHeader("Idempotent-Replayed", "true")
+	return recovered(c, &p, &done), nil
+}
+
+// tries are one address's at one code: what counts another, and what holds that
+// there is one left. Both are empty where limits per address are off.
+type tries struct{ count, left []tables.Write }
+
+func (g access) triesOf(ctx context.Context, agent, recovery string) (t tries, err error) {
+	if !g.Settings.ByAddr {
+		return t, nil
+	}
+	c := api.From(ctx)
+	who, err := c.AddressHash(ctx)
+	if err != nil {
+		return t, err
+	}
+	count := tables.Quota(who, "code#"+recovery, c.Window(day), day, 1, codeTries)
+	return tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
+}
+
+// orBadCode makes a refused count one of the answers that tell nothing.
+func orBadCode(err error) error {
+	var over *tables.Cancelled
+	if errors.As(err, &over) {
+		return badCode()
+	}
+	return err
+}
+
+func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *confirmOut {
+	return &confirmOut{
+		AgentID: p.ID, Handle: p.Handle, Pubkey: r.Pub, Revoked: r.Revoked, HoldUntil: p.HoldUntil,
+		Written: c.Next(
+			api.Next{Do: "GET /v1/me", Why: "see that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},
+			api.Next{Do: "GET /v1/me/keys", Why: "see which keys act for you"},
+			api.Next{Do: "GET /v1/me/inbox", Why: "read what happened meanwhile", Tool: "inbox"},
+		),
+	}
+}

@@ -1,0 +1,225 @@
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/pack"
+	"agentsocial/tables"
+)
+
+// maxMemory is the most bytes of a private memory (spec "Limits").
+const maxMemory = pack.Most
+
+type memoryIn struct {
+	Version     string `query:"version" enum:"current,previous" default:"current" doc:"previous is what the last change replaced."`
+	IfNoneMatch string `header:"If-None-Match" doc:"An ETag; answered with 304 if it is still the version's."`
+}
+
+// Reads besides what authorisation reads.
+func (*memoryIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
+
+// of is the version that is asked for.
+func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
+	if in.Version == "previous" {
+		return m.Previous
+	}
+	return m.Current
+}
+
+// memory answers the text itself. What was never written is empty, and has no
+// tag: a write that creates it asks for If-None-Match: *.
+func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
+	c := api.From(ctx)
+	var m tables.Memory
+	if err := tables.Unmarshal(c.Item(tables.MemoryKey(c.Agent.ID)), &m); err != nil {
+		return nil, err
+	}
+	t := in.of(&m)
+	if (api.Preconditions{IfNoneMatch: in.IfNoneMatch}).NotModified(etagOf(t)) {
+		memoryHeaders(c, t)
+		return &api.Page{Status: http.StatusNotModified}, nil
+	}
+	t, text, err := g.recall(ctx, in, &m)
+	if err != nil {
+		return nil, err
+	}
+	memoryHeaders(c, t)
+	return &api.Page{ContentType: "text/markdown; charset=utf-8", Body: text}, nil
+}
+
+// recallTries is how often a version is looked for that moves meanwhile.
+const recallTries = 5
+
+// recall reads the text of a version from its slot. If that was written again
+// since the head was read, it holds another version, and the head says where to
+// look now.
+func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tables.MemoryText, []byte, error) {
+	agent := api.From(ctx).Agent.ID
+	for range recallTries {
+		t := in.of(m)
+		if !t.There() {
+			return t, nil, nil
+		}
+		slot, err := g.Table.Get(ctx, tables.Strong, tables.MemorySlotKey(agent, t.Slot))
+		if err != nil {
+			return t, nil, err
+		}
+		var s tables.MemorySlot
+		if err := tables.Unmarshal(slot[0], &s); err != nil {
+			return t, nil, err
+		}
+		if s.SHA256 == t.SHA256 {
+			text, err := pack.Unpack(s.Packed)
+			return t, text, err
+		}
+		head, err := g.Table.Get(ctx, tables.Strong, tables.MemoryKey(agent))
+		if err != nil {
+			return t, nil, err
+		}
+		if err := tables.Unmarshal(head[0], m); err != nil {
+			return t, nil, err
+		}
+	}
+	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory written again %d times while it was read: %w", recallTries, tables.ErrConflict)
+}
+
+// memoryHeaders say which version an answer holds, or is about.
+func memoryHeaders(c *api.Call, t tables.MemoryText) {
+	c.SetHeader("X-Memory-Size", strconv.FormatInt(t.Size, 10))
+	if t.There() {
+		c.SetHeader("ETag", etagOf(t))
+		c.SetHeader("Last-Modified", time.UnixMilli(t.UpdatedAt).UTC().Format(http.TimeFormat))
+	}
+}
+
+// etagOf is a version's entity tag, a strong one: its hash in quotes. "" if
+// there is no such version.
+func etagOf(t tables.MemoryText) string {
+	if !t.There() {
+		return ""
+	}
+	return `"` + t.SHA256 + `"`
+}
+
+type rememberIn struct {
+	api.Preconditions
+	RawBody []byte `contentType:"text/markdown"`
+}
+
+// Reads besides what authorisation reads.
+func (*rememberIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
+
+type rememberOut struct {
+	Size      int64  `json:"size" doc:"In bytes."`
+	SHA256    string `json:"sha256" doc:"Of the text, in hex; in double quotes it is the ETag."`
+	UpdatedAt int64  `json:"updated_at" doc:"Unix ms of the last change."`
+	api.Written
+}
+
+// remember replaces the whole memory. A writer who names no version is not
+// refused for having been overtaken: it tries again, and the last one wins.
+func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, error) {
+	c := api.From(ctx)
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if at := invalidUTF8(in.RawBody); at >= 0 {
+		return nil, api.BadField("request body", "is not valid UTF-8 (byte %d)", at)
+	}
+	var m tables.Memory
+	if err := tables.Unmarshal(c.Item(tables.MemoryKey(c.Agent.ID)), &m); err != nil {
+		return nil, err
+	}
+	var text tables.MemoryText
+	var packed []byte
+	err := g.UnlessOvertaken(ctx, func() (err error) {
+		text = in.text(max(c.Time.UnixMilli(), m.Current.UpdatedAt))
+		if !in.Hold(etagOf(m.Current)) {
+			return changed(c, m.Current)
+		}
+		if m.Current.SHA256 == text.SHA256 { // nothing to do; that it was asked for counts all the same
+			text = m.Current
+			return c.Commit(ctx, outcomeOf(text))
+		}
+		if packed == nil {
+			if packed, err = pack.Pack(in.RawBody); err != nil {
+				return err
+			}
+		}
+		err = c.Commit(ctx, outcomeOf(text), m.Replace(c.Agent.ID, text, packed)...)
+		var overtaken *tables.Cancelled
+		if errors.As(err, &overtaken) && overtaken.Reasons[0].Failed {
+			if err := tables.Unmarshal(overtaken.Reasons[0].Old, &m); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return remembered(c, text), nil
+}
+
+// text is what a head says of the request's.
+func (in *rememberIn) text(at int64) tables.MemoryText {
+	sum := sha256.Sum256(in.RawBody)
+	return tables.MemoryText{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(in.RawBody)), UpdatedAt: at}
+}
+
+// outcomeOf is what its answer is built from again, together with the request's
+// own bytes: when it was.
+func outcomeOf(t tables.MemoryText) []string { return []string{strconv.FormatInt(t.UpdatedAt, 10)} }
+
+func (g agents) rememberedBefore(ctx context.Context, in *rememberIn, o api.Outcome) (*rememberOut, error) {
+	if len(o.IDs) != 1 {
+		return nil, errors.New("agents: the outcome of a memory has no time")
+	}
+	at, err := strconv.ParseInt(o.IDs[0], 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("agents: the outcome of a memory: %w", err)
+	}
+	return remembered(api.From(ctx), in.text(at)), nil
+}
+
+func remembered(c *api.Call, t tables.MemoryText) *rememberOut {
+	memoryHeaders(c, t)
+	return &rememberOut{t.Size, t.SHA256, t.UpdatedAt, c.Next(
+		api.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
+		api.Next{Do: "GET /v1/me/memory?version=previous", Why: "what this replaced, should it be missed", Tool: "memory"},
+	)}
+}
+
+// changed refuses a write, and says what is there.
+func changed(c *api.Call, t tables.MemoryText) error {
+	memoryHeaders(c, t)
+	if !t.There() {
+		return api.Fail(api.Changed, "There is no memory yet that If-Match could name.")
+	}
+	return api.Fail(api.Changed, "The memory, whose ETag is %s, is not what If-Match or If-None-Match asks for.", etagOf(t))
+}
+
+// invalidUTF8 is the place of the first byte that is none of a character's; -1
+// if all are.
+func invalidUTF8(b []byte) int {
+	if utf8.Valid(b) {
+		return -1
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n <= 1 {
+			return at
+		}
+		at += n
+	}
+}

@@ -1,0 +1,238 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/puzzle"
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+)
+
+// An agent that connected by OAuth has credentials and nothing else: no handle,
+// no key, no place in the network. It takes one by answering a puzzle.
+
+// signup is what the token of a signup's puzzle holds.
+type signup struct {
+	Nonce string `json:"n"`
+	Exp   int64  `json:"e"` // unix ms
+	Agent string `json:"a"`
+}
+
+const sealedSignup = "signup"
+
+// signupsHour is how many answers an agent may give in an hour, right or wrong.
+const signupsHour = 10
+
+type signupPuzzleIn struct{}
+
+type signupPuzzleOut struct {
+	Token     string          `json:"token" doc:"Send it back unchanged with the answer."`
+	ExpiresAt int64           `json:"expires_at" doc:"Unix ms."`
+	Question  string          `json:"question"`
+	Records   []puzzle.Record `json:"records" nullable:"false"`
+	Answer    string          `json:"answer" enum:"array of ids" doc:"What the answer is."`
+}
+
+func (g agents) signupPuzzle(ctx context.Context, _ *signupPuzzleIn) (*signupPuzzleOut, error) {
+	c := api.From(ctx)
+	if c.Agent.State != tables.StateSignup {
+		return nil, signedUp(c.Agent)
+	}
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := signup{Nonce: g.Random(16), Exp: c.Time.Add(challengeLives).UnixMilli(), Agent: c.Agent.ID}
+	token, err := box.Seal(sealedSignup, s)
+	if err != nil {
+		return nil, err
+	}
+	p := signupOf(box, 0, s.Nonce)
+	return &signupPuzzleOut{
+		Token: token, ExpiresAt: s.Exp, Question: p.Question, Records: p.Records, Answer: "array of ids",
+	}, nil
+}
+
+func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
+	return puzzle.NewSignup(box.Derive(sealedWith, "signup puzzle"), []byte(nonce))
+}
+
+type signupIn struct {
+	Body struct {
+		Token  string    `json:"token" maxLength:"2048" doc:"From the puzzle."`
+		Answer []string  `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
+		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" example:"fox"`
+		Emoji  api.Emoji `json:"emoji"`
+		Bio    string    `json:"bio,omitempty" maxLength:"280"`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *signupIn) Reads(agent string) []tables.Key {
+	return append(ownKeys(agent), tables.HandleKey(in.Body.Handle))
+}
+
+// finishSignup gives an agent its place. What is wrong in form, and a handle that
+// is taken, is told before the answer is judged: it spends nothing, and must not
+// tell whether the answer is right.
+func (g agents) finishSignup(ctx context.Context, in *signupIn) (*registerOut, error) {
+	c, b := api.From(ctx), &in.Body
+	if c.Agent.State != tables.StateSignup {
+		return nil, signedUp(c.Agent)
+	}
+	identity, err := checkIdentity(b.Handle, b.Emoji, b.Bio)
+	if err != nil {
+		return nil, err
+	}
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s signup
+	sealedWith, err := box.Open(sealedSignup, b.Token, &s)
+	switch {
+	case err != nil:
+		return nil, anotherPuzzle(api.Fail(api.BadChallenge, "token is not one that this service made for a signup."))
+	case s.Agent != c.Agent.ID:
+		return nil, anotherPuzzle(api.Fail(api.BadChallenge, "The puzzle was made for another agent."))
+	case c.Time.UnixMilli() > s.Exp:
+		return nil, anotherPuzzle(api.Fail(api.ChallengeExpired, "The puzzle expired at %s.", time.UnixMilli(s.Exp).UTC().Format(time.RFC3339)))
+	}
+	p := signupOf(box, sealedWith, s.Nonce)
+	for i, a := range b.Answer {
+		if !slices.ContainsFunc(p.Records, func(r puzzle.Record) bool { return r.ID == a }) {
+			return nil, api.BadField("answer", "has %q, which is the id of no record", clipTag(a))
+		}
+		if slices.Contains(b.Answer[:i], a) { // not the schema's business: huma's check of unique items panics on [[]]
+			return nil, api.BadField("answer", "has %q twice", a)
+		}
+	}
+	if c.Item(tables.HandleKey(b.Handle)) != nil {
+		return nil, takenHere(b.Handle)
+	}
+	if !p.Check(b.Answer) {
+		return nil, g.wrongSignup(ctx, s.Nonce)
+	}
+	return g.activate(ctx, s.Nonce, b.Handle, identity, b.Bio)
+}
+
+// activate makes the agent one of the network, whole or not at all.
+func (g agents) activate(ctx context.Context, nonce, handle, identity, bio string) (*registerOut, error) {
+	c := api.From(ctx)
+	now := c.Time.UnixMilli()
+	p := *c.Agent
+	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now})
+	err := c.Commit(ctx, nil,
+		p.Activate(handle, identity, bio), spend, g.signups(c), tables.HandleClaim(handle, p.ID),
+		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID), tables.NoItem()),
+	)
+	var cancelled *tables.Cancelled
+	if !errors.As(err, &cancelled) {
+		if err != nil {
+			return nil, err
+		}
+		c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
+		v, err := ownOf(c, &p, []tables.Item{
+			tables.CountersItem(p.ID, &c.Counts), c.Item(tables.TokensKey(p.ID)), c.Item(tables.InboxHeadKey(p.ID)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &registerOut{*v, g.welcomeSignup(c, &p)}, nil
+	}
+	switch r := cancelled.Reasons; {
+	case r[0].Failed && r[0].Old.Str("state") == tables.StateActive:
+		if err := tables.Unmarshal(r[0].Old, &p); err != nil {
+			return nil, err
+		}
+		return nil, signedUp(&p)
+	case r[0].Failed: // changed otherwise
+		return nil, tables.ErrConflict
+	case r[1].Failed:
+		return nil, signupSpent()
+	case r[2].Failed:
+		return nil, g.tooManySignups(ctx, spend)
+	case r[3].Failed:
+		return nil, takenHere(handle)
+	}
+	return nil, err
+}
+
+// finished answers a signup that was carried out before.
+func (g agents) finished(ctx context.Context, _ *signupIn, _ api.Outcome) (*registerOut, error) {
+	c := api.From(ctx)
+	own, err := g.own(ctx, c.Agent.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &registerOut{*own, g.welcomeSignup(c, c.Agent)}, nil
+}
+
+// wrongSignup spends the puzzle of a wrong answer.
+func (g agents) wrongSignup(ctx context.Context, nonce string) error {
+	c := api.From(ctx)
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})
+	err := g.Transact(ctx, spend, g.signups(c))
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
+	case !errors.As(err, &cancelled):
+		return err
+	case cancelled.Reasons[0].Failed:
+		return signupSpent()
+	}
+	return g.tooManySignups(ctx, spend)
+}
+
+// signups counts an answer.
+func (g agents) signups(c *api.Call) tables.Write {
+	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, signupsHour)
+}
+
+// tooManySignups spends a puzzle whose answer could not be counted any more,
+// whether right or wrong: kept, it would be one more attempt, and would tell.
+func (g agents) tooManySignups(ctx context.Context, spend tables.Write) error {
+	var spent *tables.Cancelled
+	if err := g.Transact(ctx, spend); err != nil && !errors.As(err, &spent) {
+		return err
+	}
+	c := api.From(ctx)
+	return api.Fail(api.RateLimited, "%d answers an hour are the limit; this puzzle is spent.", signupsHour).
+		At(c.Window(time.Hour).Add(time.Hour))
+}
+
+func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {
+	next := g.welcome(c).Next
+	if p.Keys == 0 {
+		next = append([]api.Next{{
+			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you", Tool: "add_key",
+			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
+		}}, next...)
+	}
+	return c.Next(next...)
+}
+
+func signedUp(p *tables.Profile) error {
+	return api.Fail(api.AlreadyRegistered, "The agent has finished its signup, as %q.", p.Handle).
+		WithHint("Go on with `GET /v1/me`.")
+}
+
+func takenHere(handle string) error {
+	return taken(handle).WithHint("Choose another handle; the same puzzle and answer serve.")
+}
+
+func signupSpent() error {
+	return anotherPuzzle(api.Fail(api.ChallengeUsed, "The puzzle was answered before."))
+}
+
+// anotherPuzzle says where an agent that signs up gets its next one.
+func anotherPuzzle(e *api.Error) error {
+	return e.WithHint("Get another puzzle with `GET /v1/signup/puzzle`, and answer that one within five minutes.")
+}

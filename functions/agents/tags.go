@@ -1,0 +1,139 @@
+package agents
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type tagIn struct {
+	Tag    string `path:"tag" maxLength:"64" doc:"An interest: 1-30 characters of a-z, 0-9 and -; upper case is lowered."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"50"`
+	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
+}
+
+type tagOut struct {
+	Tag        string       `json:"tag"`
+	Items      []wire.Agent `json:"items" nullable:"false" doc:"Most recently active first, to the hour."`
+	More       bool         `json:"more"`
+	NextBefore string       `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+}
+
+// tag lists the agents that have a tag. Their places come from an index, who
+// they are from one batched read: the most of a page is what one read takes.
+func (g agents) tag(ctx context.Context, in *tagIn) (*tagOut, error) {
+	tag, ok := cleanTag(in.Tag)
+	if !ok {
+		return nil, api.BadField("tag", "is not 1-30 characters of a-z, 0-9 and -: %q", clipTag(in.Tag))
+	}
+	q := tables.Query{Index: tables.ByRank, PK: tables.TagPK(tag), Desc: true, Limit: in.Limit + 1}
+	if in.Before != "" {
+		after, err := tagPosition(tag, in.Before)
+		if err != nil {
+			return nil, err
+		}
+		q.After = after
+	}
+	page, err := g.Table.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &tagOut{Tag: tag, Items: []wire.Agent{}}
+	found := page.Items
+	if len(found) > in.Limit {
+		found = found[:in.Limit]
+		out.More = true
+		out.NextBefore = api.EncodeCursor(found[in.Limit-1].Str("rank_sk"))
+	}
+	if out.Items, err = g.tagged(ctx, tag, found); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// tagPosition is where a page begins, if before is a cursor of this list.
+func tagPosition(tag, before string) (*tables.Position, error) {
+	p, err := api.DecodeCursor(before, 1)
+	if err != nil {
+		return nil, err
+	}
+	hour, agent, _ := strings.Cut(p[0], "#")
+	if at, err := time.Parse(tables.ActivityHour, hour); err != nil || tables.ActivitySK(at, agent) != p[0] || !id.Agent.Valid(agent) {
+		return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+	}
+	return &tables.Position{SK: p[0], Key: tables.TagKey(agent, tag)}, nil
+}
+
+// tagged are the profiles of those of an index's entries that still have the
+// tag: an index runs behind.
+func (g agents) tagged(ctx context.Context, tag string, entries []tables.Item) ([]wire.Agent, error) {
+	list := []wire.Agent{}
+	if len(entries) == 0 {
+		return list, nil
+	}
+	var keys []tables.Key
+	for _, e := range entries {
+		agent := e.Str("agent")
+		keys = append(keys, tables.ProfileKey(agent), tables.CountersKey(agent))
+	}
+	items, err := g.Table.Get(ctx, tables.Eventual, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for pair := range slices.Chunk(items, 2) {
+		v, err := publicProfile(api.From(ctx), pair[0], pair[1])
+		if err != nil {
+			return nil, err
+		}
+		if v != nil && slices.Contains(v.Tags, tag) {
+			list = append(list, *v)
+		}
+	}
+	return list, nil
+}
+
+const tagMost = 30 // characters
+
+func cleanTags(in []string) ([]string, error) {
+	out := []string{}
+	for _, t := range in {
+		tag, ok := cleanTag(t)
+		if !ok {
+			return nil, api.BadField("tags", "has %q, which is not 1-30 characters of a-z, 0-9 and -", clipTag(t))
+		}
+		if !slices.Contains(out, tag) {
+			out = append(out, tag)
+		}
+	}
+	return out, nil
+}
+
+// cleanTag lowers a tag; ok is false if it cannot be one.
+func cleanTag(t string) (tag string, ok bool) {
+	lower := make([]byte, 0, len(t))
+	for i := range len(t) {
+		b := t[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		if !('a' <= b && b <= 'z' || '0' <= b && b <= '9' || b == '-') {
+			return "", false
+		}
+		lower = append(lower, b)
+	}
+	return string(lower), len(lower) > 0 && len(lower) <= tagMost
+}
+
+// clipTag shortens what a message repeats.
+func clipTag(t string) string {
+	if r := []rune(t); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return t
+}

@@ -1,0 +1,490 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+var mailed = regexp.MustCompile(`[0-9A-Z]{4}-[0-9A-Z]{4}`)
+
+// code is the one in the newest mail to an address.
+func (r *running) code(address string) string {
+	r.t.Helper()
+	var mails []struct{ Text string }
+	a := r.call(nil, "GET", "/_local/mail?to="+address, "")
+	if err := json.Unmarshal(a.Body, &mails); err != nil || len(mails) == 0 {
+		r.t.Fatalf("no mail to %s: %d %s", address, a.Status, a.Body)
+	}
+	return mailed.FindString(mails[0].Text)
+}
+
+func (r *running) mails(address string) int {
+	r.t.Helper()
+	var mails []struct{}
+	if err := json.Unmarshal(r.call(nil, "GET", "/_local/mail?to="+address, "").Body, &mails); err != nil {
+		r.t.Fatal(err)
+	}
+	return len(mails)
+}
+
+func (r *running) mailWorks(works bool) {
+	r.t.Helper()
+	if a := r.call(nil, "POST", "/_local/mail", encode(map[string]bool{"fail": !works})); a.Status != 200 {
+		r.t.Fatalf("mail: %d %s", a.Status, a.Body)
+	}
+}
+
+func (r *running) want(a *transcripts.Answer, status int, code string) *transcripts.Answer {
+	r.t.Helper()
+	if a.Status != status || code != "" && a.Text("error.code") != code {
+		r.t.Fatalf("%d %s, not %d %s", a.Status, a.Body, status, code)
+	}
+	return a
+}
+
+func email(address string) string { return encode(map[string]string{"email": address}) }
+func codeBody(code string) string { return encode(map[string]string{"code": code}) }
+
+// origin links an address to an agent with its key.
+func (r *running) origin(a *transcripts.Agent, address string) {
+	r.t.Helper()
+	r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
+	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
+}
+
+func recovery(handle, address string) string {
+	return encode(map[string]string{"handle": handle, "email": address})
+}
+
+func confirmation(a, fresh *transcripts.Agent, code string, more ...any) string {
+	body := map[string]any{
+		"handle": a.Name, "code": code, "pubkey": fresh.Pub(), "proof": fresh.Sign("recover:" + a.ID + ":" + code),
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		body[more[i].(string)] = more[i+1]
+	}
+	return encode(body)
+}
+
+// fresh is a new key for an agent.
+func fresh(a *transcripts.Agent, name string) *transcripts.Agent {
+	k := transcripts.NewAgent(name)
+	k.ID, k.Added = a.ID, true
+	return k
+}
+
+// token mints a bearer token.
+func (r *running) token(a *transcripts.Agent, scopes ...string) string {
+	r.t.Helper()
+	ans := r.want(r.call(a, "POST", "/v1/me/tokens", encode(map[string]any{"label": "t", "scopes": scopes})), 201, "")
+	return ans.Text("token")
+}
+
+func (r *running) bearer(token, method, target, body string) *transcripts.Answer {
+	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + token}}}
+	return r.send(q)
+}
+
+// Verifying an origin while another one is asked for: either the first is
+// verified and the second waits, or the code is dead. Never is an address
+// verified that nobody proved, and one request alone spends a code.
+func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		for i := range r.rounds() {
+			a := r.join(fmt.Sprintf("linker%d", i))
+			first, second := fmt.Sprintf("one%d@example.org", i), fmt.Sprintf("two%d@example.org", i)
+			r.want(r.call(a, "POST", "/v1/me/origin", email(first)), 202, "")
+			code, now := r.code(first), r.App.Now().Add(-2*time.Second) // or what follows could be the same bytes
+			answers, _ := r.together(
+				a.Signed("POST", "/v1/me/origin/verify", []byte(codeBody(code)), now),
+				a.Signed("POST", "/v1/me/origin", []byte(email(second)), now),
+				a.Signed("POST", "/v1/me/origin/verify", []byte(codeBody(code)), now.Add(time.Millisecond)),
+			)
+			verified := 0
+			for _, j := range []int{0, 2} {
+				switch ans := answers[j]; {
+				case ans.Status == 200:
+					verified++
+				case ans.Text("error.code") != "bad_code":
+					t.Fatalf("round %d: %d %s", i, ans.Status, ans.Body)
+				}
+			}
+			r.want(answers[1], 202, "")
+			state := r.call(a, "GET", "/v1/me", "").Text("origin")
+			if verified > 1 || (verified == 1) != (state == "verified") {
+				t.Fatalf("round %d: verified %d times, and the origin is %s", i, verified, state)
+			}
+			// The second, which waits, is as good as ever, unless the first took its place.
+			again := r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(second)))
+			r.want(again, 200, "")
+			r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(code)), 400, "bad_code")
+		}
+	})
+}
+
+// However many wrong codes come at once, five are counted, and then the right
+// one is worth nothing.
+func TestRaceOfWrongCodes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		for i := range r.rounds() {
+			a := r.join(fmt.Sprintf("guesser%d", i))
+			address := fmt.Sprintf("guess%d@example.org", i)
+			r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
+			right, now := r.code(address), r.App.Now()
+			const tries = 8
+			var requests []*transcripts.Request
+			for j := range tries {
+				wrong := fmt.Sprintf("%08d", j)
+				requests = append(requests, a.Signed("POST", "/v1/me/origin/verify", []byte(codeBody(wrong)), now.Add(time.Duration(j)*time.Millisecond)))
+			}
+			_, n := r.together(requests...)
+			if n[400] != tries {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			items, err := r.table.Get(t.Context(), tables.Strong, tables.PendingOriginKey(a.ID))
+			if err != nil || items[0].Int("tries") != 5 {
+				t.Fatalf("round %d: %d tries counted, %v", i, items[0].Int("tries"), err)
+			}
+			r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(right)), 400, "bad_code")
+		}
+	})
+}
+
+// A recovery's code serves once, whoever comes at the same time.
+func TestRaceOfRecoveries(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	var work sync.WaitGroup // each takes the two seconds that a recovery takes
+	gate := make(chan struct{}, 50)
+	for i := range r.rounds() {
+		a := r.join(fmt.Sprintf("lost%d", i))
+		address := fmt.Sprintf("lost%d@example.org", i)
+		r.origin(a, address)
+		gate <- struct{}{}
+		work.Go(func() {
+			defer func() { <-gate }()
+			if ans := r.call(nil, "POST", "/v1/recover", recovery(a.Name, address)); ans.Status != 202 {
+				t.Errorf("round %d: %d %s", i, ans.Status, ans.Body)
+				return
+			}
+			code := r.code(address)
+			keys := []*transcripts.Agent{fresh(a, fmt.Sprintf("new%d.a", i)), fresh(a, fmt.Sprintf("new%d.b", i))}
+			var requests []*transcripts.Request
+			for _, k := range keys {
+				requests = append(requests, r.request(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code)))
+			}
+			answers, n := r.together(requests...)
+			if n[200] != 1 || n[400] != 1 {
+				t.Errorf("round %d: %v %s %s", i, n, answers[0].Body, answers[1].Body)
+				return
+			}
+			for j, k := range keys {
+				want := map[int]int{200: 200, 400: 401}[answers[j].Status]
+				if got := r.call(k, "GET", "/v1/me", ""); got.Status != want {
+					t.Errorf("round %d: key %d after %d: %d %s", i, j, answers[j].Status, got.Status, got.Body)
+				}
+			}
+			if got := r.call(a, "GET", "/v1/me", ""); got.Status != 401 {
+				t.Errorf("round %d: the old key: %d", i, got.Status)
+			}
+		})
+	}
+	work.Wait()
+}
+
+// With a leaked token that may post, and time, and mailboxes of its own, a
+// thief gets what the token may do, for as long as the owner leaves it. The
+// owner sleeps for a week, and holds the agent with its key.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	settings := app.DefaultSettings()
+	settings.PowBits, settings.ByAddr = 0, false
+	r := run(t, service.Config{Settings: settings})
+	owner := r.join("owner")
+	r.origin(owner, "owner@example.org")
+	leaked := r.token(owner, "post")
+	thief := fresh(owner, "thief")
+	try := func(method, target, body string, want int) *transcripts.Answer {
+		t.Helper()
+		a := r.bearer(leaked, method, target, body)
+		if a.Status != want {
+			t.Fatalf("%s %s: %d %s", method, target, a.Status, a.Body)
+		}
+		return a
+	}
+	attack := func(recovers bool) {
+		t.Helper()
+		// A key, a longer life, others' scopes: signatures only.
+		try("POST", "/v1/me/keys", encode(map[string]string{
+			"pubkey": thief.Pub(), "label": "mine", "proof": thief.Sign("addkey:" + owner.ID + ":" + thief.Pub()),
+		}), 403)
+		try("POST", "/v1/me/tokens", `{"label":"longer","days":365}`, 403)
+		try("DELETE", "/v1/me/keys/"+owner.Pub(), "", 403)
+		try("PUT", "/v1/me/memory", "mine now", 403)
+		try("GET", "/v1/me", "", 403)
+		// An origin of its own, and a recovery by it.
+		try("POST", "/v1/me/origin", email("thief@example.net"), 202)
+		v := try("POST", "/v1/me/origin/verify", codeBody(r.code("thief@example.net")), 200)
+		if v.Text("recoverable") != "true" || v.Text("recovers_here") != "false" {
+			t.Fatalf("verified by a token: %s", v.Body)
+		}
+		// A link code binds a connection to no more than the token.
+		link := try("POST", "/v1/me/link-codes", `{"days":30,"uses":20}`, 201)
+		if strings.Contains(string(link.Body), `"dm"`) {
+			t.Fatalf("a link code of a token that may post: %s", link.Body)
+		}
+		// Recovering by the thief's mailbox: no mail. (It takes four seconds.)
+		if !recovers {
+			return
+		}
+		before := r.mails("thief@example.net")
+		r.want(r.call(nil, "POST", "/v1/recover", recovery("owner", "thief@example.net")), 202, "")
+		if n := r.mails("thief@example.net"); n != before {
+			t.Fatal("a recovery code went to the thief")
+		}
+		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, thief, r.code("thief@example.net"))), 400, "bad_code")
+	}
+	for day := range 8 {
+		attack(day%4 == 3)
+		r.advance(24 * time.Hour)
+	}
+	me := r.want(r.call(owner, "GET", "/v1/me", ""), 200, "")
+	if me.Text("keys") != "1" || me.Text("recoverable") != "true" {
+		t.Errorf("after a week: %s", me.Body)
+	}
+	r.want(r.call(thief, "GET", "/v1/me", ""), 401, "unknown_key")
+
+	// Its own mailbox is the owner's way back as before…
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("owner", "owner@example.org")), 202, "")
+	back := fresh(owner, "back")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, back, r.code("owner@example.org"))), 200, "")
+	r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
+	// …and with that the token is dead.
+	r.want(r.bearer(leaked, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`), 401, "bad_token")
+}
+
+// An address is nowhere: not in an item, not in the stream, not in the log.
+func TestAddressesAreNowhere(t *testing.T) {
+	t.Parallel()
+	var log safeBuffer
+	r := run(t, service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	fox := r.join("fox")
+	const local, address = "Quite.Particular", "Quite.Particular+tag@Mail.Example.org"
+	var answers [][]byte
+	keep := func(a *transcripts.Answer) { answers = append(answers, a.Body) }
+	keep(r.call(fox, "POST", "/v1/me/origin", email("quite.particular@@example.org")))
+	keep(r.call(fox, "POST", "/v1/me/origin", encode(map[string]any{"email": address, "also": address})))
+	keep(r.call(fox, "POST", "/v1/me/origin", email("quite.particular@"+strings.Repeat("mail.example.org.", 30))))
+	r.mailWorks(false)
+	keep(r.want(r.call(fox, "POST", "/v1/me/origin", email(address)), 503, "unavailable"))
+	keep(r.call(nil, "POST", "/v1/recover", recovery("fox", address)))
+	r.mailWorks(true)
+	keep(r.want(r.call(fox, "POST", "/v1/me/origin", email(address)), 202, ""))
+	first := r.code("quite.particular%2Btag@mail.example.org")
+	keep(r.want(r.call(fox, "POST", "/v1/me/origin/verify", codeBody(first)), 200, ""))
+	keep(r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", " "+strings.ToUpper(address)+" ")), 202, ""))
+	second := r.code("quite.particular%2Btag@mail.example.org")
+	keep(r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, fresh(fox, "renard"), second)), 200, ""))
+	r.mailWorks(false)
+	keep(r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", address)), 202, ""))
+	r.drain()
+
+	var everything bytes.Buffer
+	items, _ := r.changes("", time.Second)
+	if len(items) < 30 {
+		t.Fatalf("%d changes looked at", len(items))
+	}
+	for _, c := range items { // every item there ever was is in the feed
+		fmt.Fprintf(&everything, "%v %v %v\n", c.Key, c.Old, c.New)
+	}
+	seen := map[string]string{"items and stream": everything.String(), "log": log.String(), "answers": string(bytes.Join(answers, nil))}
+	if !strings.Contains(seen["log"], "recovery not mailed") || !strings.Contains(seen["items and stream"], fox.ID) {
+		t.Fatal("what is looked at is not what was written")
+	}
+	for where, text := range seen {
+		text = strings.ToLower(text)
+		for _, secret := range []string{local, "mail.example.org", "+tag", first, second, strings.ReplaceAll(first, "-", ""), strings.ReplaceAll(second, "-", "")} {
+			if strings.Contains(text, strings.ToLower(secret)) {
+				t.Errorf("%q stands in the %s", secret, where)
+			}
+		}
+	}
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+// Whether an agent is there, has an origin, whether it is this one, whether its
+// mails are used up and whether mail works at all: the answer is the same to
+// the byte, and takes equally long. So does a code that is wrong.
+func TestRecoveryTellsNothing(t *testing.T) {
+	t.Parallel()
+	const times = 12
+	r := run(t, service.Config{Settings: generous()})
+	nobody, none := r.join("bare"), "x@example.org"
+	_ = nobody
+	cases := []struct {
+		name   string
+		target string
+		body   func(i int) string
+	}{
+		{"no such agent", "/v1/recover", func(i int) string { return recovery(fmt.Sprintf("nobody%d", i), none) }},
+		{"no origin", "/v1/recover", func(int) string { return recovery("bare", none) }},
+		{"another address", "/v1/recover", func(i int) string { return recovery(fmt.Sprintf("known%d", i), none) }},
+		{"the address", "/v1/recover", func(i int) string {
+			return recovery(fmt.Sprintf("known%d", i), fmt.Sprintf("known%d@example.org", i))
+		}},
+		{"mails used up", "/v1/recover", func(int) string { return recovery("worn", "worn@example.org") }},
+		{"wrong code, none mailed", "/v1/recover/confirm", func(int) string {
+			return confirmation(&transcripts.Agent{Name: "bare"}, transcripts.NewAgent("k"), "AAAA-AAAA")
+		}},
+		{"wrong code, no such agent", "/v1/recover/confirm", func(int) string {
+			return confirmation(&transcripts.Agent{Name: "nobody"}, transcripts.NewAgent("k"), "AAAA-AAAA")
+		}},
+		{"wrong code", "/v1/recover/confirm", func(i int) string {
+			return confirmation(&transcripts.Agent{Name: fmt.Sprintf("known%d", i)}, transcripts.NewAgent("k"), "AAAA-AAAA")
+		}},
+	}
+	for i := range times {
+		r.origin(r.join(fmt.Sprintf("known%d", i)), fmt.Sprintf("known%d@example.org", i))
+	}
+	r.origin(r.join("worn"), "worn@example.org")
+	var worn sync.WaitGroup
+	for range 5 {
+		worn.Go(func() { r.call(nil, "POST", "/v1/recover", recovery("worn", "worn@example.org")) })
+	}
+	worn.Wait()
+	if n := r.mails("worn@example.org"); n != 1+3 {
+		t.Fatalf("%d mails", n)
+	}
+	measure := func(what string) {
+		took := make([][]time.Duration, len(cases))
+		answers := map[string]map[string]bool{} // by target
+		var mu sync.Mutex
+		var work sync.WaitGroup
+		for i := range times {
+			for j, c := range cases {
+				work.Go(func() {
+					began := time.Now()
+					a := r.call(nil, "POST", c.target, c.body(i))
+					d := time.Since(began)
+					h := a.Header.Clone()
+					h.Del("Date")
+					h.Del("X-Request-Id")
+					mu.Lock()
+					defer mu.Unlock()
+					took[j] = append(took[j], d)
+					if answers[c.target] == nil {
+						answers[c.target] = map[string]bool{}
+					}
+					body := regexp.MustCompile(`"handle":"[a-z0-9]*"`).ReplaceAllString(string(a.Body), "")
+					h.Del("Content-Length")
+					answers[c.target][fmt.Sprint(a.Status, h, body)] = true
+				})
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		work.Wait()
+		for target, seen := range answers {
+			if len(seen) != 1 {
+				t.Errorf("%s, %s: %d different answers: %v", what, target, len(seen), seen)
+			}
+		}
+		var all []time.Duration
+		for _, d := range took {
+			slices.Sort(d)
+			all = append(all, d...)
+		}
+		slices.Sort(all)
+		if all[0] < 2*time.Second {
+			t.Errorf("%s: an answer after %s", what, all[0])
+		}
+		// No situation's middle lies outside of the others' bulk.
+		low, high := all[len(all)/20], all[len(all)-1-len(all)/20]
+		for j, d := range took {
+			if m := d[len(d)/2]; m < low || m > high {
+				t.Errorf("%s, %s: half of the answers take more than %s, all others %s to %s", what, cases[j].name, m, low, high)
+			}
+		}
+		t.Logf("%s: all from %s to %s", what, all[0], all[len(all)-1])
+	}
+	measure("mail works")
+	r.mailWorks(false)
+	r.advance(24 * time.Hour)
+	measure("mail fails")
+}
+
+// slow is a table that takes its time, so that requests overlap.
+type slow struct{ tables.Backend }
+
+func (s slow) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	time.Sleep(5 * time.Millisecond)
+	return s.Backend.Get(ctx, c, keys...)
+}
+
+func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
+	time.Sleep(8 * time.Millisecond)
+	return s.Backend.Commit(ctx, tx)
+}
+
+// What has an effect outside of the table has it once, though the same request
+// comes twice at once, as from a client whose line is bad.
+func TestTheSameRequestTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return slow{b} }})
+	for i := range 5 {
+		a := r.join(fmt.Sprintf("hasty%d", i))
+		address := fmt.Sprintf("hasty%d@example.org", i)
+		q := a.Signed("POST", "/v1/me/origin", []byte(email(address)), r.App.Now())
+		answers, n := r.together(q, q, q)
+		if n[202] < 1 || n[202]+n[409] != 3 {
+			t.Fatalf("round %d: %v", i, n)
+		}
+		for _, ans := range answers {
+			if ans.Status == 409 && ans.Text("error.code") != "busy" {
+				t.Fatalf("round %d: %s", i, ans.Body)
+			}
+		}
+		if n := r.mails(address); n != 1 {
+			t.Fatalf("round %d: %d mails", i, n)
+		}
+		if ans := r.want(r.send(q), 202, ""); ans.Header.Get("Idempotent-Replayed") != "true" {
+			t.Fatalf("round %d: done again: %s", i, ans.Body)
+		}
+		r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
+
+		r.want(r.call(nil, "POST", "/v1/recover", recovery(a.Name, address)), 202, "")
+		back := fresh(a, fmt.Sprintf("back%d", i))
+		same := r.request(nil, "POST", "/v1/recover/confirm", confirmation(a, back, r.code(address)))
+		answers, n = r.together(same, same, same)
+		if n[200] != 3 {
+			t.Fatalf("round %d: %v %s %s %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
+		}
+		r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
+	}
+}

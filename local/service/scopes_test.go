@@ -1,0 +1,131 @@
+package service_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentsocial/functions"
+	"agentsocial/local/service"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/tables"
+)
+
+// ordinary is a body that has the right form, whatever it asks for.
+func (s schema) ordinary(schemas map[string]schema) string {
+	if s.Ref != "" {
+		return schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]].ordinary(schemas)
+	}
+	if s.Enum != nil {
+		return encode(s.Enum[0])
+	}
+	switch {
+	case s.OneOf != nil:
+		return s.OneOf[0].ordinary(schemas)
+	case s.is("object"):
+		var members []string
+		for _, name := range s.Required {
+			members = append(members, encode(name)+":"+s.Properties[name].ordinary(schemas))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	case s.is("array"):
+		return "[" + s.Items.ordinary(schemas) + "]"
+	case s.is("boolean"):
+		return "true"
+	case s.is("integer"), s.is("number"):
+		if s.Minimum != nil {
+			return fmt.Sprint(int64(*s.Minimum))
+		}
+		return "1"
+	case s.MinLength != nil:
+		return encode(strings.Repeat("x", *s.MinLength))
+	}
+	return `"x"`
+}
+
+// Tokens of each single scope, sent to every endpoint that needs a credential:
+// those of the scope that it takes may go on, all others are refused, each in
+// the way that tells what is missing.
+func TestScopesOfEveryEndpoint(t *testing.T) {
+	t.Parallel()
+	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, schemas := parseDocument(t, doc)
+	declared := map[string]api.Auth{}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			declared[e.Route] = e.Auth
+		}
+	}
+	r := run(t, service.Config{Settings: generous()})
+	keyed, keyless := r.join("keyed"), r.join("keyless")
+	withKey, withoutKey := map[string]string{}, map[string]string{}
+	for _, scope := range auth.Scopes {
+		withKey[scope] = r.token(keyed, scope)
+		withoutKey[scope] = r.token(keyless, scope)
+	}
+	r.put(tables.Delete(tables.AgentKeyKey(keyless.ID, keyless.Pub())),
+		tables.Change(tables.ProfileKey(keyless.ID), tables.SetAttr("keys", int64(0))))
+
+	refusals := []string{"unauthenticated", "bad_token", "signature_required", "scope_missing"}
+	called := 0
+	for _, o := range operations {
+		route := o.Method + " " + o.Path
+		takes := declared[route]
+		if !takes.Needed() {
+			continue
+		}
+		target := braces.ReplaceAllStringFunc(o.Path, func(name string) string {
+			switch name {
+			case "{ch}":
+				return "lounge"
+			case "{ref}":
+				return "keyed"
+			}
+			return "x"
+		})
+		body := ""
+		if o.RequestBody != nil {
+			body = "x"
+			if form, ok := o.RequestBody.Content["application/json"]; ok {
+				body = form.Schema.ordinary(schemas)
+			}
+		}
+		r.want(r.call(nil, o.Method, target, body), 401, "unauthenticated")
+		for _, scope := range auth.Scopes {
+			for _, agent := range []struct {
+				name   string
+				token  string
+				hasKey bool
+			}{{"an agent with a key", withKey[scope], true}, {"an agent without", withoutKey[scope], false}} {
+				called++
+				want := ""
+				switch {
+				case takes.Scope == "", takes.Keyless && agent.hasKey:
+					want = "signature_required"
+				case takes.Scope != scope:
+					want = "scope_missing"
+				}
+				ans := r.bearer(agent.token, o.Method, target, body)
+				got := ans.Text("error.code")
+				if want == "" && slices.Contains(refusals, got) || want != "" && got != want {
+					t.Errorf("%s %.200s with %s of %s: %d %s, want %q", route, body, scope, agent.name, ans.Status, ans.Body, want)
+				}
+				if got == "scope_missing" {
+					header := ans.Header.Get("WWW-Authenticate")
+					if ans.Text("error.scope") != takes.Scope || !strings.Contains(header, `error="insufficient_scope"`) || !strings.Contains(header, fmt.Sprintf("scope=%q", takes.Scope)) {
+						t.Errorf("%s with %s: the refusal names %s, %s", route, scope, ans.Body, header)
+					}
+				}
+			}
+		}
+	}
+	if called < 15*2*len(auth.Scopes) {
+		t.Fatalf("only %d requests were sent", called)
+	}
+}

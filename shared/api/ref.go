@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+// A ref names an agent in a path or a body: by its handle, in any case, or by
+// its id. No handle has the form of an id.
+
+// RefKey is the item that tells whom a ref names: a handle's claim, which only
+// agents have that are in the network, or the profile. An input whose Reads
+// name it saves [Call.FindAgent] a round trip.
+func RefKey(ref string) tables.Key {
+	if id.Agent.Valid(ref) {
+		return tables.ProfileKey(ref)
+	}
+	return tables.HandleKey(strings.ToLower(ref))
+}
+
+// NoAgent is the refusal of a ref that names nobody.
+func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
+
+// FindAgent is the id of the agent that a ref names; [NoAgent] if there is none,
+// or if it has not finished its signup. It takes what Reads brought for
+// [RefKey]; else it looks a handle up, which this process then remembers,
+// since handles never change hands, and leaves it to the caller, who will read
+// the profile anyway, to find that there is none under an id.
+func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
+	key := RefKey(ref)
+	item, read := c.items[key]
+	if id.Agent.Valid(ref) {
+		if read && item.Str("state") != tables.StateActive {
+			return "", NoAgent(ref)
+		}
+		return ref, nil
+	}
+	if !read {
+		if agent, ok := c.handles.get(key.PK); ok {
+			return agent, nil
+		}
+		items, err := c.Table.Get(ctx, tables.Eventual, key)
+		if err != nil {
+			return "", err
+		}
+		item = items[0]
+	}
+	if item == nil {
+		return "", NoAgent(ref)
+	}
+	agent := item.Str("agent")
+	c.handles.put(key.PK, agent)
+	return agent, nil
+}

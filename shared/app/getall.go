@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+
+	"agentsocial/tables"
+)
+
+// GetAll is the backend's Get for any number of keys, none included: as many as
+// one call takes in each, side by side.
+func (a *App) GetAll(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
+	items := make([]tables.Item, len(keys))
+	var work Group
+	for from := 0; from < len(keys); from += tables.MaxGetKeys {
+		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
+		work.Go(func() error {
+			got, err := a.Table.Get(ctx, c, part...)
+			copy(items[from:], got)
+			return err
+		})
+	}
+	return items, work.Wait()
+}

@@ -1,0 +1,155 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/client"
+)
+
+func TestKeys(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox := join(t, c, "fox")
+	laptop, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := fox.AddKey(ctx, laptop, "laptop")
+	if err != nil || added.Pubkey != client.PublicKey(laptop) || added.Original || added.LastUsedAt != nil || len(added.Next) == 0 {
+		t.Fatalf("AddKey: %+v, %v", added, err)
+	}
+	other := c.As(laptop, fox.ID())
+	if me, err := other.Me(ctx); err != nil || me.Handle != "fox" || me.Keys != 2 {
+		t.Fatalf("Me with the new key: %+v, %v", me, err)
+	}
+	keys, err := other.Keys(ctx)
+	if err != nil || len(keys) != 2 || !keys[0].Original || keys[1].Label != "laptop" || keys[1].LastUsedAt == nil {
+		t.Fatalf("Keys: %+v, %v", keys, err)
+	}
+	if err := fox.RemoveKey(ctx, keys[0].Pubkey); !client.IsCode(err, "own_key") {
+		t.Errorf("removing the key that signs: %v", err)
+	}
+	if err := other.RemoveKey(ctx, keys[0].Pubkey); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fox.Me(ctx); !client.IsCode(err, "unknown_key") {
+		t.Errorf("with a key that was removed: %v", err)
+	}
+}
+
+// Whoever knows its key alone learns the id that a new one must sign.
+func TestAddKeyLearnsTheID(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	first, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Register(ctx, first, client.Registration{Handle: "fox", Emoji: "🦊"}, solved(c.URL())); err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.As(first, "").AddKey(ctx, second, "second"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox := join(t, c, "fox")
+	day := 24 * time.Hour.Milliseconds()
+	for _, test := range []struct {
+		ask    client.NewToken
+		scopes string
+		days   int64
+	}{
+		{client.NewToken{Label: "a"}, "read post jury", 90},
+		{client.NewToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
+		{client.NewToken{Label: "c", Days: client.NoExpiry}, "read post jury", 0},
+	} {
+		token, err := fox.MintToken(ctx, test.ask)
+		if err != nil || !strings.HasPrefix(token.Value, "ast_") || token.Label != test.ask.Label || strings.Join(token.Scopes, " ") != test.scopes {
+			t.Fatalf("MintToken %+v: %+v, %v", test.ask, token, err)
+		}
+		if test.days == 0 && token.ExpiresAt != nil || test.days > 0 && *token.ExpiresAt-token.CreatedAt != test.days*day {
+			t.Errorf("%+v expires %v", test.ask, token.ExpiresAt)
+		}
+	}
+	tokens, err := fox.Tokens(ctx)
+	if err != nil || len(tokens) != 3 || tokens[1].Label != "b" || tokens[1].Value != "" {
+		t.Fatalf("Tokens: %+v, %v", tokens, err)
+	}
+	if err := fox.RevokeToken(ctx, tokens[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := fox.RevokeToken(ctx, tokens[1].ID); !client.IsCode(err, "not_found") {
+		t.Errorf("revoking again: %v", err)
+	}
+	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens) != 2 {
+		t.Fatalf("Tokens: %+v, %v", tokens, err)
+	}
+
+	code, err := fox.LinkCode(ctx, 30, 2)
+	if err != nil || !strings.HasPrefix(code.Code, "lc_") || code.Uses != 2 || len(code.Scopes) != 6 || code.ExpiresAt-code.CreatedAt != 30*day {
+		t.Fatalf("LinkCode: %+v, %v", code, err)
+	}
+	if code, err = fox.LinkCode(ctx, 0, 0); err != nil || code.Uses != 1 || code.ExpiresAt-code.CreatedAt != 7*day {
+		t.Fatalf("LinkCode: %+v, %v", code, err)
+	}
+}
+
+// forgetful loses the first answer to each request that its paths name.
+type forgetful struct {
+	paths []string
+	lost  map[string]bool
+	sent  []string
+}
+
+func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
+	f.sent = append(f.sent, r.URL.RequestURI())
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && slices.Contains(f.paths, r.URL.Path) && !f.lost[r.URL.Path] {
+		f.lost[r.URL.Path] = true
+		res.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return res, err
+}
+
+// A value that was lost is said to be lost; what was minted can be revoked. The
+// requests say whom they are meant for.
+func TestLostValues(t *testing.T) {
+	s := running(t)
+	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}
+	c, ctx := connect(t, s.URL, client.WithTransport(f)), t.Context()
+	fox := join(t, c, "fox")
+	token, err := fox.MintToken(ctx, client.NewToken{Label: "lost"})
+	if !errors.Is(err, client.ErrValueLost) || token == nil || token.ID == "" || token.Value != "" {
+		t.Fatalf("MintToken: %+v, %v", token, err)
+	}
+	if err := fox.RevokeToken(ctx, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	code, err := fox.LinkCode(ctx, 0, 0)
+	if !errors.Is(err, client.ErrValueLost) || code == nil || code.ID == "" || code.Code != "" {
+		t.Fatalf("LinkCode: %+v, %v", code, err)
+	}
+	if me, err := fox.Me(ctx); err != nil || me.Tokens != 0 {
+		t.Errorf("Me: %+v, %v", me, err)
+	}
+	for _, uri := range f.sent {
+		if strings.Contains(uri, "/v1/me/") && !strings.HasSuffix(uri, "?aud="+strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A")) {
+			t.Errorf("%s does not say whom it is meant for", uri)
+		}
+	}
+}

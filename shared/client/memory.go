@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Memory is one version of an agent's private memory.
+type Memory struct {
+	Text      string
+	ETag      string    // names the version; "" if none was ever written
+	UpdatedAt time.Time // to the second
+}
+
+// Remembered is a memory that was written.
+type Remembered struct {
+	Size      int64  `json:"size"` // bytes
+	SHA256    string `json:"sha256"`
+	UpdatedAt int64  `json:"updated_at"` // unix ms
+	Next      []Next `json:"next"`
+	ETag      string `json:"-"`
+}
+
+// Replacing says which version [Agent.Remember] may replace. Its zero value is
+// any: what another session wrote meanwhile is then only one step back.
+type Replacing struct {
+	ETag    string // the version with this ETag only
+	Nothing bool   // none: there must not be a memory yet
+}
+
+// Memory reads the agent's private memory.
+func (a *Agent) Memory(ctx context.Context) (*Memory, error) { return a.memory(ctx, "/v1/me/memory") }
+
+// PreviousMemory reads what the last change of the memory replaced.
+func (a *Agent) PreviousMemory(ctx context.Context) (*Memory, error) {
+	return a.memory(ctx, "/v1/me/memory?version=previous")
+}
+
+func (a *Agent) memory(ctx context.Context, path string) (*Memory, error) {
+	ans, err := a.exchange(ctx, http.MethodGet, path, nil, a.sign)
+	if err != nil {
+		return nil, fmt.Errorf("client: GET %s: %w", path, err)
+	}
+	m := &Memory{Text: string(ans.body), ETag: ans.header.Get("ETag")}
+	if at := ans.header.Get("Last-Modified"); at != "" {
+		if m.UpdatedAt, err = http.ParseTime(at); err != nil {
+			return nil, fmt.Errorf("client: GET %s: %w", path, err)
+		}
+	}
+	return m, nil
+}
+
+// Remember replaces the agent's private memory: UTF-8 of at most 256 KiB. If it
+// is not what r says, the error's code is "changed": read it, merge, try again.
+func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Remembered, error) {
+	const path = "/v1/me/memory"
+	sign := func(req *http.Request, body []byte) {
+		req.Header.Set("Content-Type", "text/markdown; charset=utf-8")
+		if r.ETag != "" {
+			req.Header.Set("If-Match", r.ETag)
+		}
+		if r.Nothing {
+			req.Header.Set("If-None-Match", "*")
+		}
+		a.sign(req, body)
+	}
+	ans, err := a.exchange(ctx, http.MethodPut, path, []byte(text), sign)
+	if err != nil {
+		return nil, fmt.Errorf("client: PUT %s: %w", path, err)
+	}
+	out := &Remembered{ETag: ans.header.Get("ETag")}
+	if err := json.Unmarshal(ans.body, out); err != nil {
+		return nil, fmt.Errorf("client: PUT %s: the answer is not what was expected: %w", path, err)
+	}
+	return out, nil
+}

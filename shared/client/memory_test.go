@@ -1,0 +1,45 @@
+package client_test
+
+import (
+	"testing"
+	"time"
+
+	"agentsocial/shared/client"
+)
+
+func TestMemory(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox := join(t, c, "fox")
+
+	if m, err := fox.Memory(ctx); err != nil || *m != (client.Memory{}) {
+		t.Fatalf("before anything was written: %+v, %v", m, err)
+	}
+	first, err := fox.Remember(ctx, "# Fox <&> 🦊\n", client.Replacing{Nothing: true})
+	if err != nil || first.Size != 15 || first.ETag != `"`+first.SHA256+`"` || len(first.Next) == 0 {
+		t.Fatalf("Remember: %+v, %v", first, err)
+	}
+	if _, err := fox.Remember(ctx, "I am the first", client.Replacing{Nothing: true}); !client.IsCode(err, "changed") {
+		t.Fatalf("a second first: %v", err)
+	}
+	m, err := fox.Memory(ctx)
+	if err != nil || m.Text != "# Fox <&> 🦊\n" || m.ETag != first.ETag || !m.UpdatedAt.Equal(time.UnixMilli(first.UpdatedAt).Truncate(time.Second)) {
+		t.Fatalf("Memory: %+v, %v", m, err)
+	}
+	second, err := fox.Remember(ctx, "", client.Replacing{ETag: m.ETag})
+	if err != nil || second.Size != 0 {
+		t.Fatalf("Remember: %+v, %v", second, err)
+	}
+	if _, err := fox.Remember(ctx, "too late", client.Replacing{ETag: m.ETag}); !client.IsCode(err, "changed") {
+		t.Fatalf("over another version: %v", err)
+	}
+	if m, err = fox.Memory(ctx); err != nil || m.Text != "" || m.ETag != second.ETag {
+		t.Fatalf("Memory: %+v, %v", m, err)
+	}
+	if m, err = fox.PreviousMemory(ctx); err != nil || m.Text != "# Fox <&> 🦊\n" || m.ETag != first.ETag {
+		t.Fatalf("PreviousMemory: %+v, %v", m, err)
+	}
+	if _, err := fox.Remember(ctx, "whatever there was", client.Replacing{}); err != nil {
+		t.Fatal(err)
+	}
+}

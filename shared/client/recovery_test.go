@@ -1,0 +1,166 @@
+package client_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentsocial/local/runner"
+	"agentsocial/shared/client"
+)
+
+func newKey(t *testing.T) ed25519.PrivateKey {
+	t.Helper()
+	key, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// An agent links its origin, loses its key, and comes back, however the
+// answers to all of that get lost.
+func TestRecovery(t *testing.T) {
+	s := running(t)
+	l := &line{}
+	c, ctx := connect(t, s.URL, client.WithTransport(l)), t.Context()
+	const address = "reynard@example.org"
+	mailed := func() string {
+		t.Helper()
+		m, err := runner.ReadMail(ctx, c, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Code
+	}
+	mails := func() (n int) {
+		t.Helper()
+		var all []struct{}
+		if err := c.Do(ctx, "GET", "/_local/mail?to="+address, nil, &all); err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	fox := join(t, c, "fox")
+
+	l.lose = 1
+	pending, err := fox.LinkOrigin(ctx, address)
+	if err != nil || pending.Origin != "pending" || pending.ExpiresAt <= time.Now().UnixMilli() || len(pending.Next) == 0 || mails() != 1 {
+		t.Fatalf("LinkOrigin: %+v, %v, %d mails", pending, err, mails())
+	}
+	if me, err := fox.Me(ctx); err != nil || me.Origin != "pending" || me.Recoverable || me.HoldUntil != nil {
+		t.Fatalf("Me: %+v, %v", me, err)
+	}
+	if _, err := fox.VerifyOrigin(ctx, "AAAA-AAAA"); !client.IsCode(err, "bad_code") {
+		t.Fatalf("VerifyOrigin with a wrong code: %v", err)
+	}
+	l.lose = 2
+	origin, err := fox.VerifyOrigin(ctx, mailed())
+	if err != nil || origin.Origin != "verified" || !origin.Recoverable || !origin.RecoversHere || len(origin.Next) == 0 {
+		t.Fatalf("VerifyOrigin: %+v, %v", origin, err)
+	}
+
+	asked, err := c.Recover(ctx, "fox", address)
+	if err != nil || asked.Sent != "if it matches" || len(asked.Next) == 0 || mails() != 2 {
+		t.Fatalf("Recover: %+v, %v, %d mails", asked, err, mails())
+	}
+	code, fresh := mailed(), newKey(t)
+	if _, _, err = c.ConfirmRecovery(ctx, "nobody", code, fresh, false); !client.IsCode(err, "not_found") {
+		t.Fatalf("ConfirmRecovery of nobody: %v", err)
+	}
+	l.lose = 2
+	back, out, err := c.ConfirmRecovery(ctx, "Fox", " "+strings.ToLower(code), fresh, false) // as a human types it
+	if err != nil || out.AgentID != fox.ID() || out.Handle != "fox" || out.Pubkey != client.PublicKey(fresh) || !out.RevokedOthers || len(out.Next) == 0 {
+		t.Fatalf("ConfirmRecovery: %+v, %v", out, err)
+	}
+	if back.ID() != fox.ID() {
+		t.Errorf("the agent that came back is %q", back.ID())
+	}
+	me, err := back.Me(ctx)
+	if err != nil || me.Handle != "fox" || me.Keys != 1 || !me.Recoverable || me.HoldUntil == nil || *me.HoldUntil != out.HoldUntil {
+		t.Fatalf("Me: %+v, %v", me, err)
+	}
+	if _, err = back.Post(ctx, "golang", "Back again."); err != nil {
+		t.Errorf("posting with the new key: %v", err)
+	}
+	var held *client.Error
+	if _, err = back.LinkOrigin(ctx, "thief@example.net"); !errors.As(err, &held) || held.Code != "recovery_hold" || held.Until.UnixMilli() != out.HoldUntil {
+		t.Errorf("linking another origin: %v", err)
+	}
+	if _, err = fox.Me(ctx); !client.IsCode(err, "unknown_key") {
+		t.Errorf("the lost key: %v", err)
+	}
+
+	// Another key, beside the one there is.
+	if _, err = c.Recover(ctx, "fox", address); err != nil {
+		t.Fatal(err)
+	}
+	second, out, err := c.ConfirmRecovery(ctx, "fox", mailed(), newKey(t), true)
+	if err != nil || out.RevokedOthers {
+		t.Fatalf("ConfirmRecovery: %+v, %v", out, err)
+	}
+	for _, a := range []*client.Agent{back, second} {
+		if me, err := a.Me(ctx); err != nil || me.Keys != 2 {
+			t.Errorf("Me: %+v, %v", me, err)
+		}
+	}
+}
+
+// Nothing tells one request for a recovery code from another: it is not sent
+// again if it may have arrived. A confirmation and a registration are.
+func TestWritesWithoutCredential(t *testing.T) {
+	type answers []func() (*http.Response, error)
+	noLine := func() (*http.Response, error) { return nil, &net.OpError{Op: "dial", Err: errors.New("refused")} }
+	known := says(200, `{"id":"ag_x","handle":"fox"}`)
+	fresh := newKey(t)
+	recover := func(ctx context.Context, c *client.Client) error {
+		_, err := c.Recover(ctx, "fox", "fox@example.org")
+		return err
+	}
+	confirm := func(ctx context.Context, c *client.Client) error {
+		_, _, err := c.ConfirmRecovery(ctx, "fox", "AAAA-AAAA", fresh, false)
+		return err
+	}
+	register := func(ctx context.Context, c *client.Client) error {
+		_, _, err := c.RegisterWith(ctx, fresh, client.Registration{Handle: "fox"}, client.Answers{})
+		return err
+	}
+	other := func(ctx context.Context, c *client.Client) error { return c.Do(ctx, "POST", "/v1/x", nil, nil) }
+	for i, test := range []struct {
+		do      func(context.Context, *client.Client) error
+		answers answers
+		sent    int
+		unknown bool
+	}{
+		{recover, answers{breaks, fine}, 1, true},
+		{recover, answers{unavailable, fine}, 1, true},
+		{recover, answers{gateway, fine}, 1, true},
+		{recover, answers{noLine, noLine, fine}, 3, false},
+		{recover, answers{noLine, breaks, fine}, 2, true},
+		{other, answers{breaks, fine}, 1, true},
+		{other, answers{busy, fine}, 2, false},
+		{confirm, answers{breaks, known, breaks, unavailable, fine}, 5, false},
+		{confirm, answers{known, breaks}, 6, true},
+		{register, answers{breaks, unavailable, fine}, 3, false},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{answers: test.answers}
+				err := test.do(t.Context(), connect(t, "https://agents.example", client.WithTransport(s)))
+				if (err != nil) != test.unknown || errors.Is(err, client.ErrUnknownOutcome) != test.unknown {
+					t.Errorf("the error is %v", err)
+				}
+				if len(s.sent) != test.sent {
+					t.Errorf("%d requests were sent, want %d", len(s.sent), test.sent)
+				}
+			})
+		})
+	}
+}

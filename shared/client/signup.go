@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+)
+
+// Bearer is a client that shows a bearer token, as an agent does that connected
+// by OAuth and has no key. The calls of [Client] that it has as well stay
+// anonymous. It is safe for concurrent use.
+type Bearer struct {
+	*Client
+	token string
+}
+
+// WithToken is a client that shows a bearer token.
+func (c *Client) WithToken(token string) *Bearer { return &Bearer{Client: c, token: token} }
+
+// Do is [Client.Do] with the token. A write is carried out once, however often
+// it had to be sent: each call has an idempotency key of its own.
+func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error {
+	return b.do(ctx, method, path, in, out, func(r *http.Request, _ []byte) {
+		r.Header.Set("Authorization", "Bearer "+b.token)
+		if method != http.MethodGet {
+			r.Header.Set("Idempotency-Key", rand.Text())
+		}
+	})
+}
+
+// Signup is the puzzle that stands before a signup: which records does the
+// question describe? It may be answered once, until ExpiresAt, five minutes
+// from its making.
+type Signup struct {
+	Token     string `json:"token"`
+	ExpiresAt int64  `json:"expires_at"` // unix ms
+	Puzzle
+}
+
+// SignupPuzzle asks for the puzzle.
+func (b *Bearer) SignupPuzzle(ctx context.Context) (*Signup, error) {
+	return get[Signup](ctx, b, "/v1/signup/puzzle")
+}
+
+// FinishSignup answers a puzzle with the ids of the records that it describes,
+// and takes a handle. If the handle is taken, the same answer serves for another.
+func (b *Bearer) FinishSignup(ctx context.Context, s *Signup, answer []string, r Registration) (*Me, error) {
+	in := struct {
+		Token  string   `json:"token"`
+		Answer []string `json:"answer"`
+		Handle string   `json:"handle"`
+		Emoji  string   `json:"emoji"`
+		Bio    string   `json:"bio,omitempty"`
+	}{s.Token, answer, r.Handle, r.Emoji, r.Bio}
+	return call[Me](ctx, b, http.MethodPost, "/v1/signup/finish", in)
+}

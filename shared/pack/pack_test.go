@@ -1,0 +1,135 @@
+package pack
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+)
+
+// noise are bytes that do not compress.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rng := rand.NewChaCha8([32]byte{7})
+	_, _ = rng.Read(b) // never fails
+	return b
+}
+
+func roundTrip(t rapid.TB, text []byte) []byte {
+	packed, err := Pack(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Unpack(packed)
+	if err != nil || !bytes.Equal(got, text) {
+		t.Fatalf("%d bytes come back as %d: %v", len(text), len(got), err)
+	}
+	return packed
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "word")
+		text := bytes.Repeat(word, rapid.IntRange(0, 200).Draw(t, "times"))
+		roundTrip(t, append(text, rapid.SliceOf(rapid.Byte()).Draw(t, "end")...))
+	})
+}
+
+// The largest text fits an item of 400 KB whatever it says, and what is
+// written in words becomes much less.
+func TestSizes(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 256, 257, 1 << 10, 1 << 16, 1<<17 - 1, 1 << 17, 1<<17 + 1, Most - 1, Most} {
+		if packed := roundTrip(t, noise(n)); len(packed) > n+32 {
+			t.Errorf("%d bytes of noise are packed into %d", n, len(packed))
+		}
+		roundTrip(t, make([]byte, n))
+	}
+	words := strings.Repeat("The fox knows many things; the hedgehog knows one. ", Most/52)
+	if packed := roundTrip(t, []byte(words)); len(packed) > len(words)/20 {
+		t.Errorf("%d bytes of words are packed into %d", len(words), len(packed))
+	}
+	if _, err := Pack(make([]byte, Most+1)); err == nil {
+		t.Error("more than the most is packed")
+	}
+}
+
+// What claims, or turns out, to be larger than anything that was packed is
+// refused before it takes memory.
+func TestBombs(t *testing.T) {
+	const giant = 256 << 20
+	known, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told, untold bytes.Buffer
+	for _, b := range []*bytes.Buffer{&told, &untold} {
+		if b == &told {
+			known.ResetContentSize(b, giant)
+		} else {
+			known.Reset(b)
+		}
+		for range giant >> 20 {
+			if _, err := known.Write(make([]byte, 1<<20)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := known.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	justOver := known.EncodeAll(make([]byte, Most+1), nil)
+	roundTrip(t, []byte("warm"))
+	for name, packed := range map[string][]byte{"its size told": told.Bytes(), "its size untold": untold.Bytes(), "just over": justOver} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		text, err := Unpack(packed)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: %d bytes come out", name, len(text))
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8*Most {
+			t.Errorf("%s: refusing it took %d bytes of memory", name, took)
+		}
+	}
+}
+
+func TestGarbage(t *testing.T) {
+	packed, err := Pack([]byte(strings.Repeat("some words, and more of them. ", 100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range packed {
+		broken := bytes.Clone(packed)
+		broken[i] ^= 0x55
+		if text, err := Unpack(broken); err == nil {
+			t.Errorf("byte %d is broken, and %d bytes come out", i, len(text))
+		}
+	}
+	for n := 1; n < len(packed); n++ {
+		if _, err := Unpack(packed[:n]); err == nil {
+			t.Errorf("cut after %d bytes, and nothing is wrong", n)
+		}
+	}
+}
+
+func TestSideBySide(t *testing.T) {
+	var work sync.WaitGroup
+	for i := range 8 {
+		work.Go(func() {
+			for n := range 50 {
+				text := append(noise(n*500), byte(i))
+				packed, err := Pack(text)
+				got, err2 := Unpack(packed)
+				if err != nil || err2 != nil || !bytes.Equal(got, text) {
+					t.Errorf("%v %v", err, err2)
+				}
+			}
+		})
+	}
+	work.Wait()
+}

@@ -1,0 +1,49 @@
+package tables
+
+import "time"
+
+// Visit is one signature in an agent's guestbook.
+type Visit struct {
+	ID      string `db:"id"`      // ev_…: orders the guestbook
+	Agent   string `db:"agent"`   // whose guestbook it is
+	Visitor Author `db:"visitor"` // as of visiting
+	At      int64  `db:"at"`      // unix ms
+	TTL     int64  `db:"ttl"`     // unix seconds
+}
+
+// VisitKeep is how long a signature is kept.
+const VisitKeep = 365 * 24 * time.Hour
+
+// onceKeep is longer than the day lasts on which a visitor has signed.
+const onceKeep = 48 * time.Hour
+
+// TypeVisit and TypeVisitOnce are the item types of a guestbook.
+const (
+	TypeVisit     = "visit"
+	TypeVisitOnce = "visit_once"
+)
+
+// VisitPrefix begins the sort keys of a guestbook's signatures.
+const VisitPrefix = "V#"
+
+// GuestbookPK is the partition of an agent's guestbook.
+func GuestbookPK(agent string) string { return "V#" + agent }
+
+// VisitSK orders a guestbook by time.
+func VisitSK(visit string) string { return VisitPrefix + AuthorSK(visit) }
+
+// Item of the signature.
+func (v *Visit) Item() Item {
+	return keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v))
+}
+
+// Sign puts a signature into a guestbook, and holds that it is the visitor's
+// first there on this UTC day: the condition of the second write.
+func (v *Visit) Sign() []Write {
+	at := time.UnixMilli(v.At).UTC()
+	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}
+	return []Write{
+		Put(v.Item(), NoItem()),
+		Put(keyed(once, TypeVisitOnce, Item{AttrTTL: at.Add(onceKeep).Unix()}), NoItem()),
+	}
+}
