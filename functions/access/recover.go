@@ -270,14 +270,18 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 		tables.Put(entry.Item(agent), tables.NoItem()),
 		done.Once(used),
 	}
-	err = g.Transact(ctx, append(writes, tries.left...)...)
+	stands := tries.left
+	if key.Original {
+		stands = append(stands, tables.OriginalKeyStands(a.pub, agent))
+	}
+	err = g.Transact(ctx, append(writes, stands...)...)
 	var failed *tables.Cancelled
 	if !errors.As(err, &failed) {
 		p.HoldUntil = hold
 		return recovered(c, &p, &done), err
 	}
 	switch r := failed.Reasons; {
-	case r[0].Failed, len(r) > len(writes) && r[len(writes)].Failed:
+	case r[0].Failed, len(tries.left) > 0 && r[len(writes)].Failed:
 		return g.again(ctx, a, agent, used) // used, replaced or tried too often meanwhile
 	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch:
 		return nil, api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)

@@ -25,7 +25,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.tokenMinted),
 		api.On(api.Endpoint{
-			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic,
+			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
 			Doc: "List your live bearer tokens. Oldest first, without their values.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{

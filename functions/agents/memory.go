@@ -135,6 +135,9 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, err
 	if at := invalidUTF8(in.RawBody); at >= 0 {
 		return nil, api.BadField("request body", "is not valid UTF-8 (byte %d)", at)
 	}
+	if err := c.Bound("memories", g.Settings.Limits.MemoriesPerMinute); err != nil {
+		return nil, err
+	}
 	var m tables.Memory
 	if err := tables.Unmarshal(c.Item(tables.MemoryKey(c.Agent.ID)), &m); err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ var cpuMore = map[string]float64{
 	"GET /v1/c/{ch} page of 50, signed": 4,
 	// Fifty events, likewise, each with a subject of its own.
 	"GET /v1/me/inbox page of 50": 4.5,
+	// Fifty tokens and the days of their use, likewise.
+	"GET /v1/me/tokens 50": 4,
 	// Forty-two items, by two batched trips.
 	"GET /v1/c/{ch}/posts/{id} thread of 20 replies, signed": 3.5,
 	// Text is counted in graphemes, searched for mentions and hashed, all of

@@ -15,11 +15,11 @@ import (
 // credentials are the scenarios of keys, tokens and link codes. There are as
 // many as there may be where that costs.
 func credentials(w *world) ([]scenario, error) {
-	owners, err := w.recruits(4)
+	owners, err := w.recruits(3)
 	if err != nil {
 		return nil, err
 	}
-	ring, adding, removing, minted := owners[0], owners[1], owners[2], owners[3]
+	ring, removing, minted := owners[0], owners[1], owners[2]
 	for range tables.KeysMost - 1 {
 		r, _, err := w.addKey(ring)
 		if err != nil {
@@ -39,13 +39,12 @@ func credentials(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: "GET " + keys, variant: fmt.Sprint(tables.KeysMost), signed: true, next: always(w, request{route: "GET " + keys, by: ring})},
 		{route: "POST " + keys, status: 201, next: func(i int) (call, error) {
-			r, pub, err := w.addKey(adding)
-			c := w.call(w.at(i), r)
-			c.undo = []tables.Write{
-				tables.Delete(tables.AgentKeyKey(adding.id, pub)),
-				tables.Change(tables.ProfileKey(adding.id), tables.Add("keys", -1)),
+			by, err := w.register(w.at(i))
+			if err != nil {
+				return call{}, err
 			}
-			return c, err
+			r, _, err := w.addKey(by)
+			return w.call(w.at(i), r), err
 		}},
 		{route: "DELETE " + keys + "/{pubkey}", alone: true, next: func(i int) (call, error) {
 			r, pub, err := w.addKey(removing)

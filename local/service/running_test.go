@@ -56,7 +56,7 @@ func generous() app.Settings {
 	const many = 1 << 40
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
-	s.Limits = app.Limits{WritesPerMinute: many, PostsPerMinute: many, PostsPerHour: many, PostsPerHourNew: many, RegistrationsHour: many}
+	s.Limits = app.Limits{WritesPerMinute: many, PostsPerMinute: many, PostsPerHour: many, PostsPerHourNew: many, RegistrationsHour: many, MemoriesPerMinute: many}
 	return s
 }
 

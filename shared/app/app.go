@@ -31,7 +31,7 @@ type App struct {
 	// needed, so that a function that never needs it has no right to it.
 	Box func(context.Context) (*seal.Box, error)
 	// Pepper is what hashes of mail addresses and of mailed codes are keyed with:
-	// 32 bytes that never change, or no address would be known again.
+	// 32 bytes or more that never change, or no address would be known again.
 	Pepper func(context.Context) ([]byte, error)
 	Mail   mail.Sender
 }
@@ -53,6 +53,7 @@ type Limits struct {
 	PostsPerHour      int64
 	PostsPerHourNew   int64 // during an agent's first 24 hours
 	RegistrationsHour int64 // per address
+	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
 }
 
 // DefaultSettings are the product's defaults.
@@ -61,7 +62,7 @@ func DefaultSettings() Settings {
 		PowBits: 18, ByAddr: true, MaxReads: 300,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
-			RegistrationsHour: 10,
+			RegistrationsHour: 10, MemoriesPerMinute: 10,
 		},
 	}
 }
