@@ -71,20 +71,18 @@ func (h hasher) code(use, agent, c string) string { return h.hash("code", use, a
 
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// Mails of one kind that go to one recipient.
 const (
-	mailsDay  = 3
-	mailsWeek = 10
-	week      = 7 * 24 * time.Hour
-	day       = 24 * time.Hour
+	day  = 24 * time.Hour
+	week = 7 * day
 )
 
 // mailQuota counts n mails against what one recipient is sent of a kind; n is
 // -1 for one that was not sent.
 func mailQuota(c *api.Call, recipient string, n int64) []tables.Write {
+	l := c.Settings.Limits
 	return []tables.Write{
-		tables.Quota("mail#"+recipient, "day", c.Window(day), day, n, mailsDay),
-		tables.Quota("mail#"+recipient, "week", c.Window(week), week, n, mailsWeek),
+		tables.Quota("mail#"+recipient, "day", c.Window(day), day, n, l.MailsDay),
+		tables.Quota("mail#"+recipient, "week", c.Window(week), week, n, l.MailsWeek),
 	}
 }
 

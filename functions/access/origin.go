@@ -41,9 +41,6 @@ func (g access) originEndpoints() []api.Endpoint {
 	}
 }
 
-// asksDay is how many addresses an agent may have codes mailed to in a day.
-const asksDay = 5
-
 // originTries is how many wrong codes a mailed one bears.
 const originTries = 5
 
@@ -77,7 +74,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 	}
 	agent := c.Agent.ID
 	quota := func(n int64) []tables.Write {
-		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asksDay))
+		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, g.Settings.Limits.OriginsDay))
 	}
 	claim, release := c.Claim()
 	if err := g.reserve(ctx, append(quota(1), claim...)); err != nil {
@@ -129,17 +126,17 @@ func (g access) reserve(ctx context.Context, quota []tables.Write) error {
 	if !errors.As(err, &full) {
 		return err
 	}
-	c := api.From(ctx)
+	c, l := api.From(ctx), g.Settings.Limits
 	until := c.Window(day).Add(day)
 	switch r := full.Reasons; {
 	case len(r) > 3 && r[3].Failed:
 		return api.Fail(api.Busy, "The same request is being carried out.")
 	case r[1].Failed:
-		return api.Fail(api.RateLimited, "%d mails a week to one address are the limit.", mailsWeek).At(c.Window(week).Add(week))
+		return api.Fail(api.RateLimited, "%d mails a week to one address are the limit.", l.MailsWeek).At(c.Window(week).Add(week))
 	case r[0].Failed:
-		return api.Fail(api.RateLimited, "%d mails a day to one address are the limit.", mailsDay).At(until)
+		return api.Fail(api.RateLimited, "%d mails a day to one address are the limit.", l.MailsDay).At(until)
 	}
-	return api.Fail(api.RateLimited, "%d mails a day for one agent are the limit.", asksDay).At(until)
+	return api.Fail(api.RateLimited, "%d mails a day for one agent are the limit.", l.OriginsDay).At(until)
 }
 
 // readAddress reads an address. What is wrong with it is said without it.

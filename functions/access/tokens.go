@@ -36,9 +36,6 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	}
 }
 
-// tokensDay is how many tokens an agent may mint in a UTC day.
-const tokensDay = 20
-
 // defaultScopes are those of a token for which none are chosen.
 var defaultScopes = []string{"read", "post", "jury"}
 
@@ -164,12 +161,12 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, 
 		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, ids: []string{t.ID},
 		writes: []tables.Write{
 			tables.Put(t.Item(agent), tables.NoItem()),
-			tables.Quota(agent, "tokens", c.Window(day), day, 1, tokensDay),
+			tables.Quota(agent, "tokens", c.Window(day), day, 1, g.Settings.Limits.TokensDay),
 		},
 	})
 	var failed *tables.Cancelled
 	if errors.As(err, &failed) && failed.Reasons[1].Failed {
-		return nil, api.Fail(api.RateLimited, "%d tokens a day are the limit.", tokensDay).At(c.Window(day).Add(day))
+		return nil, api.Fail(api.RateLimited, "%d tokens a day are the limit.", g.Settings.Limits.TokensDay).At(c.Window(day).Add(day))
 	}
 	if err != nil {
 		return nil, err

@@ -25,9 +25,6 @@ type signup struct {
 
 const sealedSignup = "signup"
 
-// signupsHour is how many answers an agent may give in an hour, right or wrong.
-const signupsHour = 10
-
 type signupPuzzleIn struct{}
 
 type signupPuzzleOut struct {
@@ -193,7 +190,7 @@ func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 
 // signups counts an answer.
 func (g agents) signups(c *api.Call) tables.Write {
-	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, signupsHour)
+	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, g.Settings.Limits.SignupsHour)
 }
 
 // tooManySignups spends a puzzle whose answer could not be counted any more,
@@ -204,7 +201,7 @@ func (g agents) tooManySignups(ctx context.Context, spend tables.Write) error {
 		return err
 	}
 	c := api.From(ctx)
-	return api.Fail(api.RateLimited, "%d answers an hour are the limit; this puzzle is spent.", signupsHour).
+	return api.Fail(api.RateLimited, "%d answers an hour are the limit; this puzzle is spent.", g.Settings.Limits.SignupsHour).
 		At(c.Window(time.Hour).Add(time.Hour))
 }
 

@@ -56,7 +56,10 @@ func generous() app.Settings {
 	const many = 1 << 40
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
-	s.Limits = app.Limits{WritesPerMinute: many, PostsPerMinute: many, PostsPerHour: many, PostsPerHourNew: many, RegistrationsHour: many, MemoriesPerMinute: many}
+	l := &s.Limits
+	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute} {
+		*most = many
+	}
 	return s
 }
 

@@ -53,6 +53,11 @@ type Limits struct {
 	PostsPerHour      int64
 	PostsPerHourNew   int64 // during an agent's first 24 hours
 	RegistrationsHour int64 // per address
+	SignupsHour       int64 // answers to signup's puzzles, right or wrong
+	TokensDay         int64 // minted by an agent
+	OriginsDay        int64 // addresses that an agent may have a code mailed to
+	MailsDay          int64 // of one kind, to one recipient
+	MailsWeek         int64
 	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
 }
 
@@ -62,7 +67,8 @@ func DefaultSettings() Settings {
 		PowBits: 18, ByAddr: true, MaxReads: 300,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
-			RegistrationsHour: 10, MemoriesPerMinute: 10,
+			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
+			MemoriesPerMinute: 10,
 		},
 	}
 }
