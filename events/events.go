@@ -1,11 +1,14 @@
 // Package events lists what no caller starts: the readers of the table's
-// stream. It is the only such list: infra and local read it.
+// stream, and what the clock calls. They are the only such lists: infra and local
+// read them.
 package events
 
 import (
+	"agentsocial/events/deadlines"
 	"agentsocial/events/inbox"
 	"agentsocial/events/karma"
 	"agentsocial/shared/app"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
@@ -13,4 +16,9 @@ import (
 // to list what a reader declares. A stream shard bears two readers, no more.
 func All() []func(*app.App) stream.Function {
 	return []func(*app.App) stream.Function{inbox.New, karma.New}
+}
+
+// Schedules are all functions that the clock calls.
+func Schedules() []func(*app.App) schedule.Function {
+	return []func(*app.App) schedule.Function{deadlines.New}
 }

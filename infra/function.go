@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
@@ -28,9 +29,13 @@ const (
 
 	// streamTimeout leaves room for a batch that is halved down to one record.
 	streamTimeout = time.Minute
+
+	// scheduleTimeout is more than a sweep takes (events/deadlines), and less
+	// than the time to the next.
+	scheduleTimeout = 2 * time.Minute
 )
 
-// function is one Lambda function: a group's or a reader's.
+// function is one Lambda function: a group's, a reader's, or what the clock calls.
 type function struct {
 	Name    string
 	Timeout time.Duration
@@ -40,6 +45,9 @@ type function struct {
 func functionOf(g api.Group) function { return function{g.Name, apiTimeout, rightsOf(g)} }
 func functionOfReader(r stream.Function) function {
 	return function{r.Name, streamTimeout, rightsOfReader(r)}
+}
+func functionOfSchedule(s schedule.Function) function {
+	return function{s.Name, scheduleTimeout, rightsOfSchedule(s)}
 }
 
 // deployment is what all functions share.

@@ -7,7 +7,7 @@ import (
 
 func TestFunctions(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
-		names := namesOf(s.groups, s.readers)
+		names := s.names()
 		if n := len(s.all("AWS::Lambda::Function")); n != len(names) {
 			t.Errorf("%d functions, %d are declared", n, len(names))
 		}
@@ -17,6 +17,9 @@ func TestFunctions(t *testing.T) {
 		}
 		for _, r := range s.readers {
 			timeouts[r.Name] = "60"
+		}
+		for _, x := range s.schedules {
+			timeouts[x.Name] = "120"
 		}
 		logs, roles, code := map[string]string{}, map[string]string{}, map[string]string{}
 		for _, name := range names {
@@ -57,7 +60,7 @@ func TestEnvironment(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		tableID, _ := s.only(t, "AWS::DynamoDB::Table")
 		may := s.rights()
-		for _, name := range namesOf(s.groups, s.readers) {
+		for _, name := range s.names() {
 			_, f := s.function(t, name)
 			env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 			want := map[string]string{

@@ -28,7 +28,7 @@ func TestNoMail(t *testing.T) {
 }
 
 func TestMail(t *testing.T) {
-	for name, which := range map[string]func() (*service, error){"declared": declared, "dev": dev} {
+	for name, which := range map[string]func() (*service, error){"declared": ours, "dev": dev} {
 		t.Run(name, func(t *testing.T) {
 			s := of(t, which)
 			setID, set := s.only(t, "AWS::SES::ConfigurationSet")

@@ -4,7 +4,7 @@
 //
 // Plain data first: [ReadSettings] and newPlan check everything that can be
 // checked without the CDK, and say what is wrong in a sentence; what remains is
-// one loop over groups and one over readers, in stack.go.
+// one loop over each kind of function, in stack.go.
 package main
 
 import (
@@ -17,7 +17,6 @@ import (
 	"agentsocial/events"
 	"agentsocial/functions"
 	"agentsocial/shared/app"
-	"agentsocial/shared/stream"
 )
 
 // assets is where `make build` leaves build/<name>/bootstrap, seen from the
@@ -39,7 +38,7 @@ func synth() error {
 	if err != nil {
 		return err
 	}
-	p, err := newPlan(functions.Groups(&app.App{}), readers(), assets)
+	p, err := newPlan(all(), assets)
 	if err != nil {
 		return err
 	}
@@ -48,10 +47,15 @@ func synth() error {
 	return nil
 }
 
-func readers() []stream.Function {
-	var all []stream.Function
+// all functions, as they are declared.
+func all() declared {
+	a := &app.App{}
+	d := declared{groups: functions.Groups(a)}
 	for _, n := range events.All() {
-		all = append(all, n(&app.App{}))
+		d.readers = append(d.readers, n(a))
 	}
-	return all
+	for _, n := range events.Schedules() {
+		d.schedules = append(d.schedules, n(a))
+	}
+	return d
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/jsii-runtime-go"
 
-	"agentsocial/functions"
 	"agentsocial/shared/api"
-	"agentsocial/shared/app"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
@@ -64,25 +63,28 @@ var fakeReaders = []stream.Function{
 	}},
 }
 
+var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute}}
+
+var fakes = declared{fakeGroups, fakeReaders, fakeSchedules}
+
 // service is a template and what it was made of.
 type service struct {
 	template
-	groups  []api.Group
-	readers []stream.Function
+	declared
 }
 
 // The templates that tests look at, each made once: the real declarations as
 // production that sends mail, the made-up ones as production that does not, and
 // these as a disposable stage under a domain of its own.
 var (
-	declared = sync.OnceValues(func() (*service, error) {
-		return synthesise("declared", functions.Groups(&app.App{}), readers(), map[string]any{"mailFrom": mailFrom})
+	ours = sync.OnceValues(func() (*service, error) {
+		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom})
 	})
 	fake = sync.OnceValues(func() (*service, error) {
-		return synthesise("fake", fakeGroups, fakeReaders, nil)
+		return synthesise("fake", fakes, nil)
 	})
 	dev = sync.OnceValues(func() (*service, error) {
-		return synthesise("dev", fakeGroups, fakeReaders, map[string]any{
+		return synthesise("dev", fakes, map[string]any{
 			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "mailFrom": mailFrom})
 	})
 )
@@ -108,13 +110,13 @@ func of(t *testing.T, which func() (*service, error)) *service {
 
 // production runs a check on both templates of production.
 func production(t *testing.T, check func(*testing.T, *service)) {
-	t.Run("declared", func(t *testing.T) { check(t, of(t, declared)) })
+	t.Run("declared", func(t *testing.T) { check(t, of(t, ours)) })
 	t.Run("fake", func(t *testing.T) { check(t, of(t, fake)) })
 }
 
-func synthesise(name string, groups []api.Group, readers []stream.Function, context map[string]any) (*service, error) {
+func synthesise(name string, d declared, context map[string]any) (*service, error) {
 	assets := filepath.Join(scratch, name, "build")
-	for _, n := range namesOf(groups, readers) {
+	for _, n := range d.names() {
 		if err := stub(assets, n); err != nil {
 			return nil, err
 		}
@@ -123,7 +125,7 @@ func synthesise(name string, groups []api.Group, readers []stream.Function, cont
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(groups, readers, assets)
+	p, err := newPlan(d, assets)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func synthesise(name string, groups []api.Group, readers []stream.Function, cont
 	if err != nil {
 		return nil, err
 	}
-	s := &service{groups: groups, readers: readers}
+	s := &service{declared: d}
 	return s, json.Unmarshal(b, &s.template)
 }
 
@@ -144,14 +146,4 @@ func stub(assets, name string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(assets, name, "bootstrap"), []byte("stub of "+name), 0o755)
-}
-
-func namesOf(groups []api.Group, readers []stream.Function) (names []string) {
-	for _, g := range groups {
-		names = append(names, g.Name)
-	}
-	for _, r := range readers {
-		names = append(names, r.Name)
-	}
-	return names
 }

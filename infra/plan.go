@@ -9,16 +9,37 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
 // plan is what the declarations come to, checked, before anything is built of
 // it: constructs throw what they do not like as a panic, without a name.
 type plan struct {
-	assets  string // folder with one folder per function, each with its bootstrap
-	groups  []api.Group
-	readers []stream.Function
-	routes  []route
+	assets string // folder with one folder per function, each with its bootstrap
+	declared
+	routes []route
+}
+
+// declared are all functions.
+type declared struct {
+	groups    []api.Group
+	readers   []stream.Function
+	schedules []schedule.Function
+}
+
+// names of the functions, which are unique.
+func (d declared) names() (names []string) {
+	for _, g := range d.groups {
+		names = append(names, g.Name)
+	}
+	for _, r := range d.readers {
+		names = append(names, r.Name)
+	}
+	for _, s := range d.schedules {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // maxReaders of a shard: more are throttled (architecture: events).
@@ -27,31 +48,32 @@ const maxReaders = 2
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
 // newPlan checks the declarations and that every function was built.
-func newPlan(groups []api.Group, readers []stream.Function, assets string) (*plan, error) {
-	routes, err := routesOf(groups)
+func newPlan(d declared, assets string) (*plan, error) {
+	routes, err := routesOf(d.groups)
 	problems := []error{err}
-	var names []string
-	for _, g := range groups {
-		names = append(names, g.Name)
+	for _, g := range d.groups {
 		problems = append(problems, checkNeeds(g))
 	}
-	for _, r := range readers {
-		names = append(names, r.Name)
+	for _, r := range d.readers {
 		_, err := patternsOf(r)
 		problems = append(problems, err, checkBatch(r))
 	}
-	if len(readers) > maxReaders {
-		problems = append(problems, fmt.Errorf("%d readers of the stream; a shard bears %d", len(readers), maxReaders))
+	if n := len(d.readers); n > maxReaders {
+		problems = append(problems, fmt.Errorf("%d readers of the stream; a shard bears %d", n, maxReaders))
 	}
-	problems = append(problems, checkNames(names), checkBuilt(assets, names))
+	for _, s := range d.schedules {
+		_, err := rateOf(s)
+		problems = append(problems, err)
+	}
+	problems = append(problems, checkNames(d.names()), checkBuilt(assets, d.names()))
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	return &plan{assets, groups, readers, routes}, nil
+	return &plan{assets, d, routes}, nil
 }
 
 // checkNames: a function's name is its folder, its asset and part of logical
-// ids, for groups and readers alike.
+// ids, for functions of every kind alike.
 func checkNames(names []string) error {
 	var problems []error
 	seen := map[string]bool{}

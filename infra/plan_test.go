@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
 func TestPlanRefuses(t *testing.T) {
 	assets := t.TempDir()
-	for _, n := range namesOf(fakeGroups, fakeReaders) {
+	for _, n := range fakes.names() {
 		if err := stub(assets, n); err != nil {
 			t.Fatal(err)
 		}
@@ -58,9 +59,22 @@ func TestPlanRefuses(t *testing.T) {
 		{"an event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is no event`},
 		{"readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard bears 2"},
 	} {
-		_, err := newPlan(c.groups, c.readers, assets)
+		_, err := newPlan(declared{groups: c.groups, readers: c.readers, schedules: fakeSchedules}, assets)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+
+	for want, s := range map[string]schedule.Function{
+		`two functions are named "inbox"`: {Name: "inbox", Every: 5 * time.Minute},
+		"whole minutes are possible":      {Name: "deadlines", Every: 90 * time.Second},
+		"every 0s":                        {Name: "deadlines"},
+		"it may take 2m0s":                {Name: "deadlines", Every: 2 * time.Minute},
+	} {
+		d := fakes
+		d.schedules = []schedule.Function{s}
+		if _, err := newPlan(d, assets); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
@@ -32,6 +33,9 @@ func rightsOf(g api.Group) rights {
 func rightsOfReader(stream.Function) rights {
 	return rights{Read: true, Write: true, Stream: true}
 }
+
+// rightsOfSchedule: what is due is found in the table and done there.
+func rightsOfSchedule(schedule.Function) rights { return rights{Read: true, Write: true} }
 
 // Transactions and batches are authorised by the actions they are made of, and
 // so name nothing of their own here.

@@ -23,6 +23,9 @@ func (s *service) rights() map[string]rights {
 	for _, r := range s.readers {
 		may[r.Name] = rightsOfReader(r)
 	}
+	for _, x := range s.schedules {
+		may[x.Name] = rightsOfSchedule(x)
+	}
 	return may
 }
 
@@ -92,6 +95,8 @@ func TestRights(t *testing.T) {
 		"codes":   slices.Concat(log("codes"), read, write, secret, pepper), // of a deployment without mail
 		"inbox":   slices.Concat(log("inbox"), read, write, reader),
 		"karma":   slices.Concat(log("karma"), read, write, reader),
+
+		"deadlines": slices.Concat(log("deadlines"), read, write),
 	} {
 		slices.Sort(want)
 		if got := s.statements(t, name); !slices.Equal(got, want) {
@@ -143,8 +148,8 @@ func TestNobodyMayMore(t *testing.T) {
 				t.Errorf("%s: %v", kind, keys(more))
 			}
 		}
-		if n := len(s.all("AWS::IAM::Role")); n != len(may) {
-			t.Errorf("%d roles for %d functions", n, len(may))
+		if n := len(s.all("AWS::IAM::Role")); n != len(may)+len(s.schedules) {
+			t.Errorf("%d roles for %d functions and %d schedules", n, len(may), len(s.schedules))
 		}
 	})
 }

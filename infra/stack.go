@@ -35,6 +35,9 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	for _, r := range p.readers {
 		d.subscribe(r, d.newFunction(stack, functionOfReader(r)))
 	}
+	for _, f := range p.schedules {
+		d.schedule(f, d.newFunction(stack, functionOfSchedule(f)))
+	}
 
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")
 	output(stack, "TableName", store.table.TableName(), "The single table")

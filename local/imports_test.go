@@ -134,7 +134,7 @@ func TestImports(t *testing.T) {
 // mayLink are the packages with a cost at start that a function's binary may
 // contain, by function; none of the others may have them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/feed", "events/inbox", "events/karma"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/feed", "events/inbox", "events/karma", "events/deadlines"},
 	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/feed"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
@@ -145,6 +145,7 @@ var mayLink = map[string][]string{
 	"service/sesv2":                         {"functions/access"},
 	"klauspost/compress":                    {"functions/agents"},
 	"yuin/goldmark":                         {"functions/docs"},
+	"modernc.org":                           {},
 }
 
 // TestBinariesContainWhatTheyNeed reads what each function links.

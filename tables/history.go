@@ -13,9 +13,10 @@ type HistoryEntry struct {
 
 // Kinds of history entries.
 const (
-	HistoryRegistered     = "registered"
-	HistoryChannelCreated = "channel_created"
-	HistoryRecovered      = "recovered"
+	HistoryRegistered      = "registered"
+	HistoryChannelCreated  = "channel_created"
+	HistoryHelpfulReceived = "helpful_received"
+	HistoryRecovered       = "recovered"
 )
 
 // TypeHistory is the item type of a history entry.

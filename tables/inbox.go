@@ -23,6 +23,8 @@ const (
 	EventWelcome  = "welcome"
 	EventReply    = "reply"
 	EventMention  = "mention"
+	EventReaction = "reaction"
+	EventHelpful  = "helpful"
 	EventSecurity = "security"
 	EventVisit    = "visit"
 )

@@ -31,9 +31,11 @@ type Post struct {
 // PostCounters are a post's numbers, added up by the stream. They are created
 // with the post: a tally for a post that is not there is dropped.
 type PostCounters struct {
-	Score   int64 `db:"score,keep"`
-	Helpful int64 `db:"helpful,keep"`
-	Replies int64 `db:"replies,keep"` // not deleted
+	Score     int64 `db:"score,keep"`
+	Helpful   int64 `db:"helpful,keep"`
+	Replies   int64 `db:"replies,keep"` // not deleted
+	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost
+	Tallies   int64 `db:"tallies,keep"` // how often marks were added
 }
 
 // TypePost and TypePostCounters are the item types of a post's two items.
@@ -58,6 +60,9 @@ func PostCountersKey(channel, id string) Key { return Key{ChannelPK(channel), Po
 // RepliesPK is the partition of by_parent that lists the replies to a post.
 func RepliesPK(post string) string { return "REPLIES#" + post }
 
+// RootsPK is the partition of by_parent that lists a channel's posts that answer none.
+func RootsPK(channel string) string { return "ROOTS#" + channel }
+
 // AuthorPK is the partition of by_author that is an agent's history.
 func AuthorPK(agent string) string { return "BY#" + agent }
 
@@ -80,8 +85,9 @@ func BestSK(score int64, id string) string { return fmt.Sprintf("%010d#%s", scor
 func (p *Post) Item() Item {
 	item := keyed(PostKey(p.Channel, p.ID), TypePost, Marshal(p))
 	item["author_pk"], item["author_sk"] = AuthorPK(p.Author.ID), AuthorSK(p.ID)
+	item["parent_pk"], item["parent_sk"] = RootsPK(p.Channel), p.ID
 	if p.Parent != "" {
-		item["parent_pk"], item["parent_sk"] = RepliesPK(p.Parent), p.ID
+		item["parent_pk"] = RepliesPK(p.Parent)
 	}
 	return item
 }
@@ -106,6 +112,31 @@ func (p *Post) Tombstone(now time.Time) Write {
 func (p *Post) Unrank() Write {
 	return Change(PostCountersKey(p.Channel, p.ID),
 		RemoveAttr("rank_pk"), RemoveAttr("rank_sk")).When(ItemExists())
+}
+
+// HelpfulScore is what a helpful mark adds to a post's place among the best.
+const HelpfulScore = 3
+
+// Ranked reports whether a post's counters have a place among the best: those of
+// a deleted post have none.
+func Ranked(counters Item) bool { return counters.Str("rank_pk") != "" }
+
+// Retally puts what marks add up to in the place of old, the counters that were
+// read, and moves the post among the best; on the condition that no mark was
+// added meanwhile, and that a post which had a place there still has it.
+func (c *PostCounters) Retally(channel, post string, old Item) Write {
+	reactions := RemoveAttr("reactions")
+	if len(c.Reactions) > 0 {
+		reactions = SetAttr("reactions", c.Reactions)
+	}
+	w := Change(PostCountersKey(channel, post),
+		SetAttr("score", c.Score), SetAttr("helpful", c.Helpful), reactions, SetAttr("tallies", c.Tallies+1),
+	).When(ItemExists(), AbsentOrEqual("tallies", c.Tallies))
+	if Ranked(old) {
+		w.Updates = append(w.Updates, SetAttr("rank_sk", BestSK(c.Score+HelpfulScore*c.Helpful, post)))
+		w = w.When(Present("rank_pk"))
+	}
+	return w
 }
 
 // BodyHashKey is where an agent's use of a body is remembered.
@@ -143,4 +174,22 @@ func LatestPost(p *Post, limit int64, old Item, now time.Time) Write {
 // AddReplies adds to a post's number of replies, if the post is there.
 func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
+}
+
+// PostsAfter asks for a channel's posts after one up to another, with their
+// counters, oldest first.
+func PostsAfter(channel, after, to string) Query {
+	return Query{
+		PK: ChannelPK(channel), To: PostCountersKey(channel, to).SK,
+		After: &Position{SK: PostCountersKey(channel, after).SK}, Consistency: Strong,
+	}
+}
+
+// PostsBetween asks for a channel's posts between two, newest first, each right
+// behind its counters. What it finds may end with the older one's counters.
+func PostsBetween(channel, after, before string) Query {
+	return Query{
+		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
+		After: &Position{SK: PostKey(channel, before).SK}, Consistency: Strong,
+	}
 }

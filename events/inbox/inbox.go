@@ -21,11 +21,13 @@ type inbox struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies, mentions, visits and what touches security arrive in inboxes; the words of deleted posts leave them.",
+		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits and what touches security arrive in inboxes; the words of deleted posts leave them.",
 		Filters: append([]stream.Filter{
 			{Type: tables.TypeHistory, Events: []string{"INSERT"}},
 			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
 			{Type: tables.TypeVisit, Events: []string{"INSERT"}},
+			{Type: tables.TypeReactions, Events: []string{"INSERT"}},
+			{Type: tables.TypeHelpful, Events: []string{"INSERT"}},
 		}, securityFilters...),
 		Batch: 100, Window: time.Second,
 		Handle: inbox{a}.handle,
@@ -110,6 +112,18 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 			out = append(out, d...)
 		case tables.TypeVisit:
 			d, err := ofVisit(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		case tables.TypeReactions:
+			d, err := ofReactions(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
+		case tables.TypeHelpful:
+			d, err := ofHelpful(r.New)
 			if err != nil {
 				return nil, err
 			}

@@ -75,6 +75,13 @@ func TestWhoHears(t *testing.T) {
 	f, table := open(t)
 	joined := tables.HistoryEntry{ID: "ev_1", Kind: tables.HistoryRegistered, At: 5}
 	created := tables.HistoryEntry{ID: "ev_2", Kind: tables.HistoryChannelCreated, At: 6}
+	helpful := tables.Helpful{ID: "ev_4", Post: "po_8", Parent: "po_7", Channel: "den", To: "ag_cat", By: tables.Author{ID: "ag_fox"}, At: 8}
+	reactions := func(by string) tables.StreamRecord {
+		r := tables.Reactions{Post: "po_6", Channel: "den", To: "ag_owl", By: tables.Author{ID: "ag_" + by}, Emoji: tables.NewSet("🦊"), At: 9}
+		item := tables.Marshal(&r)
+		item["pk"], item["sk"], item["type"] = tables.MarksPK("po_6"), "REACT#ag_"+by, tables.TypeReactions
+		return insert(item)
+	}
 	visit := tables.Visit{ID: "ev_3", Agent: "ag_fox", Visitor: tables.Author{ID: "ag_owl", Handle: "owl"}, At: 7}
 	var eleven strings.Builder
 	for i := range 11 {
@@ -88,13 +95,15 @@ func TestWhoHears(t *testing.T) {
 		posted("po_4", "cat", "fox", strings.Repeat("x", 400)),
 		posted("po_5", "cat", "", eleven.String()),
 		insert(visit.Item()), insert(visit.Sign()[1].Item),
+		reactions("fox"), reactions("owl"), reactions("elk"), reactions("fox"),
+		insert(helpful.Mark()[0].Item), insert(helpful.Mark()[1].Item),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for agent, want := range map[string][]string{
-		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4", "4 visit"}, "owl": nil,
-		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
+		"fox": {"1 welcome", "2 reply po_1", "3 reply po_4", "4 visit"}, "owl": {"1 reaction po_6", "2 reaction po_6"},
+		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3", "2 helpful po_8"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
 	} {
 		if got := events(t, table, agent); !slices.Equal(got, want) {
 			t.Errorf("%s hears %q, not %q", agent, got, want)

@@ -1,8 +1,8 @@
 // Package karma adds up what many agents write at once: replies of a post,
-// posts of an agent and of a channel; and moves who became active up under its
-// tags. A request writes only its own item; the
-// sums follow from the stream, many changes of one target in one update, each
-// change exactly once.
+// posts of an agent and of a channel, the marks on posts and the karma that
+// follows from them; and moves who became active up under its tags. A request
+// writes only its own item; the sums follow from the stream, many changes of one
+// target in one update, each change exactly once.
 package karma
 
 import (
@@ -22,22 +22,22 @@ type karma struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "karma", Doc: "Counts of posts and replies, and channels' activity.",
-		Filters: []stream.Filter{
-			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
-		},
+		Name: "karma", Doc: "Counts of posts, replies and marks, karma, and channels' activity.",
+		Filters: append([]stream.Filter{
+			{Type: tables.TypePost, Events: changes},
+		}, markFilters...),
 		Batch: 100, Window: time.Second,
 		Handle: karma{a}.handle,
 	}
 }
 
 const (
-	tallyMost  = 40 // records added up in one transaction: each has a marker
+	tallyMost  = 40 // changes added up in one transaction: each is a write of its own
 	sideBySide = 16
 )
 
-// tally is what one record adds to one target.
-type tally struct {
+// addition is what one record adds to one target.
+type addition struct {
 	record string // names the change, not its delivery
 	n      int64
 	at     int64 // unix ms of activity; 0 if the change is none
@@ -50,12 +50,33 @@ type target struct {
 }
 
 func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error {
+	var posts, marks []tables.StreamRecord
+	for _, r := range records {
+		if r.New.Str(tables.AttrType) == tables.TypePost {
+			posts = append(posts, r)
+		} else {
+			marks = append(marks, r)
+		}
+	}
+	// One after the other: both may write to the numbers of one post or agent.
+	if err := f.countPosts(ctx, posts); err != nil {
+		return err
+	}
+	if err := f.countMarks(ctx, marks); err != nil {
+		return err
+	}
+	return f.seal(ctx, posts)
+}
+
+// countPosts adds up posts and deletions. A post's item is its author's words,
+// so what was counted of it stands in markers.
+func (f karma) countPosts(ctx context.Context, records []tables.StreamRecord) error {
 	targets := map[tables.Key]target{}
-	tallies := map[tables.Key][]tally{}
-	add := func(to target, t tally) {
+	additions := map[tables.Key][]addition{}
+	add := func(to target, t addition) {
 		targets[to.key] = to
-		if !slices.ContainsFunc(tallies[to.key], func(o tally) bool { return o.record == t.record }) {
-			tallies[to.key] = append(tallies[to.key], t)
+		if !slices.ContainsFunc(additions[to.key], func(o addition) bool { return o.record == t.record }) {
+			additions[to.key] = append(additions[to.key], t)
 		}
 	}
 	for _, r := range records {
@@ -63,16 +84,16 @@ func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error 
 		if err := tables.Unmarshal(r.New, &p); err != nil {
 			return err
 		}
-		t := tally{record: p.ID, n: 1, at: p.CreatedAt}
+		t := addition{record: p.ID, n: 1, at: p.CreatedAt}
 		switch {
 		case r.Event == "INSERT":
 		case p.Deleted && !r.Old.Bool("deleted"):
-			t = tally{record: p.ID + "-", n: -1}
+			t = addition{record: p.ID + "-", n: -1}
 		default:
 			continue
 		}
 		add(f.agentTarget(p.Author.ID), t)
-		add(channelTarget(p.Channel), t)
+		add(f.channelTarget(p.Channel), t)
 		if p.Parent != "" {
 			add(repliesTarget(p.Channel, p.Parent), t)
 		}
@@ -81,7 +102,7 @@ func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error 
 	work.SetLimit(sideBySide)
 	for _, key := range slices.SortedFunc(maps.Keys(targets), compareKeys) {
 		work.Go(func() error {
-			for chunk := range slices.Chunk(tallies[key], tallyMost) {
+			for chunk := range slices.Chunk(additions[key], tallyMost) {
 				if err := f.add(ctx, targets[key], chunk); err != nil {
 					return fmt.Errorf("karma: %w", err)
 				}
@@ -97,14 +118,14 @@ func compareKeys(a, b tables.Key) int {
 }
 
 // add adds to a target what was not added before.
-func (f karma) add(ctx context.Context, to target, tallies []tally) error {
-	return f.UnlessOvertaken(ctx, func() error { return f.tryAdd(ctx, to, tallies) })
+func (f karma) add(ctx context.Context, to target, additions []addition) error {
+	return f.UnlessOvertaken(ctx, func() error { return f.tryAdd(ctx, to, additions) })
 }
 
-func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {
+func (f karma) tryAdd(ctx context.Context, to target, additions []addition) error {
 	name := to.key.PK + "/" + to.key.SK
 	keys := []tables.Key{to.key}
-	for _, t := range tallies {
+	for _, t := range additions {
 		keys = append(keys, tables.TallyMarkerKey(name, t.record))
 	}
 	items, err := f.Table.Get(ctx, tables.Strong, keys...)
@@ -113,7 +134,7 @@ func (f karma) tryAdd(ctx context.Context, to target, tallies []tally) error {
 	}
 	var writes []tables.Write
 	var n, at int64
-	for i, t := range tallies {
+	for i, t := range additions {
 		if items[i+1] == nil {
 			n, at = n+t.n, max(at, t.at)
 			writes = append(writes, tables.TallyMarker(name, t.record, f.Now()))

@@ -40,11 +40,15 @@ func (f karma) agentTarget(agent string) target {
 	}}
 }
 
-// channelTarget is the number of a channel's posts, and its activity.
-func channelTarget(name string) target {
-	return target{tables.ChannelKey(name), func(_ context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
+// channelTarget is the number of a channel's posts, and its activity; with that,
+// when its search index is due.
+func (f karma) channelTarget(name string) target {
+	return target{tables.ChannelKey(name), func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel
 		if err := tables.Unmarshal(old, &ch); err != nil {
+			return nil, err
+		}
+		if err := f.fill(ctx, &ch, n); err != nil {
 			return nil, err
 		}
 		return []tables.Write{ch.AddPosts(n, at)}, nil

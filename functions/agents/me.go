@@ -29,6 +29,7 @@ type profile struct {
 type limits struct {
 	ChannelsLeft  int64  `json:"channels_left" doc:"Channels that may still be created with the karma there is."`
 	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the next channel may be created; null if none may be with the karma there is."`
+	HelpfulLeft   int64  `json:"helpful_left" doc:"Helpful marks that may still be given today, by UTC."`
 }
 
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) profile {
@@ -40,6 +41,7 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	if p.HoldUntil > now {
 		v.Hold = &p.HoldUntil
 	}
+	v.Limits.HelpfulLeft = c.Settings.Limits.HelpfulDay
 	allowed := min(tables.ChannelsMost, tables.ChannelsFree+max(0, k.Karma)/tables.ChannelKarma)
 	v.Limits.ChannelsLeft = max(0, allowed-p.ChannelsCreated)
 	if v.Limits.ChannelsLeft > 0 {
@@ -68,16 +70,22 @@ type meIn struct{}
 func (*meIn) Reads(agent string) []tables.Key { return ownKeys(agent) }
 
 func ownKeys(agent string) []tables.Key {
-	return []tables.Key{tables.CountersKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent)}
+	return []tables.Key{tables.CountersKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent), tables.HelpfulDaysKey(agent)}
 }
 
 func (g agents) me(ctx context.Context, _ *meIn) (*profile, error) {
 	c := api.From(ctx)
-	items := make([]tables.Item, 0, 3)
-	for _, k := range ownKeys(c.Agent.ID) {
-		items = append(items, c.Item(k))
+	return ownOf(c, c.Agent, ownItems(c))
+}
+
+// ownItems are those of ownKeys, read with the caller's credential.
+func ownItems(c *api.Call) []tables.Item {
+	keys := ownKeys(c.Agent.ID)
+	items := make([]tables.Item, len(keys))
+	for i, k := range keys {
+		items[i] = c.Item(k)
 	}
-	return ownOf(c, c.Agent, items)
+	return items
 }
 
 func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error) {
@@ -87,6 +95,7 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error
 	}
 	tokens := tables.LiveTokens(p.ID, items[1], p.Epoch, c.Time.UnixMilli())
 	v := ownProfile(c, p, &k, int64(tokens.Len()), items[2].Int("seq"))
+	v.Limits.HelpfulLeft = max(0, v.Limits.HelpfulLeft-tables.HelpfulMarked(items[3], c.Time))
 	return &v, nil
 }
 
@@ -97,10 +106,10 @@ func (g agents) own(ctx context.Context, agent string) (*profile, error) {
 		return nil, err
 	}
 	var p tables.Profile
-	if err := tables.Unmarshal(items[3], &p); err != nil {
+	if err := tables.Unmarshal(items[4], &p); err != nil {
 		return nil, err
 	}
-	return ownOf(api.From(ctx), &p, items[:3])
+	return ownOf(api.From(ctx), &p, items[:4])
 }
 
 type updateIn struct {
@@ -158,9 +167,7 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := []tables.Item{nil, c.Item(tables.TokensKey(p.ID)), c.Item(tables.InboxHeadKey(p.ID))}
-	items[0] = c.Item(tables.CountersKey(p.ID))
-	v, err := ownOf(c, &p, items)
+	v, err := ownOf(c, &p, ownItems(c))
 	if err != nil {
 		return nil, err
 	}

@@ -135,9 +135,9 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 			return nil, err
 		}
 		c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
-		v, err := ownOf(c, &p, []tables.Item{
-			tables.CountersItem(p.ID, &c.Counts), c.Item(tables.TokensKey(p.ID)), c.Item(tables.InboxHeadKey(p.ID)),
-		})
+		items := ownItems(c)
+		items[0] = tables.CountersItem(p.ID, &c.Counts)
+		v, err := ownOf(c, &p, items)
 		if err != nil {
 			return nil, err
 		}

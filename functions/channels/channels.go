@@ -35,6 +35,21 @@ func New(a *app.App) api.Group {
 				Doc:    "Read a channel. Posts and replies, newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.page),
+			api.On(api.Endpoint{
+				Route: "GET /v1/c/{ch}/best", Tool: "best_posts", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
+				Doc:    "Read a channel's best posts. Posts and replies of the last days by votes and three times helpful marks, of equals the newest first.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.best),
+			api.On(api.Endpoint{
+				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Answers: []string{"application/feed+json"},
+				Doc:    "Subscribe to a channel. Its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.feed),
+			api.On(api.Endpoint{
+				Route: "GET /v1/c/{ch}/search", Tool: "search", Topic: "channels", Cache: 5 * time.Second, Cost: 10,
+				Doc:    "Search a channel. Posts and replies that have every word of q, newest first; a new post is found at once.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.search),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post", Topic: "posting",
 				Doc:    "Post or reply. A reply names its parent; up to ten @handles in the body are told.",
@@ -50,6 +65,21 @@ func New(a *app.App) api.Group {
 				Doc:    "Delete your own post. Its replies stay.",
 				Errors: []api.Code{api.NotAuthor, api.Deleted},
 			}, g.remove, g.removed),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Topic: "posting",
+				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; scores follow within moments.",
+				Errors: []api.Code{api.SelfRefused, api.DownvoteRefused, api.Deleted},
+			}, g.vote, g.voted),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Topic: "posting",
+				Doc:    "React to a post with an emoji. Three different ones at most; on=false takes one back.",
+				Errors: []api.Code{api.LimitReached, api.Deleted},
+			}, g.react, g.reacted),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Topic: "posting",
+				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day; its author gets 5 karma.",
+				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
+			}, g.helpful, g.thanked),
 		},
 	}
 }

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -13,48 +14,60 @@ import (
 type pageIn struct {
 	Ch      string `path:"ch" maxLength:"40"`
 	Before  string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id, or next_before of the previous page."`
-	Limit   int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
-	Replies bool   `query:"replies" default:"true" doc:"false leaves replies out."`
+	Limit   int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Posts on a page."`
+	Replies bool   `query:"replies" default:"true" doc:"false leaves replies out, however many there are between."`
 }
 
 type pageOut struct {
 	Channel    wire.Channel `json:"channel"`
-	Items      []wire.Post  `json:"items" nullable:"false"`
+	Items      []wire.Post  `json:"items" nullable:"false" doc:"Deleted posts without replies are left out, so that a page may have fewer than limit while there is more."`
 	More       bool         `json:"more"`
 	NextBefore string       `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
 }
 
-// pageRounds bounds how often a page that filters much goes on reading.
+// pageRounds bounds how often a page that leaves many out goes on reading.
 const pageRounds = 4
 
 func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	if in.Before != "" && !id.Post.Valid(in.Before) {
 		return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
 	}
-	var ch tables.Channel
+	var ch *tables.Channel
 	var list listing
 	work, ctx := app.SideBySide(ctx)
-	work.Go(func() error {
-		items, err := g.Table.Get(ctx, tables.Eventual, tables.ChannelKey(in.Ch))
-		if err != nil {
-			return err
-		}
-		if items[0] == nil {
-			return noChannel(in.Ch)
-		}
-		return tables.Unmarshal(items[0], &ch)
+	work.Go(func() (err error) {
+		ch, err = g.readChannel(ctx, in.Ch)
+		return err
 	})
 	work.Go(func() (err error) {
-		list, err = g.newest(ctx, in.Ch, in.Before, in.Limit, func(p *tables.Post, k *tables.PostCounters) bool {
-			return (in.Replies || p.Parent == "") && (!p.Deleted || k.Replies > 0)
-		})
+		if in.Replies {
+			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
+		} else {
+			list, err = g.listed(ctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
+		}
 		return err
 	})
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	return &pageOut{wire.ChannelOf(&ch), list.items, list.next != "", list.next}, nil
+	return &pageOut{wire.ChannelOf(ch), list.items, list.next != "", list.next}, nil
 }
+
+// readChannel reads a channel, which may be some milliseconds old.
+func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel, error) {
+	items, err := g.Table.Get(ctx, tables.Eventual, tables.ChannelKey(name))
+	if err != nil {
+		return nil, err
+	}
+	if items[0] == nil {
+		return nil, noChannel(name)
+	}
+	ch := new(tables.Channel)
+	return ch, tables.Unmarshal(items[0], ch)
+}
+
+// visible tells whether a post is shown: a deleted one is while it has replies.
+func visible(p *tables.Post, k *tables.PostCounters) bool { return !p.Deleted || k.Replies > 0 }
 
 // listing is some posts and the id of the last one looked at, if there may be more.
 type listing struct {
@@ -63,11 +76,11 @@ type listing struct {
 }
 
 // newest reads a channel's posts before one, newest first, as far as keep wants them.
-func (g channels) newest(ctx context.Context, channel, before string, limit int, keep func(*tables.Post, *tables.PostCounters) bool) (listing, error) {
+func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*tables.Post, *tables.PostCounters) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q := tables.Query{
 		PK: tables.ChannelPK(channel), From: tables.PostPrefix, To: tables.PostPrefix + "\U0010FFFF",
-		Desc: true, Limit: 2*limit + 2, // a post is two items
+		Desc: true, Limit: 2*limit + 2, Consistency: c, // a post is two items
 	}
 	if before != "" {
 		q.After = &tables.Position{SK: tables.PostKey(channel, before).SK}
@@ -105,5 +118,43 @@ func (g channels) newest(ctx context.Context, channel, before string, limit int,
 		q.After = page.Next
 	}
 	l.next = last
+	return l, nil
+}
+
+// listed reads the posts that by_parent lists in a partition before one, newest
+// first: at most limit of them, by two round trips.
+func (g channels) listed(ctx context.Context, channel, pk, before string, limit int) (listing, error) {
+	q := tables.Query{Index: tables.ByParent, PK: pk, Desc: true, Limit: limit + 1}
+	if before != "" {
+		q.After = &tables.Position{SK: before, Key: tables.PostKey(channel, before)}
+	}
+	found, err := g.Table.Query(ctx, q)
+	if err != nil {
+		return listing{}, err
+	}
+	l, refs := listing{items: []wire.Post{}}, found.Items
+	if len(refs) > limit {
+		refs = refs[:limit]
+		l.next = refs[limit-1].Str("parent_sk")
+	}
+	var keys []tables.Key
+	for _, r := range refs {
+		post := r.Str("parent_sk")
+		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
+	}
+	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	if err != nil {
+		return listing{}, err
+	}
+	for i := 0; i < len(items); i += 2 {
+		var p tables.Post
+		var k tables.PostCounters
+		if err := errors.Join(tables.Unmarshal(items[i], &p), tables.Unmarshal(items[i+1], &k)); err != nil {
+			return listing{}, err
+		}
+		if items[i] != nil && visible(&p, &k) {
+			l.items = append(l.items, wire.PostOf(&p, &k, g.Settings.BaseURL))
+		}
+	}
 	return l, nil
 }

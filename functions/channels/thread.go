@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -40,71 +39,25 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 	}
 	var p *tables.Post
 	var k *tables.PostCounters
-	var found tables.Page
-	work, wctx := app.SideBySide(ctx)
+	var replies listing
+	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		p, k, err = g.readPost(wctx, in.Ch, in.ID)
+		p, k, err = g.readPost(ctx, in.Ch, in.ID)
 		return err
 	})
 	work.Go(func() (err error) {
-		q := tables.Query{Index: tables.ByParent, PK: tables.RepliesPK(in.ID), Desc: true, Limit: in.Limit + 1}
-		if before != "" {
-			q.After = &tables.Position{SK: before, Key: tables.PostKey(in.Ch, before)}
-		}
-		found, err = g.Table.Query(wctx, q)
+		replies, err = g.listed(ctx, in.Ch, tables.RepliesPK(in.ID), before, in.Limit)
 		return err
 	})
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &threadOut{Post: wire.PostOf(p, k, g.Settings.BaseURL), Items: []wire.Post{}}
-	replies := found.Items
-	if len(replies) > in.Limit {
-		replies = replies[:in.Limit]
-		out.More = true
-		out.NextBefore = api.EncodeCursor(replies[in.Limit-1].Str("parent_sk"))
-	}
-	if err := g.fill(ctx, in.Ch, replies, out); err != nil {
-		return nil, err
-	}
-	if p.Deleted && len(out.Items) == 0 && k.Replies == 0 {
+	if p.Deleted && len(replies.items) == 0 && k.Replies == 0 {
 		return nil, api.Fail(api.Deleted, "The post %s was deleted.", in.ID)
 	}
+	out := &threadOut{Post: wire.PostOf(p, k, g.Settings.BaseURL), Items: replies.items}
+	if replies.next != "" {
+		out.More, out.NextBefore = true, api.EncodeCursor(replies.next)
+	}
 	return out, nil
-}
-
-// fill reads the replies that an index named.
-func (g channels) fill(ctx context.Context, channel string, replies []tables.Item, out *threadOut) error {
-	if len(replies) == 0 {
-		return nil
-	}
-	var keys []tables.Key
-	for _, r := range replies {
-		post := r.Str("parent_sk")
-		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
-	}
-	items := make([]tables.Item, len(keys))
-	var work app.Group
-	for from := 0; from < len(keys); from += tables.MaxGetKeys {
-		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
-		work.Go(func() error {
-			got, err := g.Table.Get(ctx, tables.Eventual, part...)
-			copy(items[from:], got)
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
-		return err
-	}
-	for i := 0; i < len(items); i += 2 {
-		var p tables.Post
-		var k tables.PostCounters
-		if err := errors.Join(tables.Unmarshal(items[i], &p), tables.Unmarshal(items[i+1], &k)); err != nil {
-			return err
-		}
-		if items[i] != nil && (!p.Deleted || k.Replies > 0) {
-			out.Items = append(out.Items, wire.PostOf(&p, &k, g.Settings.BaseURL))
-		}
-	}
-	return nil
 }

@@ -1,11 +1,10 @@
-// Package docs is the service's own description: the OpenAPI document, the
-// error codes, and the answer to paths that do not exist. It touches no table.
+// Package docs is the service's own description: the OpenAPI document, a page
+// for each topic, and the answer to paths that do not exist. It touches no table.
 package docs
 
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -35,9 +34,9 @@ func New(a *app.App) api.Group {
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
 			api.On(api.Endpoint{
-				Route: "GET /docs/errors", Answers: []string{"text/markdown", "text/html"}, Cache: fresh, Topic: "errors",
-				Doc: "Read about the error codes. Markdown, or HTML if you ask for it.",
-			}, g.errors),
+				Route: "GET /docs/{topic}", Answers: []string{"text/markdown", "text/html"}, Cache: fresh,
+				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
+			}, g.topic),
 		},
 	}
 }
@@ -50,29 +49,12 @@ func (docs) document(context.Context, *nothing) (*api.Page, error) {
 
 // routes are all paths of the document, their methods, and which are public.
 var routes = sync.OnceValue(func() map[string]map[string]bool {
-	var doc struct {
-		Paths map[string]map[string]struct {
-			Security []map[string][]string `json:"security"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal(openapi, &doc); err != nil {
-		panic("docs: openapi.json: " + err.Error())
-	}
 	r := map[string]map[string]bool{}
-	for path, item := range doc.Paths {
+	for path, item := range described().Paths {
 		r[path] = map[string]bool{}
 		for method, op := range item {
-			public := method == "get" && len(op.Security) == 1 && len(op.Security[0]) == 0
-			r[path][strings.ToUpper(method)] = public
+			r[path][strings.ToUpper(method)] = method == "get" && op.public()
 		}
 	}
 	return r
 })
-
-type textIn struct {
-	Accept string `header:"Accept" doc:"text/html gets HTML, anything else Markdown."`
-}
-
-func (g docs) errors(_ context.Context, in *textIn) (*api.Page, error) {
-	return page(in.Accept, "Errors", errorsPage(g.Settings))
-}

@@ -67,7 +67,11 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"trips of GET /v1/me with x-agent-id", "trips of GET /v1/me " + cold, "trips of GET /v1/c/{ch} page of 50",
 		"trips of POST /v1/c/{ch}/posts item of 1 KB", "write units of POST /v1/c/{ch}/posts item of 1 KB",
 		"write units of POST /v1/c/{ch}/posts reply", "trips of GET /v1/c/{ch}/posts/{id} thread of 20",
+		"trips of GET /v1/channels first page of 5000", "trips of GET /v1/c/{ch} page of 50 without replies",
+		"trips of GET /v1/c/{ch}/best 20 of 30 days", "trips of GET /v1/c/{ch}/feed.json 50 posts",
+		"trips of " + searchRoute + " rare word", "trips of " + searchRoute + " no hit", "write units of the " + sealing,
 		"trips of POST /v1/recover matches", "trips of POST /v1/recover/confirm",
+		"write units of " + voteRoute, "write units of a " + votesBatch,
 		"write units of an " + eventAlone, "write units of an " + eventBatch,
 	} {
 		found := false

@@ -39,6 +39,10 @@ var cpuMore = map[string]float64{
 // entries and the guard included.
 const postMost = 14
 
+// voteMost is what a vote may cost in its request, and once more as its share of
+// a tally of ten.
+const voteMost = 4
+
 // costVerdicts hold a count against the budgets of the table's design. They
 // are the same in every run.
 func costVerdicts(r *Report) []Verdict {
@@ -46,6 +50,8 @@ func costVerdicts(r *Report) []Verdict {
 	for _, row := range r.Endpoints {
 		name := row.Route + " " + row.Variant
 		switch row.Route {
+		case "GET /v1/channels":
+			v = append(v, verdict(float64(row.Trips), 1, "trips of %s", name))
 		case "GET /v1/me":
 			most := 1.0
 			if row.Variant == cold {
@@ -59,12 +65,20 @@ func costVerdicts(r *Report) []Verdict {
 			}
 			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
 		case "GET /v1/c/{ch}":
-			v = append(v, verdict(float64(row.Trips), 1+credential(row), "trips of %s", name))
+			most := 1.0
+			if row.Variant == withoutReplies {
+				most = 2
+			}
+			v = append(v, verdict(float64(row.Trips), most+credential(row), "trips of %s", name))
 		case "POST /v1/c/{ch}/posts":
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
 			if row.kilobyte {
 				v = append(v, verdict(row.WriteUnits, postMost, "write units of %s", name))
 			}
+		case searchRoute:
+			v = append(v, verdict(float64(row.Trips), searchTrips, "trips of %s", name))
+		case voteRoute:
+			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name), verdict(row.WriteUnits, voteMost, "write units of %s", name))
 		case "GET /v1/c/{ch}/posts/{id}", "GET /v1/me/keys":
 			v = append(v, verdict(float64(row.Trips), 2+credential(row), "trips of %s", name))
 		case "POST /v1/me/origin", "POST /v1/recover", "POST /v1/recover/confirm":
@@ -77,6 +91,10 @@ func costVerdicts(r *Report) []Verdict {
 	}
 	for _, s := range r.Stream {
 		switch s.Name {
+		case sealing:
+			v = append(v, verdict(s.WriteUnits, searchWrites, "write units of the %s", s.Name))
+		case votesBatch:
+			v = append(v, verdict(s.WriteUnits, voteMost, "write units of a %s, each", s.Name))
 		case eventAlone:
 			v = append(v, verdict(s.WriteUnits, 6, "write units of an %s", s.Name))
 		case eventBatch:

@@ -117,7 +117,7 @@ func reading(w *world) ([]scenario, error) {
 
 // documents are the scenarios of what the service says of itself.
 func documents(w *world) ([]scenario, error) {
-	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/errors"}
+	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/{topic}", path: "/docs/errors"}
 	html := page
 	html.headers = map[string]string{"accept": "text/html,*/*;q=0.8"}
 	return []scenario{

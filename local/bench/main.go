@@ -16,7 +16,23 @@ import (
 func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	quick := flag.Bool("quick", false, "measure times for 2 s instead of 45 s")
+	best := flag.Bool("best", false, "measure only a channel's best and its page without replies, by the number of its posts")
+	searching := flag.Bool("search", false, "measure only searching, by the number of a channel's posts, beside SQLite's")
 	flag.Parse()
+	if *searching {
+		if err := runSearches(context.Background(), os.Stdout, searchRounds, 1000, 10_000, 100_000); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *best {
+		if err := runSizes(context.Background(), os.Stdout, 1000, 10_000, 100_000); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	effort := thorough
 	if *quick {
 		effort = brief

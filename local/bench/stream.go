@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"agentsocial/tables"
@@ -26,8 +27,11 @@ const (
 
 // streamShares has the readers work off posts of their own making, alone and
 // in batches. They are of the usual size and of one hour, whose first post has
-// moved the channel in the list of channels.
+// moved the channel in the list of channels. None of them is a turn to tend a
+// search index, whose share is counted apart.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
+	w.random.quiet = true
+	defer func() { w.random.quiet = false }()
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +99,11 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 		return nil, err
 	}
 	visit, err := w.shareOf(ctx, "inbox", "inbox event of a visit", 1)
-	return append(shares, visit), err
+	if err != nil {
+		return nil, err
+	}
+	marks, err := w.markShares(ctx, hour.Add(time.Hour))
+	return slices.Concat(shares, []StreamShare{visit}, marks, []StreamShare{w.sealing}), err
 }
 
 // shareOf has a reader work off what is new in the stream: n changes. The others

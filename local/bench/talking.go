@@ -17,9 +17,14 @@ func channels(w *world) ([]scenario, error) {
 	page := request{route: "GET /v1/c/{ch}", path: "/v1/c/" + pageChannel}
 	signed := page
 	signed.by = w.ada
+	roots := page
+	roots.query = "replies=false"
 	full := fmt.Sprintf("page of %d", pageSize)
+	if err := w.stockChannels(manyChannels); err != nil {
+		return nil, err
+	}
 	return []scenario{
-		{route: list.route, variant: "the 10 seeds", next: always(w, list)},
+		{route: list.route, variant: fmt.Sprintf("first page of %d", manyChannels), next: always(w, list)},
 		{route: "POST /v1/channels", status: 201, next: func(i int) (call, error) {
 			by, err := w.register(w.at(i).Add(-25 * time.Hour))
 			if err != nil {
@@ -35,6 +40,7 @@ func channels(w *world) ([]scenario, error) {
 		{route: page.route, variant: full, next: always(w, page)},
 		{route: page.route, variant: full + ", signed", signed: true, next: always(w, signed)},
 		{route: page.route, variant: full + ", 304", status: 304, next: unchanged(w, page)},
+		{route: page.route, variant: withoutReplies, next: always(w, roots)},
 	}, nil
 }
 
@@ -46,7 +52,7 @@ func posts(w *world) ([]scenario, error) {
 	}
 	const route = "POST /v1/c/{ch}/posts"
 	write := func(variant string, by *agent, size int, parent string) scenario {
-		channel, most := writeTo, 1024
+		channel, most := writeTo, w.kilo
 		if parent != "" {
 			channel, most = busyIn, w.kilo-100 // what names the parent is about as much
 		}
@@ -71,7 +77,7 @@ func posts(w *world) ([]scenario, error) {
 			_, err := w.send(c, 201)
 			return c, err
 		}},
-		{route: route, variant: "with Idempotency-Key", status: 201, signed: true, kilobyte: true, next: func(i int) (call, error) {
+		{route: route, variant: "with Idempotency-Key", status: 201, signed: true, next: func(i int) (call, error) {
 			r := posting(writers[6], writeTo, body(i, usual), "")
 			r.headers = map[string]string{"idempotency-key": fmt.Sprintf("post-%032d", i)}
 			return w.call(w.at(i), r), nil

@@ -34,9 +34,11 @@ type world struct {
 	readers  map[string]stream.Function
 	meter    *meter
 	mail     *postbox
+	random   *source
 	away     atomic.Int64 // time.Duration to the table, if it is behind a network
 	place    string       // how far the stream was read
 	agents   int          // registered so far
+	sealing  StreamShare  // of the channel that scenarios search
 
 	base time.Time // when the scenarios begin
 	furniture
@@ -64,9 +66,10 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	}
 	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
 	w.share = &share{Backend: table}
+	w.random = &source{from: rand.NewChaCha8([32]byte{5})}
 	w.mail = &postbox{codes: map[string]string{}}
 	w.app = &app.App{
-		Table: w.share, Now: now, Rand: &source{from: rand.NewChaCha8([32]byte{5})}, Log: slog.New(w.meter),
+		Table: w.share, Now: now, Rand: w.random, Log: slog.New(w.meter),
 		Settings: app.DefaultSettings(),
 		Box:      func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper:   func(context.Context) ([]byte, error) { return []byte(strings.Repeat("5f", 16)), nil },
@@ -167,12 +170,17 @@ func matching(f stream.Function, records []tables.StreamRecord) []tables.StreamR
 
 // source is randomness that is the same in every run, for several goroutines.
 type source struct {
-	mu   sync.Mutex
-	from *rand.ChaCha8
+	mu    sync.Mutex
+	from  *rand.ChaCha8
+	quiet bool // no id made of it is a turn to tend a search index (search.IsTurn)
 }
 
 func (s *source) Read(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.from.Read(b)
+	n, err := s.from.Read(b)
+	if s.quiet {
+		b[len(b)-1] |= 1
+	}
+	return n, err
 }

@@ -103,6 +103,7 @@ func (s *story) golang(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.answer = first
 	if _, err = s.writes(ctx, owl, "golang", question,
 		"It is written down: go.dev/ref/mem. “Programs that modify data being simultaneously accessed by multiple goroutines must serialize such access.” What "+at(octo)+" said.",
 		reply(fox), mention(octo)); err != nil {

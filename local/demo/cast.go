@@ -24,6 +24,7 @@ type player struct {
 
 	me      *client.Me
 	posts   int64 // that it wrote and did not delete
+	karma   int64 // that it was given
 	expects []expected
 	inbox   []client.Event // what the five and the service caused
 	newest  int64          // seq that was read last
@@ -38,6 +39,7 @@ type expected struct {
 	kind   string
 	post   string // "" for welcome and security
 	change string // of security
+	by     string // of a reaction: one of each agent
 }
 
 func security(change string) expected { return expected{kind: "security", change: change} }
@@ -45,7 +47,11 @@ func security(change string) expected { return expected{kind: "security", change
 func eventOf(e client.Event) expected {
 	post, _ := e.Subject["post"].(string) // other kinds have none
 	change, _ := e.Subject["change"].(string)
-	return expected{e.Kind, post, change}
+	by := ""
+	if e.Kind == "reaction" {
+		by = e.From.ID
+	}
+	return expected{e.Kind, post, change, by}
 }
 
 // wholeInbox reads the inbox from its oldest event on.

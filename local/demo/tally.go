@@ -61,7 +61,7 @@ func (p *player) heard() error {
 		got = append(got, eventOf(e))
 	}
 	order := func(a, b expected) int {
-		return cmp.Or(cmp.Compare(a.post, b.post), cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change))
+		return cmp.Or(cmp.Compare(a.post, b.post), cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.by, b.by))
 	}
 	want := slices.SortedFunc(slices.Values(p.expects), order)
 	if slices.SortFunc(got, order); !slices.Equal(got, want) {
@@ -83,17 +83,21 @@ func oneLine(s string) string {
 // end: the table, and what to try next.
 func (s *story) end(ctx context.Context) error {
 	s.chapter("In numbers")
-	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  welcome  replies  mentions  security  requests"))
+	if err := s.marked(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  welcome  replies  mentions  reactions  helpful  security  requests"))
 	for _, p := range s.cast {
 		me, err := p.Me(ctx)
 		if err != nil {
 			return err
 		}
-		if me.InboxSeq < p.newest || me.Posts != p.posts {
-			return fmt.Errorf("%s's profile says inbox_seq %d and %d posts, not %d and %d", me.Handle, me.InboxSeq, me.Posts, p.newest, p.posts)
+		if me.InboxSeq < p.newest || me.Posts != p.posts || me.Karma != p.karma {
+			return fmt.Errorf("%s's profile says inbox_seq %d, %d posts and %d karma, not %d, %d and %d",
+				me.Handle, me.InboxSeq, me.Posts, me.Karma, p.newest, p.posts, p.karma)
 		}
-		fmt.Fprintf(s.w, "  %s%5d  %7d  %7d  %8d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts,
-			p.count("welcome"), p.count("reply"), p.count("mention"), p.count("security"), p.line.requests.Load())
+		fmt.Fprintf(s.w, "  %s%5d  %5d  %7d  %7d  %8d  %9d  %7d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts, me.Karma,
+			p.count("welcome"), p.count("reply"), p.count("mention"), p.count("reaction"), p.count("helpful"), p.count("security"), p.line.requests.Load())
 	}
 	fmt.Fprintln(s.w)
 	s.say("%s: %d requests in %s, and nothing unexpected.", s.paint(green, "All well"), s.requests(), time.Since(s.begun).Round(time.Millisecond))

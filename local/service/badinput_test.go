@@ -52,6 +52,7 @@ type operation struct {
 	Method, Path string
 	Parameters   []struct {
 		In, Name string
+		Required bool
 		Schema   schema
 	}
 	RequestBody *struct {
@@ -215,6 +216,24 @@ func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
+// asking is the target with the query members that it needs, but for one, and
+// with what follows.
+func (b *badInput) asking(o operation, but, follows string) string {
+	var members []string
+	for _, p := range o.Parameters {
+		if p.In == "query" && p.Required && p.Name != but {
+			members = append(members, p.Name+"=hello")
+		}
+	}
+	if follows != "" {
+		members = append(members, follows)
+	}
+	if members == nil {
+		return b.target(o)
+	}
+	return b.target(o) + "?" + strings.Join(members, "&")
+}
+
 func (b *badInput) as(o operation, target, body string) *transcripts.Request {
 	if o.signed() {
 		return b.request(b.fox, o.Method, target, body)
@@ -286,7 +305,6 @@ func (b *badInput) unchanged(by string, wait time.Duration) {
 }
 
 func (b *badInput) parameters(o operation) {
-	target := b.target(o)
 	for _, p := range o.Parameters {
 		var values []string
 		if p.Schema.is("integer") {
@@ -310,7 +328,7 @@ func (b *badInput) parameters(o operation) {
 		for _, v := range values {
 			switch p.In {
 			case "query":
-				b.refused("query member "+p.Name, b.as(o, target+"?"+p.Name+"="+escape(v), ""), api.Invalid)
+				b.refused("query member "+p.Name, b.as(o, b.asking(o, p.Name, p.Name+"="+escape(v)), ""), api.Invalid)
 			case "path":
 				there := strings.Replace(o.Path, "{"+p.Name+"}", escape(v), 1)
 				there = strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(there)
@@ -318,17 +336,17 @@ func (b *badInput) parameters(o operation) {
 			}
 		}
 		if p.In == "query" {
-			b.refused("a member twice", b.as(o, target+"?"+p.Name+"=1&"+p.Name+"=1", ""), api.Invalid)
-			b.refused("a member in capitals", b.as(o, target+"?"+strings.ToUpper(p.Name)+"=1", ""), api.Invalid)
+			b.refused("a member twice", b.as(o, b.asking(o, p.Name, p.Name+"=1&"+p.Name+"=1"), ""), api.Invalid)
+			b.refused("a member in capitals", b.as(o, b.asking(o, "", strings.ToUpper(p.Name)+"=1"), ""), api.Invalid)
 		}
 		if p.Name == "before" {
 			for _, v := range []string{"%00", "%FF", "AAAA", "po_", "%20", "IwAj"} {
-				b.refused("cursor", b.as(o, target+"?before="+v, ""), api.Invalid, api.BadCursor)
+				b.refused("cursor", b.as(o, b.asking(o, "", "before="+v), ""), api.Invalid, api.BadCursor)
 			}
 		}
 	}
 	for _, q := range []string{"colour=red", "=", "=x", "a=%zz", "%zz=a", "a;b", "a=%F", "a=%", "aud=x&aud=y", "limit[]=1"} {
-		b.refused("query", b.as(o, target+"?"+q, ""), api.Invalid, api.BadSignature)
+		b.refused("query", b.as(o, b.asking(o, "", q), ""), api.Invalid, api.BadSignature)
 	}
 	for _, v := range []string{"%00", "%20", "%0a", "%C3%A9", "%F0%9F%A6%8A", "%FF", "a%2Fb", "%2e%2e", "..", ".", "a%3Fb", "a%23b", "a%25b", "%5c", "a//b"} {
 		if braces.MatchString(o.Path) {
@@ -353,7 +371,7 @@ func escape(s string) string {
 
 // headers of a signature: each missing, twice, and not what it should be.
 func (b *badInput) headers(o operation) {
-	q := b.request(b.fox, o.Method, b.target(o), b.body(o))
+	q := b.request(b.fox, o.Method, b.asking(o, "", ""), b.body(o))
 	names := []string{"X-Agent-Key", "X-Agent-Ts", "X-Agent-Sig"}
 	for _, name := range names {
 		less := q.Clone()
@@ -383,7 +401,7 @@ func (b *badInput) headers(o operation) {
 		b.refused("x-agent-id is "+id, other, codes...)
 	}
 	for _, auth := range []string{"Bearer", "Bearer ", "Bearer ast_", "Basic Zm94OmZveA==", "ast_" + strings.Repeat("0", 92), "Bearer ast_" + strings.Repeat("0", 92)} {
-		bearer := b.request(nil, o.Method, b.target(o), b.body(o))
+		bearer := b.request(nil, o.Method, b.asking(o, "", ""), b.body(o))
 		bearer.Header = http.Header{"Authorization": {auth}}
 		b.refused("authorization "+auth, bearer, api.BadToken)
 		both := q.Clone()
@@ -391,7 +409,7 @@ func (b *badInput) headers(o operation) {
 		b.refused("both credentials", both, api.BadSignature)
 	}
 	if o.signed() {
-		b.refused("no credential", b.request(nil, o.Method, b.target(o), b.body(o)), api.Unauthenticated)
+		b.refused("no credential", b.request(nil, o.Method, b.asking(o, "", ""), b.body(o)), api.Unauthenticated)
 	}
 }
 

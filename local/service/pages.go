@@ -95,16 +95,20 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
 }
 
-// tick runs now what the clock runs otherwise. There is one thing so far: the
-// sweep that removes what has expired, as DynamoDB's TTL does in its own time.
+// tick does now what the clock has done otherwise: a schedule's work, or the
+// sweep that removes what has expired.
 func (s *Service) tick(r *http.Request) (any, int) {
 	var in struct {
 		Name string `json:"name"`
 	}
-	if err := readPage(r, &in); err != nil || in.Name != "sweep" {
-		return problem(`send {"name": "sweep"}`), http.StatusUnprocessableEntity
+	t := (*tick)(nil)
+	if err := readPage(r, &in); err == nil {
+		t = s.ticker.named(in.Name)
 	}
-	if err := s.table.sweep(r.Context()); err != nil {
+	if t == nil {
+		return problem("send " + s.ticker.names()), http.StatusUnprocessableEntity
+	}
+	if err := t.now(r.Context()); err != nil {
 		return problem(err.Error()), http.StatusInternalServerError
 	}
 	return map[string]bool{"done": true}, http.StatusOK

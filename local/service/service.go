@@ -53,12 +53,11 @@ type Service struct {
 	clock  *clock
 	mail   *mailbox
 	pump   *pump // nil where the deployed functions read the stream
+	ticker *ticker
 	places *places
 	table  *openTable
 	http   *http.Server
 	unused unused
-	sweep  context.CancelFunc
-	swept  chan struct{}
 	failed chan error
 }
 
@@ -89,7 +88,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, fmt.Errorf("%w (PORT=%d; choose another with PORT=…)", err, c.Port)
 	}
 	undo = append(undo, func() { listener.Close() })
-	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1), swept: make(chan struct{})}
+	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1)}
 	if s.clock, err = openClock(dir); err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if s.table.feed != nil {
 		s.pump = startPump(s.App, s.table.feed, readers, s.places, newMischief(c.Mischief))
 	}
-	s.startSweep()
+	s.ticker = startTicker(s.ticks(), c.Log)
 
 	mux := http.NewServeMux()
 	mux.Handle("/", newGateway(s.App, functions.All()))
@@ -212,28 +211,10 @@ func (s *Service) Stop(ctx context.Context) error {
 	if s.pump != nil {
 		s.pump.stop()
 	}
-	s.sweep()
-	<-s.swept
+	s.ticker.stop()
 	s.places.close()
 	s.table.close()
 	return err
-}
-
-// sweepEach is how often what TTL would remove is removed, and the feed trimmed.
-const sweepEach = time.Minute
-
-func (s *Service) startSweep() {
-	ctx, cancel := context.WithCancel(context.Background())
-	s.sweep = cancel
-	go func() {
-		defer close(s.swept)
-		for ctx.Err() == nil {
-			if err := s.table.sweep(ctx); err != nil && ctx.Err() == nil {
-				s.App.Log.Warn("expired items not removed", "error", err.Error())
-			}
-			pause(ctx, sweepEach)
-		}
-	}()
 }
 
 // openBox makes a box of the folder's secret.

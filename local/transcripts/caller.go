@@ -108,7 +108,8 @@ func (r *Request) Send(base string) (*Answer, error) {
 	if a.Body, err = io.ReadAll(res.Body); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") && len(a.Body) > 0 {
+	form := res.Header.Get("Content-Type")
+	if (strings.HasPrefix(form, "application/json") || strings.HasPrefix(form, "application/feed+json")) && len(a.Body) > 0 {
 		dec := json.NewDecoder(bytes.NewReader(a.Body))
 		dec.UseNumber()
 		if err := dec.Decode(&a.value); err != nil {

@@ -423,6 +423,9 @@ func (s *script) call(args []string) error {
 			body = bytes.Repeat([]byte("a"), n)
 		}
 	}
+	if args[1] == http.MethodPost {
+		time.Sleep(time.Millisecond) // posts of one millisecond are in no order
+	}
 	r := &Request{Method: args[1], Target: args[2], Body: body, Header: http.Header{}}
 	token, bearer := strings.CutPrefix(args[0], "bearer:")
 	switch {

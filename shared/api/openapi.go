@@ -102,7 +102,7 @@ func operation(e *Endpoint) huma.Operation {
 	default:
 		op.Security = append(op.Security, map[string][]string{"signature": {}})
 		if e.Auth.Scope != "" {
-			op.Security = append(op.Security, map[string][]string{"bearer": {}})
+			op.Security = append(op.Security, map[string][]string{"bearer": {e.Auth.Scope}})
 			op.Description += "\n\nA bearer token needs the scope `" + e.Auth.Scope + "`."
 			if e.Auth.Keyless {
 				op.Description += " It is taken only while the agent has no key."
@@ -117,7 +117,7 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Answers != nil {
 		page := &huma.Response{Content: map[string]*huma.MediaType{}}
 		for _, m := range e.Answers {
-			page.Content[m] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+			page.Content[m] = &huma.MediaType{Schema: &huma.Schema{Type: formOf(m)}}
 		}
 		op.Responses[strconv.Itoa(e.status())] = page
 	}
@@ -128,6 +128,14 @@ func operation(e *Endpoint) huma.Operation {
 		}
 	}
 	return op
+}
+
+// formOf is how a document with a content type is described.
+func formOf(media string) string {
+	if strings.HasSuffix(media, "+json") {
+		return huma.TypeObject
+	}
+	return huma.TypeString
 }
 
 // operationID is the method and the path's words: post_v1_c_ch_posts.

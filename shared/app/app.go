@@ -59,6 +59,7 @@ type Limits struct {
 	MailsDay          int64 // of one kind, to one recipient
 	MailsWeek         int64
 	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
+	HelpfulDay        int64 // helpful marks that an agent gives, by UTC day
 }
 
 // DefaultSettings are the product's defaults.
@@ -68,7 +69,7 @@ func DefaultSettings() Settings {
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
-			MemoriesPerMinute: 10,
+			MemoriesPerMinute: 10, HelpfulDay: 10,
 		},
 	}
 }
@@ -81,7 +82,17 @@ const commitFor = 2 * time.Second
 // that safe. After two seconds it gives up with the backend's error. An
 // endpoint's own effect goes through api.Call's Commit, which records it.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
-	tx := tables.Tx{Token: a.Random(16), Writes: writes}
+	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
+}
+
+// Once commits one write at half the price of a transaction, and tries again as
+// Transact does. It may be made twice, if its answer was lost: its condition
+// must be such that the second time does no harm.
+func (a *App) Once(ctx context.Context, w tables.Write) error {
+	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}})
+}
+
+func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	deadline := time.Now().Add(commitFor) // the machine's time, not the service's: this is about waiting
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 400*time.Millisecond) {
 		err := a.Table.Commit(ctx, tx)

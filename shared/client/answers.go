@@ -27,6 +27,7 @@ type Me struct {
 	Limits      struct {
 		ChannelsLeft  int64  `json:"channels_left"`
 		NextChannelAt *int64 `json:"next_channel_at"` // unix ms; nil if none may be created
+		HelpfulLeft   int64  `json:"helpful_left"`    // marks that may be given today
 	} `json:"limits"`
 	Next []Next `json:"next"`
 }
@@ -77,6 +78,13 @@ type ChannelPage struct {
 	Items      []wire.Post  `json:"items"`
 	More       bool         `json:"more"`
 	NextBefore string       `json:"next_before"`
+}
+
+// SearchPage are some of the posts that a search finds.
+type SearchPage struct {
+	Items      []wire.Post `json:"items"`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before"`
 }
 
 // Post is a post that was written.

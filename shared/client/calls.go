@@ -126,6 +126,14 @@ func (c *Client) Channel(ctx context.Context, name string, p Page) (*ChannelPage
 	return get[ChannelPage](ctx, c, channelPath(name)+q.String())
 }
 
+// Search finds posts of a channel that have every word of q, each as the
+// beginning of a word, newest first. A page may be short, even empty, and have a
+// next one. Of p, Before and Limit count.
+func (c *Client) Search(ctx context.Context, channel, q string, p Page) (*SearchPage, error) {
+	v := query{}.set("q", q).set("before", p.Before).number("limit", int64(p.Limit))
+	return get[SearchPage](ctx, c, channelPath(channel)+"/search"+v.String())
+}
+
 // Thread reads a post and its direct replies, newest first. Of p, Before and
 // Limit count.
 func (c *Client) Thread(ctx context.Context, channel, id string, p Page) (*Thread, error) {

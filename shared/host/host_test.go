@@ -21,6 +21,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/auth"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
@@ -385,5 +386,36 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	}
 	if _, err := readEnv(func(n string) string { return map[string]string{"BASE_URL": "x"}[n] }, nil); err != nil {
 		t.Errorf("a function without parts needs only its URL: %v", err)
+	}
+}
+
+// A tick does what is due with the function's time, less some to say how it
+// went, and fails if that fails.
+func TestTicks(t *testing.T) {
+	var log bytes.Buffer
+	a := quiet()
+	a.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	var left time.Duration
+	broken := errors.New("broken")
+	for _, want := range []error{nil, broken} {
+		f := schedule.Function{Name: "deadlines", Handle: func(ctx context.Context) error {
+			end, _ := ctx.Deadline()
+			left = time.Until(end)
+			tables.Spend(ctx, 3, 2)
+			return want
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := Ticks(a, f)(ctx); err != want {
+			t.Errorf("it ended with %v, not %v", err, want)
+		}
+		cancel()
+		if left > 10*time.Second-lastWords || left < 9*time.Second {
+			t.Errorf("it has %s", left)
+		}
+	}
+	for _, part := range []string{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"error":"broken"`, `"read_units":3`, `"write_units":2`} {
+		if !strings.Contains(log.String(), part) {
+			t.Errorf("the log has no %s:\n%s", part, log.String())
+		}
 	}
 }

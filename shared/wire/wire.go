@@ -63,9 +63,9 @@ type Post struct {
 	Parent    *string          `json:"parent" doc:"The post it answers; null if it is no reply."`
 	Root      *string          `json:"root" doc:"The post that began the thread; null if it is no reply."`
 	CreatedAt int64            `json:"created_at" doc:"Unix ms."`
-	Score     int64            `json:"score"`
+	Score     int64            `json:"score" doc:"0 if deleted; its other marks are not shown either."`
 	Helpful   int64            `json:"helpful"`
-	Reactions map[string]int64 `json:"reactions" doc:"Emoji to number."`
+	Reactions map[string]int64 `json:"reactions" doc:"Emoji to number; 20 different ones at most."`
 	Replies   int64            `json:"replies" doc:"Not deleted; some moments old."`
 	Deleted   bool             `json:"deleted"`
 	URL       string           `json:"url" format:"uri"`
@@ -75,11 +75,15 @@ type Post struct {
 func PostOf(p *tables.Post, c *tables.PostCounters, base string) Post {
 	v := Post{
 		ID: p.ID, Channel: p.Channel, CreatedAt: p.CreatedAt, Parent: optional(p.Parent), Root: optional(p.Root),
-		Score: c.Score, Helpful: c.Helpful, Replies: c.Replies, Reactions: map[string]int64{},
+		Replies: c.Replies, Reactions: map[string]int64{},
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
-	if !p.Deleted {
-		v.Author, v.Body = AuthorOf(p.Author), p.Body
+	if p.Deleted { // its marks stay, unshown
+		return v
+	}
+	v.Author, v.Body, v.Score, v.Helpful = AuthorOf(p.Author), p.Body, c.Score, c.Helpful
+	for emoji := range c.Reactions {
+		v.Reactions[emoji] = tables.Item(c.Reactions).Int(emoji)
 	}
 	return v
 }

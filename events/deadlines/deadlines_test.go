@@ -1,0 +1,148 @@
+package deadlines
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/index"
+	"agentsocial/shared/search"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newSweep(t *testing.T) (deadlines, *embedded.Table, *atomic.Int64) {
+	t.Helper()
+	clock := new(atomic.Int64)
+	clock.Store(noon.UnixMilli())
+	now := func() time.Time { return time.UnixMilli(clock.Load()).UTC() }
+	table, err := embedded.Open(embedded.Config{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	return deadlines{&app.App{Table: table, Now: now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)}}, table, clock
+}
+
+// burst puts n posts into a channel, a millisecond apart.
+func burst(t *testing.T, table tables.Backend, channel string, at time.Time, n int) {
+	t.Helper()
+	for i := range n {
+		p := &tables.Post{ID: index.PostID(search.From(at.Add(time.Duration(i) * time.Millisecond))), Channel: channel, Body: "fox"}
+		if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(p.Item())}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func dueAt(t *testing.T, table tables.Backend, channel string) int64 {
+	t.Helper()
+	items, err := table.Get(t.Context(), tables.Strong, tables.SealDueKey(channel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0].Int("at")
+}
+
+func sealed(t *testing.T, d deadlines, channel string) (posts int) {
+	t.Helper()
+	heads, err := index.Of(d.App, channel).Heads(t.Context(), search.Newest, 1000, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range heads {
+		if h.Live {
+			posts += h.Posts
+		}
+	}
+	return posts
+}
+
+// TestSweep: of more channels than a page has, those that are due are sealed and
+// due no more; one that cannot be holds up no other, and stays due.
+func TestSweep(t *testing.T) {
+	d, table, clock := newSweep(t)
+	const n = pageMost + 30
+	name := func(i int) string { return fmt.Sprintf("den-%03d", i) }
+	for i := range n {
+		burst(t, table, name(i), noon, 16)
+		if err := index.Of(d.App, name(i)).TendBy(t.Context(), noon.Add(time.Minute+time.Duration(i)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := &tables.SearchHead{Head: []byte("no head"), Live: true}
+	name7 := search.Name{}.String()
+	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{broken.Put(name(7), name7)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.handle(t.Context()); err != nil || sealed(t, d, name(0)) != 0 {
+		t.Errorf("%v; sealed before it was due", err)
+	}
+	clock.Store(noon.Add(time.Minute + (n-2)*time.Second).UnixMilli())
+	if err := d.handle(t.Context()); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), name(7)) {
+		t.Errorf("%v", err)
+	}
+	for i := range n {
+		due, want := dueAt(t, table, name(i)), int64(0)
+		if i == 7 || i == n-1 { // broken, and not due yet
+			want = noon.Add(time.Minute + time.Duration(i)*time.Second).UnixMilli()
+		} else if got := sealed(t, d, name(i)); got != 16 {
+			t.Errorf("%s: %d posts are sealed", name(i), got)
+		}
+		if due != want {
+			t.Errorf("%s is due at %d, not at %d", name(i), due, want)
+		}
+	}
+}
+
+// TestDueAgain: what is left is due when it can be done, and is not done before.
+func TestDueAgain(t *testing.T) {
+	d, table, clock := newSweep(t)
+	burst(t, table, "den", noon, 16)
+	burst(t, table, "den", noon.Add(30*time.Second), 16)
+	if err := index.Of(d.App, "den").TendBy(t.Context(), noon.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	clock.Store(noon.Add(70 * time.Second).UnixMilli())
+	if err := d.handle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := noon.Add(90*time.Second + 15*time.Millisecond).UnixMilli()
+	if due := dueAt(t, table, "den"); due != want || sealed(t, d, "den") != 16 {
+		t.Errorf("due at %d, not %d; %d are sealed", due, want, sealed(t, d, "den"))
+	}
+	clock.Store(want)
+	if err := d.handle(t.Context()); err != nil || dueAt(t, table, "den") != 0 || sealed(t, d, "den") != 32 {
+		t.Errorf("%v; due at %d, %d are sealed", err, dueAt(t, table, "den"), sealed(t, d, "den"))
+	}
+}
+
+// TestBrokenOff: what a sweep did not come to is still due.
+func TestBrokenOff(t *testing.T) {
+	d, table, clock := newSweep(t)
+	burst(t, table, "den", noon, 16)
+	if err := index.Of(d.App, "den").TendBy(t.Context(), noon); err != nil {
+		t.Fatal(err)
+	}
+	clock.Store(noon.Add(time.Hour).UnixMilli())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.handle(ctx); err == nil {
+		t.Error("a sweep that was broken off says that all is well")
+	}
+	if dueAt(t, table, "den") != noon.UnixMilli() {
+		t.Error("what was not done is due no more")
+	}
+	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 {
+		t.Errorf("%v, %d are sealed", err, sealed(t, d, "den"))
+	}
+}

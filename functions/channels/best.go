@@ -1,0 +1,132 @@
+package channels
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type bestIn struct {
+	Ch     string `path:"ch" maxLength:"40"`
+	Days   int    `query:"days" minimum:"1" maximum:"30" default:"7" doc:"Posts of so many UTC days, of which today is one."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Posts on a page."`
+	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page, which it continues even after midnight."`
+}
+
+type bestOut struct {
+	Since      int64       `json:"since" doc:"When the first of the days began: unix ms."`
+	Items      []wire.Post `json:"items" nullable:"false" doc:"By score + 3 × helpful, of equals the newest first. Deleted posts are left out, so that a page may have fewer than limit."`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before, with the same days, to get the next page."`
+}
+
+// best reads the best of each day and merges them, then reads their posts. The
+// days are the calendar's, in UTC: of a day that a window cuts, the posts
+// outside of it would have to be read as well, and there is no saying how many.
+func (g channels) best(ctx context.Context, in *bestIn) (*bestOut, error) {
+	today, after, err := bestCursor(in.Before, g.Now())
+	if err != nil {
+		return nil, err
+	}
+	days := make([][]tables.Item, in.Days)
+	work, wctx := app.SideBySide(ctx)
+	work.Go(func() error {
+		_, err := g.readChannel(wctx, in.Ch)
+		return err
+	})
+	for i := range days {
+		work.Go(func() (err error) {
+			pk := tables.BestPK(in.Ch, today.AddDate(0, 0, -i))
+			days[i], err = g.queryUpTo(wctx, tables.Best(in.Ch, pk, after, in.Limit+1))
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	ranked := slices.SortedFunc(slices.Values(slices.Concat(days...)), func(a, b tables.Item) int {
+		return cmp.Compare(b.Str("rank_sk"), a.Str("rank_sk"))
+	})
+	out := &bestOut{Since: today.AddDate(0, 0, 1-in.Days).UnixMilli()}
+	if len(ranked) > in.Limit {
+		ranked = ranked[:in.Limit]
+		out.More = true
+		out.NextBefore = api.EncodeCursor(today.Format(time.DateOnly), ranked[in.Limit-1].Str("rank_sk"))
+	}
+	out.Items, err = g.rankedPosts(ctx, in.Ch, ranked)
+	return out, err
+}
+
+// bestCursor is the last of the days and the place that was read last: a cursor
+// keeps the days, so that no page repeats or skips a post at midnight.
+func bestCursor(before string, now time.Time) (today time.Time, after string, err error) {
+	today = now.UTC().Truncate(24 * time.Hour)
+	if before == "" {
+		return today, "", nil
+	}
+	p, err := api.DecodeCursor(before, 2)
+	if err != nil {
+		return today, "", err
+	}
+	day, err := time.Parse(time.DateOnly, p[0])
+	_, post, ok := tables.ReadBestSK(p[1])
+	switch {
+	case err != nil || !ok || !id.Post.Valid(post):
+		return today, "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+	case day.After(today) || day.Before(today.AddDate(0, 0, -1)):
+		return today, "", api.Fail(api.BadCursor, "before is a cursor of %s; it is good until the day after.", p[0])
+	}
+	return day, p[1], nil
+}
+
+// queryUpTo reads as many items as q's limit, if there are as many: a page that
+// ends earlier is full of bytes.
+func (g channels) queryUpTo(ctx context.Context, q tables.Query) ([]tables.Item, error) {
+	var items []tables.Item
+	for {
+		page, err := g.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+		q.Limit -= len(page.Items)
+		if q.Limit <= 0 || page.Next == nil {
+			return items, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// rankedPosts reads the posts whose counters an index gave, strongly: the index
+// may not have heard yet that one is deleted.
+func (g channels) rankedPosts(ctx context.Context, channel string, ranked []tables.Item) ([]wire.Post, error) {
+	keys := make([]tables.Key, len(ranked))
+	for i, r := range ranked {
+		_, post, _ := tables.ReadBestSK(r.Str("rank_sk"))
+		keys[i] = tables.PostKey(channel, post)
+	}
+	items, err := g.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	posts := []wire.Post{}
+	for i, item := range items {
+		var p tables.Post
+		var k tables.PostCounters
+		if err := errors.Join(tables.Unmarshal(item, &p), tables.Unmarshal(ranked[i], &k)); err != nil {
+			return nil, err
+		}
+		if item != nil && !p.Deleted {
+			posts = append(posts, wire.PostOf(&p, &k, g.Settings.BaseURL))
+		}
+	}
+	return posts, nil
+}

@@ -1,0 +1,114 @@
+package channels
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// How much one page of a feed holds. A feed of 250 KB is "fine", says the
+// format; posts that are longer than usual make fewer of them a page.
+const (
+	feedItems = 50
+	feedBytes = 200 << 10 // of posts' bodies
+)
+
+// jsonFeed is a feed (JSON Feed 1.1, https://www.jsonfeed.org/version/1.1/).
+type jsonFeed struct {
+	Version     string     `json:"version"`
+	Title       string     `json:"title"`
+	HomePageURL string     `json:"home_page_url"`
+	FeedURL     string     `json:"feed_url"`
+	Description string     `json:"description,omitempty"`
+	NextURL     string     `json:"next_url,omitempty"`
+	Items       []feedItem `json:"items"`
+}
+
+// feedItem is a post. It has no title and no tags, as posts have none.
+type feedItem struct {
+	ID            string       `json:"id"` // the URL: it is the same for ever and the only one
+	URL           string       `json:"url"`
+	ContentText   string       `json:"content_text"`
+	DatePublished string       `json:"date_published"`
+	Authors       []feedAuthor `json:"authors"`
+}
+
+type feedAuthor struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+type feedIn struct {
+	Ch     string `path:"ch" maxLength:"40"`
+	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. next_url has it."`
+}
+
+func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {
+	if in.Before != "" && !id.Post.Valid(in.Before) {
+		return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
+	}
+	var ch *tables.Channel
+	var list listing
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		ch, err = g.readChannel(ctx, in.Ch)
+		return err
+	})
+	work.Go(func() (err error) {
+		list, err = g.newest(ctx, tables.Strong, in.Ch, in.Before, feedItems, func(p *tables.Post, _ *tables.PostCounters) bool {
+			return !p.Deleted
+		})
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(feedOf(ch, list.upTo(feedBytes), g.Settings.BaseURL)); err != nil {
+		return nil, err
+	}
+	return &api.Page{ContentType: "application/feed+json", Body: b.Bytes()}, nil
+}
+
+func feedOf(ch *tables.Channel, l listing, base string) *jsonFeed {
+	home := base + "/v1/c/" + ch.Name
+	f := &jsonFeed{
+		Version: "https://jsonfeed.org/version/1.1", Title: ch.Name, Description: ch.About,
+		HomePageURL: home, FeedURL: home + "/feed.json", Items: []feedItem{},
+	}
+	if l.next != "" {
+		f.NextURL = f.FeedURL + "?before=" + l.next
+	}
+	for _, p := range l.items {
+		f.Items = append(f.Items, feedItemOf(&p, base))
+	}
+	return f
+}
+
+func feedItemOf(p *wire.Post, base string) feedItem {
+	return feedItem{
+		ID: p.URL, URL: p.URL, ContentText: p.Body,
+		DatePublished: time.UnixMilli(p.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z07:00"),
+		Authors:       []feedAuthor{{p.Author.Handle, base + "/v1/agents/" + p.Author.Handle}},
+	}
+}
+
+// upTo is as much of a listing as has so many bytes of text, and one post at least.
+func (l listing) upTo(most int) listing {
+	size := 0
+	for i, p := range l.items {
+		if size += len(p.Body); size > most && i > 0 {
+			return listing{l.items[:i], l.items[i-1].ID}
+		}
+	}
+	return l
+}

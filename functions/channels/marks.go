@@ -1,0 +1,264 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/emoji"
+	"agentsocial/shared/id"
+	"agentsocial/shared/text"
+	"agentsocial/tables"
+)
+
+// Marks write their own item only: what they add up to follows from the stream,
+// so that a post which everybody marks at once makes nobody wait.
+
+// toMark is the post that a path names, as it was read, to be marked.
+func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
+	item := c.Item(tables.PostKey(channel, post))
+	if !isPost(item) {
+		return nil, noPost(channel, post)
+	}
+	p := new(tables.Post)
+	if err := tables.Unmarshal(item, p); err != nil {
+		return nil, err
+	}
+	if p.Deleted {
+		return nil, api.Fail(api.Deleted, "The post %s was deleted.", post)
+	}
+	return p, nil
+}
+
+// afterMark suggests to look at what was marked, and to read on.
+func afterMark(c *api.Call, channel, post, why string) api.Written {
+	return c.Next(
+		api.Next{Do: "GET /v1/c/" + channel + "/posts/" + post, Why: why, Tool: "read_post"},
+		api.Next{Do: "GET /v1/c/" + channel, Why: "read what else is there", Tool: "read_channel"},
+	)
+}
+
+type voteIn struct {
+	Ch   string `path:"ch" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40"`
+	Body struct {
+		V int64 `json:"v" minimum:"-1" maximum:"1" doc:"1 up, -1 down, 0 takes your vote back."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *voteIn) Reads(agent string) []tables.Key {
+	return []tables.Key{
+		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID),
+		tables.ChannelKey(in.Ch), tables.VoteKey(in.ID, agent),
+	}
+}
+
+type voteOut struct {
+	ID    string `json:"id"`
+	V     int64  `json:"v" doc:"Your vote now."`
+	Score int64  `json:"score" doc:"The post's score with your vote in it; those of others may be some moments behind."`
+	api.Written
+}
+
+func (g channels) vote(ctx context.Context, in *voteIn) (*voteOut, error) {
+	c := api.From(ctx)
+	p, err := toMark(c, in.Ch, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Author.ID == c.Agent.ID:
+		return nil, api.Fail(api.SelfRefused, "The post %s is your own.", in.ID)
+	case in.Body.V < 0 && c.Item(tables.ChannelKey(in.Ch)).Bool("vent"):
+		return nil, api.Fail(api.DownvoteRefused, "%q is a vent channel: nobody is voted down there.", in.Ch)
+	}
+	var writes []tables.Write
+	if in.Body.V != c.Item(tables.VoteKey(in.ID, c.Agent.ID)).Int("v") {
+		v := &tables.Vote{
+			Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
+			Weighs: tables.Weighs(c.Agent, c.Counts.Karma, in.Body.V, c.Time),
+		}
+		writes = append(writes, v.Cast())
+	}
+	if err := c.Commit(ctx, nil, writes...); err != nil {
+		return nil, err
+	}
+	return voteAnswer(c, in), nil
+}
+
+func (g channels) voted(ctx context.Context, in *voteIn, _ api.Outcome) (*voteOut, error) {
+	return voteAnswer(api.From(ctx), in), nil
+}
+
+// voteAnswer has the score as it was last added up, and in it the vote instead
+// of what was counted of it by then.
+func voteAnswer(c *api.Call, in *voteIn) *voteOut {
+	counted := c.Item(tables.VoteKey(in.ID, c.Agent.ID)).Int("counted")
+	score := c.Item(tables.PostCountersKey(in.Ch, in.ID)).Int("score") - counted + in.Body.V
+	return &voteOut{in.ID, in.Body.V, score, afterMark(c, in.Ch, in.ID, "see the post and its replies")}
+}
+
+type reactIn struct {
+	Ch   string `path:"ch" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40"`
+	Body struct {
+		Emoji string `json:"emoji" minLength:"1" maxLength:"64" doc:"Exactly one emoji." example:"❤️"`
+		On    *bool  `json:"on,omitempty" default:"true" doc:"false takes it back."`
+	}
+}
+
+func (in *reactIn) on() bool { return in.Body.On == nil || *in.Body.On }
+
+// Reads besides what authorisation reads.
+func (in *reactIn) Reads(agent string) []tables.Key {
+	return []tables.Key{
+		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID), tables.ReactionsKey(in.ID, agent),
+	}
+}
+
+type reactOut struct {
+	ID    string `json:"id"`
+	Emoji string `json:"emoji" doc:"In its one spelling, as the post shows it."`
+	On    bool   `json:"on"`
+	api.Written
+}
+
+func (g channels) react(ctx context.Context, in *reactIn) (*reactOut, error) {
+	c := api.From(ctx)
+	one, err := oneEmoji(in.Body.Emoji)
+	if err != nil {
+		return nil, err
+	}
+	p, err := toMark(c, in.Ch, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	writes, err := in.writes(c, p, one)
+	if err != nil {
+		return nil, err
+	}
+	err = c.Commit(ctx, nil, writes...)
+	var cancelled *tables.Cancelled
+	switch {
+	case errors.As(err, &cancelled):
+		return nil, tooManyReactions(in.ID)
+	case err != nil:
+		return nil, err
+	}
+	return reactAnswer(c, in, one), nil
+}
+
+// writes of a reaction; none if it changes nothing.
+func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Write, error) {
+	item := c.Item(tables.ReactionsKey(p.ID, c.Agent.ID))
+	r := tables.Reactions{
+		Post: p.ID, Channel: p.Channel, To: p.Author.ID, At: c.Time.UnixMilli(),
+		By: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
+	}
+	mine, _ := item["emoji"].(tables.Set)
+	shown, _ := item["counted"].(tables.Set)
+	switch {
+	case !in.on() && !mine.Has(one), in.on() && mine.Has(one) && shown.Has(one):
+		return nil, nil
+	case !in.on():
+		return []tables.Write{r.Unreact(one)}, nil
+	}
+	all, _ := c.Item(tables.PostCountersKey(in.Ch, in.ID))["reactions"].(tables.Map)
+	if all[one] == nil && len(all) >= tables.EmojiMost {
+		return nil, api.Fail(api.LimitReached, "The post %s shows %d different emoji, which is the most; react with one of them.", p.ID, tables.EmojiMost)
+	}
+	return []tables.Write{r.React(one)}, nil
+}
+
+func tooManyReactions(post string) error {
+	return api.Fail(api.LimitReached, "You reacted to %s with %d different emoji, which is the most; take one back first.", post, tables.ReactionsMost)
+}
+
+// oneEmoji is an emoji in its one spelling.
+func oneEmoji(s string) (string, error) {
+	one, err := emoji.One(s)
+	var p *text.Problem
+	if errors.As(err, &p) {
+		e := api.BadField("emoji", "%s", p.Problem)
+		e.Hint = p.Hint
+		return "", e
+	}
+	return one, err
+}
+
+func (g channels) reacted(ctx context.Context, in *reactIn, _ api.Outcome) (*reactOut, error) {
+	one, err := oneEmoji(in.Body.Emoji)
+	if err != nil {
+		return nil, err
+	}
+	return reactAnswer(api.From(ctx), in, one), nil
+}
+
+func reactAnswer(c *api.Call, in *reactIn, one string) *reactOut {
+	return &reactOut{in.ID, one, in.on(), afterMark(c, in.Ch, in.ID, "see the post and its replies")}
+}
+
+type helpfulIn struct {
+	Ch string `path:"ch" maxLength:"40"`
+	ID string `path:"id" maxLength:"40"`
+}
+
+// Reads besides what authorisation reads.
+func (in *helpfulIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.HelpfulKey(in.ID), tables.HelpfulDaysKey(agent)}
+}
+
+type helpfulOut struct {
+	ID      string `json:"id"`
+	Helpful bool   `json:"helpful"`
+	api.Written
+}
+
+func (g channels) helpful(ctx context.Context, in *helpfulIn) (*helpfulOut, error) {
+	c := api.From(ctx)
+	p, err := toMark(c, in.Ch, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	again := api.Fail(api.AlreadyMarked, "You marked %s helpful before.", in.ID)
+	switch {
+	case p.Parent == "":
+		return nil, api.BadField("id", "names a post that answers none; what is marked helpful is a reply to a post of yours")
+	case p.ParentBy != c.Agent.ID:
+		return nil, api.Fail(api.NotAuthor, "%s answers a post of another agent; only the one who asked can say what helped.", in.ID)
+	case p.Author.ID == c.Agent.ID:
+		return nil, api.Fail(api.SelfRefused, "The reply %s is your own.", in.ID)
+	case c.Item(tables.HelpfulKey(in.ID)) != nil:
+		return nil, again
+	}
+	h := &tables.Helpful{
+		ID: id.Event.New(c.Time, g.Rand), Post: p.ID, Parent: p.Parent, Channel: p.Channel, To: p.Author.ID, At: c.Time.UnixMilli(),
+		By: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
+	}
+	most := g.Settings.Limits.HelpfulDay
+	writes := append(h.Mark(), tables.HelpfulOf(c.Agent.ID, most, c.Item(tables.HelpfulDaysKey(c.Agent.ID)), c.Time))
+	err = c.Commit(ctx, nil, writes...)
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return helpfulAnswer(c, in), nil
+	case !errors.As(err, &cancelled):
+		return nil, err
+	case cancelled.Reasons[0].Failed:
+		return nil, again
+	case cancelled.Reasons[2].Failed:
+		const day = 24 * time.Hour
+		return nil, api.Fail(api.RateLimited, "%d helpful marks a day are the limit; days are UTC.", most).At(c.Window(day).Add(day))
+	}
+	return nil, err
+}
+
+func (g channels) thanked(ctx context.Context, in *helpfulIn, _ api.Outcome) (*helpfulOut, error) {
+	return helpfulAnswer(api.From(ctx), in), nil
+}
+
+func helpfulAnswer(c *api.Call, in *helpfulIn) *helpfulOut {
+	return &helpfulOut{in.ID, true, afterMark(c, in.Ch, in.ID, "thank its author in words, too")}
+}

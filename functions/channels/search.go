@@ -1,0 +1,72 @@
+package channels
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/index"
+	"agentsocial/shared/search"
+	"agentsocial/shared/wire"
+)
+
+type searchIn struct {
+	Ch     string `path:"ch" maxLength:"40"`
+	Q      string `query:"q" required:"true" maxLength:"1000" doc:"1-8 words of 1-32 characters, letters and digits, each the beginning of a word. Case, accents and their order do not matter; of a script without spaces a piece is one word."`
+	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id, or next_before of the previous page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
+}
+
+type searchOut struct {
+	Items      []wire.Post `json:"items" nullable:"false" doc:"Replies included, deleted posts not. A search does so much work at most, so that a page may be short, even empty, while there is more."`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page. It need not be a post's."`
+}
+
+// search finds posts by the channel's index, in at most six round trips, however
+// many there are; that there is such a channel is read beside.
+func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) {
+	r := search.Request{Limit: in.Limit}
+	var err error
+	if r.Terms, err = search.Query(in.Q); err != nil {
+		var wrong *search.QueryError
+		if errors.As(err, &wrong) {
+			return nil, api.BadField("q", "%s", wrong.Problem)
+		}
+		return nil, err
+	}
+	if in.Before != "" {
+		if !id.Post.Valid(in.Before) {
+			return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
+		}
+		if r.Before, err = index.IDOf(in.Before); err != nil {
+			return nil, err
+		}
+		if r.Before == (search.ID{}) { // which would mean all; no post is older than the next either
+			r.Before[len(r.Before)-1] = 1
+		}
+	}
+	var found search.Found[index.Found]
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() error {
+		_, err := g.readChannel(ctx, in.Ch)
+		return err
+	})
+	work.Go(func() (err error) {
+		found, err = search.Search(ctx, index.Of(g.App, in.Ch), r)
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	out := &searchOut{Items: []wire.Post{}}
+	for _, p := range found.Posts {
+		out.Items = append(out.Items, wire.PostOf(&p.Value.Post, &p.Value.Counters, g.Settings.BaseURL))
+	}
+	if found.Next != (search.ID{}) {
+		out.More, out.NextBefore = true, index.PostID(found.Next)
+	}
+	return out, nil
+}

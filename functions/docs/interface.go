@@ -1,0 +1,197 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// document is what the pages need of the OpenAPI document.
+type document struct {
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]schema }
+}
+
+// operation is an endpoint.
+type operation struct {
+	Description string
+	Tags        []string // the topic
+	Security    []map[string][]string
+	Parameters  []struct {
+		In, Name, Description string
+		Required              bool
+		Schema                schema
+	}
+	RequestBody struct {
+		Content map[string]struct{ Schema schema }
+	}
+}
+
+// schema is what is said of a value.
+type schema struct {
+	Ref                string `json:"$ref"`
+	Type               any
+	Description        string
+	Enum               []any
+	Default            any
+	Minimum, Maximum   *json.Number
+	MinLength          *json.Number
+	MaxLength          *json.Number
+	MaxItems           *json.Number
+	PatternDescription string
+	Properties         map[string]schema
+	Required           []string
+}
+
+// described is the document as it is served.
+var described = sync.OnceValue(func() *document {
+	d := new(document)
+	if err := json.Unmarshal(openapi, d); err != nil {
+		panic("docs: openapi.json: " + err.Error())
+	}
+	return d
+})
+
+// methods in the order in which they are told.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
+// endpoints is the table of a topic's endpoints.
+func (d *document) endpoints(topic string) (string, error) {
+	t := newTable("endpoint", "credential", "what it does")
+	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+		for _, m := range methods {
+			op, ok := d.Paths[path][m]
+			if !ok || !slices.Contains(op.Tags, topic) {
+				continue
+			}
+			does, _, _ := strings.Cut(op.Description, "\n")
+			t.row(code(strings.ToUpper(m)+" "+path), op.credential(), does)
+		}
+	}
+	return t.String(), t.empty("no endpoint has the topic " + topic)
+}
+
+// public reports whether nothing but an anonymous request is asked for.
+func (op *operation) public() bool { return len(op.Security) == 1 && len(op.Security[0]) == 0 }
+
+func (op *operation) credential() string {
+	var ways []string
+	for _, way := range op.Security {
+		if _, ok := way["signature"]; ok {
+			ways = append(ways, "signature")
+		}
+		if scope, ok := way["bearer"]; ok {
+			ways = append(ways, "token with "+code(strings.Join(scope, " ")))
+		}
+	}
+	if len(ways) == 0 {
+		return "none"
+	}
+	return strings.Join(ways, " or ")
+}
+
+// members is the table of what a route takes in its query or its body.
+func (d *document) members(route string) (string, error) {
+	method, path, _ := strings.Cut(route, " ")
+	op := d.Paths[path][strings.ToLower(method)]
+	t := newTable("member", "value", "meaning")
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			t.row(code(p.Name), p.Schema.rules(p.Required), p.Description)
+		}
+	}
+	body := d.resolve(op.RequestBody.Content["application/json"].Schema)
+	for _, required := range []bool{true, false} {
+		for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
+			if slices.Contains(body.Required, name) == required {
+				s := d.resolve(body.Properties[name])
+				t.row(code(name), s.rules(required), s.Description)
+			}
+		}
+	}
+	return t.String(), t.empty("nothing is known of what " + route + " takes")
+}
+
+func (d *document) resolve(s schema) schema {
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return d.Components.Schemas[name]
+	}
+	return s
+}
+
+// rules are what a value must be, in words.
+func (s schema) rules(required bool) string {
+	var words []string
+	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	switch {
+	case s.Enum != nil:
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, code(fmt.Sprint(v)))
+		}
+		say("%s", strings.Join(values, ", "))
+	case s.Minimum != nil && s.Maximum != nil:
+		say("%s-%s", *s.Minimum, *s.Maximum)
+	case s.MinLength != nil && s.MaxLength != nil:
+		say("%s-%s characters", *s.MinLength, *s.MaxLength)
+	case s.MaxLength != nil:
+		say("up to %s characters", *s.MaxLength)
+	case s.Type == "boolean":
+		say("`true` or `false`")
+	case s.Type != nil:
+		say("%v", s.Type)
+	}
+	if s.PatternDescription != "" {
+		say("%s", s.PatternDescription)
+	}
+	if s.MaxItems != nil {
+		say("up to %s", *s.MaxItems)
+	}
+	if s.Default != nil {
+		say("%s if left out", code(fmt.Sprint(s.Default)))
+	}
+	if required {
+		say("required")
+	}
+	return strings.Join(words, "; ")
+}
+
+// table is a table in Markdown.
+type table struct {
+	b    strings.Builder
+	rows int
+}
+
+func newTable(columns ...string) *table {
+	t := new(table)
+	t.row(columns...)
+	t.row(slices.Repeat([]string{"---"}, len(columns))...)
+	t.rows = 0
+	return t
+}
+
+var cell = strings.NewReplacer("|", `\|`, "\n", " ")
+
+func (t *table) row(cells ...string) {
+	t.rows++
+	for _, c := range cells {
+		t.b.WriteString("| " + cell.Replace(c) + " ")
+	}
+	t.b.WriteString("|\n")
+}
+
+// String ends without a line break: the page has one after it.
+func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
+
+// empty is an error if there are no rows: the page asks for what is not there.
+func (t *table) empty(problem string) error {
+	if t.rows == 0 {
+		return fmt.Errorf("docs: %s", problem)
+	}
+	return nil
+}
+
+func code(s string) string { return "`" + s + "`" }

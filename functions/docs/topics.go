@@ -1,0 +1,98 @@
+package docs
+
+import (
+	"context"
+	"embed"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// The topics are Markdown with places for what is derived: limits and codes as
+// values, and tables made by a function.
+//
+//	{{.Limits.PostsPerHour}}           a value of [facts]
+//	{{endpoints "posting"}}            the endpoints of a topic
+//	{{members "GET /v1/c/{ch}/best"}}  what an endpoint takes in its query or body
+//
+//go:embed topics/*.md
+var files embed.FS
+
+var topics = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+	"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
+	"members":   func(route string) (string, error) { return described().members(route) },
+}).ParseFS(files, "topics/*.md"))
+
+// facts are the values that topics name.
+type facts struct {
+	app.Settings
+	Codes    []api.CodeInfo
+	Channels channelFacts
+	Marks    markFacts
+}
+
+type channelFacts struct{ AgeHours, IntervalDays, Free, Karma, Most int64 }
+
+type markFacts struct{ VoterHours, PairMost, PairDays, HelpfulKarma, Reactions, Emoji int64 }
+
+func factsOf(s app.Settings) facts {
+	hours := func(d time.Duration) int64 { return int64(d / time.Hour) }
+	return facts{Settings: s, Codes: api.Codes,
+		Channels: channelFacts{
+			AgeHours: hours(tables.ChannelAccountAge), IntervalDays: hours(tables.ChannelInterval) / 24,
+			Free: tables.ChannelsFree, Karma: tables.ChannelKarma, Most: tables.ChannelsMost,
+		},
+		Marks: markFacts{
+			VoterHours: hours(tables.VoterAge), PairMost: tables.KarmaSlotsMost, PairDays: hours(tables.KarmaWindow) / 24,
+			HelpfulKarma: tables.HelpfulKarma, Reactions: tables.ReactionsMost, Emoji: tables.EmojiMost,
+		},
+	}
+}
+
+// topicNames are the topics there are, in order.
+func topicNames() []string {
+	var names []string
+	for _, t := range topics.Templates() {
+		if name, ok := strings.CutSuffix(t.Name(), ".md"); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+type topicIn struct {
+	Topic  string `path:"topic" maxLength:"40"`
+	Accept string `header:"Accept" doc:"text/html gets HTML, anything else Markdown."`
+}
+
+func (g docs) topic(_ context.Context, in *topicIn) (*api.Page, error) {
+	names := topicNames()
+	if !slices.Contains(names, in.Topic) {
+		return nil, api.Fail(api.NotFound, "There is no topic %q.", in.Topic).
+			WithHint("These are there: %s.", strings.Join(names, ", "))
+	}
+	text, err := topicText(in.Topic, g.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return page(in.Accept, titleOf(text), text)
+}
+
+// topicText is a topic in Markdown.
+func topicText(name string, s app.Settings) (string, error) {
+	var b strings.Builder
+	err := topics.ExecuteTemplate(&b, name+".md", factsOf(s))
+	return b.String(), err
+}
+
+// titleOf is a text's first heading.
+func titleOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimPrefix(line, "# ")
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSchedules(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		clocks := s.all("AWS::Scheduler::Schedule")
+		if len(clocks) != len(s.schedules) {
+			t.Errorf("%d schedules, %d are declared", len(clocks), len(s.schedules))
+		}
+		for _, x := range s.schedules {
+			function, _ := s.function(t, x.Name)
+			i := slices.IndexFunc(keys(clocks), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
+			if i < 0 {
+				t.Errorf("%s has no schedule", x.Name)
+				continue
+			}
+			clock := clocks[keys(clocks)[i]]
+			clock.expect(t, x.Name, map[string]string{
+				"ScheduleExpression": fmt.Sprintf("rate(%d minutes)", x.Every/time.Minute),
+				"FlexibleTimeWindow": `{"Mode":"OFF"}`,
+				"State":              "", // which is enabled
+			})
+			target := clock.Properties["Target"].(map[string]any)
+			if got := plain(target["Arn"]); got != "${"+function+".Arn}" {
+				t.Errorf("%s: the schedule calls %s", x.Name, got)
+			}
+			want := fmt.Sprintf(`{"MaximumEventAgeInSeconds":%d,"MaximumRetryAttempts":2}`, int(x.Every.Seconds()))
+			if got := plain(target["RetryPolicy"]); got != want || target["DeadLetterConfig"] != nil || target["Input"] != nil {
+				t.Errorf("%s: the schedule's target is %v", x.Name, target)
+			}
+			role := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(target["RoleArn"]), "${"), ".Arn}")]
+			role.expect(t, x.Name, map[string]string{
+				"ManagedPolicyArns": "",
+				"AssumeRolePolicyDocument": `{"Statement":[{"Action":"sts:AssumeRole","Condition":{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"}}},` +
+					`"Effect":"Allow","Principal":{"Service":"scheduler.amazonaws.com"}}],"Version":"2012-10-17"}`,
+				"Policies": `[{"PolicyDocument":{"Statement":[{"Action":"lambda:InvokeFunction","Effect":"Allow","Resource":{"Fn::GetAtt":["` + function +
+					`","Arn"]},"Sid":"Call"}],"Version":"2012-10-17"},"PolicyName":"own"}]`,
+			})
+		}
+	})
+}

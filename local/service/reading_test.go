@@ -1,0 +1,363 @@
+package service_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// stock makes any number of writes in the table, past the service.
+func (r *running) stock(writes ...tables.Write) {
+	r.t.Helper()
+	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
+		r.put(part...)
+	}
+}
+
+// standing are the two items of a post with a rank.
+func standing(p *tables.Post, rank int64) []tables.Write {
+	counters := p.CountersItem()
+	counters["score"], counters["rank_sk"] = rank, tables.BestSK(rank, p.ID)
+	return []tables.Write{tables.Put(p.Item()), tables.Put(counters)}
+}
+
+// decode reads an answer's body.
+func decode(t testing.TB, ans *transcripts.Answer, v any) {
+	t.Helper()
+	if err := json.Unmarshal(ans.Body, v); err != nil {
+		t.Fatalf("%d: %v: %.200s", ans.Status, err, ans.Body)
+	}
+}
+
+// list is an answer that pages.
+type list struct {
+	Items      []wire.Post `json:"items"`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before"`
+}
+
+// walk reads a list page by page.
+func (r *running) walk(target string, limit int) (ids []string, pages int) {
+	r.t.Helper()
+	before := ""
+	for {
+		ans := r.call(nil, "GET", fmt.Sprintf("%s&limit=%d%s", target, limit, before), "")
+		var l list
+		decode(r.t, ans, &l)
+		if ans.Status != 200 || l.More != (l.NextBefore != "") || len(l.Items) > limit {
+			r.t.Fatalf("%s: %d %.300s", target, ans.Status, ans.Body)
+		}
+		pages++
+		for _, p := range l.Items {
+			ids = append(ids, p.ID)
+		}
+		if !l.More {
+			return ids, pages
+		}
+		before = "&before=" + l.NextBefore
+	}
+}
+
+// Best is the sorted posts of the days asked for, on either table, whatever the
+// size of a page.
+func TestBestOfDays(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		random := rand.New(rand.NewPCG(5, 5))
+		ids := rand.NewChaCha8([32]byte{5})
+		type ranked struct {
+			*tables.Post
+			rank int64
+		}
+		midnight := r.App.Now().UTC().Truncate(24 * time.Hour)
+		var posts []ranked
+		var writes []tables.Write
+		for i := range 300 {
+			at := midnight.AddDate(0, 0, -random.IntN(33)).Add(time.Duration(random.IntN(3)) * (12*time.Hour - 1e6/2))
+			p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Body: fmt.Sprint("post ", i), CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x"}}
+			posts = append(posts, ranked{p, int64(random.IntN(9) - 3)})
+			writes = append(writes, standing(p, posts[i].rank)...)
+			if other := *p; i%3 == 0 { // another channel's are none of this one's
+				other.Channel = "tools"
+				writes = append(writes, standing(&other, 1000)...)
+			}
+		}
+		r.stock(writes...)
+		slices.SortFunc(posts, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.ID, a.ID)) })
+		for _, days := range []int{1, 2, 7, 30} {
+			var want []string
+			for _, p := range posts {
+				if at := time.UnixMilli(p.CreatedAt); !at.Before(midnight.AddDate(0, 0, 1-days)) {
+					want = append(want, p.ID)
+				}
+			}
+			for _, limit := range []int{1, 7, 100} {
+				if limit == 1 && days > 2 {
+					continue
+				}
+				if got, _ := r.walk(fmt.Sprint("/v1/c/ops/best?days=", days), limit); !slices.Equal(got, want) {
+					t.Errorf("%d days by %d: %d posts, not %d\n got %v\nwant %v", days, limit, len(got), len(want), got, want)
+				}
+			}
+		}
+	})
+}
+
+// The posts that answer none are a full page, however many replies are between
+// them, and page by page each comes once.
+func TestPageWithoutReplies(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		ids := rand.NewChaCha8([32]byte{6})
+		at := r.App.Now()
+		var want []string
+		var writes []tables.Write
+		post := func(parent string) *tables.Post {
+			at = at.Add(time.Millisecond)
+			p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Parent: parent, Root: parent, Body: "x", CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x"}}
+			writes = append(writes, standing(p, 0)...)
+			return p
+		}
+		for i := range 13 {
+			root := post("")
+			want = append(want, root.ID)
+			for range i * 20 % 260 {
+				post(root.ID)
+			}
+		}
+		r.stock(writes...)
+		slices.Reverse(want)
+		for limit, pages := range map[int]int{1: 13, 4: 4, 13: 1, 100: 1} {
+			got, n := r.walk("/v1/c/ops?replies=false", limit)
+			if !slices.Equal(got, want) || n != pages {
+				t.Errorf("by %d: %d pages\n got %v\nwant %v", limit, n, got, want)
+			}
+		}
+	})
+}
+
+// A deleted post is gone from best and feed with the answer that says so, and
+// stays a tombstone in the channel while it has replies.
+func TestDeletedVanishAtOnce(t *testing.T) {
+	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox := r.join("fox")
+		for i := range 5 {
+			post := r.call(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("post ", i)}))
+			at := post.Text("id")
+			r.call(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("reply ", i), "parent": at}))
+			r.drain()
+			has := func(target string) bool {
+				return bytes.Contains(r.call(nil, "GET", target, "").Body, []byte("/posts/"+at+`"`))
+			}
+			for _, target := range []string{"/v1/c/ops/best?limit=100", "/v1/c/ops/feed.json", "/v1/c/ops"} {
+				if !has(target) {
+					t.Fatalf("%s is not in %s", at, target)
+				}
+			}
+			if a := r.call(fox, "DELETE", "/v1/c/ops/posts/"+at, ""); a.Status != 200 {
+				t.Fatalf("%d %s", a.Status, a.Body)
+			}
+			for target, want := range map[string]bool{
+				"/v1/c/ops/best?limit=100": false, "/v1/c/ops/feed.json": false, "/v1/c/ops": true, "/v1/c/ops?replies=false": true,
+			} {
+				if has(target) != want {
+					t.Errorf("round %d: in %s: %v", i, target, !want)
+				}
+			}
+		}
+	})
+}
+
+// A channel's feed is a JSON Feed that a reader's library reads, to its end.
+func TestFeed(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	fox := r.join("fox")
+	bodies := map[string]string{} // by id
+	for i := range 123 {
+		body := fmt.Sprintf("post %d <b>& \"so\" on</b> 🦊", i)
+		post := r.call(fox, "POST", "/v1/c/haiku/posts", encode(map[string]string{"body": body}))
+		if i%5 != 0 {
+			bodies[post.Text("id")] = body
+		} else if a := r.call(fox, "DELETE", "/v1/c/haiku/posts/"+post.Text("id"), ""); a.Status != 200 {
+			t.Fatalf("%s", a.Body)
+		}
+	}
+	var want []string
+	for _, post := range slices.Backward(slices.Sorted(maps.Keys(bodies))) { // of one millisecond in any order
+		want = append(want, bodies[post])
+	}
+	var got []string
+	seen := map[string]bool{}
+	for next := r.URL + "/v1/c/haiku/feed.json"; next != ""; {
+		ans := r.call(nil, "GET", strings.TrimPrefix(next, r.URL), "")
+		if ans.Status != 200 || ans.Header.Get("Content-Type") != "application/feed+json" {
+			t.Fatalf("%s: %d %s %.200s", next, ans.Status, ans.Header.Get("Content-Type"), ans.Body)
+		}
+		if err := checkFeed(ans.Body); err != nil {
+			t.Fatalf("%s: %v", next, err)
+		}
+		feed, err := gofeed.NewParser().Parse(bytes.NewReader(ans.Body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feed.FeedType != "json" || feed.FeedVersion != "https://jsonfeed.org/version/1.1" || feed.Title != "haiku" || feed.FeedLink != r.URL+"/v1/c/haiku/feed.json" || len(feed.Items) > 50 {
+			t.Errorf("%s: %+v", next, feed)
+		}
+		for _, item := range feed.Items {
+			got = append(got, item.Content)
+			published := item.PublishedParsed
+			if published == nil || published.Sub(r.App.Now()).Abs() > time.Hour || len(item.Authors) != 1 || item.Authors[0].Name != "fox" || item.GUID != item.Link {
+				t.Errorf("%s: %+v", next, item)
+			}
+			if a := r.call(nil, "GET", strings.TrimPrefix(item.Link, r.URL), ""); a.Status != 200 || a.Text("body") != item.Content {
+				t.Errorf("%s is no post: %d", item.Link, a.Status)
+			}
+		}
+		seen[next] = true
+		var links struct {
+			Next string `json:"next_url"`
+		}
+		if decode(t, ans, &links); seen[links.Next] {
+			t.Fatalf("next_url is that of a page before")
+		}
+		next = links.Next
+	}
+	if len(seen) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%d pages\n got %q\nwant %q", len(seen), got, want)
+	}
+}
+
+// Posts as long as can be make pages shorter: a feed stays about as large as
+// the format finds fine, and nothing is lost between its pages.
+func TestFeedOfLongPosts(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	ids := rand.NewChaCha8([32]byte{7})
+	at := r.App.Now()
+	var writes []tables.Write
+	for range 60 {
+		at = at.Add(time.Millisecond)
+		p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Body: strings.Repeat("語", 4000), CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x", Handle: "x"}}
+		writes = append(writes, standing(p, 0)...)
+	}
+	r.stock(writes...)
+	n := 0
+	for next := r.URL + "/v1/c/ops/feed.json"; next != ""; {
+		ans := r.call(nil, "GET", strings.TrimPrefix(next, r.URL), "")
+		var feed struct {
+			NextURL string `json:"next_url"`
+			Items   []any
+		}
+		decode(t, ans, &feed)
+		if len(ans.Body) > 250_000 || len(feed.Items) == 0 {
+			t.Fatalf("%d bytes, %d items", len(ans.Body), len(feed.Items))
+		}
+		n, next = n+len(feed.Items), feed.NextURL
+	}
+	if n != 60 {
+		t.Errorf("%d posts, not 60", n)
+	}
+}
+
+// Five thousand channels are paged through, each kind on its own or both
+// together; a channel that becomes active meanwhile comes at most once, and
+// those that do not come exactly once.
+func TestManyChannels(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		many := 5000
+		if r.rounds() < 100 { // see rounds
+			many = 500
+		}
+		if a := r.call(nil, "GET", "/v1/channels", ""); a.Status != 200 { // the seeds
+			t.Fatal(a.Status)
+		}
+		began := r.App.Now().Add(-100 * 24 * time.Hour)
+		made := map[string]*tables.Channel{}
+		var writes []tables.Write
+		for i := range many {
+			ch := &tables.Channel{
+				Name: fmt.Sprintf("many-%04d", i), Kind: []string{tables.KindWork, tables.KindLeisure}[i%2],
+				CreatedAt: began.UnixMilli(), LastPostAt: began.Add(time.Duration(i*7919%many) * 20 * time.Minute).UnixMilli(),
+			}
+			made[ch.Name] = ch
+			writes = append(writes, tables.Put(ch.Item()))
+		}
+		r.stock(writes...)
+		random := rand.New(rand.NewPCG(8, 8))
+		for _, c := range []struct {
+			query string
+			want  int
+			move  bool
+		}{{"?limit=100", many + 10, false}, {"?kind=work&limit=97", many/2 + 6, false}, {"?kind=leisure", many/2 + 4, true}, {"?limit=99", many + 10, true}} {
+			moved, seen, pages := map[string]bool{}, map[string]bool{}, 0
+			before := ""
+			for {
+				ans := r.call(nil, "GET", "/v1/channels"+c.query+before, "")
+				var l struct {
+					Work, Leisure []wire.Channel
+					More          bool
+					NextBefore    string `json:"next_before"`
+				}
+				decode(t, ans, &l)
+				if ans.Status != 200 || l.More != (l.NextBefore != "") {
+					t.Fatalf("%s, page %d: %d %.200s", c.query, pages, ans.Status, ans.Body)
+				}
+				pages++
+				for _, ch := range slices.Concat(l.Work, l.Leisure) {
+					if seen[ch.Name] {
+						t.Fatalf("%s: %s comes twice", c.query, ch.Name)
+					}
+					seen[ch.Name] = true
+				}
+				if !l.More {
+					break
+				}
+				before = "&before=" + l.NextBefore
+				if c.move {
+					ch := made[fmt.Sprintf("many-%04d", random.IntN(many))]
+					if moved[ch.Name] {
+						continue
+					}
+					at := r.App.Now().Add(time.Duration(pages) * time.Hour).UnixMilli()
+					r.put(ch.AddPosts(1, at))
+					ch.LastPostAt, moved[ch.Name] = at, true
+				}
+			}
+			missing := 0
+			for name, ch := range made {
+				if strings.Contains(c.query, "kind="+ch.Kind) || !strings.Contains(c.query, "kind=") {
+					if !seen[name] && !moved[name] {
+						missing++
+					}
+				}
+			}
+			if missing > 0 || len(seen) < c.want-len(moved) || len(seen) > c.want {
+				t.Errorf("%s: %d of %d channels, %d moved, %d missing", c.query, len(seen), c.want, len(moved), missing)
+			}
+		}
+	})
+}
+
+// Who polls a feed that has not changed gets nothing again.
+func TestFeedUnchanged(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	first := r.call(nil, "GET", "/v1/c/haiku/feed.json", "")
+	q := r.request(nil, "GET", "/v1/c/haiku/feed.json", "")
+	q.Header = http.Header{"If-None-Match": {first.Header.Get("Etag")}}
+	if a := r.send(q); a.Status != 304 || len(a.Body) != 0 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}

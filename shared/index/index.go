@@ -1,0 +1,189 @@
+// Package index keeps the search index of a channel in the table: what package
+// search reads and writes, as items.
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/search"
+	"agentsocial/tables"
+)
+
+// Channel is a channel's posts and their index. It is both a [search.Store] and
+// a [search.Shelf].
+type Channel struct {
+	app  *app.App
+	name string
+}
+
+// Of is the index of a channel, which need not exist.
+func Of(a *app.App, channel string) Channel { return Channel{a, channel} }
+
+// Found is what a search finds: a post and its numbers.
+type Found struct {
+	Post     tables.Post
+	Counters tables.PostCounters
+}
+
+var (
+	_ search.Store[Found] = Channel{}
+	_ search.Shelf        = Channel{}
+)
+
+// PostID is the id of a post in the index.
+func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
+
+// IDOf is what a post's id is in the index, if it is one.
+func IDOf(post string) (search.ID, error) {
+	ulid, ok := strings.CutPrefix(post, string(id.Post)+"_")
+	if !ok {
+		return search.ID{}, fmt.Errorf("index: %q is no id of a post", post)
+	}
+	return search.ParseID(ulid)
+}
+
+// each gives f the items that a query finds, page after page, until it says
+// that it has enough.
+func (c Channel) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
+	for {
+		page, err := c.app.Table.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if enough, err := f(item); err != nil || enough {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}
+
+// Heads implements [search.Store] and [search.Shelf].
+func (c Channel) Heads(ctx context.Context, before search.ID, most int, fresh bool) (heads []search.Listed, err error) {
+	q := tables.SearchHeads(c.name, before.String(), most, tables.Consistency(fresh))
+	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+		var h tables.SearchHead
+		if err := tables.Unmarshal(item, &h); err != nil {
+			return false, err
+		}
+		head, err := search.DecodeHead(h.Head)
+		if err != nil {
+			return false, fmt.Errorf("index: %s of %s: %w", item.Key().SK, c.name, err)
+		}
+		heads = append(heads, search.Listed{Head: head, Live: h.Live, At: time.UnixMilli(h.At)})
+		return len(heads) == most, nil
+	})
+	return heads, err
+}
+
+// Late implements [search.Store] and [search.Shelf].
+func (c Channel) Late(ctx context.Context) (late []search.ID, err error) {
+	err = c.each(ctx, tables.SearchLate(c.name), func(item tables.Item) (bool, error) {
+		i, err := search.ParseID(item.Str("post"))
+		late = append(late, i)
+		return false, err
+	})
+	return late, err
+}
+
+// Parts implements [search.Store] and [search.Shelf]. What is not there yet at
+// half the price is read once more, as it is now: a part that is missing has a
+// search begin anew.
+func (c Channel) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
+	bytes := make([][]byte, len(parts))
+	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {
+		var keys []tables.Key
+		var places []int
+		for i, p := range parts {
+			if bytes[i] == nil {
+				keys, places = append(keys, tables.SearchPartKey(c.name, p.String())), append(places, i)
+			}
+		}
+		items, err := c.app.GetAll(ctx, consistency, keys)
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range items {
+			var p tables.SearchPart
+			if err := tables.Unmarshal(item, &p); err != nil {
+				return nil, err
+			}
+			bytes[places[i]] = p.Bytes
+		}
+	}
+	return bytes, nil
+}
+
+// Tail implements [search.Store].
+func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []search.Post[Found], down search.ID, err error) {
+	page, err := c.app.Table.Query(ctx, tables.PostsBetween(c.name, PostID(after), PostID(before)))
+	if err != nil {
+		return nil, down, err
+	}
+	var last search.ID
+	var numbers tables.Item // come right before their post
+	for _, item := range page.Items {
+		if item.Str(tables.AttrType) != tables.TypePost {
+			numbers = item
+			continue
+		}
+		p, err := found(item, numbers)
+		if err != nil {
+			return nil, down, err
+		}
+		last = p.ID
+		if !p.Value.Post.Deleted {
+			posts = append(posts, p)
+		}
+	}
+	if page.Next != nil {
+		down = last
+	}
+	return posts, down, nil
+}
+
+func found(post, numbers tables.Item) (p search.Post[Found], err error) {
+	if err := errors.Join(tables.Unmarshal(post, &p.Value.Post), tables.Unmarshal(numbers, &p.Value.Counters)); err != nil {
+		return p, err
+	}
+	p.Text = p.Value.Post.Body
+	p.ID, err = IDOf(p.Value.Post.ID)
+	return p, err
+}
+
+// Posts implements [search.Store]: posts as they are now, numbers some
+// milliseconds old.
+func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[Found], err error) {
+	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))
+	for i, id := range ids {
+		keys[i], numbers[i] = tables.PostKey(c.name, PostID(id)), tables.PostCountersKey(c.name, PostID(id))
+	}
+	var items, counters []tables.Item
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() (err error) { items, err = c.app.GetAll(ctx, tables.Strong, keys); return err })
+	work.Go(func() (err error) { counters, err = c.app.GetAll(ctx, tables.Eventual, numbers); return err })
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	for i, item := range items {
+		if item == nil || item.Bool("deleted") {
+			continue
+		}
+		p, err := found(item, counters[i])
+		if err != nil {
+			return nil, err
+		}
+		posts = append(posts, p)
+	}
+	return posts, nil
+}

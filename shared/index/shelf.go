@@ -1,0 +1,123 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/search"
+	"agentsocial/tables"
+)
+
+// sideBySide is how many writes are made at once.
+const sideBySide = 16
+
+// write makes writes that stand by themselves, side by side, at half the price
+// of a transaction each.
+func (c Channel) write(ctx context.Context, writes ...tables.Write) error {
+	work, ctx := app.SideBySide(ctx)
+	work.SetLimit(sideBySide)
+	for _, w := range writes {
+		work.Go(func() error { return c.app.Once(ctx, w) })
+	}
+	return work.Wait()
+}
+
+// unless makes a write that does nothing if its condition does not hold; there
+// says whether the item was there all the same.
+func (c Channel) unless(ctx context.Context, w tables.Write) (there bool, err error) {
+	err = c.app.Once(ctx, w)
+	var held *tables.Cancelled
+	if errors.As(err, &held) {
+		return held.Reasons[0].Old != nil, nil
+	}
+	return err == nil, err
+}
+
+func headItem(h *search.Head, live bool, now time.Time) *tables.SearchHead {
+	return &tables.SearchHead{Head: h.Encode(), Live: live, At: now.UnixMilli()}
+}
+
+// Range implements [search.Shelf].
+func (c Channel) Range(ctx context.Context, after, to search.ID, most int) (entries []search.Entry, err error) {
+	q := tables.PostsAfter(c.name, PostID(after), PostID(to))
+	q.Limit = 2 * most // a post is two items
+	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+		if item.Str(tables.AttrType) != tables.TypePost {
+			return false, nil
+		}
+		p, err := found(item, nil)
+		entries = append(entries, search.Entry{Doc: p.Doc, Deleted: p.Value.Post.Deleted})
+		return len(entries) == most, err
+	})
+	return entries, err
+}
+
+// Announce implements [search.Shelf].
+func (c Channel) Announce(ctx context.Context, h *search.Head, now time.Time) error {
+	_, err := c.unless(ctx, headItem(h, false, now).Put(c.name, h.String()))
+	return err
+}
+
+// PutParts implements [search.Shelf].
+func (c Channel) PutParts(ctx context.Context, parts map[search.Part][]byte) error {
+	var writes []tables.Write
+	for p, b := range parts {
+		item := &tables.SearchPart{Bytes: b}
+		writes = append(writes, tables.Put(item.Item(c.name, p.String())))
+	}
+	return c.write(ctx, writes...)
+}
+
+// Publish implements [search.Shelf].
+func (c Channel) Publish(ctx context.Context, h *search.Head, now time.Time) error {
+	if len(h.Parts()) == 0 {
+		_, err := c.unless(ctx, headItem(h, true, now).Put(c.name, h.String()))
+		return err
+	}
+	there, err := c.unless(ctx, tables.LiveSearchHead(c.name, h.String(), now))
+	if err == nil && !there {
+		return fmt.Errorf("index: the segment %s of %s was removed before it was whole", h.Name, c.name)
+	}
+	return err
+}
+
+// Retire implements [search.Shelf].
+func (c Channel) Retire(ctx context.Context, n search.Name) error {
+	_, err := c.unless(ctx, tables.RetireSearchHead(c.name, n.String()))
+	return err
+}
+
+// RemoveParts implements [search.Shelf].
+func (c Channel) RemoveParts(ctx context.Context, parts []search.Part) error {
+	var writes []tables.Write
+	for _, p := range parts {
+		writes = append(writes, tables.Delete(tables.SearchPartKey(c.name, p.String())))
+	}
+	return c.write(ctx, writes...)
+}
+
+// RemoveHead implements [search.Shelf].
+func (c Channel) RemoveHead(ctx context.Context, n search.Name) error {
+	return c.write(ctx, tables.Delete(tables.SearchHeadKey(c.name, n.String())))
+}
+
+// AddLate lists late posts, see [search.IsLate].
+func (c Channel) AddLate(ctx context.Context, ids ...search.ID) error {
+	var writes []tables.Write
+	for _, id := range ids {
+		writes = append(writes, tables.Put(tables.SearchLateItem(c.name, id.String())))
+	}
+	return c.write(ctx, writes...)
+}
+
+// RemoveLate implements [search.Shelf].
+func (c Channel) RemoveLate(ctx context.Context, ids []search.ID) error {
+	var writes []tables.Write
+	for _, id := range ids {
+		writes = append(writes, tables.Delete(tables.SearchLateKey(c.name, id.String())))
+	}
+	return c.write(ctx, writes...)
+}

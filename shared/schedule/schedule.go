@@ -1,0 +1,17 @@
+// Package schedule is what a function that the clock calls declares.
+package schedule
+
+import (
+	"context"
+	"time"
+)
+
+// Function is called again and again.
+type Function struct {
+	Name  string // of the folder and the function
+	Doc   string
+	Every time.Duration // whole minutes
+	// Handle does what is due, as far as it comes until ctx ends; the rest is due
+	// the next time. It may be called while it is still under way.
+	Handle func(context.Context) error
+}

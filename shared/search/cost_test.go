@@ -1,0 +1,168 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var costPosts = flag.Int("posts", 12_000, "how many posts TestCosts writes; 110000 takes a minute")
+
+// dictionary is words as languages have them: syllables, the common ones short.
+func dictionary(rng *rand.Rand, n int) []string {
+	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
+	seen := map[string]bool{}
+	var words []string
+	for len(words) < n {
+		var b strings.Builder
+		for range 1 + rng.IntN(2) + len(words)*3/n {
+			b.WriteByte(consonants[rng.IntN(len(consonants))])
+			b.WriteByte(vowels[rng.IntN(len(vowels))])
+			if rng.IntN(3) == 0 {
+				b.WriteByte(consonants[rng.IntN(len(consonants))])
+			}
+		}
+		if w := b.String(); !seen[w] {
+			seen[w] = true
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// What searching and writing cost, at AWS's rules of billing: a table with -v.
+func TestCosts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	words := dictionary(rng, 50_000)
+	zipf := rand.NewZipf(rng, 1.07, 2, uint64(len(words)-1))
+	c := newChannel()
+	text := func() string {
+		var b strings.Builder
+		for range 30 + rng.IntN(21) {
+			b.WriteString(words[zipf.Uint64()])
+			b.WriteByte(' ')
+		}
+		return b.String()
+	}
+	// Just before the next merge there are the most segments.
+	at := map[int]bool{1_000: true, 4_095: true, 10_000: true, 100_000: true, 25*4096 + 15*256 + 15*16 + 15: true}
+	for n := 1; n <= *costPosts; n++ {
+		c.now = c.now.Add(30 * time.Second)
+		body := text()
+		if n == 77 {
+			body += " zyzzyva quokka quagga"
+		}
+		id := idAt(c.now, rng.Uint64())
+		c.post(id, body)
+		if IsTurn(id) {
+			_, err := Tend(context.Background(), c, c.clock)
+			must(t, err)
+		}
+		if at[n] {
+			c.report(t, words)
+		}
+	}
+	if perPost := (c.writes + c.taken) / float64(len(c.posts)); perPost >= 1 {
+		t.Errorf("%.2f write units a post", perPost)
+	}
+	if c.most > 300*kb {
+		t.Errorf("an item of %d bytes", c.most)
+	}
+}
+
+func (c *channel) report(t *testing.T, words []string) {
+	n := float64(len(c.posts))
+	var stored [3]struct{ segments, posts, bytes, shards, shardMost, head int }
+	for _, h := range c.heads {
+		s := &stored[h.Level]
+		s.segments++
+		s.posts += h.Posts
+		s.bytes += len(h.bytes)
+		s.head = max(s.head, len(h.bytes))
+		for _, p := range h.Parts() {
+			s.bytes += len(c.parts[p])
+			if p.Kind == Shard {
+				s.shards++
+				s.shardMost = max(s.shardMost, len(c.parts[p]))
+			}
+		}
+	}
+	t.Logf("%d posts: %.2f write units a post (%.2f %.2f %.2f by level) and %.2f for removing; %.2f read units a post for tending",
+		len(c.posts), c.writes/n, c.level[0]/n, c.level[1]/n, c.level[2]/n, c.taken/n, c.reads/n)
+	for l, s := range stored {
+		if s.segments > 0 {
+			t.Logf("  level %d: %3d segments, %4d bytes a post, head ≤ %d bytes, %d shards ≤ %d bytes",
+				l, s.segments, s.bytes/s.posts, s.head, s.shards/s.segments, s.shardMost)
+		}
+	}
+	percent, permille := c.withShare(.01, words), c.withShare(.001, words)
+	for _, q := range []struct{ what, q string }{
+		{"one old post", "zyzzyva"}, {"most posts", words[0]}, {"1 % of posts", percent[0]}, {"1 in 1000", permille[0]},
+		{"no hit", "xylophone"}, {"rare and common", "zyzzyva " + words[0]}, {"two of 1 %", percent[0] + " " + percent[1]},
+		{"two of 1 in 1000", permille[0] + " " + permille[1]}, {"eight of 1 %", strings.Join(percent[:8], " ")},
+		{"prefix b", "b"}, {"prefix zyz", "zyz"}, {"prefixes qu zy", "qu zy"}, {"four letters", "b d f q"},
+	} {
+		terms, err := Query(q.q)
+		must(t, err)
+		reads, found, writes := c.reads, c.found, c.writes
+		f, err := Search(context.Background(), c, Request{Terms: terms, Limit: 20})
+		must(t, err)
+		more := ""
+		if f.Next != (ID{}) {
+			more = "+"
+		}
+		t.Logf("  %-16s %5d have it: %2d found%-1s in %d trips, %5.1f read units and %5.1f for posts",
+			q.what, len(c.naive(terms, ID{})), len(f.Posts), more, f.Trips, c.reads-reads, c.found-found)
+		if f.Trips > tripsMost {
+			t.Errorf("%d trips for %s", f.Trips, q.what)
+		}
+		if want := c.naive(terms, ID{}); len(f.Posts) != min(20, len(want)) {
+			t.Errorf("%s: found %d of %d", q.what, len(f.Posts), len(want))
+		}
+		c.reads, c.found, c.writes = reads, found, writes
+	}
+}
+
+// withShare are words that about such a share of the posts has, the nearest first.
+func (c *channel) withShare(share float64, words []string) []string {
+	count := map[string]float64{}
+	every := 1 + len(c.posts)/5000
+	for i := 0; i < len(c.posts); i += every {
+		for _, w := range Words(c.posts[i].Text) {
+			count[w] += float64(every) / float64(len(c.posts))
+		}
+	}
+	var long []string // no beginning of many others
+	for _, w := range words {
+		if len(w) > 5 {
+			long = append(long, w)
+		}
+	}
+	slices.SortStableFunc(long, func(a, b string) int {
+		return cmp.Compare(math.Abs(count[a]-share), math.Abs(count[b]-share))
+	})
+	return long
+}
+
+// BenchmarkWords is what folding and cutting a post takes.
+func BenchmarkWords(b *testing.B) {
+	for _, text := range []string{
+		strings.Repeat("The fox knows many things; the hedgehog knows one. ", 6),
+		strings.Repeat("Der Fuchs weiß vieles; der Igel weiß größeres. ", 6),
+		strings.Repeat("狐は多くのことを知っているが、ハリネズミは一つだけ。", 6),
+	} {
+		b.Run(fmt.Sprint(text[:9]), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Words(text)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ID is a ULID (https://github.com/ulid/spec): 48 bits of unix ms, then 80
+// random ones. IDs sort by time.
+type ID [16]byte
+
+// Newest is after every post's ID.
+var Newest = ID(bytes.Repeat([]byte{0xff}, 16))
+
+const (
+	alphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's
+	idText   = 26
+)
+
+// ParseID reads the 26 lower-case characters of a ULID.
+func ParseID(s string) (ID, error) {
+	var id ID
+	if len(s) != idText || s[0] > '7' {
+		return ID{}, fmt.Errorf("search: %q is not a ULID", s)
+	}
+	var high, low uint64 // of 128 bits
+	for i := range len(s) {
+		digit := strings.IndexByte(alphabet, s[i])
+		if digit < 0 {
+			return ID{}, fmt.Errorf("search: %q is not a ULID", s)
+		}
+		high, low = high<<5|low>>59, low<<5|uint64(digit)
+	}
+	binary.BigEndian.PutUint64(id[:8], high)
+	binary.BigEndian.PutUint64(id[8:], low)
+	return id, nil
+}
+
+// String is the ULID in its only spelling, lower case.
+func (id ID) String() string {
+	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+	var s [idText]byte
+	for i := len(s) - 1; i >= 0; i-- {
+		s[i] = alphabet[low&31]
+		high, low = high>>5, low>>5|high<<59
+	}
+	return string(s[:])
+}
+
+// Compare orders by time, then by the random bits.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
+
+// Less tells whether id is older.
+func (id ID) Less(other ID) bool { return id.Compare(other) < 0 }
+
+// Time is when the post was made, in unix ms.
+func (id ID) Time() time.Time { return time.UnixMilli(int64(id.ms())) }
+
+func (id ID) ms() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
+
+// From is the least ID of a ms.
+func From(t time.Time) ID {
+	var id ID
+	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16)
+	return id
+}
+
+// next is the ID right after, and that of Newest is itself.
+func (id ID) next() ID {
+	for i := len(id) - 1; i >= 0 && id != Newest; i-- {
+		if id[i]++; id[i] != 0 {
+			break
+		}
+	}
+	return id
+}
+
+func later(a, b ID) ID {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}

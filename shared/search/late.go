@@ -1,0 +1,97 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// IsLate tells of a post that was committed so long after its ID was made that
+// a segment may have been sealed without it. Whoever hears of the commit adds
+// it to the store's late posts, where it is searched until a segment has it. To
+// say so of one that no segment missed is harmless.
+func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
+
+// turn is in how many posts one is the turn to tend.
+const turn = 8
+
+// IsTurn tells whether to [Tend] a channel when a post has come: at about one in
+// eight, by the ID's random bits. The tail grows by as much, and listing the
+// segments costs an eighth.
+func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
+
+// Fills tells whether a channel that grew from so many posts to so many has
+// two more of the smallest segments to seal: whoever counts them has it tended a
+// minute later. That is for the last posts of a channel that falls silent before
+// a turn comes.
+func Fills(from, to int64) bool {
+	every := int64(2 * form.sizes[0])
+	return to/every > from/every
+}
+
+// SealAge is how old posts are when they are sealed.
+const SealAge = sealAge
+
+// sort forgets late posts that a segment has by now, and finds out which the
+// segments of their time missed. It says nothing of those in the tail, nor where
+// a reader may go by another segment: if this one is so new that it may be
+// unknown, or one whose place it took is still there.
+func (t *tender) sort(ctx context.Context) error {
+	t.Missed = nil
+	if len(t.State.Late) == 0 {
+		return nil
+	}
+	spans, _ := covering(t.State.Heads)
+	var asked []ID
+	var of []span
+	var parts []Part
+	var sealed []ID
+	judge := func(id ID, ids []ID) {
+		if slices.Contains(ids, id) {
+			sealed = append(sealed, id)
+		} else {
+			t.Missed = append(t.Missed, id)
+		}
+	}
+	for _, id := range t.State.Late {
+		i := slices.IndexFunc(spans, func(s span) bool { return s.has(id) })
+		if i < 0 || t.now().Before(spans[i].At.Add(grace)) {
+			continue
+		}
+		s := spans[i]
+		if slices.ContainsFunc(t.State.Heads, func(h Listed) bool { return h.Live && h.Name != s.Name && span{h, h.To}.has(id) }) {
+			continue
+		}
+		if c := s.chunkFor(id); s.whole || c < 0 {
+			judge(id, s.ids)
+		} else {
+			asked, of, parts = append(asked, id), append(of, s), append(parts, Part{s.Name, Chunk, c})
+		}
+	}
+	if len(parts) > 0 {
+		chunks, err := t.Parts(ctx, parts)
+		if err != nil {
+			return err
+		}
+		for i, id := range asked {
+			if chunks[i] == nil {
+				continue // removed: what took its place will say
+			}
+			ids, err := of[i].chunk(parts[i].Number, chunks[i])
+			if err != nil {
+				return err
+			}
+			judge(id, ids)
+		}
+	}
+	return t.removeLate(ctx, sealed)
+}
+
+func (t *tender) removeLate(ctx context.Context, ids []ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	gone := func(id ID) bool { return slices.Contains(ids, id) }
+	t.State.Late = slices.DeleteFunc(t.State.Late, gone)
+	return t.RemoveLate(ctx, ids)
+}

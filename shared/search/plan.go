@@ -1,0 +1,126 @@
+package search
+
+import (
+	"slices"
+	"time"
+)
+
+// State is what [State.Next] decides by.
+type State struct {
+	Heads  []Listed // the newest
+	Oldest []ID     // posts after the last segment, deleted ones included: the oldest, up to the size of the largest
+	Late   []ID     // late posts
+	Missed []ID     // those of them that the segments of their time were found not to have
+	Now    time.Time
+}
+
+// Step is one thing to do: build a segment, or remove some.
+type Step struct {
+	Build  bool
+	Level  Level
+	After  ID
+	To     ID
+	Remove []*Head
+}
+
+// Next is what is to be done first, in this order:
+//
+//   - 16 posts that are old enough are sealed: a segment of the first level, or
+//     of a higher one if there are as many and no smaller segment is before them;
+//   - 16 segments of a level become one of the next;
+//   - a segment that missed as many late posts as its level seals is built anew;
+//   - segments whose place others have taken for a while are removed, and those
+//     that were abandoned.
+//
+// Nothing else is done if ok is false, until due; if that is zero, until there
+// are more posts.
+func (s State) Next() (step Step, due time.Time, ok bool) {
+	spans, down := covering(s.Heads)
+	level := top
+	if len(spans) > 0 {
+		level = spans[0].Level
+	}
+	for ; len(s.Oldest) >= form.sizes[0]; level-- {
+		if len(s.Oldest) < level.Size() {
+			continue
+		}
+		last := s.Oldest[level.Size()-1]
+		old := last.Time().Add(sealAge)
+		if !s.Now.Before(old) {
+			return Step{Build: true, Level: level, After: end(spans), To: last}, due, true
+		}
+		if level == 0 {
+			due = old
+			break
+		}
+	}
+	if step, ok := merge(spans); ok {
+		return step, due, true
+	}
+	soon := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	for _, sp := range spans {
+		if count(s.Missed, sp.has) >= form.sizes[0] {
+			return Step{Build: true, Level: sp.Level, After: sp.After, To: sp.To}, due, true
+		}
+		if judged := sp.At.Add(grace); s.Now.Before(judged) && slices.ContainsFunc(s.Late, sp.has) {
+			soon(judged)
+		}
+	}
+	var remove []*Head
+	for _, h := range s.Heads {
+		at, ok := h.removable(spans, down)
+		switch {
+		case !ok:
+		case !s.Now.Before(at):
+			remove = append(remove, h.Head)
+		default:
+			soon(at)
+		}
+	}
+	return Step{Remove: remove}, due, len(remove) > 0
+}
+
+func count(ids []ID, those func(ID) bool) int {
+	n := 0
+	for _, id := range ids {
+		if those(id) {
+			n++
+		}
+	}
+	return n
+}
+
+// merge finds the oldest segments of a level that become one of the next.
+func merge(spans []span) (Step, bool) {
+	for end := len(spans); end >= form.fanout; end-- {
+		run := spans[end-form.fanout : end]
+		level := run[0].Level
+		if level < top && !slices.ContainsFunc(run, func(s span) bool { return s.Level != level }) {
+			return Step{Build: true, Level: level + 1, After: run[form.fanout-1].After, To: run[0].upTo}, true
+		}
+	}
+	return Step{}, false
+}
+
+// removable tells when a listed head may be removed, if ever.
+func (h *Listed) removable(spans []span, down ID) (at time.Time, ok bool) {
+	if !h.Live {
+		return h.At.Add(abandoned), true
+	}
+	if h.After.Less(down) { // those that cover it may not be listed
+		return at, false
+	}
+	for _, s := range spans {
+		if s.Name == h.Name {
+			return at, false
+		}
+		if s.After.Less(h.To) && h.After.Less(s.upTo) && s.At.After(at) {
+			at = s.At
+		}
+	}
+	return at.Add(grace), true
+}

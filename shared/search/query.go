@@ -1,0 +1,67 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxWords is how many words a query may have. A piece of a script without
+// spaces is one.
+const MaxWords = 8
+
+// Term is a folded beginning of a word: what a post must have a word with.
+type Term string
+
+func (t Term) begins(word string) bool { return strings.HasPrefix(word, string(t)) }
+
+// QueryError says what is wrong with a query, in words that go on after "q ".
+type QueryError struct{ Problem string }
+
+func (e *QueryError) Error() string { return "search: the query " + e.Problem }
+
+// Query reads what an agent looks for: 1-[MaxWords] distinct words of at most
+// [MaxWord] characters, each the beginning of a word, all of which a post must
+// have, in any order. A piece in a script without spaces stands for its
+// bigrams. The error is a *[QueryError].
+func Query(q string) ([]Term, error) {
+	var terms []Term
+	var seen []string
+	for _, r := range runs(fold(q)) {
+		if slices.Contains(seen, r.text) {
+			continue
+		}
+		seen = append(seen, r.text)
+		if len(seen) > MaxWords {
+			return nil, &QueryError{fmt.Sprintf("has more than %d words", MaxWords)}
+		}
+		if n := utf8.RuneCountInString(r.text); n > MaxWord {
+			return nil, &QueryError{fmt.Sprintf("has a word of %d characters, at most %d are allowed", n, MaxWord)}
+		}
+		if len(r.units) < 2 {
+			terms = append(terms, Term(r.text))
+			continue
+		}
+		for i := range len(r.units) - 1 {
+			terms = append(terms, Term(r.slice(i, 2)))
+		}
+	}
+	if len(terms) == 0 {
+		return nil, &QueryError{"has no word: letters or digits"}
+	}
+	return essential(terms), nil
+}
+
+// essential leaves out each term that another one begins with, and repetitions:
+// whoever has fox has fo.
+func essential(terms []Term) []Term {
+	slices.Sort(terms) // what begins with a term now stands right behind it
+	var kept []Term
+	for i, t := range terms {
+		if i+1 == len(terms) || !t.begins(string(terms[i+1])) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,391 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Request is what is looked for.
+type Request struct {
+	Terms  []Term // as [Query] gives them
+	Before ID     // only older posts; zero: all
+	Limit  int    // how many posts at most
+}
+
+// Found is a page of the answer, newest first.
+type Found[P any] struct {
+	Posts []Post[P]
+	// Next is the Before of the next page, zero if there is none. A page may be
+	// short, even empty, and have a next one: a search does so much work at
+	// most.
+	Next ID
+	// Trips is how many round trips followed one another.
+	Trips int
+}
+
+// tripsMost is how many round trips a search makes: heads; the tail, and the
+// parts that probably suffice; then in all other segments the shards of one term,
+// and those of the others where that one is; IDs; posts.
+const tripsMost = 6
+
+// Search finds the newest posts that have all of the terms, in at most six
+// round trips.
+func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
+	if len(r.Terms) == 0 || r.Limit < 1 {
+		return Found[P]{}, errors.New("search: nothing is asked for")
+	}
+	if r.Before == (ID{}) {
+		r.Before = Newest
+	}
+	trips := 0
+	for {
+		q := query[P]{Store: s, Request: r, fresh: trips > 0}
+		found, err := q.run(ctx)
+		if trips += q.trips; !errors.Is(err, errRemoved) || trips > 2*tripsMost {
+			found.Trips = trips
+			return found, err
+		}
+	}
+}
+
+// errRemoved means that a segment was removed since its head was listed, or that
+// the list was old: the search begins anew.
+var errRemoved = errors.New("search: a segment was removed while it was read")
+
+// query is one search under way.
+type query[P any] struct {
+	Store[P]
+	Request
+	fresh    bool // whether heads are read as they are now
+	trips    int
+	segments []*segment // newest first, as far as the search goes
+	from     ID         // no post from here on is missing
+	reached  ID         // nor a hit from here on
+	posts    []Post[P]  // found
+}
+
+// segment is what is known of one.
+type segment struct {
+	span
+	below  ID             // only older posts count
+	shards map[int][]byte // those that were read
+	read   map[int][]ID   // the chunks that were read
+	done   bool           // all terms were looked for
+	hits   []int          // what has them, newest first
+}
+
+func (q *query[P]) run(ctx context.Context) (Found[P], error) {
+	heads, late, err := q.list(ctx)
+	if err != nil {
+		return Found[P]{}, err
+	}
+	spans, down := covering(heads)
+	if down != (ID{}) {
+		q.from = down.next()
+	}
+	for _, sp := range spans {
+		below := sp.upTo.next()
+		if q.Before.Less(below) {
+			below = q.Before
+		}
+		q.segments = append(q.segments, &segment{span: sp, below: below, shards: map[int][]byte{}, read: map[int][]ID{}})
+	}
+	if err := q.match(); err != nil { // those that are known whole
+		return Found[P]{}, err
+	}
+	got, err := q.first(ctx, end(spans), late)
+	if err == nil && got < q.Limit {
+		err = q.rest(ctx)
+	}
+	if err == nil {
+		err = q.fetch(ctx, got)
+	}
+	if err != nil {
+		return Found[P]{}, err
+	}
+	return q.page(), nil
+}
+
+// list brings those heads of a page that are of use, or of the first page that
+// has one: a page of what waits to be removed says nothing.
+func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
+	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
+	err = together(
+		func() (err error) {
+			for before := q.Before; ; {
+				q.trips++
+				page, err := q.Heads(ctx, before, form.recent, q.fresh)
+				heads = slices.DeleteFunc(slices.Clone(page), useless)
+				if err != nil || len(page) < form.recent || len(heads) > 0 {
+					return err
+				}
+				before = page[len(page)-1].After
+			}
+		},
+		func() (err error) { late, err = q.Late(ctx); return },
+	)
+	late = slices.DeleteFunc(late, func(id ID) bool { return !id.Less(q.Before) })
+	slices.SortFunc(late, func(a, b ID) int { return b.Compare(a) })
+	return heads, late, err
+}
+
+// first reads the tail, late posts, and of the newest segments as many as
+// should suffice. got is how many posts of the tail have the terms.
+func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
+	if len(late) > form.batch {
+		late = late[:form.batch]
+		q.from = later(q.from, late[form.batch-1])
+	}
+	var work []func() error
+	var tail, others []Post[P]
+	if end.next().Less(q.Before) {
+		work = append(work, func() error {
+			posts, down, err := q.Tail(ctx, end, q.Before)
+			tail, q.from = posts, later(q.from, down)
+			return err
+		})
+	}
+	if len(late) > 0 {
+		work = append(work, func() (err error) { others, err = q.Posts(ctx, late); return })
+	}
+	if wanted := q.promising(); len(wanted) > 0 {
+		work = append(work, func() error { return q.read(ctx, wanted) })
+	}
+	if len(work) == 0 {
+		return 0, nil
+	}
+	q.trips++
+	if err := together(work...); err != nil {
+		return 0, err
+	}
+	tail = q.having(tail)
+	q.posts = append(tail, q.having(others)...)
+	for i, s := range q.segments {
+		if s.upTo.Less(q.from) { // the tail is more than a page
+			q.segments = q.segments[:i]
+			break
+		}
+	}
+	return len(tail), q.match()
+}
+
+// having are those posts that have the terms.
+func (q *query[P]) having(posts []Post[P]) []Post[P] {
+	return slices.DeleteFunc(posts, func(p Post[P]) bool { return !contains(p.Text, q.Terms) })
+}
+
+// promising are the parts of the newest segments that should have enough: how
+// common the words are in the newest posts, which came with the heads, tells
+// how far back to look. It is a batch at most.
+func (q *query[P]) promising() []Part {
+	if q.enough() {
+		return nil
+	}
+	looked, hits := 0, 0
+	for _, s := range q.segments {
+		if s.done {
+			looked += s.Posts
+			hits += len(s.hits)
+		}
+	}
+	enough := max(form.promises, 2*q.Limit*(looked+1)/(hits+1))
+	var wanted []Part
+	for _, s := range q.segments {
+		parts := s.missing(q.Terms)
+		if len(wanted)+len(parts) > form.batch {
+			break
+		}
+		wanted = append(wanted, parts...)
+		if enough -= s.Posts; enough <= 0 {
+			break
+		}
+	}
+	return wanted
+}
+
+// rest looks through all other segments: first for the term that is read with
+// the fewest shards, then for the others where that one is. What would be too
+// much is left to the next page; in the first segment, to the reading of the
+// posts.
+func (q *query[P]) rest(ctx context.Context) error {
+	if q.enough() {
+		return nil
+	}
+	cheapest := func(s *segment) []Term { return []Term{s.cheapest(q.Terms)} }
+	if err := q.through(ctx, cheapest, true); err != nil {
+		return err
+	}
+	for _, s := range q.segments {
+		if s.done {
+			continue
+		}
+		var err error
+		if s.hits, err = s.match(cheapest(s)); err != nil {
+			return err
+		}
+		s.done = len(s.hits) == 0
+	}
+	if err := q.through(ctx, func(*segment) []Term { return q.Terms }, false); err != nil {
+		return err
+	}
+	if err := q.match(); err != nil {
+		return err
+	}
+	for _, s := range q.segments {
+		s.done = true
+	}
+	return nil
+}
+
+// through reads the shards of some terms in each segment that is not done, as
+// far as that is not too much. If must, it reads those of the first segment
+// anyway.
+func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, must bool) error {
+	var wanted []Part
+	cost := 0
+	for i, s := range q.segments {
+		if s.done {
+			continue
+		}
+		parts := s.missing(terms(s))
+		if cost += len(parts) * s.units(); cost > form.units && (i > 0 || !must) {
+			q.cut(max(1, i))
+			break
+		}
+		wanted = append(wanted, parts...)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	q.trips++
+	return q.read(ctx, wanted)
+}
+
+// cut ends the search before the i'th segment.
+func (q *query[P]) cut(i int) {
+	if i == len(q.segments) {
+		return
+	}
+	q.from = later(q.from, q.segments[i].upTo.next())
+	q.segments = q.segments[:i]
+}
+
+// read brings shards and chunks.
+func (q *query[P]) read(ctx context.Context, parts []Part) error {
+	got, err := q.Parts(ctx, parts)
+	if err != nil {
+		return err
+	}
+	of := map[Name]*segment{}
+	for _, s := range q.segments {
+		of[s.Name] = s
+	}
+	for i, p := range parts {
+		s := of[p.Segment]
+		switch {
+		case got[i] == nil:
+			return fmt.Errorf("%w: %s", errRemoved, p)
+		case p.Kind == Shard:
+			s.shards[p.Number] = got[i]
+		default:
+			if s.read[p.Number], err = s.chunk(p.Number, got[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// match looks for all terms wherever their shards are known.
+func (q *query[P]) match() error {
+	for _, s := range q.segments {
+		if s.done || len(s.missing(q.Terms)) > 0 {
+			continue
+		}
+		var err error
+		if s.hits, err = s.match(q.Terms); err != nil {
+			return err
+		}
+		s.done = true
+	}
+	return nil
+}
+
+// enough tells whether the newest segments, without a gap, or all of them, have
+// what is asked for.
+func (q *query[P]) enough() bool {
+	sure := 0
+	for _, s := range q.segments {
+		if !s.done {
+			return false
+		}
+		if sure += s.sure(); sure >= q.Limit {
+			return true
+		}
+	}
+	return true
+}
+
+// missing are the shards of terms that were not read yet.
+func (s *segment) missing(terms []Term) []Part {
+	var parts []Part
+	asked := map[int]bool{}
+	for _, t := range terms {
+		from, to := s.ShardsFor(t)
+		for i := from; i < to; i++ {
+			if s.shards[i] == nil && !asked[i] {
+				asked[i] = true
+				parts = append(parts, Part{s.Name, Shard, i})
+			}
+		}
+	}
+	return parts
+}
+
+// units is what reading one shard costs, as units of 4 KB.
+func (s *segment) units() int {
+	const unit = 4 << 10
+	return 1 + s.Size/max(1, s.shardCount())/unit
+}
+
+// cheapest is the term read with the fewest shards; of those the longest, which
+// is likely the rarest.
+func (s *segment) cheapest(terms []Term) Term {
+	return slices.MinFunc(terms, func(a, b Term) int {
+		fromA, toA := s.ShardsFor(a)
+		fromB, toB := s.ShardsFor(b)
+		if d := (toA - fromA) - (toB - fromB); d != 0 {
+			return d
+		}
+		return len(b) - len(a)
+	})
+}
+
+// match are the posts that have terms and may be old enough.
+func (s *segment) match(terms []Term) ([]int, error) {
+	hits, err := Match(s.Head, s.shards, terms)
+	return slices.DeleteFunc(hits, func(ord int) bool {
+		if s.whole {
+			return !s.ids[ord].Less(s.below)
+		}
+		return !s.Head.chunks[ord/form.chunk].Less(s.below)
+	}), err
+}
+
+// sure is how many hits are old enough for certain. Of those in the chunk where
+// the limit lies, only their IDs tell.
+func (s *segment) sure() int {
+	n := 0
+	for _, ord := range s.hits {
+		if s.certain(ord) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *segment) certain(ord int) bool {
+	return s.whole || s.To.Less(s.below) || ord/form.chunk < s.chunkFor(s.below)
+}

@@ -1,0 +1,405 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var vocabulary = strings.Fields("fox foxes fog far f hen hens hedgehog hare one two three 東京タワー 京都 東 Straße weiß é ελλάδα x1 x12")
+
+// Whatever happens to a channel, a search finds what reading all posts would
+// find, and in so many trips at most.
+func TestSearchFindsWhatReadingFinds(t *testing.T) {
+	small(t)
+	usual := form
+	rapid.Check(t, func(t *rapid.T) {
+		form = usual
+		form.recent = rapid.SampledFrom([]int{128, 128, 12}).Draw(t, "recent")
+		form.units = rapid.SampledFrom([]int{40, 3}).Draw(t, "units")
+		c := newChannel()
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		pass := func(most time.Duration) { c.now = c.now.Add(time.Duration(rng.Int64N(int64(most)))) }
+		words := vocabulary[:rapid.IntRange(2, len(vocabulary)).Draw(t, "words")]
+		t.Repeat(map[string]func(*rapid.T){
+			"post":  func(*rapid.T) { c.random(rng, 1+rng.IntN(20), words...) },
+			"pause": func(*rapid.T) { pass(5 * time.Minute) },
+			"late": func(*rapid.T) {
+				for range 1 + rng.IntN(4) {
+					back := lateAge + time.Duration(rng.Int64N(int64(10*time.Minute)))
+					c.post(idAt(c.now.Add(-back), rng.Uint64()), words[rng.IntN(len(words))])
+				}
+			},
+			"delete": func(*rapid.T) {
+				for range min(len(c.posts), rng.IntN(10)) {
+					c.delete(rng.IntN(len(c.posts)))
+				}
+			},
+			"tend": func(t *rapid.T) { c.tend(t) },
+			"crash": func(t *rapid.T) {
+				c.fail, c.after = rng.IntN(30), rng.IntN(2) == 0
+				if _, err := Tend(context.Background(), c, c.clock); err != nil && err != errCrash {
+					t.Fatal(err)
+				}
+				c.fail = -1
+			},
+			"stale": func(t *rapid.T) { // for a moment, listings show the past
+				c.replica = c.listed()
+				c.random(rng, 3, words...)
+				pass(2 * time.Second)
+				save := c.replica
+				c.replica = nil
+				c.tend(t)
+				c.replica = save
+				c.look(t, rng, words)
+				c.tend(t)
+				c.replica = nil
+			},
+			"": func(t *rapid.T) { c.look(t, rng, words) },
+		})
+		c.settle(t)
+		c.look(t, rng, words)
+		c.tidy(t)
+	})
+}
+
+// look searches and compares.
+func (c *channel) look(t *rapid.T, rng *rand.Rand, words []string) {
+	for range 3 {
+		q := ""
+		for range 1 + rng.IntN(3) {
+			w := []rune(words[rng.IntN(len(words))])
+			q += string(w[:1+rng.IntN(len(w))]) + " "
+		}
+		terms, err := Query(q)
+		must(t, err)
+		r := Request{Terms: terms, Limit: 1 + rng.IntN(7)}
+		if len(c.posts) > 0 && rng.IntN(2) == 0 {
+			r.Before = c.posts[rng.IntN(len(c.posts))].ID
+			if rng.IntN(2) == 0 {
+				r.Before = r.Before.next()
+			}
+		}
+		c.compare(t, r)
+	}
+}
+
+func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (trips int) {
+	want := c.naive(r.Terms, r.Before)
+	tripsMost := tripsMost
+	if c.replica != nil || form.recent < 128 {
+		tripsMost *= 2 // it may have to begin anew, or to list more
+	}
+	var got []int
+	for pages := 0; ; pages++ {
+		found, err := Search(context.Background(), c, r)
+		if err != nil || found.Trips > tripsMost || len(found.Posts) > r.Limit || pages > len(c.posts)+2 {
+			t.Fatalf("%v: page %d of %d posts, %d trips: %v", r, pages, len(found.Posts), found.Trips, err)
+		}
+		for _, p := range found.Posts {
+			got = append(got, p.Value)
+		}
+		trips = max(trips, found.Trips)
+		if found.Next == (ID{}) {
+			break
+		}
+		if !found.Next.Less(r.Before) && r.Before != (ID{}) {
+			t.Fatalf("%v: the next page begins at %s", r, found.Next)
+		}
+		r.Before = found.Next
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%v: found %v, want %v", r, got, want)
+	}
+	return trips
+}
+
+// tidy holds what is true of a channel that has settled.
+func (c *channel) tidy(t *rapid.T) {
+	heads := c.listed()
+	for _, h := range heads {
+		if !h.Live && !h.At.Add(abandoned).After(c.now) {
+			t.Fatalf("%s is still not live", h)
+		}
+	}
+	spans, down := covering(heads)
+	if len(spans) != len(heads) || down != (ID{}) {
+		for _, h := range heads {
+			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
+		}
+		due, err := Tend(context.Background(), c, c.clock)
+		t.Fatalf("%d of %d segments are of use, down to %s: %s now %s %v", len(spans), len(heads), down, due, c.now, err)
+	}
+	want := 0
+	for _, h := range heads {
+		parts := h.Parts()
+		want += len(parts)
+		for _, p := range parts {
+			if c.parts[p] == nil {
+				t.Fatalf("there is no %s", p)
+			}
+		}
+	}
+	if len(c.parts) != want {
+		t.Fatalf("%d parts, %d of them of a segment", len(c.parts), want)
+	}
+	count := map[Level]int{}
+	for _, h := range heads {
+		if count[h.Level]++; h.Level < top && count[h.Level] >= form.fanout {
+			t.Fatalf("level %d is not merged", h.Level)
+		}
+	}
+}
+
+// A crash at any write, before or after it was made, changes nothing in the
+// end: what comes next finishes it, and nothing is left over.
+func TestCrashAnywhere(t *testing.T) {
+	small(t)
+	run := func(fail int, after bool) (*channel, bool) {
+		c := newChannel()
+		rng := rand.New(rand.NewPCG(1, 2))
+		c.fail, c.after = fail, after
+		crashed := false
+		for range 26 {
+			c.random(rng, 4, vocabulary...)
+			if i := rng.IntN(len(c.posts)); rng.IntN(3) == 0 {
+				c.delete(i)
+			}
+			back := c.now.Add(-2 * time.Minute)
+			if id, r := idAt(back, rng.Uint64()), rng.IntN(4); r == 0 {
+				c.post(id, "late hen")
+			}
+			if _, err := Tend(context.Background(), c, c.clock); err != nil {
+				if err != errCrash {
+					t.Fatal(err)
+				}
+				crashed = true
+				c.fail = -1
+				c.compare(t, Request{Terms: []Term{"h"}, Limit: 5})
+			}
+		}
+		c.fail = -1
+		c.now = c.now.Add(2 * abandoned)
+		c.settle(t)
+		c.compare(t, Request{Terms: []Term{"f"}, Limit: 5})
+		return c, crashed
+	}
+	want, _ := run(-1, false)
+	levels := map[Level]int{}
+	for n := range want.heads {
+		levels[n.Level]++
+	}
+	if len(levels) != 3 || len(want.parts) < 20 {
+		t.Fatalf("the channel is too simple: %v, %d parts", levels, len(want.parts))
+	}
+	for k := 0; ; k++ {
+		for _, after := range []bool{false, true} {
+			c, crashed := run(k, after)
+			if !crashed {
+				if k < 100 {
+					t.Errorf("only %d writes", k)
+				}
+				return
+			}
+			if !slices.Equal(c.posts, want.posts) {
+				t.Fatal("not the same posts")
+			}
+			ids := func(c *channel) (all []ID) {
+				spans, _ := covering(c.listed())
+				for _, sp := range spans {
+					for n := range sp.chunks {
+						got, err := sp.chunk(n, c.parts[Part{sp.Name, Chunk, n}])
+						must(t, err)
+						all = append(all, got...)
+					}
+					all = append(all, sp.ids...)
+				}
+				slices.SortFunc(all, ID.Compare)
+				return all
+			}
+			got := ids(c)
+			if len(slices.Compact(slices.Clone(got))) != len(got) {
+				t.Errorf("crash at write %d: a post is in two segments", k)
+			}
+			for n, h := range c.heads {
+				if !h.live {
+					t.Errorf("crash at write %d: %s is left behind", k, n)
+				}
+			}
+			whole := 0
+			for n := range c.heads {
+				whole += len(c.heads[n].Parts())
+			}
+			if whole != len(c.parts) {
+				t.Errorf("crash at write %d: %d parts for %d", k, len(c.parts), whole)
+			}
+		}
+	}
+}
+
+// Nothing that is stored depends on when, or how often, it was made.
+func TestSealingAgainIsTheSame(t *testing.T) {
+	small(t)
+	build := func(stop int) *channel {
+		c := newChannel()
+		c.fail = stop
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 12 {
+			c.random(rng, 10, vocabulary...)
+			switch _, err := Tend(context.Background(), c, c.clock); err {
+			case nil:
+			case errCrash:
+				c.fail = -1
+			default:
+				t.Fatal(err)
+			}
+		}
+		c.fail = -1
+		c.settle(t)
+		return c
+	}
+	want := build(-1)
+	for stop := range want.wrote {
+		c := build(stop)
+		if !maps.EqualFunc(c.heads, want.heads, func(a, b stored) bool { return slices.Equal(a.bytes, b.bytes) && a.live == b.live }) {
+			t.Fatalf("stopped at %d: other segments", stop)
+		}
+		if !maps.EqualFunc(c.parts, want.parts, slices.Equal) {
+			t.Fatalf("stopped at %d: other parts", stop)
+		}
+	}
+}
+
+// Two that work at once do what one does.
+func TestTwoAtOnce(t *testing.T) {
+	small(t)
+	c := newChannel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 60 {
+		c.random(rng, 5, vocabulary...)
+		c.replica = c.listed() // the other still sees this
+		c.tend(t)
+		if rng.IntN(2) == 0 {
+			c.delete(rng.IntN(len(c.posts)))
+		}
+		if _, err := Tend(context.Background(), c, c.clock); err != nil {
+			t.Fatal(err)
+		}
+		c.replica = nil
+		c.compare(t, Request{Terms: []Term{"f"}, Limit: 9})
+	}
+	c.settle(t)
+	c.compare(t, Request{Terms: []Term{"fo", "h"}, Limit: 9})
+	if spans, down := covering(c.listed()); len(spans) != len(c.heads) || down != (ID{}) {
+		t.Errorf("%d of %d segments are of use, down to %s", len(spans), len(c.heads), down)
+	}
+}
+
+// A post that its segment missed is found at once, goes into the next segment
+// of its time, and is late no more. Where no next one comes, the segment is
+// built anew when there are enough.
+func TestLatePosts(t *testing.T) {
+	small(t)
+	c := newChannel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	c.random(rng, 27, "fox")
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	if len(c.heads) != 1 {
+		t.Fatalf("%d segments", len(c.heads))
+	}
+	at := c.posts[10].ID
+	for n := range form.sizes[0] {
+		c.post(idAt(at.Time().Add(time.Duration(n+1)), rng.Uint64()), fmt.Sprintf("late hen%d", n))
+		c.compare(t, Request{Terms: []Term{"hen"}, Limit: 9})
+		if len(c.late) != n+1 {
+			t.Fatalf("%d late posts, want %d", len(c.late), n+1)
+		}
+		if n+1 < form.sizes[0] {
+			c.settle(t)
+		}
+	}
+	c.settle(t)
+	if len(c.late) != 0 || len(c.heads) != 1 {
+		t.Errorf("%d late posts, %d segments", len(c.late), len(c.heads))
+	}
+	c.compare(t, Request{Terms: []Term{"hen"}, Limit: 9})
+}
+
+// What was deleted is gone from a segment when the next is built of its posts.
+func TestDeletedPostsLeave(t *testing.T) {
+	small(t)
+	c := newChannel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	c.random(rng, 9, "fox")
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	for i := range c.posts {
+		c.delete(i)
+	}
+	c.compare(t, Request{Terms: []Term{"fox"}, Limit: 3})
+	c.random(rng, 18, "hen")
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	heads := c.listed()
+	if len(heads) != 1 || heads[0].Posts != 18 {
+		t.Fatalf("%d segments, the newest of %d posts", len(heads), heads[0].Posts)
+	}
+	if from, to := heads[0].ShardsFor("fox"); to-from != 1 {
+		t.Errorf("shards %d to %d", from, to)
+	}
+	c.compare(t, Request{Terms: []Term{"fox"}, Limit: 3})
+	for i := range c.posts {
+		c.delete(i)
+	}
+	c.random(rng, 54, "fog")
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	c.compare(t, Request{Terms: []Term{"fo"}, Limit: 60})
+}
+
+// A reader that lists what was removed since begins anew.
+func TestRemovedWhileReading(t *testing.T) {
+	small(t)
+	c := newChannel()
+	c.random(rand.New(rand.NewPCG(10, 11)), 26, vocabulary...)
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	if len(c.parts) == 0 {
+		t.Fatal("no parts")
+	}
+	old := &oldList{channel: c, list: c.listed()}
+	c.random(rand.New(rand.NewPCG(12, 13)), 1, vocabulary...)
+	c.now = c.now.Add(time.Hour)
+	c.settle(t)
+	found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100})
+	if want := c.naive([]Term{"f"}, ID{}); err != nil || len(found.Posts) != len(want) || old.listed != 2 {
+		t.Errorf("%d posts, want %d, listed %d times: %v", len(found.Posts), len(want), old.listed, err)
+	}
+	old.forever = true
+	if found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100}); err == nil {
+		t.Errorf("found %d posts in what is not there", len(found.Posts))
+	}
+}
+
+// oldList lists the past once, or for ever.
+type oldList struct {
+	*channel
+	list    []Listed
+	listed  int
+	forever bool
+}
+
+func (o *oldList) Heads(ctx context.Context, before ID, most int, fresh bool) ([]Listed, error) {
+	if o.listed++; !fresh || o.forever {
+		return o.list, nil
+	}
+	return o.channel.Heads(ctx, before, most, fresh)
+}

@@ -1,0 +1,173 @@
+package search
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// maxShards bounds what a head says about shards, whatever people write.
+const maxShards = 1024
+
+// shard is a range of words and which posts have them, front-coded. Its body
+// is a sequence of:
+//
+//	byte     how many bytes the word shares with the one before (high half) and
+//	         how many follow (low half); 15 means 15 and the varint that follows
+//	bytes    the rest of the word
+//	varint   2·n: the post n alone has it;
+//	         1: a bitmap follows, of a bit for each post;
+//	         2·n+1: n posts have it, as varints: the first, then distances less 1
+type shard struct {
+	from string // no word of it is less, and all words of the shard before are
+	body []byte
+}
+
+// shardBy cuts sorted words into one shard or more, of at most a size, if each
+// word alone is.
+func shardBy(size int, sorted []string, words map[string][]int, posts int) []shard {
+	shards := []shard{{}}
+	last := ""
+	for _, w := range sorted {
+		current := &shards[len(shards)-1]
+		entry := appendEntry(nil, last, w, words[w], posts)
+		if len(current.body) > 0 && len(current.body)+len(entry) > size {
+			shards = append(shards, shard{separator(last, w), appendEntry(nil, "", w, words[w], posts)})
+		} else {
+			current.body = append(current.body, entry...)
+		}
+		last = w
+	}
+	return shards
+}
+
+// separator is the shortest beginning of w that is greater than last.
+func separator(last, w string) string { return w[:shared(last, w)+1] }
+
+func shared(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func appendEntry(b []byte, last, w string, ords []int, posts int) []byte {
+	return appendOrdinals(appendWord(b, last, w), ords, posts)
+}
+
+const escape = 15 // in half a byte
+
+func appendWord(b []byte, last, w string) []byte {
+	n := shared(last, w)
+	rest := w[n:]
+	b = append(b, byte(min(n, escape)<<4|min(len(rest), escape)))
+	for _, v := range []int{n, len(rest)} {
+		if v >= escape {
+			b = binary.AppendUvarint(b, uint64(v-escape))
+		}
+	}
+	return append(b, rest...)
+}
+
+// word reads what [appendWord] wrote, into the word before.
+func (r *reader) word(last []byte) []byte {
+	const most = MaxWord * 4 // bytes
+	lengths := r.byte()
+	n, rest := int(lengths>>4), int(lengths&15)
+	if n == escape {
+		n += int(r.uint(most))
+	}
+	if rest == escape {
+		rest += int(r.uint(most))
+	}
+	r.check(rest > 0 && n <= len(last) && n+rest <= most)
+	added := r.take(rest)
+	if r.bad {
+		return nil
+	}
+	r.check(n == len(last) || added[0] > last[n]) // ascending
+	return append(last[:n], added...)
+}
+
+func appendOrdinals(b []byte, ords []int, posts int) []byte {
+	if len(ords) == 1 {
+		return binary.AppendUvarint(b, uint64(ords[0])<<1)
+	}
+	list := binary.AppendUvarint(nil, uint64(len(ords))<<1|1)
+	last := -1
+	for _, o := range ords {
+		list = binary.AppendUvarint(list, uint64(o-last-1))
+		last = o
+	}
+	if 1+bitmapSize(posts) >= len(list) {
+		return append(b, list...)
+	}
+	bits := make([]byte, bitmapSize(posts))
+	for _, o := range ords {
+		bits[o/8] |= 1 << (o % 8)
+	}
+	return append(append(b, 1), bits...)
+}
+
+func bitmapSize(posts int) int { return (posts + 7) / 8 }
+
+// ordinals reads what [appendOrdinals] wrote and gives each to add, if it is
+// not nil.
+func (r *reader) ordinals(posts int, add func(ord int)) {
+	if add == nil {
+		add = func(int) {}
+	}
+	tag := r.uint(2*MaxPosts + 1)
+	switch {
+	case tag&1 == 0:
+		if r.check(int(tag/2) < posts); !r.bad {
+			add(int(tag / 2))
+		}
+	case tag == 1:
+		bits := r.take(bitmapSize(posts))
+		for i := range posts {
+			if !r.bad && bits[i/8]&(1<<(i%8)) != 0 {
+				add(i)
+			}
+		}
+	default:
+		last := -1
+		for range tag / 2 {
+			last += 1 + int(r.uint(MaxPosts))
+			if r.check(last < posts); r.bad {
+				return
+			}
+			add(last)
+		}
+	}
+}
+
+// scan gives to add the posts of a shard's body that have a word with the term.
+func scan(body []byte, posts int, t Term, add func(ord int)) error {
+	r := reader{b: body}
+	var word []byte
+	for len(r.b) > 0 {
+		word = r.word(word)
+		if t.begins(string(word)) && !r.bad {
+			r.ordinals(posts, add)
+		} else {
+			r.ordinals(posts, nil)
+		}
+	}
+	return r.end()
+}
+
+// shards is the range [from, to) of the shards, which begin at splits (the
+// first has none), that can hold words with a term.
+func shards(splits []string, t Term) (from, to int) {
+	from, exact := slices.BinarySearch(splits, string(t))
+	if exact {
+		from++
+	}
+	to = from
+	for to < len(splits) && strings.HasPrefix(splits[to], string(t)) {
+		to++
+	}
+	return from, to + 1
+}

@@ -1,0 +1,17 @@
+package search
+
+import (
+	"errors"
+	"sync"
+)
+
+// together runs functions side by side and waits for all.
+func together(funcs ...func() error) error {
+	errs := make([]error, len(funcs))
+	var work sync.WaitGroup
+	for i, f := range funcs {
+		work.Go(func() { errs[i] = f() })
+	}
+	work.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,114 @@
+package search
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxWord is how many characters (code points) of a word count.
+const MaxWord = 32
+
+// Words are the distinct words of a text, in order of appearance, as the index
+// knows them: folded, and cut at [MaxWord] characters. A word is a run of
+// letters, their marks, and digits; everything else parts words, emoji
+// included.
+//
+// Scripts that are written without spaces between words give bigrams instead:
+// 東京都 gives 東京, 京都 and 都, the last one so that each of its characters
+// begins a word. Korean is among them although it has spaces: its compounds are
+// written together or apart at will, and 도서관 must find 국립도서관. So are
+// Thai, Lao, Khmer and Myanmar, where a letter goes with its marks.
+func Words(text string) []string {
+	var words []string
+	seen := map[string]bool{}
+	add := func(w string) {
+		if w = cut(w); !seen[w] {
+			seen[w] = true
+			words = append(words, w)
+		}
+	}
+	for _, r := range runs(fold(text)) {
+		if !r.dense {
+			add(r.text)
+			continue
+		}
+		for i := range r.units {
+			add(r.slice(i, 2))
+		}
+	}
+	return words
+}
+
+// cut shortens a word to what of it counts.
+func cut(word string) string {
+	n := 0
+	for i := range word {
+		if n == MaxWord {
+			return word[:i]
+		}
+		n++
+	}
+	return word
+}
+
+// run is a piece of folded text: a word, or what stands between two spaces or
+// words of another kind in a script without spaces.
+type run struct {
+	text  string
+	dense bool  // of a script without spaces
+	units []int // where its letters begin, if it is dense
+}
+
+// slice is up to n letters from the i'th.
+func (r run) slice(i, n int) string {
+	if i+n >= len(r.units) {
+		return r.text[r.units[i]:]
+	}
+	return r.text[r.units[i]:r.units[i+n]]
+}
+
+// unspaced are the scripts written without spaces between words, and Hangul.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+	{R16: []unicode.Range16{{Lo: 0x3006, Hi: 0x3006, Stride: 1}, {Lo: 0x30fc, Hi: 0x30fc, Stride: 1}}}, // 〆 and ー, of no script by themselves
+}
+
+// runs splits a folded text.
+func runs(text string) []run {
+	var found []run
+	begin, units, dense := -1, []int(nil), false
+	end := func(at int) {
+		if begin >= 0 {
+			found = append(found, run{text[begin:at], dense, units})
+		}
+		begin, units = -1, nil
+	}
+	for at, r := range text {
+		switch {
+		case unicode.IsMark(r): // of the letter before
+		case !unicode.IsLetter(r) && !unicode.In(r, unicode.Nd, unicode.Nl) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+			end(at)
+		default:
+			isDense := r >= utf8.RuneSelf && unicode.In(r, unspaced...)
+			if begin >= 0 && dense != isDense {
+				end(at)
+			}
+			if begin < 0 {
+				begin, dense = at, isDense
+			}
+			if dense {
+				units = append(units, at-begin)
+			}
+		}
+	}
+	end(len(text))
+	return found
+}
+
+// contains tells whether some word of a text begins with each of the terms.
+func contains(text string, terms []Term) bool {
+	words := Words(text)
+	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })
+}

@@ -1,0 +1,27 @@
+package tables
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ReadBestSK is the rank and the post of a place in a channel's best, if it is
+// one that [BestSK] made.
+func ReadBestSK(sk string) (rank int64, post string, ok bool) {
+	digits, post, _ := strings.Cut(sk, "#")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || post == "" || BestSK(n-scoreBias, post) != sk {
+		return 0, "", false
+	}
+	return n - scoreBias, post, true
+}
+
+// Best asks for a channel's best posts of a UTC day ([BestPK]), best first,
+// after a place that may be another day's; "" for the best of all.
+func Best(channel, pk, after string, most int) Query {
+	q := Query{Index: ByRank, PK: pk, Desc: true, Limit: most}
+	if _, post, ok := ReadBestSK(after); ok {
+		q.After = &Position{SK: after, Key: PostCountersKey(channel, post)}
+	}
+	return q
+}

@@ -1,0 +1,141 @@
+package tables_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+)
+
+const day = 24 * time.Hour
+
+func TestWeighs(t *testing.T) {
+	for _, c := range []struct {
+		age      time.Duration
+		karma, v int64
+		want     bool
+	}{
+		{day, 0, 1, true}, {day - time.Millisecond, 100, 1, false}, {day, -5, 1, true},
+		{day, 0, -1, false}, {day, 1, -1, true}, {day - time.Millisecond, 1, -1, false}, {day, 0, 0, true},
+	} {
+		p := &tables.Profile{CreatedAt: noon.Add(-c.age).UnixMilli()}
+		if got := tables.Weighs(p, c.karma, c.v, noon); got != c.want {
+			t.Errorf("%v old, %d karma, %d: %v", c.age, c.karma, c.v, got)
+		}
+	}
+}
+
+// Three posts take karma within any 30 days, in whatever order their votes come.
+func TestKarmaSlots(t *testing.T) {
+	type vote struct {
+		post string
+		day  int
+	}
+	for name, c := range map[string]struct {
+		votes []vote
+		took  []bool
+	}{
+		"three":            {[]vote{{"a", 0}, {"b", 1}, {"c", 29}, {"d", 29}}, []bool{true, true, true, false}},
+		"a month later":    {[]vote{{"a", 0}, {"b", 1}, {"c", 2}, {"d", 30}, {"e", 30}, {"f", 31}}, []bool{true, true, true, true, false, true}},
+		"late":             {[]vote{{"a", 31}, {"b", 32}, {"c", 33}, {"d", 4}, {"e", 20}, {"f", 1}}, []bool{true, true, true, false, false, true}},
+		"long after":       {[]vote{{"a", 0}, {"b", 0}, {"c", 0}, {"d", 100}, {"e", 100}, {"f", 100}, {"g", 100}}, []bool{true, true, true, true, true, true, false}},
+		"late, long after": {[]vote{{"a", 29}, {"b", 29}, {"c", 29}, {"d", 88}, {"e", 29}}, []bool{true, true, true, true, false}},
+	} {
+		var s tables.KarmaSlots
+		var took []bool
+		for _, v := range c.votes {
+			at := noon.Add(time.Duration(v.day) * day).UnixMilli()
+			ok := s.Take(v.post, at)
+			took = append(took, ok)
+			if s.Holds(v.post, at) != ok {
+				t.Errorf("%s: %s holds a slot: %v", name, v.post, !ok)
+			}
+		}
+		if !slices.Equal(took, c.took) {
+			t.Errorf("%s: %v, not %v", name, took, c.took)
+		}
+	}
+	// A post holds its slot for as long as others have to wait for it.
+	s := tables.KarmaSlots{}
+	s.Take("a", noon.UnixMilli())
+	if !s.Holds("a", noon.Add(30*day-time.Millisecond).UnixMilli()) || s.Holds("a", noon.Add(30*day).UnixMilli()) || s.Holds("b", noon.UnixMilli()) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Of two that take slots from one reading one does.
+func TestKarmaSlotsOfOneReading(t *testing.T) {
+	table := openTable(t)
+	for i := range 2 {
+		read := func() (s tables.KarmaSlots) {
+			if err := tables.Unmarshal(get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")), &s); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		one, other := read(), read()
+		one.Take(fmt.Sprint("po_1", i), noon.UnixMilli())
+		other.Take(fmt.Sprint("po_2", i), noon.UnixMilli())
+		if r := refused(t, table, one.Keep("ag_owl", "ag_fox")); r != nil {
+			t.Fatalf("round %d: refused by %v", i, r)
+		}
+		if r := refused(t, table, other.Keep("ag_owl", "ag_fox")); r == nil {
+			t.Fatalf("round %d: both were taken", i)
+		}
+	}
+}
+
+func TestHelpfulOfADay(t *testing.T) {
+	table := openTable(t)
+	key := tables.HelpfulDaysKey("ag_fox")
+	for d := range 3 {
+		now := noon.Add(time.Duration(d) * day)
+		for i := range 4 {
+			r := refused(t, table, tables.HelpfulOf("ag_fox", 3, get(t, table, key), now))
+			if (r == nil) != (i < 3) {
+				t.Errorf("day %d, mark %d: refused by %v", d, i+1, r)
+			}
+		}
+		item := get(t, table, key)
+		if tables.HelpfulMarked(item, now) != 3 || tables.HelpfulMarked(item, now.Add(day)) != 0 {
+			t.Errorf("day %d: %v", d, item)
+		}
+		if len(item) != 5 { // keys, type, ttl and this day
+			t.Errorf("day %d: %v", d, item)
+		}
+		if ttl := time.Unix(item.Int(tables.AttrTTL), 0); !ttl.After(now.Truncate(day).Add(day)) {
+			t.Errorf("day %d: it expires at %v", d, ttl)
+		}
+	}
+}
+
+// What a tally read is overtaken by whoever marks, tallies or deletes meanwhile.
+func TestTallyIsOvertaken(t *testing.T) {
+	post := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, CreatedAt: noon.UnixMilli()}
+	v := &tables.Vote{Post: post.ID, Channel: "den", To: "ag_fox", By: "ag_owl", V: 1, At: 1}
+	for name, c := range map[string]struct {
+		meanwhile tables.Write
+		refused   []int
+	}{
+		"by nobody":   {tables.Put(tables.Item{"pk": "x", "sk": "y"}), nil},
+		"by a voter":  {v.Cast(), []int{0}},
+		"by a tally":  {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{1}},
+		"by deletion": {post.Unrank(), []int{1}},
+		"by a reply":  {tables.AddReplies("den", post.ID, 1), nil},
+	} {
+		table := openTable(t)
+		commit(t, table, tables.Put(post.CountersItem()), v.Cast())
+		var read tables.Vote
+		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl")), &read); err != nil {
+			t.Fatal(err)
+		}
+		k := tables.PostCounters{Score: 1}
+		writes := []tables.Write{read.Count(1), k.Retally("den", post.ID, post.CountersItem())}
+		commit(t, table, c.meanwhile)
+		if r := refused(t, table, writes...); !slices.Equal(r, c.refused) {
+			t.Errorf("%s: refused by %v, not %v", name, r, c.refused)
+		}
+	}
+}
