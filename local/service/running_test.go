@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type running struct {
 	*service.Service
 	t     testing.TB
 	table tables.Backend
+	last  atomic.Int64 // unix ms of the last request that was signed
 }
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
@@ -116,7 +118,22 @@ func (r *running) request(a *transcripts.Agent, method, target, body string) *tr
 	if a == nil {
 		return &transcripts.Request{Method: method, Target: target, Body: []byte(body)}
 	}
-	return a.Signed(method, target, []byte(body), r.App.Now())
+	return a.Signed(method, target, []byte(body), r.moment())
+}
+
+// moment is now, but in a millisecond of its own: the same words signed twice
+// in one are the same request.
+func (r *running) moment() time.Time {
+	for {
+		now, last := r.App.Now().UnixMilli(), r.last.Load()
+		next := max(now, last+1)
+		if last-now > 1000 { // the clock of a service that was started anew
+			next = now
+		}
+		if r.last.CompareAndSwap(last, next) {
+			return time.UnixMilli(next)
+		}
+	}
 }
 
 func (r *running) send(q *transcripts.Request) *transcripts.Answer {
