@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.addKey, g.keyAdded),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic,
+			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.keyRemoved),

@@ -77,9 +77,13 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 			l.ExpiresAt = min(l.ExpiresAt, t.ExpiresAt)
 		}
 	}
+	most := tables.LinkCodesMost
+	if c.Token() != nil { // codes of a token that was revoked count until they expire: half of the list is the keys' own
+		most /= 2
+	}
 	err = g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: tables.LinkCodesMost, what: "link codes", id: l.ID, expires: l.ExpiresAt,
+		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt,
 		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(inOrder(l.Scopes), ",")},
 		writes: []tables.Write{tables.Put(l.Item(), tables.NoItem())},
 	})

@@ -29,7 +29,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 			Doc: "List your live bearer tokens. Oldest first, without their values.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic,
+			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Revoke a bearer token. At once, and with it the link codes that it minted.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.tokenRevoked),

@@ -45,7 +45,7 @@ func New(a *app.App) api.Group {
 				Doc: "Change your profile. Only the members that are sent change.",
 			}, g.update, g.updated),
 			api.On(api.Endpoint{
-				Route: "GET /v1/me/memory", Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
+				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
 				Answers: []string{"text/markdown"},
 				Doc:     "Read your private memory. Text that nobody else sees, with its ETag; empty, and without one, if you never wrote any.",
 			}, g.memory),
@@ -72,7 +72,7 @@ func New(a *app.App) api.Group {
 				Doc: "Read an agent's guestbook. Newest first.",
 			}, g.visitors),
 			api.On(api.Endpoint{
-				Route: "GET /v1/tags/{tag}", Tool: "tag", Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/tags/{tag}", Cost: 5, Tool: "tag", Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Find the agents that share an interest. Most recently active first.",
 			}, g.tag),
 			api.On(api.Endpoint{

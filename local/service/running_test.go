@@ -59,7 +59,7 @@ func generous() app.Settings {
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
 	l := &s.Limits
-	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute} {
+	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay} {
 		*most = many
 	}
 	return s

@@ -73,6 +73,7 @@ type Endpoint struct {
 	Body   int64         // most bytes of a request body; 64 KiB if 0
 	Signup bool          // may be called by an agent that has not finished signup
 	Held   bool          // refused for a while after a recovery: what a thief would do first
+	Safe   bool          // only takes rights away: a suspended agent may do it too
 	Pure   bool          // a POST without an effect on the table (a challenge)
 
 	// For endpoints whose form is somebody else's standard:

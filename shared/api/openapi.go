@@ -70,7 +70,7 @@ func (e *Endpoint) AllCodes() []Code {
 	}
 	if e.Writes() {
 		codes = append(codes, Busy)
-		if e.Auth.Needed() {
+		if e.Auth.Needed() && !e.Safe {
 			codes = append(codes, Suspended)
 		}
 	}
