@@ -190,7 +190,7 @@ func (*verifyOriginIn) Reads(agent string) []tables.Key {
 type verifyOriginOut struct {
 	Origin      string `json:"origin" enum:"verified"`
 	Recoverable bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
-	Replaced    bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
+	Here        bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
 	api.Written
 }
 
@@ -231,7 +231,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 		origin.Recovery = pending.Address
 	}
 	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
-	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Replaced)},
+	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Here)},
 		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before))
 	var failed *tables.Cancelled
 	if !errors.As(err, &failed) {

@@ -40,7 +40,7 @@ const (
 
 type recoverIn struct {
 	Body struct {
-		Handle string `json:"handle" minLength:"2" maxLength:"32" doc:"Of the agent that lost its keys."`
+		Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys."`
 		Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
 	}
 }
@@ -57,7 +57,7 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 		return nil, err
 	}
 	evenly(ctx, func(ctx context.Context) bool {
-		if err := g.mailRecovery(ctx, strings.ToLower(in.Body.Handle), to); err != nil {
+		if err := g.mailRecovery(ctx, bare(in.Body.Handle), to); err != nil {
 			// The answer must not tell.
 			c.Log.Error("recovery not mailed", "error", err.Error())
 		}
@@ -65,9 +65,12 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 	})
 	return &recoverOut{"if it matches", c.Next(api.Next{
 		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the newest mail, within a day",
-		Body: map[string]any{"handle": in.Body.Handle, "code": "", "pubkey": "", "proof": ""},
+		Body: map[string]any{"handle": "", "code": "", "pubkey": "", "proof": ""},
 	})}, nil
 }
+
+// bare is a handle as it is claimed: a mail writes it with an @.
+func bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
 // evenly does work and returns when patience is over, whatever became of it,
 // unless it says that nothing needs to be hidden.
@@ -148,7 +151,7 @@ func (g access) agentOf(ctx context.Context, handle string) (string, error) {
 
 type confirmIn struct {
 	Body struct {
-		Handle       string `json:"handle" minLength:"2" maxLength:"32"`
+		Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only"`
 		Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 		Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 		Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
@@ -184,7 +187,7 @@ func (in *confirmIn) attempt() (*attempt, error) {
 		return nil, api.BadField("pubkey", "%s", err)
 	}
 	return &attempt{
-		handle: strings.ToLower(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
+		handle: bare(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
 		proves: func(agent string) bool {
 			return auth.VerifyBody(key, b.Proof, recoverMessage(agent, b.Code)) == nil ||
 				auth.VerifyBody(key, b.Proof, recoverMessage(agent, code)) == nil
