@@ -32,11 +32,11 @@ func (g access) originEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.originVerified),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost,
+			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost, Rate: recoverRate,
 			Doc: "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost,
+			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost, Rate: recoverRate,
 			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.confirm),
@@ -119,7 +119,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		ID: g.Random(8), Person: hash.person(to), Domain: hash.domain(to), Address: hash.address(to),
 		Code: hash.code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
 	}
-	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent, c.Time), c.Agent.OriginPending(pending.ExpiresAt))
+	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent, c.Time), c.CredentialStands(), c.Agent.OriginPending(pending.ExpiresAt))
 	if err != nil {
 		var failed *tables.Cancelled
 		if errors.As(err, &failed) {
@@ -231,8 +231,13 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 		origin.Recovery = pending.Address
 	}
 	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
-	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Here)},
-		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before))
+	writes := []tables.Write{
+		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before),
+	}
+	if origin.Recovery != before.Recovery { // a code that went to the mailbox before must not outlive it
+		writes = append(writes, tables.Delete(tables.RecoveryKey(agent)))
+	}
+	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Here)}, writes...)
 	var failed *tables.Cancelled
 	if !errors.As(err, &failed) {
 		return out, err
@@ -254,7 +259,8 @@ func verified(c *api.Call, recoverable, here bool) *verifyOriginOut {
 	next := []api.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
 	if !here {
 		next = append(next, api.Next{
-			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Body: map[string]any{"email": ""},
+			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Tool: "link_origin",
+			Body: map[string]any{"email": ""},
 		})
 	}
 	return &verifyOriginOut{"verified", recoverable, here, c.Next(next...)}

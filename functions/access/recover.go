@@ -22,6 +22,7 @@ const (
 	margin = 100 * time.Millisecond
 
 	recoverCost = 10 // reads that a request counts for
+	recoverRate = 5  // a second: each holds a process for as long as patience
 
 	// A code bears codeTries wrong ones from one address, and many more in all:
 	// 40 bits are not guessed in so many tries, and whoever knows a handle must

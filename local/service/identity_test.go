@@ -613,3 +613,105 @@ func TestAKeyThatMovedOn(t *testing.T) {
 		t.Errorf("with x-agent-id it speaks for %s", got)
 	}
 }
+
+// hooked does something before a transaction that writes a certain item.
+type hooked struct {
+	tables.Backend
+	prefix string // of a written sort key
+	hook   func()
+}
+
+func (b *hooked) Commit(ctx context.Context, tx tables.Tx) error {
+	if h := b.hook; h != nil {
+		for _, w := range tx.Writes {
+			if w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, b.prefix) && len(tx.Writes) > 2 {
+				b.hook = nil
+				h()
+				break
+			}
+		}
+	}
+	return b.Backend.Commit(ctx, tx)
+}
+
+// What makes another credential, or says who stands behind the agent, must not
+// outlive the credential that it was made with: here that goes between the read
+// and the write.
+func TestNothingOutlivesItsCredential(t *testing.T) {
+	t.Parallel()
+	h := &hooked{}
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { h.Backend = b; return h }})
+	for i, c := range []struct {
+		what, prefix string
+		ask          func(owner, by, third *transcripts.Agent) *transcripts.Request
+	}{
+		{"a key", "KEY#", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			n := fresh(a, a.Name+".d")
+			return r.request(by, "POST", "/v1/me/keys", encode(map[string]string{
+				"pubkey": n.Pub(), "label": "k", "proof": n.Sign("addkey:" + a.ID + ":" + n.Pub()),
+			}))
+		}},
+		{"a token", "TOKENS", func(_, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/tokens", `{"label":"t"}`)
+		}},
+		{"a link code", "LINKS", func(_, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/link-codes", "")
+		}},
+		{"a pending origin", "ORIGIN?", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/origin", email("x"+a.Name+"@example.org"))
+		}},
+		{"an origin", "ORIGIN", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			address := a.Name + "@example.org"
+			r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
+			return r.request(by, "POST", "/v1/me/origin/verify", codeBody(r.code(address)))
+		}},
+		{"a removal", "KEY#", func(_, by, third *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "DELETE", "/v1/me/keys/"+third.Pub(), "")
+		}},
+	} {
+		a := r.join(fmt.Sprintf("own%d", i))
+		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
+		q := c.ask(a, by, third)
+		h.prefix, h.hook = c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }
+		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
+			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
+		}
+		if h.hook != nil {
+			t.Errorf("%s: nothing was written", c.what)
+		}
+	}
+}
+
+// A recovery code that went to a mailbox dies when another one takes its place,
+// and after a day.
+func TestRecoveryCodesEnd(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "old@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "old@example.org")), 202, "")
+	r.origin(a, "new@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "thief"), r.code("old@example.org"))), 400, "bad_code")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "new@example.org")), 202, "")
+	r.advance(24*time.Hour + time.Second)
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "late"), r.code("new@example.org"))), 400, "bad_code")
+	r.want(r.call(a, "GET", "/v1/me", ""), 200, "")
+}
+
+// With ten keys, another one comes by a recovery only in the others' place.
+func TestTheEleventhKeyByRecovery(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "fox@example.org")
+	for i := range tables.KeysMost - 1 {
+		r.addKey(a, fmt.Sprint("key", i))
+	}
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
+	k, code := fresh(a, "eleventh"), r.code("fox@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code, "revoke_others", false)), 409, "limit_reached")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code)), 200, "")
+	if n := r.want(r.call(k, "GET", "/v1/me", ""), 200, "").Text("keys"); n != "1" {
+		t.Errorf("%s keys", n)
+	}
+}
