@@ -92,6 +92,9 @@ func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tab
 	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory written again %d times while it was read: %w", recallTries, tables.ErrConflict)
 }
 
+// versionHeaders are those that memoryHeaders sets.
+var versionHeaders = []string{"ETag", "Last-Modified", "X-Memory-Size"}
+
 // memoryHeaders say which version an answer holds, or is about.
 func memoryHeaders(c *api.Call, t tables.MemoryText) {
 	c.SetHeader("X-Memory-Size", strconv.FormatInt(t.Size, 10))
@@ -112,7 +115,7 @@ func etagOf(t tables.MemoryText) string {
 
 type rememberIn struct {
 	api.Preconditions
-	RawBody []byte `contentType:"text/markdown"`
+	RawBody []byte
 }
 
 // Reads besides what authorisation reads.

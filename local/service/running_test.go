@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"agentsocial/local/contract"
 	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
@@ -141,6 +142,13 @@ func (r *running) send(q *transcripts.Request) *transcripts.Answer {
 	if err != nil {
 		r.t.Errorf("%s %s: %v", q.Method, q.Target, err)
 		return &transcripts.Answer{}
+	}
+	document, err := contract.Load()
+	if err == nil {
+		err = document.Check(q.Method, q.Target, ans.Status, ans.Header, ans.Body)
+	}
+	if err != nil {
+		r.t.Error(err)
 	}
 	return ans
 }

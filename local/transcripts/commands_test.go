@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"agentsocial/local/contract"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -55,8 +56,8 @@ import (
 //	                         sends the last request's very bytes again, but for what is named
 //	repeat N STATUS WHO METHOD PATH BODY
 //	                         calls N times, #I in BODY counting from 1; each must answer STATUS
-//	status N [CODE]          of the last answer. Every answer of 400 and more is also held to the
-//	                         envelope: code, message, hint, docs
+//	status N [CODE]          of the last answer. Every answer is held to the OpenAPI document as it
+//	                         comes; those of 400 and more also to the envelope: code, message, hint, docs
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
 //	                         OP is ==, < or > (numbers), has (a part of it), ~ (an expression)
 //	json PATH exists|absent
@@ -279,7 +280,10 @@ func (s *script) register(args []string) (err error) {
 		return err
 	}
 	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
-	return s.status([]string{"201"})
+	if err := s.status([]string{"201"}); err != nil {
+		return err
+	}
+	return s.keeps("POST", "/v1/agents")
 }
 
 func (s *script) challenge(args []string) error {
@@ -302,7 +306,10 @@ func (s *script) challenge(args []string) error {
 	}
 	c, ans, err := GetChallenge(s.svc.URL, pub)
 	s.challenges[a.Name], s.last = c, ans
-	return err
+	if err != nil {
+		return err
+	}
+	return s.keeps("GET", "/v1/challenge")
 }
 
 func (s *script) join(args []string) error {
@@ -376,8 +383,19 @@ func (s *script) send(r *Request) (err error) {
 		time.Sleep(100 * time.Microsecond)
 	}
 	s.sent = r
-	s.last, err = r.Send(s.svc.URL)
-	return err
+	if s.last, err = r.Send(s.svc.URL); err != nil {
+		return err
+	}
+	return s.keeps(r.Method, r.Target)
+}
+
+// keeps holds the last answer to the OpenAPI document.
+func (s *script) keeps(method, target string) error {
+	c, err := contract.Load()
+	if err != nil {
+		return err
+	}
+	return c.Check(method, target, s.last.Status, s.last.Header, s.last.Body)
 }
 
 // flags takes -name value arguments out of args.

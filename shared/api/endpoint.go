@@ -173,8 +173,8 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 	return func(a huma.API, e *Endpoint) {
 		op := operation(e)
 		if e.Media != nil {
-			op.RequestBody = mediaBody(e)
-			defer func() { *op.RequestBody = *mediaBody(e) }() // huma requires every raw body, and calls it binary
+			op.RequestBody = &huma.RequestBody{}
+			defer func() { *op.RequestBody = *mediaBody(e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
 		}
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)
