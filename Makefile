@@ -48,7 +48,7 @@ lint: ## gofmt, vet, staticcheck
 
 both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
-	BOTH=1 go test -count=1 -run '/dynamodb-local' ./local/service
+	BOTH=1 go test -count=1 -run 'TestRace(ForAHandle|ForTheLastKeys|OfVerifyingAndLinkingAgain|ForTheFiftiethToken|ForTheLastUseOfALinkCode|OfVisits|OfWrongCodes)/dynamodb-local' ./local/service
 
 race: ## the tests under the race detector
 	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -88,11 +88,16 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 // whole and the only one.
 func (g *gateway) open(routes []route) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
+	slow := map[string]any{}
 	for _, r := range routes {
+		if r.Rate > 0 {
+			slow[r.Key] = map[string]any{"ThrottlingRateLimit": r.Rate, "ThrottlingBurstLimit": 2 * r.Rate}
+		}
 		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
 			ApiId:    g.api.Ref(),
 			RouteKey: jsii.String(r.Key),
 			Target:   jsii.String("integrations/" + *g.integrations[r.Group].Ref()),
 		}))
 	}
+	g.stage.SetRouteSettings(slow)
 }

@@ -97,6 +97,15 @@ func TestStage(t *testing.T) {
 	})
 }
 
+// What holds a process for seconds is let through a few times a second only.
+func TestSlowRoutes(t *testing.T) {
+	_, stage := of(t, ours).only(t, "AWS::ApiGatewayV2::Stage")
+	stage.expect(t, "stage", map[string]string{
+		"RouteSettings": `{"POST /v1/recover":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5},` +
+			`"POST /v1/recover/confirm":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5}}`,
+	})
+}
+
 // The access log is JSON, and says nothing of who asked, nor for what exactly.
 func TestAccessLog(t *testing.T) {
 	s := of(t, fake)

@@ -24,6 +24,7 @@ type route struct {
 	Key   string // "POST /v1/c/{ch}/posts", or "$default"
 	ID    string // the key without the names of its parameters
 	Group string
+	Rate  int // requests a second; the stage's if 0
 }
 
 var (
@@ -52,7 +53,7 @@ func routesOf(groups []api.Group) ([]route, error) {
 				problems = append(problems, fmt.Errorf("group %s: route %q: %w", g.Name, e.Route, err))
 				continue
 			}
-			r.Group = g.Name
+			r.Group, r.Rate = g.Name, e.Rate
 			if other, ok := owner[r.ID]; ok {
 				problems = append(problems, fmt.Errorf("group %s: route %q is one of group %s already", g.Name, e.Route, other))
 				continue

@@ -92,7 +92,10 @@ const requestKeep = 10 * time.Minute
 
 // ClaimRequest holds that a request is not being carried out.
 func ClaimRequest(agent, name string, now time.Time) Write {
-	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{AttrTTL: now.Add(requestKeep).Unix()}), NoItem())
+	until := now.Add(requestKeep)
+	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{
+		"expires_at": until.UnixMilli(), AttrTTL: until.Unix() + 1,
+	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
 // NonceKey is where a challenge's nonce is spent.

@@ -25,6 +25,7 @@ type PendingOrigin struct {
 	Tries     int64  `db:"tries,keep"`
 	Epoch     int64  `db:"epoch,keep"` // of the credential that asked
 	ExpiresAt int64  `db:"expires_at"` // unix ms
+	Signed    bool   `db:"signed"`     // asked for with one of the agent's keys
 }
 
 // RecoveryCode is a code that was mailed to an agent's origin.
@@ -61,11 +62,16 @@ func (o *Origin) Replace(before *Origin) Write {
 // codeKeep is how long a code's item outlives the code.
 const codeKeep = time.Hour
 
-// Ask puts the address that waits in the place of any other.
-func (p *PendingOrigin) Ask(agent string) Write {
+// Ask puts the address that waits in the place of any other; but one that was
+// asked for with a signature gives way, while it lives, to another such only.
+func (p *PendingOrigin) Ask(agent string, now time.Time) Write {
 	item := keyed(PendingOriginKey(agent), TypePendingOrigin, Marshal(p))
 	item[AttrTTL] = time.UnixMilli(p.ExpiresAt).Add(codeKeep).Unix()
-	return Put(item)
+	if p.Signed {
+		item["key_until"] = p.ExpiresAt
+		return Put(item)
+	}
+	return Put(item, AbsentOrBefore("key_until", now.UnixMilli()+1))
 }
 
 // Spend takes the waiting address away, if it is the one that was read and has
@@ -118,6 +124,10 @@ func (r *Recovered) Once(code string) Write {
 	item[AttrTTL] = time.UnixMilli(r.At).Add(codeKeep).Unix()
 	return Put(item, NoItem())
 }
+
+// HoldFor is for how long after a recovery a thief of the mailbox gets nothing
+// out of the agent.
+const HoldFor = 72 * time.Hour
 
 // Recover gives an agent to a new key: with revoke, its epoch moves on, with
 // which every other key, token, link code and grant is dead, and the new key is

@@ -56,7 +56,7 @@ func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
 		case inserted && !item.Bool("original"), r.Event == "MODIFY" && r.New.Int("epoch") > r.Old.Int("epoch"):
 			return event(keyAdded, "key+"+life, at, "key", pub)
 		case removed:
-			return event(keyRemoved, "key-"+life, r.At.UnixMilli(), "key", pub)
+			return event(keyRemoved, "key-"+life, max(at, r.At.UnixMilli()), "key", pub)
 		}
 	case tables.TypeToken:
 		id := item.Str("id")
@@ -64,7 +64,7 @@ func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
 		case inserted:
 			return event(tokenMinted, "token+"+id, item.Int("created_at"), "token", id)
 		case removed:
-			return event(tokenRevoked, "token-"+id, r.At.UnixMilli(), "token", id)
+			return event(tokenRevoked, "token-"+id, max(item.Int("created_at"), r.At.UnixMilli()), "token", id)
 		}
 	case tables.TypeLinkCode:
 		if id := item.Str("id"); inserted {

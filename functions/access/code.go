@@ -19,7 +19,6 @@ import (
 const (
 	codeDigits   = 8
 	codeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	codeLives    = 15 * time.Minute
 )
 
 func (g access) newCode() (string, error) {
@@ -76,8 +75,8 @@ const (
 	week = 7 * day
 )
 
-// mailQuota counts n mails against what one recipient is sent of a kind; n is
-// -1 for one that was not sent.
+// mailQuota counts n mails against what one recipient is sent for origins,
+// whoever asks for them; n is -1 for one that was not sent.
 func mailQuota(c *api.Call, recipient string, n int64) []tables.Write {
 	l := c.Settings.Limits
 	return []tables.Write{

@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.addKey, g.keyAdded),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic,
+			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.keyRemoved),
@@ -35,8 +35,8 @@ func (g access) keyEndpoints() []api.Endpoint {
 // labelMost is how many characters a label of a key or a token has.
 const labelMost = 64
 
-// publicKey is one of an agent's keys, as the agent sees it.
-type publicKey struct {
+// PublicKey is one of an agent's keys, as the agent sees it.
+type PublicKey struct {
 	Pubkey     string `json:"pubkey" doc:"base64url of the raw 32 bytes."`
 	Label      string `json:"label" doc:"Your own words."`
 	Original   bool   `json:"original" doc:"You registered with it: requests that it signs need no x-agent-id."`
@@ -47,7 +47,7 @@ type publicKey struct {
 type keysIn struct{}
 
 type keysOut struct {
-	Items []publicKey `json:"items" nullable:"false"`
+	Items []PublicKey `json:"items" nullable:"false"`
 }
 
 func (g access) keys(ctx context.Context, _ *keysIn) (*keysOut, error) {
@@ -56,7 +56,7 @@ func (g access) keys(ctx context.Context, _ *keysIn) (*keysOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &keysOut{Items: []publicKey{}}
+	out := &keysOut{Items: []PublicKey{}}
 	if len(keys) == 0 { // removed since one of them signed this
 		return out, nil
 	}
@@ -100,8 +100,8 @@ func (g access) liveKeys(ctx context.Context, p *tables.Profile) (live []tables.
 	return live, nil
 }
 
-func publicKeyOf(k *tables.AgentKey) publicKey {
-	return publicKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
+func publicKeyOf(k *tables.AgentKey) PublicKey {
+	return PublicKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
 // usedKeys are where the days stand on which credentials were last used.
@@ -139,7 +139,7 @@ func (in *addKeyIn) Reads(agent string) []tables.Key {
 }
 
 type addKeyOut struct {
-	publicKey
+	PublicKey
 	api.Written
 }
 

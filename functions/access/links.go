@@ -77,9 +77,13 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 			l.ExpiresAt = min(l.ExpiresAt, t.ExpiresAt)
 		}
 	}
+	most := tables.LinkCodesMost
+	if c.Token() != nil { // codes of a token that was revoked count until they expire: half of the list is the keys' own
+		most /= 2
+	}
 	err = g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: tables.LinkCodesMost, what: "link codes", id: l.ID, expires: l.ExpiresAt,
+		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt,
 		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(inOrder(l.Scopes), ",")},
 		writes: []tables.Write{tables.Put(l.Item(), tables.NoItem())},
 	})
@@ -88,7 +92,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 	}
 	out := linkCodeOf(l)
 	out.Code = code
-	out.Written = c.Next(withdrawal(c, "to take the code back before it is used"))
+	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"})...)
 	return out, nil
 }
 
@@ -107,10 +111,7 @@ func (g access) linkCodeMinted(ctx context.Context, in *mintLinkCodeIn, o api.Ou
 		ID: o.IDs[0], Uses: int64(uses), Scopes: tables.NewSet(strings.Split(o.IDs[2], ",")...), CreatedAt: created, ExpiresAt: expires,
 	})
 	out.Shown = true
-	out.Written = c.Next(
-		withdrawal(c, "to revoke the code if its value was lost"),
-		api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"},
-	)
+	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"})...)
 	return out, nil
 }
 
@@ -118,10 +119,11 @@ func linkCodeOf(l *tables.LinkCode) *mintLinkCodeOut {
 	return &mintLinkCodeOut{ID: l.ID, Uses: l.Uses, Scopes: inOrder(l.Scopes), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt}
 }
 
-// withdrawal of a code: it dies with what minted it.
-func withdrawal(c *api.Call, why string) api.Next {
+// withdrawal of a code that a token minted: it dies with the token. One that a
+// key minted dies with the key, which is no advice to give.
+func withdrawal(c *api.Call) []api.Next {
 	if t := c.Token(); t != nil {
-		return api.Next{Do: "DELETE /v1/me/tokens/" + t.ID, Why: why + ", revoke the token that minted it"}
+		return []api.Next{{Do: "DELETE /v1/me/tokens/" + t.ID, Why: "signed: to take the code back, with the token that minted it"}}
 	}
-	return api.Next{Do: "DELETE /v1/me/keys/" + c.Key(), Why: why + ", remove the key that minted it, signed with another one"}
+	return nil
 }

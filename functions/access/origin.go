@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/mail"
@@ -22,24 +23,37 @@ func (g access) originEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true,
-			Doc: "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
+			Doc:    "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
+			Errors: []api.Code{api.SigRequired},
 		}, g.askOrigin, g.originAsked),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true,
 			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, it can be recovered by mail too.",
-			Errors: []api.Code{api.BadCode},
+			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.originVerified),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost,
+			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost, Rate: recoverRate,
 			Doc: "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost,
+			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost, Rate: recoverRate,
 			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.confirm),
 	}
 }
+
+// originsSpared of them are not for tokens: a leaked one must not keep the owner
+// from linking an address. For the same reason an address that was asked for
+// with a signature waits for one.
+const originsSpared = 2
+
+func waitsForKey() *api.Error {
+	return api.Fail(api.SigRequired, "An address that was asked for with a signature waits for its code; until it expires, only a signature may prove or replace it.")
+}
+
+// originLives is how long a code for an origin can be used.
+const originLives = 15 * time.Minute
 
 // originTries is how many wrong codes a mailed one bears.
 const originTries = 5
@@ -48,6 +62,11 @@ type askOriginIn struct {
 	Body struct {
 		Email string `json:"email" minLength:"3" maxLength:"320" doc:"A mail address. It is forgotten once the code is mailed."`
 	}
+}
+
+// Reads besides what authorisation reads.
+func (*askOriginIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.PendingOriginKey(agent)}
 }
 
 type askOriginOut struct {
@@ -64,6 +83,9 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 	if err != nil {
 		return nil, err
 	}
+	if waiting := c.Item(tables.PendingOriginKey(c.Agent.ID)); !c.Signed() && waiting.Int("key_until") > c.Time.UnixMilli() {
+		return nil, waitsForKey() // the condition of the write says so too, after a mail
+	}
 	hash, err := g.hasher(ctx)
 	if err != nil {
 		return nil, err
@@ -73,14 +95,18 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		return nil, err
 	}
 	agent := c.Agent.ID
+	asks := g.Settings.Limits.OriginsDay
+	if !c.Signed() {
+		asks -= originsSpared
+	}
 	quota := func(n int64) []tables.Write {
-		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, g.Settings.Limits.OriginsDay))
+		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks))
 	}
 	claim, release := c.Claim()
 	if err := g.reserve(ctx, append(quota(1), claim...)); err != nil {
 		return nil, err
 	}
-	if err := g.post(ctx, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, codeLives)); err != nil {
+	if err := g.post(ctx, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)); err != nil {
 		if errors.Is(err, mail.ErrRefused) {
 			release = append(release, quota(-1)...)
 		}
@@ -91,13 +117,15 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 	}
 	pending := &tables.PendingOrigin{
 		ID: g.Random(8), Person: hash.person(to), Domain: hash.domain(to), Address: hash.address(to),
-		Code: hash.code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
+		Code: hash.code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
 	}
-	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent), c.Agent.OriginPending(pending.ExpiresAt))
+	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent, c.Time), c.CredentialStands(), c.Agent.OriginPending(pending.ExpiresAt))
 	if err != nil {
-		var overtaken *tables.Cancelled
-		if errors.As(err, &overtaken) { // only the epoch is a condition
-			err = c.CredentialGone()
+		var failed *tables.Cancelled
+		if errors.As(err, &failed) {
+			if err = c.CredentialGone(); failed.Reasons[0].Failed {
+				err = waitsForKey()
+			}
 		}
 		return nil, errors.Join(err, g.giveBack(ctx, release))
 	}
@@ -162,7 +190,7 @@ func (*verifyOriginIn) Reads(agent string) []tables.Key {
 type verifyOriginOut struct {
 	Origin      string `json:"origin" enum:"verified"`
 	Recoverable bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
-	Replaced    bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
+	Here        bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
 	api.Written
 }
 
@@ -188,6 +216,9 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 	if pending.ID == "" || pending.ExpiresAt <= c.Time.UnixMilli() || pending.Epoch != c.Agent.Epoch {
 		return nil, badCode()
 	}
+	if pending.Signed && !c.Signed() {
+		return nil, waitsForKey()
+	}
 	if !same(pending.Code, hash.code("origin", agent, code)) {
 		return nil, g.missed(ctx, pending.Miss(agent, originTries))
 	}
@@ -200,8 +231,13 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 		origin.Recovery = pending.Address
 	}
 	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
-	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Replaced)},
-		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before))
+	writes := []tables.Write{
+		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before),
+	}
+	if origin.Recovery != before.Recovery { // a code that went to the mailbox before must not outlive it
+		writes = append(writes, tables.Delete(tables.RecoveryKey(agent)))
+	}
+	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Here)}, writes...)
 	var failed *tables.Cancelled
 	if !errors.As(err, &failed) {
 		return out, err
@@ -223,7 +259,8 @@ func verified(c *api.Call, recoverable, here bool) *verifyOriginOut {
 	next := []api.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
 	if !here {
 		next = append(next, api.Next{
-			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Body: map[string]any{"email": ""},
+			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Tool: "link_origin",
+			Body: map[string]any{"email": ""},
 		})
 	}
 	return &verifyOriginOut{"verified", recoverable, here, c.Next(next...)}
@@ -231,11 +268,13 @@ func verified(c *api.Call, recoverable, here bool) *verifyOriginOut {
 
 func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one that can be used.") }
 
-// missed counts a wrong code, which is one whether or not it could be counted
-// any more.
+// missed counts a wrong code, which is one whether or not it could be counted:
+// that there was something to count must not be told.
 func (g access) missed(ctx context.Context, count ...tables.Write) error {
-	if err := g.Transact(ctx, count...); err != nil {
-		return orBadCode(err)
+	err := g.Transact(ctx, count...)
+	var over *tables.Cancelled
+	if err != nil && !errors.As(err, &over) {
+		api.From(ctx).Log.Warn("wrong code not counted", "error", err.Error())
 	}
 	return badCode()
 }

@@ -22,22 +22,26 @@ const (
 	margin = 100 * time.Millisecond
 
 	recoverCost = 10 // reads that a request counts for
+	recoverRate = 5  // a second: each holds a process for as long as patience
 
 	// A code bears codeTries wrong ones from one address, and many more in all:
-	// a code of 40 bits that lives 15 minutes is not guessed in a thousand
-	// tries, and whoever knows a handle must not use up its owner's.
+	// 40 bits are not guessed in so many tries, and whoever knows a handle must
+	// not use up its owner's.
 	codeTries    = 5
-	codeTriesAll = 1000
+	codeTriesAll = 100_000
 
-	// holdFor is for how long a thief of a mailbox gets nothing out of an agent.
-	holdFor = 72 * time.Hour
+	// codeLives until there are mails again: whoever knows the address too, and
+	// asks for every code that there may be, only fills the owner's mailbox with
+	// codes of which the last is good.
+	codeLives = day
+
 	// repeatFor is how long the same confirmation answers its first success.
 	repeatFor = 15 * time.Minute
 )
 
 type recoverIn struct {
 	Body struct {
-		Handle string `json:"handle" minLength:"2" maxLength:"32" doc:"Of the agent that lost its keys."`
+		Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys."`
 		Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
 	}
 }
@@ -54,17 +58,20 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 		return nil, err
 	}
 	evenly(ctx, func(ctx context.Context) bool {
-		if err := g.mailRecovery(ctx, strings.ToLower(in.Body.Handle), to); err != nil {
-			// The answer must not tell; an alarm counts these lines.
+		if err := g.mailRecovery(ctx, bare(in.Body.Handle), to); err != nil {
+			// The answer must not tell.
 			c.Log.Error("recovery not mailed", "error", err.Error())
 		}
 		return false
 	})
 	return &recoverOut{"if it matches", c.Next(api.Next{
-		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the mail, within 15 minutes",
-		Body: map[string]any{"handle": in.Body.Handle, "code": "", "pubkey": "", "proof": ""},
+		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the newest mail, within a day",
+		Body: map[string]any{"handle": "", "code": "", "pubkey": "", "proof": ""},
 	})}, nil
 }
+
+// bare is a handle as it is claimed: a mail writes it with an @.
+func bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
 // evenly does work and returns when patience is over, whatever became of it,
 // unless it says that nothing needs to be hidden.
@@ -113,7 +120,10 @@ func (g access) mailRecovery(ctx context.Context, handle string, to mail.Address
 		ID: g.Random(8), Code: hash.code("recovery", agent, code), ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
 	}
 	who := hash.hash("recovers", handle, to.Reveal())
-	err = g.Transact(ctx, append(mailQuota(c, who, 1), recovery.Put(agent))...)
+	quota := func(n int64) tables.Write {
+		return tables.Quota("mail#"+who, "day", c.Window(day), day, n, g.Settings.Limits.MailsDay)
+	}
+	err = g.Transact(ctx, quota(1), recovery.Put(agent))
 	var enough *tables.Cancelled
 	if errors.As(err, &enough) {
 		return nil // mails to this recipient, for this agent
@@ -128,7 +138,7 @@ func (g access) mailRecovery(ctx context.Context, handle string, to mail.Address
 	if !errors.Is(err, mail.ErrRefused) {
 		return err // it may arrive after all
 	}
-	return errors.Join(err, g.Transact(ctx, append(mailQuota(c, who, -1), recovery.Withdraw(agent))...))
+	return errors.Join(err, g.Transact(ctx, quota(-1), recovery.Withdraw(agent)))
 }
 
 // agentOf finds who has a handle; "" if nobody has.
@@ -142,7 +152,7 @@ func (g access) agentOf(ctx context.Context, handle string) (string, error) {
 
 type confirmIn struct {
 	Body struct {
-		Handle       string `json:"handle" minLength:"2" maxLength:"32"`
+		Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only"`
 		Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 		Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 		Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
@@ -178,7 +188,7 @@ func (in *confirmIn) attempt() (*attempt, error) {
 		return nil, api.BadField("pubkey", "%s", err)
 	}
 	return &attempt{
-		handle: strings.ToLower(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
+		handle: bare(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
 		proves: func(agent string) bool {
 			return auth.VerifyBody(key, b.Proof, recoverMessage(agent, b.Code)) == nil ||
 				auth.VerifyBody(key, b.Proof, recoverMessage(agent, code)) == nil
@@ -248,7 +258,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	}
 	if !a.proves(agent) {
 		if err := g.Transact(ctx, miss...); err != nil {
-			return nil, orBadCode(err)
+			c.Log.Warn("wrong proof not counted", "error", err.Error())
+			return nil, badCode()
 		}
 		e := api.Fail(api.BadProof, "proof is no signature of %q by this key.", recoverMessage(agent, a.sent))
 		e.AgentID = agent
@@ -262,7 +273,7 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRecovered, At: now}
 	done = tables.Recovered{Agent: agent, Pub: a.pub, Revoked: a.revoke, At: now}
-	hold := c.Time.Add(holdFor).UnixMilli()
+	hold := c.Time.Add(tables.HoldFor).UnixMilli()
 	writes := []tables.Write{
 		recovery.Spend(agent, codeTriesAll),
 		p.Recover(a.revoke, tables.KeysMost, hold),
@@ -331,15 +342,6 @@ func (g access) triesOf(ctx context.Context, agent, recovery string) (t tries, e
 	}
 	count := tables.Quota(who, "code#"+recovery, c.Window(day), day, 1, codeTries)
 	return tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
-}
-
-// orBadCode makes a refused count one of the answers that tell nothing.
-func orBadCode(err error) error {
-	var over *tables.Cancelled
-	if errors.As(err, &over) {
-		return badCode()
-	}
-	return err
 }
 
 func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *confirmOut {

@@ -29,7 +29,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 			Doc: "List your live bearer tokens. Oldest first, without their values.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
-			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic,
+			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Revoke a bearer token. At once, and with it the link codes that it minted.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.tokenRevoked),
@@ -83,8 +83,8 @@ func (lifetime) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// token is a bearer token as the agent sees it.
-type token struct {
+// Token is a bearer token as the agent sees it.
+type Token struct {
 	ID        string   `json:"id"`
 	Label     string   `json:"label" doc:"Your own words."`
 	Scopes    []string `json:"scopes" nullable:"false"`
@@ -92,8 +92,8 @@ type token struct {
 	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null: never."`
 }
 
-func tokenOf(t *tables.Token) token {
-	v := token{ID: t.ID, Label: t.Label, Scopes: inOrder(t.Scopes), CreatedAt: t.CreatedAt}
+func tokenOf(t *tables.Token) Token {
+	v := Token{ID: t.ID, Label: t.Label, Scopes: inOrder(t.Scopes), CreatedAt: t.CreatedAt}
 	if t.ExpiresAt != 0 {
 		v.ExpiresAt = &t.ExpiresAt
 	}
@@ -114,8 +114,8 @@ func (*mintTokenIn) Reads(agent string) []tables.Key {
 }
 
 type mintTokenOut struct {
-	token
-	Token string `json:"token,omitempty" doc:"The value: send it as Authorization: Bearer …. It is never answered again."`
+	Token
+	Value string `json:"token,omitempty" doc:"Its value: send it as Authorization: Bearer …. It is never answered again."`
 	Shown bool   `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
 	api.Written
 }
@@ -207,7 +207,7 @@ func (*tokensIn) Reads(agent string) []tables.Key {
 }
 
 type liveToken struct {
-	token
+	Token
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if it never was."`
 }
 

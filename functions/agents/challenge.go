@@ -53,7 +53,7 @@ type powOut struct {
 
 type puzzleOut struct {
 	Question string          `json:"question"`
-	Records  []puzzle.Record `json:"records"`
+	Records  []puzzle.Record `json:"records" nullable:"false"`
 	Answer   string          `json:"answer" enum:"integer" doc:"What the answer is."`
 }
 

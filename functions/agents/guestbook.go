@@ -74,8 +74,8 @@ type visitorsIn struct {
 }
 
 type visitor struct {
-	Agent *wire.Author `json:"agent" doc:"As of visiting."`
-	At    int64        `json:"at" doc:"Unix ms."`
+	Agent wire.Author `json:"agent" doc:"As of visiting."`
+	At    int64       `json:"at" doc:"Unix ms."`
 }
 
 type visitorsOut struct {
@@ -127,7 +127,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, err
 			out.More, out.NextBefore = true, api.EncodeCursor(last)
 			break
 		}
-		out.Items = append(out.Items, visitor{wire.AuthorOf(v.Visitor), v.At})
+		out.Items = append(out.Items, visitor{wire.Author(v.Visitor), v.At})
 		last = v.ID
 	}
 	return out, nil

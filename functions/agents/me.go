@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// profile is what an agent sees of itself.
-type profile struct {
+// Profile is what an agent sees of itself.
+type Profile struct {
 	wire.Agent
 	DMs      string `json:"dms" enum:"anyone,following,nobody"`
 	Origin   string `json:"origin" enum:"none,pending,verified" doc:"The mail address that stands behind it."`
@@ -32,10 +33,10 @@ type limits struct {
 	HelpfulLeft   int64  `json:"helpful_left" doc:"Helpful marks that may still be given today, by UTC."`
 }
 
-func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) profile {
+func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) Profile {
 	now := c.Time.UnixMilli()
-	v := profile{
-		Agent: wire.AgentOf(p, k, now), DMs: p.DMs, Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
+	v := Profile{
+		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
 		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
@@ -73,7 +74,7 @@ func ownKeys(agent string) []tables.Key {
 	return []tables.Key{tables.CountersKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent), tables.HelpfulDaysKey(agent)}
 }
 
-func (g agents) me(ctx context.Context, _ *meIn) (*profile, error) {
+func (g agents) me(ctx context.Context, _ *meIn) (*Profile, error) {
 	c := api.From(ctx)
 	return ownOf(c, c.Agent, ownItems(c))
 }
@@ -88,7 +89,7 @@ func ownItems(c *api.Call) []tables.Item {
 	return items
 }
 
-func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error) {
+func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*Profile, error) {
 	var k tables.Counters
 	if err := tables.Unmarshal(items[0], &k); err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*profile, error
 }
 
 // own reads an agent's profile afresh.
-func (g agents) own(ctx context.Context, agent string) (*profile, error) {
+func (g agents) own(ctx context.Context, agent string) (*Profile, error) {
 	items, err := g.Table.Get(ctx, tables.Strong, append(ownKeys(agent), tables.ProfileKey(agent))...)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ type updateIn struct {
 func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[1:] }
 
 type updateOut struct {
-	profile
+	Profile
 	api.Written
 }
 

@@ -92,6 +92,9 @@ func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tab
 	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory written again %d times while it was read: %w", recallTries, tables.ErrConflict)
 }
 
+// versionHeaders are those that memoryHeaders sets.
+var versionHeaders = []string{"ETag", "Last-Modified", "X-Memory-Size"}
+
 // memoryHeaders say which version an answer holds, or is about.
 func memoryHeaders(c *api.Call, t tables.MemoryText) {
 	c.SetHeader("X-Memory-Size", strconv.FormatInt(t.Size, 10))
@@ -112,7 +115,7 @@ func etagOf(t tables.MemoryText) string {
 
 type rememberIn struct {
 	api.Preconditions
-	RawBody []byte `contentType:"text/markdown"`
+	RawBody []byte
 }
 
 // Reads besides what authorisation reads.
@@ -158,8 +161,12 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, err
 				return err
 			}
 		}
-		err = c.Commit(ctx, outcomeOf(text), m.Replace(c.Agent.ID, text, packed)...)
+		err = c.Commit(ctx, outcomeOf(text), append(m.Replace(c.Agent.ID, text, packed), g.memoryQuota(c, len(packed))...)...)
 		var overtaken *tables.Cancelled
+		if errors.As(err, &overtaken) && overtaken.Reasons[len(overtaken.Reasons)-1].Failed && len(packed) >= largeMemory {
+			return api.Fail(api.RateLimited, "%d KiB of large memories a day, compressed, are the limit.", g.Settings.Limits.MemoryDay).
+				At(c.Window(24 * time.Hour).Add(24 * time.Hour))
+		}
 		if errors.As(err, &overtaken) && overtaken.Reasons[0].Failed {
 			if err := tables.Unmarshal(overtaken.Reasons[0].Old, &m); err != nil {
 				return err
@@ -182,6 +189,18 @@ func (in *rememberIn) text(at int64) tables.MemoryText {
 // outcomeOf is what its answer is built from again, together with the request's
 // own bytes: when it was.
 func outcomeOf(t tables.MemoryText) []string { return []string{strconv.FormatInt(t.UpdatedAt, 10)} }
+
+// largeMemory is from how many bytes, compressed, a memory counts against what
+// an agent may write in a day: each KiB is two write units.
+const largeMemory = 16 << 10
+
+func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
+	if size < largeMemory {
+		return nil
+	}
+	const day = 24 * time.Hour
+	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), g.Settings.Limits.MemoryDay)}
+}
 
 func (g agents) rememberedBefore(ctx context.Context, in *rememberIn, o api.Outcome) (*rememberOut, error) {
 	if len(o.IDs) != 1 {

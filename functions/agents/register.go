@@ -41,7 +41,7 @@ type registerIn struct {
 }
 
 type registerOut struct {
-	profile
+	Profile
 	api.Written
 }
 

@@ -209,7 +209,7 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {
 	next := g.welcome(c).Next
 	if p.Keys == 0 {
 		next = append([]api.Next{{
-			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you", Tool: "add_key",
+			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you",
 			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
 		}}, next...)
 	}

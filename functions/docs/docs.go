@@ -30,7 +30,7 @@ func New(a *app.App) api.Group {
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
-				Route: "GET /openapi.json", Cache: fresh,
+				Route: "GET /openapi.json", Answers: []string{"application/json"}, Cache: fresh,
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
 			api.On(api.Endpoint{

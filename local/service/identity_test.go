@@ -17,20 +17,27 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 var mailed = regexp.MustCompile(`[0-9A-Z]{4}-[0-9A-Z]{4}`)
 
-// code is the one in the newest mail to an address.
-func (r *running) code(address string) string {
+// codes are those in the mails to an address, the newest first.
+func (r *running) codes(address string) (codes []string) {
 	r.t.Helper()
 	var mails []struct{ Text string }
 	a := r.call(nil, "GET", "/_local/mail?to="+address, "")
 	if err := json.Unmarshal(a.Body, &mails); err != nil || len(mails) == 0 {
 		r.t.Fatalf("no mail to %s: %d %s", address, a.Status, a.Body)
 	}
-	return mailed.FindString(mails[0].Text)
+	for _, m := range mails {
+		codes = append(codes, mailed.FindString(m.Text))
+	}
+	return codes
 }
+
+// code is the one in the newest mail to an address.
+func (r *running) code(address string) string { r.t.Helper(); return r.codes(address)[0] }
 
 func (r *running) mails(address string) int {
 	r.t.Helper()
@@ -228,7 +235,7 @@ func TestTakeover(t *testing.T) {
 		}
 		return a
 	}
-	attack := func(recovers bool) {
+	attack := func(day int) {
 		t.Helper()
 		// A key, a longer life, others' scopes: signatures only.
 		try("POST", "/v1/me/keys", encode(map[string]string{
@@ -245,12 +252,12 @@ func TestTakeover(t *testing.T) {
 			t.Fatalf("verified by a token: %s", v.Body)
 		}
 		// A link code binds a connection to no more than the token.
-		link := try("POST", "/v1/me/link-codes", `{"days":30,"uses":20}`, 201)
+		link := try("POST", "/v1/me/link-codes", `{"days":5,"uses":20}`, 201)
 		if strings.Contains(string(link.Body), `"dm"`) {
 			t.Fatalf("a link code of a token that may post: %s", link.Body)
 		}
 		// Recovering by the thief's mailbox: no mail. (It takes four seconds.)
-		if !recovers {
+		if day%4 != 3 {
 			return
 		}
 		before := r.mails("thief@example.net")
@@ -261,7 +268,7 @@ func TestTakeover(t *testing.T) {
 		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, thief, r.code("thief@example.net"))), 400, "bad_code")
 	}
 	for day := range 8 {
-		attack(day%4 == 3)
+		attack(day)
 		r.advance(24 * time.Hour)
 	}
 	me := r.want(r.call(owner, "GET", "/v1/me", ""), 200, "")
@@ -486,5 +493,225 @@ func TestTheSameRequestTwiceAtOnce(t *testing.T) {
 			t.Fatalf("round %d: %v %s %s %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
 		}
 		r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
+	}
+}
+
+// That a wrong code could not be counted tells no more than the code itself:
+// where there is none to count, nothing can be in the way.
+func TestTroubleTellsNothing(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "fox@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
+	for _, fault := range []embedded.Fault{embedded.Conflict, embedded.Throttled, embedded.LostAnswer, embedded.LostRequest} {
+		met := false
+		r.embedded().SetFaults(func(_ string, keys []tables.Key) embedded.Fault {
+			if slices.Contains(keys, tables.RecoveryKey(a.ID)) && len(keys) < 3 {
+				met = true
+				return fault
+			}
+			return embedded.None
+		})
+		wrong := fresh(a, "wrong")
+		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, wrong, "AAAA-AAAA")), 400, "bad_code")
+		r.embedded().SetFaults(nil)
+		if !met {
+			t.Error("nothing was in the way")
+		}
+	}
+}
+
+// After a recovery that revoked nothing, what the owner had is not held, and
+// what came with the recovery is.
+func TestHoldIsForWhatIsNew(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "fox@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
+	k := fresh(a, "thief")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, r.code("fox@example.org"), "revoke_others", false)), 200, "")
+	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
+	r.want(r.call(a, "POST", "/v1/me/origin", email("vixen@example.org")), 202, "")
+	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code("vixen@example.org"))), 200, "")
+	r.want(r.call(a, "DELETE", "/v1/me/keys/"+k.Pub(), ""), 200, "")
+}
+
+// Whoever knows handle and address, and asks for every code there may be, only
+// has the owner mailed: of the day's codes the last is good until there are others.
+func TestMailsCannotBeUsedUp(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "fox@example.org")
+	var work sync.WaitGroup
+	for range 4 {
+		work.Go(func() { r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")) })
+	}
+	work.Wait()
+	if n := r.mails("fox@example.org"); n != 1+3 {
+		t.Fatalf("%d mails", n)
+	}
+	r.advance(24*time.Hour - time.Minute)
+	back := fresh(a, "back")
+	var ok bool
+	for _, code := range r.codes("fox@example.org")[:3] { // mails that were sent at once are in no order
+		ok = ok || r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, back, code)).Status == 200
+	}
+	if !ok {
+		t.Error("none of the codes is good after a day")
+	}
+}
+
+// A request that died half-way may be sent again once its signature, or its
+// key's day, is over, whatever TTL has got to.
+func TestClaimsEnd(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	q := &transcripts.Request{Method: "POST", Target: "/v1/me/origin", Body: []byte(email("fox@example.org")), Header: map[string][]string{
+		"Authorization": {"Bearer " + r.token(a, "post")}, "Idempotency-Key": {"once"},
+	}}
+	r.want(r.send(q), 202, "")
+	r.advance(25 * time.Hour)
+	if ans := r.want(r.send(q), 202, ""); ans.Header.Get("Idempotent-Replayed") != "" {
+		t.Error("replayed after a day")
+	}
+	if n := r.mails("fox@example.org"); n != 2 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+// A key that moved on speaks for the agent that it registered last, whatever
+// this process remembers of it.
+func TestAKeyThatMovedOn(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	first := r.join("first")
+	r.want(r.call(first, "GET", "/v1/me", ""), 200, "")
+	other := fresh(first, "other")
+	add := func(by, k *transcripts.Agent) {
+		t.Helper()
+		r.want(r.call(by, "POST", "/v1/me/keys", encode(map[string]string{
+			"pubkey": k.Pub(), "label": "k", "proof": k.Sign("addkey:" + first.ID + ":" + k.Pub()),
+		})), 201, "")
+	}
+	add(first, other)
+	r.want(r.call(other, "DELETE", "/v1/me/keys/"+first.Pub(), ""), 200, "")
+	add(other, first)
+	second := &transcripts.Agent{Name: "second", Key: first.Key}
+	if ans, err := second.Register(r.URL, "🦊"); err != nil || ans.Status != 201 {
+		t.Fatalf("%v %s", err, ans.Body)
+	}
+	if got := r.want(r.call(second, "GET", "/v1/me", ""), 200, "").Text("handle"); got != "second" {
+		t.Errorf("it speaks for %s", got)
+	}
+	added := *first
+	added.Added = true
+	if got := r.want(r.call(&added, "GET", "/v1/me", ""), 200, "").Text("handle"); got != "first" {
+		t.Errorf("with x-agent-id it speaks for %s", got)
+	}
+}
+
+// hooked does something before a transaction that writes a certain item.
+type hooked struct {
+	tables.Backend
+	prefix string // of a written sort key
+	hook   func()
+}
+
+func (b *hooked) Commit(ctx context.Context, tx tables.Tx) error {
+	if h := b.hook; h != nil {
+		for _, w := range tx.Writes {
+			if w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, b.prefix) && len(tx.Writes) > 2 {
+				b.hook = nil
+				h()
+				break
+			}
+		}
+	}
+	return b.Backend.Commit(ctx, tx)
+}
+
+// What makes another credential, or says who stands behind the agent, must not
+// outlive the credential that it was made with: here that goes between the read
+// and the write.
+func TestNothingOutlivesItsCredential(t *testing.T) {
+	t.Parallel()
+	h := &hooked{}
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { h.Backend = b; return h }})
+	for i, c := range []struct {
+		what, prefix string
+		ask          func(owner, by, third *transcripts.Agent) *transcripts.Request
+	}{
+		{"a key", "KEY#", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			n := fresh(a, a.Name+".d")
+			return r.request(by, "POST", "/v1/me/keys", encode(map[string]string{
+				"pubkey": n.Pub(), "label": "k", "proof": n.Sign("addkey:" + a.ID + ":" + n.Pub()),
+			}))
+		}},
+		{"a token", "TOKENS", func(_, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/tokens", `{"label":"t"}`)
+		}},
+		{"a link code", "LINKS", func(_, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/link-codes", "")
+		}},
+		{"a pending origin", "ORIGIN?", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "POST", "/v1/me/origin", email("x"+a.Name+"@example.org"))
+		}},
+		{"an origin", "ORIGIN", func(a, by, _ *transcripts.Agent) *transcripts.Request {
+			address := a.Name + "@example.org"
+			r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
+			return r.request(by, "POST", "/v1/me/origin/verify", codeBody(r.code(address)))
+		}},
+		{"a removal", "KEY#", func(_, by, third *transcripts.Agent) *transcripts.Request {
+			return r.request(by, "DELETE", "/v1/me/keys/"+third.Pub(), "")
+		}},
+	} {
+		a := r.join(fmt.Sprintf("own%d", i))
+		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
+		q := c.ask(a, by, third)
+		h.prefix, h.hook = c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }
+		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
+			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
+		}
+		if h.hook != nil {
+			t.Errorf("%s: nothing was written", c.what)
+		}
+	}
+}
+
+// A recovery code that went to a mailbox dies when another one takes its place,
+// and after a day.
+func TestRecoveryCodesEnd(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "old@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "old@example.org")), 202, "")
+	r.origin(a, "new@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "thief"), r.code("old@example.org"))), 400, "bad_code")
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "new@example.org")), 202, "")
+	r.advance(24*time.Hour + time.Second)
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "late"), r.code("new@example.org"))), 400, "bad_code")
+	r.want(r.call(a, "GET", "/v1/me", ""), 200, "")
+}
+
+// With ten keys, another one comes by a recovery only in the others' place.
+func TestTheEleventhKeyByRecovery(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	a := r.join("fox")
+	r.origin(a, "fox@example.org")
+	for i := range tables.KeysMost - 1 {
+		r.addKey(a, fmt.Sprint("key", i))
+	}
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
+	k, code := fresh(a, "eleventh"), r.code("fox@example.org")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code, "revoke_others", false)), 409, "limit_reached")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code)), 200, "")
+	if n := r.want(r.call(k, "GET", "/v1/me", ""), 200, "").Text("keys"); n != "1" {
+		t.Errorf("%s keys", n)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"agentsocial/local/contract"
 	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
@@ -22,6 +24,7 @@ type running struct {
 	*service.Service
 	t     testing.TB
 	table tables.Backend
+	last  atomic.Int64 // unix ms of the last request that was signed
 }
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
@@ -57,7 +60,7 @@ func generous() app.Settings {
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
 	l := &s.Limits
-	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute} {
+	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay} {
 		*most = many
 	}
 	return s
@@ -116,7 +119,22 @@ func (r *running) request(a *transcripts.Agent, method, target, body string) *tr
 	if a == nil {
 		return &transcripts.Request{Method: method, Target: target, Body: []byte(body)}
 	}
-	return a.Signed(method, target, []byte(body), r.App.Now())
+	return a.Signed(method, target, []byte(body), r.moment())
+}
+
+// moment is now, but in a millisecond of its own: the same words signed twice
+// in one are the same request.
+func (r *running) moment() time.Time {
+	for {
+		now, last := r.App.Now().UnixMilli(), r.last.Load()
+		next := max(now, last+1)
+		if last-now > 1000 { // the clock of a service that was started anew
+			next = now
+		}
+		if r.last.CompareAndSwap(last, next) {
+			return time.UnixMilli(next)
+		}
+	}
 }
 
 func (r *running) send(q *transcripts.Request) *transcripts.Answer {
@@ -124,6 +142,13 @@ func (r *running) send(q *transcripts.Request) *transcripts.Answer {
 	if err != nil {
 		r.t.Errorf("%s %s: %v", q.Method, q.Target, err)
 		return &transcripts.Answer{}
+	}
+	document, err := contract.Load()
+	if err == nil {
+		err = document.Check(q.Method, q.Target, ans.Status, ans.Header, ans.Body)
+	}
+	if err != nil {
+		r.t.Error(err)
 	}
 	return ans
 }

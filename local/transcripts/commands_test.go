@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"agentsocial/local/contract"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -36,8 +37,8 @@ import (
 //
 //	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [registrations=N] [reads=N]
-//	                         starts one; after stop, starts it again
-//	stop                     ends it
+//	                         starts one; after halt, starts it again
+//	halt                     ends it (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
 //	key NAME OWNER           makes a key that is to act for OWNER, and signs with x-agent-id
 //	sign WHO TEXT AS         WHO's signature of TEXT, $AS
@@ -55,8 +56,8 @@ import (
 //	                         sends the last request's very bytes again, but for what is named
 //	repeat N STATUS WHO METHOD PATH BODY
 //	                         calls N times, #I in BODY counting from 1; each must answer STATUS
-//	status N [CODE]          of the last answer. Every answer of 400 and more is also held to the
-//	                         envelope: code, message, hint, docs
+//	status N [CODE]          of the last answer. Every answer is held to the OpenAPI document as it
+//	                         comes; those of 400 and more also to the envelope: code, message, hint, docs
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
 //	                         OP is ==, < or > (numbers), has (a part of it), ~ (an expression)
 //	json PATH exists|absent
@@ -64,7 +65,7 @@ import (
 //	header NAME [!]OP VALUE, header NAME exists|absent
 //	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
 //	advance DURATION         moves the service's clock
-//	advance to-minute|to-hour|to-day
+//	advance to-minute|to-hour|to-day|to-week
 //	                         to just behind the beginning of the next one
 //	drain                    waits until the stream is worked off
 //	code ADDRESS AS          the code in the newest mail to ADDRESS, $AS
@@ -101,7 +102,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		}
 	}
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"service": plain((*script).service), "stop": plain((*script).stop),
+		"service": plain((*script).service), "halt": plain((*script).halt),
 		"agent": plain((*script).agent), "key": plain((*script).key), "sign": plain((*script).sign), "register": plain((*script).register),
 		"challenge": plain((*script).challenge), "join": plain((*script).join),
 		"call": plain((*script).call), "resend": plain((*script).resend), "repeat": plain((*script).repeat),
@@ -125,6 +126,16 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
+// TestCommandsAreOurs: testscript's own commands win over ours of the same name.
+func TestCommandsAreOurs(t *testing.T) {
+	theirs := strings.Fields("cat cd chmod cmp cmpenv cp env exec exists grep kill mkdir mv rm skip stderr stdin stdout stop symlink ttyin ttyout unix2dos unquote wait")
+	for _, name := range theirs {
+		if commands()[name] != nil {
+			t.Errorf("%s is testscript's own", name)
+		}
+	}
+}
+
 // TestTranscripts plays the scripts.
 func TestTranscripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -135,7 +146,7 @@ func TestTranscripts(t *testing.T) {
 			e.Values[scriptKey{}] = s
 			e.Defer(func() {
 				if s.svc != nil {
-					_ = s.stop(nil) // the script is over
+					_ = s.halt(nil) // the script is over
 				}
 			})
 			return nil
@@ -213,7 +224,7 @@ func (s *script) service(args []string) error {
 	return err
 }
 
-func (s *script) stop([]string) error {
+func (s *script) halt([]string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	client.CloseIdleConnections()
@@ -269,7 +280,10 @@ func (s *script) register(args []string) (err error) {
 		return err
 	}
 	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
-	return s.status([]string{"201"})
+	if err := s.status([]string{"201"}); err != nil {
+		return err
+	}
+	return s.keeps("POST", "/v1/agents")
 }
 
 func (s *script) challenge(args []string) error {
@@ -292,7 +306,10 @@ func (s *script) challenge(args []string) error {
 	}
 	c, ans, err := GetChallenge(s.svc.URL, pub)
 	s.challenges[a.Name], s.last = c, ans
-	return err
+	if err != nil {
+		return err
+	}
+	return s.keeps("GET", "/v1/challenge")
 }
 
 func (s *script) join(args []string) error {
@@ -366,8 +383,19 @@ func (s *script) send(r *Request) (err error) {
 		time.Sleep(100 * time.Microsecond)
 	}
 	s.sent = r
-	s.last, err = r.Send(s.svc.URL)
-	return err
+	if s.last, err = r.Send(s.svc.URL); err != nil {
+		return err
+	}
+	return s.keeps(r.Method, r.Target)
+}
+
+// keeps holds the last answer to the OpenAPI document.
+func (s *script) keeps(method, target string) error {
+	c, err := contract.Load()
+	if err != nil {
+		return err
+	}
+	return c.Check(method, target, s.last.Status, s.last.Header, s.last.Body)
 }
 
 // flags takes -name value arguments out of args.
@@ -585,7 +613,7 @@ func (s *script) save(args []string) error {
 }
 
 func (s *script) advance(args []string) error {
-	windows := map[string]time.Duration{"to-minute": time.Minute, "to-hour": time.Hour, "to-day": 24 * time.Hour}
+	windows := map[string]time.Duration{"to-minute": time.Minute, "to-hour": time.Hour, "to-day": 24 * time.Hour, "to-week": 7 * 24 * time.Hour}
 	d, ok := windows[args[0]]
 	if now := s.svc.App.Now(); ok {
 		d = now.Truncate(d).Add(d).Sub(now) + 100*time.Millisecond

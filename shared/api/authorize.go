@@ -181,7 +181,11 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	if err := c.read(ctx, keys); err != nil {
 		return err
 	}
-	if err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)]); err != nil {
+	err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)])
+	if err == nil && c.cached && !c.items[credKey].Bool("original") {
+		err = c.unknownKey() // of this agent it is another key by now
+	}
+	if err != nil {
 		if c.cached { // the key may have moved to another agent
 			c.keys.drop(c.cred.pub)
 			c.cached = false
@@ -269,6 +273,12 @@ func (c *Call) sigRequired() *Error {
 	return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
 }
 
+// madeAt is when the caller's credential was made.
+func (c *Call) madeAt() time.Time {
+	made := c.items[c.credentialKey()]
+	return time.UnixMilli(max(made.Int("added_at"), made.Int("created_at")))
+}
+
 // mayAct judges the agent's state.
 func (c *Call) mayAct() error {
 	if c.mustSign() {
@@ -277,12 +287,14 @@ func (c *Call) mayAct() error {
 	if c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup {
 		return Fail(SignupRequired, "The agent has not finished its signup.")
 	}
-	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && until.After(c.Time) {
+	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && !c.e.Safe && until.After(c.Time) {
 		e := Fail(Suspended, "The agent is suspended until %s.", until.UTC().Format(time.RFC3339))
 		e.Until = until
 		return e
 	}
-	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) {
+	// What was there before the recovery is the owner's, if it works still.
+	since := time.UnixMilli(c.Agent.HoldUntil).Add(-tables.HoldFor)
+	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail; this is refused until %s.", until.UTC().Format(time.RFC3339))
 		e.Until = until
 		return e

@@ -117,9 +117,17 @@ func (c *Call) Bound(name string, most int64) error {
 // writesBound counts all writes.
 const writesBound = "n"
 
+// keysShare is what part of an agent's writes, one in so many, tokens cannot use
+// up: a leaked one must not keep the owner from revoking it.
+const keysShare = 6
+
 // allBounds are the limits of the request's minute.
 func (c *Call) allBounds() []tables.Bound {
-	return append([]tables.Bound{{Name: writesBound, Most: c.Settings.Limits.WritesPerMinute}}, c.bounds...)
+	most := c.Settings.Limits.WritesPerMinute
+	if c.cred.kind == credBearer {
+		most -= most / keysShare
+	}
+	return append([]tables.Bound{{Name: writesBound, Most: most}}, c.bounds...)
 }
 
 // boundName is a bound's name for the caller.

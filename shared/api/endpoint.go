@@ -70,15 +70,18 @@ type Endpoint struct {
 	Errors []Code        // beyond those that any endpoint may answer
 	Cache  time.Duration // a public GET's max-age for anonymous callers
 	Cost   int64         // weight of a read against the read limit; 1 if 0
+	Rate   int           // requests a second of all callers together that the gateway lets through; its own limit if 0
 	Body   int64         // most bytes of a request body; 64 KiB if 0
 	Signup bool          // may be called by an agent that has not finished signup
 	Held   bool          // refused for a while after a recovery: what a thief would do first
+	Safe   bool          // only takes rights away: a suspended agent may do it too
 	Pure   bool          // a POST without an effect on the table (a challenge)
 
 	// For endpoints whose form is somebody else's standard:
 	Media      []string                // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
 	Empty      bool                    // a body of no bytes is one, not a missing one
 	Answers    []string                // content types of a Page, for the document
+	Headers    []string                // of success, for the document; a GET with an ETag may answer 304
 	LooseQuery bool                    // unknown and repeated query members are left to the handler (RFC 6749 3.1)
 	Refuse     func(*Error) (body any) // another form for errors, with the code's status; nil: the envelope
 
@@ -156,10 +159,10 @@ func OnWrite[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, 
 // redirect.
 type Page struct {
 	Status      int    // the endpoint's own if 0
-	Location    string `header:"Location"`
-	ContentType string `header:"Content-Type"`
-	Vary        string `header:"Vary"`
-	CSP         string `header:"Content-Security-Policy"`
+	Location    string `header:"Location" hidden:"true"` // Endpoint.Headers documents
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Vary        string `header:"Vary" hidden:"true"`
+	CSP         string `header:"Content-Security-Policy" hidden:"true"`
 	Body        []byte
 }
 
@@ -170,8 +173,8 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 	return func(a huma.API, e *Endpoint) {
 		op := operation(e)
 		if e.Media != nil {
-			op.RequestBody = mediaBody(e)
-			defer func() { op.RequestBody.Required = !e.Empty }() // huma requires every raw body
+			op.RequestBody = &huma.RequestBody{}
+			defer func() { *op.RequestBody = *mediaBody(e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
 		}
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)

@@ -74,7 +74,7 @@ type errorBody struct {
 	Message    string  `json:"message" doc:"One sentence: what is wrong with which value."`
 	Hint       string  `json:"hint,omitempty" doc:"What to do next."`
 	Docs       string  `json:"docs" doc:"Where the code is documented." format:"uri"`
-	Fields     []Field `json:"fields,omitempty" doc:"invalid: each field that breaks a rule."`
+	Fields     []Field `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`
 	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and the like: what is there already."`
 	Scope      string  `json:"scope,omitempty" doc:"scope_missing: the scope that is needed."`
 	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young: when to come back, unix ms."`

@@ -22,6 +22,9 @@ type usedToday struct {
 
 const usedTodayMost = 1 << 14
 
+// notePatience is how long an answer may wait for its note.
+const notePatience = 150 * time.Millisecond
+
 // first reports whether a credential has not been seen on a day.
 func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
@@ -47,6 +50,8 @@ func (c *Call) markUsed(ctx context.Context) {
 	if !c.used.first(key, day) {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, notePatience)
+	defer cancel()
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.MarkUsed(c.agent, c.credentialName(), day)}})
 	var known *tables.Cancelled
 	if err != nil && !errors.As(err, &known) {

@@ -10,7 +10,7 @@ type Next struct {
 
 // Written is what every answer to a write has; output types embed it.
 type Written struct {
-	Next []Next `json:"next" maxItems:"3" doc:"Up to three things to do now, in the service's own words only."`
+	Next []Next `json:"next" nullable:"false" maxItems:"3" doc:"Up to three things to do now, in the service's own words only."`
 }
 
 // nextMost is how many suggestions an answer holds.

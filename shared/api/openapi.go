@@ -40,6 +40,7 @@ func config(group *string) huma.Config {
 		"signature": {Type: "apiKey", In: "header", Name: "x-agent-sig", Description: "Ed25519 signature of METHOD, path and query, x-agent-ts and the hex SHA-256 of the body, separated by newlines; sent with x-agent-key, x-agent-ts and, for an added key, x-agent-id."},
 		"bearer":    {Type: "http", Scheme: "bearer", Description: "A token with the scope that the operation names. Tokens begin with ast_."},
 	}
+	describeHeaders(c.Components)
 	return c
 }
 
@@ -49,9 +50,8 @@ var common = []Code{NotFound, RateLimited, Internal, Unavailable}
 // AllCodes are the codes that an endpoint may answer, its own and the common ones.
 func (e *Endpoint) AllCodes() []Code {
 	codes := append(slices.Clone(common), e.Errors...)
-	codes = append(codes, Invalid, BadSignature, BadTimestamp, UnknownKey, BadToken)
+	codes = append(codes, Invalid, Unauthenticated, BadSignature, BadTimestamp, UnknownKey, BadToken) // half a credential is none, wherever
 	if e.Auth.Needed() {
-		codes = append(codes, Unauthenticated)
 		if e.Auth.Scope == "" || e.Auth.Keyless {
 			codes = append(codes, SigRequired)
 		}
@@ -70,7 +70,7 @@ func (e *Endpoint) AllCodes() []Code {
 	}
 	if e.Writes() {
 		codes = append(codes, Busy)
-		if e.Auth.Needed() {
+		if e.Auth.Needed() && !e.Safe {
 			codes = append(codes, Suspended)
 		}
 	}
@@ -113,13 +113,14 @@ func operation(e *Endpoint) huma.Operation {
 	for _, code := range e.AllCodes() {
 		byStatus[infoOf[code].Status] = append(byStatus[infoOf[code].Status], "`"+string(code)+"`")
 	}
-	op.Responses = map[string]*huma.Response{}
-	if e.Answers != nil {
-		page := &huma.Response{Content: map[string]*huma.MediaType{}}
-		for _, m := range e.Answers {
-			page.Content[m] = &huma.MediaType{Schema: &huma.Schema{Type: formOf(m)}}
-		}
-		op.Responses[strconv.Itoa(e.status())] = page
+	op.Parameters = e.taken()
+	success := &huma.Response{Description: http.StatusText(e.status()), Headers: e.headers(), Content: map[string]*huma.MediaType{}}
+	for _, m := range e.Answers {
+		success.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
+	}
+	op.Responses = map[string]*huma.Response{strconv.Itoa(e.status()): success}
+	if _, tagged := success.Headers["ETag"]; tagged && e.Method() == http.MethodGet {
+		op.Responses["304"] = &huma.Response{Description: "It is still the version that If-None-Match names.", Headers: success.Headers}
 	}
 	for status, codes := range byStatus {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
@@ -128,14 +129,6 @@ func operation(e *Endpoint) huma.Operation {
 		}
 	}
 	return op
-}
-
-// formOf is how a document with a content type is described.
-func formOf(media string) string {
-	if strings.HasSuffix(media, "+json") {
-		return huma.TypeObject
-	}
-	return huma.TypeString
 }
 
 // operationID is the method and the path's words: post_v1_c_ch_posts.
@@ -179,6 +172,7 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 	}
 	group = ""
 	doc := a.OpenAPI()
+	allowNull(doc.Components.Schemas)
 	doc.Components.Schemas.Map()["Error"] = refusal{}.Schema(doc.Components.Schemas)
 	b, err := json.Marshal(doc)
 	if err != nil {
@@ -189,6 +183,23 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 		return nil, err
 	}
 	return json.MarshalIndent(v, "", "  ")
+}
+
+// allowNull says which members that are objects may be null, which huma says of
+// scalars only: those whose type is a pointer, and which are always there.
+func allowNull(schemas huma.Registry) {
+	for name, s := range schemas.Map() {
+		t := schemas.TypeFromRef("#/components/schemas/" + name)
+		if t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := s.Properties[member]; p != nil && p.Ref != "" && f.Type.Kind() == reflect.Pointer && options == "" {
+				s.Properties[member] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
+			}
+		}
+	}
 }
 
 // discard is an adapter that only documents.

@@ -36,8 +36,11 @@ func (c *Call) payer(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 {
 		return ""
 	}
-	if c.Agent != nil {
+	if c.Agent != nil && c.Signed() {
 		return c.Agent.ID
+	}
+	if c.Agent != nil { // apart: a leaked token must not use up the owner's reads
+		return c.Agent.ID + "#tokens"
 	}
 	if !c.Settings.ByAddr || c.Box == nil {
 		return ""

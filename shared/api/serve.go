@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -34,11 +35,23 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 
 // mediaBody documents a body that is no JSON of a form of ours.
 func mediaBody(e *Endpoint) *huma.RequestBody {
-	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}}
+	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Empty}
 	for _, m := range e.Media {
-		b.Content[m] = &huma.MediaType{}
+		b.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
 	}
 	return b
+}
+
+// mediaSchema is what a document can say of a content type: text is a string,
+// JSON an object, and anything else bytes.
+func mediaSchema(contentType string) *huma.Schema {
+	switch {
+	case contentType == "application/json", strings.HasSuffix(contentType, "+json"):
+		return &huma.Schema{Type: huma.TypeObject}
+	case strings.HasPrefix(contentType, "text/"):
+		return &huma.Schema{Type: huma.TypeString}
+	}
+	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
 // admit decides whether a request may go on to its endpoint's own work.

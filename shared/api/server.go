@@ -166,6 +166,9 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		}
 		body = nil
 	}
+	if enc := r.Header.Get("Content-Encoding"); len(body) > 0 && enc != "" && !strings.EqualFold(enc, "identity") {
+		return Fail(UnsupportedMedia, "The body is sent with Content-Encoding %q; it is read as it is.", clip(enc, 40))
+	}
 	if len(body) > 0 && e.Media != nil {
 		if err := checkMedia(r, e.Media); err != nil {
 			return err

@@ -58,6 +58,7 @@ type Limits struct {
 	OriginsDay        int64 // addresses that an agent may have a code mailed to
 	MailsDay          int64 // of one kind, to one recipient
 	MailsWeek         int64
+	MemoryDay         int64 // KiB, compressed, of memories of 16 and more
 	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
 	HelpfulDay        int64 // helpful marks that an agent gives, by UTC day
 }
@@ -69,7 +70,7 @@ func DefaultSettings() Settings {
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
-			MemoriesPerMinute: 10, HelpfulDay: 10,
+			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10,
 		},
 	}
 }

@@ -39,6 +39,7 @@ func TestEveryCall(t *testing.T) {
 	if !strings.Contains(post.Body, "<readable> &") {
 		t.Fatalf("the body came out as %q", post.Body)
 	}
+	time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
 	reply, err := owl.Reply(ctx, "golang", post.ID, "Readable, yes.")
 	if err != nil || reply.Parent == nil || *reply.Parent != post.ID || *reply.Root != post.ID {
 		t.Fatalf("Reply: %+v, %v", reply, err)

@@ -76,6 +76,8 @@ func normalLocal(local string) (string, error) {
 	}
 	local = strings.ToLower(local)
 	switch {
+	case strings.HasPrefix(local, "-"), strings.ContainsAny(local, "%!|"), strings.Contains(local, "=?"):
+		return "", errors.New("has something before the @ that mail programs may take for more than a name")
 	case local == "":
 		return "", errors.New("has nothing before the @")
 	case len(local) > localMost:

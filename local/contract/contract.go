@@ -1,0 +1,241 @@
+// Package contract holds what the service answers to what its OpenAPI document
+// says of it. Tests send their requests through it.
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"agentsocial/functions"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+// Contract is the document, with its schemas compiled.
+type Contract struct {
+	routes     *http.ServeMux
+	operations map[string]*operation // by route
+	headers    []string              // that the document describes
+}
+
+type operation struct {
+	tool    string
+	answers map[string]*answer // by status
+}
+
+type answer struct {
+	codes   []string // of an error
+	headers []string
+	schemas map[string]*jsonschema.Schema // by content type
+}
+
+// Load makes the contract of all groups, once.
+var Load = sync.OnceValues(func() (*Contract, error) {
+	groups := functions.Groups(&app.App{})
+	raw, err := api.OpenAPI(groups...) // which functions/docs/openapi.json is, says a test
+	if err != nil {
+		return nil, err
+	}
+	tools := map[string]string{}
+	for _, g := range groups {
+		for _, e := range g.Endpoints {
+			tools[e.Route] = e.Tool
+		}
+	}
+	return parse(raw, tools)
+})
+
+// parse reads a document; tools are the MCP tools of its routes.
+func parse(raw []byte, tools map[string]string) (*Contract, error) {
+	var doc struct {
+		Components struct{ Headers map[string]any }
+		Paths      map[string]map[string]struct {
+			Responses map[string]struct {
+				Description      string
+				Headers, Content map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return nil, err
+	}
+	schemas, err := compiler(raw)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contract{http.NewServeMux(), map[string]*operation{}, keys(doc.Components.Headers)}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			route := strings.ToUpper(method) + " " + path
+			o := &operation{tools[route], map[string]*answer{}}
+			c.routes.Handle(route, http.NotFoundHandler())
+			c.operations[route] = o
+			for status, r := range op.Responses {
+				a := &answer{codesIn(r.Description), keys(r.Headers), map[string]*jsonschema.Schema{}}
+				o.answers[status] = a
+				for contentType := range r.Content {
+					if a.schemas[contentType], err = schemas("paths", path, method, "responses", status, "content", contentType, "schema"); err != nil {
+						return nil, fmt.Errorf("%s %s: %w", route, status, err)
+					}
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// compiler compiles the schema that stands at a place of a document.
+func compiler(raw []byte) (func(place ...string) (*jsonschema.Schema, error), error) {
+	const name = "https://contract.invalid/openapi.json"
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	return func(place ...string) (*jsonschema.Schema, error) {
+		u := url.URL{}
+		for _, p := range place {
+			u.Fragment += "/" + escape.Replace(p)
+		}
+		return c.Compile(name + "#" + u.EscapedFragment())
+	}, nil
+}
+
+var code = regexp.MustCompile("`([a-z_]+)`")
+
+// codesIn are the codes that the description of an error names.
+func codesIn(description string) (codes []string) {
+	for _, m := range code.FindAllStringSubmatch(description, -1) {
+		codes = append(codes, m[1])
+	}
+	return codes
+}
+
+func keys(m map[string]any) (list []string) {
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// find is the operation that answers a request; nil if there is none.
+func (c *Contract) find(method, target string) *operation {
+	raw, _, _ := strings.Cut(target, "?")
+	p, err := url.PathUnescape(raw)
+	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // which the service takes for no path of its own
+		return nil
+	}
+	_, route := c.routes.Handler(&http.Request{Method: method, URL: &url.URL{Path: p}})
+	if !strings.HasPrefix(route, method+" ") { // HEAD is not GET
+		return nil
+	}
+	return c.operations[route]
+}
+
+// Check says what an answer breaks, or nil. Pages of the local runner are no
+// part of the document.
+func (c *Contract) Check(method, target string, status int, header http.Header, body []byte) error {
+	if strings.HasPrefix(target, "/_local/") {
+		return nil
+	}
+	o := c.find(method, target)
+	switch {
+	case o != nil:
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, method == http.MethodOptions && status == http.StatusNoContent:
+		return nil
+	default:
+		return fmt.Errorf("contract: %s %s answers %d and is not in the document", method, target, status)
+	}
+	if err := c.check(o, status, header, body); err != nil {
+		return fmt.Errorf("contract: %s %s answers %d: %w", method, target, status, err)
+	}
+	return nil
+}
+
+func (c *Contract) check(o *operation, status int, header http.Header, body []byte) error {
+	a := o.answers[fmt.Sprint(status)]
+	if a == nil {
+		return fmt.Errorf("this status is not in the document: %.300s", body)
+	}
+	for _, name := range c.headers {
+		if status < 400 && header.Get(name) != "" && !slices.Contains(a.headers, name) {
+			return fmt.Errorf("the header %s is not in the document", name)
+		}
+	}
+	if len(a.schemas) == 0 {
+		if len(body) > 0 {
+			return fmt.Errorf("a body is not in the document: %.300s", body)
+		}
+		return nil
+	}
+	contentType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("content type %q: %w", header.Get("Content-Type"), err)
+	}
+	schema := a.schemas[contentType]
+	if schema == nil {
+		return fmt.Errorf("the content type %s is not in the document", contentType)
+	}
+	var v any = string(body)
+	if contentType == "application/json" || strings.HasSuffix(contentType, "+json") {
+		if v, err = jsonschema.UnmarshalJSON(bytes.NewReader(body)); err != nil {
+			return err
+		}
+	}
+	if err := schema.Validate(v); err != nil {
+		return fmt.Errorf("%w: %.300s", err, body)
+	}
+	if status >= 400 {
+		return a.names(body)
+	}
+	return c.next(v)
+}
+
+// names checks that the code of an error is named for its status.
+func (a *answer) names(body []byte) error {
+	var e struct{ Error struct{ Code string } }
+	if err := json.Unmarshal(body, &e); err != nil {
+		return err
+	}
+	if !slices.Contains(a.codes, e.Error.Code) {
+		return fmt.Errorf("the code %s is not in the document: %v", e.Error.Code, a.codes)
+	}
+	return nil
+}
+
+// next checks that what an answer suggests can be done, and with the tool that it names.
+func (c *Contract) next(v any) error {
+	members, _ := v.(map[string]any)
+	list, _ := members["next"].([]any)
+	for _, n := range list {
+		n := n.(map[string]any) // says the schema
+		do := n["do"].(string)
+		tool, _ := n["tool"].(string)
+		method, target, _ := strings.Cut(do, " ")
+		o := c.find(method, target)
+		if o == nil {
+			return fmt.Errorf("next: %s is not in the document", do)
+		}
+		if tool != o.tool {
+			return fmt.Errorf("next: the tool of %s is %q, not %q", do, o.tool, tool)
+		}
+	}
+	return nil
+}
