@@ -109,7 +109,9 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*registerOut, e
 			return nil, api.BadField("answer", "has %q twice", a)
 		}
 	}
-	if c.Item(tables.HandleKey(b.Handle)) != nil {
+	if claim := c.Item(tables.HandleKey(b.Handle)); claim.Str("agent") == c.Agent.ID {
+		return nil, signedUp(&tables.Profile{Handle: b.Handle}) // by then; what is read together is no snapshot
+	} else if claim != nil {
 		return nil, takenHere(b.Handle)
 	}
 	if !p.Check(b.Answer) {
