@@ -65,11 +65,12 @@ func (v *Vote) Cast() Write {
 }
 
 // Count says that the vote is in the post's score, and what it is worth in
-// karma by now, on the condition that it was not cast again meanwhile.
+// karma by now, on the condition that it was neither cast again nor counted
+// meanwhile: a mark and its post are read together, which is no snapshot.
 func (v *Vote) Count(worth int64) Write {
 	return Change(VoteKey(v.Post, v.By),
 		SetAttr(AttrType, TypeVoteCounted), SetAttr("counted", v.V), SetAttr("worth", worth),
-	).When(Equal("changes", v.Changes))
+	).When(Equal(AttrType, TypeVote), Equal("changes", v.Changes))
 }
 
 // Reactions are one agent's to a post.
@@ -115,7 +116,7 @@ func (r *Reactions) Count(shown Set) Write {
 		counted = SetAttr("counted", shown)
 	}
 	return Change(ReactionsKey(r.Post, r.By.ID), SetAttr(AttrType, TypeReactionsCounted), counted).
-		When(Equal("changes", r.Changes))
+		When(Equal(AttrType, TypeReactions), Equal("changes", r.Changes))
 }
 
 // Helpful says that a reply helped the author of the post that it answers.
