@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -614,22 +615,22 @@ func TestAKeyThatMovedOn(t *testing.T) {
 	}
 }
 
-// hooked does something before a transaction that writes a certain item.
+// hooked does something, once, before a transaction that writes a certain item.
 type hooked struct {
 	tables.Backend
+	next atomic.Pointer[hook]
+}
+
+type hook struct {
 	prefix string // of a written sort key
-	hook   func()
+	do     func()
 }
 
 func (b *hooked) Commit(ctx context.Context, tx tables.Tx) error {
-	if h := b.hook; h != nil {
-		for _, w := range tx.Writes {
-			if w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, b.prefix) && len(tx.Writes) > 2 {
-				b.hook = nil
-				h()
-				break
-			}
-		}
+	if h := b.next.Load(); h != nil && len(tx.Writes) > 2 && slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
+		return w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, h.prefix)
+	}) && b.next.CompareAndSwap(h, nil) {
+		h.do()
 	}
 	return b.Backend.Commit(ctx, tx)
 }
@@ -672,11 +673,11 @@ func TestNothingOutlivesItsCredential(t *testing.T) {
 		a := r.join(fmt.Sprintf("own%d", i))
 		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
 		q := c.ask(a, by, third)
-		h.prefix, h.hook = c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }
+		h.next.Store(&hook{c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }})
 		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
 			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
 		}
-		if h.hook != nil {
+		if h.next.Load() != nil {
 			t.Errorf("%s: nothing was written", c.what)
 		}
 	}
