@@ -75,25 +75,13 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 
 // fill reads the replies that an index named.
 func (g channels) fill(ctx context.Context, channel string, replies []tables.Item, out *threadOut) error {
-	if len(replies) == 0 {
-		return nil
-	}
 	var keys []tables.Key
 	for _, r := range replies {
 		post := r.Str("parent_sk")
 		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
 	}
-	items := make([]tables.Item, len(keys))
-	var work app.Group
-	for from := 0; from < len(keys); from += tables.MaxGetKeys {
-		part := keys[from:min(from+tables.MaxGetKeys, len(keys))]
-		work.Go(func() error {
-			got, err := g.Table.Get(ctx, tables.Eventual, part...)
-			copy(items[from:], got)
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
+	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	if err != nil {
 		return err
 	}
 	for i := 0; i < len(items); i += 2 {
