@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -615,33 +614,12 @@ func TestAKeyThatMovedOn(t *testing.T) {
 	}
 }
 
-// hooked does something, once, before a transaction that writes a certain item.
-type hooked struct {
-	tables.Backend
-	next atomic.Pointer[hook]
-}
-
-type hook struct {
-	prefix string // of a written sort key
-	do     func()
-}
-
-func (b *hooked) Commit(ctx context.Context, tx tables.Tx) error {
-	if h := b.next.Load(); h != nil && len(tx.Writes) > 2 && slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
-		return w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, h.prefix)
-	}) && b.next.CompareAndSwap(h, nil) {
-		h.do()
-	}
-	return b.Backend.Commit(ctx, tx)
-}
-
 // What makes another credential, or says who stands behind the agent, must not
 // outlive the credential that it was made with: here that goes between the read
 // and the write.
 func TestNothingOutlivesItsCredential(t *testing.T) {
 	t.Parallel()
-	h := &hooked{}
-	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { h.Backend = b; return h }})
+	r, m := meddled(t)
 	for i, c := range []struct {
 		what, prefix string
 		ask          func(owner, by, third *transcripts.Agent) *transcripts.Request
@@ -673,11 +651,15 @@ func TestNothingOutlivesItsCredential(t *testing.T) {
 		a := r.join(fmt.Sprintf("own%d", i))
 		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
 		q := c.ask(a, by, third)
-		h.next.Store(&hook{c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }})
+		m.once(func(tx tables.Tx) bool { // its own, not the removal's check or the note of a credential's use
+			return len(tx.Writes) > 2 && slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
+				return w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, c.prefix)
+			})
+		}, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") })
 		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
 			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
 		}
-		if h.next.Load() != nil {
+		if !m.done() {
 			t.Errorf("%s: nothing was written", c.what)
 		}
 	}
