@@ -46,9 +46,13 @@ lint: ## gofmt, vet, staticcheck
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
+# Each with a server of its own: DynamoDB Local gets slow as it fills.
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes
+
 both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
-	BOTH=1 go test -count=1 -run 'TestRace(ForAHandle|ForTheLastKeys|OfVerifyingAndLinkingAgain|ForTheFiftiethToken|ForTheLastUseOfALinkCode|OfVisits|OfWrongCodes)/dynamodb-local' ./local/service
+	@set -e; for race in $(RACES); do \
+	  BOTH=1 go test -count=1 -run "^TestRace$$race$$/dynamodb-local" ./local/service; done
 
 race: ## the tests under the race detector
 	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -43,11 +43,6 @@ func MemoryKey(agent string) Key { return Key{AgentPK(agent), "MEMORY"} }
 // MemorySlotKey is where a slot stands.
 func MemorySlotKey(agent, slot string) Key { return Key{AgentPK(agent), "MEMORY#" + slot} }
 
-// MemoryKeys are the head and both slots.
-func MemoryKeys(agent string) []Key {
-	return []Key{MemoryKey(agent), MemorySlotKey(agent, memorySlots[0]), MemorySlotKey(agent, memorySlots[1])}
-}
-
 // Replace makes a text, of which packed is the compressed form, the current
 // version, and what was current the previous one. The first of the writes is
 // the head's, on the condition that it is still m.

@@ -241,9 +241,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 		return nil, err
 	}
 	now := c.Time.UnixMilli()
-	if a.repeats(&done, agent, now) {
-		c.SetHeader("Idempotent-Replayed", "true")
-		return recovered(c, &p, &done), nil
+	if out := a.repeated(c, &p, &done); out != nil {
+		return out, nil
 	}
 	if recovery.ID == "" || recovery.ExpiresAt <= now {
 		return g.again(ctx, a, agent, used)
@@ -302,9 +301,13 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	return nil, tables.ErrConflict
 }
 
-// repeats reports whether a recovery was this one.
-func (a *attempt) repeats(done *tables.Recovered, agent string, now int64) bool {
-	return done.Pub == a.pub && now <= done.At+repeatFor.Milliseconds() && a.proves(agent)
+// repeated is the first answer again if a recovery was this one; else nil.
+func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *confirmOut {
+	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
+		return nil
+	}
+	c.SetHeader("Idempotent-Replayed", "true")
+	return recovered(c, p, done)
 }
 
 // again answers for a code that went while it was confirmed: it may have been
@@ -320,11 +323,10 @@ func (g access) again(ctx context.Context, a *attempt, agent, used string) (*con
 	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &done)); err != nil {
 		return nil, err
 	}
-	if !a.repeats(&done, agent, c.Time.UnixMilli()) {
-		return nil, badCode()
+	if out := a.repeated(c, &p, &done); out != nil {
+		return out, nil
 	}
-	c.SetHeader("Idempotent-Replayed", "true")
-	return recovered(c, &p, &done), nil
+	return nil, badCode()
 }
 
 // tries are one address's at one code: what counts another, and what holds that

@@ -614,33 +614,12 @@ func TestAKeyThatMovedOn(t *testing.T) {
 	}
 }
 
-// hooked does something before a transaction that writes a certain item.
-type hooked struct {
-	tables.Backend
-	prefix string // of a written sort key
-	hook   func()
-}
-
-func (b *hooked) Commit(ctx context.Context, tx tables.Tx) error {
-	if h := b.hook; h != nil {
-		for _, w := range tx.Writes {
-			if w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, b.prefix) && len(tx.Writes) > 2 {
-				b.hook = nil
-				h()
-				break
-			}
-		}
-	}
-	return b.Backend.Commit(ctx, tx)
-}
-
 // What makes another credential, or says who stands behind the agent, must not
 // outlive the credential that it was made with: here that goes between the read
 // and the write.
 func TestNothingOutlivesItsCredential(t *testing.T) {
 	t.Parallel()
-	h := &hooked{}
-	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { h.Backend = b; return h }})
+	r, m := meddled(t)
 	for i, c := range []struct {
 		what, prefix string
 		ask          func(owner, by, third *transcripts.Agent) *transcripts.Request
@@ -672,11 +651,15 @@ func TestNothingOutlivesItsCredential(t *testing.T) {
 		a := r.join(fmt.Sprintf("own%d", i))
 		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
 		q := c.ask(a, by, third)
-		h.prefix, h.hook = c.prefix, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") }
+		m.once(func(tx tables.Tx) bool { // its own, not the removal's check or the note of a credential's use
+			return len(tx.Writes) > 2 && slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
+				return w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, c.prefix)
+			})
+		}, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") })
 		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
 			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
 		}
-		if h.hook != nil {
+		if !m.done() {
 			t.Errorf("%s: nothing was written", c.what)
 		}
 	}

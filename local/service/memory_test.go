@@ -176,14 +176,14 @@ func TestMemorySizes(t *testing.T) {
 	})
 }
 
-// meddler does something before a slot is read, so many times.
-type meddler struct {
+// overtaker does something before a slot is read, so many times.
+type overtaker struct {
 	tables.Backend
 	times atomic.Int64
 	do    func()
 }
 
-func (m *meddler) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+func (m *overtaker) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if strings.HasPrefix(keys[0].SK, "MEMORY#") && m.times.Add(-1) >= 0 {
 		m.do()
 	}
@@ -193,7 +193,7 @@ func (m *meddler) Get(ctx context.Context, c tables.Consistency, keys ...tables.
 // A reader who has read the head when both slots are written again notices,
 // and answers what is there now; if that goes on, it gives up.
 func TestMemoryWrittenWhileRead(t *testing.T) {
-	m := &meddler{}
+	m := &overtaker{}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
 		m.Backend = b
 		return m

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -222,44 +221,32 @@ func TestRaceOfTagsAndActivity(t *testing.T) {
 	})
 }
 
-// meddled is a table where something happens right before the first commit that
-// writes or checks an item.
-type meddled struct {
-	tables.Backend
-	key    tables.Key
-	before func()
-	once   sync.Once
-}
-
-func (m *meddled) Commit(ctx context.Context, tx tables.Tx) error {
-	if slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == m.key }) {
-		m.once.Do(m.before)
-	}
-	return m.Backend.Commit(ctx, tx)
-}
-
 // An agent that becomes active while it changes its tags stands under the new
 // one at the new hour.
 func TestTagsChangeWhileActive(t *testing.T) {
-	m := &meddled{}
-	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { m.Backend = b; return m }})
+	r, m := meddled(t)
 	fox := r.join("fox")
 	r.advance(time.Hour)
-	m.key = tables.TagKey(fox.ID, "den")
-	m.before = func() {
+	tag := tables.TagKey(fox.ID, "den")
+	m.once(func(tx tables.Tx) bool {
+		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tag })
+	}, func() {
 		if a := r.call(fox, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`); a.Status != 201 {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 		r.drain()
-	}
+	})
 	if a := r.call(fox, "PATCH", "/v1/me", `{"tags":["den"],"now":"digging"}`); a.Status != 200 || a.Text("now") != "digging" {
 		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if !m.done() {
+		t.Fatal("no tag was written")
 	}
 	active := r.item(tables.CountersKey(fox.ID)).Int("last_active")
 	if hour := r.App.Now().Truncate(time.Hour).UnixMilli(); active != hour {
 		t.Fatalf("last active at %d, not %d", active, hour)
 	}
-	if got, want := r.item(m.key).Str("rank_sk"), tables.ActivitySK(time.UnixMilli(active), fox.ID); got != want {
+	if got, want := r.item(tag).Str("rank_sk"), tables.ActivitySK(time.UnixMilli(active), fox.ID); got != want {
 		t.Errorf("the tag stands at %s, not %s", got, want)
 	}
 }

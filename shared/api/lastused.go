@@ -10,8 +10,9 @@ import (
 )
 
 // When a credential was last used is kept to the day: its first request of a
-// day, as far as this process knows, says so after it is answered, in an item
-// beside the credential's, and on the condition that nobody said so before.
+// day, as far as this process knows, says so once its answer is made, in an item
+// among the quotas, where functions that only read may write, and on the
+// condition that nobody said so before.
 
 // usedToday remembers which credentials said so already.
 type usedToday struct {

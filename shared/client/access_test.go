@@ -77,6 +77,7 @@ func TestTokens(t *testing.T) {
 		{client.NewToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
 		{client.NewToken{Label: "c", Days: client.NoExpiry}, "read post jury", 0},
 	} {
+		time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
 		token, err := fox.MintToken(ctx, test.ask)
 		if err != nil || !strings.HasPrefix(token.Value, "ast_") || token.Label != test.ask.Label || strings.Join(token.Scopes, " ") != test.scopes {
 			t.Fatalf("MintToken %+v: %+v, %v", test.ask, token, err)
