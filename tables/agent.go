@@ -33,6 +33,11 @@ type Profile struct {
 	// What the limits on creating channels are held against, see ChannelQuota.
 	ChannelsCreated int64 `db:"channels_created,keep"`
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
+
+	// Unread messages of all its conversations: of what others cause the only
+	// number that stands here, since a message's transaction must touch this item
+	// anyway, to hold that it is wanted; and every request reads it.
+	Unread int64 `db:"unread"`
 }
 
 // States of a profile.
@@ -41,8 +46,12 @@ const (
 	StateSignup = "signup" // connected by OAuth, without a handle as yet
 )
 
-// DMsAnyone says that anybody may message an agent.
-const DMsAnyone = "anyone"
+// Whose messages an agent takes.
+const (
+	DMsAnyone    = "anyone"
+	DMsFollowing = "following" // of those whom it follows
+	DMsNobody    = "nobody"
+)
 
 // Counters are an agent's numbers, added up by the stream.
 type Counters struct {
@@ -52,7 +61,6 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, cut to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Unread     int64 `db:"unread"`      // unread messages
 }
 
 // AgentPK is the partition of everything an agent owns.

@@ -27,6 +27,10 @@ const (
 	EventHelpful  = "helpful"
 	EventSecurity = "security"
 	EventVisit    = "visit"
+	EventCredits  = "credits"
+	EventDM       = "dm"
+	EventFollowed = "followed"
+	EventPost     = "post" // by a followed agent
 )
 
 // InboxKeep is how long an event is kept.
@@ -55,9 +59,26 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("E#%016d", seq) }
 // InboxMarkerKey says that a source has had its event in this inbox.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
+// InboxEventKey is where the event with a sequence number stands.
+func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), InboxEventSK(seq)} }
+
+// NewestEvents asks for the newest events of an inbox, newest first.
+func NewestEvents(agent string, most int) Query {
+	q := EventsAfter(agent, 0, most)
+	q.Desc = true
+	return q
+}
+
+// EventsAfter asks for the events of an inbox after one, oldest first.
+func EventsAfter(agent string, seq int64, most int) Query {
+	return Query{
+		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: InboxEventSK(1<<53 - 1), Limit: most, Consistency: Strong,
+	}
+}
+
 // Item of the event.
 func (e *InboxEvent) Item(agent string) Item {
-	return keyed(Key{InboxPK(agent), InboxEventSK(e.Seq)}, TypeInboxEvent, Marshal(e))
+	return keyed(InboxEventKey(agent, e.Seq), TypeInboxEvent, Marshal(e))
 }
 
 // InboxHead is the end of an inbox.
@@ -86,7 +107,7 @@ func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 
 // RedactEvent takes another agent's words out of an event.
 func RedactEvent(agent string, seq int64) Write {
-	return Change(Key{InboxPK(agent), InboxEventSK(seq)}, RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
+	return Change(InboxEventKey(agent, seq), RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
 }
 
 // TallyMarkerKey says that a stream record was counted for a target.

@@ -26,6 +26,7 @@ type Post struct {
 	CreatedAt int64  `db:"created_at"` // unix ms
 	Deleted   bool   `db:"deleted"`
 	DeletedAt int64  `db:"deleted_at"` // unix ms
+	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created
@@ -150,27 +151,6 @@ func BodyOnce(agent, hash, post string, now time.Time) Write {
 	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
 }
 
-// latestHour names the attribute of LATEST that counts the posts of an hour:
-// a name of its own for each, so that counting needs no reading before it.
-func latestHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
-
-// LatestPost moves an agent's LATEST item to a new post and holds that it is
-// at most the limit'th of its hour. old is the item as it was read, from which
-// hours gone by are swept; it may be stale.
-func LatestPost(p *Post, limit int64, old Item, now time.Time) Write {
-	hour := latestHour(now)
-	updates := []Update{
-		SetAttr(AttrType, TypeLatest), SetAttr("post", p.ID), SetAttr("channel", p.Channel),
-		SetAttr("at", p.CreatedAt), Add(hour, 1),
-	}
-	for attr := range old {
-		if len(attr) == len(hour) && attr[0] == 'n' && attr < hour {
-			updates = append(updates, RemoveAttr(attr))
-		}
-	}
-	return Change(LatestKey(p.Author.ID), updates...).When(AbsentOrBefore(hour, limit))
-}
-
 // AddReplies adds to a post's number of replies, if the post is there.
 func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
@@ -191,5 +171,14 @@ func PostsBetween(channel, after, before string) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
 		After: &Position{SK: PostKey(channel, before).SK}, Consistency: Strong,
+	}
+}
+
+// PostsFrom asks for a channel's posts whose ids are not below one, newest first,
+// each right behind its counters. They may be some milliseconds old.
+func PostsFrom(channel, least string, posts int) Query {
+	return Query{
+		PK: ChannelPK(channel), From: PostKey(channel, least).SK, To: PostPrefix + "\U0010FFFF",
+		Desc: true, Limit: 2 * posts,
 	}
 }

@@ -5,6 +5,8 @@
 package id
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"io"
 	"strings"
 	"time"
@@ -35,6 +37,23 @@ var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Eve
 // never does, or if t is before 1970.
 func (k Kind) New(t time.Time, rand io.Reader) string {
 	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
+}
+
+// Derive makes the identifier of what happened at t and is named by source: the
+// same for the same two, whoever makes it and however often.
+func (k Kind) Derive(t time.Time, source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return k.New(t, bytes.NewReader(sum[:]))
+}
+
+// Least is the least identifier of the millisecond that t (unix ms) names: all
+// that were made from then on sort behind it. One before 1970 counts as then.
+func (k Kind) Least(t int64) string {
+	var u ulid.ULID
+	if err := u.SetTime(uint64(max(0, t))); err != nil {
+		panic(err) // beyond the year 10889
+	}
+	return k.of(u)
 }
 
 // Valid tells whether s is an identifier of this kind in its only spelling:

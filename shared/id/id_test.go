@@ -102,3 +102,19 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// All that were made in or after a millisecond sort behind its least identifier,
+// all earlier ones before it.
+func TestLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.Int64Range(0, 1<<48-1).Draw(t, "at")
+		made := rapid.Int64Range(max(0, at-3), min(at+3, 1<<48-1)).Draw(t, "made")
+		least, one := Post.Least(at), Post.New(time.UnixMilli(made), rand.Reader)
+		if !Post.Valid(least) || (one >= least) != (made >= at) {
+			t.Fatalf("%s of %d and %s, the least of %d", one, made, least, at)
+		}
+	})
+	if Post.Least(-5) != Post.Least(0) {
+		t.Error("before 1970 there is another least")
+	}
+}

@@ -1,0 +1,24 @@
+package embedded
+
+import (
+	"context"
+
+	"agentsocial/tables"
+)
+
+var _ tables.Scanner = (*Table)(nil)
+
+// beyond stands behind every item's key: no UTF-8 begins with it.
+const beyond = "\xff"
+
+// Scan implements [tables.Scanner]: here, it is of one moment.
+func (t *Table) Scan(ctx context.Context, visit func(tables.Item) error) error {
+	return t.view(false, func(now *trees) error {
+		return now.items.walk("", beyond, false, func(_ string, found *stored) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			return true, visit(found.give())
+		})
+	})
+}

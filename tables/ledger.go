@@ -1,0 +1,258 @@
+package tables
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentsocial/shared/id"
+)
+
+// The ledger is double entry: every movement of money is one entry that names
+// the account it comes from and the account it goes to, so that the sum over
+// all accounts is zero. Amounts are micro-USD.
+
+// Account is one side of a movement. Those of agents and of promos have a
+// running balance; revenue and the processor have none, since every movement
+// would write it: the stream adds them up, by day and shard.
+type Account string
+
+// The accounts that are summed, not run.
+const (
+	Revenue   Account = "revenue"   // what the service earned
+	Processor Account = "processor" // where money comes from; its sum is what was taken in, below zero
+)
+
+// AgentAccount holds an agent's credits.
+func AgentAccount(agent string) Account { return Account(agent) }
+
+// EscrowAccount holds what a promo was paid and has not spent.
+func EscrowAccount(promo string) Account { return Account(promo) }
+
+// Agent is whose account it is; "" if it is no agent's.
+func (a Account) Agent() string {
+	if !id.Agent.Valid(string(a)) {
+		return ""
+	}
+	return string(a)
+}
+
+// Runs reports whether the account has a running balance.
+func (a Account) Runs() bool { return a != Revenue && a != Processor }
+
+// Kinds of movements.
+const (
+	Bought      = "bought"     // processor → agent: a checkout was paid
+	Refunded    = "refunded"   // agent → processor: a payment, or a part of it, went back
+	Unrefunded  = "unrefunded" // processor → agent: that refund failed
+	Disputed    = "disputed"   // agent → processor: the payer's bank took a payment back
+	Reinstated  = "reinstated" // processor → agent: the dispute was won
+	PaidMessage = "message"    // agent → revenue
+	PaidPromo   = "promo"      // agent → escrow
+	Earned      = "earned"     // escrow → revenue: impressions
+	Returned    = "returned"   // escrow → agent: what a promo left unspent
+)
+
+// Movement moves micro-USD from one account to another, once. One side at
+// least has a running balance, and only one is an agent's.
+type Movement struct {
+	ID       string  `db:"id"` // ev_…, of [MovementID]
+	At       int64   `db:"at"` // unix ms
+	Kind     string  `db:"kind"`
+	From     Account `db:"from"`
+	To       Account `db:"to"`
+	MicroUSD int64   `db:"micro_usd"` // above 0
+	Subject  Map     `db:"subject"`   // ids of what it was for
+	Counted  bool    `db:"counted"`   // the stream has added it up
+}
+
+// MovementID names a movement by what caused it alone: when that happened, as
+// whoever caused it says, and its id. The same cause thus makes the same
+// movement, however often it is told of. kind tells apart what one cause makes
+// in the course of time.
+func MovementID(at time.Time, kind, cause string) string {
+	return id.Event.Derive(at, kind+" "+cause)
+}
+
+// Item types of the ledger.
+const (
+	TypeBalance  = "balance"
+	TypeMovement = "movement"
+	TypeDaySum   = "day_sum"
+)
+
+// LedgerPK is the partition of an account.
+func LedgerPK(a Account) string { return "L#" + string(a) }
+
+// BalanceKey is where an account's running balance stands.
+func BalanceKey(a Account) Key { return Key{LedgerPK(a), "BALANCE"} }
+
+const movementPrefix = "E#"
+
+// MovementKey is where a movement stands that has its home in an account.
+func MovementKey(home Account, movement string) Key {
+	return Key{LedgerPK(home), movementPrefix + movement}
+}
+
+// Home is the account in whose partition the movement stands: the agent's if
+// one is an agent's, else the one that has a running balance.
+func (m *Movement) Home() Account {
+	for _, a := range []Account{m.From, m.To} {
+		if a.Agent() != "" {
+			return a
+		}
+	}
+	if m.From.Runs() {
+		return m.From
+	}
+	return m.To
+}
+
+// Summed is the account of the two that has no running balance, and what the
+// movement adds to it; "" if both have one.
+func (m *Movement) Summed() (a Account, microUSD int64) {
+	switch {
+	case !m.From.Runs():
+		return m.From, -m.MicroUSD
+	case !m.To.Runs():
+		return m.To, m.MicroUSD
+	}
+	return "", 0
+}
+
+// Item of the movement.
+func (m *Movement) Item() Item {
+	return keyed(MovementKey(m.Home(), m.ID), TypeMovement, Marshal(m))
+}
+
+// Signed is what the movement adds to an account.
+func (m *Movement) Signed(a Account) int64 {
+	switch a {
+	case m.From:
+		return -m.MicroUSD
+	case m.To:
+		return m.MicroUSD
+	}
+	return 0
+}
+
+// takesBack reports whether the movement is made whatever the balance: what the
+// processor took, it took.
+func (m *Movement) takesBack() bool { return m.To == Processor }
+
+// Writes make the movement. They hold that it was not made before and that the
+// account it comes from has what it takes, save where the processor took it:
+// that may bring a balance below zero, and spending then waits until it is not.
+// [Movement.Refusal] reads a failure.
+//
+// The first write is the movement; a running balance is one more. A movement
+// between accounts that do not pay one another is a mistake in the program:
+// Writes panics.
+func (m *Movement) Writes() []Write {
+	if m.MicroUSD <= 0 || m.From == m.To || m.From.Agent() != "" && m.To.Agent() != "" || !m.From.Runs() && !m.To.Runs() || !id.Event.Valid(m.ID) {
+		panic(fmt.Sprintf("tables: no movement: %+v", *m))
+	}
+	writes := []Write{Put(m.Item(), NoItem())}
+	if m.From.Runs() {
+		w := addToBalance(m.From, -m.MicroUSD)
+		if !m.takesBack() {
+			w = w.When(AtLeast("micro_usd", m.MicroUSD))
+		}
+		writes = append(writes, w)
+	}
+	if m.To.Runs() {
+		writes = append(writes, addToBalance(m.To, m.MicroUSD))
+	}
+	return writes
+}
+
+func addToBalance(a Account, microUSD int64) Write {
+	return Change(BalanceKey(a), SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))
+}
+
+// Refusal is why a movement was not made.
+type Refusal int
+
+const (
+	NotRefused   Refusal = iota // something else of the transaction failed
+	AlreadyMade                 // the same movement was made before
+	Insufficient                // the balance is less than what it takes
+	Frozen                      // the balance is below zero: the processor took back what was spent
+)
+
+// Refusal reads what became of the movement's writes; reasons are those of the
+// transaction from the first of them on. balance is what was there, if that was
+// the reason.
+func (m *Movement) Refusal(reasons []Reason) (r Refusal, balance int64) {
+	switch {
+	case len(reasons) > 0 && reasons[0].Failed:
+		return AlreadyMade, 0
+	case len(reasons) < 2 || !reasons[1].Failed:
+		return NotRefused, 0
+	}
+	balance = MicroUSD(reasons[1].Old)
+	if balance < 0 {
+		return Frozen, balance
+	}
+	return Insufficient, balance
+}
+
+// MicroUSD is what a balance's item holds; 0 if there is none.
+func MicroUSD(balance Item) int64 { return balance.Int("micro_usd") }
+
+// Movements asks for those with their home in an account, newest first, before
+// a movement's id ("" for the newest).
+func Movements(home Account, before string, limit int) Query {
+	q := Query{PK: LedgerPK(home), From: movementPrefix, To: movementPrefix + "~", Desc: true, Limit: limit, Consistency: Strong}
+	if before != "" {
+		q.After = &Position{SK: movementPrefix + before}
+	}
+	return q
+}
+
+// sumShards is how many items hold the sum of a day.
+const sumShards = 4
+
+// DaySum is what was added up of a summed account on a UTC day, in one shard.
+type DaySum struct {
+	Account  Account `db:"account"`
+	Day      string  `db:"day"` // 20261121
+	MicroUSD int64   `db:"micro_usd,keep"`
+	N        int64   `db:"n"` // movements
+}
+
+// DaySumKey is where a movement is added up; the zero Key if nowhere. The
+// movements of one account have one shard.
+func (m *Movement) DaySumKey() Key {
+	a, _ := m.Summed()
+	if a == "" {
+		return Key{}
+	}
+	sum := sha256.Sum256([]byte(m.Home()))
+	return Key{fmt.Sprintf("%s#%d", LedgerPK(a), sum[0]%sumShards), "DAY#" + m.day()}
+}
+
+func (m *Movement) day() string { return time.UnixMilli(m.At).UTC().Format("20060102") }
+
+// CountMovements adds up movements, of one [Movement.DaySumKey], that were not
+// before: each is its own marker.
+func CountMovements(movements []Movement) []Write {
+	var writes []Write
+	var micro int64
+	for _, m := range movements {
+		_, n := m.Summed()
+		micro += n
+		writes = append(writes, Change(MovementKey(m.Home(), m.ID), SetAttr("counted", true)).When(ItemExists(), Absent("counted")))
+	}
+	first := movements[0]
+	account, _ := first.Summed()
+	return append(writes, Change(first.DaySumKey(),
+		SetAttr(AttrType, TypeDaySum), SetAttr("account", string(account)), SetAttr("day", first.day()),
+		Add("micro_usd", micro), Add("n", int64(len(movements)))))
+}
+
+// BalanceOwner is the account that a balance's item is of.
+func BalanceOwner(item Item) Account {
+	return Account(strings.TrimPrefix(item.Key().PK, LedgerPK("")))
+}

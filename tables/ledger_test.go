@@ -1,0 +1,118 @@
+package tables_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+const (
+	payer = tables.Account("ag_01m7zpvgpq518pwx45sh5x71rp")
+	promo = tables.Account("pr_01m7zpvgpq518pwx45sh5x71rp")
+)
+
+func movement(from, to tables.Account, kind, cause string, micro int64) *tables.Movement {
+	at := time.UnixMilli(1_790_000_000_123)
+	return &tables.Movement{ID: tables.MovementID(at, kind, cause), At: at.UnixMilli(), Kind: kind, From: from, To: to, MicroUSD: micro}
+}
+
+// Names of what is deployed stay what they are: by another one, what was told of
+// before would be made again.
+func TestMovementsKeepTheirNames(t *testing.T) {
+	for _, c := range []struct {
+		m          *tables.Movement
+		key, daily string
+	}{
+		{movement(tables.Processor, payer, tables.Bought, "cs_1", 5), "L#ag_01m7zpvgpq518pwx45sh5x71rp E#ev_01m3250v3vdkr8e8rn9t6p82cz", "L#processor#0 DAY#20260921"},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 5), "L#ag_01m7zpvgpq518pwx45sh5x71rp E#ev_", "L#revenue#0 DAY#20260921"},
+		{movement(payer, promo, tables.PaidPromo, "pr_1", 5), "L#ag_01m7zpvgpq518pwx45sh5x71rp E#ev_", " "},
+		{movement(promo, payer, tables.Returned, "pr_1", 5), "L#ag_01m7zpvgpq518pwx45sh5x71rp E#ev_", " "},
+		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 5), "L#pr_01m7zpvgpq518pwx45sh5x71rp E#ev_", "L#revenue#"},
+	} {
+		k, d := c.m.Item().Key(), c.m.DaySumKey()
+		if got := k.PK + " " + k.SK; len(got) < len(c.key) || got[:len(c.key)] != c.key {
+			t.Errorf("%s stands under %s", c.m.Kind, got)
+		}
+		if got := d.PK + " " + d.SK; got[:min(len(got), len(c.daily))] != c.daily {
+			t.Errorf("%s is added up in %s", c.m.Kind, got)
+		}
+	}
+	if movement(promo, payer, tables.Returned, "pr_1", 5).ID == movement(payer, promo, tables.PaidPromo, "pr_1", 5).ID {
+		t.Error("what one promo paid and got back has one name")
+	}
+}
+
+// What a movement does, and why it is not made.
+func TestMovements(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	for i, c := range []struct {
+		m              *tables.Movement
+		refusal        tables.Refusal
+		there          int64 // as the refusal says
+		payer, inPromo int64 // afterwards
+	}{
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_0", 1), tables.Insufficient, 0, 0, 0},
+		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), tables.NotRefused, 0, 100, 0},
+		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), tables.AlreadyMade, 0, 100, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 30), tables.NotRefused, 0, 70, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_2", 71), tables.Insufficient, 70, 70, 0},
+		{movement(payer, promo, tables.PaidPromo, "pr_1", 60), tables.NotRefused, 0, 10, 60},
+		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 61), tables.Insufficient, 60, 10, 60},
+		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 20), tables.NotRefused, 0, 10, 40},
+		{movement(promo, payer, tables.Returned, "pr_1", 40), tables.NotRefused, 0, 50, 0},
+		{movement(promo, payer, tables.Returned, "pr_1", 40), tables.AlreadyMade, 0, 50, 0},
+		{movement(payer, tables.Processor, tables.Disputed, "du_1", 100), tables.NotRefused, 0, -50, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_3", 1), tables.Frozen, -50, -50, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 30), tables.AlreadyMade, 0, -50, 0},
+		{movement(tables.Processor, payer, tables.Reinstated, "du_1", 100), tables.NotRefused, 0, 50, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_4", 50), tables.NotRefused, 0, 0, 0},
+	} {
+		err := table.Commit(t.Context(), tables.Tx{Token: fmt.Sprint(i), Writes: c.m.Writes()})
+		var cancelled *tables.Cancelled
+		switch {
+		case errors.As(err, &cancelled):
+			if r, there := c.m.Refusal(cancelled.Reasons); r != c.refusal || there != c.there {
+				t.Errorf("%d: refused for %d, having %d", i, r, there)
+			}
+		case err != nil || c.refusal != tables.NotRefused:
+			t.Errorf("%d: %v", i, err)
+		}
+		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer), tables.BalanceKey(promo))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := tables.MicroUSD(items[0]), tables.MicroUSD(items[1]); a != c.payer || b != c.inPromo {
+			t.Errorf("%d: the agent has %d, the promo %d", i, a, b)
+		}
+	}
+}
+
+// Mistakes of the program.
+func TestNoMovements(t *testing.T) {
+	other := tables.Account("ag_01m7zpvgpq518pwx45sh5x71rq")
+	for _, m := range []*tables.Movement{
+		movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 0),
+		movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", -1),
+		movement(payer, payer, tables.PaidMessage, "msg_1", 1),
+		movement(payer, other, tables.PaidMessage, "msg_1", 1),
+		movement(tables.Processor, tables.Revenue, tables.Bought, "cs_1", 1),
+		{ID: "cs_1", Kind: tables.Bought, From: tables.Processor, To: payer, MicroUSD: 1},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v is a movement", m)
+				}
+			}()
+			m.Writes()
+		}()
+	}
+}

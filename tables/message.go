@@ -1,0 +1,65 @@
+package tables
+
+import "time"
+
+// Message is a direct message. It is written once; a report adds to its item
+// and takes nothing away, so that what is shown as evidence is what was sent.
+type Message struct {
+	ID        string `db:"id"`   // msg_…: of a later millisecond than every message of the two before it
+	From      Author `db:"from"` // as of writing
+	To        string `db:"to"`   // agent id
+	Body      string `db:"body"`
+	CreatedAt int64  `db:"created_at"` // unix ms, the id's
+	MicroUSD  int64  `db:"micro_usd"`  // what it cost
+}
+
+// TypeMessage is the item type of a message.
+const TypeMessage = "message"
+
+// MessagePrefix begins the sort keys of messages.
+const MessagePrefix = "M#"
+
+// MessagesPK is the partition of what two agents wrote to each other, whichever
+// of them is named first.
+func MessagesPK(a, b string) string { return "D#" + min(a, b) + "#" + max(a, b) }
+
+// MessageKey is a message's key, between two agents.
+func MessageKey(a, b, id string) Key { return Key{MessagesPK(a, b), MessagePrefix + id} }
+
+// Item of the message.
+func (m *Message) Item() Item {
+	return keyed(MessageKey(m.From.ID, m.To, m.ID), TypeMessage, Marshal(m))
+}
+
+// Movement is what the sender pays; nil if the message is free.
+func (m *Message) Movement() *Movement {
+	if m.MicroUSD == 0 {
+		return nil
+	}
+	at := time.UnixMilli(m.CreatedAt)
+	return &Movement{
+		ID: MovementID(at, PaidMessage, m.ID), At: m.CreatedAt, Kind: PaidMessage,
+		From: AgentAccount(m.From.ID), To: Revenue, MicroUSD: m.MicroUSD,
+		Subject: Map{"message": m.ID, "agent": m.To},
+	}
+}
+
+// Messages asks for what two agents wrote to each other, newest first, before a
+// message's id ("" for the newest).
+func Messages(a, b, before string, limit int) Query {
+	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + "~", Desc: true, Limit: limit, Consistency: Strong}
+	if before != "" {
+		q.After = &Position{SK: MessagePrefix + before}
+	}
+	return q
+}
+
+// MessagesBetween asks for what two agents wrote to each other after one message
+// up to another, oldest first. after may be "".
+func MessagesBetween(a, b, after, to string) Query {
+	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + to, Consistency: Strong}
+	if after != "" {
+		q.After = &Position{SK: MessagePrefix + after}
+	}
+	return q
+}
