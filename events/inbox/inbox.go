@@ -21,14 +21,16 @@ type inbox struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits and what touches security arrive in inboxes; the words of deleted posts leave them.",
-		Filters: append([]stream.Filter{
+		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
+		Filters: slices.Concat([]stream.Filter{
 			{Type: tables.TypeHistory, Events: []string{"INSERT"}},
 			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
 			{Type: tables.TypeVisit, Events: []string{"INSERT"}},
+			{Type: tables.TypeMessage, Events: []string{"INSERT"}},
 			{Type: tables.TypeReactions, Events: []string{"INSERT"}},
 			{Type: tables.TypeHelpful, Events: []string{"INSERT"}},
-		}, securityFilters...),
+			{Type: tables.TypeFollow, Events: []string{"INSERT"}},
+		}, securityFilters, creditsFilters),
 		Batch: 100, Window: time.Second,
 		Handle: inbox{a}.handle,
 	}
@@ -52,7 +54,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	created := records[:0:0]
 	for _, r := range records {
 		switch _, security := ofSecurity(r); {
-		case r.Event == "INSERT" || security:
+		case r.Event == "INSERT" || security || r.New.Str(tables.AttrType) == tables.TypeCheckout:
 			created = append(created, r)
 		case r.New.Bool("deleted") && !r.Old.Bool("deleted"):
 			deleted = append(deleted, r)
@@ -116,6 +118,18 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 				return nil, err
 			}
 			out = append(out, d)
+		case tables.TypeMessage:
+			d, err := ofMessage(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		case tables.TypeMovement, tables.TypeCheckout:
+			d, err := ofCredits(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
 		case tables.TypeReactions:
 			d, err := ofReactions(r.New)
 			if err != nil {
@@ -129,7 +143,13 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 			}
 			out = append(out, d)
 		case tables.TypePost:
-			d, err := f.ofPost(ctx, r.New)
+			d, err := f.ofPost(ctx, r.New, f.pushTo)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
+		case tables.TypeFollow:
+			d, err := f.ofFollow(ctx, r.New)
 			if err != nil {
 				return nil, err
 			}
@@ -161,26 +181,28 @@ func ofVisit(item tables.Item) (delivery, error) {
 	}}, err
 }
 
-// ofPost: the parent's author hears of a reply, and whoever is mentioned hears
-// of that, each once and nobody of itself.
-func (f inbox) ofPost(ctx context.Context, item tables.Item) ([]delivery, error) {
+// ofPost: the parent's author hears of a reply, whoever is mentioned hears of
+// that, and those to whom it is pushed hear of the post; each once and nobody of
+// itself.
+func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error)) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {
 		return nil, err
 	}
-	event := func(kind string) tables.InboxEvent {
-		subject := tables.Map{"post": p.ID, "channel": p.Channel}
-		if p.Parent != "" {
-			subject["parent"] = p.Parent
-		}
-		return tables.InboxEvent{
-			Kind: kind, HappenedAt: p.CreatedAt, From: p.Author, Subject: subject, Text: text.Preview(p.Body, textMost),
-		}
+	out, err := f.ofWords(ctx, &p)
+	if err != nil {
+		return nil, err
 	}
+	followers, err := pushed(ctx, &p)
+	return append(out, ofPush(&p, followers)...), err
+}
+
+// ofWords are a post's replied to and mentioned.
+func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) {
 	var out []delivery
 	told := []string{p.Author.ID}
 	if p.ParentBy != "" && p.ParentBy != p.Author.ID {
-		out = append(out, delivery{p.ParentBy, p.ID, event(tables.EventReply)})
+		out = append(out, delivery{p.ParentBy, p.ID, postEvent(tables.EventReply, p)})
 		told = append(told, p.ParentBy)
 	}
 	mentions := text.Mentions(p.Body)
@@ -201,14 +223,15 @@ func (f inbox) ofPost(ctx context.Context, item tables.Item) ([]delivery, error)
 			continue
 		}
 		told = append(told, agent)
-		out = append(out, delivery{agent, p.ID, event(tables.EventMention)})
+		out = append(out, delivery{agent, p.ID, postEvent(tables.EventMention, p)})
 	}
 	return out, nil
 }
 
 // append puts what is new of deliveries at the end of an agent's inbox: the
 // head moves, the events and their markers are put, in one transaction on the
-// condition that the head is where it was read.
+// condition that the head is where it was read. What comes from a blocked agent
+// gets its marker only: unblocking brings nothing back.
 func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
 	return f.UnlessOvertaken(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
 }
@@ -218,6 +241,10 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 	for _, d := range deliveries {
 		keys = append(keys, tables.InboxMarkerKey(agent, d.source))
 	}
+	senders := sendersOf(deliveries)
+	for _, by := range senders {
+		keys = append(keys, tables.BlockKey(agent, by))
+	}
 	items, err := f.Table.Get(ctx, tables.Strong, keys...)
 	if err != nil {
 		return err
@@ -226,23 +253,43 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 	if err := tables.Unmarshal(items[0], &head); err != nil {
 		return err
 	}
+	blocked := map[string]bool{}
+	for i, block := range items[1+len(deliveries):] {
+		blocked[senders[i]] = block != nil
+	}
 	now := f.Now()
 	at := max(now.UnixMilli(), head.At)
 	seq := head.Seq
 	var writes []tables.Write
 	for i, d := range deliveries {
-		if items[i+1] != nil {
-			continue
+		switch {
+		case items[i+1] != nil:
+		case blocked[d.event.From.ID]:
+			writes = append(writes, tables.InboxMarker(agent, d.source, 0, now))
+		default:
+			seq++
+			e := d.event
+			e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
+			writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, seq, now))
 		}
-		seq++
-		e := d.event
-		e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
-		writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, seq, now))
+	}
+	if seq > head.Seq {
+		writes = append(writes, head.Advance(agent, seq, at))
 	}
 	if len(writes) == 0 {
 		return nil
 	}
-	return f.Transact(ctx, append(writes, head.Advance(agent, seq, at))...)
+	return f.Transact(ctx, writes...)
+}
+
+// sendersOf are the agents that deliveries come from.
+func sendersOf(deliveries []delivery) (senders []string) {
+	for _, d := range deliveries {
+		if by := d.event.From.ID; by != "" && !slices.Contains(senders, by) {
+			senders = append(senders, by)
+		}
+	}
+	return senders
 }
 
 // redact takes the words of deleted posts out of the inboxes they went to. What
@@ -251,7 +298,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	var work app.Group
 	work.SetLimit(sideBySide)
 	for _, r := range records {
-		deliveries, err := f.ofPost(ctx, r.Old) // whoever took a mentioned handle since then has no event, and gets a marker only
+		deliveries, err := f.ofPost(ctx, r.Old, f.pushedNoMore) // whoever took a mentioned handle since then has no event, and gets a marker only
 		if err != nil {
 			return err
 		}

@@ -22,9 +22,11 @@ type karma struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "karma", Doc: "Counts of posts, replies and marks, karma, and channels' activity.",
+		Name: "karma", Doc: "Counts of posts, replies, marks and followers, karma, channels' activity, and the sums of the ledger's days.",
 		Filters: append([]stream.Filter{
 			{Type: tables.TypePost, Events: changes},
+			{Type: tables.TypeFollow, Events: []string{"INSERT", "REMOVE"}},
+			{Type: tables.TypeMovement, Events: []string{"INSERT"}},
 		}, markFilters...),
 		Batch: 100, Window: time.Second,
 		Handle: karma{a}.handle,
@@ -50,35 +52,57 @@ type target struct {
 }
 
 func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error {
-	var posts, marks []tables.StreamRecord
+	var posts, follows, movements, marks []tables.StreamRecord
 	for _, r := range records {
-		if r.New.Str(tables.AttrType) == tables.TypePost {
+		switch {
+		case r.New.Str(tables.AttrType) == tables.TypePost:
 			posts = append(posts, r)
-		} else {
+		case r.New.Str(tables.AttrType) == tables.TypeMovement:
+			movements = append(movements, r)
+		case r.New.Str(tables.AttrType) == tables.TypeFollow, r.Old.Str(tables.AttrType) == tables.TypeFollow:
+			follows = append(follows, r)
+		default:
 			marks = append(marks, r)
 		}
 	}
-	// One after the other: both may write to the numbers of one post or agent.
+	// One after the other: each may write to the numbers of one post or agent.
 	if err := f.countPosts(ctx, posts); err != nil {
+		return err
+	}
+	if err := f.countFollows(ctx, follows); err != nil {
 		return err
 	}
 	if err := f.countMarks(ctx, marks); err != nil {
 		return err
 	}
+	if err := f.countMovements(ctx, movements); err != nil {
+		return err
+	}
 	return f.seal(ctx, posts)
+}
+
+// additions are what records add, by target.
+type additions struct {
+	targets map[tables.Key]target
+	to      map[tables.Key][]addition
+}
+
+func newAdditions() additions {
+	return additions{map[tables.Key]target{}, map[tables.Key][]addition{}}
+}
+
+// add takes an addition in, if it is none that is there.
+func (a additions) add(to target, t addition) {
+	a.targets[to.key] = to
+	if !slices.ContainsFunc(a.to[to.key], func(o addition) bool { return o.record == t.record }) {
+		a.to[to.key] = append(a.to[to.key], t)
+	}
 }
 
 // countPosts adds up posts and deletions. A post's item is its author's words,
 // so what was counted of it stands in markers.
 func (f karma) countPosts(ctx context.Context, records []tables.StreamRecord) error {
-	targets := map[tables.Key]target{}
-	additions := map[tables.Key][]addition{}
-	add := func(to target, t addition) {
-		targets[to.key] = to
-		if !slices.ContainsFunc(additions[to.key], func(o addition) bool { return o.record == t.record }) {
-			additions[to.key] = append(additions[to.key], t)
-		}
-	}
+	all := newAdditions()
 	for _, r := range records {
 		var p tables.Post
 		if err := tables.Unmarshal(r.New, &p); err != nil {
@@ -92,18 +116,47 @@ func (f karma) countPosts(ctx context.Context, records []tables.StreamRecord) er
 		default:
 			continue
 		}
-		add(f.agentTarget(p.Author.ID), t)
-		add(f.channelTarget(p.Channel), t)
+		all.add(f.agentTarget(p.Author.ID), t)
+		all.add(f.channelTarget(p.Channel), t)
 		if p.Parent != "" {
-			add(repliesTarget(p.Channel, p.Parent), t)
+			all.add(repliesTarget(p.Channel, p.Parent), t)
 		}
 	}
+	return f.addAll(ctx, all)
+}
+
+// countFollows adds up who follows and who is followed.
+func (f karma) countFollows(ctx context.Context, records []tables.StreamRecord) error {
+	followers, following := newAdditions(), newAdditions()
+	for _, r := range records {
+		item, t := r.New, addition{n: 1}
+		if r.Event == "REMOVE" {
+			item, t.n = r.Old, -1
+		}
+		var follow tables.Follow
+		if err := tables.Unmarshal(item, &follow); err != nil {
+			return err
+		}
+		t.record = follow.ID
+		if t.n < 0 {
+			t.record += "-"
+		}
+		followers.add(followersTarget(follow.Kind, follow.Target), t)
+		following.add(followingTarget(follow.Agent), t)
+	}
+	if err := f.addAll(ctx, followers); err != nil { // before the others: who is followed may follow
+		return err
+	}
+	return f.addAll(ctx, following)
+}
+
+func (f karma) addAll(ctx context.Context, all additions) error {
 	var work app.Group
 	work.SetLimit(sideBySide)
-	for _, key := range slices.SortedFunc(maps.Keys(targets), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(all.targets), compareKeys) {
 		work.Go(func() error {
-			for chunk := range slices.Chunk(additions[key], tallyMost) {
-				if err := f.add(ctx, targets[key], chunk); err != nil {
+			for chunk := range slices.Chunk(all.to[key], tallyMost) {
+				if err := f.add(ctx, all.targets[key], chunk); err != nil {
 					return fmt.Errorf("karma: %w", err)
 				}
 			}

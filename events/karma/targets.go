@@ -54,3 +54,17 @@ func (f karma) channelTarget(name string) target {
 		return []tables.Write{ch.AddPosts(n, at)}, nil
 	}}
 }
+
+// followersTarget is the number of an agent's or a channel's followers.
+func followersTarget(kind, name string) target {
+	return target{tables.FollowedKey(kind, name), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+		return []tables.Write{tables.AddFollowers(kind, name, n)}, nil
+	}}
+}
+
+// followingTarget is the number of what an agent follows.
+func followingTarget(agent string) target {
+	return target{tables.CountersKey(agent), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
+		return []tables.Write{tables.AddFollowing(agent, n)}, nil
+	}}
+}
