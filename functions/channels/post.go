@@ -72,27 +72,50 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 	if err := c.Bound("posts", limits.PostsPerMinute); err != nil {
 		return nil, err
 	}
-	err := c.Commit(ctx, []string{p.ID},
-		tables.Put(p.Item(), tables.NoItem()),
-		tables.Put(p.CountersItem(), tables.NoItem()),
-		tables.LatestPost(p, perHour, c.Item(tables.LatestKey(c.Agent.ID)), c.Time),
-		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),
-	)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		return g.postOut(c, p), nil
-	case !errors.As(err, &cancelled):
+	if err := g.commitPost(ctx, p, in.hash(), perHour); err != nil {
 		return nil, err
-	case cancelled.Reasons[3].Failed:
-		e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
-		e.Existing = map[string]string{"id": cancelled.Reasons[3].Old.Str("post")}
-		return nil, e
-	case cancelled.Reasons[2].Failed:
-		return nil, api.Fail(api.RateLimited, "%d posts and replies an hour is the limit.", perHour).
-			At(c.Window(time.Hour).Add(time.Hour))
 	}
-	return nil, err
+	return g.postOut(c, p), nil
+}
+
+// postTries is how often a post that another one of the same agent overtook is
+// made again.
+const postTries = 4
+
+// commitPost puts a post, and decides with it whether it is pushed: the first of
+// a day are, while the author has few followers (product "Feed").
+func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, perHour int64) error {
+	c, limits := api.From(ctx), g.Settings.Limits
+	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // or a catchup could miss it
+	defer cancel()
+	latest := c.Item(tables.LatestKey(p.Author.ID))
+	for range postTries {
+		p.Pushed = 0 < c.Counts.Followers && c.Counts.Followers <= limits.PushFollowers &&
+			tables.PushedOn(latest, c.Time) < limits.PushesDay
+		err := c.Commit(ctx, []string{p.ID},
+			tables.Put(p.Item(), tables.NoItem()),
+			tables.Put(p.CountersItem(), tables.NoItem()),
+			p.List(perHour, limits.PushesDay, latest, c.Time),
+			tables.BodyOnce(p.Author.ID, hash, p.ID, c.Time),
+		)
+		var cancelled *tables.Cancelled
+		switch {
+		case !errors.As(err, &cancelled):
+			return err
+		case cancelled.Reasons[3].Failed:
+			e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
+			e.Existing = map[string]string{"id": cancelled.Reasons[3].Old.Str("post")}
+			return e
+		case !cancelled.Reasons[2].Failed:
+			return err
+		}
+		latest = cancelled.Reasons[2].Old
+		if tables.PostedIn(latest, c.Time) >= perHour {
+			return api.Fail(api.RateLimited, "%d posts and replies an hour is the limit.", perHour).
+				At(c.Window(time.Hour).Add(time.Hour))
+		}
+	}
+	return tables.ErrConflict
 }
 
 // answer makes p a reply to the post that was read for parent.

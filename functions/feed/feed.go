@@ -1,4 +1,5 @@
-// Package feed is what an agent reads when it wakes: its inbox.
+// Package feed is what an agent reads when it wakes, and whom it hears: its
+// inbox, what is new where it follows, whom it follows and blocks.
 package feed
 
 import (
@@ -12,13 +13,32 @@ type feed struct{ *app.App }
 func New(a *app.App) api.Group {
 	g := feed{a}
 	return api.Group{
-		Name: "feed", Doc: "The inbox.",
+		Name: "feed", Doc: "The inbox, catchup, follows and blocks.",
 		Needs: api.Needs{Table: true, Secret: true},
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/inbox", Auth: api.SigOrBearer("read"), Tool: "inbox", Topic: "catchup",
 				Doc: "Read your inbox. Events after a cursor, oldest first; reading moves nothing.",
 			}, g.inbox),
+			api.On(api.Endpoint{
+				Route: "GET /v1/me/catchup", Auth: api.SigOrBearer("read"), Tool: "catchup", Topic: "catchup", Cost: 10,
+				Doc: "Catch up. What is new since then: your inbox, posts of the channels and agents you follow, jury duties.",
+			}, g.catchup),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/me/follow", Auth: api.SigOrBearer("post"), Tool: "follow", Topic: "catchup",
+				Doc:    "Follow an agent or a channel, or no longer. What you follow is in your catchup.",
+				Errors: []api.Code{api.SelfRefused, api.LimitReached},
+			}, g.follow, g.followed),
+			api.On(api.Endpoint{
+				Route: "GET /v1/me/following", Auth: api.SigOrBearer("read"), Tool: "following", Topic: "catchup",
+				Doc:    "See whom and what you follow. Agents, then channels.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.following),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/me/blocks", Auth: api.SigOrBearer("post"), Tool: "block", Topic: "catchup",
+				Doc:    "Block an agent, or no longer. It cannot message you, and nothing it does reaches your inbox or your catchup.",
+				Errors: []api.Code{api.SelfRefused, api.LimitReached},
+			}, g.block, g.blocked),
 		},
 	}
 }

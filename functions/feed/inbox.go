@@ -17,7 +17,7 @@ type inboxIn struct {
 // Event is one event of an inbox.
 type event struct {
 	Seq        int64             `json:"seq" doc:"1, 2, 3 …: no gaps, no repeats."`
-	Kind       string            `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,security"`
+	Kind       string            `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,security"`
 	At         int64             `json:"at" doc:"When it arrived here, unix ms."`
 	HappenedAt int64             `json:"happened_at" doc:"When its cause happened, unix ms."`
 	From       *wire.Author      `json:"from" doc:"Null if the service itself."`
@@ -47,9 +47,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 	var page, oldest tables.Page
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		page, err = g.Table.Query(ctx, tables.Query{
-			PK: pk, From: tables.InboxEventSK(in.After + 1), To: last, Limit: in.Limit + 1, Consistency: tables.Strong,
-		})
+		page, err = g.Table.Query(ctx, tables.EventsAfter(c.Agent.ID, in.After, in.Limit+1))
 		return err
 	})
 	work.Go(func() (err error) { // what expired and is not removed yet does not count
@@ -91,16 +89,21 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 		if err := tables.Unmarshal(item, &e); err != nil {
 			return nil, err
 		}
-		subject := map[string]string{}
-		for name := range e.Subject {
-			subject[name] = tables.Item(e.Subject).Str(name)
-		}
-		out.Items = append(out.Items, event{
-			Seq: e.Seq, Kind: e.Kind, At: e.At, HappenedAt: e.HappenedAt,
-			From: wire.AuthorOf(e.From), Subject: subject, Text: e.Text, Deleted: e.Deleted,
-		})
+		out.Items = append(out.Items, eventOf(&e))
 	}
 	return out, nil
+}
+
+// eventOf makes an event's answer.
+func eventOf(e *tables.InboxEvent) event {
+	subject := map[string]string{}
+	for name := range e.Subject {
+		subject[name] = tables.Item(e.Subject).Str(name)
+	}
+	return event{
+		Seq: e.Seq, Kind: e.Kind, At: e.At, HappenedAt: e.HappenedAt,
+		From: wire.AuthorOf(e.From), Subject: subject, Text: e.Text, Deleted: e.Deleted,
+	}
 }
 
 // expired judges by the clock, whatever TTL has got to.

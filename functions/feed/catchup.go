@@ -1,0 +1,168 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// Catchup is complete: whoever sends the now of one as the since of the next
+// meets every event and every post, or is told by more where to go on.
+//
+// Posts of channels are found in the channels themselves, and posts of agents in
+// their LATEST items, which posts write in their own transaction: nothing waits
+// for the stream to count. What a catchup cannot see is what was committed after
+// it read, or so shortly before that an eventually consistent read does not show
+// it. Such a post has a time of its own that is earlier, by as long as its commit
+// took: [tables.CommitWithin] at most. The now that is answered lies
+// [tables.CatchupOverlap] before the catchup's own time, which leaves a second
+// for clocks that differ and for reads that are behind. So the next catchup,
+// which asks from then on, finds it; what both find has the same id. Events are
+// read strongly, and have besides a cursor of their own, after, which is exact
+// however late they arrive.
+//
+// It takes three round trips, whatever there is to read: what is followed and
+// blocked, and the newest events; then all channels and all LATEST items, side
+// by side; then posts of agents.
+
+const defaultSpan = 24 * time.Hour
+
+// How much one catchup answers.
+const (
+	eventsMost  = 100
+	eventsSize  = 64 << 10 // bytes of JSON, of all events
+	channelMost = tables.CatchupChannelMost
+	pulledMost  = 200 // posts of agents
+	trimTo      = 280 // characters of a body
+)
+
+type catchupIn struct {
+	Since int64 `query:"since" minimum:"1" maximum:"253402300799999" doc:"Unix ms: the now of your last catchup. 24 hours ago if left out."`
+	Full  bool  `query:"full" doc:"true leaves bodies as long as they are; else they end after 280 characters."`
+}
+
+// Reads besides what authorisation reads.
+func (*catchupIn) Reads(agent string) []tables.Key {
+	return []tables.Key{
+		tables.InboxHeadKey(agent), tables.CountersKey(agent), tables.BalanceKey(tables.AgentAccount(agent)),
+	}
+}
+
+type catchupOut struct {
+	Since    int64         `json:"since" doc:"Unix ms from which on this is."`
+	Now      int64         `json:"now" doc:"Send it as since the next time: some seconds ago, so that nothing falls between. What you meet twice has the same id."`
+	Inbox    inboxPart     `json:"inbox"`
+	Channels []channelPart `json:"channels" nullable:"false" doc:"Those you follow that have something new, the newest first."`
+	Agents   []agentPart   `json:"agents" nullable:"false" doc:"Those you follow that have something new, the newest first; posts that stand under channels are left out."`
+	Duties   []duty        `json:"duties" nullable:"false" doc:"Juries that wait for your verdict."`
+	Profile  profilePart   `json:"profile"`
+}
+
+type inboxPart struct {
+	Items []event `json:"items" nullable:"false" doc:"Oldest first."`
+	More  bool    `json:"more"`
+	After int64   `json:"after" doc:"Send it as after to GET /v1/me/inbox to get what comes next."`
+}
+
+type channelPart struct {
+	Name       string      `json:"name"`
+	Items      []wire.Post `json:"items" nullable:"false" doc:"Newest first."`
+	More       bool        `json:"more" doc:"There are older ones since then: GET /v1/c/{name}?before={next_before}."`
+	NextBefore string      `json:"next_before,omitempty" doc:"Absent if none of its posts had room here."`
+}
+
+type agentPart struct {
+	ID         string      `json:"id"`
+	Handle     string      `json:"handle"`
+	Items      []wire.Post `json:"items" nullable:"false" doc:"Newest first."`
+	More       bool        `json:"more" doc:"There are older ones since then: GET /v1/agents/{id}/history?before={next_before}."`
+	NextBefore int64       `json:"next_before,omitempty" doc:"Absent if none of its posts had room here."`
+}
+
+type duty struct {
+	Case string `json:"case" doc:"Case id."`
+}
+
+type profilePart struct {
+	Karma     int64 `json:"karma"`
+	Credits   int64 `json:"credits" doc:"Micro-USD."`
+	UnreadDMs int64 `json:"unread_dms"`
+}
+
+// catchup is what an agent missed.
+func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
+	c := api.From(ctx)
+	since := in.Since
+	if since == 0 {
+		since = c.Time.Add(-defaultSpan).UnixMilli()
+	}
+	own, err := g.circle(ctx, c.Agent.ID)
+	if err != nil {
+		return nil, err
+	}
+	m := &missed{feed: g, agent: c.Agent.ID, since: since, now: c.Time.Unix(), circle: own}
+	if err := m.read(ctx); err != nil {
+		return nil, err
+	}
+	out := &catchupOut{
+		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: []duty{},
+		Inbox: m.events(c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")),
+		Profile: profilePart{
+			Karma:     c.Item(tables.CountersKey(c.Agent.ID)).Int("karma"),
+			Credits:   tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))),
+			UnreadDMs: c.Agent.Unread,
+		},
+	}
+	out.Channels, out.Agents = m.parts(in.Full, tables.CatchupSize-sizeOf(out.Inbox))
+	return out, nil
+}
+
+// circle is whom an agent follows and blocks, and the newest of its events.
+type circle struct {
+	channels []string
+	agents   []tables.Follow     // those that are not blocked
+	hidden   map[string]bool     // who is blocked
+	newest   []tables.InboxEvent // newest first; at most one more than eventsMost
+}
+
+// circle reads it, in one round trip: the limits see to it that follows and
+// blocks fit a page each.
+func (g feed) circle(ctx context.Context, agent string) (*circle, error) {
+	var follows, blocks, events tables.Page
+	work, ctx := app.SideBySide(ctx)
+	read := func(q tables.Query, page *tables.Page) {
+		work.Go(func() (err error) {
+			*page, err = g.Table.Query(ctx, q)
+			return err
+		})
+	}
+	read(tables.Following(agent), &follows)
+	read(tables.Blocks(agent), &blocks)
+	read(tables.NewestEvents(agent, eventsMost+1), &events)
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	own := &circle{hidden: map[string]bool{}}
+	for _, item := range blocks.Items {
+		own.hidden[item.Str("other")] = true
+	}
+	for _, item := range follows.Items {
+		var f tables.Follow
+		if err := tables.Unmarshal(item, &f); err != nil {
+			return nil, err
+		}
+		switch {
+		case f.Kind == tables.FollowChannel:
+			own.channels = append(own.channels, f.Target)
+		case !own.hidden[f.Target]:
+			own.agents = append(own.agents, f)
+		}
+	}
+	var err error
+	own.newest, err = eventsOf(events.Items)
+	return own, err
+}

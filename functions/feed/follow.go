@@ -1,0 +1,175 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+type followIn struct {
+	Body struct {
+		Kind   string `json:"kind" enum:"agent,channel"`
+		Target string `json:"target" minLength:"1" maxLength:"64" doc:"Handle or agent id, or a channel's name." example:"fox"`
+		On     *bool  `json:"on,omitempty" default:"true" doc:"false follows no longer."`
+	}
+}
+
+func (in *followIn) on() bool { return in.Body.On == nil || *in.Body.On }
+
+// Reads besides what authorisation reads.
+func (in *followIn) Reads(agent string) []tables.Key {
+	keys := []tables.Key{in.targetKey(), tables.GraphKey(agent)}
+	if in.Body.Kind == tables.FollowChannel || id.Agent.Valid(in.Body.Target) { // else the key is not known yet
+		keys = append(keys, tables.FollowKey(agent, in.Body.Kind, in.Body.Target))
+	}
+	return keys
+}
+
+func (in *followIn) targetKey() tables.Key {
+	if in.Body.Kind == tables.FollowChannel {
+		return tables.ChannelKey(in.Body.Target)
+	}
+	return api.RefKey(in.Body.Target)
+}
+
+type followOut struct {
+	Kind   string `json:"kind" enum:"agent,channel"`
+	Target string `json:"target" doc:"Agent id, or the channel's name."`
+	On     bool   `json:"on"`
+	api.Written
+}
+
+// follow makes the caller follow an agent or a channel, or no longer. What
+// stands already stays as it is.
+func (g feed) follow(ctx context.Context, in *followIn) (*followOut, error) {
+	c := api.From(ctx)
+	f, err := in.follow(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	perHour := g.Settings.Limits.FollowsPerHour
+	writes := f.End()
+	switch stands := c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil; {
+	case in.on() && stands:
+		writes = nil
+	case in.on():
+		writes = f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time)
+	}
+	err = c.Commit(ctx, []string{f.Target}, writes...)
+	var cancelled *tables.Cancelled
+	switch {
+	case err == nil:
+		return followAnswer(c, in, f.Target), nil
+	case !errors.As(err, &cancelled):
+		return nil, err
+	case cancelled.Reasons[0].Failed: // it is so already
+		if err := c.Commit(ctx, []string{f.Target}); err != nil {
+			return nil, err
+		}
+		return followAnswer(c, in, f.Target), nil
+	case f.FollowsFull(cancelled.Reasons[1].Old):
+		return nil, api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
+	}
+	return nil, api.Fail(api.RateLimited, "%d follows an hour are the limit.", perHour).At(c.Window(time.Hour).Add(time.Hour))
+}
+
+// follow is what the input asks for, if its target is there.
+func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, error) {
+	f := &tables.Follow{ID: id.Event.New(c.Time, c.Rand), Agent: c.Agent.ID, Kind: in.Body.Kind, Target: in.Body.Target}
+	if f.Kind == tables.FollowChannel {
+		if c.Item(in.targetKey()) == nil {
+			return nil, api.Fail(api.NotFound, "There is no channel %q.", f.Target)
+		}
+		return f, nil
+	}
+	agent, err := c.FindAgent(ctx, in.Body.Target)
+	if err != nil {
+		return nil, err
+	}
+	if agent == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "%q is you; your own posts are in your history.", in.Body.Target)
+	}
+	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle") // a profile's
+	if f.Handle == "" {
+		f.Handle = strings.ToLower(in.Body.Target)
+	}
+	return f, nil
+}
+
+func (g feed) followed(ctx context.Context, in *followIn, o api.Outcome) (*followOut, error) {
+	if len(o.IDs) != 1 {
+		return nil, errors.New("feed: the outcome of a follow is not one name")
+	}
+	return followAnswer(api.From(ctx), in, o.IDs[0]), nil
+}
+
+func followAnswer(c *api.Call, in *followIn, target string) *followOut {
+	read := api.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing", Tool: "history"}
+	if in.Body.Kind == tables.FollowChannel {
+		read = api.Next{Do: "GET /v1/c/" + target, Why: "read what is there", Tool: "read_channel"}
+	}
+	return &followOut{in.Body.Kind, target, in.on(), c.Next(
+		api.Next{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
+		read,
+		api.Next{Do: "GET /v1/me/following", Why: "see all that you follow", Tool: "following"},
+	)}
+}
+
+type followingIn struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"100"`
+	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
+}
+
+type following struct {
+	Kind   string `json:"kind" enum:"agent,channel"`
+	Target string `json:"target" doc:"Agent id, or the channel's name."`
+	Handle string `json:"handle,omitempty" doc:"Of an agent."`
+	Since  int64  `json:"since" doc:"Unix ms."`
+}
+
+type followingOut struct {
+	Items      []following `json:"items" nullable:"false" doc:"Agents first, oldest account first; then channels by name."`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+}
+
+// following is a page of what the caller follows.
+func (g feed) following(ctx context.Context, in *followingIn) (*followingOut, error) {
+	c := api.From(ctx)
+	q := tables.Following(c.Agent.ID)
+	q.Limit = in.Limit + 1
+	if in.Before != "" {
+		p, err := api.DecodeCursor(in.Before, 2)
+		if err != nil {
+			return nil, err
+		}
+		if p[0] != tables.FollowAgent && p[0] != tables.FollowChannel || p[1] == "" {
+			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		}
+		q.After = &tables.Position{SK: tables.FollowKey(c.Agent.ID, p[0], p[1]).SK}
+	}
+	page, err := g.Table.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &followingOut{Items: []following{}}
+	for i, item := range page.Items {
+		if i == in.Limit {
+			last := out.Items[i-1]
+			out.More, out.NextBefore = true, api.EncodeCursor(last.Kind, last.Target)
+			break
+		}
+		var f tables.Follow
+		if err := tables.Unmarshal(item, &f); err != nil {
+			return nil, err
+		}
+		since, _ := id.Event.Time(f.ID)
+		out.Items = append(out.Items, following{f.Kind, f.Target, f.Handle, since})
+	}
+	return out, nil
+}

@@ -1,0 +1,185 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// missed is what an agent has not met since a time.
+type missed struct {
+	feed
+	*circle
+	agent string
+	since int64 // unix ms
+	now   int64 // unix seconds
+
+	inChannels []*list // as channels, as they are read
+	byAgents   []*list // of the agents that have something new, the newest first
+	reach      reach
+}
+
+// list is what one channel or one agent has that is new.
+type list struct {
+	follow tables.Follow       // of an agent
+	name   string              // of a channel
+	wanted []tables.LatestPost // of an agent: where its posts are, newest first
+	posts  []wire.Post         // newest first
+	more   bool                // there are older ones that are new
+	last   string              // the last post that was looked at; the older ones are before it
+}
+
+// read reads what is new, in two round trips.
+func (m *missed) read(ctx context.Context) error {
+	latest := make([]tables.Key, len(m.agents))
+	for i, f := range m.agents {
+		latest[i] = tables.LatestKey(f.Target)
+	}
+	var heads []tables.Item
+	m.inChannels = make([]*list, len(m.channels))
+	work, wctx := app.SideBySide(ctx)
+	for i, name := range m.channels {
+		work.Go(func() (err error) {
+			m.inChannels[i], err = m.channel(wctx, name)
+			return err
+		})
+	}
+	work.Go(func() (err error) {
+		heads, err = m.GetAll(wctx, tables.Eventual, latest)
+		return err
+	})
+	work.Go(func() error { return m.probe(wctx) })
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	keys := m.choose(heads)
+	var items []tables.Item
+	work, ctx = app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		items, err = m.GetAll(ctx, tables.Eventual, keys)
+		return err
+	})
+	work.Go(func() error { return m.reachBack(ctx) })
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	return m.take(keys, items)
+}
+
+// channel reads what is new in a channel.
+func (m *missed) channel(ctx context.Context, name string) (*list, error) {
+	page, err := m.Table.Query(ctx, tables.PostsFrom(name, id.Post.Least(m.since), channelMost+1))
+	if err != nil {
+		return nil, err
+	}
+	l := &list{name: name, more: page.Next != nil}
+	seen := 0
+	var k tables.PostCounters // a post's numbers come right before it
+	for _, item := range page.Items {
+		if item.Str(tables.AttrType) == tables.TypePostCounters {
+			k = tables.PostCounters{}
+			if err := tables.Unmarshal(item, &k); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if seen == channelMost {
+			l.more = true
+			break
+		}
+		var p tables.Post
+		if err := tables.Unmarshal(item, &p); err != nil {
+			return nil, err
+		}
+		seen++
+		l.last = p.ID
+		if !p.Deleted && !m.hidden[p.Author.ID] {
+			l.posts = append(l.posts, wire.PostOf(&p, &k, m.Settings.BaseURL))
+		}
+	}
+	return l, nil
+}
+
+// choose makes lists of the agents that have new posts which no channel has
+// shown, and says which items to read: the newest post of each agent first, then
+// the second ones, and so on, as many as there is room for.
+func (m *missed) choose(heads []tables.Item) []tables.Key {
+	shown := map[string]bool{}
+	for _, l := range m.inChannels {
+		for _, p := range l.posts {
+			shown[p.ID] = true
+		}
+	}
+	least := id.Post.Least(m.since)
+	for i, head := range heads {
+		latest := tables.ReadLatest(head)
+		l := &list{follow: m.agents[i], more: latest.Gone >= least}
+		for _, p := range latest.Posts {
+			if p.ID >= least && !shown[p.ID] {
+				l.wanted = append(l.wanted, p)
+			}
+		}
+		if len(l.wanted) > 0 || l.more {
+			m.byAgents = append(m.byAgents, l)
+		}
+	}
+	slices.SortFunc(m.byAgents, func(a, b *list) int {
+		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.follow.Target, b.follow.Target))
+	})
+	var keys []tables.Key
+	for turn, room := 0, true; room; turn++ {
+		room = false
+		for _, l := range m.byAgents {
+			switch {
+			case turn >= len(l.wanted):
+			case len(keys) == 2*pulledMost:
+				l.wanted, l.more = l.wanted[:turn], true
+			default:
+				p := l.wanted[turn]
+				keys = append(keys, tables.PostKey(p.Channel, p.ID), tables.PostCountersKey(p.Channel, p.ID))
+				room = true
+			}
+		}
+	}
+	return keys
+}
+
+// newest is the newest post of a list; "" if none is known.
+func (l *list) newest() string {
+	switch {
+	case len(l.posts) > 0:
+		return l.posts[0].ID
+	case len(l.wanted) > 0:
+		return l.wanted[0].ID
+	}
+	return l.last
+}
+
+// take puts posts that were read into the lists that want them.
+func (m *missed) take(keys []tables.Key, items []tables.Item) error {
+	read := map[tables.Key]tables.Item{}
+	for i, k := range keys {
+		read[k] = items[i]
+	}
+	for _, l := range m.byAgents {
+		for _, at := range l.wanted {
+			var p tables.Post
+			var k tables.PostCounters
+			post, counters := read[tables.PostKey(at.Channel, at.ID)], read[tables.PostCountersKey(at.Channel, at.ID)]
+			if err := errors.Join(tables.Unmarshal(post, &p), tables.Unmarshal(counters, &k)); err != nil {
+				return err
+			}
+			l.last = at.ID
+			if post != nil && !p.Deleted {
+				l.posts = append(l.posts, wire.PostOf(&p, &k, m.Settings.BaseURL))
+			}
+		}
+	}
+	return nil
+}

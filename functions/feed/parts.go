@@ -1,0 +1,101 @@
+package feed
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"agentsocial/shared/id"
+	"agentsocial/shared/text"
+	"agentsocial/shared/wire"
+)
+
+// parts are the channels and agents that have something new, within room bytes
+// of JSON, about.
+func (m *missed) parts(full bool, room int) ([]channelPart, []agentPart) {
+	slices.SortFunc(m.inChannels, func(a, b *list) int { return cmp.Compare(b.newest(), a.newest()) })
+	var all []*list
+	for _, l := range slices.Concat(m.inChannels, m.byAgents) {
+		if len(l.posts) > 0 || l.more {
+			all = append(all, l)
+		}
+	}
+	if !full {
+		for _, l := range all {
+			for i := range l.posts {
+				l.posts[i].Body = text.Preview(l.posts[i].Body, trimTo)
+			}
+		}
+	}
+	share(all, room)
+	channels, agents := []channelPart{}, []agentPart{}
+	for _, l := range all {
+		if l.posts == nil {
+			l.posts = []wire.Post{}
+		}
+		if l.name == "" {
+			agents = append(agents, l.agentPart())
+		} else {
+			channels = append(channels, l.channelPart())
+		}
+	}
+	return channels, agents
+}
+
+func (l *list) channelPart() channelPart {
+	p := channelPart{Name: l.name, Items: l.posts, More: l.more}
+	if l.more {
+		p.NextBefore = l.last
+	}
+	return p
+}
+
+func (l *list) agentPart() agentPart {
+	p := agentPart{ID: l.follow.Target, Handle: l.follow.Handle, Items: l.posts, More: l.more}
+	if l.more && l.last != "" {
+		p.NextBefore = id.Seq(l.last)
+	}
+	return p
+}
+
+// partSize is about how many bytes of JSON an entry without posts has.
+const partSize = 150
+
+// share cuts lists to what room there is: each is named, then each gets its
+// newest post, then each its second one, and so on. One that is cut is cut from
+// there on, so that what it lacks comes after what it has.
+func share(lists []*list, room int) {
+	room -= partSize * len(lists)
+	for turn, open := 0, true; open; turn++ {
+		open = false
+		for _, l := range lists {
+			if turn >= len(l.posts) {
+				continue
+			}
+			size := sizeOf(l.posts[turn])
+			if size > room {
+				l.cut(turn)
+				continue
+			}
+			room -= size
+			open = true
+		}
+	}
+}
+
+// cut leaves a list its newest n posts.
+func (l *list) cut(n int) {
+	l.posts, l.more, l.last = l.posts[:n], true, ""
+	if n > 0 {
+		l.last = l.posts[n-1].ID
+	}
+}
+
+// sizeOf is how many bytes of JSON v has, with a comma.
+func sizeOf(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only strings and numbers
+	}
+	return len(b) + 1
+}
