@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
-.PHONY: help run test demo agent bench both build synth deploy lint race fuzz
+.PHONY: help run test demo agent audit bench both build synth deploy lint race fuzz
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ demo: ## five agents meet at a service in memory
 
 agent: ## registers an agent with the running service: make agent NAME=fox
 	@go run ./local/agent
+
+audit: ## proves the books of a table: that all accounts come to zero (TABLE, DATA as of run)
+	@go run ./local/audit
 
 bench: ## what each endpoint costs: trips, units, dollars, time
 	go run ./local/bench
@@ -47,7 +50,7 @@ lint: ## gofmt, vet, staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # Each with a server of its own: DynamoDB Local gets slow as it fills.
-RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush
 
 both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts

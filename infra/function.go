@@ -73,6 +73,8 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		"BASE_URL": d.baseURL,
 		"STAGE":    jsii.String(d.Stage),
 		"POW_BITS": jsii.String(strconv.Itoa(d.PowBits)),
+
+		"MICRO_USD_PER_CHAR": jsii.String(strconv.Itoa(d.MicroUSDPerChar)),
 	}
 	if f.Rights.Read {
 		env["TABLE"] = d.store.table.TableName()
@@ -82,6 +84,9 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	}
 	if f.Rights.Pepper {
 		env["PEPPER_ARN"] = d.store.pepper.SecretArn()
+	}
+	if f.Rights.Pay {
+		env["PAYMENTS_ARN"] = d.store.payments.SecretArn()
 	}
 	if f.Rights.Mail && d.mail != nil {
 		env["MAIL_FROM"] = jsii.String(d.mail.from)

@@ -64,7 +64,7 @@ func TestEnvironment(t *testing.T) {
 			_, f := s.function(t, name)
 			env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 			want := map[string]string{
-				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18",
+				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "MICRO_USD_PER_CHAR": "10",
 			}
 			if may[name].Read {
 				want["TABLE"] = "${" + tableID + "}"
@@ -74,6 +74,9 @@ func TestEnvironment(t *testing.T) {
 			}
 			if may[name].Pepper {
 				want["PEPPER_ARN"] = "${" + pepperID + "}"
+			}
+			if may[name].Pay {
+				want["PAYMENTS_ARN"] = "${" + paymentsID + "}"
 			}
 			if sets := keys(s.all("AWS::SES::ConfigurationSet")); may[name].Mail && len(sets) == 1 {
 				want["MAIL_FROM"], want["MAIL_CONFIGURATION_SET"] = mailFrom, "${"+sets[0]+"}"
@@ -102,6 +105,7 @@ func TestDevelopmentStage(t *testing.T) {
 	}
 	s.Resources[secretID].expect(t, "secret", map[string]string{"Name": "agentsocial/dev/seal"})
 	s.Resources[pepperID].expect(t, "pepper", map[string]string{"Name": "agentsocial/dev/pepper"})
+	s.Resources[paymentsID].expect(t, "payments", map[string]string{"Name": "agentsocial/dev/payments"})
 	for id, log := range s.all("AWS::Logs::LogGroup") {
 		log.expect(t, id, map[string]string{"RetentionInDays": "7"})
 	}

@@ -43,7 +43,7 @@ var fakeGroups = []api.Group{
 	{Name: "history", Needs: api.Needs{Table: true}, Endpoints: []api.Endpoint{
 		{Route: "GET /v1/history", Auth: api.SigOrBearer("read")},
 	}},
-	{Name: "codes", Needs: api.Needs{Table: true, Secret: true, Pepper: true, Mail: true}, Endpoints: []api.Endpoint{
+	{Name: "codes", Needs: api.Needs{Table: true, Secret: true, Pepper: true, Mail: true, Payments: true}, Endpoints: []api.Endpoint{
 		{Route: "POST /v1/codes", Auth: api.Sig},
 	}},
 	{Name: "docs", Endpoints: []api.Endpoint{

@@ -18,6 +18,7 @@ type rights struct {
 	Secret bool // the value of the secret
 	Pepper bool // the pepper
 	Mail   bool // sends mail, where the deployment does
+	Pay    bool // the payment processor's keys
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
 }
 
@@ -25,7 +26,7 @@ type rights struct {
 func rightsOf(g api.Group) rights {
 	return rights{
 		Read: g.Needs.Table, Write: g.Needs.Table && g.Writes(),
-		Secret: g.Needs.Secret, Pepper: g.Needs.Pepper, Mail: g.Needs.Mail,
+		Secret: g.Needs.Secret, Pepper: g.Needs.Pepper, Mail: g.Needs.Mail, Pay: g.Needs.Payments,
 	}
 }
 
@@ -86,6 +87,9 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup) awsiam.Pol
 	}
 	if r.Pepper {
 		allow("Pepper", []string{"secretsmanager:GetSecretValue"}, nil, st.pepper.SecretArn())
+	}
+	if r.Pay {
+		allow("Payments", []string{"secretsmanager:GetSecretValue"}, nil, st.payments.SecretArn())
 	}
 	if r.Mail && mail != nil {
 		// From this address only. In SES's sandbox a mail also needs a right on the

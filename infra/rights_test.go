@@ -82,6 +82,7 @@ func TestRights(t *testing.T) {
 	}
 	secret := []string{"secretsmanager:GetSecretValue on ${" + secretID + "}"}
 	pepper := []string{"secretsmanager:GetSecretValue on ${" + pepperID + "}"}
+	pay := []string{"secretsmanager:GetSecretValue on ${" + paymentsID + "}"}
 	quota := []string{"dynamodb:UpdateItem on " + table + ` if {"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["Q#*"]}}`}
 	reader := []string{
 		"dynamodb:DescribeStream on ${TableCD117FA1.StreamArn}", "dynamodb:GetRecords on ${TableCD117FA1.StreamArn}", "dynamodb:GetShardIterator on ${TableCD117FA1.StreamArn}",
@@ -92,7 +93,7 @@ func TestRights(t *testing.T) {
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read, quota),
 		"posts":   slices.Concat(log("posts"), read, write, secret),
-		"codes":   slices.Concat(log("codes"), read, write, secret, pepper), // of a deployment without mail
+		"codes":   slices.Concat(log("codes"), read, write, secret, pepper, pay), // of a deployment without mail
 		"inbox":   slices.Concat(log("inbox"), read, write, reader),
 		"karma":   slices.Concat(log("karma"), read, write, reader),
 
@@ -129,6 +130,8 @@ func TestNobodyMayMore(t *testing.T) {
 					allowed = r.Write
 				case action == "secretsmanager:GetSecretValue" && resource == "${"+pepperID+"}":
 					allowed = r.Pepper
+				case action == "secretsmanager:GetSecretValue" && resource == "${"+paymentsID+"}":
+					allowed = r.Pay
 				case action == "secretsmanager:GetSecretValue":
 					allowed = r.Secret
 				case action == "ses:SendEmail":

@@ -18,20 +18,21 @@ import (
 // Settings are what a deployment chooses, in the context of cdk.json or with
 // `-c name=value`, which sends every value as a string.
 type Settings struct {
-	Stage         string // names stack and secret; "dev" is the one that leaves nothing behind
-	BaseURL       string // of a domain of one's own, without a trailing slash; "" is the API's own address
-	PowBits       int    // leading zero bits a registration must find
-	LogDays       int    // how long logs are kept
-	ThrottleRate  int    // requests a second of the whole API, on average
-	ThrottleBurst int    // and at once
-	MailFrom      string // address that mail is sent from, of a domain of one's own; "" sends none
+	Stage           string // names stack and secret; "dev" is the one that leaves nothing behind
+	BaseURL         string // of a domain of one's own, without a trailing slash; "" is the API's own address
+	PowBits         int    // leading zero bits a registration must find
+	LogDays         int    // how long logs are kept
+	ThrottleRate    int    // requests a second of the whole API, on average
+	ThrottleBurst   int    // and at once
+	MicroUSDPerChar int    // price of a direct message, in micro-USD by its characters
+	MailFrom        string // address that mail is sent from, of a domain of one's own; "" sends none
 }
 
 // DefaultSettings stand for what neither cdk.json nor the command line names.
 // The throttle is a ceiling on the bill, not a limit on agents, which the
 // service counts itself: 200 requests a second keep about ten functions busy.
 func DefaultSettings() Settings {
-	return Settings{Stage: "prod", PowBits: 18, LogDays: 30, ThrottleRate: 200, ThrottleBurst: 400}
+	return Settings{Stage: "prod", PowBits: 18, LogDays: 30, ThrottleRate: 200, ThrottleBurst: 400, MicroUSDPerChar: 10}
 }
 
 // Disposable reports whether the stage may be destroyed with all its data.
@@ -89,6 +90,7 @@ func ReadSettings(lookup func(string) any) (Settings, error) {
 	number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok })
 	number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000))
 	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
+	number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000))
 	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isSender)
 	return s, errors.Join(problems...)
 }

@@ -19,10 +19,12 @@ type store struct {
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
+
+	payments awssecretsmanager.Secret
 }
 
 func newStore(stack awscdk.Stack, s Settings) store {
-	return store{newTable(stack, s), newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s)}
+	return store{newTable(stack, s), newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
 }
 
 // newTable is the single table, as package tables describes it. It is
@@ -85,6 +87,21 @@ func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsm
 			IncludeSpace:       jsii.Bool(false),
 		},
 		RemovalPolicy: s.removal(),
+	})
+}
+
+// emptyKeys is what an operator fills. CloudFormation writes a secret's value
+// when it is created and whenever this text changes, which would empty it again:
+// leave it alone.
+const emptyKeys = `{"secret_key":"","webhook_secrets":[]}`
+
+// newPayments holds the payment processor's keys, which nobody can generate.
+func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
+	return awssecretsmanager.NewSecret(stack, jsii.String("Payments"), &awssecretsmanager.SecretProps{
+		SecretName:        jsii.String("agentsocial/" + s.Stage + "/payments"),
+		Description:       jsii.String("The payment processor's keys: secret_key, and webhook_secrets, two while one is being changed. Without them no credits are sold."),
+		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String(emptyKeys)),
+		RemovalPolicy:     s.removal(),
 	})
 }
 

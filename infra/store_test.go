@@ -12,7 +12,7 @@ func TestLogicalIDsOfWhatHoldsData(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for kind, want := range map[string]string{
 			"AWS::DynamoDB::Table":        "TableCD117FA1",
-			"AWS::SecretsManager::Secret": pepperID + " " + secretID,
+			"AWS::SecretsManager::Secret": paymentsID + " " + pepperID + " " + secretID,
 			"AWS::S3::Bucket":             "FailedBatches983C92EC",
 			"AWS::ApiGatewayV2::Api":      "Api",
 		} {
@@ -50,10 +50,12 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// Two resources of one type, which only their logical ids tell apart.
+// Resources of one type, which only their logical ids tell apart.
 const (
 	secretID = "SecretA720EF05"
 	pepperID = "Pepper2B9638F2"
+
+	paymentsID = "Payments130453D3"
 )
 
 func TestSecrets(t *testing.T) {
@@ -66,6 +68,12 @@ func TestSecrets(t *testing.T) {
 			})
 			s.Resources[id].keeps(t, "Retain")
 		}
+		s.Resources[paymentsID].expect(t, paymentsID, map[string]string{
+			"Name":                 "agentsocial/prod/payments",
+			"SecretString":         `{"secret_key":"","webhook_secrets":[]}`, // any change empties what an operator filled
+			"GenerateSecretString": "",
+		})
+		s.Resources[paymentsID].keeps(t, "Retain")
 	})
 }
 

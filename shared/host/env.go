@@ -18,10 +18,11 @@ import (
 // Env is the environment of a function. This file is the only one that reads it.
 type Env struct {
 	Table, BaseURL, Stage, Region      string
-	SecretARN, PepperARN               string
+	SecretARN, PepperARN, PaymentsARN  string
 	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
 	MailFrom, MailSet                  string // an address and a configuration set; "" where no mail is sent
 	PowBits                            int
+	MicroUSDPerChar                    int64 // 0: the default
 }
 
 // Part adds something to an App that only some functions need, so that only
@@ -35,7 +36,7 @@ type Part struct {
 func readEnv(get func(string) string, parts []Part) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
-		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"),
+		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"),
 		MailFrom: get("MAIL_FROM"), MailSet: get("MAIL_CONFIGURATION_SET"),
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
@@ -48,13 +49,19 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 			}
 		}
 	}
-	if s := get("POW_BITS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > 64 {
-			missing = append(missing, "POW_BITS (an integer from 1 to 64)")
+	number := func(name string, least, most int64) (n int64) {
+		s := get(name)
+		if s == "" {
+			return 0
 		}
-		e.PowBits = n
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < least || n > most {
+			missing = append(missing, fmt.Sprintf("%s (an integer from %d to %d)", name, least, most))
+		}
+		return n
 	}
+	e.PowBits = int(number("POW_BITS", 1, 64))
+	e.MicroUSDPerChar = number("MICRO_USD_PER_CHAR", 1, 1_000_000)
 	if missing != nil {
 		return e, fmt.Errorf("host: these environment variables are missing or wrong: %s", strings.Join(missing, ", "))
 	}
@@ -64,7 +71,7 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 // Missing are the names of variables that are empty.
 func Missing(vars map[string]string) []string {
 	var names []string
-	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
+	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
 		if v, asked := vars[name]; asked && v == "" {
 			names = append(names, name)
 		}
@@ -84,6 +91,9 @@ func newApp(parts []Part) *app.App {
 	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
 	if e.PowBits != 0 {
 		a.Settings.PowBits = e.PowBits
+	}
+	if e.MicroUSDPerChar != 0 {
+		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar
 	}
 	for _, p := range parts {
 		p.Add(e, a)

@@ -25,7 +25,7 @@ var Manager = host.Part{
 	Needs: func(e host.Env) []string {
 		return host.Missing(map[string]string{"SECRET_ARN": e.SecretARN, "AWS_REGION": e.Region})
 	},
-	Add: func(e host.Env, a *app.App) { a.Box = Lazily(read(e, e.SecretARN), boxOf) },
+	Add: func(e host.Env, a *app.App) { a.Box = Lazily(Read(e, e.SecretARN), boxOf) },
 }
 
 // Pepper reads the pepper from Secrets Manager when it is first needed. Unlike
@@ -35,11 +35,11 @@ var Pepper = host.Part{
 	Needs: func(e host.Env) []string {
 		return host.Missing(map[string]string{"PEPPER_ARN": e.PepperARN, "AWS_REGION": e.Region})
 	},
-	Add: func(e host.Env, a *app.App) { a.Pepper = Lazily(read(e, e.PepperARN), pepperOf) },
+	Add: func(e host.Env, a *app.App) { a.Pepper = Lazily(Read(e, e.PepperARN), pepperOf) },
 }
 
-// read reads a secret's text.
-func read(e host.Env, arn string) func(context.Context) (string, error) {
+// Read reads a secret's text.
+func Read(e host.Env, arn string) func(context.Context) (string, error) {
 	client := secretsmanager.New(secretsmanager.Options{
 		Region: e.Region,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {

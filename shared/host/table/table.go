@@ -2,6 +2,10 @@
 package table
 
 import (
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
 	"agentsocial/tables/dynamo"
@@ -14,8 +18,18 @@ var DynamoDB = host.Part{
 	},
 	Add: func(e host.Env, a *app.App) {
 		a.Table = dynamo.Open(dynamo.Config{
-			Table: e.Table, Region: e.Region,
+			Table: e.Table, Region: e.Region, HTTP: client(),
 			Credentials: dynamo.Credentials(e.AccessKey, e.SecretKey, e.SessionToken),
 		})
 	},
+}
+
+// connections are kept to the table. A catchup asks two hundred channels side by
+// side; the SDK's own client would make a connection for each, and keep ten.
+const connections = 64
+
+func client() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost, t.MaxConnsPerHost = connections, connections
+	})
 }

@@ -1,0 +1,40 @@
+// Package credits is an agent's money: what it has, what became of it, and how
+// more is bought.
+package credits
+
+import (
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+type credits struct{ *app.App }
+
+// New declares the group.
+func New(a *app.App) api.Group {
+	g := credits{a}
+	const topic = "dm" // what credits are for
+	return api.Group{
+		Name: "credits", Doc: "Credits, and buying them.",
+		Needs: api.Needs{Table: true, Secret: true, Payments: true},
+		Endpoints: []api.Endpoint{
+			api.On(api.Endpoint{
+				Route: "GET /v1/me/credits", Auth: api.SigOrBearer("read"), Tool: "credits", Topic: topic,
+				Doc:    "Read your credits. The balance in micro-USD, and what became of it, newest first.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.read),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/me/credits/checkout", Auth: api.SigOrBearer("read"), Status: 201, Tool: "checkout", Topic: topic,
+				Doc: "Get a link to buy credits. Hand it to whoever pays: it leads to a page of the payment processor's.",
+			}, g.checkout, g.checkoutMade),
+			api.On(api.Endpoint{
+				Route: "POST /payments/webhook", Topic: topic, Proved: true, Body: noticeMost, Media: []string{"application/json"},
+				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",
+				Errors: []api.Code{api.BadProof},
+			}, g.notice),
+			api.On(api.Endpoint{
+				Route: "GET /paid", Topic: topic, Cache: paidFor, Answers: []string{"text/html"},
+				Doc: "Where a checkout returns to. A page for people.",
+			}, g.paid),
+		},
+	}
+}

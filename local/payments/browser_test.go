@@ -1,0 +1,141 @@
+package payments_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+)
+
+// browser starts Chromium without a window, or skips the test where there is
+// none. A build server has no such excuse.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	var path string
+	var err error
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the pages need a browser: %v", err)
+		}
+		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
+	if os.Getuid() == 0 { // as which its sandbox does not start
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// does runs what is done in the browser.
+func does[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A person buys credits for an agent: opens the link, presses the button, is
+// told that they will arrive, and they do. Going back pays nothing.
+func TestAPersonBuysCredits(t *testing.T) {
+	tab := browser(t)
+	settings := app.DefaultSettings()
+	settings.PowBits, settings.ByAddr = 0, false
+	s, err := service.Start(t.Context(), service.Config{
+		Data: service.Memory, Table: "embedded", Settings: settings, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	fox := transcripts.NewAgent("fox")
+	if a, err := fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
+		t.Fatalf("%v %v", a, err)
+	}
+	call := func(method, target, body string) *transcripts.Answer {
+		t.Helper()
+		time.Sleep(2 * time.Millisecond) // a request of its own
+		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
+		if err != nil || a.Status >= 300 {
+			t.Fatalf("%s %s: %v %v", method, target, a, err)
+		}
+		return a
+	}
+	balance := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := s.Drain(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := call("GET", "/v1/me/credits", "").Text("balance"); got != want {
+			t.Errorf("the balance is %s, not %s", got, want)
+		}
+	}
+	text := chromedp.Evaluate[string]("document.body.innerText")
+	styled := chromedp.Evaluate[bool](`getComputedStyle(document.querySelector("main")).maxWidth != "none"`)
+	arrive := func() {
+		t.Helper()
+		does(t, tab, chromedp.WaitVisible("h1"))
+		if at := does(t, tab, chromedp.Location()); at != s.URL+"/paid" {
+			t.Errorf("the payer is at %s", at)
+		}
+		if words := does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !does(t, tab, styled) {
+			t.Errorf("the payer reads\n%s", words)
+		}
+	}
+
+	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
+	does(t, tab, chromedp.Navigate(link))
+	if words := does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !does(t, tab, styled) {
+		t.Errorf("the page says\n%s", words)
+	}
+	does(t, tab, chromedp.Click("#cancel"))
+	arrive()
+	balance("0")
+
+	does(t, tab, chromedp.Navigate(link))
+	does(t, tab, chromedp.Click("#pay"))
+	arrive()
+	balance("25000000")
+	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
+		t.Errorf("the inbox is %s", a.Body)
+	}
+
+	// Nobody pays twice.
+	does(t, tab, chromedp.Navigate(link))
+	if words := does(t, tab, text); !strings.Contains(words, "This was paid") {
+		t.Errorf("the page says\n%s", words)
+	}
+	if !does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
+		t.Error("there is a button still")
+	}
+	balance("25000000")
+}

@@ -1,0 +1,279 @@
+package payments
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+)
+
+// Order is what a test or a curious person tells the stand-in to do.
+type Order struct {
+	Do string `json:"do"` // see Hook
+
+	Checkout string `json:"checkout"` // its id, or the URL of its page
+	Refund   string `json:"refund"`
+	Dispute  string `json:"dispute"`
+	Event    string `json:"event"`
+	Cents    int64  `json:"cents"` // 0: all that is left
+	Method   string `json:"method"`
+}
+
+// Orders lists what there is to do, for people.
+const Orders = `send {"do": …} with
+  "pay", "checkout", "method" "card" or "bank" (which takes until "settle" or "bounce")
+  "settle" or "bounce" or "expire", "checkout"
+  "refund", "checkout", "cents"; "fail_refund", "refund"
+  "dispute" or "inquire", "checkout", "cents"; "reinstate", "dispute"
+  "hold": no notification is sent until "release"; "deliver", "event": sends one now, again if need be`
+
+// Hook carries an order out. It answers what was made of it.
+func (s *StandIn) Hook(r *http.Request) (any, int) {
+	var o Order
+	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16)).Decode(&o); err != nil {
+		return map[string]string{"problem": Orders}, http.StatusUnprocessableEntity
+	}
+	v, err := s.Carry(o)
+	if err != nil {
+		return map[string]string{"problem": err.Error()}, http.StatusUnprocessableEntity
+	}
+	return v, http.StatusOK
+}
+
+// Carry carries an order out.
+func (s *StandIn) Carry(o Order) (any, error) {
+	if o.Do == "deliver" {
+		return s.again(o.Event)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, err := s.carry(o)
+	if err != nil {
+		return nil, err
+	}
+	return v, s.save()
+}
+
+func (s *StandIn) carry(o Order) (any, error) {
+	c := s.kept.Checkouts[path.Base(o.Checkout)]
+	switch o.Do {
+	case "hold", "release":
+		s.held = o.Do == "hold"
+		s.stir()
+		return map[string]bool{"held": s.held}, nil
+	case "pay", "settle", "bounce", "expire", "refund", "dispute", "inquire":
+		if c == nil {
+			return nil, fmt.Errorf("there is no checkout %q", o.Checkout)
+		}
+	}
+	switch o.Do {
+	case "pay":
+		return c.Session, s.pay(c, o.Method)
+	case "settle":
+		return c.Session, s.settle(c)
+	case "bounce":
+		return c.Session, s.bounce(c)
+	case "expire":
+		if c.Session.Status != "open" {
+			return nil, fmt.Errorf("the checkout is %s", c.Session.Status)
+		}
+		s.close(c)
+		return c.Session, nil
+	case "refund":
+		return s.refund(c, o.Cents)
+	case "fail_refund":
+		return s.failRefund(o.Refund)
+	case "dispute", "inquire":
+		return s.dispute(c, o.Cents, o.Do == "inquire")
+	case "reinstate":
+		return s.reinstate(o.Dispute)
+	}
+	return nil, fmt.Errorf("there is no %q; %s", o.Do, Orders)
+}
+
+// pay is what the page's buttons do.
+func (s *StandIn) pay(c *checkout, method string) error {
+	if c.Session.Status != "open" {
+		return fmt.Errorf("the checkout is %s", c.Session.Status)
+	}
+	if method != "card" && method != "bank" {
+		return fmt.Errorf("%q is neither card nor bank", method)
+	}
+	c.Session.Status, c.Session.URL = "complete", nil
+	c.Session.PaymentIntent = &c.Intent.ID
+	if method == "bank" {
+		c.Intent.Status = "processing"
+		s.tell("checkout.session.completed", c.Session)
+		return nil
+	}
+	s.receive(c)
+	s.tell("checkout.session.completed", c.Session)
+	return nil
+}
+
+// receive has the money arrive.
+func (s *StandIn) receive(c *checkout) {
+	c.Session.PaymentStatus, c.Intent.Status, c.Intent.AmountReceived = "paid", "succeeded", c.Intent.Amount
+	c.Charge = &charge{
+		ID: "ch_" + s.random(), Object: "charge", Amount: c.Intent.Amount, Created: s.now(), Currency: c.Intent.Currency,
+		Metadata: c.Intent.Metadata, PaymentIntent: c.Intent.ID, Status: "succeeded",
+	}
+	c.Intent.LatestCharge = &c.Charge.ID
+	s.tell("charge.succeeded", c.Charge) // which is of no concern to the service
+}
+
+func (s *StandIn) settle(c *checkout) error {
+	if c.Intent.Status != "processing" {
+		return fmt.Errorf("the payment is %s, not processing", c.Intent.Status)
+	}
+	s.receive(c)
+	s.tell("checkout.session.async_payment_succeeded", c.Session)
+	return nil
+}
+
+func (s *StandIn) bounce(c *checkout) error {
+	if c.Intent.Status != "processing" {
+		return fmt.Errorf("the payment is %s, not processing", c.Intent.Status)
+	}
+	c.Intent.Status = "requires_payment_method"
+	s.tell("checkout.session.async_payment_failed", c.Session)
+	return nil
+}
+
+// left is what of a charge was not given back.
+func (c *checkout) left() int64 {
+	if c.Charge == nil {
+		return 0
+	}
+	left := c.Charge.Amount
+	for _, r := range c.Refunds {
+		if r.Status == "succeeded" {
+			left -= r.Amount
+		}
+	}
+	for _, d := range c.Disputes {
+		if d.Status == "needs_response" || d.Status == "lost" {
+			left -= d.Amount
+		}
+	}
+	return left
+}
+
+func (c *checkout) take(cents int64) (int64, error) {
+	left := c.left()
+	if cents == 0 {
+		cents = left
+	}
+	if cents < 1 || cents > left {
+		return 0, fmt.Errorf("%d cents of the payment are left", left)
+	}
+	return cents, nil
+}
+
+func (s *StandIn) refund(c *checkout, cents int64) (any, error) {
+	cents, err := c.take(cents)
+	if err != nil {
+		return nil, err
+	}
+	r := &refund{
+		ID: "re_" + s.random(), Object: "refund", Amount: cents, Charge: c.Charge.ID, Created: s.now(), Currency: c.Charge.Currency,
+		Metadata: map[string]string{}, PaymentIntent: c.Intent.ID, Status: "succeeded",
+	}
+	c.Refunds = append(c.Refunds, r)
+	c.Charge.AmountRefunded += cents
+	c.Charge.Refunded = c.Charge.AmountRefunded == c.Charge.Amount
+	s.tell("refund.created", r)
+	s.tell("charge.refunded", c.Charge)
+	return r, nil
+}
+
+func (s *StandIn) failRefund(id string) (any, error) {
+	for _, c := range s.kept.Checkouts {
+		for _, r := range c.Refunds {
+			if r.ID == id && r.Status == "succeeded" {
+				r.Status = "failed"
+				c.Charge.AmountRefunded -= r.Amount
+				c.Charge.Refunded = false
+				s.tell("refund.failed", r)
+				return r, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("there is no refund %q that could fail", id)
+}
+
+func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
+	cents, err := c.take(cents)
+	if err != nil {
+		return nil, err
+	}
+	d := &dispute{
+		ID: "du_" + s.random(), Object: "dispute", Amount: cents, Charge: c.Charge.ID, Created: s.now(), Currency: c.Charge.Currency,
+		Metadata: map[string]string{}, PaymentIntent: c.Intent.ID, Reason: "fraudulent", Status: "needs_response",
+	}
+	if inquiry { // takes nothing
+		d.Status = "warning_needs_response"
+	}
+	c.Disputes = append(c.Disputes, d)
+	c.Charge.Disputed = true
+	s.tell("charge.dispute.created", d)
+	if !inquiry {
+		s.tell("charge.dispute.funds_withdrawn", d)
+	}
+	return d, nil
+}
+
+func (s *StandIn) reinstate(id string) (any, error) {
+	for _, c := range s.kept.Checkouts {
+		for _, d := range c.Disputes {
+			if d.ID == id && d.Status == "needs_response" {
+				d.Status = "won"
+				s.tell("charge.dispute.funds_reinstated", d)
+				s.tell("charge.dispute.closed", d)
+				return d, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("there is no dispute %q that could be won", id)
+}
+
+// again sends one notification now, whatever became of it before.
+func (s *StandIn) again(id string) (any, error) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.kept.Events, func(e *event) bool { return e.ID == id })
+	var e *event
+	if i >= 0 {
+		e = s.kept.Events[i]
+	}
+	s.mu.Unlock()
+	if e == nil {
+		return nil, fmt.Errorf("there is no notification %q", id)
+	}
+	status, err := s.deliver(e)
+	return map[string]int{"status": status}, err
+}
+
+// Event is a notification, as others see it.
+type Event struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Attempts  int             `json:"attempts"`
+	Status    int             `json:"status"`
+	Delivered bool            `json:"delivered"`
+	Body      json.RawMessage `json:"body"`
+}
+
+// Events are the newest notifications there were, newest first.
+func (s *StandIn) Events(most int) []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []Event{}
+	for _, e := range slices.Backward(s.kept.Events) {
+		if len(list) == most {
+			break
+		}
+		list = append(list, Event{e.ID, e.Type, e.Attempts, e.Status, e.Delivered, e.Body})
+	}
+	return list
+}

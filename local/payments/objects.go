@@ -1,0 +1,104 @@
+package payments
+
+// Stripe's objects, as far as the service reads them and a person who looks at
+// a notification expects them.
+
+// checkout is a session with all that follows from it.
+type checkout struct {
+	Session  session    `json:"session"`
+	Name     string     `json:"name"` // of what is sold
+	Intent   intent     `json:"intent"`
+	Charge   *charge    `json:"charge"` // nil until money moved
+	Refunds  []*refund  `json:"refunds"`
+	Disputes []*dispute `json:"disputes"`
+}
+
+type session struct {
+	ID                string            `json:"id"`
+	Object            string            `json:"object"`
+	AdaptivePricing   map[string]bool   `json:"adaptive_pricing"`
+	AmountSubtotal    int64             `json:"amount_subtotal"`
+	AmountTotal       int64             `json:"amount_total"`
+	CancelURL         *string           `json:"cancel_url"`
+	ClientReferenceID *string           `json:"client_reference_id"`
+	Created           int64             `json:"created"`
+	Currency          string            `json:"currency"`
+	ExpiresAt         int64             `json:"expires_at"`
+	Livemode          bool              `json:"livemode"`
+	Metadata          map[string]string `json:"metadata"`
+	Mode              string            `json:"mode"`
+	PaymentIntent     *string           `json:"payment_intent"` // null until it is paid
+	PaymentMethods    []string          `json:"payment_method_types"`
+	PaymentStatus     string            `json:"payment_status"`
+	Status            string            `json:"status"`
+	SubmitType        *string           `json:"submit_type"`
+	SuccessURL        string            `json:"success_url"`
+	UIMode            string            `json:"ui_mode"`
+	URL               *string           `json:"url"` // null once it is not open
+}
+
+type intent struct {
+	ID             string            `json:"id"`
+	Object         string            `json:"object"`
+	Amount         int64             `json:"amount"`
+	AmountReceived int64             `json:"amount_received"`
+	Created        int64             `json:"created"`
+	Currency       string            `json:"currency"`
+	Description    *string           `json:"description"`
+	LatestCharge   *string           `json:"latest_charge"`
+	Livemode       bool              `json:"livemode"`
+	Metadata       map[string]string `json:"metadata"`
+	Status         string            `json:"status"`
+}
+
+type charge struct {
+	ID             string            `json:"id"`
+	Object         string            `json:"object"`
+	Amount         int64             `json:"amount"`
+	AmountRefunded int64             `json:"amount_refunded"` // of all refunds together
+	Created        int64             `json:"created"`
+	Currency       string            `json:"currency"`
+	Disputed       bool              `json:"disputed"`
+	Livemode       bool              `json:"livemode"`
+	Metadata       map[string]string `json:"metadata"`
+	PaymentIntent  string            `json:"payment_intent"`
+	Refunded       bool              `json:"refunded"`
+	Status         string            `json:"status"`
+}
+
+type refund struct {
+	ID            string            `json:"id"`
+	Object        string            `json:"object"`
+	Amount        int64             `json:"amount"`
+	Charge        string            `json:"charge"`
+	Created       int64             `json:"created"`
+	Currency      string            `json:"currency"`
+	Metadata      map[string]string `json:"metadata"`
+	PaymentIntent string            `json:"payment_intent"`
+	Reason        *string           `json:"reason"`
+	Status        string            `json:"status"`
+}
+
+type dispute struct {
+	ID            string            `json:"id"`
+	Object        string            `json:"object"`
+	Amount        int64             `json:"amount"`
+	Charge        string            `json:"charge"`
+	Created       int64             `json:"created"`
+	Currency      string            `json:"currency"`
+	Livemode      bool              `json:"livemode"`
+	Metadata      map[string]string `json:"metadata"`
+	PaymentIntent string            `json:"payment_intent"`
+	Reason        string            `json:"reason"`
+	Status        string            `json:"status"`
+}
+
+// intentOf finds the checkout whose payment has an id. The lock is held.
+func (s *StandIn) intentOf(id string) *checkout {
+	for _, c := range s.kept.Checkouts {
+		if c.Intent.ID == id && c.Session.PaymentIntent != nil {
+			return c
+		}
+	}
+	return nil
+}
