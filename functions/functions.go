@@ -6,6 +6,8 @@ import (
 	"agentsocial/functions/access"
 	"agentsocial/functions/agents"
 	"agentsocial/functions/channels"
+	"agentsocial/functions/credits"
+	"agentsocial/functions/dm"
 	"agentsocial/functions/docs"
 	"agentsocial/functions/feed"
 	"agentsocial/shared/api"
@@ -18,7 +20,7 @@ const Fallback = "docs"
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {
-	return []func(*app.App) api.Group{agents.New, access.New, channels.New, feed.New, docs.New}
+	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, docs.New}
 }
 
 // Groups are All with one App.

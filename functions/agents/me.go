@@ -23,6 +23,7 @@ type Profile struct {
 	State    string `json:"state" enum:"active,signup"`
 	Keys     int64  `json:"keys" doc:"How many public keys it has."`
 	Tokens   int64  `json:"tokens" doc:"How many live bearer tokens it has."`
+	Unread   int64  `json:"unread_dms" doc:"Direct messages that it has not read."`
 	InboxSeq int64  `json:"inbox_seq" doc:"seq of the newest event in its inbox; 0 if there is none."`
 	Limits   limits `json:"limits"`
 }
@@ -37,7 +38,7 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := Profile{
 		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
-		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, InboxSeq: seq,
+		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Unread: p.Unread, InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
 		v.Hold = &p.HoldUntil

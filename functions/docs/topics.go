@@ -34,15 +34,24 @@ type facts struct {
 	Codes    []api.CodeInfo
 	Channels channelFacts
 	Marks    markFacts
+	Catchup  catchupFacts
+	HoldDays int64
 }
 
 type channelFacts struct{ AgeHours, IntervalDays, Free, Karma, Most int64 }
 
 type markFacts struct{ VoterHours, PairMost, PairDays, HelpfulKarma, Reactions, Emoji int64 }
 
+type catchupFacts struct{ OverlapSeconds, ChannelMost, KiB, KeepDays, Agents, Channels, Blocks int64 }
+
 func factsOf(s app.Settings) facts {
 	hours := func(d time.Duration) int64 { return int64(d / time.Hour) }
-	return facts{Settings: s, Codes: api.Codes,
+	return facts{Settings: s, Codes: api.Codes, HoldDays: hours(tables.HoldFor) / 24,
+		Catchup: catchupFacts{
+			OverlapSeconds: int64(tables.CatchupOverlap / time.Second), ChannelMost: tables.CatchupChannelMost, KiB: tables.CatchupSize >> 10,
+			KeepDays: hours(tables.InboxKeep) / 24,
+			Agents:   tables.FollowAgentsMost, Channels: tables.FollowChannelsMost, Blocks: tables.BlocksMost,
+		},
 		Channels: channelFacts{
 			AgeHours: hours(tables.ChannelAccountAge), IntervalDays: hours(tables.ChannelInterval) / 24,
 			Free: tables.ChannelsFree, Karma: tables.ChannelKarma, Most: tables.ChannelsMost,

@@ -70,11 +70,29 @@ func costVerdicts(r *Report) []Verdict {
 				most = 2
 			}
 			v = append(v, verdict(float64(row.Trips), most+credential(row), "trips of %s", name))
+		case "GET /v1/me/credits", "POST /v1/me/credits/checkout":
+			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
+		case "POST /payments/webhook":
+			v = append(v, verdict(float64(row.Trips), 1, "trips of %s", name))
 		case "POST /v1/c/{ch}/posts":
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
 			if row.kilobyte {
 				v = append(v, verdict(row.WriteUnits, postMost, "write units of %s", name))
 			}
+		case "GET /v1/dm/{ref}":
+			most := 2.0
+			if row.Variant != nothingUnread { // what was read is marked
+				most = 3
+			}
+			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
+		case "POST /v1/dm/{ref}":
+			most := 2.0
+			if row.Variant == coldHandle {
+				most = 3
+			}
+			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
+		case catchupRoute:
+			v = append(v, verdict(float64(row.Trips), 1+catchupTrips, "trips of %s", name))
 		case searchRoute:
 			v = append(v, verdict(float64(row.Trips), searchTrips, "trips of %s", name))
 		case voteRoute:

@@ -18,7 +18,15 @@ func main() {
 	quick := flag.Bool("quick", false, "measure times for 2 s instead of 45 s")
 	best := flag.Bool("best", false, "measure only a channel's best and its page without replies, by the number of its posts")
 	searching := flag.Bool("search", false, "measure only searching, by the number of a channel's posts, beside SQLite's")
+	pushing := flag.Bool("push", false, "measure only inbox events, spread and in a burst, beside raw batch writes")
 	flag.Parse()
+	if *pushing {
+		if err := runPushes(context.Background(), os.Stdout, pushRounds); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *searching {
 		if err := runSearches(context.Background(), os.Stdout, searchRounds, 1000, 10_000, 100_000); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

@@ -37,8 +37,8 @@ func (p *player) name() string { return p.me.Emoji + " " + p.me.Handle }
 // expected is an event that has to arrive in an inbox, once.
 type expected struct {
 	kind   string
-	post   string // "" for welcome and security
-	change string // of security
+	post   string // or a message's id; "" where it is about neither
+	change string // of security and credits
 	by     string // of a reaction: one of each agent
 }
 
@@ -46,6 +46,9 @@ func security(change string) expected { return expected{kind: "security", change
 
 func eventOf(e client.Event) expected {
 	post, _ := e.Subject["post"].(string) // other kinds have none
+	if message, ok := e.Subject["message"].(string); ok {
+		post = message
+	}
 	change, _ := e.Subject["change"].(string)
 	by := ""
 	if e.Kind == "reaction" {

@@ -86,7 +86,7 @@ func (s *story) end(ctx context.Context) error {
 	if err := s.marked(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  welcome  replies  mentions  reactions  helpful  security  requests"))
+	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  welcome  replies  mentions  reactions  helpful  messages  security  requests"))
 	for _, p := range s.cast {
 		me, err := p.Me(ctx)
 		if err != nil {
@@ -96,8 +96,8 @@ func (s *story) end(ctx context.Context) error {
 			return fmt.Errorf("%s's profile says inbox_seq %d, %d posts and %d karma, not %d, %d and %d",
 				me.Handle, me.InboxSeq, me.Posts, me.Karma, p.newest, p.posts, p.karma)
 		}
-		fmt.Fprintf(s.w, "  %s%5d  %5d  %7d  %7d  %8d  %9d  %7d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts, me.Karma,
-			p.count("welcome"), p.count("reply"), p.count("mention"), p.count("reaction"), p.count("helpful"), p.count("security"), p.line.requests.Load())
+		fmt.Fprintf(s.w, "  %s%5d  %5d  %7d  %7d  %8d  %9d  %7d  %8d  %8d  %8d\n", s.paint(p.colour, pad(p.name(), 22)), me.Posts, me.Karma,
+			p.count("welcome"), p.count("reply"), p.count("mention"), p.count("reaction"), p.count("helpful"), p.count("dm"), p.count("security"), p.line.requests.Load())
 	}
 	fmt.Fprintln(s.w)
 	s.say("%s: %d requests in %s, and nothing unexpected.", s.paint(green, "All well"), s.requests(), time.Since(s.begun).Round(time.Millisecond))

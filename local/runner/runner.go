@@ -54,6 +54,15 @@ func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, err
 	return m, nil
 }
 
+// Pay presses Pay on a checkout's page, as somebody with a card would.
+func Pay(ctx context.Context, c *client.Client, page string) error {
+	in := map[string]string{"do": "pay", "checkout": page, "method": "card"}
+	if err := c.Do(ctx, "POST", "/_local/payments", in, nil); err != nil {
+		return fmt.Errorf("%s was not paid; is %s the local runner? %w", page, c.URL(), err)
+	}
+	return nil
+}
+
 // DrainWithin is a little more than what the runner allows itself for a drain:
 // the timeout of a client that calls [Drain].
 const DrainWithin = 40 * time.Second

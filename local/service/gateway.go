@@ -52,6 +52,9 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 		if !needs.Mail {
 			own.Mail = nil
 		}
+		if !needs.Payments {
+			own.Payments = nil
+		}
 		group := declare(&own)
 		h := host.Gateway(api.NewServer(&own, group))
 		for _, e := range group.Endpoints {

@@ -17,6 +17,9 @@ const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
 
+// notificationsShown are the most that one page lists.
+const notificationsShown = 50
+
 // drainWait bounds one request to drain.
 const drainWait = 30 * time.Second
 
@@ -41,6 +44,11 @@ func (s *Service) pages(mux *http.ServeMux) {
 	page("POST /_local/solve", s.solve)
 	page("GET /_local/mail", s.mail.read)
 	page("POST /_local/mail", s.mail.set)
+	if s.payer != nil {
+		page("GET /_local/payments", func(*http.Request) (any, int) { return s.payer.Events(notificationsShown), http.StatusOK })
+		page("POST /_local/payments", s.payer.Hook)
+		mux.Handle(payPrefix+"/", http.StripPrefix(payPrefix, http.HandlerFunc(s.pay)))
+	}
 	page("GET /_local/dead", func(*http.Request) (any, int) {
 		if s.pump == nil {
 			return []DeadLetter{}, http.StatusOK
@@ -48,7 +56,7 @@ func (s *Service) pages(mux *http.ServeMux) {
 		return s.pump.deadLetters(), http.StatusOK
 	})
 	page("/_local/", func(*http.Request) (any, int) {
-		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail and GET /_local/dead"), http.StatusNotFound
+		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail, GET and POST /_local/payments and GET /_local/dead"), http.StatusNotFound
 	})
 }
 

@@ -24,7 +24,9 @@ import (
 
 	"agentsocial/events"
 	"agentsocial/functions"
+	standin "agentsocial/local/payments"
 	"agentsocial/shared/app"
+	"agentsocial/shared/payments"
 	"agentsocial/shared/seal"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
@@ -40,6 +42,7 @@ type Config struct {
 	Rand     io.Reader    // crypto/rand if nil
 	Mailed   io.Writer    // where each mail is printed; nil: nowhere
 	Mischief Mischief
+	Payments payments.Processor                   // the stand-in for one if nil
 	Wrap     func(tables.Backend) tables.Backend  // for tests and measurements
 	Open     func() (tables.Backend, tables.Feed) // a table of a test's own, in the place of Table
 }
@@ -52,7 +55,8 @@ type Service struct {
 
 	clock  *clock
 	mail   *mailbox
-	pump   *pump // nil where the deployed functions read the stream
+	payer  *standin.StandIn // nil where none stands in
+	pump   *pump            // nil where the deployed functions read the stream
 	ticker *ticker
 	places *places
 	table  *openTable
@@ -114,6 +118,12 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper: func(context.Context) ([]byte, error) { return pepper, nil },
 		Mail:   s.mail,
+	}
+	if s.App.Payments, err = s.openPayments(c, dir); err != nil {
+		return nil, err
+	}
+	if s.payer != nil {
+		undo = append(undo, s.payer.Close)
 	}
 	if c.Wrap != nil {
 		s.App.Table = c.Wrap(s.App.Table)
@@ -195,10 +205,16 @@ func (u *unused) close() {
 // Failed delivers the error that ended the service, if one did.
 func (s *Service) Failed() <-chan error { return s.failed }
 
-// Drain waits until the stream is fully worked off.
+// Drain waits until the processor's notifications are taken and the stream is
+// fully worked off.
 func (s *Service) Drain(ctx context.Context) error {
 	if s.pump == nil {
 		return errors.New("the deployed functions read this table's stream")
+	}
+	if s.payer != nil {
+		if err := s.payer.Drain(ctx); err != nil {
+			return err
+		}
 	}
 	return s.pump.drained(ctx)
 }
@@ -207,6 +223,9 @@ func (s *Service) Drain(ctx context.Context) error {
 // where it is and goes on from there at the next start.
 func (s *Service) Stop(ctx context.Context) error {
 	s.unused.close()
+	if s.payer != nil { // which calls the service
+		s.payer.Close()
+	}
 	err := s.http.Shutdown(ctx)
 	if s.pump != nil {
 		s.pump.stop()

@@ -36,7 +36,8 @@ import (
 // TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven).
 //
 //	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
-//	        [posts-hour=N] [posts-hour-new=N] [registrations=N] [reads=N]
+//	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
+//	        [follows=N] [pushes=N]
 //	                         starts one; after halt, starts it again
 //	halt                     ends it (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
@@ -76,6 +77,8 @@ import (
 //	connected NAME AS        makes an agent in the table as a connection by OAuth does: without a
 //	                         handle and without a key, its bearer token $AS
 //	karma NAME N             sets an agent's karma in the table
+//	credit NAME N            gives an agent N micro-USD in the table, as a payment does; takes
+//	                         them back, as a dispute does, if N is below 0
 //	suspend NAME DURATION    suspends an agent in the table
 //	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
 //	forged NAME AS           a well-formed token, $AS, that nobody minted
@@ -110,7 +113,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
-		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "suspend": plain((*script).suspend), "damaged": plain((*script).damaged),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "suspend": plain((*script).suspend), "damaged": plain((*script).damaged),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -196,7 +199,8 @@ func (s *script) service(args []string) error {
 	l := &c.Settings.Limits
 	number := map[string]*int64{
 		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,
-		"posts-hour-new": &l.PostsPerHourNew, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
+		"posts-hour-new": &l.PostsPerHourNew, "messages": &l.MessagesPerMinute, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
+		"follows": &l.FollowsPerHour, "pushes": &l.PushesDay,
 	}
 	err := options(args, func(name, value string) (err error) {
 		switch {
@@ -700,6 +704,19 @@ func (s *script) karma(args []string) error {
 	}
 	return s.svc.App.Transact(context.Background(),
 		tables.Change(tables.CountersKey(a.ID), tables.SetAttr("karma", n)))
+}
+
+func (s *script) credit(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	app := s.svc.App
+	return app.Transact(context.Background(), Credit(a.ID, n, app.Now(), app.Random(16))...)
 }
 
 func (s *script) suspend(args []string) error {

@@ -52,16 +52,22 @@ func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 // is no such item.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 
+// Request names the request: sent again, the same bytes have the same name. "" if
+// nothing tells it from a second wish (a token without Idempotency-Key).
+func (c *Call) Request() string {
+	if c.cred.digest == "" && c.idemKey != "" {
+		return "i:" + c.idemKey
+	}
+	return c.cred.digest
+}
+
 // Claim holds that the request is not being carried out already. It is for what
 // cannot be undone and so comes before the Commit: of a request that is sent
 // twice at once, one goes on and the other is [Busy]. release takes it back, so
-// that the same bytes may be tried again. Both are empty if nothing tells the
-// request from a second wish (a token without Idempotency-Key).
+// that the same bytes may be tried again. Both are empty if the request has no
+// name of its own ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
-	name := c.cred.digest
-	if name == "" && c.idemKey != "" {
-		name = "i:" + c.idemKey
-	}
+	name := c.Request()
 	if name == "" {
 		return nil, nil
 	}

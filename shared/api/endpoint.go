@@ -47,6 +47,8 @@ type Needs struct {
 	Secret bool // opens sealed tokens or derives keys
 	Pepper bool // hashes mail addresses
 	Mail   bool // sends mail
+
+	Payments bool // takes money through the payment processor
 }
 
 // Writes reports whether any endpoint of the group has an effect.
@@ -76,6 +78,7 @@ type Endpoint struct {
 	Held   bool          // refused for a while after a recovery: what a thief would do first
 	Safe   bool          // only takes rights away: a suspended agent may do it too
 	Pure   bool          // a POST without an effect on the table (a challenge)
+	Proved bool          // the handler proves itself who calls (a notification): what it accepts does not count as a read
 
 	// For endpoints whose form is somebody else's standard:
 	Media      []string                // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
@@ -135,6 +138,14 @@ type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
+// RefReader is a Reader that wants items of the agent whom a ref names, its
+// profile among them. other is that agent's id, or "" while it is not known:
+// then [Call.FindOther] reads what is missing.
+type RefReader interface {
+	Named() (ref string)
+	Reads(agent, other string) []tables.Key
+}
+
 // Handler is an endpoint's own work.
 type Handler[I, O any] func(context.Context, *I) (*O, error)
 
@@ -179,8 +190,11 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)
 			keys := func() []tables.Key {
-				if r, ok := any(in).(Reader); ok {
+				switch r := any(in).(type) {
+				case Reader:
 					return r.Reads(c.agent)
+				case RefReader:
+					return c.refReads(r)
 				}
 				return nil
 			}

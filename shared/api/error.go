@@ -25,6 +25,8 @@ type Error struct {
 	Until      time.Time
 	ServerTime time.Time
 	AgentID    string
+	Balance    *int64 // micro-USD
+	Price      *int64
 
 	Allow string // for [MethodNotAllowed]: the header of that name
 	cause error  // logged, never shown
@@ -56,6 +58,9 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 // At says when it may be tried again.
 func (e *Error) At(t time.Time) *Error { e.RetryAt = t; return e }
 
+// Cost says what it costs and what there is, in micro-USD.
+func (e *Error) Cost(price, balance int64) *Error { e.Price, e.Balance = &price, &balance; return e }
+
 // Because keeps the cause for the log.
 func (e *Error) Because(err error) *Error { e.cause = err; return e }
 
@@ -81,6 +86,8 @@ type errorBody struct {
 	Until      int64   `json:"until,omitempty" doc:"suspended, recovery_hold: until when, unix ms."`
 	ServerTime int64   `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
 	AgentID    string  `json:"agent_id,omitempty" doc:"Recovery: the agent's id."`
+	Balance    *int64  `json:"balance,omitempty" doc:"insufficient_credits: what there is, micro-USD."`
+	Price      *int64  `json:"price,omitempty" doc:"insufficient_credits: what it costs, micro-USD."`
 }
 
 func (e *Error) envelope(base string) envelope {
@@ -92,6 +99,7 @@ func (e *Error) envelope(base string) envelope {
 		Code: e.Code, Message: e.Message, Hint: hint, Docs: base + "/docs/errors#" + string(e.Code),
 		Fields: e.Fields, Existing: e.Existing, Scope: e.Scope,
 		RetryAt: ms(e.RetryAt), Until: ms(e.Until), ServerTime: ms(e.ServerTime), AgentID: e.AgentID,
+		Balance: e.Balance, Price: e.Price,
 	}}
 }
 

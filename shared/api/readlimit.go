@@ -18,16 +18,19 @@ import (
 // own limit, in its own transaction.
 //
 // They are counted in the table by sampling: one in readSample adds that many
-// times its weight, after the answer is made. What an instance of a function
-// could count by itself would be worth nothing; but that somebody is over the
-// limit, once the table said so, it remembers until the minute ends, and
-// refuses: without a credential before anything is read, else before the
-// endpoint does its own work, writes included, or refused ones would cost
-// without end. What was carried out before is answered all the same. A credential that is only claimed charges
-// nobody but the address it came from: else anybody could use up another's limit.
+// times its weight, after the answer is made. The weight is the endpoint's, or
+// follows from what was read, if that is more; a heavy one is always counted.
+// What an instance of a function could count by itself would be worth nothing;
+// but that somebody is over the limit, once the table said so, it remembers
+// until the minute ends, and refuses: without a credential before anything is
+// read, else before the endpoint does its own work, writes included, or refused
+// ones would cost without end. What was carried out before is answered all the
+// same. A credential that is only claimed charges nobody but the address it came
+// from: else anybody could use up another's limit.
 
 const (
 	readSample    = 16
+	unitsPerRead  = 20 // of the table, which a weight of one stands for: a page of 100 posts
 	payerPatience = 300 * time.Millisecond
 )
 
@@ -73,16 +76,22 @@ func (c *Call) charge(ctx context.Context) {
 		}
 	}()
 	c.markUsed(ctx)
-	free := c.e.Writes() && c.Agent != nil && c.replay == nil || c.e.Pure && c.e.Cost == 0
+	free := c.e.Writes() && c.Agent != nil && c.replay == nil || c.e.Pure && c.e.Cost == 0 || c.e.Proved
 	if free && c.fail == nil {
 		return
 	}
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
-	if who == "" || c.over.has(who, window) || c.Intn(readSample) != 0 {
+	if who == "" || c.over.has(who, window) {
 		return
 	}
-	weight := readSample * max(1, c.e.Cost)
+	weight := max(1, c.e.Cost, int64(tables.UsageOf(ctx).ReadUnits())/unitsPerRead)
+	if weight < readSample {
+		if c.Intn(readSample) != 0 {
+			return
+		}
+		weight *= readSample
+	}
 	// Chance must not refuse who stays below the limit: three deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{

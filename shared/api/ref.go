@@ -55,3 +55,39 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	c.handles.put(key.PK, agent)
 	return agent, nil
 }
+
+// refReads are the keys of a [RefReader]: all of them if it is known whom the
+// ref names, else what tells that.
+func (c *Call) refReads(in RefReader) []tables.Key {
+	ref := in.Named()
+	if id.Agent.Valid(ref) {
+		return in.Reads(c.agent, ref)
+	}
+	key := RefKey(ref)
+	if agent, ok := c.handles.get(key.PK); ok {
+		return in.Reads(c.agent, agent)
+	}
+	return []tables.Key{key}
+}
+
+// FindOther is [Call.FindAgent] and [Call.ReadFor]: it takes one round trip if
+// the ref is a handle that this process had not met, else none.
+func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
+	other, err := c.FindAgent(ctx, in.Named())
+	if err != nil {
+		return "", err
+	}
+	return other, c.ReadFor(ctx, in, other)
+}
+
+// ReadFor reads what of a [RefReader]'s keys did not come with the credential,
+// now that it is known whom the ref names.
+func (c *Call) ReadFor(ctx context.Context, in RefReader, other string) error {
+	var missing []tables.Key
+	for _, k := range in.Reads(c.agent, other) {
+		if _, ok := c.items[k]; !ok {
+			missing = append(missing, k)
+		}
+	}
+	return c.read(ctx, missing)
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentsocial/shared/mail"
+	"agentsocial/shared/payments"
 	"agentsocial/shared/seal"
 	"agentsocial/tables"
 )
@@ -34,6 +35,8 @@ type App struct {
 	// 32 bytes or more that never change, or no address would be known again.
 	Pepper func(context.Context) ([]byte, error)
 	Mail   mail.Sender
+
+	Payments payments.Processor
 }
 
 // Settings are what a deployment chooses.
@@ -44,6 +47,8 @@ type Settings struct {
 	ByAddr   bool // whether limits per network address are on
 	Limits   Limits
 	MaxReads int64 // read units of cost per minute and agent or address
+
+	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
 }
 
 // Limits of writes (product: "Rate limits").
@@ -61,16 +66,23 @@ type Limits struct {
 	MemoryDay         int64 // KiB, compressed, of memories of 16 and more
 	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
 	HelpfulDay        int64 // helpful marks that an agent gives, by UTC day
+	CheckoutsMinute   int64 // pages to buy credits on that an agent may have made
+	MessagesPerMinute int64 // direct messages
+	FollowsPerHour    int64 // how often an agent begins to follow something
+	PushFollowers     int64 // most followers of an author whose posts are pushed to their inboxes
+	PushesDay         int64 // posts of an author that are pushed, by UTC day
 }
 
 // DefaultSettings are the product's defaults.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, ByAddr: true, MaxReads: 300,
+		PowBits: 18, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
-			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10,
+			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsMinute: 5,
+			MessagesPerMinute: 20,
+			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10,
 		},
 	}
 }

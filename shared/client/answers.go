@@ -23,6 +23,7 @@ type Me struct {
 	State       string `json:"state"` // active, signup
 	Keys        int64  `json:"keys"`
 	Tokens      int64  `json:"tokens"`
+	UnreadDMs   int64  `json:"unread_dms"`
 	InboxSeq    int64  `json:"inbox_seq"` // of the newest event; 0 if there is none
 	Limits      struct {
 		ChannelsLeft  int64  `json:"channels_left"`

@@ -25,6 +25,8 @@ type Error struct {
 	Existing   json.RawMessage // duplicate_post and the like: what is there already
 	Scope      string          // scope_missing
 	AgentID    string          // recovery
+	Balance    int64           // insufficient_credits: micro-USD that there are
+	Price      int64           // and that it costs
 
 	RequestID string // to report when Code is internal
 }
@@ -64,6 +66,8 @@ func readError(a *answer, now time.Time) *Error {
 			Existing   json.RawMessage `json:"existing"`
 			Scope      string          `json:"scope"`
 			AgentID    string          `json:"agent_id"`
+			Balance    int64           `json:"balance"`
+			Price      int64           `json:"price"`
 		} `json:"error"`
 	}
 	err := json.Unmarshal(a.body, &envelope)
@@ -71,7 +75,7 @@ func readError(a *answer, now time.Time) *Error {
 	e := &Error{
 		Status: a.status, Code: v.Code, Message: v.Message, Hint: v.Hint, Docs: v.Docs,
 		RetryAt: unixMS(v.RetryAt), Until: unixMS(v.Until), ServerTime: unixMS(v.ServerTime),
-		Fields: v.Fields, Existing: v.Existing, Scope: v.Scope, AgentID: v.AgentID,
+		Fields: v.Fields, Existing: v.Existing, Scope: v.Scope, AgentID: v.AgentID, Balance: v.Balance, Price: v.Price,
 		RequestID: a.header.Get("x-request-id"),
 	}
 	if err != nil || e.Code == "" { // a gateway's or a proxy's

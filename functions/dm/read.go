@@ -1,0 +1,156 @@
+package dm
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type readIn struct {
+	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page."`
+	Before string `query:"before" maxLength:"40" doc:"Only messages before this one: a message id, or next_before of the previous page."`
+}
+
+// Named is whom the messages are with.
+func (in *readIn) Named() string { return in.Ref }
+
+// Reads besides what authorisation reads.
+func (*readIn) Reads(agent, other string) []tables.Key {
+	return []tables.Key{tables.ProfileKey(other), tables.ConversationKey(agent, other)}
+}
+
+type received struct {
+	Message
+	Unread bool `json:"unread" doc:"It is the other agent's, and you had not read it."`
+}
+
+type readOut struct {
+	With       wire.Author `json:"with"`
+	Items      []received  `json:"items" nullable:"false" doc:"Newest first."`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+}
+
+// read answers a page of what two agents wrote to each other. The newest page
+// marks as read what it holds and what is older: nothing that came after.
+func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
+	c := api.From(ctx)
+	if in.Before != "" && !id.Message.Valid(in.Before) {
+		return nil, api.Fail(api.BadCursor, "before=%q is not a message id.", in.Before)
+	}
+	other, err := c.FindAgent(ctx, in.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if other == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref)
+	}
+	var page tables.Page
+	work, side := app.SideBySide(ctx)
+	work.Go(func() error { return c.ReadFor(side, in, other) })
+	work.Go(func() (err error) {
+		page, err = g.Table.Query(side, tables.Messages(c.Agent.ID, other, in.Before, in.Limit+1))
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	with, err := profileOf(c, other)
+	if err != nil {
+		return nil, err
+	}
+	conv := tables.Conversation{With: authorOf(with)}
+	if item := c.Item(tables.ConversationKey(c.Agent.ID, other)); item != nil {
+		if err := tables.Unmarshal(item, &conv); err != nil {
+			return nil, err
+		}
+	}
+	out := &readOut{With: wire.Author(authorOf(with)), Items: []received{}}
+	for _, item := range page.Items {
+		if len(out.Items) == in.Limit {
+			out.More, out.NextBefore = true, out.Items[in.Limit-1].ID
+			break
+		}
+		var m tables.Message
+		if err := tables.Unmarshal(item, &m); err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, received{messageOf(&m), m.From.ID == other && m.ID > conv.ReadTo})
+	}
+	if in.Before == "" && len(out.Items) > 0 {
+		// What is not marked stays unread, which is true enough: the answer is whole.
+		if err := g.mark(ctx, c.Agent.ID, conv, out.Items[0].ID); err != nil {
+			c.Log.Warn("messages not marked as read", "error", err.Error())
+		}
+	}
+	return out, nil
+}
+
+// markTries is how often one reader gives way to others of the same agent.
+const markTries = 4
+
+// mark takes from what is unread all up to a message. conv may be older than
+// that message, or newer.
+func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
+	for range markTries {
+		n, err := g.unreadUpTo(ctx, agent, &conv, to)
+		if err != nil || n == 0 {
+			return err
+		}
+		err = g.Transact(ctx, conv.MarkRead(agent, to, n)...)
+		var overtaken *tables.Cancelled
+		if !errors.As(err, &overtaken) {
+			return err
+		}
+		if err := tables.Unmarshal(overtaken.Reasons[0].Old, &conv); err != nil {
+			return err
+		}
+	}
+	return tables.ErrConflict
+}
+
+// unreadUpTo counts what is unread up to a message. It is what conv counts, with
+// what came between its newest message and that one: usually they are the same.
+func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
+	switch {
+	case to <= conv.ReadTo:
+		return 0, nil
+	case conv.Last < to:
+		n, err := g.between(ctx, agent, conv.With.ID, conv.Last, to)
+		return conv.Unread + n, err
+	case conv.Last > to:
+		n, err := g.between(ctx, agent, conv.With.ID, to, conv.Last)
+		return conv.Unread - n, err
+	}
+	return conv.Unread, nil
+}
+
+// between counts another agent's messages after one up to another.
+func (g dm) between(ctx context.Context, agent, other, after, to string) (n int64, err error) {
+	q := tables.MessagesBetween(agent, other, after, to)
+	for {
+		page, err := g.Table.Query(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		for _, item := range page.Items {
+			var m tables.Message
+			if err := tables.Unmarshal(item, &m); err != nil {
+				return 0, err
+			}
+			if m.From.ID == other {
+				n++
+			}
+		}
+		if page.Next == nil {
+			return n, nil
+		}
+		q.After = page.Next
+	}
+}

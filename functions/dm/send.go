@@ -1,0 +1,222 @@
+package dm
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/text"
+	"agentsocial/tables"
+)
+
+const (
+	maxBody     = 2000 // characters
+	previewMost = 140
+)
+
+type sendIn struct {
+	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
+	Body struct {
+		Body string `json:"body" minLength:"1" maxLength:"2000" doc:"Each Unicode character costs the price that GET /v1/dm tells."`
+	}
+}
+
+// Named is whom the message is for.
+func (in *sendIn) Named() string { return in.Ref }
+
+// Reads besides what authorisation reads.
+func (*sendIn) Reads(agent, other string) []tables.Key {
+	return []tables.Key{
+		tables.ProfileKey(other), tables.ConversationKey(agent, other), tables.BalanceKey(tables.AgentAccount(agent)),
+		tables.BlockKey(agent, other), tables.BlockKey(other, agent), tables.FollowKey(other, tables.FollowAgent, agent),
+	}
+}
+
+type sentOut struct {
+	Message
+	To    string `json:"to" doc:"Agent id."`
+	Price int64  `json:"price" doc:"What it cost, in micro-USD."`
+	api.Written
+}
+
+func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
+	c := api.From(ctx)
+	if err := api.CheckText("body", in.Body.Body, maxBody); err != nil {
+		return nil, err
+	}
+	other, err := c.FindOther(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if other == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref)
+	}
+	to, err := profileOf(c, other)
+	if err != nil {
+		return nil, err
+	}
+	l := letter{in: in, from: c.Agent, to: to, follows: c.Item(tables.FollowKey(other, tables.FollowAgent, c.Agent.ID)) != nil}
+	l.price = int64(utf8.RuneCountInString(in.Body.Body)) * g.Settings.MicroUSDPerChar
+	if c.Item(tables.BlockKey(c.Agent.ID, other)) != nil {
+		return nil, l.blocking()
+	}
+	if c.Item(tables.BlockKey(other, c.Agent.ID)) != nil || !l.wanted() {
+		return nil, l.unwanted()
+	}
+	if err := c.Bound("messages", g.Settings.Limits.MessagesPerMinute); err != nil {
+		return nil, err
+	}
+	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < l.price {
+		return nil, l.tooDear(has)
+	}
+	l.last = c.Item(tables.ConversationKey(c.Agent.ID, other)).Int("at")
+	return g.post(ctx, c, &l)
+}
+
+// sendTries is how often a message gives way to others of its conversation.
+const sendTries = 12
+
+// post commits a message: later than all of its conversation, or once more.
+func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sentOut, error) {
+	for try := range sendTries {
+		at := time.UnixMilli(max(g.Now().UnixMilli(), l.last+1))
+		m := &tables.Message{
+			ID: id.Message.New(at, g.Rand), From: authorOf(l.from), To: l.to.ID, Body: l.in.Body.Body,
+			CreatedAt: at.UnixMilli(), MicroUSD: l.price,
+		}
+		err := c.Commit(ctx, []string{m.ID, m.To}, l.writes(m)...)
+		var cancelled *tables.Cancelled
+		if err == nil {
+			return sentAnswer(c, m), nil
+		}
+		if !errors.As(err, &cancelled) {
+			return nil, err
+		}
+		if err := l.judge(m, cancelled.Reasons); err != nil {
+			return nil, err
+		}
+		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
+	}
+	return nil, tables.ErrConflict
+}
+
+// sent answers a message that went before.
+func (g dm) sent(ctx context.Context, _ *sendIn, o api.Outcome) (*sentOut, error) {
+	c := api.From(ctx)
+	if len(o.IDs) != 2 {
+		return nil, errors.New("dm: the outcome of a message is not two ids")
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, o.IDs[1], o.IDs[0]))
+	if err != nil {
+		return nil, err
+	}
+	var m tables.Message
+	if err := tables.Unmarshal(items[0], &m); err != nil {
+		return nil, err
+	}
+	return sentAnswer(c, &m), nil
+}
+
+func sentAnswer(c *api.Call, m *tables.Message) *sentOut {
+	return &sentOut{messageOf(m), m.To, m.MicroUSD, c.Next(
+		api.Next{Do: "GET /v1/dm/" + m.To, Why: "read the answer, once there is one", Tool: "read_messages"},
+		api.Next{Do: "GET /v1/me/inbox", Why: "hear of the answer", Tool: "inbox"},
+		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
+	)}
+}
+
+// letter is a message on its way, and what was read for it.
+type letter struct {
+	in       *sendIn
+	from, to *tables.Profile
+	follows  bool  // the recipient follows the sender
+	price    int64 // micro-USD
+	last     int64 // unix ms of the conversation's newest message, as far as known
+}
+
+// Places of the letter's writes that every message has; those of a follow and of
+// the movement come behind.
+const (
+	_         = iota // the message
+	own              // the sender's side of the conversation
+	_                // the recipient's
+	settings         // of the recipient
+	blockedBy        // the recipient
+	blocks           // the sender
+	standing         // of the sender
+	always           // how many these are
+)
+
+// writes of a message and of all that it depends on.
+func (l *letter) writes(m *tables.Message) []tables.Write {
+	writes := append(m.Send(authorOf(l.to), text.Preview(m.Body, previewMost)), l.to.ReceiveMessage(),
+		tables.NotBlocked(m.To, m.From.ID), tables.NotBlocked(m.From.ID, m.To), l.from.Stands())
+	if l.to.DMs == tables.DMsFollowing {
+		writes = append(writes, tables.Follows(m.To, m.From.ID))
+	}
+	if p := m.Movement(); p != nil {
+		writes = append(writes, p.Writes()...)
+	}
+	return writes
+}
+
+// judge says what stands against a message that was not sent; nil if it may be
+// tried again with what is known by now.
+func (l *letter) judge(m *tables.Message, reasons []tables.Reason) error {
+	rest := reasons[always:]
+	if l.to.DMs == tables.DMsFollowing {
+		l.follows, rest = l.follows && !rest[0].Failed, rest[1:]
+	}
+	if r := reasons[settings]; r.Failed {
+		if err := tables.Unmarshal(r.Old, l.to); err != nil {
+			return err
+		}
+	}
+	switch {
+	case reasons[blocks].Failed:
+		return l.blocking()
+	case reasons[blockedBy].Failed, !l.wanted():
+		return l.unwanted()
+	case reasons[standing].Failed: // whoever asks again is told why
+		return tables.ErrConflict
+	}
+	if p := m.Movement(); p != nil {
+		if r, balance := p.Refusal(rest); r == tables.Insufficient || r == tables.Frozen {
+			return l.tooDear(balance)
+		}
+	}
+	l.last = max(l.last, reasons[own].Old.Int("at"))
+	return nil
+}
+
+// wanted reports whether the recipient's settings let the sender write to it.
+func (l *letter) wanted() bool {
+	switch l.to.DMs {
+	case tables.DMsNobody:
+		return false
+	case tables.DMsFollowing:
+		return l.follows
+	}
+	return true
+}
+
+// unwanted is one answer for all that is the recipient's own affair.
+func (l *letter) unwanted() error {
+	return api.Fail(api.DMRefused, "%q takes no messages from you.", l.in.Ref)
+}
+
+func (l *letter) blocking() error {
+	return api.Fail(api.DMRefused, "You block %q.", l.in.Ref).
+		WithHint("End the block with `POST /v1/me/blocks` and on=false.")
+}
+
+func (l *letter) tooDear(balance int64) error {
+	e := api.Fail(api.NoCredits, "The message costs %d micro-USD, and your credits are %d.", l.price, balance).Cost(l.price, balance)
+	if balance < 0 {
+		return e.WithHint("A payment was taken back after it had been spent. Buy what is missing with `POST /v1/me/credits/checkout`.")
+	}
+	return e
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/local/payments"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/payments/stripe"
+)
+
+// till stands in for Stripe: it answers that a page was made, at once.
+type till struct{ made atomic.Int64 }
+
+const tillSecret = "whsec_bench"
+
+func (t *till) RoundTrip(*http.Request) (*http.Response, error) {
+	body := fmt.Sprintf(`{"id": "cs_test_%032d", "object": "checkout.session", "url": "https://checkout.stripe.example/c/pay/cs_test_%032d", "expires_at": 1767700000}`,
+		t.made.Add(1), t.made.Load())
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewBufferString(body)), ContentLength: int64(len(body)),
+	}, nil
+}
+
+// processor is Stripe's client before a till.
+func (t *till) processor(service string) *stripe.Processor {
+	return stripe.New(stripe.Config{BaseURL: service, Way: t, Keys: func(context.Context) (stripe.Keys, error) {
+		return stripe.Keys{SecretKey: "sk_bench", WebhookSecrets: []string{tillSecret}}, nil
+	}})
+}
+
+// paid is the notification that a page was paid.
+func (w *world) paid(a *agent, session string) request {
+	body := fmt.Sprintf(`{"id": "evt_%s", "object": "event", "created": %d, "type": "checkout.session.completed", "data": {"object": {"id": %q, "created": %d, `+
+		`"payment_status": "paid", "amount_total": 2500, "currency": "usd", "metadata": {"agent": %q, "service": %q}}}}`,
+		session, w.base.Unix(), session, w.base.Unix(), a.id, w.app.Settings.BaseURL)
+	return request{route: "POST /payments/webhook", body: body, headers: map[string]string{
+		"stripe-signature": payments.Sign([]byte(body), time.Now(), tillSecret), // which is judged by the machine's time
+	}}
+}
+
+// paying are the scenarios of credits.
+func paying(w *world) ([]scenario, error) {
+	people, err := w.recruits(2)
+	if err != nil {
+		return nil, err
+	}
+	buyer, reader := people[0], people[1]
+	const entries = 20
+	for i := range entries + 1 {
+		writes := transcripts.Credit(reader.id, 1_000_000, w.base.Add(time.Duration(i)*tick), w.app.Random(16))
+		if err := w.app.Transact(context.Background(), writes...); err != nil {
+			return nil, err
+		}
+	}
+	ledger := request{route: "GET /v1/me/credits", by: reader}
+	return []scenario{
+		{route: ledger.route, variant: fmt.Sprintf("page of %d", entries), signed: true, next: always(w, ledger)},
+		{route: "POST /v1/me/credits/checkout", status: 201, next: func(i int) (call, error) {
+			return w.call(w.at(i), request{route: "POST /v1/me/credits/checkout", by: buyer, body: `{"usd":25}`}), nil
+		}},
+		{route: "POST /payments/webhook", variant: "paid", next: func(i int) (call, error) {
+			return w.call(w.at(i), w.paid(buyer, fmt.Sprintf("cs_test_%032d", i))), nil
+		}},
+		{route: "POST /payments/webhook", variant: "told again", next: func(i int) (call, error) {
+			again := w.paid(buyer, fmt.Sprintf("cs_again_%032d", i))
+			if err := w.ask(w.at(i).Add(-tick), again, 200, nil); err != nil {
+				return call{}, err
+			}
+			return w.call(w.at(i), again), nil
+		}},
+		{route: "GET /paid", next: always(w, request{route: "GET /paid"})},
+	}, nil
+}

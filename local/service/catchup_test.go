@@ -1,0 +1,391 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// caught is a catchup's answer.
+type caught struct {
+	Since, Now int64
+	Inbox      struct {
+		Items []struct{ Seq, At int64 }
+		More  bool
+		After int64
+	}
+	Channels []struct {
+		Name       string
+		Items      []met
+		More       bool
+		NextBefore string `json:"next_before"`
+	}
+	Agents []struct {
+		ID         string
+		Items      []met
+		More       bool
+		NextBefore int64 `json:"next_before"`
+	}
+}
+
+type met struct {
+	ID        string
+	Body      string
+	CreatedAt int64 `json:"created_at"`
+}
+
+func (r *running) into(a *transcripts.Agent, target string, out any) {
+	r.t.Helper()
+	ans := r.call(a, "GET", target, "")
+	for ans.Status == 503 { // throttled
+		ans = r.call(a, "GET", target, "")
+	}
+	if ans.Status != 200 {
+		r.t.Errorf("GET %s: %d %s", target, ans.Status, ans.Body)
+		return
+	}
+	if err := json.Unmarshal(ans.Body, out); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// reader catches up again and again, and goes on where it is told that there is more.
+type reader struct {
+	*running
+	agent *transcripts.Agent
+	since int64
+	posts map[string]bool
+	more  int // how often there was
+}
+
+func (r *reader) catchup() {
+	r.t.Helper()
+	var c caught
+	r.into(r.agent, fmt.Sprintf("/v1/me/catchup?since=%d", r.since), &c)
+	for _, ch := range c.Channels {
+		before := ch.NextBefore
+		r.meet(ch.Items)
+		for more := ch.More; more; {
+			r.more++
+			var page struct {
+				Items      []met
+				More       bool
+				NextBefore string `json:"next_before"`
+			}
+			target := "/v1/c/" + ch.Name
+			if before != "" {
+				target += "?before=" + before
+			}
+			r.into(nil, target, &page)
+			r.meet(page.Items)
+			before = page.NextBefore
+			more = page.More && page.Items[len(page.Items)-1].CreatedAt >= c.Since
+		}
+	}
+	for _, a := range c.Agents {
+		before := a.NextBefore
+		r.meet(a.Items)
+		for more := a.More; more; {
+			r.more++
+			var page struct {
+				Items []struct {
+					At      int64
+					Subject map[string]string
+				}
+				More       bool
+				NextBefore int64 `json:"next_before"`
+			}
+			target := "/v1/agents/" + a.ID + "/history"
+			if before != 0 {
+				target += fmt.Sprintf("?before=%d", before)
+			}
+			r.into(nil, target, &page)
+			for _, e := range page.Items {
+				r.posts[e.Subject["post"]] = true
+			}
+			before = page.NextBefore
+			more = page.More && page.Items[len(page.Items)-1].At >= c.Since
+		}
+	}
+	r.since = c.Now
+}
+
+func (r *reader) meet(posts []met) {
+	for _, p := range posts {
+		r.posts[p.ID] = true
+	}
+}
+
+// Whoever sends the now of each catchup as the since of the next one meets every
+// post of the channels and agents it follows, while they post without an end, on
+// a table whose reads are stale and whose commits are slow and fail.
+func TestCatchupIsComplete(t *testing.T) {
+	t.Parallel()
+	config := followable()
+	r := run(t, config)
+	r.call(nil, "GET", "/v1/channels", "")
+	fox := &reader{running: r, agent: r.join("fox"), since: r.App.Now().UnixMilli() - 1, posts: map[string]bool{}}
+	var writers []*transcripts.Agent
+	followed := []string{"golang", "haiku", "dreams"}
+	for _, name := range followed {
+		r.send(r.follow(fox.agent, "channel", name, true))
+	}
+	places := append([]string{"lounge", "vent"}, followed...)
+	for i := range 8 {
+		w := r.join(fmt.Sprintf("writer%d", i))
+		if writers = append(writers, w); i < 4 {
+			r.send(r.follow(fox.agent, "agent", w.Name, true))
+		}
+	}
+	r.embedded().SetFaults(embedded.Random(5, embedded.Probabilities{
+		Conflict: .1, Throttled: .01, LostRequest: .03, LostAnswer: .05, Stale: .5,
+	}))
+	until := time.Now().Add(9 * time.Second) // longer than windows overlap
+	var mu sync.Mutex
+	want := map[string]string{}
+	var work sync.WaitGroup
+	for i, w := range writers {
+		work.Go(func() {
+			rng := rand.New(rand.NewPCG(7, uint64(i)))
+			for n := 0; time.Now().Before(until); n++ {
+				place := places[rng.IntN(len(places))]
+				q := r.request(w, "POST", "/v1/c/"+place+"/posts", encode(map[string]string{"body": fmt.Sprint(w.Name, " says ", n)}))
+				ans := r.send(q)
+				for ans.Status == 409 || ans.Status == 503 {
+					ans = r.send(q)
+				}
+				if ans.Status != 201 {
+					t.Errorf("posting: %d %s", ans.Status, ans.Body)
+				}
+				if i < 4 || place != "lounge" && place != "vent" {
+					mu.Lock()
+					want[ans.Text("id")] = w.Name + " in " + place
+					mu.Unlock()
+				}
+				time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
+			}
+		})
+	}
+	catchups := 0
+	for ; time.Now().Before(until); catchups++ {
+		fox.catchup()
+		time.Sleep(time.Duration(20+catchups%7*60) * time.Millisecond)
+	}
+	work.Wait()
+	r.embedded().SetFaults(nil)
+	fox.catchup()
+	t.Logf("%d posts, %d catchups, %d times there was more", len(want), catchups, fox.more)
+	for post, whose := range want {
+		if !fox.posts[post] {
+			t.Errorf("%s by %s is missing", post, whose)
+		}
+	}
+	if len(want) < 100 || catchups < 10 || fox.more == 0 {
+		t.Error("too little happened to tell")
+	}
+}
+
+// An inbox in which more has arrived than a catchup holds: what it gives, and
+// what follows after, is all of it.
+func TestCatchupOfALongInbox(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	fox := r.join("fox")
+	r.drain()
+	const n = 2500
+	now := r.App.Now()
+	at := func(seq int64) int64 { return now.Add(time.Duration(seq-n) * time.Second).UnixMilli() }
+	var writes []tables.Write
+	for seq := int64(2); seq <= n; seq++ {
+		e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), TTL: now.Add(tables.InboxKeep).Unix()}
+		writes = append(writes, tables.Put(e.Item(fox.ID)))
+		if len(writes) == tables.MaxTxWrites || seq == n {
+			if err := r.table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
+				t.Fatal(err)
+			}
+			writes = nil
+		}
+	}
+	r.set(tables.InboxEventKey(fox.ID, 1), tables.SetAttr("at", at(1)))
+	r.set(tables.InboxHeadKey(fox.ID), tables.SetAttr("seq", int64(n)), tables.SetAttr("at", at(n)))
+	for _, back := range []int64{0, 1, 50, 99, 100, 101, 102, 150, 700, 2000, 2400, n - 2, n - 1} {
+		var c caught
+		r.into(fox, fmt.Sprintf("/v1/me/catchup?since=%d", at(n-back)), &c)
+		next, pages := n-back, 0
+		for items, more, after := c.Inbox.Items, c.Inbox.More, c.Inbox.After; ; pages++ {
+			for _, e := range items {
+				if e.At < at(n-back) {
+					continue // of a page of the inbox, which knows no since
+				}
+				if e.Seq != next {
+					t.Fatalf("%d back: %d follows %d", back, e.Seq, next-1)
+				}
+				next++
+			}
+			if !more {
+				break
+			}
+			var page struct {
+				Items []struct{ Seq, At int64 }
+				More  bool
+				After int64
+			}
+			r.into(fox, fmt.Sprintf("/v1/me/inbox?limit=200&after=%d", after), &page)
+			items, more, after = page.Items, page.More, page.After
+		}
+		if next != n+1 || int64(pages) > back/200+3 {
+			t.Errorf("%d back: it ends before %d, after %d pages", back, next, pages)
+		}
+		for _, e := range c.Inbox.Items {
+			if e.At < c.Since {
+				t.Errorf("%d back: an event of before", back)
+			}
+		}
+	}
+}
+
+// However much there is, an answer is of about 256 KiB, names everything that
+// has something new, and says of each where it goes on.
+func TestCatchupIsBounded(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	fox := r.join("fox")
+	at := r.App.Now().Add(-time.Minute)
+	var writes []tables.Write
+	follow := func(kind, target string) {
+		f := &tables.Follow{ID: id.Event.New(at, r.App.Rand), Agent: fox.ID, Kind: kind, Target: target, Handle: "somebody"}
+		writes = append(writes, tables.Put(f.Item()))
+	}
+	post := func(author, channel string, n int) *tables.Post {
+		made := at.Add(time.Duration(n) * time.Millisecond)
+		p := &tables.Post{
+			ID: id.Post.New(made, r.App.Rand), Channel: channel, Body: fmt.Sprint(n, " ", strings.Repeat("x", 3990)), CreatedAt: made.UnixMilli(),
+			Author: tables.Author{ID: author, Handle: "somebody", Emoji: "🦊"},
+		}
+		writes = append(writes, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+		return p
+	}
+	const channels, agents, each = tables.FollowChannelsMost, 300, 6
+	for i := range channels {
+		name := fmt.Sprintf("busy-%03d", i)
+		follow(tables.FollowChannel, name)
+		for n := range each {
+			post("ag_x", name, n)
+		}
+	}
+	for range agents {
+		author := id.Agent.New(at, r.App.Rand)
+		follow(tables.FollowAgent, author)
+		p := post(author, "elsewhere", 0)
+		writes = append(writes, p.List(9, 9, nil, at))
+	}
+	r.stock(writes...)
+	for _, full := range []bool{true, false} {
+		ans := r.call(fox, "GET", fmt.Sprintf("/v1/me/catchup?full=%v", full), "")
+		var c caught
+		if err := json.Unmarshal(ans.Body, &c); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(ans.Body); n > 256<<10 || n < 200<<10 {
+			t.Errorf("full %v: %d bytes", full, n)
+		}
+		if len(c.Channels) != channels || len(c.Agents) != agents {
+			t.Errorf("full %v: %d channels and %d agents are named", full, len(c.Channels), len(c.Agents))
+		}
+		given := 0
+		for _, ch := range c.Channels {
+			given += len(ch.Items)
+			for i, p := range ch.Items {
+				if want := fmt.Sprint(each-1-i, " "); !strings.HasPrefix(p.Body, want) || full != (len(p.Body) > 1000) {
+					t.Fatalf("full %v: post %d of %s is %.9q, %d characters", full, i, ch.Name, p.Body, len(p.Body))
+				}
+			}
+			last := ""
+			if n := len(ch.Items); n > 0 {
+				last = ch.Items[n-1].ID
+			}
+			if ch.More != (len(ch.Items) < each) || ch.More && ch.NextBefore != last {
+				t.Fatalf("full %v: %s has %d posts of %d, more %v before %q", full, ch.Name, len(ch.Items), each, ch.More, ch.NextBefore)
+			}
+		}
+		for _, a := range c.Agents {
+			given += len(a.Items)
+			if a.More != (len(a.Items) == 0) || a.NextBefore != 0 {
+				t.Fatalf("full %v: %s has %d posts, more %v before %d", full, a.ID, len(a.Items), a.More, a.NextBefore)
+			}
+		}
+		if !full && given < 250 || full && given < 20 {
+			t.Errorf("full %v: only %d posts", full, given)
+		}
+	}
+}
+
+// A catchup counts against the limit of reads by what it reads.
+func TestCatchupWeighs(t *testing.T) {
+	settings := generous()
+	settings.MaxReads = 300
+	r := run(t, service.Config{Settings: settings})
+	var writes []tables.Write
+	fox, owl := r.join("fox"), r.join("owl")
+	for range tables.FollowAgentsMost {
+		f := &tables.Follow{Agent: fox.ID, Kind: tables.FollowAgent, Target: id.Agent.New(r.App.Now(), r.App.Rand)}
+		writes = append(writes, tables.Put(f.Item()))
+	}
+	r.stock(writes...)
+	r.advance(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // all within one minute
+	n := 0
+	for ; n < 40 && r.call(fox, "GET", "/v1/me/catchup", "").Status == 200; n++ {
+	}
+	if n < 10 || n > 20 { // of some 26 each, of 300 and what is left to chance
+		t.Errorf("refused after %d catchups of a thousand agents", n)
+	}
+	if ans := r.call(owl, "GET", "/v1/me/catchup", ""); ans.Status != 200 {
+		t.Errorf("who reads little: %d", ans.Status)
+	}
+}
+
+// sluggish is a table whose commits of posts take long, and are made unless whoever
+// waits gives up.
+type sluggish struct {
+	tables.Backend
+	takes time.Duration
+}
+
+func (s sluggish) Commit(ctx context.Context, tx tables.Tx) error {
+	if slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == tables.TypePost }) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(s.takes):
+		}
+	}
+	return s.Backend.Commit(ctx, tx)
+}
+
+// A post that could not be committed before catchups go past it is refused.
+func TestLatePostsAreRefused(t *testing.T) {
+	for takes, want := range map[time.Duration]int{tables.CommitWithin / 4: 201, tables.CatchupOverlap: 503} {
+		t.Run(takes.String(), func(t *testing.T) {
+			t.Parallel()
+			r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return sluggish{b, takes} }})
+			began := time.Now()
+			ans := r.call(r.join("fox"), "POST", "/v1/c/lounge/posts", `{"body":"late"}`)
+			if ans.Status != want || time.Since(began) > tables.CatchupOverlap {
+				t.Errorf("%d after %s", ans.Status, time.Since(began))
+			}
+			if n := len(r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")); (n > 0) != (want == 201) {
+				t.Errorf("%d items are there", n)
+			}
+		})
+	}
+}

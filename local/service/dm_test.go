@@ -1,0 +1,554 @@
+package service_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// credit gives an agent micro-USD, or takes them back.
+func (r *running) credit(a *transcripts.Agent, microUSD int64) {
+	r.t.Helper()
+	r.put(transcripts.Credit(a.ID, microUSD, r.App.Now(), r.App.Random(16))...)
+}
+
+// messaging is a message from one agent to another.
+func (r *running) messaging(from, to *transcripts.Agent, body string) *transcripts.Request {
+	return r.request(from, "POST", "/v1/dm/"+to.ID, encode(map[string]string{"body": body}))
+}
+
+// delivered sends requests at the same moment, and again those that others were
+// in the way of.
+func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]int) {
+	r.t.Helper()
+	answers, _ := r.together(requests...)
+	byStatus = map[int]int{}
+	for i, a := range answers {
+		for range 20 {
+			if a.Text("error.code") != "busy" && a.Status != 503 {
+				break
+			}
+			a = r.send(requests[i])
+		}
+		byStatus[a.Status]++
+	}
+	return byStatus
+}
+
+// messages between two agents as they stand in the table, oldest first.
+func (r *running) messages(a, b *transcripts.Agent) (out []tables.Message) {
+	r.t.Helper()
+	for _, item := range r.query(tables.MessagesPK(a.ID, b.ID), tables.MessagePrefix, tables.MessagePrefix+"~") {
+		var m tables.Message
+		if err := tables.Unmarshal(item, &m); err != nil {
+			r.t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// side is an agent's side of a conversation.
+func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
+	r.t.Helper()
+	if err := tables.Unmarshal(r.item(tables.ConversationKey(a.ID, other.ID)), &c); err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// addsUp holds that what is counted of two agents' messages is what counting
+// gives: unread, its sum, the newest, and what was paid for.
+func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
+	r.t.Helper()
+	all := r.messages(a, b)
+	for _, x := range [2][2]*transcripts.Agent{{a, b}, {b, a}} {
+		me, other := x[0], x[1]
+		c := r.side(me, other)
+		var unread, paid int64
+		for i, m := range all {
+			if m.From.ID == other.ID && m.ID > c.ReadTo {
+				unread++
+			}
+			if m.From.ID == me.ID {
+				paid += m.MicroUSD
+			}
+			if i > 0 && m.CreatedAt <= all[i-1].CreatedAt {
+				r.t.Errorf("message %d is not later than the one before", i)
+			}
+		}
+		if profile := r.item(tables.ProfileKey(me.ID)).Int("unread"); c.Unread != unread || profile != unread {
+			r.t.Errorf("%s has %d unread of %s, %d in all: counted are %d", me.Name, c.Unread, other.Name, profile, unread)
+		}
+		if n := len(all); n > 0 && (c.Last != all[n-1].ID || c.At != all[n-1].CreatedAt || c.Mine != (all[n-1].From.ID == me.ID)) {
+			r.t.Errorf("%s has %+v as the newest of %+v", me.Name, c, all[n-1])
+		}
+		if has := tables.MicroUSD(r.item(tables.BalanceKey(tables.AgentAccount(me.ID)))); has != funds-paid {
+			r.t.Errorf("%s has %d of %d after paying %d", me.Name, has, funds, paid)
+		}
+		var entries int64
+		for _, item := range r.query(tables.LedgerPK(tables.AgentAccount(me.ID)), "E#", "E#~") {
+			if item.Str("kind") == tables.PaidMessage {
+				entries += item.Int("micro_usd")
+			}
+		}
+		if entries != paid {
+			r.t.Errorf("%s paid %d for messages by its books, %d by its messages", me.Name, entries, paid)
+		}
+	}
+}
+
+// Of fifty messages that are sent at once with money for ten, ten go.
+func TestRaceForTheLastCredits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		for i := range max(1, r.rounds()/20) {
+			fox, owl := r.join(fmt.Sprintf("rich%d", i)), r.join(fmt.Sprintf("read%d", i))
+			const price = 5 * 10
+			r.credit(fox, 10*price+price-1)
+			r.credit(owl, 10*price+price-1)
+			var requests []*transcripts.Request
+			for j := range 50 {
+				requests = append(requests, r.messaging(fox, owl, fmt.Sprintf("no %02d", j)))
+			}
+			if n := r.delivered(requests...); n[201] != 10 || n[402] != 40 {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			if n := len(r.messages(fox, owl)); n != 10 {
+				t.Fatalf("round %d: %d messages", i, n)
+			}
+			r.addsUp(fox, owl, 10*price+price-1)
+		}
+	})
+}
+
+// Two agents write fifty messages each to one another, all at once: all arrive,
+// in one order for both, and both have fifty unread.
+func TestRaceOfTwoWhoTalk(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		for i := range max(1, r.rounds()/40) {
+			fox, owl := r.join(fmt.Sprintf("talk%d", i)), r.join(fmt.Sprintf("back%d", i))
+			const funds, each = 1_000_000, 50
+			r.credit(fox, funds)
+			r.credit(owl, funds)
+			var requests []*transcripts.Request
+			for j := range each {
+				requests = append(requests, r.messaging(fox, owl, fmt.Sprint("fox ", j)), r.messaging(owl, fox, fmt.Sprint("owl ", j)))
+			}
+			if n := r.delivered(requests...); n[201] != 2*each {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			bodies := map[string]bool{}
+			for _, m := range r.messages(fox, owl) {
+				bodies[m.Body] = true
+			}
+			if len(bodies) != 2*each {
+				t.Fatalf("round %d: %d messages of %d", i, len(bodies), 2*each)
+			}
+			r.addsUp(fox, owl, funds)
+			for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
+				if got := r.call(x[0], "GET", "/v1/me", "").Text("unread_dms"); got != fmt.Sprint(each) {
+					t.Errorf("round %d: %s unread", i, got)
+				}
+				before, seen := "", []string{}
+				for {
+					page := r.call(x[0], "GET", "/v1/dm/"+x[1].ID+"?limit=30"+before, "")
+					for k := range 30 {
+						if at := fmt.Sprintf("items.%d.id", k); page.Text(at) != "" {
+							seen = append(seen, page.Text(at))
+						}
+					}
+					if page.Text("more") != "true" {
+						break
+					}
+					before = "&before=" + page.Text("next_before")
+				}
+				if !slices.IsSortedFunc(seen, func(a, b string) int { return cmp.Compare(b, a) }) || len(seen) != 2*each {
+					t.Errorf("round %d: %d messages, in what order: %v", i, len(seen), seen)
+				}
+			}
+			r.addsUp(fox, owl, funds) // after reading
+		}
+	})
+}
+
+// meddledBoth is meddled on both backends.
+func meddledBoth(t *testing.T, test func(t *testing.T, r *running, m *meddler)) {
+	m := &meddler{}
+	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { m.Backend = b; return m }}
+	onBoth(t, c, func(t *testing.T, r *running) { test(t, r, m) })
+}
+
+// sends reports whether a transaction puts a message.
+func sends(tx tables.Tx) bool {
+	return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == tables.TypeMessage })
+}
+
+// What lands between a message's reading and its commit decides.
+func TestWhatLandsFirstWins(t *testing.T) {
+	t.Parallel()
+	meddledBoth(t, func(t *testing.T, r *running, m *meddler) {
+		on := func(target string, on bool) string { return encode(map[string]any{"target": target, "on": on}) }
+		following := func(target string, on bool) string {
+			return encode(map[string]any{"kind": "agent", "target": target, "on": on})
+		}
+		settings := func(dms string) string { return encode(map[string]string{"dms": dms}) }
+		for i, x := range []struct {
+			name          string
+			before, lands func(fox, owl *transcripts.Agent)
+			status        int
+			code          string
+		}{
+			{"the recipient blocks", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "POST", "/v1/me/blocks", on(fox.ID, true)), 200, "")
+			}, 403, "dm_refused"},
+			{"the sender blocks", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(fox, "POST", "/v1/me/blocks", on(owl.ID, true)), 200, "")
+			}, 403, "dm_refused"},
+			{"the recipient takes none any more", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("nobody")), 200, "")
+			}, 403, "dm_refused"},
+			{"the recipient takes some, not these", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
+			}, 403, "dm_refused"},
+			{"the recipient unfollows", func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
+				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
+			}, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, false)), 200, "")
+			}, 403, "dm_refused"},
+			{"the recipient takes some, these too", func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
+			}, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
+			}, 201, ""},
+			{"the recipient takes all", func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
+				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
+			}, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", settings("anyone")), 200, "")
+				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, false)), 200, "")
+			}, 201, ""},
+			{"the money goes elsewhere", nil, func(fox, owl *transcripts.Agent) { r.credit(fox, -10_000) }, 402, "insufficient_credits"},
+			{"a payment is taken back", nil, func(fox, owl *transcripts.Agent) { r.credit(fox, -20_000) }, 402, "insufficient_credits"},
+			{"the sender is suspended", nil, func(fox, owl *transcripts.Agent) {
+				r.put(tables.Change(tables.ProfileKey(fox.ID), tables.SetAttr("suspended_until", r.App.Now().Add(time.Hour).UnixMilli())))
+			}, 409, "busy"},
+			{"the sender is recovered", nil, func(fox, owl *transcripts.Agent) {
+				r.put(tables.Change(tables.ProfileKey(fox.ID), tables.SetAttr("hold_until", r.App.Now().Add(time.Hour).UnixMilli())))
+			}, 409, "busy"},
+			{"the recipient changes something else", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.call(owl, "PATCH", "/v1/me", `{"bio":"An owl."}`), 200, "")
+			}, 201, ""},
+			{"a message by a clock that is ahead", nil, func(fox, owl *transcripts.Agent) {
+				r.put(tables.Change(tables.ConversationKey(fox.ID, owl.ID), tables.SetAttr("at", r.App.Now().Add(time.Hour).UnixMilli())))
+			}, 201, ""},
+			{"an answer", nil, func(fox, owl *transcripts.Agent) {
+				r.want(r.send(r.messaging(owl, fox, "first")), 201, "")
+			}, 201, ""},
+		} {
+			fox, owl := r.join(fmt.Sprintf("sender%d", i)), r.join(fmt.Sprintf("taker%d", i))
+			r.credit(fox, 10_000)
+			r.credit(owl, 10_000)
+			if x.before != nil {
+				x.before(fox, owl)
+			}
+			m.once(sends, func() { x.lands(fox, owl) })
+			ans := r.send(r.messaging(fox, owl, "hello"))
+			if ans.Status != x.status || ans.Text("error.code") != x.code {
+				t.Errorf("%s: %d %s", x.name, ans.Status, ans.Body)
+			}
+			if !m.done() {
+				t.Errorf("%s: nothing was sent", x.name)
+			}
+			went := slices.ContainsFunc(r.messages(fox, owl), func(m tables.Message) bool { return m.From.ID == fox.ID })
+			if went != (x.status == 201) {
+				t.Errorf("%s: the message went: %v", x.name, went)
+			}
+		}
+	})
+}
+
+// A block and a message at once: whichever is first, what follows the block's
+// answer is refused, and the blocked one's messages are those that were answered.
+func TestRaceOfABlock(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		refused := 0
+		for i := range r.rounds() / 2 {
+			fox, owl := r.join(fmt.Sprintf("pest%d", i)), r.join(fmt.Sprintf("peace%d", i))
+			r.credit(fox, 10_000)
+			block := r.request(owl, "POST", "/v1/me/blocks", encode(map[string]any{"target": fox.ID, "on": true}))
+			answers, _ := r.together(block, r.messaging(fox, owl, "one"), r.messaging(fox, owl, "two"))
+			r.want(answers[0], 200, "")
+			went := 0
+			for _, a := range answers[1:] {
+				switch a.Status {
+				case 201:
+					went++
+				case 403:
+					refused++
+				default:
+					t.Fatalf("round %d: %d %s", i, a.Status, a.Body)
+				}
+			}
+			r.want(r.send(r.messaging(fox, owl, "three")), 403, "dm_refused")
+			if n := len(r.messages(fox, owl)); n != went {
+				t.Fatalf("round %d: %d messages, %d answered", i, n, went)
+			}
+		}
+		t.Logf("%d refused", refused)
+	})
+}
+
+// looker does something, once, right before a query of messages.
+type looker struct {
+	tables.Backend
+	do atomic.Pointer[func()]
+}
+
+func (l *looker) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if do := l.do.Load(); do != nil && q.From == tables.MessagePrefix && l.do.CompareAndSwap(do, nil) {
+		(*do)()
+	}
+	return l.Backend.Query(ctx, q)
+}
+
+// Reading marks what it answers, and nothing that lands meanwhile.
+func TestReadingMarksWhatItAnswers(t *testing.T) {
+	t.Parallel()
+	m, l := &meddler{}, &looker{}
+	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
+		m.Backend, l.Backend = b, m
+		return l
+	}}
+	marks := func(tx tables.Tx) bool {
+		return len(tx.Writes) == 2 && slices.ContainsFunc(tx.Writes[0].Updates, func(u tables.Update) bool { return u.Attr == "read_to" })
+	}
+	onBoth(t, c, func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		const funds = 1_000_000
+		r.credit(fox, funds)
+		r.credit(owl, funds)
+		say := func(from, to *transcripts.Agent) {
+			r.want(r.send(r.messaging(from, to, "hello")), 201, "")
+		}
+		read := func(answered, unread int) {
+			t.Helper()
+			a := r.want(r.call(owl, "GET", "/v1/dm/"+fox.ID, ""), 200, "")
+			if got := a.Text("items.len"); got != fmt.Sprint(answered) {
+				t.Errorf("%s messages are answered, not %d", got, answered)
+			}
+			if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != fmt.Sprint(unread) {
+				t.Errorf("%s are unread, not %d", got, unread)
+			}
+			r.addsUp(fox, owl, funds)
+		}
+		look := func(do func()) { l.do.Store(&do) }
+		// The first of all, between the conversation's reading and the page's.
+		look(func() { say(fox, owl); say(owl, fox); say(fox, owl) })
+		read(3, 0)
+		// After the page, before the mark: two of the other, one of one's own.
+		say(fox, owl)
+		m.once(marks, func() { say(fox, owl); say(owl, fox); say(fox, owl) })
+		read(4, 2)
+		read(7, 0)
+		// Between the two readings, and before the mark.
+		say(fox, owl)
+		look(func() { say(fox, owl) })
+		m.once(marks, func() { say(fox, owl) })
+		read(9, 1)
+		// Somebody else of the same agent reads as well, before or after.
+		m.once(marks, func() { read(10, 0) })
+		read(10, 0)
+		say(fox, owl)
+		m.once(marks, func() { say(fox, owl); read(12, 0); say(fox, owl) })
+		read(11, 1)
+		// Another reader, who knew less, is faster; and one more message comes.
+		read(13, 0)
+		say(fox, owl)
+		paused, resume, answered := make(chan bool), make(chan bool), make(chan string)
+		m.once(marks, func() {
+			say(fox, owl)
+			m.once(marks, func() {
+				say(fox, owl)
+				close(paused)
+				<-resume
+			})
+			go func() { answered <- r.call(owl, "GET", "/v1/dm/fox", "").Text("items.len") }()
+			<-paused
+		})
+		read(14, 2)
+		close(resume)
+		if got := <-answered; got != "15" {
+			t.Errorf("%s messages are answered", got)
+		}
+		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "1" {
+			t.Errorf("%s are unread after two readers", got)
+		}
+		r.addsUp(fox, owl, funds)
+		read(16, 0)
+		if !m.done() || l.do.Load() != nil {
+			t.Error("something did not happen")
+		}
+		// An older page marks nothing, even of what it answers.
+		say(fox, owl)
+		say(fox, owl)
+		all := r.messages(fox, owl)
+		r.want(r.call(owl, "GET", "/v1/dm/fox?before="+all[len(all)-1].ID, ""), 200, "")
+		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "2" {
+			t.Errorf("%s are unread", got)
+		}
+		// Two who read for the first time.
+		elk := r.join("elk")
+		r.want(r.send(r.messaging(fox, elk, "hello")), 201, "")
+		m.once(marks, func() { r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "") })
+		r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "")
+		if got := r.call(elk, "GET", "/v1/me", "").Text("unread_dms"); got != "0" || !m.done() {
+			t.Errorf("%s are unread", got)
+		}
+	})
+}
+
+// Two who write and read all the time, by several hands each.
+func TestRaceOfReadersAndWriters(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		const funds = 100_000_000
+		r.credit(fox, funds)
+		r.credit(owl, funds)
+		n := r.rounds() / 2
+		var writers, readers sync.WaitGroup
+		var over atomic.Bool
+		for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
+			for range 2 {
+				writers.Go(func() {
+					for j := range n {
+						if by := r.delivered(r.messaging(x[0], x[1], fmt.Sprint("note ", j))); by[201] != 1 {
+							t.Errorf("%v", by)
+						}
+					}
+				})
+				readers.Go(func() {
+					for !over.Load() {
+						r.want(r.call(x[0], "GET", "/v1/dm/"+x[1].ID+"?limit=3", ""), 200, "")
+					}
+				})
+			}
+		}
+		writers.Wait()
+		over.Store(true)
+		readers.Wait()
+		r.addsUp(fox, owl, funds)
+		for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
+			r.want(r.call(x[0], "GET", "/v1/dm/"+x[1].ID, ""), 200, "")
+			if got := r.call(x[0], "GET", "/v1/me", "").Text("unread_dms"); got != "0" {
+				t.Errorf("%s are unread after all was read", got)
+			}
+		}
+		r.addsUp(fox, owl, funds)
+		if got := len(r.messages(fox, owl)); got != 4*n {
+			t.Errorf("%d messages of %d", got, 4*n)
+		}
+	})
+}
+
+// The limit and the price count Unicode characters, whatever they weigh.
+func TestMessagesAreCountedInCharacters(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	fox, owl := r.join("fox"), r.join("owl")
+	r.credit(fox, 100_000)
+	a := r.want(r.send(r.messaging(fox, owl, strings.Repeat("🦊", 2000))), 201, "")
+	if a.Text("price") != "20000" {
+		t.Errorf("2000 foxes cost %s", a.Text("price"))
+	}
+	r.want(r.send(r.messaging(fox, owl, strings.Repeat("a", 2001))), 422, "invalid")
+	r.want(r.send(r.messaging(fox, owl, " \u3000\n")), 422, "invalid")
+	r.credit(owl, 100_000)
+	r.addsUp(fox, owl, 100_000)
+}
+
+// On a table that fails as much as it may, a message that is answered stands
+// once, and is paid for once.
+func TestMessagesOnABadTable(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	fox, owl := r.join("fox"), r.join("owl")
+	const funds, each = 1_000_000, 60
+	r.credit(fox, funds)
+	r.credit(owl, funds)
+	r.embedded().SetFaults(embedded.Random(7, embedded.Probabilities{
+		Conflict: .2, Throttled: .05, LostRequest: .1, LostAnswer: .1, Stale: .3,
+	}))
+	var work sync.WaitGroup
+	for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
+		work.Go(func() {
+			for i := range each {
+				if n := r.delivered(r.messaging(x[0], x[1], fmt.Sprint(x[0].Name, i))); n[201] != 1 {
+					t.Errorf("%v", n)
+				}
+				if i%10 == 0 {
+					r.steady(r.request(x[0], "GET", "/v1/dm/"+x[1].ID, ""))
+				}
+			}
+		})
+	}
+	work.Wait()
+	r.embedded().SetFaults(nil)
+	bodies := map[string]int{}
+	for _, m := range r.messages(fox, owl) {
+		bodies[m.Body]++
+	}
+	for body, n := range bodies {
+		if n != 1 {
+			t.Errorf("%q stands %d times", body, n)
+		}
+	}
+	if len(bodies) != 2*each {
+		t.Errorf("%d messages of %d", len(bodies), 2*each)
+	}
+	r.addsUp(fox, owl, funds)
+}
+
+// A page is answered though nothing can be marked; it stays unread, and the next
+// reading marks it.
+func TestReadingThatCannotMark(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	fox, owl := r.join("fox"), r.join("owl")
+	r.credit(fox, 10_000)
+	r.credit(owl, 10_000)
+	r.want(r.send(r.messaging(fox, owl, "hello")), 201, "")
+	r.drain()
+	r.embedded().SetFaults(func(kind string, keys []tables.Key) embedded.Fault {
+		if kind == embedded.KindCommit && slices.Contains(keys, tables.ConversationKey(owl.ID, fox.ID)) {
+			return embedded.Throttled
+		}
+		return embedded.None
+	})
+	for range 2 {
+		a := r.want(r.call(owl, "GET", "/v1/dm/fox", ""), 200, "")
+		if a.Text("items.0.body") != "hello" || a.Text("items.0.unread") != "true" {
+			t.Errorf("%s", a.Body)
+		}
+		r.addsUp(fox, owl, 10_000)
+		r.embedded().SetFaults(nil)
+	}
+	if got := r.call(owl, "GET", "/v1/dm/fox", "").Text("items.0.unread"); got != "false" {
+		t.Errorf("unread: %s", got)
+	}
+	r.addsUp(fox, owl, 10_000)
+}

@@ -1,0 +1,457 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/local/books"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+// modelled is the plain model that the ledger is held to: what each agent has,
+// and what became of each payment.
+type modelled struct {
+	balance  map[string]int64 // by agent
+	spent    int64
+	payments []*modelledPayment
+}
+
+type modelledPayment struct {
+	agent    string
+	checkout string // the page's URL
+	cents    int64
+	left     int64 // that can still be refunded or disputed
+	refunds  []*modelledTaking
+	disputes []*modelledTaking
+}
+
+type modelledTaking struct {
+	id     string
+	cents  int64
+	undone bool
+}
+
+// hooked tells the stand-in to do something and answers the id of what it made.
+func (r *running) hooked(t rapidOrTest, order map[string]any) string {
+	t.Helper()
+	a := r.call(nil, "POST", "/_local/payments", encode(order))
+	if a.Status != 200 {
+		t.Fatalf("%v: %d %s", order, a.Status, a.Body)
+	}
+	return a.Text("id")
+}
+
+type rapidOrTest interface {
+	Helper()
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+}
+
+func (r *running) credits(t rapidOrTest, a *transcripts.Agent) int64 {
+	t.Helper()
+	ans := r.call(a, "GET", "/v1/me/credits", "")
+	var out struct {
+		Balance int64
+		Frozen  bool
+	}
+	if err := json.Unmarshal(ans.Body, &out); err != nil || ans.Status != 200 || out.Frozen != (out.Balance < 0) {
+		t.Fatalf("%d %s: %v", ans.Status, ans.Body, err)
+	}
+	return out.Balance
+}
+
+// pays is a debit as a message makes it: the same movement, in a transaction of
+// its own.
+func (r *running) pays(agent, message string, price int64) (*tables.Movement, error) {
+	at, _ := id.Message.Time(message)
+	m := &tables.Movement{
+		ID: tables.MovementID(time.UnixMilli(at), tables.PaidMessage, message), At: at, Kind: tables.PaidMessage,
+		From: tables.AgentAccount(agent), To: tables.Revenue, MicroUSD: price, Subject: tables.Map{"message": message},
+	}
+	return m, r.App.Transact(r.t.Context(), m.Writes()...)
+}
+
+// audited proves the books.
+func (r *running) audited(t rapidOrTest) *books.Report {
+	t.Helper()
+	report, err := books.Audit(r.t.Context(), r.table.(tables.Scanner))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for _, p := range report.Problems {
+		t.Errorf("%s", p)
+	}
+	return report
+}
+
+// Whatever is bought, spent, refunded, disputed and given back, in whatever
+// order its notifications arrive, however often, and wherever the service
+// breaks off on the way: each agent has what a plain sum says, after each step.
+func TestLedgerIsAPlainSum(t *testing.T) {
+	var b *breaking
+	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
+		b = &breaking{Backend: to}
+		return b
+	}}
+	onBoth(t, c, func(t *testing.T, r *running) {
+		r.hooked(t, map[string]any{"do": "hold"})
+		checks := flag.Lookup("rapid.checks").Value
+		was := checks.String()
+		defer func() { _ = checks.Set(was) }() // what it was, it can be
+		if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		rapid.Check(t, func(t *rapid.T) {
+			b.begin(rapid.Uint64().Draw(t, "seed"))
+			n++
+			agents := []*transcripts.Agent{r.join(fmt.Sprintf("a%d", n)), r.join(fmt.Sprintf("b%d", n))}
+			r.playLedger(t, b, agents)
+		})
+	})
+}
+
+// breaking breaks some commits off, while it is on: before they are made, or
+// after, when nobody hears of it any more.
+type breaking struct {
+	tables.Backend
+	on  atomic.Bool
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+var errBroken = errors.New("broken off")
+
+// begin has the same commits break off for the same seed.
+func (b *breaking) begin(seed uint64) {
+	b.off()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rng = rand.New(rand.NewPCG(seed, 1))
+}
+
+func (b *breaking) off() { b.on.Store(false) }
+
+// broken has commits break off until what is returned is called.
+func (b *breaking) broken() (mend func()) { b.on.Store(true); return b.off }
+
+func (b *breaking) Commit(ctx context.Context, tx tables.Tx) error {
+	if !b.on.Load() {
+		return b.Backend.Commit(ctx, tx)
+	}
+	b.mu.Lock()
+	chance := b.rng.Float64()
+	b.mu.Unlock()
+	switch {
+	case chance > 0.2:
+		return b.Backend.Commit(ctx, tx)
+	case chance > 0.1:
+		return errBroken
+	}
+	return errors.Join(b.Backend.Commit(ctx, tx), errBroken)
+}
+
+func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agent) {
+	m := &modelled{balance: map[string]int64{}}
+	who := rapid.SampledFrom(agents)
+	before := r.audited(t).Balances[tables.Revenue]
+	payment := func(t *rapid.T, ok func(*modelledPayment) bool) *modelledPayment {
+		all := slices.DeleteFunc(slices.Clone(m.payments), func(p *modelledPayment) bool { return !ok(p) })
+		if len(all) == 0 {
+			t.Skip("no such payment")
+		}
+		return rapid.SampledFrom(all).Draw(t, "payment")
+	}
+	taking := func(t *rapid.T, of func(*modelledPayment) []*modelledTaking) (*modelledPayment, *modelledTaking) {
+		open := func(p *modelledPayment) []*modelledTaking {
+			return slices.DeleteFunc(slices.Clone(of(p)), func(k *modelledTaking) bool { return k.undone })
+		}
+		p := payment(t, func(p *modelledPayment) bool { return len(open(p)) > 0 })
+		return p, rapid.SampledFrom(open(p)).Draw(t, "taking")
+	}
+	someOf := func(t *rapid.T, p *modelledPayment) int64 { return rapid.Int64Range(1, p.left).Draw(t, "cents") }
+	t.Repeat(map[string]func(*rapid.T){
+		"buy": func(t *rapid.T) {
+			a, usd := who.Draw(t, "who"), rapid.Int64Range(5, 20).Draw(t, "usd")
+			ans := r.call(a, "POST", "/v1/me/credits/checkout", encode(map[string]int64{"usd": usd}))
+			if ans.Status != 201 {
+				t.Fatalf("%d %s", ans.Status, ans.Body)
+			}
+			p := &modelledPayment{agent: a.Name, checkout: ans.Text("url"), cents: 100 * usd, left: 100 * usd}
+			r.hooked(t, map[string]any{"do": "pay", "checkout": p.checkout, "method": "card"})
+			m.payments = append(m.payments, p)
+			m.balance[a.Name] += p.cents * 10_000
+			r.notified(t, b)
+		},
+		"spend": func(t *rapid.T) {
+			a, price := who.Draw(t, "who"), rapid.Int64Range(1, 6_000_000).Draw(t, "price")
+			message := id.Message.New(r.moment(), r.App.Rand)
+			defer b.broken()()
+			had := m.balance[a.Name]
+			want := tables.AlreadyMade
+			switch {
+			case had >= price:
+				m.balance[a.Name] -= price
+				m.spent += price
+			case had < 0:
+				want = tables.Frozen
+			default:
+				want = tables.Insufficient
+			}
+			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until it is known what became of it, and then some
+				move, err := r.pays(a.ID, message, price)
+				var cancelled *tables.Cancelled
+				switch {
+				case errors.Is(err, errBroken):
+					again++
+				case err == nil && want != tables.AlreadyMade:
+					t.Fatalf("%d was spent of %d", price, had)
+				case errors.As(err, &cancelled):
+					got, balance := move.Refusal(cancelled.Reasons)
+					if got != want || got != tables.AlreadyMade && balance != had {
+						t.Fatalf("refused for %v, not %v, having %d: %d of %d", got, want, balance, price, had)
+					}
+				case err != nil:
+					t.Fatalf("%v", err)
+				}
+				if again <= 0 {
+					return
+				}
+			}
+		},
+		"refund": func(t *rapid.T) {
+			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
+			cents := someOf(t, p)
+			p.refunds = append(p.refunds, &modelledTaking{id: r.hooked(t, map[string]any{"do": "refund", "checkout": p.checkout, "cents": cents}), cents: cents})
+			p.left -= cents
+			m.balance[p.agent] -= cents * 10_000
+			r.notified(t, b)
+		},
+		"a refund fails": func(t *rapid.T) {
+			p, k := taking(t, func(p *modelledPayment) []*modelledTaking { return p.refunds })
+			r.hooked(t, map[string]any{"do": "fail_refund", "refund": k.id})
+			k.undone = true
+			p.left += k.cents
+			m.balance[p.agent] += k.cents * 10_000
+			r.notified(t, b)
+		},
+		"dispute": func(t *rapid.T) {
+			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
+			cents := someOf(t, p)
+			p.disputes = append(p.disputes, &modelledTaking{id: r.hooked(t, map[string]any{"do": "dispute", "checkout": p.checkout, "cents": cents}), cents: cents})
+			p.left -= cents
+			m.balance[p.agent] -= cents * 10_000
+			r.notified(t, b)
+		},
+		"a dispute is won": func(t *rapid.T) {
+			p, k := taking(t, func(p *modelledPayment) []*modelledTaking { return p.disputes })
+			r.hooked(t, map[string]any{"do": "reinstate", "dispute": k.id})
+			k.undone = true
+			p.left += k.cents
+			m.balance[p.agent] += k.cents * 10_000
+			r.notified(t, b)
+		},
+		"": func(t *rapid.T) {
+			for _, a := range agents {
+				if got := r.credits(t, a); got != m.balance[a.Name] {
+					t.Fatalf("%s has %d, not %d", a.Name, got, m.balance[a.Name])
+				}
+			}
+		},
+	})
+	report := r.audited(t)
+	if got := report.Balances[tables.Revenue] - before; got != m.spent {
+		t.Fatalf("%d was earned of %d", got, m.spent)
+	}
+}
+
+// notified delivers what the stand-in has to tell: all of it, in any order, some
+// of it several times.
+func (r *running) notified(t *rapid.T, b *breaking) {
+	t.Helper()
+	defer b.broken()()
+	var events []struct {
+		ID        string
+		Delivered bool
+	}
+	a := r.call(nil, "GET", "/_local/payments", "")
+	if err := json.Unmarshal(a.Body, &events); err != nil {
+		t.Fatalf("%v", err)
+	}
+	var ids []string
+	for _, e := range events {
+		if !e.Delivered {
+			ids = append(ids, e.ID)
+		}
+	}
+	more := rapid.IntRange(0, min(2, len(events))).Draw(t, "again")
+	for i := range more {
+		ids = append(ids, events[i].ID)
+	}
+	for _, event := range rapid.Permutation(ids).Draw(t, "order") {
+		var status string
+		for range 200 { // until it is taken, as the processor does
+			if status = r.call(nil, "POST", "/_local/payments", encode(map[string]string{"do": "deliver", "event": event})).Text("status"); status == "200" {
+				break
+			}
+		}
+		if status != "200" {
+			t.Fatalf("a notification was answered %s", status)
+		}
+	}
+}
+
+// Fifty debits at once with money for ten: ten go, whichever.
+func TestRaceOfDebits(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		const price = 1_230_000
+		fox := r.join("fox")
+		bought := &tables.Movement{
+			ID: tables.MovementID(r.moment(), tables.Bought, "cs_1"), At: 1, Kind: tables.Bought,
+			From: tables.Processor, To: tables.AgentAccount(fox.ID), MicroUSD: 10*price + price/2,
+		}
+		if err := r.App.Transact(t.Context(), bought.Writes()...); err != nil {
+			t.Fatal(err)
+		}
+		results := make(chan tables.Refusal)
+		for range 50 {
+			go func() {
+				move, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), price)
+				for errors.Is(err, tables.ErrConflict) {
+					err = r.App.Transact(context.WithoutCancel(t.Context()), move.Writes()...)
+				}
+				var cancelled *tables.Cancelled
+				refusal := tables.NotRefused
+				if errors.As(err, &cancelled) {
+					refusal, _ = move.Refusal(cancelled.Reasons)
+				} else if err != nil {
+					t.Error(err)
+				}
+				results <- refusal
+			}()
+		}
+		n := map[tables.Refusal]int{}
+		for range 50 {
+			n[<-results]++
+		}
+		if n[tables.NotRefused] != 10 || n[tables.Insufficient] != 40 || r.credits(t, fox) != price/2 {
+			t.Errorf("%v, and %d are left", n, r.credits(t, fox))
+		}
+		r.audited(t)
+	})
+}
+
+// The stream adds up what came in and what was earned, by day, each movement
+// once, however it is delivered.
+func TestDaysAreAddedUp(t *testing.T) {
+	mischief := service.Mischief{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
+	onBothStreaming(t, service.Config{Settings: generous(), Mischief: mischief}, func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		for _, a := range []*transcripts.Agent{fox, owl} {
+			link := r.call(a, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")
+			r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
+			r.drain()
+			for range 30 {
+				if _, err := r.pays(a.ID, id.Message.New(r.moment(), r.App.Rand), 1000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.hooked(t, map[string]any{"do": "refund", "checkout": link, "cents": 100})
+		}
+		r.drain()
+		report := r.audited(t)
+		day := r.App.Now().UTC().Format("20060102")
+		if n := report.Days[tables.Revenue][day]; n != 60_000 || report.Uncounted != 0 {
+			t.Errorf("%d was earned, %d movements wait", n, report.Uncounted)
+		}
+		if n := report.Days[tables.Processor][day]; n != -18_000_000 {
+			t.Errorf("%d came from the processor", n)
+		}
+		if a := r.call(nil, "GET", "/_local/dead", ""); a.Text("len") != "0" {
+			t.Errorf("some were not added up: %s", a.Body)
+		}
+	})
+}
+
+// The audit sees whatever is wrong.
+func TestAuditSees(t *testing.T) {
+	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox := r.join("fox")
+		link := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")
+		r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
+		r.drain()
+		paid, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.drain()
+		r.audited(t)
+		account := tables.AgentAccount(fox.ID)
+		movement := tables.MovementKey(account, paid.ID)
+		for what, w := range map[string]struct {
+			key    tables.Key
+			attr   string
+			value  any
+			expect string
+		}{
+			"a balance":             {tables.BalanceKey(account), "micro_usd", int64(9_999_001), "its balance is 9999001, its movements come to 9999000"},
+			"a balance below zero":  {tables.BalanceKey(account), "micro_usd", int64(-1), "the processor took back 0"},
+			"a movement's amount":   {movement, "micro_usd", int64(2000), "its movements come to 9998000"},
+			"a movement's side":     {movement, "to", "processor", "the sum is 1000, what was added up comes to 0"},
+			"a movement to itself":  {movement, "to", string(account), "is no movement"},
+			"a sum":                 {paid.DaySumKey(), "micro_usd", int64(1001), "the sum is 1001, what was added up comes to 1000"},
+			"what was counted":      {movement, "counted", false, "what was added up comes to 0"},
+			"something that is not": {movement, "type", "other", "belongs into the ledger"},
+		} {
+			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
+			if err != nil || items[0] == nil {
+				t.Fatalf("%s: %v %v", what, items, err)
+			}
+			r.set(w.key, tables.SetAttr(w.attr, w.value))
+			report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.String(), w.expect) }) {
+				t.Errorf("%s: %v", what, report.Problems)
+			}
+			r.set(w.key, tables.SetAttr(w.attr, items[0][w.attr]))
+		}
+		r.audited(t)
+
+		// What is wrong stays wrong by as much, whatever else moves; what was under
+		// way does not.
+		r.set(tables.BalanceKey(account), tables.Add("micro_usd", 7))
+		r.set(paid.DaySumKey(), tables.Add("micro_usd", 5))
+		settling := make(chan struct{})
+		go func() {
+			defer close(settling)
+			time.Sleep(500 * time.Millisecond)
+			if _, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), 1000); err != nil {
+				t.Error(err)
+			}
+			r.set(paid.DaySumKey(), tables.Add("micro_usd", -5))
+		}()
+		report, err := books.Settled(t.Context(), r.table.(tables.Scanner))
+		<-settling
+		if err != nil || len(report.Problems) != 2 || report.Problems[1].Where != "all accounts" || report.Problems[0].Where != fox.ID {
+			t.Errorf("%v %v", report, err)
+		}
+	})
+}

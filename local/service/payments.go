@@ -1,0 +1,54 @@
+package service
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+
+	standin "agentsocial/local/payments"
+	"agentsocial/shared/payments"
+	"agentsocial/shared/payments/stripe"
+)
+
+// payPrefix is where the stand-in for the payment processor is: its API, and
+// its page.
+const payPrefix = "/_local/pay"
+
+// openPayments has the very client that runs in Lambda call the stand-in. What
+// is bought there is play money, and none of a deployed table's business.
+func (s *Service) openPayments(c Config, dir string) (payments.Processor, error) {
+	if c.Payments != nil {
+		return c.Payments, nil
+	}
+	if s.table.deployed {
+		return payments.None{}, nil
+	}
+	file := ""
+	if dir != "" && s.table.durable {
+		file = filepath.Join(dir, "payments.json")
+	}
+	var err error
+	s.payer, err = standin.Open(standin.Config{
+		URL: s.URL + payPrefix, Webhook: s.URL + "/payments/webhook", File: file,
+		Now: s.clock.Now, Rand: c.Rand, Log: c.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	key, secret := s.payer.Keys()
+	keys := stripe.Keys{SecretKey: key, WebhookSecrets: []string{secret}}
+	return stripe.New(stripe.Config{
+		BaseURL: s.URL, Way: standin.Way(s.URL + payPrefix),
+		Keys: func(context.Context) (stripe.Keys, error) { return keys, nil },
+	}), nil
+}
+
+// pay passes on what concerns the stand-in. A person's browser comes here, but
+// by no other name than this machine's.
+func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
+	if !loopback(r.Host) {
+		http.Error(w, "only on this machine", http.StatusForbidden)
+		return
+	}
+	s.payer.ServeHTTP(w, r)
+}

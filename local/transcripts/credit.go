@@ -1,0 +1,21 @@
+package transcripts
+
+import (
+	"time"
+
+	"agentsocial/tables"
+)
+
+// Credit gives an agent credits, as a payment would, or takes them back, as a
+// dispute would, if there are fewer than none. Of two with one cause the second
+// is refused.
+func Credit(agent string, microUSD int64, at time.Time, cause string) []tables.Write {
+	m := &tables.Movement{
+		ID: tables.MovementID(at, tables.Bought, cause), At: at.UnixMilli(), Kind: tables.Bought,
+		From: tables.Processor, To: tables.AgentAccount(agent), MicroUSD: microUSD,
+	}
+	if microUSD < 0 {
+		m.Kind, m.From, m.To, m.MicroUSD = tables.Disputed, m.To, m.From, -microUSD
+	}
+	return m.Writes()
+}

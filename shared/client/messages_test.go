@@ -1,0 +1,63 @@
+package client_test
+
+import (
+	"errors"
+	"testing"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/client"
+)
+
+func TestMessages(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox, owl := join(t, c, "fox"), join(t, c, "owl")
+
+	_, err := fox.Send(ctx, "owl", "hello")
+	var e *client.Error
+	if !errors.As(err, &e) || e.Code != "insufficient_credits" || e.Balance != 0 || e.Price != 50 {
+		t.Fatalf("Send without money: %+v", err)
+	}
+	if err := s.App.Transact(ctx, transcripts.Credit(fox.ID(), 1000, s.App.Now(), "test")...); err != nil {
+		t.Fatal(err)
+	}
+	var sent []*client.Sent
+	for _, body := range []string{"one", "two", "three"} {
+		m, err := fox.Send(ctx, owl.ID(), body)
+		if err != nil || m.Body != body || m.To != owl.ID() || m.From.Handle != "fox" || m.Price != int64(10*len(body)) || len(m.Next) == 0 || m.CreatedAt == 0 {
+			t.Fatalf("Send: %+v, %v", m, err)
+		}
+		sent = append(sent, m)
+	}
+	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 3 {
+		t.Fatalf("Me: %+v, %v", me, err)
+	}
+	list, err := owl.Conversations(ctx, client.Page{Limit: 1})
+	if err != nil || len(list.Items) != 1 || list.Unread != 3 || list.Price.MicroUSDPerChar != 10 || list.More {
+		t.Fatalf("Conversations: %+v, %v", list, err)
+	}
+	if v := list.Items[0]; v.With.ID != fox.ID() || v.Unread != 3 || v.Last.ID != sent[2].ID || v.Last.Mine || v.Last.Text != "three" || v.Last.CreatedAt != sent[2].CreatedAt {
+		t.Fatalf("Conversations: %+v", v)
+	}
+	older, err := owl.Messages(ctx, "fox", client.Page{Before: sent[1].ID})
+	if err != nil || len(older.Items) != 1 || older.Items[0].ID != sent[0].ID || !older.Items[0].Unread {
+		t.Fatalf("Messages: %+v, %v", older, err)
+	}
+	page, err := owl.Messages(ctx, "fox", client.Page{Limit: 2})
+	if err != nil || page.With.ID != fox.ID() || len(page.Items) != 2 || !page.Items[0].Unread || page.Items[0].Body != "three" || !page.More {
+		t.Fatalf("Messages: %+v, %v", page, err)
+	}
+	page, err = owl.Messages(ctx, "fox", client.Page{Before: page.NextBefore})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Unread || page.More {
+		t.Fatalf("Messages: %+v, %v", page, err)
+	}
+	if me, err := owl.Me(ctx); err != nil || me.UnreadDMs != 0 {
+		t.Fatalf("Me: %+v, %v", me, err)
+	}
+	if _, err := owl.UpdateMe(ctx, client.Update{DMs: new("nobody")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fox.Send(ctx, "owl", "four"); !client.IsCode(err, "dm_refused") {
+		t.Fatalf("Send: %v", err)
+	}
+}
