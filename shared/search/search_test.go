@@ -24,6 +24,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 		form = usual
 		form.recent = rapid.SampledFrom([]int{128, 128, 12}).Draw(t, "recent")
 		form.units = rapid.SampledFrom([]int{40, 3}).Draw(t, "units")
+		form.merged = rapid.SampledFrom([]int{4 << 20, 200}).Draw(t, "merged")
 		c := newChannel()
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		pass := func(most time.Duration) { c.now = c.now.Add(time.Duration(rng.Int64N(int64(most)))) }
@@ -43,9 +44,13 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 				}
 			},
 			"tend": func(t *rapid.T) { c.tend(t) },
+			"tend small ones": func(t *rapid.T) {
+				_, err := Tend(context.Background(), c, SealMost, c.clock)
+				must(t, err)
+			},
 			"crash": func(t *rapid.T) {
 				c.fail, c.after = rng.IntN(30), rng.IntN(2) == 0
-				if _, err := Tend(context.Background(), c, c.clock); err != nil && err != errCrash {
+				if _, err := Tend(context.Background(), c, Top, c.clock); err != nil && err != errCrash {
 					t.Fatal(err)
 				}
 				c.fail = -1
@@ -134,7 +139,7 @@ func (c *channel) tidy(t *rapid.T) {
 		for _, h := range heads {
 			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
 		}
-		due, err := Tend(context.Background(), c, c.clock)
+		due, err := Tend(context.Background(), c, Top, c.clock)
 		t.Fatalf("%d of %d segments are of use, down to %s: %s now %s %v", len(spans), len(heads), down, due, c.now, err)
 	}
 	want := 0
@@ -150,11 +155,8 @@ func (c *channel) tidy(t *rapid.T) {
 	if len(c.parts) != want {
 		t.Fatalf("%d parts, %d of them of a segment", len(c.parts), want)
 	}
-	count := map[Level]int{}
-	for _, h := range heads {
-		if count[h.Level]++; h.Level < top && count[h.Level] >= form.fanout {
-			t.Fatalf("level %d is not merged", h.Level)
-		}
+	if step, ok := merge(spans); ok {
+		t.Fatalf("segments of level %d are not merged", step.Level-1)
 	}
 }
 
@@ -176,7 +178,7 @@ func TestCrashAnywhere(t *testing.T) {
 			if id, r := idAt(back, rng.Uint64()), rng.IntN(4); r == 0 {
 				c.post(id, "late hen")
 			}
-			if _, err := Tend(context.Background(), c, c.clock); err != nil {
+			if _, err := Tend(context.Background(), c, Top, c.clock); err != nil {
 				if err != errCrash {
 					t.Fatal(err)
 				}
@@ -253,7 +255,7 @@ func TestSealingAgainIsTheSame(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for range 12 {
 			c.random(rng, 10, vocabulary...)
-			switch _, err := Tend(context.Background(), c, c.clock); err {
+			switch _, err := Tend(context.Background(), c, Top, c.clock); err {
 			case nil:
 			case errCrash:
 				c.fail = -1
@@ -289,7 +291,7 @@ func TestTwoAtOnce(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			c.delete(rng.IntN(len(c.posts)))
 		}
-		if _, err := Tend(context.Background(), c, c.clock); err != nil {
+		if _, err := Tend(context.Background(), c, Top, c.clock); err != nil {
 			t.Fatal(err)
 		}
 		c.replica = nil
