@@ -96,6 +96,9 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Topic != "" {
 		op.Tags = []string{e.Topic}
 	}
+	if e.Cache > 0 { // seconds for which an anonymous answer may be kept; others may not
+		op.Extensions = map[string]any{"x-max-age": int(e.Cache.Seconds())}
+	}
 	switch {
 	case !e.Auth.Needed():
 		op.Security = append(op.Security, map[string][]string{})

@@ -82,7 +82,7 @@ func (c *Call) charge(ctx context.Context) {
 	if who == "" || c.over.has(who, window) || c.Intn(readSample) != 0 {
 		return
 	}
-	weight := readSample * max(1, c.e.Cost)
+	weight := readSample * max(1, c.e.Cost, c.weight)
 	// Chance must not refuse who stays below the limit: three deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{

@@ -74,6 +74,7 @@ func build(t testing.TB, change func(*app.Settings)) *house {
 		On(Endpoint{Route: "GET /open", Cache: time.Minute}, read("open", nil)),
 		On(Endpoint{Route: "GET /own", Auth: SigOrBearer("read")}, read("own", nil)),
 		On(Endpoint{Route: "GET /keys", Auth: Sig}, read("keys", nil)),
+		On(Endpoint{Route: "GET /days", Auth: SigOrBearer("read"), Cost: 3}, func(_ context.Context, in *days) (*out, error) { return &out{"days"}, nil }),
 		On(Endpoint{Route: "GET /signup", Auth: SigOrBearer("read"), Signup: true}, read("signup", nil)),
 		On(Endpoint{Route: "GET /broken"}, read("", errors.New(secret))),
 		On(Endpoint{Route: "GET /conflict"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrConflict))),
@@ -348,6 +349,43 @@ func TestReadLimit(t *testing.T) {
 		})
 	}
 }
+
+// days is an input that asks for little or for much.
+type days struct {
+	Days int64 `query:"days" maximum:"30"`
+}
+
+func (in *days) Weight() int64 { return in.Days }
+
+// A request weighs what it asks for, and its endpoint's Cost at the least.
+func TestReadsWeigh(t *testing.T) {
+	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
+	h.app.Rand = zeros{} // every request is a sample
+	window := h.now.Truncate(time.Minute)
+	for _, c := range []struct {
+		target string
+		weight int64
+	}{{"/own", 1}, {"/days", 3}, {"/days?days=2", 3}, {"/days?days=30", 30}} {
+		key := tables.QuotaKey(h.agent, "reads", window)
+		counted := func() int64 {
+			items, err := h.table.Get(t.Context(), tables.Strong, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return items[0].Int("n")
+		}
+		before := counted()
+		h.expect(h.signed("GET", c.target, ""), 200, "")
+		if n := counted() - before; n != readSample*c.weight {
+			t.Errorf("%s weighs %d samples, not %d", c.target, n/readSample, c.weight)
+		}
+	}
+}
+
+// zeros is randomness without any.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // No credential, body or address is ever logged.
 func TestTheLogHoldsNoSecrets(t *testing.T) {
