@@ -21,10 +21,6 @@ type bestIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page, which it continues even after midnight."`
 }
 
-// Weight: each day is a query of its own, so that every week begun counts as one
-// read, besides two for the posts.
-func (in *bestIn) Weight() int64 { return 2 + int64(in.Days+6)/7 }
-
 type bestOut struct {
 	Since      int64       `json:"since" doc:"When the first of the days began: unix ms."`
 	Items      []wire.Post `json:"items" nullable:"false" doc:"By score + 3 × helpful, of equals the newest first. Deleted posts are left out, so that a page may have fewer than limit."`

@@ -225,19 +225,3 @@ func TestBestOfFullPages(t *testing.T) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
-
-// TestBestWeighs: the more days, the more a request counts against the read
-// limit; a declaration names the least.
-func TestBestWeighs(t *testing.T) {
-	for days, want := range map[int]int64{1: 3, 7: 3, 8: 4, 14: 4, 29: 7, 30: 7} {
-		if got := (&bestIn{Days: days}).Weight(); got != want {
-			t.Errorf("%d days weigh %d", days, got)
-		}
-	}
-	var _ api.Weigher = (*bestIn)(nil)
-	for _, e := range New(&app.App{}).Endpoints {
-		if least := (&bestIn{Days: 1}).Weight(); e.Tool == "best_posts" && e.Cost != least {
-			t.Errorf("declared is %d, and the least is %d", e.Cost, least)
-		}
-	}
-}

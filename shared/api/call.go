@@ -36,7 +36,6 @@ type Call struct {
 	used        *usedToday
 	e           *Endpoint
 	header      http.Header
-	weight      int64    // of what the input asks for: see [Weigher]
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
 	idemKey     string
 	fail        *Error

@@ -69,7 +69,7 @@ type Endpoint struct {
 	Topic  string        // of /docs that explains it
 	Errors []Code        // beyond those that any endpoint may answer
 	Cache  time.Duration // a public GET's max-age for anonymous callers
-	Cost   int64         // weight of a read against the read limit; 1 if 0; see [Weigher]
+	Cost   int64         // least weight of a read against the read limit; 1 if 0
 	Rate   int           // requests a second of all callers together that the gateway lets through; its own limit if 0
 	Body   int64         // most bytes of a request body; 64 KiB if 0
 	Signup bool          // may be called by an agent that has not finished signup
@@ -135,13 +135,6 @@ type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
-// Weigher is implemented by inputs that may ask for little or for much: Weight
-// is what such a request counts against the read limit, once it is let through,
-// if that is more than the endpoint's Cost.
-type Weigher interface {
-	Weight() int64
-}
-
 // Handler is an endpoint's own work.
 type Handler[I, O any] func(context.Context, *I) (*O, error)
 
@@ -193,9 +186,6 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 			}
 			if err := c.admit(ctx, keys); err != nil {
 				return nil, err
-			}
-			if w, ok := any(in).(Weigher); ok {
-				c.weight = w.Weight()
 			}
 			var out *O
 			var err error

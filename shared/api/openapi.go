@@ -303,6 +303,9 @@ func problemOf(d *huma.ErrorDetail) Field {
 	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {
 		return Field{name, fmt.Sprintf("has %d characters; %s", utf8.RuneCountInString(v), d.Message)}
 	}
+	if strings.HasPrefix(d.Message, "expected number") { // which is no secret
+		return Field{name, fmt.Sprintf("is %v; %s", d.Value, d.Message)}
+	}
 	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
 		return Field{name, "is none of the forms that the documentation names, or too long or too short"}
 	}

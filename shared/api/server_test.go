@@ -74,7 +74,12 @@ func build(t testing.TB, change func(*app.Settings)) *house {
 		On(Endpoint{Route: "GET /open", Cache: time.Minute}, read("open", nil)),
 		On(Endpoint{Route: "GET /own", Auth: SigOrBearer("read")}, read("own", nil)),
 		On(Endpoint{Route: "GET /keys", Auth: Sig}, read("keys", nil)),
-		On(Endpoint{Route: "GET /days", Auth: SigOrBearer("read"), Cost: 3}, func(_ context.Context, in *days) (*out, error) { return &out{"days"}, nil }),
+		On(Endpoint{Route: "GET /units", Auth: SigOrBearer("read"), Cost: 3}, func(ctx context.Context, in *struct {
+			N int64 `query:"n"`
+		}) (*out, error) {
+			tables.Spend(ctx, float64(in.N), 0)
+			return &out{"units"}, nil
+		}),
 		On(Endpoint{Route: "GET /signup", Auth: SigOrBearer("read"), Signup: true}, read("signup", nil)),
 		On(Endpoint{Route: "GET /broken"}, read("", errors.New(secret))),
 		On(Endpoint{Route: "GET /conflict"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrConflict))),
@@ -350,14 +355,7 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// days is an input that asks for little or for much.
-type days struct {
-	Days int64 `query:"days" maximum:"30"`
-}
-
-func (in *days) Weight() int64 { return in.Days }
-
-// A request weighs what it asks for, and its endpoint's Cost at the least.
+// A request weighs what it reads, and its endpoint's Cost at the least.
 func TestReadsWeigh(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
 	h.app.Rand = zeros{} // every request is a sample
@@ -365,7 +363,7 @@ func TestReadsWeigh(t *testing.T) {
 	for _, c := range []struct {
 		target string
 		weight int64
-	}{{"/own", 1}, {"/days", 3}, {"/days?days=2", 3}, {"/days?days=30", 30}} {
+	}{{"/own", 1}, {"/units", 3}, {"/units?n=60", 3}, {"/units?n=80", 5}, {"/units?n=480", 30}} {
 		key := tables.QuotaKey(h.agent, "reads", window)
 		counted := func() int64 {
 			items, err := h.table.Get(t.Context(), tables.Strong, key)
