@@ -23,9 +23,15 @@ func WithUsage(ctx context.Context) (context.Context, *Usage) {
 	return context.WithValue(ctx, usageKey{}, u), u
 }
 
+// UsageOf is the usage in ctx; nil if there is none.
+func UsageOf(ctx context.Context) *Usage {
+	u, _ := ctx.Value(usageKey{}).(*Usage)
+	return u
+}
+
 // Spend adds units to the usage in ctx, if there is one. Backends call it.
 func Spend(ctx context.Context, read, write float64) {
-	if u, ok := ctx.Value(usageKey{}).(*Usage); ok {
+	if u := UsageOf(ctx); u != nil {
 		u.mu.Lock()
 		u.reads += read
 		u.writes += write
@@ -37,8 +43,8 @@ func Spend(ctx context.Context, read, write float64) {
 // side count once: a call's depth is one more than that of the deepest call
 // that had returned when it began. Backends call it.
 func Trip(ctx context.Context) (end func()) {
-	u, ok := ctx.Value(usageKey{}).(*Usage)
-	if !ok {
+	u := UsageOf(ctx)
+	if u == nil {
 		return func() {}
 	}
 	u.mu.Lock()

@@ -214,6 +214,32 @@ func TestFailingIndex(t *testing.T) {
 	}
 }
 
+// TestNoTimeToTend: a function that has no more time than counting may take tends
+// nothing. It counts, and leaves the index to the schedule.
+func TestNoTimeToTend(t *testing.T) {
+	f := newPosting(t)
+	var records []tables.StreamRecord
+	for range 16 {
+		records = append(records, f.post(t, false))
+	}
+	f.now = f.now.Add(time.Hour)
+	turn := f.post(t, true)
+	ctx, cancel := context.WithTimeout(t.Context(), countFor-time.Second)
+	defer cancel()
+	if err := f.handle(ctx, append(records, turn)); err != nil || f.heads(t) != 0 {
+		t.Errorf("%v, %d heads", err, f.heads(t))
+	}
+	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
+	if due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts != 17 {
+		t.Errorf("due is %v, %d posts", due, posts)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
+	defer cancel()
+	if err := f.handle(ctx, []tables.StreamRecord{turn}); err != nil || f.heads(t) != 1 {
+		t.Errorf("%v, %d heads when there is time", err, f.heads(t))
+	}
+}
+
 // TestLargestSegments: however many posts there are, building the largest segments
 // is left to the schedule, which has the memory and the time.
 func TestLargestSegments(t *testing.T) {

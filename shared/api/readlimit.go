@@ -18,18 +18,19 @@ import (
 // own limit, in its own transaction.
 //
 // They are counted in the table by sampling: one in readSample adds that many
-// times its weight, after the answer is made: what it read of the table, in
-// units, and its endpoint's Cost at the least. What an instance of a function
-// could count by itself would be worth nothing; but that somebody is over the
-// limit, once the table said so, it remembers until the minute ends, and
-// refuses: without a credential before anything is read, else before the
-// endpoint does its own work, writes included, or refused ones would cost
-// without end. What was carried out before is answered all the same. A credential that is only claimed charges
-// nobody but the address it came from: else anybody could use up another's limit.
+// times its weight, after the answer is made. The weight is the endpoint's, or
+// follows from what was read, if that is more; a heavy one is always counted.
+// What an instance of a function could count by itself would be worth nothing;
+// but that somebody is over the limit, once the table said so, it remembers
+// until the minute ends, and refuses: without a credential before anything is
+// read, else before the endpoint does its own work, writes included, or refused
+// ones would cost without end. What was carried out before is answered all the
+// same. A credential that is only claimed charges nobody but the address it came
+// from: else anybody could use up another's limit.
 
 const (
 	readSample    = 16
-	readUnits     = 16 // read units that weigh as one read: 64 KB read strongly, 128 KB else
+	unitsPerRead  = 20 // of the table, which a weight of one stands for: a page of 100 posts
 	payerPatience = 300 * time.Millisecond
 )
 
@@ -63,12 +64,12 @@ func (c *Call) overRead(ctx context.Context) error {
 	if who == "" || !c.over.has(who, window) {
 		return nil
 	}
-	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, long answers and searches as several.", c.Settings.MaxReads)
+	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up, searches and long answers as several.", c.Settings.MaxReads)
 }
 
-// charge counts a request that is answered and read so many units. That it could not be counted is no
+// charge counts a request that is answered. That it could not be counted is no
 // reason to keep the answer back.
-func (c *Call) charge(ctx context.Context, read float64) {
+func (c *Call) charge(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil { // the answer is made; it must not be lost for this
 			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -81,10 +82,16 @@ func (c *Call) charge(ctx context.Context, read float64) {
 	}
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
-	if who == "" || c.over.has(who, window) || c.Intn(readSample) != 0 {
+	if who == "" || c.over.has(who, window) {
 		return
 	}
-	weight := readSample * max(1, c.e.Cost, int64(read/readUnits))
+	weight := max(1, c.e.Cost, int64(tables.UsageOf(ctx).ReadUnits())/unitsPerRead)
+	if weight < readSample {
+		if c.Intn(readSample) != 0 {
+			return
+		}
+		weight *= readSample
+	}
 	// Chance must not refuse who stays below the limit: three deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{

@@ -129,7 +129,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.fail = asError(err)
 		}
 	}()
-	c.charge(ctx, usage.ReadUnits())
+	c.charge(ctx)
 	if c.fail != nil {
 		s.writeError(rec, c.fail, c.e.Refuse)
 	}

@@ -246,6 +246,45 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
+// A crash while segments are removed leaves none that is searched and has lost
+// parts: not even where the page of heads ends before what took its place.
+func TestCrashWhileRemoving(t *testing.T) {
+	small(t)
+	usual := form.recent
+	for k := 0; ; k++ {
+		for _, after := range []bool{false, true} {
+			c := newChannel()
+			c.random(rand.New(rand.NewPCG(14, 15)), 9, vocabulary...)
+			due := c.tend(t)
+			for len(c.heads) < 4 { // three, and the one that they became
+				c.now = due
+				due = c.tend(t)
+			}
+			c.now = due
+			c.fail, c.after = k, after
+			if _, err := Tend(context.Background(), c, Top, c.clock); err == nil {
+				if k < 12 || len(c.heads) != 1 {
+					t.Errorf("only %d writes, %d segments", k, len(c.heads))
+				}
+				return
+			} else if err != errCrash {
+				t.Fatal(err)
+			}
+			c.fail = -1
+			for _, form.recent = range []int{1, 2, 3, usual} {
+				for _, p := range c.posts {
+					c.compare(t, Request{Terms: []Term{"f"}, Before: p.ID.next(), Limit: 2})
+				}
+			}
+			c.settle(t)
+			c.compare(t, Request{Terms: []Term{"f"}, Limit: 2})
+			if len(c.heads) != 1 {
+				t.Errorf("crash at write %d: %d segments", k, len(c.heads))
+			}
+		}
+	}
+}
+
 // Nothing that is stored depends on when, or how often, it was made.
 func TestSealingAgainIsTheSame(t *testing.T) {
 	small(t)
