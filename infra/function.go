@@ -23,6 +23,11 @@ const (
 	// that; twice as much is paid for by every request that waits for the table.
 	memory = 512
 
+	// scheduleMemory: of search indexes that are due several are built side by
+	// side, each whole in memory, and what they wait for is the CPU. A call in
+	// five minutes pays for it, where each batch of the karma reader would.
+	scheduleMemory = 1024
+
 	// apiTimeout is far beyond any endpoint and well below the gateway's 30 s,
 	// so that it is the function that says it was too slow.
 	apiTimeout = 10 * time.Second
@@ -38,16 +43,17 @@ const (
 // function is one Lambda function: a group's, a reader's, or what the clock calls.
 type function struct {
 	Name    string
+	Memory  int // MB
 	Timeout time.Duration
 	Rights  rights
 }
 
-func functionOf(g api.Group) function { return function{g.Name, apiTimeout, rightsOf(g)} }
+func functionOf(g api.Group) function { return function{g.Name, memory, apiTimeout, rightsOf(g)} }
 func functionOfReader(r stream.Function) function {
-	return function{r.Name, streamTimeout, rightsOfReader(r)}
+	return function{r.Name, memory, streamTimeout, rightsOfReader(r)}
 }
 func functionOfSchedule(s schedule.Function) function {
-	return function{s.Name, scheduleTimeout, rightsOfSchedule(s)}
+	return function{s.Name, scheduleMemory, scheduleTimeout, rightsOfSchedule(s)}
 }
 
 // deployment is what all functions share.
@@ -97,7 +103,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		Architecture:  awslambda.Architecture_ARM_64(),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:       jsii.String("bootstrap"),
-		MemorySize:    jsii.Number(memory),
+		MemorySize:    jsii.Number(float64(f.Memory)),
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(f.Timeout.Seconds())),
 		Role:          role,
 		LogGroup:      log,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ func TestFunctions(t *testing.T) {
 		if n := len(s.all("AWS::Lambda::Function")); n != len(names) {
 			t.Errorf("%d functions, %d are declared", n, len(names))
 		}
-		timeouts := map[string]string{}
+		timeouts, memories := map[string]string{}, map[string]string{}
 		for _, g := range s.groups {
 			timeouts[g.Name] = "10"
 		}
@@ -19,7 +20,7 @@ func TestFunctions(t *testing.T) {
 			timeouts[r.Name] = "60"
 		}
 		for _, x := range s.schedules {
-			timeouts[x.Name] = "120"
+			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
 		logs, roles, code := map[string]string{}, map[string]string{}, map[string]string{}
 		for _, name := range names {
@@ -28,7 +29,7 @@ func TestFunctions(t *testing.T) {
 				"Runtime":       "provided.al2023",
 				"Architectures": `["arm64"]`,
 				"Handler":       "bootstrap",
-				"MemorySize":    "512",
+				"MemorySize":    cmp.Or(memories[name], "512"),
 				"Timeout":       timeouts[name],
 				"TracingConfig": "",
 			})

@@ -31,7 +31,7 @@ const (
 //
 // The mapping is a plain CloudFormation resource because the construct above
 // it grants more than it uses, see [rights].
-func (d deployment) subscribe(r stream.Function, f awslambda.Function) {
+func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {
 		panic(err) // newPlan has made them before
@@ -40,7 +40,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) {
 	for _, p := range patterns {
 		filters = append(filters, &awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(p)})
 	}
-	awslambda.NewCfnEventSourceMapping(f, jsii.String("Mapping"), &awslambda.CfnEventSourceMappingProps{
+	return awslambda.NewCfnEventSourceMapping(f, jsii.String("Mapping"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName:                   f.FunctionArn(),
 		EventSourceArn:                 d.store.table.TableStreamArn(),
 		StartingPosition:               jsii.String("TRIM_HORIZON"),
@@ -56,4 +56,15 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) {
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: d.store.failed.BucketArn()},
 		},
 	})
+}
+
+// after has a function that writes deployed once the readers and their filters
+// are. A filter drops a record for good: what new code wrote under filters that
+// do not know it yet (a first vote, say) would never be counted. There is no
+// circle: a reader waits for the table, and no reader for a function that writes.
+func after(f awslambda.Function, readers []awslambda.CfnEventSourceMapping) {
+	own := f.Node().DefaultChild().(awslambda.CfnFunction) // alone: what stands below it need not wait
+	for _, m := range readers {
+		own.AddDependency(m)
+	}
 }

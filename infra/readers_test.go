@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"agentsocial/shared/stream"
 )
 
 func TestMappings(t *testing.T) {
@@ -42,6 +44,24 @@ func TestMappings(t *testing.T) {
 			}
 			if want, _ := patternsOf(r); !slices.Equal(got, want) || len(got) > 5 {
 				t.Errorf("%s: filters %v, want %v", r.Name, got, want)
+			}
+		}
+	})
+}
+
+// Whatever writes is deployed after each reader and its filters; no reader waits
+// for anything that writes. That it is no circle the CDK has checked by then.
+func TestReadersStandFirst(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		mappings := keys(s.all("AWS::Lambda::EventSourceMapping"))
+		for _, name := range s.names() {
+			_, f := s.function(t, name)
+			after := list(f.DependsOn)
+			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
+			for _, m := range mappings {
+				if slices.Contains(after, m) == reader {
+					t.Errorf("%s, which is a reader: %v, waits for %v", name, reader, after)
+				}
 			}
 		}
 	})

@@ -13,9 +13,25 @@ import (
 	"agentsocial/shared/schedule"
 )
 
-// tickTries is how often a tick that Lambda did not take is sent again. One that
-// is lost is no harm, and needs no dead letter: what was due is due at the next.
-const tickTries = 2
+// A tick that is lost or fails is no harm, and needs no dead letter: what was due
+// is due at the next.
+const (
+	// tickTries is how often a tick that Lambda did not take is sent again.
+	tickTries = 2
+
+	// sweepTries is how often Lambda calls the function again for a tick that it
+	// took and that failed: a second sweep would do the work of the next tick,
+	// beside it.
+	sweepTries = 0
+
+	// oldestTick is how long Lambda keeps a call, at most.
+	oldestTick = 6 * time.Hour
+)
+
+// tickAge is after how long a tick is forgotten: by then the next one is there.
+func tickAge(s schedule.Function) *float64 {
+	return jsii.Number(min(s.Every, oldestTick).Seconds())
+}
 
 // rateOf is how often a function is called, as EventBridge Scheduler says it.
 func rateOf(s schedule.Function) (string, error) {
@@ -53,8 +69,14 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function) {
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
 			Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-				MaximumRetryAttempts: jsii.Number(float64(tickTries)), MaximumEventAgeInSeconds: jsii.Number(s.Every.Seconds()),
+				MaximumRetryAttempts: jsii.Number(float64(tickTries)), MaximumEventAgeInSeconds: tickAge(s),
 			},
 		},
+	})
+	// The clock does not wait for an answer: Lambda queues the call, and of itself
+	// would make it three times within six hours.
+	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
+		MaximumRetryAttempts: jsii.Number(float64(sweepTries)), MaximumEventAgeInSeconds: tickAge(s),
 	})
 }

@@ -6,13 +6,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"agentsocial/shared/schedule"
 )
 
 func TestSchedules(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		clocks := s.all("AWS::Scheduler::Schedule")
-		if len(clocks) != len(s.schedules) {
-			t.Errorf("%d schedules, %d are declared", len(clocks), len(s.schedules))
+		calls := s.all("AWS::Lambda::EventInvokeConfig")
+		if len(clocks) != len(s.schedules) || len(calls) != len(s.schedules) {
+			t.Errorf("%d schedules, of %d it is said how they are called; %d are declared", len(clocks), len(calls), len(s.schedules))
 		}
 		for _, x := range s.schedules {
 			function, _ := s.function(t, x.Name)
@@ -35,6 +38,18 @@ func TestSchedules(t *testing.T) {
 			if got := plain(target["RetryPolicy"]); got != want || target["DeadLetterConfig"] != nil || target["Input"] != nil {
 				t.Errorf("%s: the schedule's target is %v", x.Name, target)
 			}
+			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
+			if i < 0 {
+				t.Errorf("%s is called again when it fails", x.Name)
+				continue
+			}
+			calls[keys(calls)[i]].expect(t, x.Name, map[string]string{
+				"FunctionName":             "${" + function + "}",
+				"Qualifier":                "$LATEST",
+				"MaximumRetryAttempts":     "0",
+				"MaximumEventAgeInSeconds": fmt.Sprint(int(x.Every.Seconds())),
+				"DestinationConfig":        "",
+			})
 			role := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(target["RoleArn"]), "${"), ".Arn}")]
 			role.expect(t, x.Name, map[string]string{
 				"ManagedPolicyArns": "",
@@ -45,4 +60,13 @@ func TestSchedules(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Lambda keeps a call for six hours, however rare a schedule's are.
+func TestTickAge(t *testing.T) {
+	for every, want := range map[time.Duration]float64{5 * time.Minute: 300, 24 * time.Hour: 21600} {
+		if got := *tickAge(schedule.Function{Every: every}); got != want {
+			t.Errorf("every %s: %v seconds", every, got)
+		}
+	}
 }

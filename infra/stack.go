@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -28,15 +29,20 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	if s.BaseURL == "" {
 		d.baseURL = gateway.api.AttrApiEndpoint() // no trailing slash, and no stage: it is $default
 	}
+	var readers []awslambda.CfnEventSourceMapping
+	for _, r := range p.readers {
+		readers = append(readers, d.subscribe(r, d.newFunction(stack, functionOfReader(r))))
+	}
 	for _, g := range p.groups {
-		gateway.attach(g.Name, d.newFunction(stack, functionOf(g)))
+		f := d.newFunction(stack, functionOf(g))
+		after(f, readers)
+		gateway.attach(g.Name, f)
 	}
 	gateway.open(p.routes)
-	for _, r := range p.readers {
-		d.subscribe(r, d.newFunction(stack, functionOfReader(r)))
-	}
-	for _, f := range p.schedules {
-		d.schedule(f, d.newFunction(stack, functionOfSchedule(f)))
+	for _, s := range p.schedules {
+		f := d.newFunction(stack, functionOfSchedule(s))
+		after(f, readers)
+		d.schedule(s, f)
 	}
 
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")

@@ -25,28 +25,44 @@ const duePK = "DUE#seal"
 // is an item of its own: the channel's is written with every post's count.
 type SealDue struct {
 	Channel string `db:"channel"`
-	At      int64  `db:"at"` // unix ms
+	At      int64  `db:"at"`    // unix ms; 0 if nothing is due
+	Taken   bool   `db:"taken"` // a sweep is at it; should it never end, it is due again at At
 }
 
 // SealDueKey is where it stands when a channel's index is due.
 func SealDueKey(channel string) Key { return Key{SearchPK(channel), "DUE"} }
 
-// Put makes it stand, whatever stood there.
-func (d *SealDue) Put() Write {
-	item := keyed(SealDueKey(d.Channel), TypeSealDue, Marshal(d))
-	item["rank_pk"], item["rank_sk"] = duePK, DueSK(time.UnixMilli(d.At), d.Channel)
-	return Put(item)
+// Move makes it due at another time, or no more if that is zero, on the condition
+// that it stands as it was read.
+func (d SealDue) Move(to time.Time) Write {
+	if to.IsZero() {
+		return Delete(SealDueKey(d.Channel), d.stands()...)
+	}
+	return d.put(SealDue{d.Channel, to.UnixMilli(), false})
 }
 
-// Move moves it to another time, or removes it if that is zero, on the
-// condition that nobody did since it was read.
-func (d *SealDue) Move(to time.Time) Write {
-	still := Equal("at", d.At)
-	if to.IsZero() {
-		return Delete(SealDueKey(d.Channel), still)
+// Take is Move by a sweep that begins, to when it has surely ended: what it cannot
+// do, or dies of, thus comes behind all else that is due.
+func (d SealDue) Take(until time.Time) (taken SealDue, w Write) {
+	taken = SealDue{d.Channel, until.UnixMilli(), true}
+	return taken, d.put(taken)
+}
+
+func (d SealDue) put(to SealDue) Write {
+	item := keyed(SealDueKey(d.Channel), TypeSealDue, Marshal(&to))
+	item["rank_pk"], item["rank_sk"] = duePK, DueSK(time.UnixMilli(to.At), d.Channel)
+	return Put(item, d.stands()...)
+}
+
+// stands holds if nobody moved or took it since it was read.
+func (d SealDue) stands() []Cond {
+	switch {
+	case d.At == 0:
+		return []Cond{NoItem()}
+	case d.Taken:
+		return []Cond{Equal("at", d.At), Equal("taken", true)}
 	}
-	w := (&SealDue{d.Channel, to.UnixMilli()}).Put()
-	return w.When(still)
+	return []Cond{Equal("at", d.At)}
 }
 
 // SealsDue asks for the channels that are due by a time, longest due first.

@@ -78,7 +78,7 @@ type Reactions struct {
 	Post    string `db:"post"`
 	Channel string `db:"channel"`
 	To      string `db:"to"` // the post's author, an agent id
-	By      Author `db:"by"` // as of reacting first
+	By      Author `db:"by"` // as of reacting last
 	Emoji   Set    `db:"emoji"`
 	At      int64  `db:"at"` // unix ms
 	Changes int64  `db:"changes"`
@@ -90,8 +90,8 @@ type Reactions struct {
 const ReactionsMost = 3
 
 // EmojiMost is how many different emoji a post shows: its numbers stay an item
-// of about one kilobyte, whoever reacts to it. What is one more is not counted.
-const EmojiMost = 20
+// of one or two kilobytes, whoever reacts to it. What is one more is not counted.
+const EmojiMost = 50
 
 // React adds an emoji, and holds that they are at most [ReactionsMost].
 func (r *Reactions) React(emoji string) Write {

@@ -28,7 +28,7 @@ const (
 	sweepFor = 90 * time.Second
 
 	pageMost   = 100
-	sideBySide = 8
+	sideBySide = 4 // each may build a large segment: 150 MB
 )
 
 func (d deadlines) handle(ctx context.Context) error {

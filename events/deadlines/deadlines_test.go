@@ -68,7 +68,7 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 }
 
 // TestSweep: of more channels than a page has, those that are due are sealed and
-// due no more; one that cannot be holds up no other, and stays due.
+// due no more; one that cannot be holds up no other, and is due again later.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30
@@ -93,7 +93,9 @@ func TestSweep(t *testing.T) {
 	}
 	for i := range n {
 		due, want := dueAt(t, table, name(i)), int64(0)
-		if i == 7 || i == n-1 { // broken, and not due yet
+		if i == 7 { // broken
+			want = d.Now().Add(takeFor).UnixMilli()
+		} else if i == n-1 { // not due yet
 			want = noon.Add(time.Minute + time.Duration(i)*time.Second).UnixMilli()
 		} else if got := sealed(t, d, name(i)); got != 16 {
 			t.Errorf("%s: %d posts are sealed", name(i), got)
@@ -144,5 +146,58 @@ func TestBrokenOff(t *testing.T) {
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 {
 		t.Errorf("%v, %d are sealed", err, sealed(t, d, "den"))
+	}
+}
+
+// TestTaken: what one sweep is at another leaves alone, until the first must have
+// ended; and what is asked for meanwhile is done after it.
+func TestTaken(t *testing.T) {
+	d, table, clock := newSweep(t)
+	den := index.Of(d.App, "den")
+	burst(t, table, "den", noon, 16)
+	clock.Store(noon.Add(time.Hour).UnixMilli())
+	take := func() tables.SealDue {
+		if err := den.TendBy(t.Context(), d.Now()); err != nil {
+			t.Fatal(err)
+		}
+		items, err := table.Get(t.Context(), tables.Strong, tables.SealDueKey("den"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var due tables.SealDue
+		if err := tables.Unmarshal(items[0], &due); err != nil {
+			t.Fatal(err)
+		}
+		taken, w := due.Take(d.Now().Add(takeFor))
+		if err := d.Once(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		var cancelled *tables.Cancelled
+		if err := d.Once(t.Context(), w); !errors.As(err, &cancelled) {
+			t.Errorf("taken twice: %v", err)
+		}
+		return taken
+	}
+	taken := take()
+	for _, passed := range []time.Duration{0, takeFor - time.Millisecond} {
+		clock.Store(noon.Add(time.Hour + passed).UnixMilli())
+		if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 0 {
+			t.Errorf("%v; sealed after %s, while another sweep has it", err, passed)
+		}
+	}
+	clock.Store(taken.At)
+	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 || dueAt(t, table, "den") != 0 {
+		t.Errorf("%v; %d are sealed, due at %d", err, sealed(t, d, "den"), dueAt(t, table, "den"))
+	}
+	taken = take()
+	soon := d.Now().Add(time.Minute)
+	if err := den.TendBy(t.Context(), soon); err != nil {
+		t.Fatal(err)
+	}
+	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
+		t.Errorf("%v, %v: what was asked for meanwhile is forgotten", overtaken, err)
+	}
+	if dueAt(t, table, "den") != soon.UnixMilli() {
+		t.Errorf("due at %d", dueAt(t, table, "den"))
 	}
 }

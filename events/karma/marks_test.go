@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,13 +21,19 @@ import (
 // square is a channel with some agents and posts, whose marks reach the reader
 // by a stream that behaves as badly as it may.
 type square struct {
-	*rapid.T
+	tester
 	table *embedded.Table
 	now   time.Time
 	place string // how far the feed was read
 	came  []tables.StreamRecord
 	done  int // of came, how many were worked off
 	posts []*tables.Post
+}
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	rapid.TB
+	Context() context.Context
 }
 
 const squareName = "den"
@@ -45,6 +52,10 @@ var someEmoji = func() (all []string) {
 	}
 	return all
 }()
+
+// fewEmoji are so few that every post shows all that it gets; for more than that
+// there is [TestEmojiMost].
+var fewEmoji = someEmoji[:8]
 
 // crashing is a table on which a function dies: when it takes slots, or right
 // before or after its transaction; and where something happens between reading
@@ -72,13 +83,13 @@ func (c *crashing) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-func newSquare(t *rapid.T) *square {
+func newSquare(t tester) *square {
 	now := time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &square{T: t, table: table, now: now}
+	s := &square{tester: t, table: table, now: now}
 	for i, id := range voters {
 		p := &tables.Profile{ID: id, CreatedAt: now.Add(-48 * time.Hour).UnixMilli()}
 		k := &tables.Counters{LastActive: now.UnixMilli()}
@@ -162,20 +173,20 @@ func (s *square) remove(post *tables.Post) {
 }
 
 // something is what an agent may do.
-func (s *square) something() {
-	post := rapid.SampledFrom(s.posts).Draw(s.T, "post")
-	by := rapid.SampledFrom(voters).Draw(s.T, "by")
-	switch rapid.IntRange(0, 12).Draw(s.T, "what") {
+func (s *square) something(t *rapid.T) {
+	post := rapid.SampledFrom(s.posts).Draw(t, "post")
+	by := rapid.SampledFrom(voters).Draw(t, "by")
+	switch rapid.IntRange(0, 12).Draw(t, "what") {
 	case 0, 1, 2, 3, 4, 5:
-		s.vote(post, by, rapid.Int64Range(-1, 1).Draw(s.T, "v"))
+		s.vote(post, by, rapid.Int64Range(-1, 1).Draw(t, "v"))
 	case 6, 7, 8, 9:
-		s.react(post, by, rapid.SampledFrom(someEmoji).Draw(s.T, "emoji"), rapid.Bool().Draw(s.T, "on"))
+		s.react(post, by, rapid.SampledFrom(fewEmoji).Draw(t, "emoji"), rapid.Bool().Draw(t, "on"))
 	case 10:
 		s.thank(post, by)
 	case 11:
-		s.now = s.now.Add(time.Duration(rapid.IntRange(1, 20*24).Draw(s.T, "hours")) * time.Hour)
+		s.now = s.now.Add(time.Duration(rapid.IntRange(1, 20*24).Draw(t, "hours")) * time.Hour)
 	case 12:
-		if rapid.IntRange(0, 3).Draw(s.T, "remove") == 3 {
+		if rapid.IntRange(0, 3).Draw(t, "remove") == 3 {
 			s.remove(post)
 		}
 	}
@@ -200,13 +211,13 @@ func (s *square) hear() {
 
 // deliver brings the next records, perhaps after some that came before, in
 // another order of items, and to a function that dies.
-func (s *square) deliver() {
+func (s *square) deliver(t *rapid.T) {
 	s.hear()
-	from := rapid.IntRange(0, s.done).Draw(s.T, "again from")
-	to := rapid.IntRange(s.done, len(s.came)).Draw(s.T, "to")
-	batch := shuffled(s.T, s.came[from:to])
+	from := rapid.IntRange(0, s.done).Draw(t, "again from")
+	to := rapid.IntRange(s.done, len(s.came)).Draw(t, "to")
+	batch := shuffled(t, s.came[from:to])
 	c := &crashing{Backend: s.table}
-	switch rapid.IntRange(0, 6).Draw(s.T, "trouble") {
+	switch rapid.IntRange(0, 6).Draw(t, "trouble") {
 	case 1:
 		c.atSlots = true
 	case 2:
@@ -214,9 +225,9 @@ func (s *square) deliver() {
 	case 3:
 		c.after = true
 	case 4:
-		c.meanwhile = s.something
+		c.meanwhile = func() { s.something(t) }
 	case 5: // another invocation, with some of the same records
-		other := s.came[rapid.IntRange(0, to).Draw(s.T, "others from"):]
+		other := s.came[rapid.IntRange(0, to).Draw(t, "others from"):]
 		c.meanwhile = func() {
 			if err := s.handle(s.table, other); err != nil {
 				s.Error(err)
@@ -280,9 +291,9 @@ func TestMarksAddUp(t *testing.T) {
 		defer s.table.Close()
 		for range rapid.IntRange(1, 90).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "step") == 0 {
-				s.deliver()
+				s.deliver(t)
 			} else {
-				s.something()
+				s.something(t)
 			}
 		}
 		s.settle()
@@ -308,7 +319,7 @@ func (s *square) checkPost(p *tables.Post, karma map[string]int64) {
 		s.Fatal(err)
 	}
 	var score, helpful int64
-	reactions, all := map[string]int64{}, map[string]bool{}
+	reactions := map[string]int64{}
 	for _, item := range page.Items {
 		switch item.Str(tables.AttrType) {
 		case tables.TypeVoteCounted:
@@ -326,14 +337,11 @@ func (s *square) checkPost(p *tables.Post, karma map[string]int64) {
 			if len(r.Emoji) > tables.ReactionsMost {
 				s.Errorf("%s reacts to %s with %v", r.By.ID, p.ID, r.Emoji)
 			}
-			for _, e := range r.Emoji {
-				all[e] = true
+			if !slices.Equal(r.Emoji, r.Counted) {
+				s.Errorf("%s reacts to %s with %v, of which %v are counted", r.By.ID, p.ID, r.Emoji, r.Counted)
 			}
-			for _, e := range r.Counted {
+			for _, e := range r.Emoji {
 				reactions[e]++
-				if !r.Emoji.Has(e) {
-					s.Errorf("%s shows %s of %s, who took it back", p.ID, e, r.By.ID)
-				}
 			}
 		default:
 			s.Errorf("%v waits as %s", item.Key(), item.Str(tables.AttrType))
@@ -349,7 +357,7 @@ func (s *square) checkPost(p *tables.Post, karma map[string]int64) {
 	for e := range k.Reactions {
 		shown[e] = tables.Item(k.Reactions).Int(e)
 	}
-	if !maps.Equal(shown, reactions) || len(shown) > tables.EmojiMost {
+	if !maps.Equal(shown, reactions) {
 		s.Errorf("%s shows %v, its marks give %v", p.ID, shown, reactions)
 	}
 	if want := tables.BestSK(score+3*helpful, p.ID); !p.Deleted && item.Str("rank_sk") != want {
@@ -392,6 +400,85 @@ func (s *square) checkGivers() {
 			}
 		}
 	}
+}
+
+// Each of the emoji that an agent may leave is counted, together with others or
+// after them.
+func TestReactionsOneByOne(t *testing.T) {
+	s := newSquare(t)
+	defer s.table.Close()
+	for i, p := range s.posts[:tables.ReactionsMost] {
+		for n, e := range fewEmoji[:tables.ReactionsMost] {
+			s.react(p, "ag_d", e, true)
+			s.react(p, "ag_e", fewEmoji[tables.ReactionsMost-n], true)
+			if n >= i {
+				s.settle()
+				s.checkPost(p, map[string]int64{})
+			}
+		}
+	}
+}
+
+// A mark that changes between reading and writing is counted as it stands then.
+func TestMarkedMeanwhile(t *testing.T) {
+	for name, c := range map[string]struct{ before, meanwhile func(*square, *tables.Post) }{
+		"another emoji": {
+			func(s *square, p *tables.Post) { s.react(p, "ag_e", someEmoji[0], true) },
+			func(s *square, p *tables.Post) { s.react(p, "ag_e", someEmoji[1], true) },
+		},
+		"taken back": {
+			func(s *square, p *tables.Post) { s.react(p, "ag_e", someEmoji[0], true) },
+			func(s *square, p *tables.Post) { s.react(p, "ag_e", someEmoji[0], false) },
+		},
+		"another vote": {
+			func(s *square, p *tables.Post) { s.vote(p, "ag_e", 1) },
+			func(s *square, p *tables.Post) { s.vote(p, "ag_e", -1) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSquare(t)
+			defer s.table.Close()
+			p := s.posts[0]
+			c.before(s, p)
+			s.hear()
+			if err := s.handle(&crashing{Backend: s.table, meanwhile: func() { c.meanwhile(s, p) }}, s.came); err != nil {
+				t.Fatal(err)
+			}
+			s.done = len(s.came)
+			s.settle()
+			s.checkPost(p, map[string]int64{})
+		})
+	}
+}
+
+// Marks that are counted after their post was deleted move its score, and its
+// author's karma no more: that stays as it was.
+func TestCountedAfterDeletion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSquare(t)
+		defer s.table.Close()
+		p := rapid.SampledFrom(s.posts).Draw(t, "post")
+		before := rapid.Int64Range(-1, 1).Draw(t, "counted before")
+		after := rapid.Int64Range(-1, 1).Draw(t, "counted after")
+		s.vote(p, "ag_d", before)
+		s.settle()
+		s.vote(p, "ag_d", after)
+		s.vote(p, "ag_e", 1)
+		s.thank(p, "ag_e")
+		s.remove(p)
+		s.settle()
+		karma := map[string]int64{}
+		s.checkPost(p, karma)
+		var k tables.PostCounters
+		s.get(tables.PostCountersKey(squareName, p.ID), &k)
+		if k.Score != after+1 || k.Helpful != 1 {
+			t.Errorf("score %d, %d helpful", k.Score, k.Helpful)
+		}
+		var a tables.Counters
+		if s.get(tables.CountersKey(author), &a); a.Karma != before || karma[author] != before {
+			t.Errorf("%d karma of marks worth %d, and %d when the post was deleted", a.Karma, karma[author], before)
+		}
+	})
 }
 
 // A post shows so many different emoji and no more; who takes one back makes

@@ -11,9 +11,13 @@ import (
 	"agentsocial/tables"
 )
 
-// tendFor bounds tending the indexes of one batch: what comes behind it waits, and
-// the function's time is not endless.
-const tendFor = 20 * time.Second
+// Tending must not hold up counting: it may take so long for one batch, in what
+// time the function has, less what is kept for counting; and so much of its memory.
+const (
+	tendFor  = 20 * time.Second
+	countFor = 20 * time.Second
+	atOnce   = 2 // each may build a segment of 50 to 100 MB
+)
 
 // seal keeps the search index of channels that have new posts: it lists those
 // that came late, and tends the index where it is a post's turn.
@@ -40,36 +44,46 @@ func (f karma) seal(ctx context.Context, posts []tables.StreamRecord) error {
 			return err
 		}
 	}
-	within, cancel := context.WithTimeout(ctx, tendFor)
+	until := time.Now().Add(tendFor)
+	if end, ok := ctx.Deadline(); ok && end.Add(-countFor).Before(until) {
+		until = end.Add(-countFor)
+	}
+	within, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	var work app.Group
-	work.SetLimit(sideBySide)
+	work.SetLimit(atOnce)
 	for _, channel := range turns {
-		work.Go(func() error { return f.tend(ctx, within, channel) })
+		work.Go(func() error { f.tend(ctx, within, channel); return nil })
 	}
 	return work.Wait()
 }
 
-// tend tends an index while within lasts. If that fails, as if there is more to
-// do later, the schedule does it: what was counted already need not come again
-// for that.
-func (f karma) tend(ctx, within context.Context, channel string) error {
-	due, err := index.Of(f.App, channel).Tend(within)
+// tend tends an index while within lasts; the largest segments are the schedule's.
+// It does the rest as well if this fails, or if there is more to do later.
+func (f karma) tend(ctx, within context.Context, channel string) {
+	due, err := index.Of(f.App, channel).Tend(within, search.SealMost)
 	if err != nil {
 		f.Log.Warn("search index not tended", "channel", channel, "error", err.Error())
 		due = f.Now().Add(search.SealAge)
 	}
-	if due.IsZero() {
-		return nil
+	if !due.IsZero() {
+		f.tendBy(ctx, channel, due)
 	}
-	return index.Of(f.App, channel).TendBy(ctx, due)
 }
 
 // fill has a channel's index tended when its newest posts, of which there are so
 // many more now, are old enough: it may fall silent before a turn comes.
-func (f karma) fill(ctx context.Context, ch *tables.Channel, more int64) error {
-	if !search.Fills(ch.Posts, ch.Posts+more) {
-		return nil
+func (f karma) fill(ctx context.Context, ch *tables.Channel, more int64) {
+	if search.Fills(ch.Posts, ch.Posts+more) {
+		f.tendBy(ctx, ch.Name, f.Now().Add(search.SealAge))
 	}
-	return index.Of(f.App, ch.Name).TendBy(ctx, f.Now().Add(search.SealAge))
+}
+
+// tendBy tells the schedule. If that fails nothing is lost: another post's turn
+// comes, and until then the tail is longer. So it must not have what was counted
+// come again.
+func (f karma) tendBy(ctx context.Context, channel string, at time.Time) {
+	if err := index.Of(f.App, channel).TendBy(ctx, at); err != nil {
+		f.Log.Warn("search index not due", "channel", channel, "error", err.Error())
+	}
 }

@@ -31,6 +31,13 @@ func (u *unsearchable) Query(ctx context.Context, q tables.Query) (tables.Page, 
 	return u.Backend.Query(ctx, q)
 }
 
+func (u *unsearchable) Commit(ctx context.Context, tx tables.Tx) error {
+	if tx.Writes[0].Key.PK == tables.SearchPK("den") && u.reach {
+		return errAway
+	}
+	return u.Backend.Commit(ctx, tx)
+}
+
 func (u *unsearchable) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if keys[0].PK == tables.SearchPK("den") && u.reach {
 		return nil, errAway
@@ -175,8 +182,8 @@ func TestLate(t *testing.T) {
 }
 
 // TestFailingIndex: what cannot be tended holds up no counting. It is left to the
-// schedule, and only if not even that can be said the records come again, to be
-// counted no more.
+// schedule; if not even that can be said, to the next turn. Only late posts that
+// cannot be listed come again: else they would not be found.
 func TestFailingIndex(t *testing.T) {
 	f := newPosting(t)
 	posts := func() int64 { return f.item(t, tables.ChannelKey("den")).Int("posts") }
@@ -189,15 +196,82 @@ func TestFailingIndex(t *testing.T) {
 	}
 	f.commit(t, tables.Delete(tables.SealDueKey("den")))
 	f.table.reach = true
-	r := f.post(t, true)
-	if err := f.handle(t.Context(), []tables.StreamRecord{r}); !errors.Is(err, errAway) || posts() != 2 {
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || posts() != 2 {
 		t.Errorf("%v, %d posts", err, posts())
 	}
-	f.table.reach = false
-	if err := f.handle(t.Context(), []tables.StreamRecord{r}); err != nil || posts() != 2 {
+	late := f.post(t, false)
+	late.At = late.At.Add(time.Minute)
+	if err := f.handle(t.Context(), []tables.StreamRecord{late}); !errors.Is(err, errAway) || posts() != 3 {
 		t.Errorf("%v, %d posts", err, posts())
 	}
-	if f.item(t, tables.SealDueKey("den")) == nil {
-		t.Error("nobody will tend the index")
+	f.table.list, f.table.reach = false, false
+	if err := f.handle(t.Context(), []tables.StreamRecord{late}); err != nil || posts() != 3 {
+		t.Errorf("%v, %d posts", err, posts())
+	}
+	listed, err := index.Of(f.App, "den").Late(t.Context())
+	if err != nil || len(listed) != 1 {
+		t.Errorf("%v, %d late posts", err, len(listed))
+	}
+}
+
+// TestNoTimeToTend: a function that has no more time than counting may take tends
+// nothing. It counts, and leaves the index to the schedule.
+func TestNoTimeToTend(t *testing.T) {
+	f := newPosting(t)
+	var records []tables.StreamRecord
+	for range 16 {
+		records = append(records, f.post(t, false))
+	}
+	f.now = f.now.Add(time.Hour)
+	turn := f.post(t, true)
+	ctx, cancel := context.WithTimeout(t.Context(), countFor-time.Second)
+	defer cancel()
+	if err := f.handle(ctx, append(records, turn)); err != nil || f.heads(t) != 0 {
+		t.Errorf("%v, %d heads", err, f.heads(t))
+	}
+	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
+	if due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts != 17 {
+		t.Errorf("due is %v, %d posts", due, posts)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
+	defer cancel()
+	if err := f.handle(ctx, []tables.StreamRecord{turn}); err != nil || f.heads(t) != 1 {
+		t.Errorf("%v, %d heads when there is time", err, f.heads(t))
+	}
+}
+
+// TestLargestSegments: however many posts there are, building the largest segments
+// is left to the schedule, which has the memory and the time.
+func TestLargestSegments(t *testing.T) {
+	t.Cleanup(search.Small())
+	f := newPosting(t)
+	for range 40 {
+		if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, false)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.now = f.now.Add(time.Hour)
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
+		t.Fatal(err)
+	}
+	levels := func() map[search.Level]int {
+		heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[search.Level]int{}
+		for _, h := range heads {
+			count[h.Level]++
+		}
+		return count
+	}
+	if got := levels(); got[search.Top] != 0 || got[search.SealMost] < 3 {
+		t.Errorf("segments of levels %v", got)
+	}
+	if due := f.item(t, tables.SealDueKey("den")); due == nil || due.Int("at") > f.now.UnixMilli() {
+		t.Errorf("due is %v", due)
+	}
+	if _, err := index.Of(f.App, "den").Tend(t.Context(), search.Top); err != nil || levels()[search.Top] == 0 {
+		t.Errorf("%v, segments of levels %v", err, levels())
 	}
 }

@@ -48,9 +48,7 @@ func (f karma) channelTarget(name string) target {
 		if err := tables.Unmarshal(old, &ch); err != nil {
 			return nil, err
 		}
-		if err := f.fill(ctx, &ch, n); err != nil {
-			return nil, err
-		}
+		f.fill(ctx, &ch, n)
 		return []tables.Write{ch.AddPosts(n, at)}, nil
 	}}
 }

@@ -47,7 +47,7 @@ func New(a *app.App) api.Group {
 			}, g.feed),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/search", Tool: "search", Topic: "channels", Cache: 5 * time.Second, Cost: 10,
-				Doc:    "Search a channel. Posts and replies that have every word of q, newest first; a new post is found at once.",
+				Doc:    "Search a channel. Posts and replies that have every word of q, newest first, new ones included.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.search),
 			api.OnWrite(api.Endpoint{

@@ -260,5 +260,11 @@ func (g channels) thanked(ctx context.Context, in *helpfulIn, _ api.Outcome) (*h
 }
 
 func helpfulAnswer(c *api.Call, in *helpfulIn) *helpfulOut {
-	return &helpfulOut{in.ID, true, afterMark(c, in.Ch, in.ID, "thank its author in words, too")}
+	return &helpfulOut{in.ID, true, c.Next(
+		api.Next{
+			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",
+			Body: map[string]any{"parent": in.ID},
+		},
+		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "read what else is there", Tool: "read_channel"},
+	)}
 }

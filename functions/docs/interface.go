@@ -3,6 +3,7 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type document struct {
 type operation struct {
 	Description string
 	Tags        []string // the topic
+	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be kept
 	Security    []map[string][]string
 	Parameters  []struct {
 		In, Name, Description string
@@ -61,17 +63,36 @@ var methods = []string{"get", "post", "put", "patch", "delete"}
 // endpoints is the table of a topic's endpoints.
 func (d *document) endpoints(topic string) (string, error) {
 	t := newTable("endpoint", "credential", "what it does")
-	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
-		for _, m := range methods {
-			op, ok := d.Paths[path][m]
-			if !ok || !slices.Contains(op.Tags, topic) {
-				continue
-			}
-			does, _, _ := strings.Cut(op.Description, "\n")
-			t.row(code(strings.ToUpper(m)+" "+path), op.credential(), does)
-		}
+	for route, op := range d.of(topic) {
+		does, _, _ := strings.Cut(op.Description, "\n")
+		t.row(code(route), op.credential(), does)
 	}
 	return t.String(), t.empty("no endpoint has the topic " + topic)
+}
+
+// ages is the table of how long a topic's public answers may be kept.
+func (d *document) ages(topic string) (string, error) {
+	t := newTable("endpoint", "may be kept for")
+	for route, op := range d.of(topic) {
+		if op.MaxAge > 0 {
+			t.row(code(route), fmt.Sprintf("%d seconds", op.MaxAge))
+		}
+	}
+	return t.String(), t.empty("no answer of the topic " + topic + " may be kept")
+}
+
+// of are a topic's endpoints by route, in the order of their paths.
+func (d *document) of(topic string) iter.Seq2[string, operation] {
+	return func(yield func(string, operation) bool) {
+		for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+			for _, m := range methods {
+				op, ok := d.Paths[path][m]
+				if ok && slices.Contains(op.Tags, topic) && !yield(strings.ToUpper(m)+" "+path, op) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // public reports whether nothing but an anonymous request is asked for.

@@ -18,6 +18,7 @@ import (
 //
 //	{{.Limits.PostsPerHour}}           a value of [facts]
 //	{{endpoints "posting"}}            the endpoints of a topic
+//	{{ages "posting"}}                 how long public answers of its endpoints may be kept
 //	{{members "GET /v1/c/{ch}/best"}}  what an endpoint takes in its query or body
 //
 //go:embed topics/*.md
@@ -25,6 +26,7 @@ var files embed.FS
 
 var topics = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 	"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
+	"ages":      func(topic string) (string, error) { return described().ages(topic) },
 	"members":   func(route string) (string, error) { return described().members(route) },
 }).ParseFS(files, "topics/*.md"))
 

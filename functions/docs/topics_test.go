@@ -104,6 +104,26 @@ func TestLimitsAreTheSettings(t *testing.T) {
 	}
 }
 
+// TestAges: a page says how long a public answer may be kept, as declared, and
+// of an answer that may not, nothing.
+func TestAges(t *testing.T) {
+	for topic, want := range map[string]string{
+		"channels": "| `GET /v1/c/{ch}/search` | 5 seconds |",
+		"posting":  "| `GET /v1/c/{ch}/posts/{id}` | 10 seconds |",
+	} {
+		if text, _ := render(t, topic); strings.Count(text, want) != 1 {
+			t.Errorf("%s does not say %q once", topic, want)
+		}
+	}
+	got, err := described().ages("channels")
+	if err != nil || strings.Contains(got, "POST") || strings.Count(got, "seconds |") != 5 {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if _, err := described().ages("nothing"); err == nil {
+		t.Error("answers of a topic that is none may be kept")
+	}
+}
+
 // TestTables: what a topic asks for must be there.
 func TestTables(t *testing.T) {
 	d := described()

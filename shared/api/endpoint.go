@@ -71,7 +71,7 @@ type Endpoint struct {
 	Topic  string        // of /docs that explains it
 	Errors []Code        // beyond those that any endpoint may answer
 	Cache  time.Duration // a public GET's max-age for anonymous callers
-	Cost   int64         // weight of a read against the read limit; 1 if 0
+	Cost   int64         // least weight of a read against the read limit; 1 if 0
 	Rate   int           // requests a second of all callers together that the gateway lets through; its own limit if 0
 	Body   int64         // most bytes of a request body; 64 KiB if 0
 	Signup bool          // may be called by an agent that has not finished signup

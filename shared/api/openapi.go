@@ -96,6 +96,9 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Topic != "" {
 		op.Tags = []string{e.Topic}
 	}
+	if e.Cache > 0 { // seconds for which an anonymous answer may be kept; others may not
+		op.Extensions = map[string]any{"x-max-age": int(e.Cache.Seconds())}
+	}
 	switch {
 	case !e.Auth.Needed():
 		op.Security = append(op.Security, map[string][]string{})
@@ -299,6 +302,9 @@ func problemOf(d *huma.ErrorDetail) Field {
 	}
 	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {
 		return Field{name, fmt.Sprintf("has %d characters; %s", utf8.RuneCountInString(v), d.Message)}
+	}
+	if strings.HasPrefix(d.Message, "expected number") { // which is no secret
+		return Field{name, fmt.Sprintf("is %v; %s", d.Value, d.Message)}
 	}
 	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
 		return Field{name, "is none of the forms that the documentation names, or too long or too short"}

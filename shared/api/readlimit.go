@@ -64,7 +64,7 @@ func (c *Call) overRead(ctx context.Context) error {
 	if who == "" || !c.over.has(who, window) {
 		return nil
 	}
-	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up and searching tenfold.", c.Settings.MaxReads)
+	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up, searches and long answers as several.", c.Settings.MaxReads)
 }
 
 // charge counts a request that is answered. That it could not be counted is no

@@ -170,6 +170,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{detail("body.a", "expected required property kind to be present"), "a.kind", "is missing"},
 		{detail("body.tags[1]", "expected string"), "tags[1]", "expected string"},
 		{detail("query.limit", "invalid integer"), "limit", "invalid integer"},
+		{&huma.ErrorDetail{Location: "body.v", Message: "expected number <= 1", Value: int64(2)}, "v", "is 2; expected number <= 1"},
 		{detail("body", "json: cannot unmarshal number 5.0 into Go struct field .answer of type int64"), "answer", "number that does not fit"},
 		{detail("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "request body", "number that does not fit"},
 	} {

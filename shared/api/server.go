@@ -272,7 +272,7 @@ func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
 		case len(values) > 1:
 			return BadField(name, "is in the query %d times", len(values))
 		case values[0] == "":
-			return BadField(name, "is empty; leave it out instead")
+			return BadField(name, "is empty; give it a value, or leave it out where it is optional")
 		}
 	}
 	return nil

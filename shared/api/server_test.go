@@ -74,6 +74,12 @@ func build(t testing.TB, change func(*app.Settings)) *house {
 		On(Endpoint{Route: "GET /open", Cache: time.Minute}, read("open", nil)),
 		On(Endpoint{Route: "GET /own", Auth: SigOrBearer("read")}, read("own", nil)),
 		On(Endpoint{Route: "GET /keys", Auth: Sig}, read("keys", nil)),
+		On(Endpoint{Route: "GET /units", Auth: SigOrBearer("read"), Cost: 3}, func(ctx context.Context, in *struct {
+			N int64 `query:"n"`
+		}) (*out, error) {
+			tables.Spend(ctx, float64(in.N), 0)
+			return &out{"units"}, nil
+		}),
 		On(Endpoint{Route: "GET /signup", Auth: SigOrBearer("read"), Signup: true}, read("signup", nil)),
 		On(Endpoint{Route: "GET /broken"}, read("", errors.New(secret))),
 		On(Endpoint{Route: "GET /conflict"}, read("", fmt.Errorf("%s: %w", secret, tables.ErrConflict))),
@@ -348,6 +354,40 @@ func TestReadLimit(t *testing.T) {
 		})
 	}
 }
+
+// A request weighs what it reads, and its endpoint's Cost at the least.
+func TestReadsWeigh(t *testing.T) {
+	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
+	h.app.Rand = zeros{} // every request is a sample
+	window := h.now.Truncate(time.Minute)
+	for _, c := range []struct {
+		target string
+		weight int64
+	}{{"/own", 1}, {"/units", 3}, {"/units?n=60", 3}, {"/units?n=100", 5}, {"/units?n=600", 30}} {
+		key := tables.QuotaKey(h.agent, "reads", window)
+		counted := func() int64 {
+			items, err := h.table.Get(t.Context(), tables.Strong, key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return items[0].Int("n")
+		}
+		before := counted()
+		h.expect(h.signed("GET", c.target, ""), 200, "")
+		want := c.weight
+		if want < readSample {
+			want *= readSample
+		}
+		if n := counted() - before; n != want {
+			t.Errorf("%s counts %d, not %d", c.target, n, want)
+		}
+	}
+}
+
+// zeros is randomness without any.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // No credential, body or address is ever logged.
 func TestTheLogHoldsNoSecrets(t *testing.T) {

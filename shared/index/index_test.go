@@ -140,7 +140,7 @@ func (d *den) check(t *testing.T) {
 func (d *den) settle(t *testing.T) {
 	t.Helper()
 	for range 300 {
-		due, err := d.Tend(t.Context())
+		due, err := d.Tend(t.Context(), search.Top)
 		must(t, err)
 		if due.IsZero() {
 			return
@@ -199,7 +199,7 @@ func TestIndex(t *testing.T) {
 		})
 		for range 40 {
 			d.write(t, 6)
-			_, err := d.Tend(t.Context())
+			_, err := d.Tend(t.Context(), search.Top)
 			must(t, err)
 			d.check(t)
 		}
@@ -224,7 +224,7 @@ func TestCrash(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			left := at % 25
 			d.table.SetFaults(crash(&left, cancel, fault))
-			_, err := d.Tend(ctx)
+			_, err := d.Tend(ctx, search.Top)
 			cancel()
 			d.table.SetFaults(nil)
 			if err != nil {
@@ -242,7 +242,7 @@ func TestCrash(t *testing.T) {
 				d.check(t)
 				d.whole(t)
 			} else if at%2 == 1 {
-				_, err := d.Tend(t.Context())
+				_, err := d.Tend(t.Context(), search.Top)
 				must(t, err)
 				d.check(t)
 			}
@@ -253,8 +253,9 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestTendBy: the schedule is told once, of the earlier of two times, and again
-// if what it was told is over.
+// TestTendBy: the schedule is told once, of the earlier of two times; what is due
+// stays so. What a sweep has taken is due again when it is asked for meanwhile, or
+// when the sweep must have ended.
 func TestTendBy(t *testing.T) {
 	d := newDen(t, 1)
 	writes := 0
@@ -264,26 +265,39 @@ func TestTendBy(t *testing.T) {
 		}
 		return embedded.None
 	})
+	due := func() tables.Item {
+		items, err := d.table.Get(t.Context(), tables.Strong, tables.SealDueKey("den"))
+		must(t, err)
+		return items[0]
+	}
 	for i, step := range []struct {
 		pass   time.Duration // before
+		take   bool          // a sweep does, for ten minutes
 		in     time.Duration // is asked
 		stands time.Duration // since the beginning, afterwards
 		writes int
 	}{
-		{0, time.Minute, time.Minute, 1},
-		{20 * time.Second, time.Minute, time.Minute, 0},       // it comes sooner
-		{0, 30 * time.Second, 50 * time.Second, 1},            // it would come too late
-		{time.Second, time.Hour, 50 * time.Second, 0},         //
-		{25 * time.Second, time.Minute, 106 * time.Second, 1}, // a clock that is ahead says it is due
-		{2 * time.Minute, time.Minute, 226 * time.Second, 1},  // it is due, and a sweep may be done with it
+		{0, false, time.Minute, time.Minute, 1},
+		{20 * time.Second, false, time.Minute, time.Minute, 0},     // it comes sooner
+		{0, false, 30 * time.Second, 50 * time.Second, 1},          // it would come too late
+		{time.Second, false, time.Hour, 50 * time.Second, 0},       //
+		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // it is overdue
+		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21, and a minute
+		{0, true, time.Hour, 741 * time.Second, 2},                 // should the sweep die
+		{0, false, time.Hour, 741 * time.Second, 0},                // which is known now
+		{0, false, time.Minute, 201 * time.Second, 1},              //
 	} {
 		d.now = d.now.Add(step.pass)
 		before := writes
+		var was tables.SealDue
+		if step.take {
+			must(t, tables.Unmarshal(due(), &was))
+			_, take := was.Take(d.now.Add(10 * time.Minute))
+			must(t, d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{take}}))
+		}
 		must(t, d.TendBy(t.Context(), d.now.Add(step.in)))
-		items, err := d.table.Get(t.Context(), tables.Strong, tables.SealDueKey("den"))
-		must(t, err)
 		start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		if got := time.UnixMilli(items[0].Int("at")).Sub(start); got != step.stands || writes-before != step.writes {
+		if got := time.UnixMilli(due().Int("at")).Sub(start); got != step.stands || writes-before != step.writes {
 			t.Errorf("step %d: due after %s with %d writes, want %s and %d", i, got, writes-before, step.stands, step.writes)
 		}
 	}

@@ -62,7 +62,7 @@ func TestCosts(t *testing.T) {
 		id := idAt(c.now, rng.Uint64())
 		c.post(id, body)
 		if IsTurn(id) {
-			_, err := Tend(context.Background(), c, c.clock)
+			_, err := Tend(context.Background(), c, Top, c.clock)
 			must(t, err)
 		}
 		if at[n] {

@@ -5,8 +5,8 @@
 // Like a log-structured search engine it writes nothing when a post is made. The
 // newest posts, the tail, are searched by reading them. Once 16 of them are a
 // minute old they are sealed: a [Segment] is an index of the posts in a range of
-// IDs. 16 segments become one of 256 posts, 16 of these one of 4096, and the
-// smaller ones are removed ([Tend]). Posts that arrive in a range that is sealed
+// IDs. 16 segments become one of 256 posts, 16 of these one of 4096 unless their words are
+// too many, and the smaller ones are removed ([Tend]). Posts that arrive in a range that is sealed
 // already are late: they are listed, and searched by reading them, until a
 // segment has them.
 //

@@ -6,6 +6,7 @@ package search
 var form = struct {
 	sizes    [3]int // posts of a segment of each level
 	fanout   int    // segments that become one of the next level
+	merged   int    // bytes of the words of segments that become one of the last level, at most
 	shard    int    // bytes of a shard, if it can be
 	chunk    int    // IDs of a chunk
 	recent   int    // heads that are listed
@@ -15,10 +16,11 @@ var form = struct {
 }{
 	sizes:    [3]int{16, 256, 4096},
 	fanout:   16,
-	shard:    3900, // with its keys and names an item of 4 KB: one read unit
-	chunk:    256,  // some 3 KB
-	recent:   128,  // the newest 350 000 posts, and more if nothing waits to be merged
-	batch:    100,  // one call of the table
+	merged:   4 << 20, // 1 KB a post, several times what long posts need
+	shard:    3900,    // with its keys and names an item of 4 KB: one read unit
+	chunk:    256,     // some 3 KB
+	recent:   128,     // the newest 350 000 posts, and more if nothing waits to be merged
+	batch:    100,     // one call of the table
 	units:    600,
 	promises: 4096,
 }

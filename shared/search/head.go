@@ -39,6 +39,14 @@ func (h *Head) shardCount() int {
 	return len(h.splits) + 1
 }
 
+// bytes is how much the words take.
+func (h *Head) bytes() int {
+	if h.whole {
+		return len(h.words)
+	}
+	return h.Size
+}
+
 // Parts are all the pieces besides the head: shards, then chunks.
 func (h *Head) Parts() []Part {
 	var parts []Part
@@ -88,7 +96,7 @@ func readHead(body []byte) (*Head, error) {
 	h := &Head{Name: Name{Level: Level(r.byte()), After: r.id()}, To: r.id()}
 	copy(h.Digest[:], r.take(len(h.Digest)))
 	h.Posts = int(r.uint(MaxPosts))
-	r.check(h.Level <= top && h.After.Less(h.To))
+	r.check(h.Level <= Top && h.After.Less(h.To))
 	switch r.byte() {
 	case 1:
 		h.whole = true

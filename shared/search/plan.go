@@ -8,11 +8,16 @@ import (
 // State is what [State.Next] decides by.
 type State struct {
 	Heads  []Listed // the newest
-	Oldest []ID     // posts after the last segment, deleted ones included: the oldest, up to the size of the largest
+	Oldest []ID     // posts after the last segment, deleted ones included: the oldest, as many as are sealed at once
 	Late   []ID     // late posts
 	Missed []ID     // those of them that the segments of their time were found not to have
 	Now    time.Time
+	Most   Level // segments of a higher level are left to somebody else, at once
 }
+
+// SealMost is the level of the largest segment that posts are sealed as. Whatever
+// its posts say, one can be built in the time and memory of a small function.
+const SealMost = Top - 1
 
 // Step is one thing to do: build a segment, or remove some.
 type Step struct {
@@ -27,7 +32,8 @@ type Step struct {
 //
 //   - 16 posts that are old enough are sealed: a segment of the first level, or
 //     of a higher one if there are as many and no smaller segment is before them;
-//   - 16 segments of a level become one of the next;
+//   - 16 segments of a level become one of the next, of the last one only if
+//     their words are not too much: random ones would be;
 //   - a segment that missed as many late posts as its level seals is built anew;
 //   - segments whose place others have taken for a while are removed, and those
 //     that were abandoned.
@@ -36,9 +42,9 @@ type Step struct {
 // are more posts.
 func (s State) Next() (step Step, due time.Time, ok bool) {
 	spans, down := covering(s.Heads)
-	level := top
+	level := SealMost
 	if len(spans) > 0 {
-		level = spans[0].Level
+		level = min(level, spans[0].Level)
 	}
 	for ; len(s.Oldest) >= form.sizes[0]; level-- {
 		if len(s.Oldest) < level.Size() {
@@ -55,6 +61,9 @@ func (s State) Next() (step Step, due time.Time, ok bool) {
 		}
 	}
 	if step, ok := merge(spans); ok {
+		if step.Level > s.Most {
+			return Step{}, s.Now, false
+		}
 		return step, due, true
 	}
 	soon := func(at time.Time) {
@@ -98,8 +107,12 @@ func count(ids []ID, those func(ID) bool) int {
 func merge(spans []span) (Step, bool) {
 	for end := len(spans); end >= form.fanout; end-- {
 		run := spans[end-form.fanout : end]
-		level := run[0].Level
-		if level < top && !slices.ContainsFunc(run, func(s span) bool { return s.Level != level }) {
+		level, size, alike := run[0].Level, 0, true
+		for _, s := range run {
+			size += s.bytes()
+			alike = alike && s.Level == level
+		}
+		if alike && (level < SealMost || level == SealMost && size <= form.merged) {
 			return Step{Build: true, Level: level + 1, After: run[form.fanout-1].After, To: run[0].upTo}, true
 		}
 	}

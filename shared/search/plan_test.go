@@ -29,6 +29,14 @@ func TestNext(t *testing.T) {
 		}
 		return all
 	}
+	// heavy are segments whose words take so many bytes each.
+	heavy := func(size int, all []Listed) []Listed {
+		for _, h := range all {
+			h.Size = size
+		}
+		return all
+	}
+	merged := form.merged / form.fanout
 	for _, test := range []struct {
 		name string
 		State
@@ -42,12 +50,18 @@ func TestNext(t *testing.T) {
 		{"16 posts", State{Oldest: ids(1, 16)}, 76, "build 0 from 0 to 16", 0},
 		{"256 posts, one too young", State{Oldest: ids(1, 256)}, 315, "build 0 from 0 to 16", 0},
 		{"256 posts", State{Oldest: ids(1, 256)}, 316, "build 1 from 0 to 256", 0},
-		{"many posts", State{Oldest: ids(1, 4096)}, 5000, "build 2 from 0 to 4096", 0},
+		{"many posts", State{Oldest: ids(1, 4096)}, 5000, "build 1 from 0 to 256", 0},
+		{"many posts behind the last level", State{Heads: row(2, 1, 4096, 0), Oldest: ids(4097, 9000)}, 9999, "build 1 from 4096 to 4352", 0},
 		{"many behind a small segment", State{Heads: row(0, 1, 16, 0), Oldest: ids(17, 5000)}, 9000, "build 0 from 16 to 32", 0},
 		{"many behind a larger one", State{Heads: row(1, 1, 256, 0), Oldest: ids(257, 600)}, 9000, "build 1 from 256 to 512", 0},
 		{"15 segments", State{Heads: row(0, 15, 16, 0)}, 9000, "", 0},
 		{"16 segments", State{Heads: row(0, 16, 16, 0)}, 9000, "build 1 from 0 to 256", 0},
 		{"17 segments behind larger ones", State{Heads: append(row(1, 2, 256, 0), row(0, 17, 16, 512)...)}, 9000, "build 1 from 512 to 768", 0},
+		{"16 larger ones", State{Heads: heavy(merged, row(1, 16, 256, 0))}, 9000, "build 2 from 0 to 4096", 0},
+		{"16 heavy ones", State{Heads: heavy(merged+1, row(1, 16, 256, 0))}, 9000, "", 0},
+		{"16 behind a heavy one", State{Heads: append(heavy(form.merged+1, row(1, 1, 256, 0)), row(1, 16, 256, 256)...)}, 9000, "build 2 from 256 to 4352", 0},
+		{"16 small ones, however heavy", State{Heads: heavy(form.merged, row(0, 16, 16, 0))}, 9000, "build 1 from 0 to 256", 0},
+		{"16 larger ones, left to others", State{Heads: row(1, 16, 256, 0), Most: SealMost}, 9000, "", 9000},
 		{"16 of the last level", State{Heads: row(2, 16, 4096, 0)}, 9000, "", 0},
 		{"replaced a moment ago", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9001, "", 9060},
 		{"replaced", State{Heads: append(row(0, 2, 16, 0), seg(1, 0, 256, true, 9000))}, 9060, "remove 2", 0},
@@ -59,6 +73,9 @@ func TestNext(t *testing.T) {
 		{"what covers them is not listed", State{Heads: []Listed{seg(0, 64, 80, true, 0), seg(0, 16, 32, true, 0)}}, 9000, "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.Most == 0 {
+				test.Most = Top
+			}
 			test.Now = start.Add(time.Duration(test.now) * time.Second)
 			step, due, ok := test.Next()
 			var got string

@@ -24,6 +24,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 		form = usual
 		form.recent = rapid.SampledFrom([]int{128, 128, 12}).Draw(t, "recent")
 		form.units = rapid.SampledFrom([]int{40, 3}).Draw(t, "units")
+		form.merged = rapid.SampledFrom([]int{4 << 20, 200}).Draw(t, "merged")
 		c := newChannel()
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		pass := func(most time.Duration) { c.now = c.now.Add(time.Duration(rng.Int64N(int64(most)))) }
@@ -43,9 +44,13 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 				}
 			},
 			"tend": func(t *rapid.T) { c.tend(t) },
+			"tend small ones": func(t *rapid.T) {
+				_, err := Tend(context.Background(), c, SealMost, c.clock)
+				must(t, err)
+			},
 			"crash": func(t *rapid.T) {
 				c.fail, c.after = rng.IntN(30), rng.IntN(2) == 0
-				if _, err := Tend(context.Background(), c, c.clock); err != nil && err != errCrash {
+				if _, err := Tend(context.Background(), c, Top, c.clock); err != nil && err != errCrash {
 					t.Fatal(err)
 				}
 				c.fail = -1
@@ -134,7 +139,7 @@ func (c *channel) tidy(t *rapid.T) {
 		for _, h := range heads {
 			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
 		}
-		due, err := Tend(context.Background(), c, c.clock)
+		due, err := Tend(context.Background(), c, Top, c.clock)
 		t.Fatalf("%d of %d segments are of use, down to %s: %s now %s %v", len(spans), len(heads), down, due, c.now, err)
 	}
 	want := 0
@@ -150,11 +155,8 @@ func (c *channel) tidy(t *rapid.T) {
 	if len(c.parts) != want {
 		t.Fatalf("%d parts, %d of them of a segment", len(c.parts), want)
 	}
-	count := map[Level]int{}
-	for _, h := range heads {
-		if count[h.Level]++; h.Level < top && count[h.Level] >= form.fanout {
-			t.Fatalf("level %d is not merged", h.Level)
-		}
+	if step, ok := merge(spans); ok {
+		t.Fatalf("segments of level %d are not merged", step.Level-1)
 	}
 }
 
@@ -176,7 +178,7 @@ func TestCrashAnywhere(t *testing.T) {
 			if id, r := idAt(back, rng.Uint64()), rng.IntN(4); r == 0 {
 				c.post(id, "late hen")
 			}
-			if _, err := Tend(context.Background(), c, c.clock); err != nil {
+			if _, err := Tend(context.Background(), c, Top, c.clock); err != nil {
 				if err != errCrash {
 					t.Fatal(err)
 				}
@@ -244,6 +246,45 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
+// A crash while segments are removed leaves none that is searched and has lost
+// parts: not even where the page of heads ends before what took its place.
+func TestCrashWhileRemoving(t *testing.T) {
+	small(t)
+	usual := form.recent
+	for k := 0; ; k++ {
+		for _, after := range []bool{false, true} {
+			c := newChannel()
+			c.random(rand.New(rand.NewPCG(14, 15)), 9, vocabulary...)
+			due := c.tend(t)
+			for len(c.heads) < 4 { // three, and the one that they became
+				c.now = due
+				due = c.tend(t)
+			}
+			c.now = due
+			c.fail, c.after = k, after
+			if _, err := Tend(context.Background(), c, Top, c.clock); err == nil {
+				if k < 12 || len(c.heads) != 1 {
+					t.Errorf("only %d writes, %d segments", k, len(c.heads))
+				}
+				return
+			} else if err != errCrash {
+				t.Fatal(err)
+			}
+			c.fail = -1
+			for _, form.recent = range []int{1, 2, 3, usual} {
+				for _, p := range c.posts {
+					c.compare(t, Request{Terms: []Term{"f"}, Before: p.ID.next(), Limit: 2})
+				}
+			}
+			c.settle(t)
+			c.compare(t, Request{Terms: []Term{"f"}, Limit: 2})
+			if len(c.heads) != 1 {
+				t.Errorf("crash at write %d: %d segments", k, len(c.heads))
+			}
+		}
+	}
+}
+
 // Nothing that is stored depends on when, or how often, it was made.
 func TestSealingAgainIsTheSame(t *testing.T) {
 	small(t)
@@ -253,7 +294,7 @@ func TestSealingAgainIsTheSame(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		for range 12 {
 			c.random(rng, 10, vocabulary...)
-			switch _, err := Tend(context.Background(), c, c.clock); err {
+			switch _, err := Tend(context.Background(), c, Top, c.clock); err {
 			case nil:
 			case errCrash:
 				c.fail = -1
@@ -289,7 +330,7 @@ func TestTwoAtOnce(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			c.delete(rng.IntN(len(c.posts)))
 		}
-		if _, err := Tend(context.Background(), c, c.clock); err != nil {
+		if _, err := Tend(context.Background(), c, Top, c.clock); err != nil {
 			t.Fatal(err)
 		}
 		c.replica = nil

@@ -1,10 +1,10 @@
 package search
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -21,8 +21,8 @@ type Level uint8
 // it, deleted ones are missing.
 func (l Level) Size() int { return form.sizes[l] }
 
-// top is the last level.
-const top = Level(len(form.sizes) - 1)
+// Top is the last level.
+const Top = Level(len(form.sizes) - 1)
 
 // MaxPosts is how many posts a segment can hold.
 const MaxPosts = 1 << 16
@@ -70,9 +70,10 @@ type Segment struct {
 	Parts map[Part][]byte
 }
 
-// Build makes the index of posts with After < ID <= To. It is a pure function
-// of its arguments; their order does not matter, nor does a post that comes twice.
-func Build(level Level, after, to ID, docs []Doc) (*Segment, error) {
+// Build makes the index of posts with After < ID <= To, unless ctx ends. It is a
+// pure function of its arguments; their order does not matter, nor does a post that
+// comes twice. It takes some 30 bytes of memory for each word of each post.
+func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return a.ID.Compare(b.ID) })
 	docs = slices.CompactFunc(docs, func(a, b Doc) bool { return a.ID == b.ID })
@@ -80,17 +81,21 @@ func Build(level Level, after, to ID, docs []Doc) (*Segment, error) {
 		return nil, fmt.Errorf("search: %d posts in one segment, at most %d fit", n, MaxPosts)
 	}
 	h := &Head{Name: Name{Level: level, After: after}, To: to, Posts: len(docs)}
-	words := map[string][]int{}
+	var words []posting
 	ids := make([]ID, len(docs))
 	for i, d := range docs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if !after.Less(d.ID) || to.Less(d.ID) {
 			return nil, fmt.Errorf("search: the post %s lies outside of its segment", d.ID)
 		}
 		ids[i] = d.ID
 		for _, w := range Words(d.Text) {
-			words[w] = append(words[w], i)
+			words = append(words, posting{w, uint16(i)})
 		}
 	}
+	slices.SortFunc(words, posting.compare)
 	return h.assemble(ids, shardAll(words, len(docs))), nil
 }
 
@@ -127,12 +132,11 @@ func (h *Head) assemble(ids []ID, shards []shard) *Segment {
 	return s
 }
 
-// shardAll cuts words into shards of the usual size, or of a larger one where there
-// would be more than maxShards.
-func shardAll(words map[string][]int, posts int) []shard {
-	sorted := slices.Sorted(maps.Keys(words))
+// shardAll cuts sorted words into shards of the usual size, or of a larger one
+// where there would be more than maxShards.
+func shardAll(words []posting, posts int) []shard {
 	for size := form.shard; ; size *= 2 {
-		if shards := shardBy(size, sorted, words, posts); len(shards) <= maxShards {
+		if shards := shardBy(size, words, posts); len(shards) <= maxShards {
 			return shards
 		}
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -61,11 +62,11 @@ func TestSegment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form.shard = rapid.SampledFrom([]int{1, 40, 300}).Draw(t, "shard")
 		all := docs(t)
-		s, err := Build(1, ID{}, Newest, all)
+		s, err := Build(context.Background(), 1, ID{}, Newest, all)
 		must(t, err)
 		shuffled := append(slices.Clone(all), all...)
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		again, err := Build(1, ID{}, Newest, shuffled)
+		again, err := Build(context.Background(), 1, ID{}, Newest, shuffled)
 		must(t, err)
 		if !bytes.Equal(again.Head.Encode(), s.Head.Encode()) || again.Head.Name != s.Head.Name {
 			t.Fatal("the order of the posts matters")
@@ -119,13 +120,13 @@ func TestNames(t *testing.T) {
 	a, b := idAt(start, 1), idAt(start, 2)
 	seen := map[string]bool{}
 	for i, build := range []func() (*Segment, error){
-		func() (*Segment, error) { return Build(0, ID{}, b, nil) },
-		func() (*Segment, error) { return Build(1, ID{}, b, nil) },
-		func() (*Segment, error) { return Build(0, ID{}, b.next(), nil) },
-		func() (*Segment, error) { return Build(0, ID{}, b, []Doc{{a, "fox"}}) },
-		func() (*Segment, error) { return Build(0, ID{}, b, []Doc{{b, "fox"}}) },
-		func() (*Segment, error) { return Build(0, ID{}, b, []Doc{{a, "foxes"}}) },
-		func() (*Segment, error) { return Build(0, ID{}, b, []Doc{{a, "fox"}, {b, ""}}) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b, nil) },
+		func() (*Segment, error) { return Build(context.Background(), 1, ID{}, b, nil) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b.next(), nil) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b, []Doc{{a, "fox"}}) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b, []Doc{{b, "fox"}}) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b, []Doc{{a, "foxes"}}) },
+		func() (*Segment, error) { return Build(context.Background(), 0, ID{}, b, []Doc{{a, "fox"}, {b, ""}}) },
 	} {
 		s, err := build()
 		must(t, err)
@@ -136,7 +137,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]Doc{{{ID{}, "x"}}, {{b.next(), "x"}}} {
-		if _, err := Build(0, ID{}, b, bad); err == nil {
+		if _, err := Build(context.Background(), 0, ID{}, b, bad); err == nil {
 			t.Errorf("%s is in a segment that it lies outside of", bad[0].ID)
 		}
 	}
@@ -144,7 +145,7 @@ func TestNames(t *testing.T) {
 
 // What is deployed is read by what is deployed next.
 func TestStoredForm(t *testing.T) {
-	s, err := Build(0, ID{}, idAt(start, 9), []Doc{{idAt(start, 1), "the fox"}, {idAt(start, 2), "the foxes 東京"}, {idAt(start, 9), "a fox"}})
+	s, err := Build(context.Background(), 0, ID{}, idAt(start, 9), []Doc{{idAt(start, 1), "the fox"}, {idAt(start, 2), "the foxes 東京"}, {idAt(start, 9), "a fox"}})
 	must(t, err)
 	const want = "0168" + "00" + "00000000000000000000000000000000" + "019ca9450a0000000000000000000009" + "b41eebadb9ad" + // level, range, digest
 		"03" + "01" + "809494caca33" + "00000000000000000001" + "00" + "00000000000000000002" + "00" + "00000000000000000009" + // posts
@@ -174,7 +175,7 @@ func TestLargeSegments(t *testing.T) {
 		}
 		all = append(all, Doc{idAt(start.Add(time.Duration(i)*time.Second), 1), b.String()})
 	}
-	s, err := Build(2, ID{}, Newest, all)
+	s, err := Build(context.Background(), 2, ID{}, Newest, all)
 	must(t, err)
 	head := len(s.Head.Encode())
 	most := 0
@@ -201,7 +202,7 @@ func TestDamage(t *testing.T) {
 	for _, e := range c.posts {
 		all = append(all, e.Doc)
 	}
-	s, err := Build(1, ID{}, Newest, all)
+	s, err := Build(context.Background(), 1, ID{}, Newest, all)
 	must(t, err)
 	read := map[string]func([]byte) error{
 		"head": func(b []byte) error { _, err := DecodeHead(b); return err },
@@ -275,7 +276,7 @@ func FuzzDecode(f *testing.F) {
 		for _, e := range c.posts {
 			all = append(all, e.Doc)
 		}
-		s, err := Build(1, ID{}, Newest, all)
+		s, err := Build(context.Background(), 1, ID{}, Newest, all)
 		must(f, err)
 		body, err := unseal(kindHead, s.Head.Encode())
 		must(f, err)

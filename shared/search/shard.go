@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -23,16 +24,31 @@ type shard struct {
 	body []byte
 }
 
+// posting says that a post has a word.
+type posting struct {
+	word string
+	ord  uint16 // the post's number
+}
+
+func (p posting) compare(o posting) int {
+	return cmp.Or(strings.Compare(p.word, o.word), cmp.Compare(p.ord, o.ord))
+}
+
 // shardBy cuts sorted words into one shard or more, of at most a size, if each
 // word alone is.
-func shardBy(size int, sorted []string, words map[string][]int, posts int) []shard {
+func shardBy(size int, words []posting, posts int) []shard {
 	shards := []shard{{}}
 	last := ""
-	for _, w := range sorted {
+	var entry []byte
+	for from, to := 0, 0; from < len(words); from = to {
+		w := words[from].word
+		for to < len(words) && words[to].word == w {
+			to++
+		}
 		current := &shards[len(shards)-1]
-		entry := appendEntry(nil, last, w, words[w], posts)
+		entry = appendEntry(entry[:0], last, words[from:to], posts)
 		if len(current.body) > 0 && len(current.body)+len(entry) > size {
-			shards = append(shards, shard{separator(last, w), appendEntry(nil, "", w, words[w], posts)})
+			shards = append(shards, shard{separator(last, w), appendEntry(nil, "", words[from:to], posts)})
 		} else {
 			current.body = append(current.body, entry...)
 		}
@@ -52,8 +68,9 @@ func shared(a, b string) int {
 	return n
 }
 
-func appendEntry(b []byte, last, w string, ords []int, posts int) []byte {
-	return appendOrdinals(appendWord(b, last, w), ords, posts)
+// appendEntry writes one word and which posts have it.
+func appendEntry(b []byte, last string, of []posting, posts int) []byte {
+	return appendOrdinals(appendWord(b, last, of[0].word), of, posts)
 }
 
 const escape = 15 // in half a byte
@@ -90,22 +107,22 @@ func (r *reader) word(last []byte) []byte {
 	return append(last[:n], added...)
 }
 
-func appendOrdinals(b []byte, ords []int, posts int) []byte {
-	if len(ords) == 1 {
-		return binary.AppendUvarint(b, uint64(ords[0])<<1)
+func appendOrdinals(b []byte, of []posting, posts int) []byte {
+	if len(of) == 1 {
+		return binary.AppendUvarint(b, uint64(of[0].ord)<<1)
 	}
-	list := binary.AppendUvarint(nil, uint64(len(ords))<<1|1)
+	list := binary.AppendUvarint(nil, uint64(len(of))<<1|1)
 	last := -1
-	for _, o := range ords {
-		list = binary.AppendUvarint(list, uint64(o-last-1))
-		last = o
+	for _, p := range of {
+		list = binary.AppendUvarint(list, uint64(int(p.ord)-last-1))
+		last = int(p.ord)
 	}
 	if 1+bitmapSize(posts) >= len(list) {
 		return append(b, list...)
 	}
 	bits := make([]byte, bitmapSize(posts))
-	for _, o := range ords {
-		bits[o/8] |= 1 << (o % 8)
+	for _, p := range of {
+		bits[p.ord/8] |= 1 << (p.ord % 8)
 	}
 	return append(append(b, 1), bits...)
 }

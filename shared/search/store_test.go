@@ -321,7 +321,7 @@ func must(t interface{ Fatal(...any) }, err error) {
 // tend lets a channel's index be brought up to date.
 func (c *channel) tend(t interface{ Fatal(...any) }) time.Time {
 	for range 50 {
-		due, err := Tend(context.Background(), c, c.clock)
+		due, err := Tend(context.Background(), c, Top, c.clock)
 		must(t, err)
 		if !due.Equal(c.now) {
 			return due

@@ -10,13 +10,13 @@ import (
 const stepsMost = 64
 
 // Tend brings a channel's index up to date: it seals, merges and removes, step
-// by step, until nothing is left to do now. If due is not zero, there will be
-// at that time, without another post.
+// by step, until nothing is left to do now, save segments of a level above most.
+// If due is not zero, there will be at that time, or is, without another post.
 //
 // It may stop anywhere, or run twice at once: what was half done is done again,
 // or finished, by the next.
-func Tend(ctx context.Context, s Shelf, now func() time.Time) (due time.Time, err error) {
-	t := tender{Shelf: s, now: now}
+func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
+	t := tender{Shelf: s, State: State{Most: most}, now: now}
 	if err := t.list(ctx); err != nil {
 		return due, err
 	}
@@ -52,8 +52,8 @@ type tender struct {
 	now func() time.Time
 }
 
-// list brings late posts, and all heads but those that a full page of the last
-// level hides: these are whole and in use.
+// list brings late posts, and heads up to a full page that leaves nothing to do:
+// what is older was in such pages before.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -64,9 +64,11 @@ func (t *tender) list(ctx context.Context) error {
 					t.forget(h.Head)
 					t.State.Heads = append(t.State.Heads, h)
 				}
-				if err != nil || len(page) < form.recent ||
-					!slices.ContainsFunc(page, func(h Listed) bool { return h.Level < top || !h.Live }) {
+				if err != nil || len(page) < form.recent {
 					return err
+				}
+				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
+					return nil
 				}
 				// Others may begin where the page ends; never more than a page.
 				before = page[len(page)-1].After.next()
@@ -82,7 +84,7 @@ func (t *tender) readOldest(ctx context.Context) error {
 	if len(t.Oldest) > 0 && after.Less(t.Oldest[0]) {
 		return nil
 	}
-	oldest, err := t.Range(ctx, after, Newest, top.Size())
+	oldest, err := t.Range(ctx, after, Newest, SealMost.Size())
 	t.Oldest = nil
 	for _, e := range oldest {
 		t.Oldest = append(t.Oldest, e.ID)
@@ -111,7 +113,7 @@ func (t *tender) build(ctx context.Context, step Step) error {
 			gone = append(gone, e.ID)
 		}
 	}
-	segment, err := Build(step.Level, step.After, step.To, docs)
+	segment, err := Build(ctx, step.Level, step.After, step.To, docs)
 	if err != nil {
 		return err
 	}

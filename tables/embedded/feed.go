@@ -140,9 +140,6 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int) ([]
 	defer patience.Stop()
 	for {
 		grown := t.announced() // before reading, so that no change is missed
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
 		changes, err := t.changesAfter(seq, limit)
 		if err != nil || len(changes) > 0 {
 			return changes, false, err
