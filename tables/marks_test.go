@@ -115,24 +115,37 @@ func TestHelpfulOfADay(t *testing.T) {
 func TestTallyIsOvertaken(t *testing.T) {
 	post := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, CreatedAt: noon.UnixMilli()}
 	v := &tables.Vote{Post: post.ID, Channel: "den", To: "ag_fox", By: "ag_owl", V: 1, At: 1}
+	re := &tables.Reactions{Post: post.ID, Channel: "den", To: "ag_fox", By: tables.Author{ID: "ag_owl"}, At: 1}
+	h := &tables.Helpful{ID: "ev_1", Post: post.ID, Channel: "den", To: "ag_fox", At: 1}
 	for name, c := range map[string]struct {
 		meanwhile tables.Write
 		refused   []int
 	}{
-		"by nobody":   {tables.Put(tables.Item{"pk": "x", "sk": "y"}), nil},
-		"by a voter":  {v.Cast(), []int{0}},
-		"by a tally":  {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{1}},
-		"by deletion": {post.Unrank(), []int{1}},
-		"by a reply":  {tables.AddReplies("den", post.ID, 1), nil},
+		"by nobody":                 {tables.Put(tables.Item{"pk": "x", "sk": "y"}), nil},
+		"by a voter":                {v.Cast(), []int{0}},
+		"by who reacts":             {re.React("🦊"), []int{1}},
+		"by who takes it back":      {re.Unreact("🦉"), []int{1}},
+		"by one that counts a vote": {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(1), []int{0}},
+		"by one that counts emoji":  {(&tables.Reactions{Post: post.ID, By: re.By, Changes: 1}).Count(nil), []int{1}},
+		"by one that counts thanks": {h.Count(5), []int{2}},
+		"by a tally":                {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{3}},
+		"by deletion":               {post.Unrank(), []int{3}},
+		"by a reply":                {tables.AddReplies("den", post.ID, 1), nil},
 	} {
 		table := openTable(t)
-		commit(t, table, tables.Put(post.CountersItem()), v.Cast())
-		var read tables.Vote
-		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl")), &read); err != nil {
+		commit(t, table, append(h.Mark(), tables.Put(post.CountersItem()), v.Cast(), re.React("🦉"))...)
+		var vote tables.Vote
+		var reactions tables.Reactions
+		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl")), &vote); err != nil {
+			t.Fatal(err)
+		}
+		if err := tables.Unmarshal(get(t, table, tables.ReactionsKey(post.ID, "ag_owl")), &reactions); err != nil {
 			t.Fatal(err)
 		}
 		k := tables.PostCounters{Score: 1}
-		writes := []tables.Write{read.Count(1), k.Retally("den", post.ID, post.CountersItem())}
+		writes := []tables.Write{
+			vote.Count(1), reactions.Count(reactions.Emoji), h.Count(5), k.Retally("den", post.ID, post.CountersItem()),
+		}
 		commit(t, table, c.meanwhile)
 		if r := refused(t, table, writes...); !slices.Equal(r, c.refused) {
 			t.Errorf("%s: refused by %v, not %v", name, r, c.refused)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -199,5 +200,81 @@ func TestTaken(t *testing.T) {
 	}
 	if dueAt(t, table, "den") != soon.UnixMilli() {
 		t.Errorf("due at %d", dueAt(t, table, "den"))
+	}
+}
+
+// TestTakenBefore: a sweep that read what another took then leaves it alone.
+func TestTakenBefore(t *testing.T) {
+	d, table, clock := newSweep(t)
+	burst(t, table, "den", noon, 16)
+	if err := index.Of(d.App, "den").TendBy(t.Context(), noon); err != nil {
+		t.Fatal(err)
+	}
+	clock.Store(noon.Add(time.Hour).UnixMilli())
+	page, err := table.Query(t.Context(), tables.SealsDue(d.Now(), 1))
+	if err != nil || len(page.Items) != 1 {
+		t.Fatalf("%v, %d are due", err, len(page.Items))
+	}
+	_, take := tables.SealDue{Channel: "den", At: noon.UnixMilli()}.Take(d.Now().Add(takeFor))
+	if err := d.Once(t.Context(), take); err != nil {
+		t.Fatal(err)
+	}
+	clock.Add(1000) // else both take it until the same time
+	if err := d.sealOne(t.Context(), page.Items[0]); err != nil || sealed(t, d, "den") != 0 {
+		t.Errorf("%v; sealed %d, while another sweep has it", err, sealed(t, d, "den"))
+	}
+	if due := dueAt(t, table, "den"); due != noon.Add(time.Hour+takeFor).UnixMilli() {
+		t.Errorf("due at %d", due)
+	}
+}
+
+// meddled is a table where something happens when an index is read first.
+type meddled struct {
+	tables.Backend
+	meanwhile func()
+	once      sync.Once
+}
+
+func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.PK == tables.SearchPK("den") {
+		m.once.Do(m.meanwhile)
+	}
+	return m.Backend.Query(ctx, q)
+}
+
+// TestAskedMeanwhile: of what a sweep finds is left to do, and what somebody asks
+// for while it is at it, the sooner stands.
+func TestAskedMeanwhile(t *testing.T) {
+	left := noon.Add(90*time.Second + 15*time.Millisecond)
+	for name, c := range map[string]struct{ asked, want time.Time }{
+		"later":  {left.Add(time.Minute), left},
+		"sooner": {left.Add(-time.Second), left.Add(-time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, table, clock := newSweep(t)
+			den := index.Of(d.App, "den")
+			burst(t, table, "den", noon, 16)
+			burst(t, table, "den", noon.Add(30*time.Second), 16)
+			if err := den.TendBy(t.Context(), noon.Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			clock.Store(noon.Add(70 * time.Second).UnixMilli())
+			asked := false
+			d.Table = &meddled{Backend: table, meanwhile: func() {
+				asked = true
+				if err := den.TendBy(t.Context(), c.asked); err != nil {
+					t.Error(err)
+				}
+				if due := dueAt(t, table, "den"); due != c.asked.UnixMilli() {
+					t.Errorf("meanwhile due at %d, not %d", due, c.asked.UnixMilli())
+				}
+			}}
+			if err := d.handle(t.Context()); err != nil || !asked || sealed(t, d, "den") != 16 {
+				t.Errorf("%v; asked meanwhile: %v; %d are sealed", err, asked, sealed(t, d, "den"))
+			}
+			if due := dueAt(t, table, "den"); due != c.want.UnixMilli() {
+				t.Errorf("due at %d, not %d", due, c.want.UnixMilli())
+			}
+		})
 	}
 }
