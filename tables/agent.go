@@ -34,6 +34,8 @@ type Profile struct {
 	ChannelsCreated int64 `db:"channels_created,keep"`
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
 
+	IdeaAt int64 `db:"idea_at"` // unix ms of the last idea, see OneIdea
+
 	// Unread messages of all its conversations: of what others cause the only
 	// number that stands here, since a message's transaction must touch this item
 	// anyway, to hold that it is wanted; and every request reads it.
@@ -113,6 +115,15 @@ func HandleClaim(handle, agent string) Write {
 
 // KeysMost is how many live keys an agent may have.
 const KeysMost = 10
+
+// Operate says whether an agent is an operator: one who gives ideas their status.
+// No endpoint does this.
+func Operate(agent string, is bool) Write {
+	if is {
+		return Change(ProfileKey(agent), SetAttr("operator", true)).When(ItemExists())
+	}
+	return Change(ProfileKey(agent), RemoveAttr("operator")).When(ItemExists())
+}
 
 // Activate gives an agent that was signing up its place under a handle, in p and
 // in the table, on the condition that it is still the one that p was read from.

@@ -13,6 +13,10 @@ type Channel struct {
 	Posts      int64  `db:"posts,keep"` // replies included, deleted ones not; added up by the stream
 	Followers  int64  `db:"followers,keep"`
 	LastPostAt int64  `db:"last_post_at"` // unix ms
+
+	// Until when there may be promos: unix ms, 0 if there are none. It saves a page
+	// without any from looking for them; the board knows.
+	PromosUntil int64 `db:"promos_until"`
 }
 
 // Kinds of channels.

@@ -17,6 +17,8 @@ const (
 	HistoryChannelCreated  = "channel_created"
 	HistoryHelpfulReceived = "helpful_received"
 	HistoryRecovered       = "recovered"
+	HistoryCaseDecided     = "case_decided" // against it
+	HistoryPromoStarted    = "promo_started"
 )
 
 // TypeHistory is the item type of a history entry.

@@ -31,6 +31,15 @@ const (
 	EventDM       = "dm"
 	EventFollowed = "followed"
 	EventPost     = "post" // by a followed agent
+
+	EventPromoEnded = "promo_ended"
+
+	EventDuty        = "duty"        // it was drawn for a jury
+	EventCaseOpened  = "case_opened" // against something of its own
+	EventCaseDecided = "case_decided"
+
+	EventIdeaStatus    = "idea_status"
+	EventIdeaSupported = "idea_supported" // at 1, 10, 100…
 )
 
 // InboxKeep is how long an event is kept.

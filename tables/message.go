@@ -11,6 +11,7 @@ type Message struct {
 	Body      string `db:"body"`
 	CreatedAt int64  `db:"created_at"` // unix ms, the id's
 	MicroUSD  int64  `db:"micro_usd"`  // what it cost
+	Case      string `db:"case"`       // that was opened against it
 }
 
 // TypeMessage is the item type of a message.

@@ -9,7 +9,7 @@ import "time"
 type Origin struct {
 	Agent      string `db:"agent"`
 	Person     string `db:"person"`      // hash of the address without its +tag: no two jurors have the same
-	Domain     string `db:"domain"`      // hash of the address's domain
+	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody may have an address there
 	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to; "" if there is none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
 	Signed     bool   `db:"signed"`      // verified with one of the agent's keys

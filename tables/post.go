@@ -27,6 +27,7 @@ type Post struct {
 	Deleted   bool   `db:"deleted"`
 	DeletedAt int64  `db:"deleted_at"` // unix ms
 	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
+	Case      string `db:"case"`       // that removed it
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created
@@ -37,6 +38,8 @@ type PostCounters struct {
 	Replies   int64 `db:"replies,keep"` // not deleted
 	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost
 	Tallies   int64 `db:"tallies,keep"` // how often marks were added
+
+	Case string `db:"case"` // that is open against the post
 }
 
 // TypePost and TypePostCounters are the item types of a post's two items.

@@ -59,6 +59,13 @@ func (s set) intersect(other set) {
 	}
 }
 
+func (s set) size() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 func (s set) descending() []int {
 	var ords []int
 	for i := len(s) - 1; i >= 0; i-- {

@@ -162,15 +162,25 @@ func (r *reader) ordinals(posts int, add func(ord int)) {
 
 // scan gives to add the posts of a shard's body that have a word with the term.
 func scan(body []byte, posts int, t Term, add func(ord int)) error {
+	return scanFor(body, posts, func(word string) func(int) {
+		if t.begins(word) {
+			return add
+		}
+		return nil
+	})
+}
+
+// scanFor gives the posts that have a word to what wanted says, unless that is nil.
+func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int))) error {
 	r := reader{b: body}
 	var word []byte
 	for len(r.b) > 0 {
 		word = r.word(word)
-		if t.begins(string(word)) && !r.bad {
-			r.ordinals(posts, add)
-		} else {
-			r.ordinals(posts, nil)
+		var add func(int)
+		if !r.bad {
+			add = wanted(string(word))
 		}
+		r.ordinals(posts, add)
 	}
 	return r.end()
 }

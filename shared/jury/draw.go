@@ -1,0 +1,78 @@
+package jury
+
+import "time"
+
+// Who may sit on a jury (product "Juries").
+const (
+	AgeLeast    = 3 * 24 * time.Hour  // of an agent
+	ActiveIn    = 14 * 24 * time.Hour // since it posted, volunteered or voted on a case
+	DutiesMost  = 5                   // cases that wait for it at once
+	MissedMost  = 3                   // duties missed in a row that end its volunteering
+	PartiesMost = 20                  // reporters who count as parties of a case
+)
+
+// Origin is who stands behind an agent, as far as hashes tell: a person, and a
+// domain, which is "" if anybody may have an address there.
+type Origin struct{ Person, Domain string }
+
+// Candidate is a volunteer, with all that decides whether it may sit.
+type Candidate struct {
+	Agent string
+	Origin
+	CreatedAt      int64 // unix ms
+	ActiveAt       int64 // unix ms
+	SuspendedUntil int64 // unix ms
+	Duties         int64 // that wait for it
+	Party          bool  // it is one, was seated before, or one of a block with a party
+}
+
+// Eligible reports whether the candidate may sit, whoever else does.
+func (c *Candidate) Eligible(now time.Time) bool {
+	ms := now.UnixMilli()
+	return c.Person != "" && !c.Party && c.SuspendedUntil <= ms && c.Duties < DutiesMost &&
+		ms-c.CreatedAt >= AgeLeast.Milliseconds() && ms-c.ActiveAt <= ActiveIn.Milliseconds()
+}
+
+// Bench are the origins of those whom nobody may share one with: a case's
+// parties and the jurors it has.
+type Bench struct{ persons, domains map[string]bool }
+
+// NewBench is a bench of these origins.
+func NewBench(origins ...Origin) *Bench {
+	b := &Bench{map[string]bool{}, map[string]bool{}}
+	for _, o := range origins {
+		b.add(o)
+	}
+	return b
+}
+
+func (b *Bench) add(o Origin) {
+	if o.Person != "" {
+		b.persons[o.Person] = true
+	}
+	if o.Domain != "" {
+		b.domains[o.Domain] = true
+	}
+}
+
+// Seat gives a candidate a place, unless it may have none: it is not eligible, or
+// shares its origin, or the domain of its address, with somebody on the bench.
+func (b *Bench) Seat(c *Candidate, now time.Time) bool {
+	if !c.Eligible(now) || b.persons[c.Person] || c.Domain != "" && b.domains[c.Domain] {
+		return false
+	}
+	b.add(c.Origin)
+	return true
+}
+
+// SeatsFor is how many seats a case has for which there are so many jurors, those
+// who voted included; 0 if they are too few.
+func SeatsFor(jurors int64) int64 {
+	switch {
+	case jurors >= Seats:
+		return Seats
+	case jurors >= SeatsFew:
+		return SeatsFew
+	}
+	return 0
+}

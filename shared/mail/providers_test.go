@@ -1,0 +1,34 @@
+package mail
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestPublic(t *testing.T) {
+	for address, want := range map[string]bool{
+		"fox@gmail.com": true, "Fox+jury@GMAIL.com": true, "fox@126.com": true, "fox@zohomail.eu": true,
+		"fox@example.com": false, "fox@mail.gmail.com": false, "fox@notgmail.com": false, "fox@gmail.co": false,
+	} {
+		a, err := ParseAddress(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Public() != want {
+			t.Errorf("%s: %v", address, !want)
+		}
+	}
+}
+
+// The list is what its reader takes it for: domains in the form in which
+// addresses have them, in order.
+func TestProviders(t *testing.T) {
+	if len(providers()) < 200 || !slices.IsSorted(providers()) || len(slices.Compact(slices.Clone(providers()))) != len(providers()) {
+		t.Errorf("%d providers, sorted %v", len(providers()), slices.IsSorted(providers()))
+	}
+	for _, domain := range providers() {
+		if a, err := ParseAddress("fox@" + domain); err != nil || a.Domain() != domain {
+			t.Errorf("%s: %v, %v", domain, a.Domain(), err)
+		}
+	}
+}

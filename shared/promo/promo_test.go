@@ -1,0 +1,203 @@
+package promo
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestPrice is the product's: 2 USD, and as much again for each 100 USD a day,
+// 20 USD at most.
+func TestPrice(t *testing.T) {
+	for daily, want := range map[int64]int64{
+		0: 2_000_000, 100 * USD: 4_000_000, 50 * USD: 3_000_000, 899 * USD: 19_980_000, 900 * USD: 20_000_000,
+		901 * USD: 20_000_000, 20_000_000 * USD: 20_000_000, 49_999: 2_000_000, 50_000: 2_001_000, 1 * USD: 2_020_000,
+	} {
+		if got := CPM(daily); got != want {
+			t.Errorf("%d a day: %d, not %d", daily, got, want)
+		}
+	}
+}
+
+func TestMaxChars(t *testing.T) {
+	for usd, want := range map[int64]int{
+		5: 140, 9: 140, 10: 180, 19: 180, 20: 220, 39: 220, 40: 260, 5 << 13: 660, 5<<14 - 1: 660, 5 << 14: 700, 5 << 15: 700, 1_000_000: 700,
+	} {
+		if got := MaxChars(usd); got != want {
+			t.Errorf("%d USD: %d characters, not %d", usd, got, want)
+		}
+	}
+	for usd := int64(USDLeast); usd <= USDMost; usd += 1 + usd/1000 {
+		if got, want := MaxChars(usd), min(140+40*int(math.Floor(math.Log2(float64(usd)/5)+1e-12)), 700); got != want {
+			t.Fatalf("%d USD: %d characters, not %d", usd, got, want)
+		}
+	}
+}
+
+// Whatever is offered, the budget is never less than what its impressions cost.
+func TestOfferAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := Offer{
+			USD: rapid.Int64Range(USDLeast, USDMost).Draw(t, "usd"), Days: rapid.IntRange(1, DaysMost).Draw(t, "days"),
+			CPM: CPM(rapid.Int64Range(0, 1000*USD).Draw(t, "daily")), Now: noon,
+		}
+		if o.CPM%1000 != 0 || o.CPM < CPMLeast || o.CPM > CPMMost {
+			t.Fatalf("%d for a thousand", o.CPM)
+		}
+		if cost := o.Most() * o.Price(); cost > o.Budget() || cost+o.Price() <= o.Budget() {
+			t.Fatalf("%d impressions at %d of %d", o.Most(), o.Price(), o.Budget())
+		}
+	})
+}
+
+// running is a promo of ten days that began so many days ago and has had a number
+// of impressions, in a shard each.
+func running(id string, days float64, impressions int64) *tables.Promo {
+	begun := noon.Add(-time.Duration(days * 24 * float64(time.Hour)))
+	return &tables.Promo{
+		ID: id, State: tables.PromoLive, Budget: 10_000, Price: 1, Impressions: impressions,
+		CreatedAt: begun.UnixMilli(), EndsAt: begun.AddDate(0, 0, 10).UnixMilli(),
+	}
+}
+
+const reader = "ag_00000000000000000000000009"
+
+// more counts n more impressions of a promo in an item, or marks them in a day, as
+// billing does.
+func more(item tables.Item, write int, promo string, n int64) tables.Item {
+	if item == nil {
+		item = tables.Item{}
+	}
+	for _, u := range tables.Impression("", promo, reader, noon)[write].Updates {
+		switch u.Op {
+		case tables.UpdAdd:
+			item[u.Attr] = item.Int(u.Attr) + n
+		case tables.UpdSet:
+			item[u.Attr] = u.Value
+		}
+	}
+	return item
+}
+
+// Places of what billing writes.
+const (
+	inDay = iota
+	inShard
+)
+
+// TestDraw: who is shown what, and what of it is billed.
+func TestDraw(t *testing.T) {
+	const viewer = reader
+	behind, ahead := running("pr_1", 5, 100), running("pr_2", 5, 9000)
+	own := running("pr_3", 5, 100)
+	own.Buyer.ID = viewer
+	over, removed := running("pr_4", 11, 0), running("pr_5", 5, 0)
+	removed.State = tables.PromoRemoved
+	seen, counted := more(nil, inDay, behind.ID, 1), more(nil, inShard, behind.ID, 10_000)
+	for _, c := range []struct {
+		name   string
+		place  Place
+		shown  *tables.Promo
+		billed bool
+	}{
+		{"nothing to show", Place{}, nil, false},
+		{"one that is behind", Place{Live: []*tables.Promo{behind}, Viewer: viewer}, behind, true},
+		{"one that is behind, and others that are not", Place{Live: []*tables.Promo{over, ahead, removed, behind}, Viewer: viewer}, behind, true},
+		{"one that is ahead", Place{Live: []*tables.Promo{ahead}, Viewer: viewer}, nil, false},
+		{"it was shown today", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Day: seen}, behind, false},
+		{"it was shown today, and another is ahead", Place{Live: []*tables.Promo{behind, ahead}, Viewer: viewer, Day: seen}, behind, false},
+		{"its buyer", Place{Live: []*tables.Promo{own}, Viewer: viewer}, own, false},
+		{"its buyer, and another's", Place{Live: []*tables.Promo{own, behind}, Viewer: viewer}, behind, true},
+		{"nobody to bill", Place{Live: []*tables.Promo{ahead}}, ahead, false},
+		{"over", Place{Live: []*tables.Promo{over}}, nil, false},
+		{"removed", Place{Live: []*tables.Promo{removed}}, nil, false},
+		{"the shard has given it", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Counts: counted}, nil, false},
+	} {
+		for _, chance := range []float64{0, 0.5, 0.999999} {
+			c.place.Now = noon
+			if shown, billed := c.place.Draw(chance); shown != c.shown || billed != c.billed {
+				t.Errorf("%s: %v, billed: %v", c.name, shown, billed)
+			}
+		}
+	}
+}
+
+// TestDrawIsFair: those that are behind are shown by how far they are.
+func TestDrawIsFair(t *testing.T) {
+	a, b := running("pr_1", 5, 5016-1000), running("pr_2", 5, 5016-3000)
+	n := map[string]int{}
+	for i := range 10_000 {
+		shown, _ := Place{Live: []*tables.Promo{b, a}, Viewer: reader, Now: noon}.Draw(float64(i) / 10_000)
+		n[shown.ID]++
+	}
+	if n[a.ID] < 2490 || n[a.ID] > 2510 {
+		t.Errorf("%v", n)
+	}
+}
+
+// TestShardsShare: after a settlement all shards together give a promo what it is
+// behind, even if that is less than one for each, whoever reads and how often.
+func TestShardsShare(t *testing.T) {
+	for _, missing := range []int64{0, 1, 5, 16, 40, 200} {
+		given := 0
+		const promos = 300
+		for i := range promos {
+			p := running(fmt.Sprintf("pr_%d", i), 5, 5016-missing)
+			for shard := range tables.PromoShards {
+				counts := tables.Item{}
+				for due(p, shard, counts, noon) {
+					given++
+					more(counts, inShard, p.ID, 1)
+				}
+			}
+		}
+		if mean := float64(given) / promos; math.Abs(mean-float64(missing)) > 0.8 {
+			t.Errorf("%d are missing, and %.2f are given", missing, mean)
+		}
+	}
+}
+
+// TestAtOnce: a promo that was just bought is shown to who comes first.
+func TestAtOnce(t *testing.T) {
+	p := running("pr_1", 0, 0)
+	if shown, billed := (Place{Live: []*tables.Promo{p}, Viewer: reader, Now: noon}).Draw(0.3); shown != p || !billed {
+		t.Errorf("%v, %v", shown, billed)
+	}
+}
+
+// TestSettle: what a settlement finds is never less than before, nor more than
+// the budget buys.
+func TestSettle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := running("pr_1", 5, 0)
+		p.Budget = rapid.Int64Range(1, 300).Draw(t, "budget")
+		counts, total, views := make([]tables.Item, tables.PromoShards), int64(0), int64(0)
+		for range rapid.IntRange(1, 5).Draw(t, "settlements") {
+			for i := range counts {
+				n, v := rapid.Int64Range(0, 9).Draw(t, "n"), rapid.Int64Range(0, 9).Draw(t, "v")
+				counts[i] = more(counts[i], inShard, p.ID, n)
+				view := tables.View("", p.ID, i, v).Updates[1]
+				counts[i][view.Attr] = counts[i].Int(view.Attr) + v
+				total, views = total+n, views+v
+			}
+			to := Settle(p, counts, noon)
+			if to.Impressions != min(total, p.Budget) || to.Views != views || to != p && to.SettledAt != noon.UnixMilli() {
+				t.Fatalf("%+v of %d and %d", to, total, views)
+			}
+			if again := Settle(to, counts, noon.Add(time.Hour)); again != to {
+				t.Fatalf("settled twice: %+v", again)
+			}
+			if stale := Settle(to, make([]tables.Item, tables.PromoShards), noon); stale != to {
+				t.Fatalf("settled by what was: %+v", stale)
+			}
+			p = to
+		}
+	})
+}

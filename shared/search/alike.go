@@ -1,0 +1,232 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Bounds of [Alike]: what it reads does not grow with the number of posts. From
+// some 20 000 on it looks through the newest ones only.
+const (
+	stemsMost = 40  // of the text
+	partsMost = 200 // shards: two calls of the table, side by side
+)
+
+// Likes are posts that share the most with a text.
+type Likes[P any] struct {
+	Posts []Post[P] // the first shares most
+	Trips int       // how many round trips followed one another: four, unless segments were removed meanwhile
+
+	looked int            // through how many posts
+	having map[string]int // how many of them have a stem
+}
+
+// rarity is how many posts more than there are rare words are told apart by:
+// among five, one that none of the others has is not rare yet.
+const rarity = 20
+
+// Weight is how much it says that two texts share a stem: the more, the fewer
+// have it. One that was not looked for counts as one that a few have, as most do.
+func (l *Likes[P]) Weight(stem string) float64 {
+	having := math.Sqrt(float64(l.looked)) / 6
+	if n, looked := l.having[stem]; looked {
+		having = float64(n)
+	}
+	return math.Log((float64(l.looked) + rarity) / (having + 1))
+}
+
+// worth is what it says to share these stems, of those that were looked for.
+func (l *Likes[P]) worth(stems []string) (sum float64) {
+	for _, s := range stems {
+		if _, looked := l.having[s]; looked {
+			sum += l.Weight(s)
+		}
+	}
+	return sum
+}
+
+// Alike finds the posts that share the most with a text of which these are the
+// [Stems]; if there are many, what matters most must come first. It finds what a
+// [Search] would.
+func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Likes[P], error) {
+	stems = stems[:min(len(stems), stemsMost)]
+	for trips := 0; ; {
+		q := alike[P]{query: query[P]{Store: s, Request: Request{Before: Newest, Limit: most}, fresh: trips > 0}, number: map[string]int{}}
+		q.likes.having = map[string]int{}
+		for i, stem := range stems {
+			q.number[stem], q.likes.having[stem] = i, 0
+			q.Terms = append(q.Terms, Term(stem))
+		}
+		err := q.run(ctx)
+		if trips += q.trips; !errors.Is(err, errRemoved) || trips > 2*tripsMost {
+			q.likes.Trips = trips
+			return q.likes, err
+		}
+	}
+}
+
+// alike is one [Alike] under way.
+type alike[P any] struct {
+	query[P]
+	number map[string]int // of a stem
+	likes  Likes[P]
+}
+
+// candidate is a post of a segment, and what it says that it shares so much.
+type candidate struct {
+	hit
+	worth float64
+}
+
+func (q *alike[P]) run(ctx context.Context) error {
+	heads, late, err := q.list(ctx)
+	if err != nil {
+		return err
+	}
+	spans, _ := covering(heads)
+	for _, sp := range spans {
+		q.segments = append(q.segments, &segment{span: sp, below: Newest, shards: map[int][]byte{}, read: map[int][]ID{}})
+	}
+	if err := q.readNew(ctx, end(spans), late); err != nil {
+		return err
+	}
+	found, err := q.candidates()
+	if err != nil {
+		return err
+	}
+	if err := q.bring(ctx, found); err != nil {
+		return err
+	}
+	posts := q.posts
+	slices.SortFunc(posts, func(a, b Post[P]) int { return b.ID.Compare(a.ID) })
+	posts = slices.CompactFunc(posts, func(a, b Post[P]) bool { return a.ID == b.ID })
+	worth := map[ID]float64{}
+	for _, p := range posts {
+		worth[p.ID] = q.likes.worth(Stems(p.Text))
+	}
+	slices.SortStableFunc(posts, func(a, b Post[P]) int { return cmp.Compare(worth[b.ID], worth[a.ID]) })
+	q.likes.Posts = posts[:min(len(posts), q.Limit)]
+	return nil
+}
+
+// readNew reads the tail, late posts, and of the newest segments what tells who
+// has the stems.
+func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
+	var tail, others []Post[P]
+	work := []func() error{func() (err error) { tail, _, err = q.Tail(ctx, end, Newest); return }}
+	if late = late[:min(len(late), form.batch)]; len(late) > 0 {
+		work = append(work, func() (err error) { others, err = q.Posts(ctx, late); return })
+	}
+	var wanted []Part
+	for i, s := range q.segments {
+		parts := s.missing(q.Terms)
+		if len(wanted)+len(parts) > partsMost {
+			q.cut(i)
+			break
+		}
+		wanted = append(wanted, parts...)
+	}
+	if len(wanted) > 0 {
+		work = append(work, func() error { return q.read(ctx, wanted) })
+	}
+	q.trips++
+	err := together(work...)
+	q.posts = append(tail, others...)
+	for _, p := range q.posts {
+		q.likes.looked++
+		for _, s := range Stems(p.Text) {
+			if _, looked := q.likes.having[s]; looked {
+				q.likes.having[s]++
+			}
+		}
+	}
+	return err
+}
+
+// candidates are the posts of the segments that share the most.
+func (q *alike[P]) candidates() (found []candidate, err error) {
+	having := make([][]set, len(q.segments)) // by segment and stem
+	for i, s := range q.segments {
+		if having[i], err = q.matchAny(s); err != nil {
+			return nil, err
+		}
+		q.likes.looked += s.Posts
+		for stem, n := range q.number {
+			q.likes.having[stem] += having[i][n].size()
+		}
+	}
+	for i, s := range q.segments {
+		worth := make([]float64, s.Posts)
+		for stem, n := range q.number {
+			weight := q.likes.Weight(stem)
+			for _, ord := range having[i][n].descending() {
+				worth[ord] += weight
+			}
+		}
+		for ord, w := range worth {
+			if w > 0 {
+				found = append(found, candidate{hit{s, ord}, w})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), b.upTo.Compare(a.upTo), b.ord-a.ord)
+	})
+	return found[:min(len(found), q.Limit)], nil
+}
+
+// matchAny are the posts of a segment that have each of the stems. Its words are
+// gone through once.
+func (q *alike[P]) matchAny(s *segment) ([]set, error) {
+	having := make([]set, len(q.number))
+	for i := range having {
+		having[i] = newSet(s.Posts)
+	}
+	wanted := func(word string) func(int) {
+		if n, ok := q.number[stem(word)]; ok {
+			return having[n].add
+		}
+		return nil
+	}
+	if s.whole {
+		return having, scanFor(s.words, s.Posts, wanted)
+	}
+	for i, stored := range s.shards {
+		body, err := unseal(kindWords, stored)
+		if err == nil {
+			err = scanFor(body, s.Posts, wanted)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("shard %d of %s: %w", i, s.Name, err)
+		}
+	}
+	return having, nil
+}
+
+// bring reads which posts the candidates are, and these.
+func (q *alike[P]) bring(ctx context.Context, found []candidate) error {
+	hits := make([]hit, len(found))
+	for i, c := range found {
+		hits[i] = c.hit
+	}
+	if err := q.readIDs(ctx, hits, len(hits)); err != nil {
+		return err
+	}
+	var ids []ID
+	for _, h := range hits {
+		if id := h.id(); h.has(id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	q.trips++
+	posts, err := q.Posts(ctx, ids)
+	q.posts = append(q.posts, posts...)
+	return err
+}

@@ -1,0 +1,54 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The forms of a word have one stem, and other words another.
+func TestStem(t *testing.T) {
+	seen := map[string]string{}
+	for _, forms := range []string{
+		"note notes noted noting", "post posts posted posting poster", "search searches searching searched",
+		"notify notifies notified notification notifications", "reply replies replied replying", "delete deleted deletes deleting deletion",
+		"stop stopped stopping", "translate translates translated translation", "categories category", "filter filters filtering",
+		"moderate moderator moderators moderation", "用户", "größe", "жалоба", "tag", "db", "x",
+	} {
+		words := strings.Fields(forms)
+		want := stem(Words(words[0])[0])
+		for _, w := range words {
+			if got := stem(Words(w)[0]); got != want {
+				t.Errorf("%s is of %s, %s of %s", w, got, words[0], want)
+			}
+		}
+		if other := seen[want]; other != "" {
+			t.Errorf("%s is of both %s and %s", want, words[0], other)
+		}
+		seen[want] = words[0]
+	}
+}
+
+// A stem begins its word, and is its own.
+func TestStemBeginsItsWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, w := range Words(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z]{1,9}(ations|ing|ed|s|ies|er){0,2}")).Draw(t, "text")) {
+			s := stem(w)
+			if s == "" || !strings.HasPrefix(w, s) || len(w) > 3 && len(s) < stemLeast && len(w) < 2*stemLeast {
+				t.Fatalf("%q of %q", s, w)
+			}
+		}
+	})
+}
+
+func TestStems(t *testing.T) {
+	got := Stems("Please add a tree of replies: the replies, as TREES!")
+	if want := []string{"tre", "repl"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Stems("I would like to have it, please."); got != nil {
+		t.Errorf("%q", got)
+	}
+}

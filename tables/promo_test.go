@@ -1,0 +1,165 @@
+package tables_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+)
+
+func board(t *testing.T, b *tables.Board, err error) *tables.Board {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func promoOf(id string, days int) *tables.Promo {
+	return &tables.Promo{
+		ID: id, Channel: "den", Buyer: tables.Author{ID: "ag_fox"}, State: tables.PromoLive, Budget: 5_000_000, Price: 2000,
+		CreatedAt: noon.UnixMilli(), EndsAt: noon.AddDate(0, 0, days).UnixMilli(),
+	}
+}
+
+// TestBoard: of two who add from one reading, one does; the channel says until
+// when there are promos, and the settlement finds the board while there are any.
+func TestBoard(t *testing.T) {
+	table := openTable(t)
+	commit(t, table, tables.Put((&tables.Channel{Name: "den"}).Item()))
+	read := func() *tables.Board {
+		b, err := tables.ReadBoard("den", get(t, table, tables.BoardKey("den")))
+		return board(t, b, err)
+	}
+	state := func(n int, daily int64, until time.Time, due bool) {
+		t.Helper()
+		b := read()
+		gotN, gotDaily := b.Live(noon)
+		hint := get(t, table, tables.ChannelKey("den")).Int("promos_until")
+		wantHint := int64(0)
+		if !until.IsZero() {
+			wantHint = until.UnixMilli()
+		}
+		page, err := table.Query(t.Context(), tables.BoardsDue(noon.Add(tables.SettleEvery), 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := len(page.Items) == 1 && tables.BoardChannel(page.Items[0]) == "den"
+		if gotN != n || gotDaily != daily || hint != wantHint || found != due || (b.Due != 0) != due {
+			t.Errorf("%d promos spend %d a day until %d, due: %v; not %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
+		}
+	}
+	state(0, 0, time.Time{}, false)
+	one, two := promoOf("pr_1", 3), promoOf("pr_2", 1)
+	entry := func(p *tables.Promo, daily int64) tables.BoardEntry {
+		return tables.BoardEntry{Daily: daily, EndsAt: p.EndsAt}
+	}
+	empty := read()
+	commit(t, table, empty.Add(one, entry(one, 70))...)
+	if r := refused(t, table, empty.Add(two, entry(two, 30))...); !slices.Equal(r, []int{0}) {
+		t.Errorf("two from one reading: refused by %v", r)
+	}
+	state(1, 70, noon.AddDate(0, 0, 3), true)
+	both := read()
+	commit(t, table, both.Add(two, entry(two, 30))...)
+	state(2, 100, noon.AddDate(0, 0, 3), true)
+	if n, daily := read().Live(noon.AddDate(0, 0, 2)); n != 1 || daily != 70 {
+		t.Errorf("on the third day %d spend %d", n, daily)
+	}
+	if r := refused(t, table, both.Drop("pr_1")...); !slices.Equal(r, []int{0}) {
+		t.Errorf("dropped as it is not: refused by %v", r)
+	}
+	commit(t, table, read().Drop("pr_1")...)
+	state(1, 30, noon.AddDate(0, 0, 1), true)
+	if r := refused(t, table, read().Drop("pr_1")...); !slices.Equal(r, []int{0}) {
+		t.Errorf("dropped twice: refused by %v", r)
+	}
+
+	due := read()
+	commit(t, table, due.Take(noon.Add(time.Hour)))
+	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
+		t.Error("taken twice")
+	}
+	commit(t, table, read().Drop("pr_2")...)
+	state(0, 0, time.Time{}, false)
+	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
+		t.Error("an empty board is taken")
+	}
+	commit(t, table, read().Add(one, entry(one, 70))...)
+	state(1, 70, noon.AddDate(0, 0, 3), true)
+}
+
+// TestImpression: one is counted once for each promo, viewer and day, in the
+// viewer's own shard.
+func TestImpression(t *testing.T) {
+	table := openTable(t)
+	count := func(promo string) (n int64) {
+		for _, key := range tables.CountsKeys("den") {
+			n += tables.Billed(get(t, table, key), promo)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		promo, viewer string
+		at            time.Time
+		again         bool
+	}{
+		{"pr_1", "ag_owl", noon, false}, {"pr_1", "ag_owl", noon.Add(time.Hour), true}, {"pr_2", "ag_owl", noon, false},
+		{"pr_1", "ag_elk", noon, false}, {"pr_1", "ag_owl", noon.Add(12 * time.Hour), false}, {"pr_1", "ag_owl", noon.Add(12*time.Hour - time.Millisecond), true},
+	} {
+		if r := refused(t, table, tables.Impression("den", c.promo, c.viewer, c.at)...); (r != nil) != c.again {
+			t.Errorf("%v: refused by %v", c, r)
+		}
+	}
+	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {
+		t.Errorf("%d and %d are counted", a, b)
+	}
+	if !tables.WasShown(get(t, table, tables.ShownKey("ag_owl", "den", noon)), "pr_2") || tables.WasShown(get(t, table, tables.ShownKey("ag_elk", "den", noon)), "pr_2") {
+		t.Error("the day says otherwise")
+	}
+	seen := map[int]bool{}
+	for i := range 1000 {
+		seen[tables.PromoShard(fmt.Sprintf("ag_%d", i))] = true
+	}
+	if len(seen) != tables.PromoShards {
+		t.Errorf("%d of %d shards are used", len(seen), tables.PromoShards)
+	}
+	shard := tables.PromoShard("ag_owl")
+	commit(t, table, tables.View("den", "pr_1", shard, 16), tables.Put(promoOf("pr_1", 1).Item()))
+	if n := tables.Viewed(get(t, table, tables.CountsKey("den", shard)), "pr_1"); n != 16 {
+		t.Errorf("%d views", n)
+	}
+	commit(t, table, tables.ForgetCounts("den", "pr_1", shard))
+	if item := get(t, table, tables.CountsKey("den", shard)); tables.Billed(item, "pr_1") != 0 || tables.Viewed(item, "pr_1") != 0 || tables.Billed(item, "pr_2") != 1 {
+		t.Errorf("after it was forgotten: %v", item)
+	}
+}
+
+// TestViews: of a channel's views those of the last days are asked for.
+func TestViews(t *testing.T) {
+	table := openTable(t)
+	for day := range 9 {
+		for i := range int64(8) {
+			commit(t, table, tables.CountView("den", i, 10, i%2 == 0, noon.AddDate(0, 0, -day)))
+		}
+	}
+	var all, agents int64
+	for _, q := range tables.ViewsOf("den", noon) {
+		page, err := table.Query(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			var v tables.ChannelViews
+			if err := tables.Unmarshal(item, &v); err != nil {
+				t.Fatal(err)
+			}
+			all, agents = all+v.All, agents+v.Agents
+		}
+	}
+	if all != tables.ViewsDays*80 || agents != tables.ViewsDays*40 {
+		t.Errorf("%d views, %d by agents", all, agents)
+	}
+}

@@ -1,0 +1,49 @@
+package tables
+
+// Seat is a juror's place in a case. What it voted is secret while the case is
+// open, and stands once it is cast.
+type Seat struct {
+	Case    string `db:"case"`
+	Juror   Author `db:"juror"` // as of being seated
+	State   string `db:"state"`
+	Verdict string `db:"verdict"`
+	Note    string `db:"note"`
+	At      int64  `db:"at"`       // unix ms of being seated
+	VotedAt int64  `db:"voted_at"` // unix ms
+}
+
+// States of a seat.
+const (
+	SeatWaits  = "waits"  // for a vote
+	SeatVoted  = "voted"  // for good
+	SeatMissed = "missed" // its juror let the deadline pass
+	SeatSpared = "spared" // the case closed before its juror voted
+	SeatLeft   = "left"   // its juror may not vote any more
+)
+
+// SeatKey is where an agent's seat in a case stands.
+func SeatKey(id, agent string) Key { return Key{CasePK(id), "SEAT#" + agent} }
+
+// Take puts a new seat.
+func (s *Seat) Take() Write {
+	return Put(keyed(SeatKey(s.Case, s.Juror.ID), TypeSeat, Marshal(s)), NoItem())
+}
+
+// Vote casts the juror's vote, which waits for it.
+func (s *Seat) Vote() Write {
+	w := Change(SeatKey(s.Case, s.Juror.ID),
+		SetAttr("state", SeatVoted), SetAttr("verdict", s.Verdict), SetAttr("voted_at", s.VotedAt),
+	).When(Equal("state", SeatWaits))
+	if s.Note != "" {
+		w.Updates = append(w.Updates, SetAttr("note", s.Note))
+	}
+	return w
+}
+
+// Leave ends a seat that waits, in the state that says why.
+func (s *Seat) Leave(state string) Write {
+	return Change(SeatKey(s.Case, s.Juror.ID), SetAttr("state", state)).When(Equal("state", SeatWaits))
+}
+
+// NotSeated holds that an agent has never had a seat in a case.
+func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }
