@@ -23,6 +23,7 @@ type pageOut struct {
 	Items      []wire.Post  `json:"items" nullable:"false" doc:"Deleted posts without replies are left out, so that a page may have fewer than limit while there is more."`
 	More       bool         `json:"more"`
 	NextBefore string       `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+	Promo      *wire.Promo  `json:"promo,omitempty" doc:"What somebody pays for being shown here, on the newest page only; none most of the time."`
 }
 
 // pageRounds bounds how often a page that leaves many out goes on reading.
@@ -34,23 +35,28 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	}
 	var ch *tables.Channel
 	var list listing
-	work, ctx := app.SideBySide(ctx)
+	work, wctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		ch, err = g.readChannel(ctx, in.Ch)
+		ch, err = g.readChannel(wctx, in.Ch)
 		return err
 	})
 	work.Go(func() (err error) {
 		if in.Replies {
-			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
+			list, err = g.newest(wctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
 		} else {
-			list, err = g.listed(ctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
+			list, err = g.listed(wctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
 		}
 		return err
 	})
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	return &pageOut{wire.ChannelOf(ch), list.items, list.next != "", list.next}, nil
+	out := &pageOut{Channel: wire.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
+	var err error
+	if in.Before == "" {
+		out.Promo, err = g.around(ctx, ch)
+	}
+	return out, err
 }
 
 // readChannel reads a channel, which may be some milliseconds old.

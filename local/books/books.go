@@ -42,6 +42,7 @@ type audit struct {
 	Report
 	moved     map[tables.Account]int64 // what the movements come to
 	takenBack map[tables.Account]int64 // by the processor
+	escrow    map[tables.Account]int64 // what promos say is left of their budgets
 	running   map[tables.Account]int64 // balances as they stand
 	counted   map[tables.Key]int64     // what of the movements is marked as added up, by sum
 	sums      map[tables.Key]int64     // the sums as they stand
@@ -53,7 +54,7 @@ func Audit(ctx context.Context, t tables.Scanner) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
 		moved:  map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
-		counted: map[tables.Key]int64{}, sums: map[tables.Key]int64{},
+		counted: map[tables.Key]int64{}, sums: map[tables.Key]int64{}, escrow: map[tables.Account]int64{},
 	}
 	if err := t.Scan(ctx, a.visit); err != nil {
 		return nil, err
@@ -83,6 +84,8 @@ func (a *audit) visit(item tables.Item) error {
 		if item.Key() != tables.BalanceKey(account) {
 			a.problem(string(account), "its balance stands under %v", item.Key())
 		}
+	case tables.TypePromo, tables.TypePastPromo:
+		return a.promo(item)
 	case tables.TypeDaySum:
 		var s tables.DaySum
 		if err := tables.Unmarshal(item, &s); err != nil {
@@ -128,6 +131,29 @@ func (a *audit) movement(item tables.Item) error {
 	return nil
 }
 
+// promo notes what must be in a promo's escrow: what its budget has left, nothing
+// once it ended.
+func (a *audit) promo(item tables.Item) error {
+	var p tables.Promo
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return err
+	}
+	account := tables.EscrowAccount(p.ID)
+	left := p.Budget - p.Spent()
+	switch _, twice := a.escrow[account]; {
+	case twice:
+		a.problem(p.ID, "it is both live and past")
+	case left < 0:
+		a.problem(p.ID, "%d was spent of %d", p.Spent(), p.Budget)
+	case p.EndedAt != 0 && p.Returned != left:
+		a.problem(p.ID, "%d was returned, and %d was left", p.Returned, left)
+	case p.EndedAt != 0:
+		left = 0
+	}
+	a.escrow[account] = left
+	return nil
+}
+
 // judge holds what stands in the table against what the movements come to.
 func (a *audit) judge() {
 	accounts := maps.Clone(a.moved)
@@ -148,6 +174,14 @@ func (a *audit) judge() {
 		}
 		a.Balances[account] = balance
 		total += balance
+	}
+	for account, left := range a.escrow {
+		a.off(string(account), a.running[account], left, "its escrow is %d, and its promo has %d left")
+	}
+	for account, balance := range a.running {
+		if _, promo := a.escrow[account]; account.Agent() == "" && !promo {
+			a.problem(string(account), "it holds %d, and there is no such promo", balance)
+		}
 	}
 	a.off("all accounts", total, 0, "they come to %d, not to %d")
 	sums := maps.Clone(a.counted)

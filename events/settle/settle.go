@@ -1,0 +1,204 @@
+// Package settle does what promos come to: it moves what their impressions have
+// earned from escrow to revenue, ends those that are spent, over or removed, and
+// gives back what they leave.
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/promo"
+	"agentsocial/shared/schedule"
+	"agentsocial/tables"
+)
+
+type settle struct{ *app.App }
+
+// New declares the schedule.
+func New(a *app.App) schedule.Function {
+	return schedule.Function{
+		Name: "settle", Doc: "What promos spend, their ends, and what comes back of them.",
+		Every:  tables.SettleEvery,
+		Handle: settle{a}.handle,
+	}
+}
+
+const (
+	// sweepFor is how long one sweep goes on, well before the function's time is
+	// over: what is left comes first in the next.
+	sweepFor = 90 * time.Second
+
+	pageMost   = 100
+	sideBySide = 8
+)
+
+// handle settles the channels that are due, page by page. One that fails does not
+// hold up the others.
+func (s settle) handle(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, sweepFor)
+	defer cancel()
+	err := s.sweep(within)
+	if within.Err() != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		s.Log.Warn("sweep not finished", "error", err.Error())
+		return nil
+	}
+	return err
+}
+
+func (s settle) sweep(ctx context.Context) error {
+	var failed error
+	begun := s.Now()
+	for q := tables.BoardsDue(begun, pageMost); ; {
+		page, err := s.Table.Query(ctx, q)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		var work app.Group
+		work.SetLimit(sideBySide)
+		for _, item := range page.Items {
+			work.Go(func() error { return s.board(ctx, item, begun.Add(tables.SettleEvery-early)) })
+		}
+		failed = errors.Join(failed, work.Wait())
+		if page.Next == nil || ctx.Err() != nil {
+			return failed
+		}
+		q.After = page.Next
+	}
+}
+
+// early is how much sooner than the next tick a board is due again: a tick that
+// comes a moment early must not pass it by.
+const early = 30 * time.Second
+
+// board settles a channel's promos, unless another sweep has taken it.
+func (s settle) board(ctx context.Context, item tables.Item, next time.Time) error {
+	channel := tables.BoardChannel(item)
+	b, err := tables.ReadBoard(channel, item)
+	if err != nil {
+		return err
+	}
+	var taken *tables.Cancelled
+	if err := s.Once(ctx, b.Take(next)); errors.As(err, &taken) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	found, err := s.read(ctx, channel)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one after the other: their ends touch the same board
+		if err := s.promo(ctx, id, found, time.UnixMilli(b.Due)); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("settle: %s: %w", id, err))
+		}
+	}
+	return failed
+}
+
+// reading is what was found in a channel.
+type reading struct {
+	channel string
+	at      time.Time // before it was read: what was billed by then is in it
+	live    map[string]*tables.Promo
+	counts  []tables.Item // of each shard
+}
+
+// read reads a channel's promos and what has been counted of them.
+func (s settle) read(ctx context.Context, channel string) (*reading, error) {
+	r := &reading{channel: channel, at: s.Now(), live: map[string]*tables.Promo{}}
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() error {
+		page, err := s.Table.Query(ctx, tables.LivePromos(channel, tables.Strong)) // far from a page's bytes
+		for _, item := range page.Items {
+			p := new(tables.Promo)
+			err = errors.Join(err, tables.Unmarshal(item, p))
+			r.live[p.ID] = p
+		}
+		return err
+	})
+	work.Go(func() (err error) {
+		r.counts, err = s.Table.Get(ctx, tables.Strong, tables.CountsKeys(channel)...)
+		return err
+	})
+	return r, work.Wait()
+}
+
+// promo settles one promo; if others overtake it, as it is found then.
+func (s settle) promo(ctx context.Context, id string, found *reading, due time.Time) error {
+	first := true
+	return s.UnlessOvertaken(ctx, func() (err error) {
+		if !first {
+			if found, err = s.read(ctx, found.channel); err != nil {
+				return err
+			}
+		}
+		first = false
+		if found.live[id] == nil { // another sweep ended it
+			return nil
+		}
+		return s.settleOnce(ctx, found.live[id], found, due)
+	})
+}
+
+// settleOnce books what was counted, and then ends the promo if it is at its end.
+// Each of the two is one transaction, which holds that the promo is as it was
+// read: what broke off between them goes on with the second. The time of the
+// reading decides whether the promo's days were over, so that whatever was billed
+// within them is counted.
+func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading, due time.Time) error {
+	to := promo.Settle(p, found.counts, found.at)
+	if to != p {
+		if err := s.Transact(ctx, p.Earn(to, due)...); err != nil {
+			return err
+		}
+	}
+	state, at := ending(to, found.at)
+	if state == "" {
+		return nil
+	}
+	items, err := s.Table.Get(ctx, tables.Strong, tables.BoardKey(p.Channel))
+	if err != nil {
+		return err
+	}
+	board, err := tables.ReadBoard(p.Channel, items[0])
+	if err != nil {
+		return err
+	}
+	if err := s.Transact(ctx, append(to.End(state, at), board.Drop(p.ID)...)...); err != nil {
+		return err
+	}
+	return s.forget(ctx, p, found.counts)
+}
+
+// ending is the state in which a promo ends now, and since when it is at its end;
+// "" if it goes on.
+func ending(p *tables.Promo, now time.Time) (state string, at int64) {
+	switch {
+	case p.State == tables.PromoRemoved:
+		return tables.PromoRemoved, p.RemovedAt
+	case p.Impressions >= p.Most():
+		return tables.PromoSpent, now.UnixMilli()
+	case now.UnixMilli() >= p.EndsAt:
+		return tables.PromoExpired, p.EndsAt
+	}
+	return "", 0
+}
+
+// forget drops what counted a promo that ended. It is settled: what is left of it,
+// should this break off, does no harm.
+func (s settle) forget(ctx context.Context, p *tables.Promo, counts []tables.Item) error {
+	var work app.Group
+	work.SetLimit(sideBySide)
+	for shard, item := range counts {
+		if tables.Billed(item, p.ID) != 0 || tables.Viewed(item, p.ID) != 0 {
+			work.Go(func() error { return s.Once(ctx, tables.ForgetCounts(p.Channel, p.ID, shard)) })
+		}
+	}
+	return work.Wait()
+}

@@ -1,0 +1,436 @@
+package settle
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/promo"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// den is a channel with promos, for a test.
+type den struct {
+	settle
+	t     *testing.T
+	table *embedded.Table
+	clock atomic.Int64
+	n     int // viewers so far
+}
+
+const (
+	in    = "den"
+	buyer = "ag_00000000000000000000000001"
+	purse = 1000 * promo.USD
+)
+
+func newDen(t *testing.T) *den {
+	t.Helper()
+	d := &den{t: t}
+	d.clock.Store(noon.UnixMilli())
+	now := func() time.Time { return time.UnixMilli(d.clock.Load()).UTC() }
+	var err error
+	if d.table, err = embedded.Open(embedded.Config{Now: now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.table.Close() })
+	d.settle = settle{&app.App{Table: d.table, Now: now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)}}
+	d.commit(tables.Put((&tables.Channel{Name: in, Kind: tables.KindWork}).Item()))
+	d.commit((&tables.Movement{
+		ID: tables.MovementID(noon, tables.Bought, "cs_1"), At: 1, Kind: tables.Bought,
+		From: tables.Processor, To: tables.AgentAccount(buyer), MicroUSD: purse,
+	}).Writes()...)
+	return d
+}
+
+func (d *den) commit(w ...tables.Write) {
+	d.t.Helper()
+	if err := d.table.Commit(d.t.Context(), tables.Tx{Writes: w}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *den) get(k tables.Key) tables.Item {
+	d.t.Helper()
+	items, err := d.table.Get(d.t.Context(), tables.Strong, k)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return items[0]
+}
+
+// buy buys a promo for so many dollars and days.
+func (d *den) buy(usd int64, days int) *tables.Promo {
+	d.t.Helper()
+	b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	o := promo.Offer{USD: usd, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
+	p := &tables.Promo{
+		ID: id.Promo.New(d.Now(), d.Rand), Channel: in, Buyer: tables.Author{ID: buyer}, Body: "x", State: tables.PromoLive,
+		Budget: o.Budget(), Price: o.Price(), CreatedAt: d.Now().UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
+	}
+	d.commit(append(append(b.Add(p, o.Entry()), tables.Put(p.Item(), tables.NoItem())), p.Payment().Writes()...)...)
+	return p
+}
+
+// seen bills a promo for n more viewers.
+func (d *den) seen(p *tables.Promo, n int) {
+	d.t.Helper()
+	for range n {
+		d.n++
+		d.commit(tables.Impression(in, p.ID, fmt.Sprintf("ag_%026d", d.n), d.Now())...)
+	}
+}
+
+func (d *den) pass(t time.Duration) { d.clock.Add(t.Milliseconds()) }
+
+// past is a promo that ended, nil if it did not.
+func (d *den) past(p *tables.Promo) *tables.Promo {
+	d.t.Helper()
+	item := d.get(tables.PastPromoKey(in, p.ID))
+	if item == nil {
+		return nil
+	}
+	ended := new(tables.Promo)
+	if err := tables.Unmarshal(item, ended); err != nil {
+		d.t.Fatal(err)
+	}
+	return ended
+}
+
+// books are what every account holds, of the movements and as balances run.
+func (d *den) books() map[tables.Account]int64 {
+	d.t.Helper()
+	sums := map[tables.Account]int64{}
+	balances := map[tables.Account]int64{}
+	err := d.table.Scan(d.t.Context(), func(item tables.Item) error {
+		switch item.Str(tables.AttrType) {
+		case tables.TypeMovement:
+			var m tables.Movement
+			if err := tables.Unmarshal(item, &m); err != nil {
+				return err
+			}
+			sums[m.From] -= m.MicroUSD
+			sums[m.To] += m.MicroUSD
+		case tables.TypeBalance:
+			balances[tables.BalanceOwner(item)] = tables.MicroUSD(item)
+		}
+		return nil
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for account, n := range balances {
+		if sums[account] != n || n < 0 {
+			d.t.Errorf("%s has %d, and its movements come to %d", account, n, sums[account])
+		}
+	}
+	return sums
+}
+
+// ended holds that a promo ended so, and that the books say the same.
+func (d *den) ended(p *tables.Promo, state string, impressions int64) {
+	d.t.Helper()
+	got := d.past(p)
+	if got == nil {
+		d.t.Fatalf("%s has not ended", p.ID)
+	}
+	earned := impressions * p.Price
+	if got.State != state || got.Impressions != impressions || got.Spent() != earned || got.Returned != p.Budget-earned {
+		d.t.Errorf("%s: %s after %d impressions, %d spent, %d returned; not %s after %d", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
+	}
+	books := d.books()
+	if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
+		d.t.Errorf("the books say %v, %d being earned", books, earned)
+	}
+	if d.get(tables.PromoKey(in, p.ID)) != nil {
+		d.t.Errorf("%s is live as well", p.ID)
+	}
+	board, channel := d.get(tables.BoardKey(in)), d.get(tables.ChannelKey(in))
+	if board.Str("rank_pk") != "" || channel.Int("promos_until") != 0 {
+		d.t.Errorf("the board is still due: %v; the channel says promos until %d", board, channel.Int("promos_until"))
+	}
+	for shard := range tables.PromoShards {
+		if counts := d.get(tables.CountsKey(in, shard)); tables.Billed(counts, p.ID) != 0 {
+			d.t.Errorf("shard %d still counts it", shard)
+		}
+	}
+}
+
+func (d *den) handleOK() {
+	d.t.Helper()
+	if err := d.handle(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// TestEarning: each settlement moves what came since the one before, and the end
+// returns the rest.
+func TestEarning(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	if got := d.books(); got[tables.EscrowAccount(p.ID)] != p.Budget || got[tables.AgentAccount(buyer)] != purse-p.Budget {
+		t.Fatalf("bought: %v", got)
+	}
+	total := int64(0)
+	for _, n := range []int{7, 0, 13} {
+		d.seen(p, n)
+		total += int64(n)
+		d.pass(tables.SettleEvery)
+		d.handleOK()
+		if got := d.books(); got[tables.Revenue] != total*p.Price || got[tables.EscrowAccount(p.ID)] != p.Budget-total*p.Price {
+			t.Errorf("after %d impressions: %v", total, got)
+		}
+	}
+	d.seen(p, 3)
+	d.pass(24 * time.Hour)
+	d.handleOK()
+	d.ended(p, tables.PromoExpired, total+3)
+	if got := d.past(p).EndedAt; got != p.EndsAt {
+		t.Errorf("ended at %d, not at %d", got, p.EndsAt)
+	}
+}
+
+// TestSpent: what is counted beyond the budget is not earned.
+func TestSpent(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	p.Price = 1_500_000 // the budget buys three, and half a dollar is left
+	d.commit(tables.Change(tables.PromoKey(in, p.ID), tables.SetAttr("price", p.Price)))
+	d.seen(p, 2)
+	d.pass(tables.SettleEvery)
+	d.handleOK()
+	if d.past(p) != nil {
+		t.Error("ended before it was spent")
+	}
+	d.seen(p, 9)
+	d.pass(tables.SettleEvery)
+	d.handleOK()
+	d.ended(p, tables.PromoSpent, 3)
+}
+
+// TestRemoved: a promo that a jury removed has earned what it was shown for.
+func TestRemoved(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 10)
+	d.seen(p, 4)
+	d.pass(time.Minute)
+	d.commit(p.Remove("ca_1", d.Now()))
+	if err := d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{p.Remove("ca_2", d.Now())}}); err == nil {
+		t.Error("removed twice")
+	}
+	d.pass(tables.SettleEvery)
+	d.handleOK()
+	d.ended(p, tables.PromoRemoved, 4)
+	if got := d.past(p); got.Case != "ca_1" || got.EndedAt != noon.Add(time.Minute).UnixMilli() {
+		t.Errorf("removed by %q at %d", got.Case, got.EndedAt)
+	}
+	var gone *tables.Cancelled
+	if err := d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{p.Remove("ca_3", d.Now())}}); !errors.As(err, &gone) {
+		t.Errorf("%v: removed after its end", err)
+	}
+}
+
+// stopping is a table where everything fails from the n'th commit on: before it
+// is made, or after.
+type stopping struct {
+	tables.Backend
+	left  atomic.Int64
+	after bool
+}
+
+var errStopped = errors.New("stopped")
+
+func (s *stopping) Commit(ctx context.Context, tx tables.Tx) error {
+	switch left := s.left.Add(-1); {
+	case left > 0:
+		return s.Backend.Commit(ctx, tx)
+	case left == 0 && s.after:
+		return errors.Join(s.Backend.Commit(ctx, tx), errStopped)
+	}
+	return errStopped
+}
+
+// TestKilledAtEveryStep: wherever a sweep breaks off, the next one gives the same
+// books, and whatever is counted between the two, up to the end, is settled.
+func TestKilledAtEveryStep(t *testing.T) {
+	for state, finish := range map[string]func(*den, *tables.Promo){
+		tables.PromoExpired: func(d *den, p *tables.Promo) { d.pass(25 * time.Hour) },
+		tables.PromoRemoved: func(d *den, p *tables.Promo) { d.commit(p.Remove("ca_1", d.Now())); d.pass(tables.SettleEvery) },
+	} {
+		for _, after := range []bool{false, true} {
+			steps := 0
+			for n := int64(1); n < 20; n++ {
+				d := newDen(t)
+				p := d.buy(5, 1)
+				d.seen(p, 6)
+				d.pass(tables.SettleEvery)
+				d.handleOK()
+				d.seen(p, 5)
+				finish(d, p)
+				s := &stopping{Backend: d.table, after: after}
+				s.left.Store(n)
+				broken := *d.App
+				broken.Table = s
+				if (settle{&broken}).handle(t.Context()) != nil {
+					steps++
+				}
+				d.pass(tables.SettleEvery)
+				d.handleOK()
+				got := d.past(p)
+				if got == nil {
+					t.Fatalf("%s, stopped at commit %d (after it: %v): not ended", state, n, after)
+				}
+				if got.State != state || got.Impressions != 11 || got.Returned != p.Budget-11*p.Price {
+					t.Errorf("%s, stopped at commit %d (after it: %v): %+v", state, n, after, got)
+				}
+				if books := d.books(); books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != 11*p.Price || books[tables.AgentAccount(buyer)] != purse-11*p.Price {
+					t.Errorf("%s, stopped at commit %d (after it: %v): the books say %v", state, n, after, books)
+				}
+			}
+			if steps < 4 || steps == 19 { // take, earn, end, forget
+				t.Errorf("%s: a sweep was broken off in %d places only", state, steps)
+			}
+		}
+	}
+}
+
+// meddling is a table where something happens right before the n'th commit.
+type meddling struct {
+	tables.Backend
+	left atomic.Int64
+	do   func()
+}
+
+func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
+	if m.left.Add(-1) == 0 {
+		m.do()
+	}
+	return m.Backend.Commit(ctx, tx)
+}
+
+// TestMeanwhile: whatever happens between any two steps of a sweep, another sweep,
+// a jury, the end of the promo's days, an impression, another purchase, is in the
+// books when all is over, and once.
+func TestMeanwhile(t *testing.T) {
+	for what, c := range map[string]struct {
+		do    func(*den, *tables.Promo)
+		state string
+		most  int64 // impressions that may be billed; those before the sweep are
+	}{
+		"another sweep": {func(d *den, _ *tables.Promo) { d.pass(tables.SettleEvery); d.handleOK() }, tables.PromoExpired, 9},
+		"a jury": {func(d *den, p *tables.Promo) {
+			if d.get(tables.PromoKey(in, p.ID)) != nil {
+				d.commit(p.Remove("ca_1", d.Now()))
+			}
+		}, tables.PromoRemoved, 9},
+		"the end of its days": {func(d *den, _ *tables.Promo) { d.pass(24 * time.Hour) }, tables.PromoExpired, 9},
+		"an impression":       {func(d *den, p *tables.Promo) { d.seen(p, 1) }, tables.PromoExpired, 10},
+		"another purchase":    {func(d *den, _ *tables.Promo) { d.buy(5, 1) }, tables.PromoExpired, 9},
+	} {
+		for _, over := range []bool{false, true} { // whether the sweep is the last
+			for n := int64(1); n < 14; n++ {
+				d := newDen(t)
+				p := d.buy(5, 1)
+				d.seen(p, 4)
+				d.pass(tables.SettleEvery)
+				d.handleOK()
+				d.seen(p, 5)
+				d.pass(tables.SettleEvery)
+				if over {
+					d.pass(24 * time.Hour)
+				}
+				m := &meddling{Backend: d.table, do: func() { c.do(d, p) }}
+				m.left.Store(n)
+				meddled := *d.App
+				meddled.Table = m
+				if err := (settle{&meddled}).handle(t.Context()); err != nil {
+					t.Errorf("%s before commit %d: %v", what, n, err)
+				}
+				happened := m.left.Load() <= 0
+				for range 2 { // and the rest
+					d.pass(25 * time.Hour)
+					d.handleOK()
+				}
+				got := d.past(p)
+				if got == nil || got.Impressions < 9 || got.Impressions > c.most {
+					t.Fatalf("%s before commit %d, over: %v: %+v", what, n, over, got)
+				}
+				if happened && !over && got.State != c.state && what != "a jury" || got.State == tables.PromoRemoved != (got.Case != "") {
+					t.Errorf("%s before commit %d, over: %v: %+v", what, n, over, got)
+				}
+				books := d.books()
+				if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != got.Spent() || books[tables.AgentAccount(buyer)] != purse-got.Spent() {
+					t.Errorf("%s before commit %d, over: %v: the books say %v after %d impressions", what, n, over, books, got.Impressions)
+				}
+				if due := d.get(tables.BoardKey(in)).Str("rank_pk"); due != "" {
+					t.Errorf("%s before commit %d, over: %v: the board is still due", what, n, over)
+				}
+			}
+		}
+	}
+}
+
+// TestManySweeps: sweeps at once, impressions beside them, a jury in the middle:
+// whatever is earned was counted, what was not is returned, nothing else moves.
+func TestManySweeps(t *testing.T) {
+	for round := range 30 {
+		d := newDen(t)
+		promos := []*tables.Promo{d.buy(5, 1), d.buy(7, 1), d.buy(9, 2)}
+		for _, p := range promos {
+			d.seen(p, 10)
+		}
+		d.pass(24 * time.Hour) // two are over
+		var work sync.WaitGroup
+		for range 4 {
+			work.Go(func() {
+				for range 3 {
+					if err := d.handle(t.Context()); err != nil {
+						t.Error(err)
+					}
+					d.pass(tables.SettleEvery)
+				}
+			})
+		}
+		work.Go(func() {
+			d.Pause(t.Context(), 5*time.Millisecond)
+			d.commit(promos[2].Remove("ca_1", d.Now()))
+		})
+		work.Go(func() {
+			for i := range 20 {
+				if err := d.Transact(t.Context(), tables.Impression(in, promos[2].ID, fmt.Sprintf("ag_late%d", i), d.Now())...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		work.Wait()
+		d.pass(tables.SettleEvery)
+		d.handleOK()
+		earned := int64(0)
+		for i, p := range promos {
+			got := d.past(p)
+			want := []string{tables.PromoExpired, tables.PromoExpired, tables.PromoRemoved}[i]
+			if got == nil || got.State != want || got.Impressions < 10 || got.Impressions > 30 || i < 2 && got.Impressions != 10 {
+				t.Fatalf("round %d: promo %d: %+v", round, i, got)
+			}
+			earned += got.Spent()
+		}
+		books := d.books()
+		if books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
+			t.Errorf("round %d: %v, %d being earned", round, books, earned)
+		}
+	}
+}

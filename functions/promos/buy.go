@@ -1,0 +1,178 @@
+package promos
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/shared/promo"
+	"agentsocial/tables"
+)
+
+type buyIn struct {
+	Ch   string `path:"ch" maxLength:"40"`
+	Body struct {
+		Body     string `json:"body" minLength:"1" maxLength:"700" doc:"How long it may be follows from the budget: max_chars of the quote."`
+		USD      int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget: whole US dollars."`
+		Days     int    `json:"days" minimum:"1" maximum:"30" doc:"Over which it is spent evenly."`
+		MaxPrice int64  `json:"max_price,omitempty" minimum:"1" doc:"Most micro-USD for a thousand impressions: cpm_micro_usd of a quote refuses a price that rose since."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *buyIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.ChannelKey(in.Ch), tables.BoardKey(in.Ch), tables.BalanceKey(tables.AgentAccount(agent))}
+}
+
+// hash names the body for the rule that it is not bought twice a day; in another
+// channel it is another.
+func (in *buyIn) hash() string {
+	sum := sha256.Sum256([]byte("promo\n" + in.Ch + "\n" + in.Body.Body))
+	return auth.EncodeKey(sum[:16])
+}
+
+type buyOut struct {
+	Promo
+	api.Written
+}
+
+// buyTries is how often a purchase gives way to others in its channel.
+const buyTries = 12
+
+// buy moves the budget into escrow and puts the promo on the channel's board, in
+// one transaction; the price is that of the board as it is then.
+func (g promos) buy(ctx context.Context, in *buyIn) (*buyOut, error) {
+	c := api.From(ctx)
+	if err := check(in); err != nil {
+		return nil, err
+	}
+	if c.Item(tables.ChannelKey(in.Ch)) == nil {
+		return nil, noChannel(in.Ch)
+	}
+	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < in.Body.USD*promo.USD {
+		return nil, tooDear(in, has)
+	}
+	board := c.Item(tables.BoardKey(in.Ch))
+	for try := range buyTries {
+		p, writes, err := g.purchase(c, in, board)
+		if err != nil {
+			return nil, err
+		}
+		err = c.Commit(ctx, []string{p.ID}, writes...)
+		var cancelled *tables.Cancelled
+		if err == nil {
+			return buyAnswer(c, p), nil
+		}
+		if !errors.As(err, &cancelled) {
+			return nil, err
+		}
+		if err := refused(c, in, p, cancelled.Reasons); err != nil {
+			return nil, err
+		}
+		board = cancelled.Reasons[onBoard].Old
+		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
+	}
+	return nil, tables.ErrConflict
+}
+
+// check holds what is known without the table.
+func check(in *buyIn) error {
+	if err := api.CheckText("body", in.Body.Body, promo.CharsMost); err != nil {
+		return err
+	}
+	if n, most := utf8.RuneCountInString(in.Body.Body), promo.MaxChars(in.Body.USD); n > most {
+		return api.BadField("body", "has %d characters; for %d USD it may have %d", n, in.Body.USD, most)
+	}
+	return nil
+}
+
+// Places of a purchase's writes; those of the movement come behind.
+const (
+	onBoard  = iota
+	_        // the channel's item
+	_        // the promo
+	_        // its buyer's history
+	newBody  // the body
+	standing // of the buyer
+	always   // how many these are
+)
+
+// purchase is what buying comes to with the channel's board as it was read.
+func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Promo, []tables.Write, error) {
+	board, err := tables.ReadBoard(in.Ch, item)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, daily := board.Live(c.Time)
+	if live >= tables.PromosMost {
+		return nil, nil, api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", in.Ch, live)
+	}
+	o := promo.Offer{USD: in.Body.USD, Days: in.Body.Days, CPM: promo.CPM(daily), Now: c.Time}
+	if most := in.Body.MaxPrice; most > 0 && o.CPM > most {
+		return nil, nil, api.Fail(api.Changed, "A thousand impressions in %q cost %d micro-USD, and max_price is %d.", in.Ch, o.CPM, most).
+			WithHint("Ask for another quote. Nothing was charged.")
+	}
+	p := &tables.Promo{
+		ID: id.Promo.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, State: tables.PromoLive,
+		Buyer:  tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
+		Budget: o.Budget(), Price: o.Price(), CreatedAt: c.Time.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
+	}
+	writes := append(board.Add(p, o.Entry()),
+		tables.Put(p.Item(), tables.NoItem()),
+		tables.Put(p.Started().Item(c.Agent.ID), tables.NoItem()),
+		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),
+		c.Agent.Stands(),
+	)
+	return p, append(writes, p.Payment().Writes()...), nil
+}
+
+// refused says what stands against a purchase that was not made; nil if it may be
+// tried again with the board as it is now.
+func refused(c *api.Call, in *buyIn, p *tables.Promo, reasons []tables.Reason) error {
+	if r, balance := p.Payment().Refusal(reasons[always:]); r == tables.Insufficient || r == tables.Frozen {
+		return tooDear(in, balance)
+	}
+	switch {
+	case reasons[newBody].Failed:
+		e := api.Fail(api.DuplicatePost, "You bought a promo of the same body in %q less than 24 hours ago.", in.Ch)
+		e.Existing = map[string]string{"id": reasons[newBody].Old.Str("post")}
+		return e
+	case reasons[onBoard].Failed:
+		return nil
+	}
+	return tables.ErrConflict // whoever asks again is told why
+}
+
+func tooDear(in *buyIn, balance int64) error {
+	price := in.Body.USD * promo.USD
+	return api.Fail(api.NoCredits, "The promo costs %d micro-USD, and your credits are %d.", price, balance).Cost(price, balance)
+}
+
+// bought answers a promo that was bought before.
+func (g promos) bought(ctx context.Context, in *buyIn, o api.Outcome) (*buyOut, error) {
+	if len(o.IDs) != 1 {
+		return nil, errors.New("promos: the outcome of a purchase is not one id")
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, o.IDs[0])...)
+	if err != nil {
+		return nil, err
+	}
+	p, err := g.either(ctx, in.Ch, o.IDs[0], items[0], items[1])
+	if err != nil || p == nil {
+		return nil, errors.Join(err, errors.New("promos: a promo that was bought is not there"))
+	}
+	return buyAnswer(api.From(ctx), p), nil
+}
+
+func buyAnswer(c *api.Call, p *tables.Promo) *buyOut {
+	return &buyOut{promoOf(p), c.Next(
+		api.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent", Tool: "promo"},
+		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
+		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
+	)}
+}

@@ -1,0 +1,57 @@
+package promos
+
+import (
+	"context"
+
+	"agentsocial/shared/api"
+	"agentsocial/tables"
+)
+
+type readIn struct {
+	Ch string `path:"ch" maxLength:"40"`
+	ID string `path:"id" maxLength:"40"`
+}
+
+// Reads besides what authorisation reads.
+func (in *readIn) Reads(string) []tables.Key { return keysOf(in.Ch, in.ID) }
+
+// keysOf are where a promo may stand: it is live, or it has ended.
+func keysOf(channel, promo string) []tables.Key {
+	return []tables.Key{tables.PromoKey(channel, promo), tables.PastPromoKey(channel, promo)}
+}
+
+// either is the promo of what was read for [keysOf], nil if there is none. While
+// it moves from the one to the other, both may have been seen, or neither: then
+// it is looked up once more.
+func (g promos) either(ctx context.Context, channel, promo string, live, past tables.Item) (*tables.Promo, error) {
+	item := past
+	if item == nil {
+		item = live
+	}
+	if item == nil {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.PastPromoKey(channel, promo))
+		if err != nil || items[0] == nil {
+			return nil, err
+		}
+		item = items[0]
+	}
+	p := new(tables.Promo)
+	return p, tables.Unmarshal(item, p)
+}
+
+// read answers the caller's promo.
+func (g promos) read(ctx context.Context, in *readIn) (*Promo, error) {
+	c := api.From(ctx)
+	keys := keysOf(in.Ch, in.ID)
+	p, err := g.either(ctx, in.Ch, in.ID, c.Item(keys[0]), c.Item(keys[1]))
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return nil, api.Fail(api.NotFound, "There is no promo %q in the channel %q.", in.ID, in.Ch)
+	case p.Buyer.ID != c.Agent.ID:
+		return nil, api.Fail(api.NotAuthor, "The promo %s is another agent's.", in.ID)
+	}
+	v := promoOf(p)
+	return &v, nil
+}
