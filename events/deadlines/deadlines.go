@@ -1,5 +1,6 @@
-// Package deadlines does what is due: it brings search indexes up to date whose
-// channels fell silent.
+// Package deadlines does what is due: it takes cases from one state to the next
+// (jurors are drawn, deadlines pass, what follows from a verdict is done) and brings
+// search indexes up to date whose channels fell silent.
 package deadlines
 
 import (
@@ -9,6 +10,7 @@ import (
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
+	"agentsocial/tables"
 )
 
 type deadlines struct{ *app.App }
@@ -16,7 +18,7 @@ type deadlines struct{ *app.App }
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
-		Name: "deadlines", Doc: "Search indexes of channels that fell silent.",
+		Name: "deadlines", Doc: "Juries: draws, deadlines, and what follows from verdicts. Search indexes of channels that fell silent.",
 		Every:  5 * time.Minute,
 		Handle: deadlines{a}.handle,
 	}
@@ -27,17 +29,44 @@ const (
 	// over: what is left comes first in the next.
 	sweepFor = 90 * time.Second
 
-	pageMost   = 100
-	sideBySide = 4 // each may build a large segment: 150 MB
+	pageMost = 100
+
+	// takeFor is more than a sweep takes. What one could not do is tried again then.
+	takeFor = 10 * time.Minute
 )
 
 func (d deadlines) handle(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, sweepFor)
 	defer cancel()
-	err := d.seal(within)
+	var work app.Group // neither waits for the other
+	var sealed, judged error
+	work.Go(func() error { sealed = d.seal(within); return nil })
+	work.Go(func() error { judged = d.judge(within); return nil })
+	err := errors.Join(work.Wait(), judged, sealed)
 	if within.Err() != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		d.Log.Warn("sweep not finished", "error", err.Error())
 		return nil
 	}
 	return err
+}
+
+// sweep does all that a query finds, page by page, so many at once. What fails
+// does not hold up the rest.
+func (d deadlines) sweep(ctx context.Context, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
+	for failed := error(nil); ; {
+		page, err := d.Table.Query(ctx, due)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		var work app.Group
+		work.SetLimit(atOnce)
+		for _, item := range page.Items {
+			work.Go(func() error { return do(ctx, item) })
+		}
+		failed = errors.Join(failed, work.Wait())
+		if page.Next == nil || ctx.Err() != nil {
+			return failed
+		}
+		due.After = page.Next
+	}
 }

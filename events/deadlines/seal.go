@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"agentsocial/shared/app"
 	"agentsocial/shared/index"
 	"agentsocial/shared/search"
 	"agentsocial/tables"
@@ -15,27 +14,11 @@ import (
 // seal tends the indexes that are due, page by page. One that fails does not
 // hold up the others, and is due again later.
 func (d deadlines) seal(ctx context.Context) error {
-	var failed error
-	for q := tables.SealsDue(d.Now(), pageMost); ; {
-		page, err := d.Table.Query(ctx, q)
-		if err != nil {
-			return errors.Join(failed, err)
-		}
-		var work app.Group
-		work.SetLimit(sideBySide)
-		for _, item := range page.Items {
-			work.Go(func() error { return d.sealOne(ctx, item) })
-		}
-		failed = errors.Join(failed, work.Wait())
-		if page.Next == nil || ctx.Err() != nil {
-			return failed
-		}
-		q.After = page.Next
-	}
+	return d.sweep(ctx, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
 }
 
-// takeFor is more than a sweep takes. What one could not do is tried again then.
-const takeFor = 10 * time.Minute
+// sealsAtOnce: each may build a large segment of 150 MB.
+const sealsAtOnce = 4
 
 // sealOne takes one index, unless another sweep has it, tends it, and then moves it
 // to when it is due again, or removes it, unless somebody asked for more meanwhile.
@@ -54,7 +37,7 @@ func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	}
 	overtaken, err := d.once(ctx, taken.Move(next))
 	if overtaken && !next.IsZero() {
-		return index.Of(d.App, taken.Channel).TendBy(ctx, next)
+		return index.Named(d.App, taken.Channel).TendBy(ctx, next)
 	}
 	return err
 }
@@ -72,7 +55,7 @@ func (d deadlines) once(ctx context.Context, w tables.Write) (overtaken bool, er
 // tend tends an index until nothing is left to do now.
 func (d deadlines) tend(ctx context.Context, channel string) (next time.Time, err error) {
 	for {
-		next, err = index.Of(d.App, channel).Tend(ctx, search.Top)
+		next, err = index.Named(d.App, channel).Tend(ctx, search.Top)
 		if err != nil || next.IsZero() || next.After(d.Now()) {
 			return next, err
 		}

@@ -65,8 +65,15 @@ func (h hasher) hash(purpose string, parts ...string) string {
 
 func (h hasher) address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
 func (h hasher) person(a mail.Address) string     { return h.hash("person", a.Person()) }
-func (h hasher) domain(a mail.Address) string     { return h.hash("domain", a.Domain()) }
 func (h hasher) code(use, agent, c string) string { return h.hash("code", use, agent, c) }
+
+// domain is "" where anybody may have an address: it would tell nothing.
+func (h hasher) domain(a mail.Address) string {
+	if a.Public() {
+		return ""
+	}
+	return h.hash("domain", a.Domain())
+}
 
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 

@@ -1,0 +1,184 @@
+package deadlines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentsocial/shared/jury"
+	"agentsocial/tables"
+)
+
+// A case goes on by votes, which are requests, and by the clock, which is here.
+// Each step is a transition from a state that was read, under the case's version:
+// sweeps that meet, and votes that come between, change nothing twice.
+
+// casesAtOnce is one: in a small network the same few agents sit on all juries, and
+// cases side by side would be in each other's way. One takes some ten trips.
+const casesAtOnce = 1
+
+// judge does what cases are due for.
+func (d deadlines) judge(ctx context.Context) error {
+	return d.sweep(ctx, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
+}
+
+// judgeOne takes one case, unless another sweep has it or somebody voted since it
+// was found, and takes it as far as it goes.
+func (d deadlines) judgeOne(ctx context.Context, item tables.Item) error {
+	var found tables.Case
+	if err := tables.Unmarshal(item, &found); err != nil {
+		return err
+	}
+	if overtaken, err := d.once(ctx, found.Take(d.Now().Add(takeFor))); overtaken || err != nil {
+		return err
+	}
+	err := d.UnlessOvertaken(ctx, func() error {
+		for {
+			c, err := d.readCase(ctx, found.ID)
+			if err != nil {
+				return err
+			}
+			if more, err := d.step(ctx, c); !more || err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("deadlines: the case %s: %w", found.ID, err)
+	}
+	return nil
+}
+
+func (d deadlines) readCase(ctx context.Context, id string) (*tables.Case, error) {
+	items, err := d.Table.Get(ctx, tables.Strong, tables.CaseKey(id))
+	if err != nil {
+		return nil, err
+	}
+	c := new(tables.Case)
+	return c, tables.Unmarshal(items[0], c)
+}
+
+// step takes a case from the state it is in to the next one; more says that there
+// may be another step at once.
+func (d deadlines) step(ctx context.Context, c *tables.Case) (more bool, err error) {
+	now := d.Now()
+	over := c.Deadline <= now.UnixMilli()
+	switch {
+	case !c.Open:
+		return false, d.settle(ctx, c)
+	case c.State == tables.CaseSeating && over:
+		return true, d.close(ctx, c, tables.CaseLapsed)
+	case c.State == tables.CaseVoting && over:
+		return true, d.count(ctx, c)
+	case c.Filled < c.Seats, c.Seats == 0:
+		return false, d.seat(ctx, c)
+	}
+	return false, d.wait(ctx, c, c.Deadline)
+}
+
+// wait leaves a case as it is until a time (unix ms).
+func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error {
+	c.Due = min(until, c.Deadline)
+	return d.Once(ctx, c.Keep())
+}
+
+// close ends a case. A promo that has ended by itself need not be removed.
+func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
+	writes := c.Close(state, d.Now())
+	err := d.Transact(ctx, writes...)
+	var cancelled *tables.Cancelled
+	if c.Kind == tables.CasePromo && errors.As(err, &cancelled) && cancelled.Reasons[len(writes)-1].Failed && state == tables.CaseUpheld {
+		return d.Transact(ctx, writes[:len(writes)-1]...)
+	}
+	return err
+}
+
+// count ends the voting: with a verdict, if enough jurors voted; else those who
+// did not lose their seats, which are drawn again, twice.
+func (d deadlines) count(ctx context.Context, c *tables.Case) error {
+	switch jury.AtDeadline(c.Uphold, c.Overturn) {
+	case jury.Uphold:
+		return d.close(ctx, c, tables.CaseUpheld)
+	case jury.Overturn:
+		return d.close(ctx, c, tables.CaseOverturned)
+	}
+	if c.Reseats >= jury.ReseatsMost {
+		return d.close(ctx, c, tables.CaseLapsed)
+	}
+	seats, err := d.readSeats(ctx, c)
+	if err != nil {
+		return err
+	}
+	now := d.Now()
+	c.Reseats++
+	c.State, c.Seats, c.Filled = tables.CaseSeating, 0, c.Uphold+c.Overturn
+	c.Deadline, c.Due = now.Add(jury.SeatingFor).UnixMilli(), now.Add(takeFor).UnixMilli()
+	writes := []tables.Write{c.Keep()}
+	for _, s := range seats {
+		if s.State == tables.SeatWaits {
+			writes = append(writes, s.miss()...)
+		}
+	}
+	return d.Transact(ctx, writes...)
+}
+
+// seated is a juror's place in a case, and the juror, as they were read.
+type seated struct {
+	tables.Seat
+	juror tables.Juror // zero if it volunteers no more
+}
+
+// readSeats reads a case's seats.
+func (d deadlines) readSeats(ctx context.Context, c *tables.Case) ([]seated, error) {
+	if len(c.Jurors) == 0 {
+		return nil, nil
+	}
+	var keys []tables.Key
+	for _, agent := range c.Jurors {
+		keys = append(keys, tables.SeatKey(c.ID, agent), tables.JurorKey(agent))
+	}
+	items, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	seats := make([]seated, len(c.Jurors))
+	for i := range seats {
+		s := &seats[i]
+		if err := errors.Join(tables.Unmarshal(items[2*i], &s.Seat), tables.Unmarshal(items[2*i+1], &s.juror)); err != nil {
+			return nil, err
+		}
+	}
+	return seats, nil
+}
+
+// leave ends a seat that waits, and its juror's duty.
+func (s *seated) leave(state string) []tables.Write {
+	duty := tables.Duty{Agent: s.Juror.ID, Case: s.Case}
+	return []tables.Write{s.Leave(state), duty.End(), tables.EndDuty(duty.Agent)}
+}
+
+// miss ends a seat whose juror let the deadline pass, and its volunteering if it
+// did so too often.
+func (s *seated) miss() []tables.Write {
+	writes := s.leave(tables.SeatMissed)
+	switch {
+	case s.juror.Agent == "":
+		return writes
+	case s.juror.Missed+1 >= jury.MissedMost:
+		return append(writes, s.juror.Withdraw()...)
+	}
+	return append(writes, s.juror.Serve(0))
+}
+
+// serve notes that a juror voted, and gives it karma.
+func (s *seated) serve() []tables.Write {
+	writes := []tables.Write{tables.AddKarma(s.Juror.ID, jury.JurorKarma)}
+	if s.juror.Agent != "" {
+		writes = append(writes, s.juror.Serve(s.VotedAt))
+	}
+	return writes
+}
+
+// retryAt is when jurors are looked for again that were not found.
+func retryAt(now time.Time) int64 { return now.Add(jury.RetryEvery).UnixMilli() }

@@ -1,0 +1,122 @@
+package deadlines
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/jury"
+	"agentsocial/tables"
+)
+
+// settle does what follows from the end of a case, all of it in one transaction,
+// once: jurors get their karma, those who did not vote are let go, and the author
+// or the reporters bear what the verdict costs them.
+func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
+	if c.Settled {
+		return nil
+	}
+	seats, err := d.readSeats(ctx, c)
+	if err != nil {
+		return err
+	}
+	c.Settled, c.Due = true, 0
+	writes := []tables.Write{c.Keep()}
+	for _, s := range seats {
+		switch {
+		case s.State == tables.SeatVoted:
+			writes = append(writes, s.serve()...)
+		case s.State != tables.SeatWaits:
+		case c.ClosedAt >= c.Deadline:
+			writes = append(writes, s.miss()...)
+		default:
+			writes = append(writes, s.leave(tables.SeatSpared)...)
+		}
+	}
+	switch {
+	case c.State == tables.CaseUpheld:
+		more, err := d.convict(ctx, c)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, more...)
+	case c.State == tables.CaseOverturned && c.Uphold == 0:
+		for _, reporter := range c.Parties {
+			writes = append(writes, tables.AddKarma(reporter, jury.ReporterKarma))
+		}
+	}
+	return d.Transact(ctx, writes...)
+}
+
+// convict is what an upheld case costs the author: karma, and the third within a
+// month the right to write, for a while, and with it the seats of its own.
+func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write, error) {
+	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
+	var items []tables.Item
+	var duties tables.Page
+	work, both := app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		items, err = d.Table.Get(both, tables.Strong, tables.UpheldKey(author), tables.ProfileKey(author), tables.CountersKey(author))
+		return err
+	})
+	work.Go(func() (err error) {
+		duties, err = d.Table.Query(both, tables.Duties(author))
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	var u tables.Upheld
+	var p tables.Profile
+	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
+		return nil, err
+	}
+	u.Agent = author
+	entry := tables.HistoryEntry{
+		ID: id.Event.Derive(ended, tables.HistoryCaseDecided+"#"+c.ID), Kind: tables.HistoryCaseDecided, At: c.ClosedAt,
+		Subject: tables.Map{"case": c.ID, c.Kind: c.Target},
+	}
+	suspended := u.Add(c.ID, ended)
+	writes := []tables.Write{u.Keep(), tables.Put(entry.Item(author), tables.NoItem())}
+	if suspended == 0 {
+		return append(writes, tables.AddKarma(author, jury.AuthorKarma)), nil
+	}
+	writes = append(writes, p.Suspend(d.Now().Add(suspended).UnixMilli()))
+	left, err := d.unseat(ctx, author, duties.Items)
+	if err != nil {
+		return nil, err
+	}
+	// A draw that seats the author meanwhile would be missed: it counts a duty.
+	return append(append(writes, left.writes...), tables.LeaveDuties(author, items[2].Int("duties"), left.n, jury.AuthorKarma)), nil
+}
+
+// unseated is what it takes to take an agent from the juries it sits on.
+type unseated struct {
+	writes []tables.Write
+	n      int64 // duties that end
+}
+
+// unseat takes an agent from the juries of open cases. The seats of closed ones
+// end when those are settled.
+func (d deadlines) unseat(ctx context.Context, agent string, duties []tables.Item) (out unseated, err error) {
+	keys := make([]tables.Key, len(duties))
+	for i, item := range duties {
+		keys[i] = tables.CaseKey(item.Str("case"))
+	}
+	cases, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return out, err
+	}
+	for _, item := range cases {
+		if !item.Bool("open") {
+			continue
+		}
+		in := item.Str("id")
+		seat, duty := tables.Seat{Case: in, Juror: tables.Author{ID: agent}}, tables.Duty{Agent: agent, Case: in}
+		out.writes = append(out.writes, seat.Leave(tables.SeatLeft), duty.End(), tables.LoseJuror(in, d.Now()))
+		out.n++
+	}
+	return out, nil
+}

@@ -1,0 +1,59 @@
+// Package jury is how the network governs itself: whoever meets what should not
+// be there reports it, which opens a case, and a jury of volunteers decides. What
+// happens by the clock (draws, deadlines, what follows from a verdict) is
+// events/deadlines's.
+//
+// Reports of posts and of messages stand here beside the cases that they open,
+// and not with posts and messages: they are one thing with two paths.
+package jury
+
+import (
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+type cases struct{ *app.App }
+
+const day = 24 * time.Hour
+
+// New declares the group.
+func New(a *app.App) api.Group {
+	g := cases{a}
+	const topic = "jury"
+	return api.Group{
+		Name: "jury", Doc: "Reports, jurors and cases.",
+		Needs: api.Needs{Table: true, Secret: true},
+		Endpoints: []api.Endpoint{
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Topic: topic,
+				Doc:    "Report a post, a reply or a promo to the jury. It opens a case, or joins the one that is open; once for ever.",
+				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.Deleted},
+			}, g.reportPost, g.reported),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Topic: topic,
+				Doc:    "Report a message that you received. That message, and no other, becomes public evidence in a case.",
+				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen},
+			}, g.reportMessage, g.messageReported),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Topic: topic,
+				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin.",
+				Errors: []api.Code{api.OriginRequired},
+			}, g.volunteer, g.volunteered),
+			api.On(api.Endpoint{
+				Route: "GET /v1/me/duties", Auth: api.SigOrBearer("read"), Tool: "duties", Topic: topic,
+				Doc: "List the cases that wait for your vote. Each with its deadline, the oldest first.",
+			}, g.duties),
+			api.On(api.Endpoint{
+				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
+				Doc: "Read a case. Evidence and reasons at once; votes, jurors and the draw's seed when it is closed.",
+			}, g.read),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Topic: topic,
+				Doc:    "Vote on a case on whose jury you sit. Once; secret until the case is closed, public with its note from then on.",
+				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
+			}, g.vote, g.voted),
+		},
+	}
+}

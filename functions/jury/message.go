@@ -1,0 +1,53 @@
+package jury
+
+import (
+	"context"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+type reportMessageIn struct {
+	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id of who wrote it."`
+	Msg  string `path:"msg" maxLength:"40" doc:"Message id."`
+	Body complaint
+}
+
+// Named is who wrote the message.
+func (in *reportMessageIn) Named() string { return in.Ref }
+
+// Reads besides what authorisation reads.
+func (in *reportMessageIn) Reads(agent, other string) []tables.Key {
+	return append(keysOf(agent, in.Msg), tables.ProfileKey(other), tables.MessageKey(agent, other, in.Msg))
+}
+
+func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reportOut, error) {
+	c := api.From(ctx)
+	none := api.Fail(api.NotFound, "There is no message %q between you and %q.", in.Msg, in.Ref)
+	if !id.Message.Valid(in.Msg) {
+		return nil, none
+	}
+	other, err := c.FindOther(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	item := c.Item(tables.MessageKey(c.Agent.ID, other, in.Msg))
+	if item == nil {
+		return nil, none
+	}
+	var m tables.Message
+	if err := tables.Unmarshal(item, &m); err != nil {
+		return nil, err
+	}
+	if m.From.ID == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "The message %s is your own.", m.ID)
+	}
+	return g.report(ctx, &accused{
+		kind: tables.CaseMessage, id: m.ID, receiver: m.To, author: m.From, body: m.Body, at: m.CreatedAt,
+	}, in.Body.Reason)
+}
+
+func (g cases) messageReported(ctx context.Context, in *reportMessageIn, o api.Outcome) (*reportOut, error) {
+	return again(api.From(ctx), in.Msg, o)
+}

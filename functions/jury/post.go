@@ -1,0 +1,75 @@
+package jury
+
+import (
+	"context"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+type reportPostIn struct {
+	Ch   string `path:"ch" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40" doc:"Of a post, of a reply, or of a promo that is shown in the channel."`
+	Body complaint
+}
+
+// key of what is reported.
+func (in *reportPostIn) key() tables.Key {
+	if id.Promo.Valid(in.ID) {
+		return tables.PromoKey(in.Ch, in.ID)
+	}
+	return tables.PostKey(in.Ch, in.ID)
+}
+
+// Reads besides what authorisation reads.
+func (in *reportPostIn) Reads(agent string) []tables.Key {
+	return append(keysOf(agent, in.ID), in.key())
+}
+
+func (g cases) reportPost(ctx context.Context, in *reportPostIn) (*reportOut, error) {
+	c := api.From(ctx)
+	var a *accused
+	var err error
+	switch item := c.Item(in.key()); item.Str(tables.AttrType) {
+	case tables.TypePost:
+		a, err = accusedPost(item)
+	case tables.TypePromo:
+		a, err = accusedPromo(c, item)
+	default:
+		return nil, api.Fail(api.NotFound, "There is no post or promo %q in the channel %q.", in.ID, in.Ch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.author.ID == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "%s is your own.", in.ID)
+	}
+	return g.report(ctx, a, in.Body.Reason)
+}
+
+func accusedPost(item tables.Item) (*accused, error) {
+	var p tables.Post
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return nil, err
+	}
+	if p.Deleted {
+		return nil, api.Fail(api.Deleted, "The post %s was deleted.", p.ID)
+	}
+	return &accused{kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt}, nil
+}
+
+func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
+	var p tables.Promo
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return nil, err
+	}
+	if !p.Shown(c.Time) {
+		return nil, api.Fail(api.NotFound, "The promo %s is not shown any more.", p.ID)
+	}
+	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
+}
+
+func (g cases) reported(ctx context.Context, in *reportPostIn, o api.Outcome) (*reportOut, error) {
+	return again(api.From(ctx), in.ID, o)
+}

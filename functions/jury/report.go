@@ -1,0 +1,240 @@
+package jury
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/jury"
+	"agentsocial/tables"
+)
+
+const reasonMost = 500
+
+// complaint is what a report says, whatever it is about.
+type complaint struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"What is wrong with it. Public, but for who says it."`
+}
+
+type reportOut struct {
+	Target string  `json:"target" doc:"Id of what was reported."`
+	Case   *string `json:"case" doc:"The case that it opened or joined; null if it waits for other reports."`
+	Needed int64   `json:"needed" doc:"How many more reports reopen what a jury has let stand: by agents a day old, each with an origin of its own."`
+	api.Written
+}
+
+// accused is what is reported, as it was read.
+type accused struct {
+	kind     string
+	id       string
+	channel  string
+	receiver string // of a message
+	author   tables.Author
+	body     string
+	at       int64 // unix ms
+}
+
+// keysOf a report besides what is reported itself.
+func keysOf(agent, target string) []tables.Key {
+	return []tables.Key{tables.ReportedKey(target), tables.ReportKey(target, agent), tables.OriginKey(agent)}
+}
+
+// reportTries is how often a report gives way to others of the same thing.
+const reportTries = 12
+
+// report commits a report: it opens a case, joins the one that is open, or waits
+// for others after one that was overturned.
+func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOut, error) {
+	c := api.From(ctx)
+	if err := api.CheckText("reason", reason, reasonMost); err != nil {
+		return nil, err
+	}
+	if c.Item(tables.ReportKey(a.id, c.Agent.ID)) != nil {
+		return nil, alreadyReported(a.id, c.Item(tables.ReportKey(a.id, c.Agent.ID)))
+	}
+	known := c.Item(tables.ReportedKey(a.id))
+	for try := range reportTries {
+		p := &report{accused: a, by: c.Agent, reason: reason, now: c.Time, origin: c.Item(tables.OriginKey(c.Agent.ID)).Str("person")}
+		if err := tables.Unmarshal(known, &p.known); err != nil {
+			return nil, err
+		}
+		p.known.Target = a.id
+		writes, err := p.writes(g.Rand, g.Settings.Limits.ReportsDay)
+		if err != nil {
+			return nil, err
+		}
+		err = c.Commit(ctx, []string{p.opened, strconv.FormatInt(p.needed, 10)}, writes...)
+		var cancelled *tables.Cancelled
+		if err == nil {
+			return reportAnswer(c, a.id, p.opened, p.needed), nil
+		}
+		if !errors.As(err, &cancelled) {
+			return nil, err
+		}
+		switch r := cancelled.Reasons; {
+		case r[own].Failed:
+			return nil, alreadyReported(a.id, r[own].Old)
+		case r[daily].Failed:
+			return nil, api.Fail(api.RateLimited, "%d reports a day are the limit; days are UTC.", g.Settings.Limits.ReportsDay).At(c.Window(day).Add(day))
+		case r[target].Failed:
+			known = r[target].Old
+		case p.joins && r[seat].Failed:
+			return nil, api.Fail(api.SelfRefused, "You were drawn for the jury of %s: a verdict is how you say it.", p.opened)
+		default:
+			return nil, tables.ErrConflict
+		}
+		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
+	}
+	return nil, tables.ErrConflict
+}
+
+// Places of a report's writes.
+const (
+	own    = iota // that its agent reported it
+	target        // what is known of what is reported
+	daily         // how many of its agent's today
+	seat          // of one that joins: that its agent is no juror
+)
+
+// report is one on its way.
+type report struct {
+	*accused
+	by     *tables.Profile
+	origin string // person behind it; "" if none is known
+	reason string
+	now    time.Time
+	known  tables.Reported // as it was read; then as it will be
+
+	opened string // the case that it opens or joins; "" for neither
+	joins  bool
+	needed int64 // more reports
+}
+
+// writes of the report, and of what it causes.
+func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) {
+	own := &tables.Report{ID: id.Event.New(p.now, random), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
+	said := tables.Complaint{ID: own.ID, Reason: p.reason, At: own.At}
+	var follows []tables.Write
+	var err error
+	switch p.known.State {
+	case tables.CaseUpheld:
+		return nil, api.Fail(api.NotOpen, "A jury has decided about %s.", p.id).WithHint("See `GET /v1/cases/%s`.", p.known.Case)
+	case tables.CaseSeating:
+		follows = p.join(said)
+	case tables.CaseOverturned:
+		follows, err = p.again(said, random)
+	default: // it was not reported before, or nobody decided
+		follows, err = p.open(random, []string{p.by.ID}, said)
+	}
+	if err != nil {
+		return nil, err
+	}
+	own.Case = p.opened
+	p.known.Reports++
+	return append([]tables.Write{
+		own.Once(), p.known.Keep(), tables.Quota(p.by.ID, "report", p.now.Truncate(day), day, 1, perDay),
+	}, follows...), nil
+}
+
+// join adds the report to the case that is open. The first reporters count as
+// parties, and their reasons are shown.
+func (p *report) join(said tables.Complaint) []tables.Write {
+	p.opened, p.joins = p.known.Case, true
+	party := p.known.Reports < jury.PartiesMost
+	writes := []tables.Write{tables.NotSeated(p.opened, p.by.ID), tables.JoinCase(p.opened, p.by.ID, party)}
+	if party {
+		writes = append(writes, said.Put(p.opened))
+	}
+	return writes
+}
+
+// again reports what was overturned. If enough others did since, by agents that
+// are not new and not one person's, it opens another case with all of them.
+func (p *report) again(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
+	counts := p.origin != "" && p.now.UnixMilli()-p.by.CreatedAt >= jury.ReporterAge.Milliseconds()
+	for _, v := range p.known.Again {
+		other, _ := v.(tables.Map)
+		counts = counts && other["origin"] != p.origin
+	}
+	if counts {
+		if p.known.Again == nil {
+			p.known.Again = tables.Map{}
+		}
+		p.known.Again[p.by.ID] = tables.Map{"origin": p.origin, "id": said.ID, "reason": said.Reason, "at": said.At}
+	}
+	if p.needed = jury.ReopenReports - int64(len(p.known.Again)); p.needed > 0 {
+		return nil, nil
+	}
+	var by []string
+	var all []tables.Complaint
+	for agent, v := range p.known.Again {
+		m, _ := v.(tables.Map)
+		other := tables.Item(m)
+		by = append(by, agent)
+		all = append(all, tables.Complaint{ID: other.Str("id"), Reason: other.Str("reason"), At: other.Int("at")})
+	}
+	return p.open(random, by, all...)
+}
+
+// open opens a case: it commits to a seed, before anybody can know who will be
+// drawn, and waits for a sweep to draw.
+func (p *report) open(random io.Reader, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
+	seed := make([]byte, jury.SeedSize)
+	if _, err := io.ReadFull(random, seed); err != nil {
+		return nil, fmt.Errorf("jury: no randomness: %w", err)
+	}
+	sum := sha256.Sum256([]byte(p.body))
+	opened := &tables.Case{
+		ID: id.Case.New(p.now, random), Kind: p.kind, Target: p.id, Channel: p.channel, Receiver: p.receiver, Author: p.author,
+		State: tables.CaseSeating, Open: true, OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
+		Deadline: p.now.Add(jury.SeatingFor).UnixMilli(),
+		Reports:  int64(len(parties)), Parties: tables.NewSet(parties...), Seed: seed,
+	}
+	p.opened = opened.ID
+	p.known.Case, p.known.State, p.known.Reports, p.known.Again = opened.ID, tables.CaseSeating, opened.Reports-1, nil
+	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
+	writes := []tables.Write{opened.Begin(), evidence.Put(opened.ID)}
+	for _, s := range said {
+		writes = append(writes, s.Put(opened.ID))
+	}
+	return append(writes, opened.Mark()...), nil
+}
+
+func alreadyReported(target string, before tables.Item) error {
+	e := api.Fail(api.AlreadyReported, "You reported %s before.", target)
+	if in := before.Str("case"); in != "" {
+		e.Existing = map[string]string{"case": in}
+	}
+	return e
+}
+
+// again answers a report that was made before.
+func again(c *api.Call, target string, o api.Outcome) (*reportOut, error) {
+	if len(o.IDs) == 1 { // it opened none: "" leaves no word
+		o.IDs = []string{"", o.IDs[0]}
+	}
+	if len(o.IDs) != 2 {
+		return nil, errors.New("jury: the outcome of a report is not a case and a number")
+	}
+	needed, err := strconv.ParseInt(o.IDs[1], 10, 64)
+	return reportAnswer(c, target, o.IDs[0], needed), err
+}
+
+func reportAnswer(c *api.Call, target, opened string, needed int64) *reportOut {
+	if opened == "" {
+		return &reportOut{Target: target, Needed: needed, Written: c.Next(
+			api.Next{Do: "GET /docs/jury", Why: "how others reopen what a jury let stand"},
+		)}
+	}
+	return &reportOut{target, &opened, needed, c.Next(
+		api.Next{Do: "GET /v1/cases/" + opened, Why: "see what becomes of it", Tool: "read_case"},
+		api.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}},
+	)}
+}
