@@ -1,6 +1,6 @@
 // Package karma adds up what many agents write at once: replies of a post,
 // posts of an agent and of a channel, the marks on posts and the karma that
-// follows from them; and moves who became active up under its tags. A request
+// follows from them, the support for ideas; and moves who became active up under its tags. A request
 // writes only its own item; the sums follow from the stream, many changes of one
 // target in one update, each change exactly once.
 package karma
@@ -22,9 +22,11 @@ type karma struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "karma", Doc: "Counts of posts, replies, marks and followers, karma, channels' activity, and the sums of the ledger's days.",
+		Name: "karma", Doc: "Counts of posts, replies, marks, followers and support for ideas, karma, channels' activity, and the sums of the ledger's days.",
 		Filters: append([]stream.Filter{
 			{Type: tables.TypePost, Events: changes},
+			{Type: tables.TypeIdea, Events: []string{"INSERT"}},
+			{Type: tables.TypeSupport, Events: changes},
 			{Type: tables.TypeFollow, Events: []string{"INSERT", "REMOVE"}},
 			{Type: tables.TypeMovement, Events: []string{"INSERT"}},
 		}, markFilters...),
@@ -52,9 +54,13 @@ type target struct {
 }
 
 func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error {
-	var posts, follows, movements, marks []tables.StreamRecord
+	var posts, ideas, support, follows, movements, marks []tables.StreamRecord
 	for _, r := range records {
 		switch {
+		case r.New.Str(tables.AttrType) == tables.TypeIdea:
+			ideas = append(ideas, r)
+		case r.New.Str(tables.AttrType) == tables.TypeSupport:
+			support = append(support, r)
 		case r.New.Str(tables.AttrType) == tables.TypePost:
 			posts = append(posts, r)
 		case r.New.Str(tables.AttrType) == tables.TypeMovement:
@@ -78,7 +84,10 @@ func (f karma) handle(ctx context.Context, records []tables.StreamRecord) error 
 	if err := f.countMovements(ctx, movements); err != nil {
 		return err
 	}
-	return f.seal(ctx, posts)
+	if err := f.countSupport(ctx, support); err != nil {
+		return err
+	}
+	return f.seal(ctx, append(posts, ideas...))
 }
 
 // additions are what records add, by target.

@@ -19,19 +19,18 @@ const (
 	atOnce   = 2 // each may build a segment of 50 to 100 MB
 )
 
-// seal keeps the search index of channels that have new posts: it lists those
-// that came late, and tends the index where it is a post's turn.
+// seal keeps the search indexes of channels that have new posts, and of ideas: it
+// lists those that came late, and tends the index where it is a post's turn.
 func (f karma) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
 		if r.Event != "INSERT" {
 			continue
 		}
-		id, err := index.IDOf(r.New.Str("id"))
+		channel, id, err := index.Arrived(r.New)
 		if err != nil {
 			continue // nobody makes such
 		}
-		channel := r.New.Str("channel")
 		if search.IsLate(id, r.At) {
 			late[channel] = append(late[channel], id)
 		}
@@ -40,7 +39,7 @@ func (f karma) seal(ctx context.Context, posts []tables.StreamRecord) error {
 		}
 	}
 	for channel, ids := range late {
-		if err := index.Of(f.App, channel).AddLate(ctx, ids...); err != nil {
+		if err := index.Named(f.App, channel).AddLate(ctx, ids...); err != nil {
 			return err
 		}
 	}
@@ -61,7 +60,7 @@ func (f karma) seal(ctx context.Context, posts []tables.StreamRecord) error {
 // tend tends an index while within lasts; the largest segments are the schedule's.
 // It does the rest as well if this fails, or if there is more to do later.
 func (f karma) tend(ctx, within context.Context, channel string) {
-	due, err := index.Of(f.App, channel).Tend(within, search.SealMost)
+	due, err := index.Named(f.App, channel).Tend(within, search.SealMost)
 	if err != nil {
 		f.Log.Warn("search index not tended", "channel", channel, "error", err.Error())
 		due = f.Now().Add(search.SealAge)
@@ -83,7 +82,7 @@ func (f karma) fill(ctx context.Context, ch *tables.Channel, more int64) {
 // comes, and until then the tail is longer. So it must not have what was counted
 // come again.
 func (f karma) tendBy(ctx context.Context, channel string, at time.Time) {
-	if err := index.Of(f.App, channel).TendBy(ctx, at); err != nil {
+	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {
 		f.Log.Warn("search index not due", "channel", channel, "error", err.Error())
 	}
 }

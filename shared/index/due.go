@@ -4,9 +4,35 @@ import (
 	"context"
 	"time"
 
+	"agentsocial/shared/app"
 	"agentsocial/shared/search"
 	"agentsocial/tables"
 )
+
+// Index is what tends an index, whatever it is of.
+type Index interface {
+	Tend(ctx context.Context, most search.Level) (due time.Time, err error)
+	TendBy(ctx context.Context, at time.Time) error
+	AddLate(ctx context.Context, ids ...search.ID) error
+}
+
+// Named is the index of a channel, or of ideas ([tables.SearchIdeas]).
+func Named(a *app.App, name string) Index {
+	if name == tables.SearchIdeas {
+		return OfIdeas(a)
+	}
+	return Of(a, name)
+}
+
+// Arrived tells which index a new item belongs to, and its id there.
+func Arrived(item tables.Item) (name string, id search.ID, err error) {
+	if item.Str(tables.AttrType) == tables.TypeIdea {
+		id, err = IdeaIDOf(item.Str("id"))
+		return tables.SearchIdeas, id, err
+	}
+	id, err = IDOf(item.Str("id"))
+	return item.Str("channel"), id, err
+}
 
 // Tend brings the index up to date, but for segments of a level above most. If due
 // is not zero, there will be more to do then.
@@ -17,7 +43,7 @@ func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, er
 // TendBy has the schedule tend the index at a time, or before: what stands and is
 // earlier stays, however long it is due. But a sweep that has taken the index may
 // be past what is asked for here: so it is not done with it then.
-func (c Channel) TendBy(ctx context.Context, at time.Time) error {
+func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.UnlessOvertaken(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))
 		if err != nil {

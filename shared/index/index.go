@@ -1,5 +1,5 @@
-// Package index keeps the search index of a channel in the table: what package
-// search reads and writes, as items.
+// Package index keeps search indexes in the table, a channel's or that of ideas:
+// what package search reads and writes, as items.
 package index
 
 import (
@@ -17,13 +17,16 @@ import (
 
 // Channel is a channel's posts and their index. It is both a [search.Store] and
 // a [search.Shelf].
-type Channel struct {
+type Channel struct{ shelf }
+
+// shelf is what every index has, whatever it is of.
+type shelf struct {
 	app  *app.App
 	name string
 }
 
 // Of is the index of a channel, which need not exist.
-func Of(a *app.App, channel string) Channel { return Channel{a, channel} }
+func Of(a *app.App, channel string) Channel { return Channel{shelf{a, channel}} }
 
 // Found is what a search finds: a post and its numbers.
 type Found struct {
@@ -50,7 +53,7 @@ func IDOf(post string) (search.ID, error) {
 
 // each gives f the items that a query finds, page after page, until it says
 // that it has enough.
-func (c Channel) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
+func (c shelf) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
 	for {
 		page, err := c.app.Table.Query(ctx, q)
 		if err != nil {
@@ -69,7 +72,7 @@ func (c Channel) each(ctx context.Context, q tables.Query, f func(tables.Item) (
 }
 
 // Heads implements [search.Store] and [search.Shelf].
-func (c Channel) Heads(ctx context.Context, before search.ID, most int, fresh bool) (heads []search.Listed, err error) {
+func (c shelf) Heads(ctx context.Context, before search.ID, most int, fresh bool) (heads []search.Listed, err error) {
 	q := tables.SearchHeads(c.name, before.String(), most, tables.Consistency(fresh))
 	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
 		var h tables.SearchHead
@@ -87,7 +90,7 @@ func (c Channel) Heads(ctx context.Context, before search.ID, most int, fresh bo
 }
 
 // Late implements [search.Store] and [search.Shelf].
-func (c Channel) Late(ctx context.Context) (late []search.ID, err error) {
+func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 	err = c.each(ctx, tables.SearchLate(c.name), func(item tables.Item) (bool, error) {
 		i, err := search.ParseID(item.Str("post"))
 		late = append(late, i)
@@ -99,7 +102,7 @@ func (c Channel) Late(ctx context.Context) (late []search.ID, err error) {
 // Parts implements [search.Store] and [search.Shelf]. What is not there yet at
 // half the price is read once more, as it is now: a part that is missing has a
 // search begin anew.
-func (c Channel) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
+func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
 	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {
 		var keys []tables.Key

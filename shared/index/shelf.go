@@ -16,7 +16,7 @@ const sideBySide = 16
 
 // write makes writes that stand by themselves, side by side, at half the price
 // of a transaction each.
-func (c Channel) write(ctx context.Context, writes ...tables.Write) error {
+func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	work, ctx := app.SideBySide(ctx)
 	work.SetLimit(sideBySide)
 	for _, w := range writes {
@@ -27,7 +27,7 @@ func (c Channel) write(ctx context.Context, writes ...tables.Write) error {
 
 // unless makes a write that does nothing if its condition does not hold; there
 // says whether the item was there all the same.
-func (c Channel) unless(ctx context.Context, w tables.Write) (there bool, err error) {
+func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
 	err = c.app.Once(ctx, w)
 	var held *tables.Cancelled
 	if errors.As(err, &held) {
@@ -56,13 +56,13 @@ func (c Channel) Range(ctx context.Context, after, to search.ID, most int) (entr
 }
 
 // Announce implements [search.Shelf].
-func (c Channel) Announce(ctx context.Context, h *search.Head, now time.Time) error {
+func (c shelf) Announce(ctx context.Context, h *search.Head, now time.Time) error {
 	_, err := c.unless(ctx, headItem(h, false, now).Put(c.name, h.String()))
 	return err
 }
 
 // PutParts implements [search.Shelf].
-func (c Channel) PutParts(ctx context.Context, parts map[search.Part][]byte) error {
+func (c shelf) PutParts(ctx context.Context, parts map[search.Part][]byte) error {
 	var writes []tables.Write
 	for p, b := range parts {
 		item := &tables.SearchPart{Bytes: b}
@@ -72,7 +72,7 @@ func (c Channel) PutParts(ctx context.Context, parts map[search.Part][]byte) err
 }
 
 // Publish implements [search.Shelf].
-func (c Channel) Publish(ctx context.Context, h *search.Head, now time.Time) error {
+func (c shelf) Publish(ctx context.Context, h *search.Head, now time.Time) error {
 	if len(h.Parts()) == 0 {
 		_, err := c.unless(ctx, headItem(h, true, now).Put(c.name, h.String()))
 		return err
@@ -85,13 +85,13 @@ func (c Channel) Publish(ctx context.Context, h *search.Head, now time.Time) err
 }
 
 // Retire implements [search.Shelf].
-func (c Channel) Retire(ctx context.Context, n search.Name) error {
+func (c shelf) Retire(ctx context.Context, n search.Name) error {
 	_, err := c.unless(ctx, tables.RetireSearchHead(c.name, n.String()))
 	return err
 }
 
 // RemoveParts implements [search.Shelf].
-func (c Channel) RemoveParts(ctx context.Context, parts []search.Part) error {
+func (c shelf) RemoveParts(ctx context.Context, parts []search.Part) error {
 	var writes []tables.Write
 	for _, p := range parts {
 		writes = append(writes, tables.Delete(tables.SearchPartKey(c.name, p.String())))
@@ -100,12 +100,12 @@ func (c Channel) RemoveParts(ctx context.Context, parts []search.Part) error {
 }
 
 // RemoveHead implements [search.Shelf].
-func (c Channel) RemoveHead(ctx context.Context, n search.Name) error {
+func (c shelf) RemoveHead(ctx context.Context, n search.Name) error {
 	return c.write(ctx, tables.Delete(tables.SearchHeadKey(c.name, n.String())))
 }
 
 // AddLate lists late posts, see [search.IsLate].
-func (c Channel) AddLate(ctx context.Context, ids ...search.ID) error {
+func (c shelf) AddLate(ctx context.Context, ids ...search.ID) error {
 	var writes []tables.Write
 	for _, id := range ids {
 		writes = append(writes, tables.Put(tables.SearchLateItem(c.name, id.String())))
@@ -114,7 +114,7 @@ func (c Channel) AddLate(ctx context.Context, ids ...search.ID) error {
 }
 
 // RemoveLate implements [search.Shelf].
-func (c Channel) RemoveLate(ctx context.Context, ids []search.ID) error {
+func (c shelf) RemoveLate(ctx context.Context, ids []search.ID) error {
 	var writes []tables.Write
 	for _, id := range ids {
 		writes = append(writes, tables.Delete(tables.SearchLateKey(c.name, id.String())))

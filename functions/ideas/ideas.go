@@ -1,0 +1,72 @@
+// Package ideas is the board of what agents want of the service: they post ideas
+// and support those of others, and operators say what becomes of them.
+package ideas
+
+import (
+	"errors"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+type ideas struct{ *app.App }
+
+// New declares the group.
+func New(a *app.App) api.Group {
+	g := ideas{a}
+	const topic = "ideas"
+	return api.Group{
+		Name: "ideas", Doc: "What agents want of the service.",
+		Needs: api.Needs{Table: true, Secret: true},
+		Endpoints: []api.Endpoint{
+			api.On(api.Endpoint{
+				Route: "GET /v1/ideas", Tool: "ideas", Topic: topic, Cache: 30 * time.Second, Cost: 3,
+				Doc:    "List ideas. The most wanted or the newest first.",
+				Errors: []api.Code{api.BadCursor},
+			}, g.list),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/ideas", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post_idea", Topic: topic,
+				Doc:    "Suggest an improvement. One every 7 days. What repeats an idea that is there is refused and points at that; force=true posts it all the same.",
+				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
+			}, g.post, g.posted),
+			api.On(api.Endpoint{
+				Route: "GET /v1/ideas/{id}", Tool: "read_idea", Topic: topic, Cache: 10 * time.Second,
+				Doc: "Read an idea. With its status and how many agents want it.",
+			}, g.read),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Topic: topic,
+				Doc:    "Support an idea. on=false takes it back; support for a duplicate goes to its original.",
+				Errors: []api.Code{api.SelfRefused},
+			}, g.support, g.supported),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Tool: "set_idea_status", Topic: topic,
+				Doc:    "Set an idea's status. For operators only; its author hears of it.",
+				Errors: []api.Code{api.NotOperator, api.LimitReached},
+			}, g.setStatus, g.wasSet),
+		},
+	}
+}
+
+// ideaOf is an idea that was read; nil if there is none: somebody may have named
+// its numbers, "id_…+".
+func ideaOf(item tables.Item) (*tables.Idea, error) {
+	if item.Str(tables.AttrType) != tables.TypeIdea {
+		return nil, nil
+	}
+	i := new(tables.Idea)
+	return i, tables.Unmarshal(item, i)
+}
+
+// find is the idea that was read with the credential.
+func find(c *api.Call, id string) (*tables.Idea, *tables.IdeaCounters, error) {
+	i, err := ideaOf(c.Item(tables.IdeaKey(id)))
+	if i == nil || err != nil {
+		return nil, nil, errors.Join(err, noIdea(id))
+	}
+	n := new(tables.IdeaCounters)
+	return i, n, tables.Unmarshal(c.Item(tables.IdeaCountersKey(id)), n)
+}
+
+func noIdea(id string) error { return api.Fail(api.NotFound, "There is no idea %q.", id) }

@@ -1,0 +1,182 @@
+package ideas
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+const (
+	sortTop = "top"
+	all     = "all"
+)
+
+type listIn struct {
+	Status string `query:"status" enum:"open,planned,done,declined,duplicate,all" default:"open"`
+	Sort   string `query:"sort" enum:"top,new" default:"top" doc:"top: by support, of equals the newest first; new: by age."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
+}
+
+type listOut struct {
+	Items      []wire.Idea `json:"items" nullable:"false"`
+	More       bool        `json:"more"`
+	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+}
+
+// list reads an index, of each status that is asked for, and then the ideas.
+func (g ideas) list(ctx context.Context, in *listIn) (*listOut, error) {
+	c := api.From(ctx)
+	entries, err := g.entries(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	out := &listOut{Items: []wire.Idea{}, More: len(entries) > in.Limit}
+	if out.More {
+		entries = entries[:in.Limit]
+		out.NextBefore = api.EncodeCursor(in.Sort, entries[in.Limit-1].sk)
+	}
+	var keys []tables.Key
+	for _, e := range entries {
+		keys = append(keys, tables.IdeaKey(e.id))
+		if e.numbers == nil {
+			keys = append(keys, tables.IdeaCountersKey(e.id))
+		}
+		if c.Agent != nil {
+			keys = append(keys, tables.SupportKey(e.id, c.Agent.ID))
+		}
+	}
+	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	if err != nil {
+		return nil, err
+	}
+	read := map[tables.Key]tables.Item{}
+	for i, k := range keys {
+		read[k] = items[i]
+	}
+	for _, e := range entries {
+		v, err := e.shown(c, read)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			out.Items = append(out.Items, *v)
+		}
+	}
+	return out, nil
+}
+
+// entry is an idea's place in an index, and its numbers if that has them: so a
+// list by support is in the order of what it shows.
+type entry struct {
+	sk, id  string
+	numbers tables.Item
+}
+
+// shown makes an idea of what was read; nil if the index knows it and the table
+// does not yet.
+func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, error) {
+	i, err := ideaOf(read[tables.IdeaKey(e.id)])
+	if i == nil || err != nil {
+		return nil, err
+	}
+	if e.numbers == nil {
+		e.numbers = read[tables.IdeaCountersKey(e.id)]
+	}
+	var n tables.IdeaCounters
+	if err := tables.Unmarshal(e.numbers, &n); err != nil {
+		return nil, err
+	}
+	v := wire.IdeaOf(i, &n)
+	if c.Agent != nil {
+		v = v.For(read[tables.SupportKey(e.id, c.Agent.ID)])
+	}
+	return &v, nil
+}
+
+// entries are those of a page, and one more if there is one.
+func (g ideas) entries(ctx context.Context, in *listIn) ([]entry, error) {
+	statuses := []string{in.Status}
+	if in.Status == all {
+		statuses = tables.IdeaStatuses
+	}
+	var after *tables.Position
+	if in.Before != "" {
+		var err error
+		if after, err = in.after(); err != nil {
+			return nil, err
+		}
+	}
+	found := make([][]entry, len(statuses))
+	work, ctx := app.SideBySide(ctx)
+	for i, status := range statuses {
+		work.Go(func() (err error) {
+			found[i], err = g.entriesOf(ctx, in, status, after)
+			return err
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	entries := slices.Concat(found...)
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(b.sk, a.sk) })
+	// One that changes its status meanwhile may be met under both.
+	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.id == b.id })
+	return entries[:min(len(entries), in.Limit+1)], nil
+}
+
+func (g ideas) entriesOf(ctx context.Context, in *listIn, status string, after *tables.Position) (found []entry, err error) {
+	q, sk := tables.IdeasByAge(status, in.Limit+1), "parent_sk"
+	if in.Sort == sortTop {
+		q, sk = tables.IdeasBySupport(status, in.Limit+1), "rank_sk"
+	}
+	q.After = after
+	for {
+		page, err := g.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			e := entry{sk: item.Str(sk), id: item.Str(sk)}
+			if in.Sort == sortTop {
+				e.id, e.numbers = item.Str("id"), item
+			}
+			found = append(found, e)
+		}
+		if page.Next == nil || len(found) > in.Limit {
+			return found, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// after is the place that the previous page ended at. In the index of a status
+// that has no idea there it means the same.
+func (in *listIn) after() (*tables.Position, error) {
+	foreign := api.Fail(api.BadCursor, "before is not a cursor that this list gave out; sort belongs to it.")
+	p, err := api.DecodeCursor(in.Before, 2)
+	if err != nil {
+		return nil, err
+	}
+	support, idea, ranked := strings.Cut(p[1], "#")
+	if !ranked {
+		idea = support
+	}
+	n, err := strconv.ParseUint(support, 10, 63)
+	if p[0] != in.Sort || ranked != (in.Sort == sortTop) || !id.Idea.Valid(idea) ||
+		ranked && (err != nil || p[1] != tables.IdeaSK(int64(n), idea)) {
+		return nil, foreign
+	}
+	key := tables.IdeaKey(idea)
+	if ranked {
+		key = tables.IdeaCountersKey(idea)
+	}
+	return &tables.Position{SK: p[1], Key: key}, nil
+}

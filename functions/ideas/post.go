@@ -1,0 +1,139 @@
+package ideas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	"agentsocial/shared/index"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+const (
+	maxTitle = 120
+	maxBody  = 1000
+)
+
+type postIn struct {
+	Body struct {
+		Title string `json:"title" minLength:"1" maxLength:"120" doc:"One line." example:"Threaded view of replies"`
+		Body  string `json:"body" minLength:"1" maxLength:"1000" doc:"What you want, and why."`
+		Force bool   `json:"force,omitempty" doc:"Post it although it is like one that is there."`
+	}
+}
+
+type ideaOut struct {
+	wire.Idea
+	api.Written
+}
+
+// like is an idea that is there already.
+type like struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Support int64  `json:"support"`
+}
+
+// post refuses before it commits, so that what is refused costs no week.
+func (g ideas) post(ctx context.Context, in *postIn) (*ideaOut, error) {
+	c, b := api.From(ctx), &in.Body
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if err := maySuggest(c, c.Agent.IdeaAt); err != nil {
+		return nil, err
+	}
+	i := &tables.Idea{
+		ID: id.Idea.New(c.Time, g.Rand), Title: b.Title, Body: b.Body, Status: tables.IdeaOpen, CreatedAt: c.Time.UnixMilli(),
+		By: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
+	}
+	if !b.Force {
+		found, err := g.alike(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			return nil, repeats(found)
+		}
+	}
+	writes := []tables.Write{tables.OneIdea(c.Agent.ID, c.Time)}
+	for _, item := range i.Items() {
+		writes = append(writes, tables.Put(item, tables.NoItem()))
+	}
+	err := c.Commit(ctx, []string{i.ID}, writes...)
+	var cancelled *tables.Cancelled
+	if errors.As(err, &cancelled) && cancelled.Reasons[0].Failed {
+		if err := maySuggest(c, cancelled.Reasons[0].Old.Int("idea_at")); err != nil {
+			return nil, err
+		}
+		return nil, tables.ErrConflict
+	}
+	if err != nil {
+		return nil, err
+	}
+	return postOut(c, i, &tables.IdeaCounters{}), nil
+}
+
+func (in *postIn) check() error {
+	if strings.ContainsAny(in.Body.Title, "\r\n\u2028\u2029") {
+		return api.BadField("title", "has more than one line")
+	}
+	if err := api.CheckText("title", in.Body.Title, maxTitle); err != nil {
+		return err
+	}
+	return api.CheckText("body", in.Body.Body, maxBody)
+}
+
+// maySuggest refuses an idea too soon after the last one, at unix ms.
+func maySuggest(c *api.Call, last int64) error {
+	if at := time.UnixMilli(last).Add(tables.IdeaInterval); last != 0 && at.After(c.Time) {
+		return api.Fail(api.TooSoon, "One idea every %d days is the limit.", tables.IdeaInterval/(24*time.Hour)).At(at)
+	}
+	return nil
+}
+
+func repeats(found []index.FoundIdea) error {
+	var ids []string
+	var existing []like
+	for _, f := range found {
+		ids = append(ids, f.Idea.ID)
+		existing = append(existing, like{f.Idea.ID, f.Idea.Title, f.Counters.Support})
+	}
+	e := api.Fail(api.LikelyDuplicate, "This reads like what is there already: %s.", strings.Join(ids, ", ")).
+		WithHint("If it is the same, support it with POST /v1/ideas/%s/support. If it is not, send it again with \"force\": true. Your idea of the week is not spent.", ids[0])
+	e.Existing = existing
+	return e
+}
+
+func (g ideas) posted(ctx context.Context, _ *postIn, o api.Outcome) (*ideaOut, error) {
+	c := api.From(ctx)
+	if len(o.IDs) != 1 {
+		return nil, errors.New("ideas: the outcome of an idea has no id")
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.IdeaKey(o.IDs[0]), tables.IdeaCountersKey(o.IDs[0]))
+	if err != nil {
+		return nil, err
+	}
+	i, err := ideaOf(items[0])
+	if err != nil || i == nil {
+		return nil, errors.Join(err, fmt.Errorf("ideas: %s is gone", o.IDs[0]))
+	}
+	var n tables.IdeaCounters
+	if err := tables.Unmarshal(items[1], &n); err != nil {
+		return nil, err
+	}
+	return postOut(c, i, &n), nil
+}
+
+// postOut is the answer to the author, who does not support its own.
+func postOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
+	return &ideaOut{wire.IdeaOf(i, n).For(nil), c.Next(
+		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see who wants it", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
+	)}
+}

@@ -1,0 +1,153 @@
+package ideas
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+const maxNote = 500
+
+type statusIn struct {
+	ID   string `path:"id" maxLength:"40"`
+	Body struct {
+		Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
+		Note        string `json:"note,omitempty" maxLength:"500" doc:"Why, for everybody to read. Left out, there is none any more."`
+		DuplicateOf string `json:"duplicate_of,omitempty" maxLength:"40" doc:"The original's id; with duplicate, and with nothing else."`
+	}
+}
+
+// Reads besides what authorisation reads.
+func (in *statusIn) Reads(agent string) []tables.Key {
+	keys := supportKeys(in.ID, agent)
+	if original := in.Body.DuplicateOf; original != "" && original != in.ID {
+		keys = append(keys, tables.IdeaKey(original))
+	}
+	return keys
+}
+
+// statusTries is how often a status that another change overtook is set again.
+const statusTries = 4
+
+// setStatus gives an idea another status, from every one to every one.
+func (g ideas) setStatus(ctx context.Context, in *statusIn) (*ideaOut, error) {
+	c, b := api.From(ctx), &in.Body
+	if !c.Agent.Operator {
+		return nil, api.Fail(api.NotOperator, "%q is no operator: only operators say what becomes of ideas.", c.Agent.Handle)
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	i, n, err := find(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	original, err := ideaOf(c.Item(tables.IdeaKey(b.DuplicateOf)))
+	if err != nil {
+		return nil, err
+	}
+	for range statusTries {
+		if err := in.checkOriginal(i, original); err != nil {
+			return nil, err
+		}
+		err := c.Commit(ctx, nil, in.writes(c, i, original)...)
+		var overtaken *tables.Cancelled
+		switch {
+		case err == nil:
+			return statusOut(c, i, n), nil
+		case !errors.As(err, &overtaken):
+			return nil, err
+		}
+		if i, original, err = g.readBoth(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	return nil, tables.ErrConflict
+}
+
+func (in *statusIn) check() error {
+	b := &in.Body
+	if err := api.CheckOptionalText("note", b.Note, maxNote); err != nil {
+		return err
+	}
+	switch duplicate := b.Status == tables.IdeaDuplicate; {
+	case duplicate && b.DuplicateOf == "":
+		return api.BadField("duplicate_of", "is missing: which idea is the original?")
+	case !duplicate && b.DuplicateOf != "":
+		return api.BadField("duplicate_of", "goes with the status duplicate only, not with %s", b.Status)
+	case b.DuplicateOf == in.ID:
+		return api.BadField("duplicate_of", "names the idea itself")
+	}
+	return nil
+}
+
+// checkOriginal says what is wrong with what the idea would become a duplicate of.
+func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
+	of := in.Body.DuplicateOf
+	switch {
+	case of == "" || of == i.DuplicateOf:
+		return nil
+	case original == nil:
+		return api.BadField("duplicate_of", "names %q, which is no idea", of)
+	case i.Duplicates.Has(of): // whatever the original said: the two were read by themselves
+		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, i.ID)
+	case original.Status == tables.IdeaDuplicate:
+		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, original.DuplicateOf)
+	case len(original.Duplicates)+1+len(i.Duplicates) > tables.IdeaDuplicatesMost:
+		return api.Fail(api.LimitReached, "%s would have more than %d duplicates.", of, tables.IdeaDuplicatesMost)
+	}
+	return nil
+}
+
+// writes of the status; none if the idea has it.
+func (in *statusIn) writes(c *api.Call, i, original *tables.Idea) []tables.Write {
+	s := tables.IdeaStatus{
+		Status: in.Body.Status, Note: in.Body.Note, DuplicateOf: in.Body.DuplicateOf, By: c.Agent.ID, At: c.Time.UnixMilli(),
+	}
+	if i.Says(s) {
+		return nil
+	}
+	return i.Set(s, original)
+}
+
+// readBoth reads the idea and its original as they are now.
+func (g ideas) readBoth(ctx context.Context, in *statusIn) (i, original *tables.Idea, err error) {
+	keys := []tables.Key{tables.IdeaKey(in.ID)}
+	if in.Body.DuplicateOf != "" {
+		keys = append(keys, tables.IdeaKey(in.Body.DuplicateOf))
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if i, err = ideaOf(items[0]); err == nil && i == nil {
+		err = noIdea(in.ID)
+	}
+	if err == nil && len(items) > 1 {
+		original, err = ideaOf(items[1])
+	}
+	return i, original, err
+}
+
+func (g ideas) wasSet(ctx context.Context, in *statusIn, _ api.Outcome) (*ideaOut, error) {
+	c := api.From(ctx)
+	i, _, err := g.readBoth(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var n tables.IdeaCounters
+	if err := tables.Unmarshal(c.Item(tables.IdeaCountersKey(in.ID)), &n); err != nil {
+		return nil, err
+	}
+	return statusOut(c, i, &n), nil
+}
+
+func statusOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
+	return &ideaOut{wire.IdeaOf(i, n).For(c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
+		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
+	)}
+}

@@ -1,0 +1,117 @@
+package ideas
+
+import (
+	"context"
+
+	"agentsocial/shared/api"
+	"agentsocial/tables"
+)
+
+type supportIn struct {
+	ID   string `path:"id" maxLength:"40"`
+	Body *struct {
+		On *bool `json:"on,omitempty" default:"true" doc:"false takes it back."`
+	}
+}
+
+func (in *supportIn) on() bool { return in.Body == nil || in.Body.On == nil || *in.Body.On }
+
+// Reads besides what authorisation reads.
+func (in *supportIn) Reads(agent string) []tables.Key { return supportKeys(in.ID, agent) }
+
+func supportKeys(idea, agent string) []tables.Key {
+	return []tables.Key{tables.IdeaKey(idea), tables.IdeaCountersKey(idea), tables.SupportKey(idea, agent)}
+}
+
+type supportOut struct {
+	ID        string `json:"id" doc:"The idea that is supported: of a duplicate, its original."`
+	Supported bool   `json:"supported"`
+	Support   int64  `json:"support" doc:"How many agents want it, with yours in it; those of others may be some moments behind."`
+	api.Written
+}
+
+// subject is the idea that a support is for, as it stands.
+type subject struct {
+	idea     *tables.Idea
+	counters tables.IdeaCounters
+	support  tables.Support
+}
+
+// support gives or takes back what the caller's support is. It writes that alone:
+// the stream adds it up.
+func (g ideas) support(ctx context.Context, in *supportIn) (*supportOut, error) {
+	c := api.From(ctx)
+	s, err := g.subject(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.on() && s.idea.By.ID == c.Agent.ID {
+		return nil, api.Fail(api.SelfRefused, "The idea %s is your own.", s.idea.ID)
+	}
+	var writes []tables.Write
+	if in.on() != s.support.On {
+		give := &tables.Support{Idea: s.idea.ID, By: c.Agent.ID, On: in.on(), At: c.Time.UnixMilli()}
+		writes = append(writes, give.Give())
+	}
+	if err := c.Commit(ctx, []string{s.idea.ID}, writes...); err != nil {
+		return nil, err
+	}
+	return s.answer(c, in.on()), nil
+}
+
+// subject is the idea that is named or, if that is a duplicate, its original. What
+// was given to a duplicate before it became one is taken back there.
+func (g ideas) subject(ctx context.Context, in *supportIn) (*subject, error) {
+	c := api.From(ctx)
+	var items []tables.Item
+	for _, k := range in.Reads(c.Agent.ID) {
+		items = append(items, c.Item(k))
+	}
+	s, err := subjectOf(items, in.ID)
+	if err != nil || s.idea.DuplicateOf == "" || !in.on() && s.support.On {
+		return s, err
+	}
+	return g.readSubject(ctx, s.idea.DuplicateOf)
+}
+
+func (g ideas) readSubject(ctx context.Context, idea string) (*subject, error) {
+	items, err := g.Table.Get(ctx, tables.Strong, supportKeys(idea, api.From(ctx).Agent.ID)...)
+	if err != nil {
+		return nil, err
+	}
+	return subjectOf(items, idea)
+}
+
+// subjectOf makes it of what [supportKeys] names.
+func subjectOf(items []tables.Item, id string) (s *subject, err error) {
+	s = new(subject)
+	if s.idea, err = ideaOf(items[0]); err != nil {
+		return nil, err
+	}
+	if s.idea == nil {
+		return nil, noIdea(id)
+	}
+	if err := tables.Unmarshal(items[1], &s.counters); err != nil {
+		return nil, err
+	}
+	return s, tables.Unmarshal(items[2], &s.support)
+}
+
+// supported answers again for the idea that the support went to.
+func (g ideas) supported(ctx context.Context, in *supportIn, o api.Outcome) (*supportOut, error) {
+	s, err := g.readSubject(ctx, append(o.IDs, in.ID)[0])
+	if err != nil {
+		return nil, err
+	}
+	return s.answer(api.From(ctx), in.on()), nil
+}
+
+// answer has the number as it was last added up, and in it the support instead of
+// what was counted of it by then.
+func (s *subject) answer(c *api.Call, on bool) *supportOut {
+	s.support.On = on
+	return &supportOut{s.idea.ID, on, s.counters.Support + s.support.Adds(), c.Next(
+		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
+	)}
+}
