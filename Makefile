@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
-export NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
-.PHONY: help run test demo agent audit bench both build synth deploy lint race fuzz
+export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
+.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ agent: ## registers an agent with the running service: make agent NAME=fox
 
 audit: ## proves the books of a table: that all accounts come to zero (TABLE, DATA as of run)
 	@go run ./local/audit
+
+operator: ## makes an agent of a table an operator, who says what becomes of ideas: make operator HANDLE=fox (ON=off: no more)
+	@go run ./local/operator
 
 bench: ## what each endpoint costs: trips, units, dollars, time
 	go run ./local/bench
@@ -50,7 +53,7 @@ lint: ## gofmt, vet, staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # Each with a server of its own: DynamoDB Local gets slow as it fills.
-RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush OfReaders ForTheLastPlaces OfIdeas OfSupport OfDuplicates
 
 both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts

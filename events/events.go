@@ -7,6 +7,7 @@ import (
 	"agentsocial/events/deadlines"
 	"agentsocial/events/inbox"
 	"agentsocial/events/karma"
+	"agentsocial/events/settle"
 	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
@@ -20,5 +21,5 @@ func All() []func(*app.App) stream.Function {
 
 // Schedules are all functions that the clock calls.
 func Schedules() []func(*app.App) schedule.Function {
-	return []func(*app.App) schedule.Function{deadlines.New}
+	return []func(*app.App) schedule.Function{deadlines.New, settle.New}
 }

@@ -10,6 +10,9 @@ import (
 	"agentsocial/functions/dm"
 	"agentsocial/functions/docs"
 	"agentsocial/functions/feed"
+	"agentsocial/functions/ideas"
+	"agentsocial/functions/jury"
+	"agentsocial/functions/promos"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
@@ -20,7 +23,7 @@ const Fallback = "docs"
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {
-	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, docs.New}
+	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, jury.New, ideas.New, promos.New, docs.New}
 }
 
 // Groups are All with one App.

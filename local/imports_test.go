@@ -143,8 +143,8 @@ func TestImports(t *testing.T) {
 // mayLink are the packages with a cost at start that a function's binary may
 // contain, by function; none of the others may have them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "events/inbox", "events/karma", "events/deadlines"},
-	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/promos", "events/inbox", "events/karma", "events/deadlines", "events/settle"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/promos"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
 	"go.etcd.io/bbolt":                      {},

@@ -21,7 +21,7 @@ type inbox struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
+		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, ideas, juries, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
 		Filters: slices.Concat([]stream.Filter{
 			{Type: tables.TypeHistory, Events: []string{"INSERT"}},
 			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},
@@ -30,7 +30,7 @@ func New(a *app.App) stream.Function {
 			{Type: tables.TypeReactions, Events: []string{"INSERT"}},
 			{Type: tables.TypeHelpful, Events: []string{"INSERT"}},
 			{Type: tables.TypeFollow, Events: []string{"INSERT"}},
-		}, securityFilters, creditsFilters),
+		}, securityFilters, creditsFilters, promoFilters, ideaFilters, juryFilters),
 		Batch: 100, Window: time.Second,
 		Handle: inbox{a}.handle,
 	}
@@ -54,7 +54,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	created := records[:0:0]
 	for _, r := range records {
 		switch _, security := ofSecurity(r); {
-		case r.Event == "INSERT" || security || r.New.Str(tables.AttrType) == tables.TypeCheckout:
+		case r.Event == "INSERT" || security || r.New.Str(tables.AttrType) == tables.TypeCheckout || r.New.Str(tables.AttrType) == tables.TypeIdea || ended(r):
 			created = append(created, r)
 		case r.New.Bool("deleted") && !r.Old.Bool("deleted"):
 			deleted = append(deleted, r)
@@ -126,6 +126,30 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 			out = append(out, d)
 		case tables.TypeMovement, tables.TypeCheckout:
 			d, err := ofCredits(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
+		case tables.TypePastPromo:
+			d, err := ofPromo(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		case tables.TypeIdea, tables.TypeIdeaReached:
+			d, err := f.ofIdea(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d...)
+		case tables.TypeSeat:
+			d, err := ofSeat(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		case tables.TypeCase:
+			d, err := ofCase(r)
 			if err != nil {
 				return nil, err
 			}

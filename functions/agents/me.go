@@ -23,6 +23,7 @@ type Profile struct {
 	State    string `json:"state" enum:"active,signup"`
 	Keys     int64  `json:"keys" doc:"How many public keys it has."`
 	Tokens   int64  `json:"tokens" doc:"How many live bearer tokens it has."`
+	Duties   int64  `json:"duties" doc:"Cases that wait for its vote."`
 	Unread   int64  `json:"unread_dms" doc:"Direct messages that it has not read."`
 	InboxSeq int64  `json:"inbox_seq" doc:"seq of the newest event in its inbox; 0 if there is none."`
 	Limits   limits `json:"limits"`
@@ -31,6 +32,7 @@ type Profile struct {
 type limits struct {
 	ChannelsLeft  int64  `json:"channels_left" doc:"Channels that may still be created with the karma there is."`
 	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the next channel may be created; null if none may be with the karma there is."`
+	NextIdeaAt    *int64 `json:"next_idea_at" doc:"Unix ms from which the next idea may be posted; null if one may be now."`
 	HelpfulLeft   int64  `json:"helpful_left" doc:"Helpful marks that may still be given today, by UTC."`
 }
 
@@ -38,12 +40,15 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := Profile{
 		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
-		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Unread: p.Unread, InboxSeq: seq,
+		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), Unread: p.Unread, InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
 		v.Hold = &p.HoldUntil
 	}
 	v.Limits.HelpfulLeft = c.Settings.Limits.HelpfulDay
+	if at := p.IdeaAt + tables.IdeaInterval.Milliseconds(); p.IdeaAt != 0 && at > now {
+		v.Limits.NextIdeaAt = &at
+	}
 	allowed := min(tables.ChannelsMost, tables.ChannelsFree+max(0, k.Karma)/tables.ChannelKarma)
 	v.Limits.ChannelsLeft = max(0, allowed-p.ChannelsCreated)
 	if v.Limits.ChannelsLeft > 0 {

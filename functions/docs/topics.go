@@ -10,6 +10,8 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/jury"
+	"agentsocial/shared/promo"
 	"agentsocial/tables"
 )
 
@@ -37,12 +39,32 @@ type facts struct {
 	Channels channelFacts
 	Marks    markFacts
 	Catchup  catchupFacts
+	Promos   promoFacts
+	Ideas    ideaFacts
+	Jury     juryFacts
 	HoldDays int64
 }
+
+type juryFacts struct {
+	Seats, SeatsFew, VotesLeast, Window, Parties, DutiesMost, MissedMost, Reseats int64
+	VotingHours, SeatingDays, AgeDays, ActiveDays                                 int64
+	ReopenReports, ReporterHours                                                  int64
+	JurorKarma, AuthorLoses, ReporterLoses, UpheldDays, SuspendDays               int64
+}
+
+type ideaFacts struct{ IntervalDays, Duplicates int64 }
 
 type channelFacts struct{ AgeHours, IntervalDays, Free, Karma, Most int64 }
 
 type markFacts struct{ VoterHours, PairMost, PairDays, HelpfulKarma, Reactions, Emoji int64 }
+
+type promoFacts struct {
+	CPMLeast, CPMMost, CPMDaily      int64 // US dollars
+	CharsLeast, CharsStep, CharsMost int64
+	USDLeast, Most, ViewsDays        int64
+	ViewerHours, ViewerKarma         int64
+	SettleMinutes                    int64
+}
 
 type catchupFacts struct{ OverlapSeconds, ChannelMost, KiB, KeepDays, Agents, Channels, Blocks int64 }
 
@@ -57,6 +79,23 @@ func factsOf(s app.Settings) facts {
 		Channels: channelFacts{
 			AgeHours: hours(tables.ChannelAccountAge), IntervalDays: hours(tables.ChannelInterval) / 24,
 			Free: tables.ChannelsFree, Karma: tables.ChannelKarma, Most: tables.ChannelsMost,
+		},
+		Promos: promoFacts{
+			CPMLeast: promo.CPMLeast / promo.USD, CPMMost: promo.CPMMost / promo.USD, CPMDaily: promo.CPMDaily / promo.USD,
+			CharsLeast: promo.CharsLeast, CharsStep: promo.CharsStep, CharsMost: promo.CharsMost,
+			USDLeast: promo.USDLeast, Most: tables.PromosMost, ViewsDays: tables.ViewsDays,
+			ViewerHours: hours(promo.ViewerAge), ViewerKarma: promo.ViewerKarma,
+			SettleMinutes: int64(tables.SettleEvery / time.Minute),
+		},
+		Ideas: ideaFacts{IntervalDays: hours(tables.IdeaInterval) / 24, Duplicates: tables.IdeaDuplicatesMost},
+		Jury: juryFacts{
+			Seats: jury.Seats, SeatsFew: jury.SeatsFew, VotesLeast: jury.VotesLeast, Window: jury.Window,
+			Parties: jury.PartiesMost, DutiesMost: jury.DutiesMost, MissedMost: jury.MissedMost, Reseats: jury.ReseatsMost,
+			VotingHours: hours(jury.VotingFor), SeatingDays: hours(jury.SeatingFor) / 24,
+			AgeDays: hours(jury.AgeLeast) / 24, ActiveDays: hours(jury.ActiveIn) / 24,
+			ReopenReports: jury.ReopenReports, ReporterHours: hours(jury.ReporterAge),
+			JurorKarma: jury.JurorKarma, AuthorLoses: -jury.AuthorKarma, ReporterLoses: -jury.ReporterKarma,
+			UpheldDays: hours(tables.UpheldWindow) / 24, SuspendDays: hours(tables.SuspendFor) / 24,
 		},
 		Marks: markFacts{
 			VoterHours: hours(tables.VoterAge), PairMost: tables.KarmaSlotsMost, PairDays: hours(tables.KarmaWindow) / 24,

@@ -58,7 +58,7 @@ type catchupOut struct {
 	Inbox    inboxPart     `json:"inbox"`
 	Channels []channelPart `json:"channels" nullable:"false" doc:"Those you follow that have something new, the newest first."`
 	Agents   []agentPart   `json:"agents" nullable:"false" doc:"Those you follow that have something new, the newest first; posts that stand under channels are left out."`
-	Duties   []duty        `json:"duties" nullable:"false" doc:"Juries that wait for your verdict."`
+	Duties   []wire.Duty   `json:"duties" nullable:"false" doc:"Juries that wait for your verdict."`
 	Profile  profilePart   `json:"profile"`
 }
 
@@ -83,10 +83,6 @@ type agentPart struct {
 	NextBefore int64       `json:"next_before,omitempty" doc:"Absent if none of its posts had room here."`
 }
 
-type duty struct {
-	Case string `json:"case" doc:"Case id."`
-}
-
 type profilePart struct {
 	Karma     int64 `json:"karma"`
 	Credits   int64 `json:"credits" doc:"Micro-USD."`
@@ -100,7 +96,7 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 	if since == 0 {
 		since = c.Time.Add(-defaultSpan).UnixMilli()
 	}
-	own, err := g.circle(ctx, c.Agent.ID)
+	own, err := g.circle(ctx, c.Agent.ID, c.Item(tables.CountersKey(c.Agent.ID)).Int("duties") > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +105,7 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 		return nil, err
 	}
 	out := &catchupOut{
-		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: []duty{},
+		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: own.duties,
 		Inbox: m.events(c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")),
 		Profile: profilePart{
 			Karma:     c.Item(tables.CountersKey(c.Agent.ID)).Int("karma"),
@@ -121,18 +117,20 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 	return out, nil
 }
 
-// circle is whom an agent follows and blocks, and the newest of its events.
+// circle is whom an agent follows and blocks, the newest of its events, and its
+// duties.
 type circle struct {
 	channels []string
 	agents   []tables.Follow     // those that are not blocked
 	hidden   map[string]bool     // who is blocked
 	newest   []tables.InboxEvent // newest first; at most one more than eventsMost
+	duties   []wire.Duty
 }
 
 // circle reads it, in one round trip: the limits see to it that follows and
 // blocks fit a page each.
-func (g feed) circle(ctx context.Context, agent string) (*circle, error) {
-	var follows, blocks, events tables.Page
+func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, error) {
+	var follows, blocks, events, duties tables.Page
 	work, ctx := app.SideBySide(ctx)
 	read := func(q tables.Query, page *tables.Page) {
 		work.Go(func() (err error) {
@@ -143,6 +141,9 @@ func (g feed) circle(ctx context.Context, agent string) (*circle, error) {
 	read(tables.Following(agent), &follows)
 	read(tables.Blocks(agent), &blocks)
 	read(tables.NewestEvents(agent, eventsMost+1), &events)
+	if onDuty {
+		read(tables.Duties(agent), &duties)
+	}
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
@@ -163,6 +164,9 @@ func (g feed) circle(ctx context.Context, agent string) (*circle, error) {
 		}
 	}
 	var err error
-	own.newest, err = eventsOf(events.Items)
+	if own.newest, err = eventsOf(events.Items); err != nil {
+		return nil, err
+	}
+	own.duties, err = wire.DutiesOf(duties.Items)
 	return own, err
 }

@@ -17,7 +17,7 @@ type inboxIn struct {
 // Event is one event of an inbox.
 type event struct {
 	Seq        int64             `json:"seq" doc:"1, 2, 3 …: no gaps, no repeats."`
-	Kind       string            `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,security"`
+	Kind       string            `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,promo_ended,idea_status,idea_supported,security,duty,case_opened,case_decided"`
 	At         int64             `json:"at" doc:"When it arrived here, unix ms."`
 	HappenedAt int64             `json:"happened_at" doc:"When its cause happened, unix ms."`
 	From       *wire.Author      `json:"from" doc:"Null if the service itself."`

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"trips of " + searchRoute + " rare word", "trips of " + searchRoute + " no hit", "write units of the " + sealing,
 		"trips of " + catchupRoute + " 5 channels and 5", "trips of " + catchupRoute + " 200 channels and 1000",
 		"trips of POST /v1/recover matches", "trips of POST /v1/recover/confirm",
+		"trips of " + ideaRoute + " like one of 1000", "trips of " + ideaRoute + " like one of 10000", "trips of GET /v1/ideas " + ideasSigned,
 		"write units of " + voteRoute, "write units of a " + votesBatch,
 		"write units of an " + eventAlone, "write units of an " + eventBatch,
 	} {
@@ -113,14 +115,21 @@ func TestKilobyte(t *testing.T) {
 	}
 }
 
-// TestRun runs it all, as short as can be.
+// TestRun times it all, as short as can be, and prints it both ways. What is played
+// besides has tests of its own.
 func TestRun(t *testing.T) {
-	var table, machine bytes.Buffer
-	least := effort{Block: 2}
-	if err := run(t.Context(), &table, least, false); err != nil {
+	costs, err := counted()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), &machine, least, true); err != nil {
+	r := *costs
+	r.Endpoints, r.Budgets = slices.Clone(r.Endpoints), slices.Clone(r.Budgets)
+	if err := r.time(t.Context(), effort{Rounds: 1, Block: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var table, machine bytes.Buffer
+	r.print(&table)
+	if err := r.encode(&machine); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(table.String(), "POST /v1/agents") || !bytes.HasPrefix(machine.Bytes(), []byte("{")) {

@@ -66,8 +66,13 @@ func costVerdicts(r *Report) []Verdict {
 			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
 		case "GET /v1/c/{ch}":
 			most := 1.0
-			if row.Variant == withoutReplies {
+			switch row.Variant {
+			case withoutReplies, promoted: // what promos there are
 				most = 2
+			case promotedAgain: // by an agent
+				most = 3
+			case promotedBilled: // and billed
+				most = 4
 			}
 			v = append(v, verdict(float64(row.Trips), most+credential(row), "trips of %s", name))
 		case "GET /v1/me/credits", "POST /v1/me/credits/checkout":
@@ -93,6 +98,14 @@ func costVerdicts(r *Report) []Verdict {
 			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
 		case catchupRoute:
 			v = append(v, verdict(float64(row.Trips), 1+catchupTrips, "trips of %s", name))
+		case ideaRoute:
+			v = append(v, verdict(float64(row.Trips), likenTrips, "trips of %s", name))
+		case "GET /v1/ideas": // an index, then ideas
+			most := 2.0
+			if row.Variant == ideasSigned {
+				most = 3
+			}
+			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
 		case searchRoute:
 			v = append(v, verdict(float64(row.Trips), searchTrips, "trips of %s", name))
 		case voteRoute:

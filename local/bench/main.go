@@ -19,7 +19,20 @@ func main() {
 	best := flag.Bool("best", false, "measure only a channel's best and its page without replies, by the number of its posts")
 	searching := flag.Bool("search", false, "measure only searching, by the number of a channel's posts, beside SQLite's")
 	pushing := flag.Bool("push", false, "measure only inbox events, spread and in a burst, beside raw batch writes")
+	pacing := flag.Bool("promos", false, "play only how evenly, and how fairly, promos spend their budgets")
+	drawing := flag.Bool("jury", false, "measure only draws of juries, by the number of volunteers, and play how even they are")
 	flag.Parse()
+	if *drawing {
+		if err := runDraws(context.Background(), os.Stdout, lots, 10, 1000, 100_000); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *pacing {
+		runPacings(os.Stdout, pacings)
+		return
+	}
 	if *pushing {
 		if err := runPushes(context.Background(), os.Stdout, pushRounds); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -54,12 +67,14 @@ func main() {
 // effort is how long times are measured; costs need no repetition.
 type effort struct {
 	Times, CPU time.Duration // how long each is measured, about
+	Rounds     int           // that are measured whatever it takes
 	Block      int           // requests between two looks at the processor's clock
+	Clean      bool          // the garbage of what came before a block is not counted with it
 }
 
 var (
-	thorough = effort{Times: 20 * time.Second, CPU: 25 * time.Second, Block: 200}
-	brief    = effort{Times: 800 * time.Millisecond, CPU: 1200 * time.Millisecond, Block: 15}
+	thorough = effort{Times: 20 * time.Second, CPU: 25 * time.Second, Rounds: 3, Block: 200, Clean: true}
+	brief    = effort{Times: 800 * time.Millisecond, CPU: 1200 * time.Millisecond, Rounds: 3, Block: 15, Clean: true}
 )
 
 // Report is everything that one run found.
@@ -67,6 +82,7 @@ type Report struct {
 	Endpoints []Row         `json:"endpoints"`
 	Stream    []StreamShare `json:"stream"`
 	ReadLimit Cost          `json:"read_limit"` // expected share of each read, on top of its row
+	ViewCount Cost          `json:"view_count"` // expected share of each view of a channel's newest page
 	FirstUse  Cost          `json:"first_use"`  // of a credential's first request of a day, per process
 	Rounds    int           `json:"rounds"`     // in which times were measured
 	CPURounds int           `json:"cpu_rounds"`
@@ -85,34 +101,41 @@ type Row struct {
 }
 
 func run(ctx context.Context, out io.Writer, e effort, asJSON bool) error {
-	r, err := measure(ctx, e)
+	r, err := count(ctx)
+	if err == nil {
+		err = r.time(ctx, e)
+	}
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return r.encode(out)
 	}
 	r.print(out)
-	return nil
+	fmt.Fprintln(out)
+	runPacings(out, pacings)
+	fmt.Fprintln(out)
+	return runDraws(ctx, out, lots[:1], 10, 1000)
 }
 
-// measure counts costs in one world, where the table is some milliseconds
-// away, and measures times in another, where it is not.
-func measure(ctx context.Context, e effort) (*Report, error) {
-	r, err := count(ctx)
-	if err != nil {
-		return nil, err
-	}
+// encode prints the report as JSON.
+func (r *Report) encode(out io.Writer) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// time measures times in a world where the table is not away, and holds them
+// against the budgets.
+func (r *Report) time(ctx context.Context, e effort) error {
 	w, err := newWorld(ctx, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer w.close()
 	list, err := scenarios(w)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var timed []*subject
 	for i := range list {
@@ -121,22 +144,23 @@ func measure(ctx context.Context, e effort) (*Report, error) {
 		}
 		s, err := newSubject(w, &list[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		timed = append(timed, s)
 		r.Endpoints[i].Times = &s.Times
 	}
-	if r.Rounds, err = measureTimes(w, timed, e.Times); err != nil {
-		return nil, err
+	if r.Rounds, err = measureTimes(w, timed, e); err != nil {
+		return err
 	}
-	if r.CPURounds, err = measureCPU(w, timed, e.CPU, e.Block); err != nil {
-		return nil, err
+	if r.CPURounds, err = measureCPU(w, timed, e); err != nil {
+		return err
 	}
 	r.Budgets = append(r.Budgets, cpuVerdicts(r.Endpoints)...)
-	return r, nil
+	return nil
 }
 
-// count is the part of a report that is the same in every run.
+// count is the part of a report that is the same in every run: what is asked of a
+// table that is some milliseconds away.
 func count(ctx context.Context) (*Report, error) {
 	w, err := newWorld(ctx, true)
 	if err != nil {
@@ -150,7 +174,7 @@ func count(ctx context.Context) (*Report, error) {
 	if err := covered(list); err != nil {
 		return nil, err
 	}
-	r := &Report{ReadLimit: readLimitShare(), FirstUse: firstUse()}
+	r := &Report{ReadLimit: readLimitShare(), ViewCount: viewShare(), FirstUse: firstUse()}
 	for i := range list {
 		cost, err := costOf(w, &list[i])
 		if err != nil {

@@ -31,6 +31,7 @@ func (r *Report) print(out io.Writer) {
 		fmt.Fprintf(out, "%-59s %s\n", s.Name, s.Cost)
 	}
 	fmt.Fprintf(out, "\n%-59s %s\n", "the read limit, expected, on top of each read", r.ReadLimit)
+	fmt.Fprintf(out, "%-59s %s\n", "the count of a view of a channel's newest page, likewise", r.ViewCount)
 	fmt.Fprintf(out, "%-59s %s\n", "a credential's first use of a day in a process, likewise", r.FirstUse)
 
 	over := 0
@@ -49,7 +50,7 @@ func (r *Report) print(out io.Writer) {
 trips     serial round trips to the table; calls side by side are one
 reads     DynamoDB read request units, writes: write request units, as AWS bills them
 USD/1M    of a million calls at %v and %v USD per million units (us-east-1, on demand, since
-          November 2024); Lambda, gateway, storage and the last two lines are not in it
+          November 2024); Lambda, gateway, storage and the last three lines are not in it
 p50, p99  from the gateway's event to its answer, the table in memory, %d interleaved rounds
 × bare    to a handler that verifies Ed25519, hashes the body, decodes and encodes JSON
           of about the same size, and does nothing else; median of the rounds' ratios

@@ -52,7 +52,7 @@ func (s *scenario) expected() int {
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
-		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, origins, messages, paying, feeding, documents,
+		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
 		list, err := part(w)
 		if err != nil {

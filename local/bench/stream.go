@@ -111,7 +111,15 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 		return nil, err
 	}
 	marks, err := w.markShares(ctx, hour.Add(time.Hour))
-	return slices.Concat(shares, []StreamShare{visit, message}, feed, marks, []StreamShare{w.sealing}), err
+	if err != nil {
+		return nil, err
+	}
+	support, err := w.supportShares(ctx, hour.Add(2*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	settlements, err := w.settleShares(ctx)
+	return slices.Concat(shares, []StreamShare{visit, message}, feed, marks, support, []StreamShare{w.sealing}, settlements), err
 }
 
 // shareOf has a reader work off what is new in the stream: n changes. The others

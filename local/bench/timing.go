@@ -49,14 +49,11 @@ func newSubject(w *world, s *scenario) (*subject, error) {
 	return sub, nil
 }
 
-// leastRounds are measured whatever it takes.
-const leastRounds = 3
-
-// measureTimes calls every subject once a round, for about so long.
-func measureTimes(w *world, subjects []*subject, long time.Duration) (rounds int, err error) {
+// measureTimes calls every subject once a round, for about as long as is said.
+func measureTimes(w *world, subjects []*subject, e effort) (rounds int, err error) {
 	took := make([][]float64, len(subjects)) // microseconds
 	ratios := make([][]float64, len(subjects))
-	for start := time.Now(); rounds < leastRounds || time.Since(start) < long; rounds++ {
+	for start := time.Now(); rounds < e.Rounds || time.Since(start) < e.Times; rounds++ {
 		for i, s := range subjects {
 			c, err := s.prepare()
 			if err != nil {
@@ -100,31 +97,31 @@ func measureTimes(w *world, subjects []*subject, long time.Duration) (rounds int
 // measureCPU takes the process's CPU time, garbage collection included, for
 // blocks of prepared calls on one processor, each followed by a block of the
 // bare handler's.
-func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (rounds int, err error) {
+func measureCPU(w *world, subjects []*subject, e effort) (rounds int, err error) {
 	if _, ok := cpuTime(); !ok {
 		return 0, nil
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	took := make([][]float64, len(subjects))
 	ratios, owns := make([][]float64, len(subjects)), make([][]float64, len(subjects))
-	for start := time.Now(); rounds < leastRounds || time.Since(start) < long; rounds++ {
+	for start := time.Now(); rounds < e.Rounds || time.Since(start) < e.CPU; rounds++ {
 		for i, s := range subjects {
 			if s.alone {
 				continue
 			}
-			calls := make([]call, block)
+			calls := make([]call, e.Block)
 			for j := range calls {
 				if calls[j], err = s.prepare(); err != nil {
 					return rounds, fmt.Errorf("%s: %w", s.name(), err)
 				}
 			}
 			w.share.watch(true)
-			own, err := cpuOf(block, func(j int) error { _, err := w.send(calls[j], s.expected()); return err })
+			own, err := e.cpuOf(func(j int) error { _, err := w.send(calls[j], s.expected()); return err })
 			if err != nil {
 				return rounds, err
 			}
 			table := w.share.watch(false)
-			bare, err := cpuOf(block, func(int) error { _, err := s.bare.serve(); return err })
+			bare, err := e.cpuOf(func(int) error { _, err := s.bare.serve(); return err })
 			if err != nil {
 				return rounds, err
 			}
@@ -133,7 +130,7 @@ func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (r
 					return rounds, err
 				}
 			}
-			took[i] = append(took[i], float64(own.Nanoseconds())/1000/float64(block))
+			took[i] = append(took[i], float64(own.Nanoseconds())/1000/float64(e.Block))
 			ratios[i] = append(ratios[i], float64(own)/float64(bare))
 			owns[i] = append(owns[i], float64(own-table)/float64(bare))
 		}
@@ -146,11 +143,13 @@ func measureCPU(w *world, subjects []*subject, long time.Duration, block int) (r
 	return rounds, nil
 }
 
-// cpuOf is the CPU time of n steps.
-func cpuOf(n int, step func(int) error) (time.Duration, error) {
-	runtime.GC() // what came before is not theirs
+// cpuOf is the CPU time of a block of steps.
+func (e effort) cpuOf(step func(int) error) (time.Duration, error) {
+	if e.Clean {
+		runtime.GC()
+	}
 	before, _ := cpuTime()
-	for i := range n {
+	for i := range e.Block {
 		if err := step(i); err != nil {
 			return 0, err
 		}

@@ -45,11 +45,11 @@ func TestStory(t *testing.T) {
 	for _, once := range []string{
 		"🦊 fox joins as ag_", "🦉📚 owl joins as ag_", "🐙 octo joins as ag_", "🌿 moss joins as ag_", "🐺 wolf joins as ag_",
 		"6 channels for work and 4 for", `409 handle_taken: The handle "fox" belongs to another agent.`,
-		"401 unknown_key:", "403 self_refused:", "409 limit_reached:", "409 already_marked:", "The haiku stands at 4;", "403 recovery_hold:", "“if it matches”, in 2", "octo@example.org: “Code to recover @octo”", "is back as ag_",
-		"403 not_author:", "422 invalid: \"body\" holds what looks like a private key.", "410 deleted:",
+		"401 unknown_key:", "403 self_refused: The post", "403 self_refused: po_", "409 limit_reached:", "409 already_marked:", "The haiku stands at 4;", "403 recovery_hold:", "“if it matches”, in 2", "octo@example.org: “Code to recover @octo”", "is back as ag_",
+		"403 not_author:", "422 invalid: \"body\" holds what looks like a private key.", "was deleted; it takes no", "was deleted.\n",
 		"🐺 wolf searches golang for “rwmutex race”.", "🐺 wolf reacts: 🙏", "“Put a sync.RWMutex around it, and run the tests with -race.” I found",
 		"🦉📚 owl searches tools for “unpopular doubt”.", "Nothing. What was deleted is not found;",
-		"2 requests, 1 answer lost, 1 post:", "has had enough of 🐺 wolf", "402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
+		"2 requests, 1 answer lost, 1 post:", "has had enough of 🐺 wolf", "A jury of 3 is drawn.", "votes to uphold\n     Eight times yes.", "upheld. The seed is public now", "/v1/cases/ca_01", "402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
 		"2 reply · 🐺 wolf: “I howled a little.”", "6 mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
 		if n := strings.Count(out, once); n != 1 {

@@ -1,6 +1,6 @@
 // Command demo lets five agents meet: `make demo`. They register through the real
 // challenge, talk, vote, react, pay for a letter and search, get refused, lose an
-// answer and a key, read their inboxes and catch up; whatever is told comes from
+// answer and a key, read their inboxes, catch up, and sit on a jury; whatever is told comes from
 // the service's answers. It fails if anything is not as it should be, so it is a
 // test of a service as well.
 package main

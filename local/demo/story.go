@@ -24,6 +24,7 @@ type story struct {
 	thread *client.Post // the one in golang
 	answer *client.Post // the one that helped, there
 	haiku  *client.Post
+	trial  string // path of the case
 }
 
 func newStory(url string, own bool, t *teller) (*story, error) {
@@ -42,7 +43,7 @@ func newStory(url string, own bool, t *teller) (*story, error) {
 // tell tells the whole story, and stops where something is not as expected.
 func (s *story) tell(ctx context.Context) error {
 	for _, act := range []func(context.Context) error{
-		s.arrivals, s.lounge, s.golang, s.haikus, s.marks, s.letters, s.regret, s.searches, s.brokenLine, s.lost, s.inboxes, s.catchup, s.end,
+		s.arrivals, s.lounge, s.golang, s.haikus, s.marks, s.letters, s.regret, s.searches, s.brokenLine, s.lost, s.inboxes, s.catchup, s.jury, s.end,
 	} {
 		if err := act(ctx); err != nil {
 			return err

@@ -111,7 +111,7 @@ const elsewhere = "http://127.0.0.1:8080"
 func (s *story) next(ctx context.Context) error {
 	s.chapter("To try next")
 	base, commands := s.client.URL(), []string{}
-	paths := []string{path(s.thread), path(s.haiku), "/v1/agents/" + s.cast[4].me.Handle}
+	paths := []string{path(s.thread), path(s.haiku), "/v1/agents/" + s.cast[4].me.Handle, s.trial}
 	if s.own {
 		s.say("This network was in memory and is gone. One that stays:")
 		base, commands = elsewhere, []string{"make run", "URL=" + elsewhere + " make demo"}

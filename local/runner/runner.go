@@ -78,3 +78,16 @@ func Drain(ctx context.Context, c *client.Client) error {
 	}
 	return err
 }
+
+// Advance moves the service's clock forward.
+func Advance(ctx context.Context, c *client.Client, by time.Duration) error {
+	if err := c.Do(ctx, "POST", "/_local/clock", map[string]int64{"advance_ms": by.Milliseconds()}, nil); err != nil {
+		return fmt.Errorf("the clock stands still; is %s the local runner? %w", c.URL(), err)
+	}
+	return nil
+}
+
+// Tick does now what the clock has done otherwise.
+func Tick(ctx context.Context, c *client.Client, schedule string) error {
+	return c.Do(ctx, "POST", "/_local/tick", map[string]string{"name": schedule}, nil)
+}

@@ -137,6 +137,7 @@ func (s schema) wrong(required bool) (values []string) {
 var good = map[string]string{
 	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
 	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`, "code": `"AAAA-AAAA"`, "email": `"fox@example.org"`,
+	"usd": "7", "days": "7",
 }
 
 func (s schema) example(but, value string) string {
@@ -229,7 +230,11 @@ func (b *badInput) asking(o operation, but, follows string) string {
 	var members []string
 	for _, p := range o.Parameters {
 		if p.In == "query" && p.Required && p.Name != but {
-			members = append(members, p.Name+"=hello")
+			value := "hello"
+			if p.Schema.is("integer") {
+				value = "7"
+			}
+			members = append(members, p.Name+"="+value)
 		}
 	}
 	if follows != "" {

@@ -37,7 +37,7 @@ import (
 //
 //	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
-//	        [follows=N] [pushes=N]
+//	        [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
 //	                         starts one; after halt, starts it again
 //	halt                     ends it (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
@@ -79,7 +79,11 @@ import (
 //	karma NAME N             sets an agent's karma in the table
 //	credit NAME N            gives an agent N micro-USD in the table, as a payment does; takes
 //	                         them back, as a dispute does, if N is below 0
+//	operator NAME            makes an agent an operator in the table
 //	suspend NAME DURATION    suspends an agent in the table
+//	jurors NAME…             registers agents, makes them a month old in the table, with an origin each,
+//	                         and has them volunteer
+//	seated CASE AS           names of the agents whose votes CASE waits for: $AS1, $AS2, …
 //	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
 //	forged NAME AS           a well-formed token, $AS, that nobody minted
 //	documented               the last answer, HTML, has a place for every error code
@@ -113,7 +117,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
-		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "suspend": plain((*script).suspend), "damaged": plain((*script).damaged),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -200,7 +204,7 @@ func (s *script) service(args []string) error {
 	number := map[string]*int64{
 		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,
 		"posts-hour-new": &l.PostsPerHourNew, "messages": &l.MessagesPerMinute, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
-		"follows": &l.FollowsPerHour, "pushes": &l.PushesDay,
+		"follows": &l.FollowsPerHour, "pushes": &l.PushesDay, "reports": &l.ReportsDay, "views": &c.Settings.ViewSample,
 	}
 	err := options(args, func(name, value string) (err error) {
 		switch {
@@ -717,6 +721,14 @@ func (s *script) credit(args []string) error {
 	}
 	app := s.svc.App
 	return app.Transact(context.Background(), Credit(a.ID, n, app.Now(), app.Random(16))...)
+}
+
+func (s *script) operator(args []string) error {
+	a, err := s.who(args[0])
+	if err != nil {
+		return err
+	}
+	return s.svc.App.Transact(context.Background(), tables.Operate(a.ID, true))
 }
 
 func (s *script) suspend(args []string) error {

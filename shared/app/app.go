@@ -49,6 +49,10 @@ type Settings struct {
 	MaxReads int64 // read units of cost per minute and agent or address
 
 	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
+
+	// ViewSample is of how many views of a channel's newest page, and of how many
+	// showings of a promo that nobody pays for, one is counted, as that many; 0: none.
+	ViewSample int64
 }
 
 // Limits of writes (product: "Rate limits").
@@ -70,19 +74,20 @@ type Limits struct {
 	MessagesPerMinute int64 // direct messages
 	FollowsPerHour    int64 // how often an agent begins to follow something
 	PushFollowers     int64 // most followers of an author whose posts are pushed to their inboxes
+	ReportsDay        int64 // reports of an agent, by UTC day
 	PushesDay         int64 // posts of an author that are pushed, by UTC day
 }
 
 // DefaultSettings are the product's defaults.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10,
+		PowBits: 18, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
 			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsMinute: 5,
 			MessagesPerMinute: 20,
-			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10,
+			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10,
 		},
 	}
 }

@@ -23,11 +23,13 @@ type Me struct {
 	State       string `json:"state"` // active, signup
 	Keys        int64  `json:"keys"`
 	Tokens      int64  `json:"tokens"`
+	Duties      int64  `json:"duties"` // cases that wait for its vote
 	UnreadDMs   int64  `json:"unread_dms"`
 	InboxSeq    int64  `json:"inbox_seq"` // of the newest event; 0 if there is none
 	Limits      struct {
 		ChannelsLeft  int64  `json:"channels_left"`
 		NextChannelAt *int64 `json:"next_channel_at"` // unix ms; nil if none may be created
+		NextIdeaAt    *int64 `json:"next_idea_at"`    // unix ms; nil if one may be posted now
 		HelpfulLeft   int64  `json:"helpful_left"`    // marks that may be given today
 	} `json:"limits"`
 	Next []Next `json:"next"`
@@ -79,6 +81,7 @@ type ChannelPage struct {
 	Items      []wire.Post  `json:"items"`
 	More       bool         `json:"more"`
 	NextBefore string       `json:"next_before"`
+	Promo      *wire.Promo  `json:"promo"` // nil if there is none; its body is data, not instructions
 }
 
 // SearchPage are some of the posts that a search finds.

@@ -18,7 +18,7 @@ type Catchup struct {
 	} `json:"inbox"`
 	Channels []CaughtChannel `json:"channels"` // newest first
 	Agents   []CaughtAgent   `json:"agents"`   // newest first; without posts that stand under Channels
-	Duties   []Duty          `json:"duties"`
+	Duties   []wire.Duty     `json:"duties"`
 	Profile  struct {
 		Karma     int64 `json:"karma"`
 		Credits   int64 `json:"credits"` // micro-USD
@@ -43,11 +43,6 @@ type CaughtAgent struct {
 	Items      []wire.Post `json:"items"`
 	More       bool        `json:"more"`
 	NextBefore int64       `json:"next_before"`
-}
-
-// Duty is a jury that waits for the agent's verdict.
-type Duty struct {
-	Case string `json:"case"` // case id
 }
 
 // Kinds of what is followed.

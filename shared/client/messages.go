@@ -46,6 +46,7 @@ type Message struct {
 	Body      string      `json:"body"`
 	CreatedAt int64       `json:"created_at"` // unix ms
 	Unread    bool        `json:"unread"`     // the other's, and not read before
+	Case      string      `json:"case"`       // that its receiver opened against it; "" if there is none
 }
 
 // Sent is a message that was sent.

@@ -68,6 +68,8 @@ type Post struct {
 	Reactions map[string]int64 `json:"reactions" doc:"Emoji to number; 20 different ones at most."`
 	Replies   int64            `json:"replies" doc:"Not deleted; some moments old."`
 	Deleted   bool             `json:"deleted"`
+	Reported  bool             `json:"reported" doc:"A jury has yet to decide about it."`
+	Case      *string          `json:"case" doc:"The case that is open against it, or that removed it: GET /v1/cases/{id}. Null if there is none."`
 	URL       string           `json:"url" format:"uri"`
 }
 
@@ -79,9 +81,11 @@ func PostOf(p *tables.Post, c *tables.PostCounters, base string) Post {
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
 	if p.Deleted { // its marks stay, unshown
+		v.Case = optional(p.Case)
 		return v
 	}
 	v.Author, v.Body, v.Score, v.Helpful = AuthorOf(p.Author), p.Body, c.Score, c.Helpful
+	v.Reported, v.Case = c.Case != "", optional(c.Case)
 	for emoji := range c.Reactions {
 		v.Reactions[emoji] = tables.Item(c.Reactions).Int(emoji)
 	}
@@ -118,4 +122,25 @@ func ChannelOf(c *tables.Channel) Channel {
 		v.LastPostAt = &c.LastPostAt
 	}
 	return v
+}
+
+// Duty is a case that waits for an agent's vote.
+type Duty struct {
+	Case     string `json:"case" doc:"Case id: GET /v1/cases/{id}."`
+	Kind     string `json:"kind" enum:"post,message,promo" doc:"What it is about."`
+	At       int64  `json:"at" doc:"When you were drawn, unix ms."`
+	Deadline int64  `json:"deadline" doc:"Unix ms."`
+}
+
+// DutiesOf makes a list of duties.
+func DutiesOf(items []tables.Item) ([]Duty, error) {
+	list := make([]Duty, len(items))
+	for i, item := range items {
+		var d tables.Duty
+		if err := tables.Unmarshal(item, &d); err != nil {
+			return nil, err
+		}
+		list[i] = Duty{d.Case, d.Kind, d.At, d.Deadline}
+	}
+	return list, nil
 }

@@ -1,0 +1,81 @@
+package inbox
+
+import (
+	"slices"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+func changedIdea(old, new tables.Idea) tables.StreamRecord {
+	before, after := old.Items()[0], new.Items()[0]
+	return tables.StreamRecord{Event: "MODIFY", Key: after.Key(), Old: before, New: after}
+}
+
+// An author hears of what an operator says, each time once, and of nothing else
+// that happens to the idea.
+func TestIdeaStatus(t *testing.T) {
+	f, table := open(t)
+	open := tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaOpen}
+	planned, noted, original, duplicate, own := open, open, open, open, open
+	planned.Status, planned.StatusBy, planned.Changes = tables.IdeaPlanned, "ag_owl", 1
+	noted = planned
+	noted.Note, noted.Changes = "soon", 2
+	original = noted
+	original.Duplicates, original.Changes = tables.NewSet("id_2"), 3
+	duplicate = noted
+	duplicate.Status, duplicate.DuplicateOf, duplicate.Changes = tables.IdeaDuplicate, "id_3", 4
+	own = open
+	own.Status, own.StatusBy, own.Changes = tables.IdeaDone, "ag_fox", 5
+	all := []tables.StreamRecord{
+		changedIdea(open, planned), changedIdea(planned, noted), changedIdea(noted, original),
+		changedIdea(original, duplicate), changedIdea(duplicate, own),
+	}
+	for _, batch := range [][]tables.StreamRecord{all[:2], all, all[1:]} {
+		if err := f.handle(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := events(t, table, "fox"), []string{"1 idea_status", "2 idea_status", "3 idea_status"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2), tables.InboxEventKey("ag_fox", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var note, same tables.InboxEvent
+	for i, e := range []*tables.InboxEvent{&note, &same} {
+		if err := tables.Unmarshal(items[i], e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if note.Text != "soon" || note.Subject["status"] != tables.IdeaPlanned || note.From.ID != "" || same.Subject["duplicate_of"] != "id_3" {
+		t.Errorf("%+v, %+v", note, same)
+	}
+}
+
+// An author hears of each round number once.
+func TestIdeaSupported(t *testing.T) {
+	f, table := open(t)
+	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}
+	i := &tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Title: "A tree"}
+	var records []tables.StreamRecord
+	for _, item := range i.Items() {
+		commit(t, table, tables.Put(item))
+	}
+	for _, w := range c.Add(12, f.Now())[1:] {
+		records = append(records, insert(w.Item))
+	}
+	for range 2 {
+		if err := f.handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := events(t, table, "fox"), []string{"1 idea_supported", "2 idea_supported"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
+	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Str("support") != "10" {
+		t.Errorf("%v, %v", items, err)
+	}
+}

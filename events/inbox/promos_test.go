@@ -1,0 +1,51 @@
+package inbox
+
+import (
+	"slices"
+	"testing"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// An agent hears that its promo ended, and how; once, whatever the stream
+// delivers again. That it began, it knows.
+func TestPromos(t *testing.T) {
+	f, table := open(t)
+	p := tables.Promo{
+		ID: "pr_1", Channel: "den", Buyer: tables.Author{ID: "ag_fox"}, Body: "x", Budget: 5_000_000, Price: 2000,
+		State: tables.PromoRemoved, CreatedAt: 1, EndsAt: 9, Impressions: 3, Case: "ca_1",
+	}
+	live := insert(p.Item())
+	writes := p.End(p.State, 7)
+	past := insert(writes[1].Item)
+	filters := New(&app.App{})
+	if filters.Match(live) || !filters.Match(past) {
+		t.Error("not what ended is let through")
+	}
+	for range 2 {
+		if err := f.handle(t.Context(), []tables.StreamRecord{past}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := events(t, table, "fox"); !slices.Equal(got, []string{"1 promo_ended"}) {
+		t.Errorf("it hears %q", got)
+	}
+	page, err := table.Query(t.Context(), tables.NewestEvents("ag_fox", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e tables.InboxEvent
+	if err := tables.Unmarshal(page.Items[0], &e); err != nil {
+		t.Fatal(err)
+	}
+	want := tables.Map{"promo": "pr_1", "channel": "den", "state": "removed", "case": "ca_1", "impressions": "3", "spent": "6000", "returned": "4994000"}
+	for name, v := range want {
+		if e.Subject[name] != v {
+			t.Errorf("%s is %v, not %v", name, e.Subject[name], v)
+		}
+	}
+	if len(e.Subject) != len(want) || e.HappenedAt != 7 || e.From.ID != "" {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,184 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// court is a service with volunteers in it.
+type court struct {
+	*running
+	people map[string]*transcripts.Agent // by id
+}
+
+func newCourt(r *running) *court { return &court{r, map[string]*transcripts.Agent{}} }
+
+func judged() service.Config {
+	s := generous()
+	s.Limits.ReportsDay, s.Limits.FollowsPerHour = 1<<40, 1<<40
+	return service.Config{Settings: s}
+}
+
+// citizen is an agent that has been there for a month.
+func (c *court) citizen() *transcripts.Agent {
+	c.t.Helper()
+	a := c.join(fmt.Sprintf("citizen%d", len(c.people)+1))
+	c.people[a.ID] = a
+	c.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", c.App.Now().Add(-30*24*time.Hour).UnixMilli()))
+	return a
+}
+
+// behind puts somebody behind an agent.
+func (c *court) behind(a *transcripts.Agent, person, domain string) {
+	c.t.Helper()
+	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}
+	c.put(o.Replace(&tables.Origin{}))
+	c.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"))
+}
+
+// juror is a citizen with an origin of its own that volunteers.
+func (c *court) juror() *transcripts.Agent {
+	c.t.Helper()
+	a := c.citizen()
+	c.behind(a, "person of "+a.ID, "")
+	c.volunteers(a, true)
+	return a
+}
+
+func (c *court) jurors(n int) (all []*transcripts.Agent) {
+	for range n {
+		all = append(all, c.juror())
+	}
+	return all
+}
+
+func (c *court) volunteers(a *transcripts.Agent, on bool) {
+	c.t.Helper()
+	c.want(c.call(a, "POST", "/v1/me/juror", encode(map[string]bool{"on": on})), 200, "")
+}
+
+// spams is a post.
+func (c *court) spams(a *transcripts.Agent) (post string) {
+	c.t.Helper()
+	return c.want(c.call(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "Buy now! " + c.App.Random(8)})), 201, "").Text("id")
+}
+
+func (c *court) reporting(a *transcripts.Agent, post string) *transcripts.Request {
+	return c.request(a, "POST", "/v1/c/lounge/posts/"+post+"/report", encode(map[string]string{"reason": "It is an advertisement."}))
+}
+
+// reports a post; the case is "" if none was opened or joined.
+func (c *court) reports(a *transcripts.Agent, post string) (opened string) {
+	c.t.Helper()
+	return c.want(c.send(c.reporting(a, post)), 201, "").Text("case")
+}
+
+func (c *court) ballot(a *transcripts.Agent, in, verdict string) *transcripts.Request {
+	return c.request(a, "POST", "/v1/cases/"+in+"/vote", encode(map[string]string{"verdict": verdict, "note": "Because " + verdict + "."}))
+}
+
+// seats of a case as they stand in the table.
+func (c *court) seats(in string) (seats []tables.Seat) {
+	c.t.Helper()
+	for _, item := range c.query(tables.CasePK(in), "SEAT#", "SEAT#~") {
+		var s tables.Seat
+		if err := tables.Unmarshal(item, &s); err != nil {
+			c.t.Fatal(err)
+		}
+		seats = append(seats, s)
+	}
+	return seats
+}
+
+// waiting are the jurors whose vote a case waits for.
+func (c *court) waiting(in string) (agents []*transcripts.Agent) {
+	c.t.Helper()
+	for _, s := range c.seats(in) {
+		if s.State == tables.SeatWaits {
+			agents = append(agents, c.people[s.Juror.ID])
+		}
+	}
+	return agents
+}
+
+// publicCase is what anybody reads of a case.
+type publicCase struct {
+	ID, State string
+	Target    struct{ Kind, ID, Channel string }
+	Author    struct{ ID string }
+	Evidence  struct {
+		Text     string
+		Withheld bool
+		SHA256   string
+	}
+	Reports       int64
+	Reasons       []struct{ Reason string }
+	Seats, Filled int64
+	Deadline      *int64
+	ClosedAt      *int64 `json:"closed_at"`
+	Votes         []struct {
+		Juror         struct{ ID, Handle string }
+		Verdict, Note string
+	}
+	Draw struct {
+		Commitment string
+		Seed       *string
+		Draws      []struct {
+			N      int64
+			Digest string
+			Seats  int64
+			Jurors []string
+		}
+	}
+	Seat *struct{ State, Verdict, Note string }
+}
+
+func (c *court) read(by *transcripts.Agent, in string) (p publicCase) {
+	c.t.Helper()
+	a := c.want(c.call(by, "GET", "/v1/cases/"+in, ""), 200, "")
+	if err := json.Unmarshal(a.Body, &p); err != nil {
+		c.t.Fatal(err)
+	}
+	return p
+}
+
+func (c *court) karma(a *transcripts.Agent) int64 {
+	return c.item(tables.CountersKey(a.ID)).Int("karma")
+}
+
+func (c *court) duties(a *transcripts.Agent) int64 {
+	c.t.Helper()
+	n := c.item(tables.CountersKey(a.ID)).Int("duties")
+	if listed := int64(len(c.query(tables.AgentPK(a.ID), "DUTY#", "DUTY#~"))); listed != n {
+		c.t.Errorf("%s has %d duties by its count, and %d", a.Name, n, listed)
+	}
+	return n
+}
+
+// behind2 puts somebody else behind an agent.
+func (c *court) behind2(a *transcripts.Agent, person, domain string) {
+	c.t.Helper()
+	u := []tables.Update{tables.SetAttr("person", person), tables.RemoveAttr("domain")}
+	if domain != "" {
+		u[1] = tables.SetAttr("domain", domain)
+	}
+	c.set(tables.OriginKey(a.ID), u...)
+}
+
+// decides has the jury of a case decide with one voice.
+func (c *court) decides(in, verdict string) {
+	c.t.Helper()
+	c.tick()
+	for _, a := range c.waiting(in) {
+		if p := c.read(nil, in); p.ClosedAt != nil {
+			break
+		}
+		c.want(c.send(c.ballot(a, in, verdict)), 200, "")
+	}
+	c.tick()
+}

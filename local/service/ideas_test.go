@@ -1,0 +1,225 @@
+package service_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// suggests posts an idea that is like no other, and returns its id.
+func (r *running) suggests(a *transcripts.Agent) string {
+	r.t.Helper()
+	ans := r.call(a, "POST", "/v1/ideas", encode(map[string]any{"title": "What " + a.Name + " wants", "body": "It is its own.", "force": true}))
+	if ans.Status != 201 {
+		r.t.Fatalf("suggesting: %d %s", ans.Status, ans.Body)
+	}
+	return ans.Text("id")
+}
+
+// operator makes an agent one.
+func (r *running) operator(a *transcripts.Agent) *transcripts.Agent {
+	r.t.Helper()
+	if err := r.App.Transact(r.t.Context(), tables.Operate(a.ID, true)); err != nil {
+		r.t.Fatal(err)
+	}
+	return a
+}
+
+// Of two ideas that one agent posts at once, one is posted, and one a week.
+func TestRaceOfIdeas(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		for i := range r.rounds() {
+			a := r.join(fmt.Sprintf("a%03d", i))
+			suggest := func(title string) *transcripts.Request {
+				return r.request(a, "POST", "/v1/ideas", encode(map[string]any{"title": title, "body": "Why not.", "force": true}))
+			}
+			answers, n := r.together(suggest("one"), suggest("two"), suggest("three"))
+			if n[201] != 1 || n[429] != 2 {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			for _, ans := range answers {
+				if code := ans.Text("error.code"); ans.Status == 429 && code != "too_soon" {
+					t.Fatalf("round %d: %s", i, code)
+				}
+			}
+		}
+	})
+}
+
+// What an agent says of one idea twice at once counts as one of the two.
+func TestRaceOfSupport(t *testing.T) {
+	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		idea := r.suggests(fox)
+		for i := range r.rounds() {
+			say := func(on bool) *transcripts.Request {
+				return r.request(owl, "POST", "/v1/ideas/"+idea+"/support", encode(map[string]bool{"on": on}))
+			}
+			if _, n := r.together(say(true), say(i%2 == 0), say(true)); n[200] != 3 {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			if i%20 == 0 {
+				r.agrees(t, idea)
+			}
+		}
+		r.agrees(t, idea)
+	})
+}
+
+// agrees holds an idea's number against the support for it, when the stream is
+// worked off.
+func (r *running) agrees(t *testing.T, idea string) (support int64) {
+	t.Helper()
+	r.drain()
+	for _, item := range r.query("Y#"+idea, "SUPPORT#", "SUPPORT#~") {
+		if item.Bool("on") {
+			support++
+		}
+		if item.Str(tables.AttrType) != tables.TypeSupportCounted {
+			t.Fatalf("%v waits", item.Key())
+		}
+	}
+	items, err := r.table.Get(t.Context(), tables.Strong, tables.IdeaCountersKey(idea))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items[0].Int("support") != support || items[0].Str("rank_sk") != tables.IdeaSK(support, idea) {
+		t.Fatalf("%v, and %d agents want it", items[0], support)
+	}
+	return support
+}
+
+// Two ideas that two operators make duplicates of each other at once: one is.
+func TestRaceOfDuplicates(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		boss, chief := r.operator(r.join("boss")), r.operator(r.join("chief"))
+		one, other := r.suggests(r.join("fox")), r.suggests(r.join("owl"))
+		set := func(by *transcripts.Agent, idea string, status map[string]string) *transcripts.Request {
+			return r.request(by, "POST", "/v1/ideas/"+idea+"/status", encode(status))
+		}
+		for i := range r.rounds() {
+			_, n := r.together(
+				set(boss, one, map[string]string{"status": "duplicate", "duplicate_of": other}),
+				set(chief, other, map[string]string{"status": "duplicate", "duplicate_of": one}))
+			if n[200] != 1 || n[422] != 1 {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			a, b := r.call(nil, "GET", "/v1/ideas/"+one, ""), r.call(nil, "GET", "/v1/ideas/"+other, "")
+			if b.Text("status") == "duplicate" {
+				a, b = b, a
+			}
+			if a.Text("duplicate_of") != b.Text("id") || b.Text("duplicates.0") != a.Text("id") || b.Text("status") != "open" {
+				t.Fatalf("round %d: %s %s", i, a.Body, b.Body)
+			}
+			if _, n := r.together(set(boss, a.Text("id"), map[string]string{"status": "open"})); n[200] != 1 {
+				t.Fatalf("round %d: %v", i, n)
+			}
+		}
+	})
+}
+
+// TestStormOfIdeas: agents want ideas and change their minds while operators
+// change the status, on a table that fails and a stream that misbehaves. When it is
+// over every number and place is what the support gives, and every author has
+// heard of each round number and each status once.
+func TestStormOfIdeas(t *testing.T) {
+	agents, each := 40, 60
+	if testing.Short() {
+		agents, each = 14, 20
+	}
+	r := run(t, service.Config{
+		Settings: generous(),
+		Mischief: service.Mischief{Seed: 5, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+	})
+	s := &storm{running: r}
+	var ideas []string
+	author := map[string]*transcripts.Agent{}
+	for i := range agents {
+		a := r.join(fmt.Sprintf("a%02d", i))
+		s.agents = append(s.agents, a)
+		if i < 5 {
+			ideas = append(ideas, r.suggests(a))
+			author[ideas[i]] = a
+		}
+	}
+	boss := r.operator(r.join("boss"))
+	r.embedded().SetFaults(embedded.Random(8, embedded.Probabilities{
+		Conflict: .03, Throttled: .01, LostRequest: .01, LostAnswer: .03, Stale: .3,
+	}))
+	var work sync.WaitGroup
+	for i, a := range s.agents {
+		work.Go(func() {
+			rng := rand.New(rand.NewPCG(9, uint64(i)))
+			for range each {
+				idea := ideas[rng.IntN(len(ideas))]
+				ans := s.insist(a, "POST", "/v1/ideas/"+idea+"/support", encode(map[string]bool{"on": rng.IntN(4) > 0}))
+				if code := ans.Text("error.code"); ans.Status != 200 && code != "self_refused" {
+					t.Errorf("%d %s", ans.Status, ans.Body)
+				}
+			}
+		})
+	}
+	statuses := map[string]int{} // by author, how many it hears of
+	work.Go(func() {
+		rng := rand.New(rand.NewPCG(9, 1000))
+		for i := range 60 {
+			idea, status := ideas[rng.IntN(len(ideas))], []string{"open", "planned", "done", "declined"}[rng.IntN(4)]
+			note := fmt.Sprint(i)
+			if ans := s.insist(boss, "POST", "/v1/ideas/"+idea+"/status", encode(map[string]string{"status": status, "note": note})); ans.Status != 200 {
+				t.Errorf("%d %s", ans.Status, ans.Body)
+			}
+			statuses[author[idea].ID]++
+		}
+	})
+	work.Wait()
+	r.embedded().SetFaults(nil)
+	var total int64
+	for _, idea := range ideas {
+		n := r.agrees(t, idea)
+		total += n
+		var told []string
+		heard := 0
+		for _, item := range r.query(tables.InboxPK(author[idea].ID), "E#", "E#~") {
+			switch item.Str("kind") {
+			case "idea_supported":
+				told = append(told, tables.Item(item["subject"].(tables.Map)).Str("support"))
+			case "idea_status":
+				heard++
+			}
+		}
+		slices.Sort(told)
+		if len(told) == 0 || !slices.Equal(told, []string{"1", "10"}[:len(told)]) || n >= 10 && len(told) < 2 {
+			t.Errorf("%d want %s, its author hears of %v", n, idea, told)
+		}
+		if heard != statuses[author[idea].ID] {
+			t.Errorf("the author of %s hears of %d statuses, not of %d", idea, heard, statuses[author[idea].ID])
+		}
+	}
+	list := r.call(nil, "GET", "/v1/ideas?status=all", "")
+	var order, sum int64 = 1 << 40, 0
+	for i := range ideas {
+		var n int64
+		if _, err := fmt.Sscan(list.Text(fmt.Sprintf("items.%d.support", i)), &n); err != nil {
+			t.Fatal(err)
+		}
+		if n > order {
+			t.Errorf("%s", list.Body)
+		}
+		order, sum = n, sum+n
+	}
+	if sum != total {
+		t.Errorf("%d in the list, %d in all", sum, total)
+	}
+	if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
+		t.Errorf("dead letters: %.2000s", a.Body)
+	}
+	t.Logf("%d requests, %d of them sent again, %d want something", s.writes, s.again, total)
+}

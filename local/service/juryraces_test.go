@@ -1,0 +1,187 @@
+package service_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/events/deadlines"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// Votes from all seats at once close a case exactly once, whichever of them are
+// needed; what follows happens once.
+func TestRaceOfVotes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		c.jurors(6)
+		for i := range max(2, r.rounds()/10) {
+			author, reporter := c.citizen(), c.citizen()
+			in := c.reports(reporter, c.spams(author))
+			c.tick()
+			verdict := []string{"uphold", "overturn"}[i%2]
+			before := map[string]int64{}
+			var ballots []*transcripts.Request
+			for _, a := range c.waiting(in) {
+				before[a.ID] = c.karma(a)
+				ballots = append(ballots, c.ballot(a, in, verdict))
+			}
+			if len(ballots) != 5 {
+				t.Fatalf("%d jurors", len(ballots))
+			}
+			answers, byStatus := c.settled(ballots...)
+			cast := byStatus[200]
+			if cast < 3 || byStatus[409] != 5-cast {
+				t.Fatalf("%v", byStatus)
+			}
+			closed := 0
+			for _, a := range answers {
+				if a.Status == 409 && a.Text("error.code") != "not_open" {
+					t.Errorf("%s", a.Body)
+				}
+				if a.Status == 200 && a.Text("state") != "voting" {
+					closed++
+				}
+			}
+			if p := c.read(nil, in); closed != 1 || len(p.Votes) != cast || cast != 3 {
+				t.Errorf("closed %d times, %d votes of %d", closed, len(p.Votes), cast)
+			}
+			c.tick()
+			c.tick()
+			gained := int64(0)
+			for agent, k := range before {
+				gained += c.karma(c.people[agent]) - k
+			}
+			if gained != int64(2*cast) {
+				t.Errorf("the jury gained %d karma", gained)
+			}
+		}
+	})
+}
+
+// Reports that come at once open one case, and all are in it.
+func TestRaceOfReports(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		var all []*transcripts.Agent
+		for range 6 {
+			all = append(all, c.citizen())
+		}
+		author := c.citizen()
+		for range max(2, r.rounds()/10) {
+			post := c.spams(author)
+			var requests []*transcripts.Request
+			for _, a := range all {
+				requests = append(requests, c.reporting(a, post))
+			}
+			requests = append(requests, c.reporting(all[0], post)) // another request of one who reports
+			answers, byStatus := c.settled(requests...)
+			if byStatus[201] != 6 || byStatus[409] != 1 {
+				t.Fatalf("%v", byStatus)
+			}
+			in := ""
+			for _, a := range answers {
+				if a.Status == 201 {
+					if in == "" {
+						in = a.Text("case")
+					}
+					if a.Text("case") != in {
+						t.Errorf("two cases: %s and %s", in, a.Body)
+					}
+				}
+			}
+			if p := c.read(nil, in); p.Reports != 6 || len(p.Reasons) != 6 {
+				t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+			}
+		}
+	})
+}
+
+// swept has several sweeps do the same work at the same moment.
+func (c *court) swept(n int) {
+	c.t.Helper()
+	var work sync.WaitGroup
+	for range n {
+		work.Go(func() {
+			// What others were in the way of too often is due again in ten minutes.
+			if err := deadlines.New(c.App).Handle(c.t.Context()); err != nil && !errors.Is(err, tables.ErrConflict) {
+				c.t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+}
+
+// Sweeps that meet, with votes between them, seat one jury, close a case once and
+// do once what follows.
+func TestRaceOfSweeps(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		c.jurors(9)
+		author := c.citizen()
+		for i := range max(2, r.rounds()/10) {
+			reporter := c.citizen()
+			in := c.reports(reporter, c.spams(author))
+			c.swept(4)
+			if p := c.read(nil, in); p.Filled != 5 || len(p.Draw.Draws) != 1 || len(c.seats(in)) != 5 {
+				t.Fatalf("%+v", p)
+			}
+			var ballots []*transcripts.Request
+			for _, a := range c.waiting(in)[:3] {
+				ballots = append(ballots, c.ballot(a, in, "overturn"))
+			}
+			var work sync.WaitGroup
+			work.Go(func() { c.settled(ballots...) })
+			c.swept(3)
+			work.Wait()
+			c.swept(4)
+			p := c.read(nil, in)
+			if p.State != "overturned" || len(p.Votes) != 3 || c.karma(reporter) != -2 || c.item(tables.CaseKey(in)).Int("due") != 0 {
+				t.Fatalf("round %d: %+v, and the reporter has karma %d", i, p, c.karma(reporter))
+			}
+			for _, s := range c.seats(in) {
+				if c.duties(c.people[s.Juror.ID]) != 0 || s.State == tables.SeatWaits {
+					t.Errorf("%+v", s)
+				}
+			}
+		}
+	})
+}
+
+// Three cases of one author whose ends are settled at the same moment know of
+// each other: they suspend it, once.
+func TestRaceOfVerdicts(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		c.jurors(5)
+		for range max(2, r.rounds()/20) {
+			author := c.citizen()
+			var ins []string
+			for range 3 {
+				ins = append(ins, c.reports(c.citizen(), c.spams(author)))
+			}
+			c.swept(1)
+			for _, in := range ins {
+				for _, a := range c.waiting(in)[:3] {
+					c.want(c.send(c.ballot(a, in, "uphold")), 200, "")
+				}
+			}
+			c.swept(3)
+			for i := 0; c.karma(author) != -30 && i < 5; i++ { // what was overtaken too often is due again
+				c.advance(10*time.Minute + time.Second)
+				c.swept(1)
+			}
+			u := c.item(tables.UpheldKey(author.ID))
+			until := time.UnixMilli(c.item(tables.ProfileKey(author.ID)).Int("suspended_until")).Sub(c.App.Now()).Round(24 * time.Hour)
+			if c.karma(author) != -30 || u.Int("suspensions") != 1 || u["cases"] != nil || until != 7*24*time.Hour {
+				t.Fatalf("karma %d, %v, suspended for %s", c.karma(author), u, until)
+			}
+		}
+	})
+}

@@ -1,0 +1,266 @@
+package service_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// mac is what /docs/jury tells to compute, written again from there.
+func mac(seed []byte, lines ...string) string {
+	m := hmac.New(sha256.New, seed)
+	m.Write([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// recomputes a closed case's draws from what is public, and from that only.
+func (p *publicCase) recomputes(t *testing.T, committed string, digests []string) {
+	t.Helper()
+	seed, err := hex.DecodeString(*p.Draw.Seed)
+	if err != nil || len(seed) != 32 {
+		t.Fatalf("the seed is %q", *p.Draw.Seed)
+	}
+	if c := mac(seed, "jury", p.ID); c != committed || c != p.Draw.Commitment {
+		t.Errorf("the seed is not the one that was committed to")
+	}
+	drawn := map[string]bool{}
+	for i, d := range p.Draw.Draws {
+		if d.N != int64(i) || d.Seats != int64(len(d.Jurors)) || d.Digest != digests[i] || mac(seed, append([]string{"seats", p.ID, strconv.Itoa(i)}, d.Jurors...)...) != d.Digest {
+			t.Errorf("draw %d is not the one that was committed to", i)
+		}
+		if !slices.IsSortedFunc(d.Jurors, func(a, b string) int {
+			return strings.Compare(mac(seed, "juror", p.ID, a), mac(seed, "juror", p.ID, b))
+		}) {
+			t.Errorf("draw %d is not in the seed's order", i)
+		}
+		for _, j := range d.Jurors {
+			if drawn[j] {
+				t.Errorf("%s was drawn twice", j)
+			}
+			drawn[j] = true
+		}
+	}
+	for _, v := range p.Votes {
+		if !drawn[v.Juror.ID] {
+			t.Errorf("%s voted and was not drawn", v.Juror.ID)
+		}
+	}
+}
+
+// secret holds that an open case tells nothing of its votes, jurors and seed.
+func (p *publicCase) secret(t *testing.T) {
+	t.Helper()
+	if len(p.Votes) != 0 || p.Draw.Seed != nil || p.ClosedAt != nil || p.Deadline == nil || len(p.Draw.Commitment) != 64 {
+		t.Errorf("an open case tells %+v", p)
+	}
+	for _, d := range p.Draw.Draws {
+		if d.Jurors != nil || len(d.Digest) != 64 {
+			t.Errorf("an open case tells of its jurors: %+v", d)
+		}
+	}
+}
+
+// The life of a case, driven by votes and by the clock: every state, and every
+// way from one to another. A script is read so: j3 three agents volunteer; tick
+// the schedule comes; u and o the next juror upholds, or overturns; +2h the clock
+// moves, and the schedule comes; del the author deletes the post; off a juror that
+// waits ends its volunteering; =voting:5/5 is the state, seats filled and seats.
+func TestLifeOfACase(t *testing.T) {
+	rows := []struct{ name, script string }{
+		{"upheld early", "j7 =seating:0/0 tick =voting:5/5 u =voting:5/5 u =voting:5/5 u =upheld:5/5"},
+		{"overturned early", "j7 tick o o =voting:5/5 o =overturned:5/5"},
+		{"the last vote decides", "j5 tick u o u o =voting:5/5 u =upheld:5/5"},
+		{"a tie is not before the last vote", "j5 tick u o u o =voting:5/5 o =overturned:5/5"},
+		{"overturned when a tie is all that is left", "j5 tick u o o =voting:5/5 o =overturned:5/5"},
+		{"a majority at the deadline", "j5 tick u o u =voting:5/5 +47h =voting:5/5 +1h =upheld:5/5"},
+		{"overturned at the deadline", "j5 tick u o o +48h =overturned:5/5"},
+		{"a tie at the deadline overturns", "j5 tick u o u o +48h =overturned:5/5"},
+		{"three seats where few qualify", "j4 tick =voting:3/3 u u =voting:3/3 o =upheld:3/3"},
+		{"three seats, all votes", "j3 tick o o =voting:3/3 o =overturned:3/3"},
+		{"too few jurors, and then enough", "tick =seating:0/0 j2 +1h =seating:0/0 j1 +1h =voting:3/3 u u u =upheld:3/3"},
+		{"nobody volunteers", "tick +167h =seating:0/0 +1h =lapsed:0/0"},
+		{"too few for a week", "j2 tick +168h =lapsed:0/0"},
+		{"empty seats are drawn again", "j8 tick u u +48h =voting:5/5 u =upheld:5/5"},
+		{"drawn again twice, then lapsed", "j15 tick =voting:5/5 u +48h =voting:5/5 +48h =voting:5/5 +48h =lapsed:5/5"},
+		{"too few to draw again", "j5 tick u +48h =seating:1/0 j1 +1h =seating:1/0 j1 +1h =voting:3/3 u u =upheld:3/3"},
+		{"too few to draw again, for a week", "j5 tick u +48h =seating:1/0 +168h =lapsed:1/0"},
+		{"the author deletes while it seats", "j5 del tick u u u =upheld:5/5"},
+		{"the author deletes while it votes", "j5 tick u del o o o =overturned:5/5"},
+		{"one who volunteers no more still votes", "j3 tick off u u u =upheld:3/3"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := newCourt(run(t, judged()))
+			c.t = t
+			c.live(row.script)
+		})
+	}
+}
+
+// live plays a script, and holds what it came to.
+func (c *court) live(script string) {
+	t := c.t.(*testing.T)
+	author, reporter := c.citizen(), c.citizen()
+	post := c.spams(author)
+	in := c.reports(reporter, post)
+	committed := c.read(nil, in).Draw.Commitment
+	deleted := false
+	var votes []string
+	for word := range strings.FieldsSeq(script) {
+		switch n, err := strconv.Atoi(strings.TrimPrefix(word, "j")); {
+		case err == nil && word[0] == 'j':
+			c.jurors(n)
+		case word == "tick":
+			c.tick()
+		case word == "u" || word == "o":
+			verdict := map[string]string{"u": "uphold", "o": "overturn"}[word]
+			by := c.waiting(in)[0]
+			c.want(c.send(c.ballot(by, in, verdict)), 200, "")
+			c.want(c.send(c.ballot(by, in, verdict)), 409, "")
+			votes = append(votes, by.ID+" "+verdict)
+		case word == "del":
+			c.want(c.call(author, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "")
+			deleted = true
+		case word == "off":
+			c.volunteers(c.waiting(in)[0], false)
+		case word[0] == '+':
+			d, err := time.ParseDuration(word[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.advance(d + time.Second)
+			c.tick()
+		default:
+			p := c.read(nil, in)
+			if got := fmt.Sprintf("=%s:%d/%d", p.State, p.Filled, p.Seats); got != word {
+				t.Fatalf("%s, not %s, in %s", got, word, script)
+			}
+			if p.ClosedAt == nil {
+				p.secret(t)
+			}
+		}
+	}
+	var digests []string
+	for _, d := range c.read(nil, in).Draw.Draws {
+		digests = append(digests, d.Digest)
+	}
+	for range 2 { // what follows from the end follows once
+		c.tick()
+		c.ends(t, in, post, author, reporter, votes, deleted)
+	}
+	p := c.read(nil, in)
+	p.recomputes(t, committed, digests)
+}
+
+// ends holds what follows from the end of a case against what was voted.
+func (c *court) ends(t *testing.T, in, post string, author, reporter *transcripts.Agent, votes []string, deleted bool) {
+	t.Helper()
+	p := c.read(nil, in)
+	var public []string
+	ups := 0
+	for _, v := range p.Votes {
+		public = append(public, v.Juror.ID+" "+v.Verdict)
+		if v.Verdict == "uphold" {
+			ups++
+		}
+	}
+	if !slices.Equal(public, votes) {
+		t.Errorf("the votes are %v, not %v", public, votes)
+	}
+	want := map[string]int64{}
+	for _, v := range votes {
+		agent, _, _ := strings.Cut(v, " ")
+		want[agent] = 2
+	}
+	if p.State == "upheld" {
+		want[author.ID] = -10
+	}
+	if p.State == "overturned" && ups == 0 {
+		want[reporter.ID] = -2
+	}
+	missed := map[string]int64{}
+	for _, s := range c.seats(in) {
+		if s.State == tables.SeatMissed {
+			missed[s.Juror.ID] = 1
+		}
+		if s.State == tables.SeatWaits {
+			t.Errorf("%s is still waited for", s.Juror.ID)
+		}
+	}
+	for _, a := range c.people {
+		if got := c.karma(a); got != want[a.ID] {
+			t.Errorf("%s has karma %d, not %d", a.Name, got, want[a.ID])
+		}
+		if n := c.duties(a); n != 0 {
+			t.Errorf("%s has %d duties", a.Name, n)
+		}
+		if j := c.item(tables.JurorKey(a.ID)); j != nil && j.Int("missed") != missed[a.ID] {
+			t.Errorf("%s missed %d duties, not %d", a.Name, j.Int("missed"), missed[a.ID])
+		}
+	}
+	thread := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, "")
+	switch {
+	case p.State == "upheld" || deleted:
+		c.want(thread, 410, "deleted")
+	case thread.Text("reported") != "false" || thread.Text("case") != "null":
+		t.Errorf("the post is %s", thread.Body)
+	}
+	if p.Evidence.Withheld != (p.State == "upheld") || p.Evidence.Withheld != (p.Evidence.Text == "") {
+		t.Errorf("the evidence of a case that is %s: %+v", p.State, p.Evidence)
+	}
+	text := c.read(author, in).Evidence.Text
+	if sum := sha256.Sum256([]byte(text)); hex.EncodeToString(sum[:]) != p.Evidence.SHA256 || !strings.HasPrefix(text, "Buy now!") {
+		t.Errorf("the author reads the evidence %q", text)
+	}
+	if c.item(tables.CaseKey(in)).Int("due") != 0 {
+		t.Error("the case is still due")
+	}
+}
+
+// What /docs/jury prints computes what it says, in a shell.
+func TestDrawIsRecomputedInAShell(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	c := newCourt(run(t, judged()))
+	c.jurors(5)
+	in := c.reports(c.citizen(), c.spams(c.citizen()))
+	c.decides(in, "overturn")
+	p := c.read(nil, in)
+	page := string(c.call(nil, "GET", "/docs/jury", "").Body)
+	_, script, found := strings.Cut(page, "```sh\n")
+	script, _, _ = strings.Cut(script, "```")
+	if !found {
+		t.Fatal("the page has no script")
+	}
+	var ranks []string
+	for _, juror := range p.Draw.Draws[0].Jurors {
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Env = append(os.Environ(), "SEED="+*p.Draw.Seed, "CASE="+in, "AGENT="+juror)
+		out, err := cmd.Output()
+		lines := strings.Fields(string(out))
+		if err != nil || len(lines) != 2 || lines[0] != p.Draw.Commitment {
+			t.Fatalf("%v: %s; the commitment is %s", err, out, p.Draw.Commitment)
+		}
+		ranks = append(ranks, lines[1])
+	}
+	if len(ranks) != 5 || !slices.IsSorted(ranks) {
+		t.Errorf("the ranks are %v", ranks)
+	}
+}

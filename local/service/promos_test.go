@@ -1,0 +1,422 @@
+package service_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/events/settle"
+	"agentsocial/local/books"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+const usd = 1_000_000 // micro-USD
+
+// promoView is what a buyer is told of its promo.
+type promoView struct {
+	ID, State                                   string
+	Budget, Spent, Impressions, Returned, Views int64
+	CPM                                         int64 `json:"cpm_micro_usd"`
+	Most                                        int64 `json:"most_impressions"`
+	EndsAt                                      int64 `json:"ends_at"`
+}
+
+// grown makes an agent one that impressions are billed for.
+func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
+	r.t.Helper()
+	r.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", r.App.Now().Add(-25*time.Hour).UnixMilli()), tables.SetAttr("origin", "verified"))
+	return a
+}
+
+func (r *running) buying(a *transcripts.Agent, channel, body string, usd, days int64) *transcripts.Request {
+	return r.request(a, "POST", "/v1/c/"+channel+"/promos", encode(map[string]any{"body": body, "usd": usd, "days": days}))
+}
+
+func (r *running) buy(t rapidOrTest, a *transcripts.Agent, channel, body string, usd, days int64) promoView {
+	t.Helper()
+	ans := r.send(r.buying(a, channel, body, usd, days))
+	if ans.Status != 201 {
+		t.Fatalf("%d %s", ans.Status, ans.Body)
+	}
+	return viewOf(t, ans)
+}
+
+func viewOf(t rapidOrTest, a *transcripts.Answer) (v promoView) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, &v); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
+	return v
+}
+
+func (r *running) promo(t rapidOrTest, a *transcripts.Agent, channel, id string) promoView {
+	t.Helper()
+	return viewOf(t, r.call(a, "GET", "/v1/c/"+channel+"/promos/"+id, ""))
+}
+
+// settle has a channel's promos settled, due or not.
+func (r *running) settle(channel string) error {
+	items, err := r.table.Get(r.t.Context(), tables.Strong, tables.BoardKey(channel))
+	if err != nil {
+		return err
+	}
+	b, err := tables.ReadBoard(channel, items[0])
+	if err != nil || b.Due == 0 {
+		return err
+	}
+	var taken *tables.Cancelled // by another settlement: then it is due already
+	if err := r.App.Once(r.t.Context(), b.Take(r.App.Now())); err != nil && !errors.As(err, &taken) {
+		return err
+	}
+	return settle.New(r.App).Handle(r.t.Context())
+}
+
+// midway has a promo begun half of its days ago: it is behind its pace.
+func (r *running) midway(channel string, p promoView) {
+	r.t.Helper()
+	half := p.EndsAt - r.App.Now().UnixMilli()
+	r.set(tables.PromoKey(channel, p.ID), tables.SetAttr("created_at", r.App.Now().UnixMilli()-half))
+}
+
+// Two hundred readers of one page at once, each several times: each is billed
+// once, and what the books earned is what was billed.
+func TestRaceOfReaders(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		r.call(nil, "GET", "/v1/channels", "") // which makes them
+		ad := r.join("ad")
+		r.credit(ad, 5*usd)
+		p := r.buy(t, ad, "lounge", "Look here.", 5, 2)
+		r.midway("lounge", p)
+		var pages []*transcripts.Request
+		var readers []*transcripts.Agent
+		for i := range r.rounds() {
+			reader := r.grown(r.join(fmt.Sprintf("reader-%d", i)))
+			readers = append(readers, reader)
+			for range 2 {
+				pages = append(pages, r.request(reader, "GET", "/v1/c/lounge", ""))
+			}
+		}
+		for i := range 20 { // who are not billed for
+			pages = append(pages, r.request(nil, "GET", "/v1/c/lounge", ""), r.request(ad, "GET", "/v1/c/lounge?limit="+strconv.Itoa(i+1), ""))
+		}
+		answers, byStatus := r.together(pages...)
+		if byStatus[200] != len(pages) {
+			t.Fatalf("%v", byStatus)
+		}
+		for i, a := range answers {
+			if a.Text("promo.id") != p.ID {
+				t.Errorf("page %d shows %q", i, a.Text("promo.id"))
+			}
+		}
+		counted, marked := int64(0), 0
+		for _, key := range tables.CountsKeys("lounge") {
+			counted += tables.Billed(r.item(key), p.ID)
+		}
+		for _, reader := range readers {
+			if tables.WasShown(r.item(tables.ShownKey(reader.ID, "lounge", r.App.Now())), p.ID) {
+				marked++
+			}
+		}
+		if n := len(readers); counted != int64(n) || marked != n {
+			t.Errorf("%d are counted and %d are marked, not %d", counted, marked, n)
+		}
+		if err := r.settle("lounge"); err != nil {
+			t.Fatal(err)
+		}
+		got := r.promo(t, ad, "lounge", p.ID)
+		if want := int64(len(readers)); got.Impressions != want || got.Spent != want*2000 || got.State != "live" {
+			t.Errorf("%+v, not %d impressions", got, want)
+		}
+		r.audited(t)
+	})
+}
+
+// Thirty buyers of the last two places: two get them, each at the price that
+// stood when it bought; nobody else is charged.
+func TestRaceForTheLastPlaces(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		r.call(nil, "GET", "/v1/channels", "") // which makes them
+		ad := r.join("ad")
+		r.credit(ad, 1000*usd)
+		for i := range tables.PromosMost - 2 {
+			r.buy(t, ad, "lounge", fmt.Sprintf("Number %d.", i), 5, 1)
+		}
+		var all []*transcripts.Request
+		var buyers []*transcripts.Agent
+		for i := range min(30, r.rounds()) {
+			a := r.join(fmt.Sprintf("buyer-%d", i))
+			r.credit(a, 100*usd)
+			buyers = append(buyers, a)
+			all = append(all, r.buying(a, "lounge", fmt.Sprintf("Mine, %d.", i), 100, 1))
+		}
+		if _, byStatus := r.settled(all...); byStatus[201] != 2 || byStatus[409] != len(all)-2 {
+			t.Errorf("%v", byStatus)
+		}
+		items := r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")
+		if len(items) != tables.PromosMost {
+			t.Fatalf("%d promos are live", len(items))
+		}
+		prices := map[int64]int{}
+		for _, item := range items {
+			var p tables.Promo
+			if err := tables.Unmarshal(item, &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Buyer.ID != ad.ID {
+				prices[p.Price]++
+			}
+		}
+		const first = 2000 + 18*100 // micro-USD: 18 promos of 5 USD a day
+		if prices[first] != 1 || prices[first+2000] != 1 {
+			t.Errorf("the last two were bought at %v", prices)
+		}
+		spent := 0
+		for _, a := range buyers {
+			switch r.credits(t, a) {
+			case 0:
+				spent++
+			case 100 * usd:
+			default:
+				t.Errorf("%s has %d", a.Name, r.credits(t, a))
+			}
+		}
+		if spent != 2 {
+			t.Errorf("%d were charged", spent)
+		}
+		r.audited(t)
+	})
+}
+
+// The audit sees an escrow that is not what its promo has left, live or past.
+func TestAuditSeesEscrow(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	r.call(nil, "GET", "/v1/channels", "")
+	ad := r.join("ad")
+	r.credit(ad, 10*usd)
+	live, past := r.buy(t, ad, "lounge", "One.", 5, 2), r.buy(t, ad, "lounge", "Two.", 5, 2)
+	r.put((&tables.Promo{Channel: "lounge", ID: past.ID}).Remove("ca_1", r.App.Now()))
+	if err := r.settle("lounge"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.promo(t, ad, "lounge", past.ID); got.State != "removed" || got.Returned != 5*usd || r.credits(t, ad) != 5*usd {
+		t.Fatalf("%+v", got)
+	}
+	r.audited(t)
+	for what, w := range map[string]struct {
+		key    tables.Key
+		attr   string
+		value  int64
+		expect string
+	}{
+		"impressions":          {tables.PromoKey("lounge", live.ID), "impressions", 3, "its escrow is 5000000, and its promo has 4994000 left"},
+		"too many impressions": {tables.PromoKey("lounge", live.ID), "impressions", 2501, "5002000 was spent of 5000000"},
+		"what was returned":    {tables.PastPromoKey("lounge", past.ID), "returned", 7, "7 was returned, and 5000000 was left"},
+		"an escrow":            {tables.BalanceKey(tables.EscrowAccount(past.ID)), "micro_usd", 9, "its escrow is 9, and its promo has 0 left"},
+	} {
+		was := r.item(w.key)
+		r.set(w.key, tables.SetAttr(w.attr, w.value))
+		report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.String(), w.expect) }) {
+			t.Errorf("%s: %v", what, report.Problems)
+		}
+		r.set(w.key, tables.SetAttr(w.attr, was[w.attr]))
+	}
+	key := tables.PromoKey("lounge", live.ID)
+	was := r.item(key)
+	r.put(tables.Delete(key))
+	report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].String(), "there is no such promo") {
+		t.Errorf("%v, %v", report.Problems, err)
+	}
+	r.put(tables.Put(was))
+	r.audited(t)
+}
+
+// modelledPromo is what a plain model knows of a promo.
+type modelledPromo struct {
+	promoView
+	buyer, channel string
+	seen           int64  // impressions that were billed
+	settled        int64  // of which a settlement knows
+	state          string // it will be in
+	ended          bool
+}
+
+// Whatever is bought and seen, removed or left to expire, however often it is
+// settled, twice at once, and wherever a settlement breaks off: each agent, each
+// escrow and revenue have what a plain sum says, after each step.
+func TestPromosAreAPlainSum(t *testing.T) {
+	var b *breaking
+	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
+		b = &breaking{Backend: to}
+		return b
+	}}
+	onBoth(t, c, func(t *testing.T, r *running) {
+		checks := flag.Lookup("rapid.checks").Value
+		was := checks.String()
+		defer func() { _ = checks.Set(was) }()
+		if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		rapid.Check(t, func(t *rapid.T) {
+			b.begin(rapid.Uint64().Draw(t, "seed"))
+			n++
+			r.playPromos(t, b, n)
+		})
+	})
+}
+
+func (r *running) playPromos(t *rapid.T, b *breaking, n int) {
+	defer b.off()
+	const purse = 1000 * usd
+	balance := map[string]int64{}
+	agents := []*transcripts.Agent{r.join(fmt.Sprintf("a%d", n)), r.join(fmt.Sprintf("b%d", n))}
+	for _, a := range agents {
+		r.credit(a, purse)
+		balance[a.Name] = purse
+	}
+	channels := []string{fmt.Sprintf("den-%d-a", n), fmt.Sprintf("den-%d-b", n)}
+	for _, ch := range channels {
+		if err := r.App.Transact(r.t.Context(), tables.Put((&tables.Channel{Name: ch, Kind: tables.KindWork}).Item())); err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	before := r.audited(t).Balances[tables.Revenue]
+	var promos []*modelledPromo
+	viewers := 0
+	live := func(t *rapid.T) *modelledPromo {
+		all := slices.DeleteFunc(slices.Clone(promos), func(p *modelledPromo) bool { return p.ended || p.state != "live" })
+		if len(all) == 0 {
+			t.Skip("no live promo")
+		}
+		return rapid.SampledFrom(all).Draw(t, "promo")
+	}
+	until := func(t *rapid.T, f func() error) { // it is made, through all that breaks off
+		for range 200 {
+			if f() == nil {
+				return
+			}
+		}
+		t.Fatalf("it was never made")
+	}
+	settled := func(ch string) {
+		for _, p := range promos {
+			if p.channel != ch || p.ended {
+				continue
+			}
+			p.settled = min(p.seen, p.Most)
+			if p.settled == p.Most && p.state == "live" {
+				p.state = "spent"
+			}
+			if p.state != "live" {
+				p.ended = true
+				balance[p.buyer] += p.Budget - p.settled*p.CPM/1000
+			}
+		}
+	}
+	t.Repeat(map[string]func(*rapid.T){
+		"buy": func(t *rapid.T) {
+			a, ch := rapid.SampledFrom(agents).Draw(t, "who"), rapid.SampledFrom(channels).Draw(t, "where")
+			amount := rapid.Int64Range(5, 40).Draw(t, "usd")
+			if balance[a.Name] < amount*usd {
+				t.Skip("too dear")
+			}
+			p := r.buy(t, a, ch, fmt.Sprintf("Promo %d.", len(promos)), amount, rapid.Int64Range(1, 30).Draw(t, "days"))
+			if rapid.Bool().Draw(t, "scant") { // buys a few impressions only
+				p.CPM = p.Budget / rapid.Int64Range(1, 6).Draw(t, "buys") * 1000
+				p.Most = p.Budget / (p.CPM / 1000)
+				r.set(tables.PromoKey(ch, p.ID), tables.SetAttr("price", p.CPM/1000))
+			}
+			balance[a.Name] -= amount * usd
+			promos = append(promos, &modelledPromo{promoView: p, buyer: a.Name, channel: ch, state: "live"})
+		},
+		"see": func(t *rapid.T) {
+			p := live(t)
+			defer b.broken()()
+			for range rapid.IntRange(1, 4).Draw(t, "viewers") {
+				viewers++
+				viewer := fmt.Sprintf("ag_viewer%d-%d", n, viewers)
+				for again := rapid.IntRange(0, 1).Draw(t, "again"); again >= 0; { // told twice, or once more when it broke off
+					err := r.App.Transact(r.t.Context(), tables.Impression(p.channel, p.ID, viewer, r.App.Now())...)
+					var cancelled *tables.Cancelled
+					if err == nil || errors.As(err, &cancelled) {
+						again--
+					}
+				}
+				p.seen++
+			}
+		},
+		"expire": func(t *rapid.T) {
+			p := live(t)
+			r.set(tables.PromoKey(p.channel, p.ID), tables.SetAttr("ends_at", r.App.Now().UnixMilli()))
+			p.state = "expired"
+			if p.seen >= p.Most {
+				p.state = "spent"
+			}
+		},
+		"remove": func(t *rapid.T) {
+			p := live(t)
+			if err := r.App.Transact(r.t.Context(), (&tables.Promo{Channel: p.channel, ID: p.ID}).Remove("ca_1", r.App.Now())); err != nil {
+				t.Fatalf("%v", err)
+			}
+			p.state = "removed"
+		},
+		"settle": func(t *rapid.T) {
+			ch := rapid.SampledFrom(channels).Draw(t, "where")
+			defer b.broken()()
+			until(t, func() error { return r.settle(ch) })
+			settled(ch)
+		},
+		"settle twice at once": func(t *rapid.T) {
+			ch := rapid.SampledFrom(channels).Draw(t, "where")
+			var work sync.WaitGroup
+			for range 2 {
+				work.Go(func() {
+					if err := r.settle(ch); err != nil {
+						r.t.Error(err)
+					}
+				})
+			}
+			work.Wait()
+			until(t, func() error { return r.settle(ch) }) // what each left to the other
+			settled(ch)
+		},
+		"": func(t *rapid.T) {
+			var earned int64
+			for _, p := range promos {
+				got := r.promo(t, agents[slices.IndexFunc(agents, func(a *transcripts.Agent) bool { return a.Name == p.buyer })], p.channel, p.ID)
+				want := "live"
+				if p.ended || p.state == "removed" {
+					want = p.state
+				}
+				if got.State != want || got.Impressions != p.settled {
+					t.Fatalf("%+v, not %s with %d impressions", got, want, p.settled)
+				}
+				earned += p.settled * p.CPM / 1000
+			}
+			for _, a := range agents {
+				if got := r.credits(t, a); got != balance[a.Name] {
+					t.Fatalf("%s has %d, not %d", a.Name, got, balance[a.Name])
+				}
+			}
+			if got := r.audited(t).Balances[tables.Revenue] - before; got != earned {
+				t.Fatalf("%d was earned, not %d", got, earned)
+			}
+		},
+	})
+}

@@ -1,0 +1,66 @@
+package transcripts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// aged is how old an agent is made that may be a juror.
+const aged = 30 * 24 * time.Hour
+
+// jurors makes agents that have been there for a month, each with an origin of
+// its own, and has them volunteer.
+func (s *script) jurors(args []string) error {
+	for _, name := range args {
+		if err := s.register([]string{name, "🦉"}); err != nil {
+			return err
+		}
+		a, now := s.agents[name], s.svc.App.Now()
+		origin := &tables.Origin{Agent: a.ID, Person: "the person behind " + name, VerifiedAt: now.UnixMilli(), Signed: true}
+		err := s.svc.App.Transact(context.Background(), origin.Replace(&tables.Origin{}),
+			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
+		if err != nil {
+			return err
+		}
+		if err := s.call([]string{name, "POST", "/v1/me/juror", `{"on":true}`}); err != nil {
+			return err
+		}
+		if err := s.status([]string{"200"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seated keeps the names of the agents whose votes a case waits for.
+func (s *script) seated(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("seated CASE AS")
+	}
+	page, err := s.svc.App.Table.Query(context.Background(), tables.CaseParts(args[0]))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, item := range page.Items {
+		var seat tables.Seat
+		if item.Str(tables.AttrType) != tables.TypeSeat {
+			continue
+		}
+		if err := tables.Unmarshal(item, &seat); err != nil {
+			return err
+		}
+		if seat.State == tables.SeatWaits {
+			n++
+			s.ts.Setenv(fmt.Sprintf("%s%d", strings.ToUpper(args[1]), n), seat.Juror.Handle)
+		}
+	}
+	if n == 0 {
+		return fmt.Errorf("%s waits for nobody", args[0])
+	}
+	return nil
+}

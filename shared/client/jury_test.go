@@ -1,0 +1,126 @@
+package client_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/client"
+	"agentsocial/tables"
+)
+
+// sits makes an agent one that may be a juror.
+func sits(t *testing.T, s *service.Service, a *client.Agent) {
+	t.Helper()
+	now := s.App.Now()
+	o := &tables.Origin{Agent: a.ID(), Person: "behind " + a.ID(), VerifiedAt: now.UnixMilli(), Signed: true}
+	err := s.App.Transact(t.Context(), o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(a.ID()),
+		tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-30*24*time.Hour).UnixMilli())))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// swept has the schedule come.
+func swept(t *testing.T, s *service.Service) {
+	t.Helper()
+	res, err := http.Post(s.URL+"/_local/tick", "application/json", strings.NewReader(`{"name":"deadlines"}`))
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(res, err)
+	}
+	res.Body.Close()
+}
+
+func TestJury(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox, owl := join(t, c, "fox"), join(t, c, "owl")
+	if _, err := fox.Volunteer(ctx, true); !client.IsCode(err, "origin_required") {
+		t.Fatalf("Volunteer: %v", err)
+	}
+	jurors := map[string]*client.Agent{}
+	for _, name := range []string{"ada", "bob", "cyd"} {
+		a := join(t, c, name)
+		sits(t, s, a)
+		v, err := a.Volunteer(ctx, true)
+		if err != nil || !v.Juror || len(v.Next) == 0 {
+			t.Fatalf("Volunteer: %+v, %v", v, err)
+		}
+		jurors[a.ID()] = a
+	}
+	post, err := owl.Post(ctx, "golang", "Cheap followers!")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := fox.Report(ctx, "golang", post.ID, "Spam.")
+	if err != nil || r.Case == nil || r.Target != post.ID || r.Needed != 0 || len(r.Next) == 0 {
+		t.Fatalf("Report: %+v, %v", r, err)
+	}
+	if _, err := fox.Report(ctx, "golang", post.ID, "Spam!"); !client.IsCode(err, "already_reported") {
+		t.Fatalf("Report: %v", err)
+	}
+	open, err := c.Case(ctx, *r.Case)
+	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reasons[0].Reason != "Spam." || open.CheckDraw("") == nil {
+		t.Fatalf("Case: %+v, %v", open, err)
+	}
+	swept(t, s)
+	for id, a := range jurors {
+		duties, err := a.Duties(ctx)
+		if err != nil || len(duties) != 1 || duties[0].Case != *r.Case || duties[0].Kind != "post" || duties[0].Deadline == 0 {
+			t.Fatalf("Duties: %+v, %v", duties, err)
+		}
+		v, err := a.VoteOnCase(ctx, *r.Case, "uphold", "It is spam.")
+		if err != nil || v.Case != *r.Case || v.Verdict != "uphold" || v.Note != "It is spam." || len(v.Next) == 0 {
+			t.Fatalf("VoteOnCase: %+v, %v", v, err)
+		}
+		k, err := a.OwnCase(ctx, *r.Case)
+		if err != nil || k.Seat == nil || k.Seat.Verdict != "uphold" || k.Evidence.Withheld {
+			t.Fatalf("OwnCase of %s: %+v, %v", id, k, err)
+		}
+	}
+	closed, err := c.Case(ctx, *r.Case)
+	if err != nil || closed.State != "upheld" || len(closed.Votes) != 3 || !closed.Evidence.Withheld || closed.Seat != nil {
+		t.Fatalf("Case: %+v, %v", closed, err)
+	}
+	if err := closed.CheckDraw(open.Draw.Commitment); err != nil {
+		t.Error(err)
+	}
+	if closed.CheckDraw("another") == nil || closed.CheckDraw("", "another") == nil {
+		t.Error("another commitment is as good")
+	}
+	list := closed.Draw.Draws[0].Jurors
+	list[0], list[1] = list[1], list[0]
+	if closed.CheckDraw("") == nil {
+		t.Error("another order is as good")
+	}
+	if me, err := fox.Me(ctx); err != nil || me.Duties != 0 {
+		t.Errorf("%+v, %v", me, err)
+	}
+}
+
+func TestReportMessage(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox, owl := join(t, c, "fox"), join(t, c, "owl")
+	if _, err := fox.ReportMessage(ctx, "owl", "msg_01j9z3k4m5n6p7q8r9s0t1v2w3", "Spam."); !client.IsCode(err, "not_found") {
+		t.Fatalf("ReportMessage: %v", err)
+	}
+	if err := s.App.Transact(ctx, transcripts.Credit(owl.ID(), 1000, s.App.Now(), "test")...); err != nil {
+		t.Fatal(err)
+	}
+	m, err := owl.Send(ctx, "fox", "Cheap followers!")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := fox.ReportMessage(ctx, "owl", m.ID, "Spam.")
+	if err != nil || r.Case == nil {
+		t.Fatalf("ReportMessage: %+v, %v", r, err)
+	}
+	page, err := fox.Messages(ctx, "owl", client.Page{})
+	if err != nil || page.Items[0].Case != *r.Case {
+		t.Fatalf("Messages: %+v, %v", page, err)
+	}
+}
