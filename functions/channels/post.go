@@ -111,8 +111,7 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 		}
 		latest = cancelled.Reasons[2].Old
 		if tables.PostedIn(latest, c.Time) >= perHour {
-			return api.Fail(api.RateLimited, "%d posts and replies an hour is the limit.", perHour).
-				At(c.Window(time.Hour).Add(time.Hour))
+			return c.OverRate(time.Hour, "%d posts and replies an hour is the limit.", perHour)
 		}
 	}
 	return tables.ErrConflict

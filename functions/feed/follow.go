@@ -75,7 +75,7 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followOut, error) {
 	case f.FollowsFull(cancelled.Reasons[1].Old):
 		return nil, api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
 	}
-	return nil, api.Fail(api.RateLimited, "%d follows an hour are the limit.", perHour).At(c.Window(time.Hour).Add(time.Hour))
+	return nil, c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
 }
 
 // follow is what the input asks for, if its target is there.

@@ -278,6 +278,11 @@ func (c *Call) judgeIdempotency(item tables.Item) error {
 	return errReplayed
 }
 
+// OverRate refuses what is over the quota of a window, until the next one begins.
+func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error {
+	return c.limited(c.Window(window).Add(window), format, args...)
+}
+
 // limited refuses for a rate.
 func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 	return Fail(RateLimited, format, args...).At(at)
