@@ -106,12 +106,16 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err != nil {
 		return nil, err
 	}
+	movements, err := w.movementShares(ctx)
+	if err != nil {
+		return nil, err
+	}
 	feed, err := w.feedShares(ctx, hour.Add(time.Minute))
 	if err != nil {
 		return nil, err
 	}
 	marks, err := w.markShares(ctx, hour.Add(time.Hour))
-	return slices.Concat(shares, []StreamShare{visit, message}, feed, marks, []StreamShare{w.sealing}), err
+	return slices.Concat(shares, []StreamShare{visit, message}, movements, feed, marks, []StreamShare{w.sealing}), err
 }
 
 // shareOf has a reader work off what is new in the stream: n changes. The others

@@ -41,18 +41,24 @@ func (p Problem) same(q Problem) bool {
 type audit struct {
 	Report
 	moved     map[tables.Account]int64 // what the movements come to
+	now       time.Time
+	profiles  map[tables.Account]bool  // the agents that there are
 	takenBack map[tables.Account]int64 // by the processor
 	running   map[tables.Account]int64 // balances as they stand
 	counted   map[tables.Key]int64     // what of the movements is marked as added up, by sum
 	sums      map[tables.Key]int64     // the sums as they stand
 }
 
-// Audit reads a table. A movement that is made meanwhile may be seen by half:
-// see [Settled].
-func Audit(ctx context.Context, t tables.Scanner) (*Report, error) {
+// countedWithin is how long the stream may take to add a movement up.
+const countedWithin = time.Hour
+
+// Audit reads a table; now is by the clock of whoever asks. A movement that is
+// made meanwhile may be seen by half: see [Settled].
+func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
-		moved:  map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
+		now:    now, profiles: map[tables.Account]bool{},
+		moved: map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
 		counted: map[tables.Key]int64{}, sums: map[tables.Key]int64{},
 	}
 	if err := t.Scan(ctx, a.visit); err != nil {
@@ -83,6 +89,8 @@ func (a *audit) visit(item tables.Item) error {
 		if item.Key() != tables.BalanceKey(account) {
 			a.problem(string(account), "its balance stands under %v", item.Key())
 		}
+	case tables.TypeProfile:
+		a.profiles[tables.AgentAccount(tables.Owner(item.Key()))] = true
 	case tables.TypeDaySum:
 		var s tables.DaySum
 		if err := tables.Unmarshal(item, &s); err != nil {
@@ -112,6 +120,8 @@ func (a *audit) movement(item tables.Item) error {
 		a.problem(m.ID, "it stands under %v", item.Key())
 	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
 		a.problem(m.ID, "%d from %q to %q is no movement", m.MicroUSD, m.From, m.To)
+	case !m.Fits():
+		a.problem(m.ID, "nothing of kind %q goes from %q to %q", m.Kind, m.From, m.To)
 	}
 	a.moved[m.From] -= m.MicroUSD
 	a.moved[m.To] += m.MicroUSD
@@ -123,6 +133,9 @@ func (a *audit) movement(item tables.Item) error {
 			a.counted[sum] += n
 		} else {
 			a.Uncounted++
+			if at := time.UnixMilli(m.At); a.now.Sub(at) > countedWithin {
+				a.problem(m.ID, "it is of %s and still not added up", at.UTC().Format(time.RFC3339))
+			}
 		}
 	}
 	return nil
@@ -138,6 +151,9 @@ func (a *audit) judge() {
 		if account.Runs() {
 			balance = a.running[account]
 			a.off(string(account), balance, a.moved[account], "its balance is %d, its movements come to %d")
+			if account.Agent() != "" && !a.profiles[account] {
+				a.problem(string(account), "it has a balance, and there is no such agent")
+			}
 			switch {
 			case balance >= 0:
 			case account.Agent() == "":
@@ -167,8 +183,8 @@ const (
 
 // Settled audits a table that may be in use: of its problems, those that are
 // there each time it is read, by the same amount.
-func Settled(ctx context.Context, t tables.Scanner) (*Report, error) {
-	r, err := Audit(ctx, t)
+func Settled(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
+	r, err := Audit(ctx, t, now)
 	for pass := 1; err == nil && len(r.Problems) > 0 && pass < passes; pass++ {
 		select {
 		case <-ctx.Done():
@@ -176,7 +192,7 @@ func Settled(ctx context.Context, t tables.Scanner) (*Report, error) {
 		case <-time.After(apart):
 		}
 		before := r.Problems
-		if r, err = Audit(ctx, t); err == nil {
+		if r, err = Audit(ctx, t, now); err == nil {
 			r.Problems = slices.DeleteFunc(r.Problems, func(p Problem) bool { return !slices.ContainsFunc(before, p.same) })
 		}
 	}
