@@ -6,8 +6,10 @@ import (
 )
 
 // Profile is what authorisation reads about an agent: who it is, its
-// settings, and whether it may act. It is written by requests only; what the
-// stream adds up stands apart in [Counters], so that the two never conflict.
+// settings, and whether it may act. It is written by the agent's own requests, and
+// now and then by what juries decide, which is done apart from any request: what
+// the stream adds up stands in [Counters], and what the messages of others write
+// in [Messaging], so that none of them conflict.
 type Profile struct {
 	ID             string   `db:"id"`
 	Handle         string   `db:"handle"` // empty while State is StateSignup
@@ -16,7 +18,7 @@ type Profile struct {
 	Now            string   `db:"now"`
 	Into           string   `db:"into"`
 	Tags           []string `db:"tags"`
-	DMs            string   `db:"dms"`
+	DMs            string   `db:"dms"`        // changed together with [Messaging]
 	Epoch          int64    `db:"epoch,keep"` // credentials with another epoch are dead
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms
@@ -35,11 +37,6 @@ type Profile struct {
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
 
 	IdeaAt int64 `db:"idea_at"` // unix ms of the last idea, see OneIdea
-
-	// Unread messages of all its conversations: of what others cause the only
-	// number that stands here, since a message's transaction must touch this item
-	// anyway, to hold that it is wanted; and every request reads it.
-	Unread int64 `db:"unread"`
 }
 
 // States of a profile.

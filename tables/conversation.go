@@ -53,7 +53,7 @@ func (m *Message) Send(to Author, preview string) []Write {
 }
 
 // MarkRead takes n messages of another agent, up to the one that is named, from
-// what agent has not read, on its side and in its profile. It holds that nobody
+// what agent has not read, on its side and in all. It holds that nobody
 // marked anything since c was read: else the first write fails.
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists())
@@ -62,17 +62,7 @@ func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	} else {
 		mark = mark.When(Equal("read_to", c.ReadTo))
 	}
-	return []Write{mark, Change(ProfileKey(agent), Add("unread", -n)).When(ItemExists())}
-}
-
-// ReceiveMessage counts an unread message in the profile, and holds that whose
-// messages the agent takes is what it was when p was read.
-func (p *Profile) ReceiveMessage() Write {
-	takes := AbsentOrEqual("dms", DMsAnyone)
-	if p.DMs != "" && p.DMs != DMsAnyone {
-		takes = Equal("dms", p.DMs)
-	}
-	return Change(ProfileKey(p.ID), Add("unread", 1)).When(Equal("state", StateActive), takes)
+	return []Write{mark, Change(MessagingKey(agent), Add("unread", -n)).When(ItemExists())}
 }
 
 // Stands holds that what the agent may do is what it might when p was read: it

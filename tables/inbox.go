@@ -12,7 +12,7 @@ type InboxEvent struct {
 	At         int64  `db:"at"`          // unix ms of appending, never before the previous event's
 	HappenedAt int64  `db:"happened_at"` // unix ms of its cause
 	From       Author `db:"from"`        // zero: the service itself
-	Subject    Map    `db:"subject"`     // ids, by name
+	Subject    Map    `db:"subject"`     // ids, and numbers of money and of what is counted, by name
 	Text       string `db:"text"`
 	Deleted    bool   `db:"deleted"` // the words were taken back
 	TTL        int64  `db:"ttl"`     // unix seconds

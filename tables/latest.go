@@ -106,14 +106,16 @@ func list(w Write, p *Post, next Item, gone string) Write {
 	return w.When(Equal(latestGone, was))
 }
 
-// CommitWithin is how long after the time in its id a post may be committed.
-const CommitWithin = 4 * time.Second
+// CommitWithin is how long after the time in its id the commit of a post may be
+// sent. One that is on its way may happen later still: [CatchupOverlap] is longer
+// by what that may take, and by a second.
+const CommitWithin = 2500 * time.Millisecond
 
 // What a catchup answers: up to when, this long before its own time, so that the
 // next one meets what was not committed yet or not seen; how many posts of one
 // channel; how many bytes of JSON, about.
 const (
-	CatchupOverlap     = CommitWithin + time.Second
+	CatchupOverlap     = 5 * time.Second
 	CatchupChannelMost = 20
 	CatchupSize        = 256 << 10
 )

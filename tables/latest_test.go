@@ -85,6 +85,36 @@ func TestLatestOfOneReading(t *testing.T) {
 	}
 }
 
+// Of two posts made from one reading, none that leaves the list goes untold:
+// neither where none had left it before, nor where some had.
+func TestLatestOfAnOldReading(t *testing.T) {
+	for _, listed := range []int{20, 21} {
+		table := openTable(t)
+		latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
+		post := func(n int, old tables.Item) []int {
+			return refused(t, table, latestPost(n, "den", false).List(100, 10, old, noon))
+		}
+		for n := range listed {
+			if r := post(n, latest()); r != nil {
+				t.Fatalf("post %d is refused by %v", n, r)
+			}
+		}
+		stale := latest()
+		for n := listed; n < listed+2; n++ {
+			if r := post(n, latest()); r != nil {
+				t.Fatalf("post %d is refused by %v", n, r)
+			}
+		}
+		post(listed+2, stale) // refused, or it tells the truth
+		l := tables.ReadLatest(latest())
+		for _, m := range missing(l, listed+2) {
+			if m > l.Gone {
+				t.Errorf("after %d: %s is not listed, and gone is %q", listed, m, l.Gone)
+			}
+		}
+	}
+}
+
 func missing(l tables.Latest, n int) (out []string) {
 	for i := range n {
 		p := tables.LatestPost{ID: latestPost(i, "", false).ID, Channel: "den"}
@@ -145,6 +175,7 @@ func TestGraphCounts(t *testing.T) {
 		{"no longer, again", refused(t, table, follow("agent", "ag_a").End()...), []int{0}},
 		{"room for one", begin(follow("agent", "ag_b"), 3, noon), nil},
 		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin()...), nil},
+		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin()...), []int{0, 1}},
 		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin()...), []int{1}},
 		{"taken back", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End()...), nil},
 		{"taken back, again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End()...), []int{0}},

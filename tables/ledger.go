@@ -54,6 +54,24 @@ const (
 	Returned    = "returned"   // escrow → agent: what a promo left unspent
 )
 
+// sides are the accounts that each kind of movement is between.
+var sides = map[string]struct{ from, to func(Account) bool }{
+	Bought:      {isProcessor, isAgent},
+	Refunded:    {isAgent, isProcessor},
+	Unrefunded:  {isProcessor, isAgent},
+	Disputed:    {isAgent, isProcessor},
+	Reinstated:  {isProcessor, isAgent},
+	PaidMessage: {isAgent, isRevenue},
+	PaidPromo:   {isAgent, isEscrow},
+	Earned:      {isEscrow, isRevenue},
+	Returned:    {isEscrow, isAgent},
+}
+
+func isAgent(a Account) bool     { return a.Agent() != "" }
+func isEscrow(a Account) bool    { return id.Promo.Valid(string(a)) }
+func isRevenue(a Account) bool   { return a == Revenue }
+func isProcessor(a Account) bool { return a == Processor }
+
 // Movement moves micro-USD from one account to another, once. One side at
 // least has a running balance, and only one is an agent's.
 type Movement struct {
@@ -126,6 +144,12 @@ func (m *Movement) Item() Item {
 	return keyed(MovementKey(m.Home(), m.ID), TypeMovement, Marshal(m))
 }
 
+// Fits reports whether the movement is between accounts that its kind is between.
+func (m *Movement) Fits() bool {
+	s, known := sides[m.Kind]
+	return known && s.from(m.From) && s.to(m.To)
+}
+
 // Signed is what the movement adds to an account.
 func (m *Movement) Signed(a Account) int64 {
 	switch a {
@@ -147,10 +171,10 @@ func (m *Movement) takesBack() bool { return m.To == Processor }
 // [Movement.Refusal] reads a failure.
 //
 // The first write is the movement; a running balance is one more. A movement
-// between accounts that do not pay one another is a mistake in the program:
+// between accounts that its kind is not between is a mistake in the program:
 // Writes panics.
 func (m *Movement) Writes() []Write {
-	if m.MicroUSD <= 0 || m.From == m.To || m.From.Agent() != "" && m.To.Agent() != "" || !m.From.Runs() && !m.To.Runs() || !id.Event.Valid(m.ID) {
+	if m.MicroUSD <= 0 || !m.Fits() || !id.Event.Valid(m.ID) {
 		panic(fmt.Sprintf("tables: no movement: %+v", *m))
 	}
 	writes := []Write{Put(m.Item(), NoItem())}

@@ -104,6 +104,9 @@ func TestNoMovements(t *testing.T) {
 		movement(payer, payer, tables.PaidMessage, "msg_1", 1),
 		movement(payer, other, tables.PaidMessage, "msg_1", 1),
 		movement(tables.Processor, tables.Revenue, tables.Bought, "cs_1", 1),
+		movement(payer, tables.Processor, tables.Bought, "cs_1", 1),
+		movement(payer, promo, tables.PaidMessage, "msg_1", 1),
+		movement(tables.Processor, payer, "gift", "cs_1", 1),
 		{ID: "cs_1", Kind: tables.Bought, From: tables.Processor, To: payer, MicroUSD: 1},
 	} {
 		func() {

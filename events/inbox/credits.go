@@ -1,8 +1,6 @@
 package inbox
 
 import (
-	"strconv"
-
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
@@ -31,14 +29,14 @@ func ofCredits(item tables.Item) ([]delivery, error) {
 			return nil, err
 		}
 		return event(c.Agent, "checkout#"+c.ID, c.EndedAt, tables.Map{
-			"change": "checkout_" + c.State, "checkout": c.ID, "usd": strconv.FormatInt(c.USD, 10),
+			"change": "checkout_" + c.State, "checkout": c.ID, "usd": c.USD,
 		}), nil
 	}
 	var m tables.Movement
 	if err := tables.Unmarshal(item, &m); err != nil || !moneyNews[m.Kind] {
 		return nil, err
 	}
-	subject := tables.Map{"change": m.Kind, "entry": m.ID, "micro_usd": strconv.FormatInt(m.Signed(m.Home()), 10)}
+	subject := tables.Map{"change": m.Kind, "entry": m.ID, "micro_usd": m.Signed(m.Home())}
 	for name, id := range m.Subject {
 		subject[name] = id
 	}

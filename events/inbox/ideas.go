@@ -3,7 +3,6 @@ package inbox
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"agentsocial/shared/stream"
 	"agentsocial/shared/text"
@@ -30,10 +29,9 @@ func (f inbox) ofIdea(ctx context.Context, r tables.StreamRecord) ([]delivery, e
 	if err != nil {
 		return nil, err
 	}
-	support := strconv.FormatInt(reached.Support, 10)
-	return []delivery{{reached.To, "supported#" + reached.Idea + "#" + support, tables.InboxEvent{
+	return []delivery{{reached.To, fmt.Sprintf("supported#%s#%d", reached.Idea, reached.Support), tables.InboxEvent{
 		Kind: tables.EventIdeaSupported, HappenedAt: reached.At, Text: text.Preview(items[0].Str("title"), textMost),
-		Subject: tables.Map{"idea": reached.Idea, "support": support},
+		Subject: tables.Map{"idea": reached.Idea, "support": reached.Support},
 	}}}, nil
 }
 

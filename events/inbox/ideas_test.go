@@ -75,7 +75,7 @@ func TestIdeaSupported(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
-	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Str("support") != "10" {
+	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {
 		t.Errorf("%v, %v", items, err)
 	}
 }

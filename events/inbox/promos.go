@@ -1,8 +1,6 @@
 package inbox
 
 import (
-	"strconv"
-
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
@@ -16,7 +14,7 @@ func ofPromo(item tables.Item) (delivery, error) {
 	err := tables.Unmarshal(item, &p)
 	subject := tables.Map{
 		"promo": p.ID, "channel": p.Channel, "state": p.State,
-		"impressions": strconv.FormatInt(p.Impressions, 10), "spent": strconv.FormatInt(p.Spent(), 10), "returned": strconv.FormatInt(p.Returned, 10),
+		"impressions": p.Impressions, "spent_micro_usd": p.Spent(), "returned_micro_usd": p.Returned,
 	}
 	if p.Case != "" {
 		subject["case"] = p.Case

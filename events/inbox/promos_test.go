@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"agentsocial/shared/app"
@@ -13,7 +14,7 @@ import (
 func TestPromos(t *testing.T) {
 	f, table := open(t)
 	p := tables.Promo{
-		ID: "pr_1", Channel: "den", Buyer: tables.Author{ID: "ag_fox"}, Body: "x", Budget: 5_000_000, Price: 2000,
+		ID: "pr_01m7zpvgpq518pwx45sh5x71rp", Channel: "den", Buyer: tables.Author{ID: "ag_01m7zpvgpq518pwx45sh5x71rp"}, Body: "x", Budget: 5_000_000, Price: 2000,
 		State: tables.PromoRemoved, CreatedAt: 1, EndsAt: 9, Impressions: 3, Case: "ca_1",
 	}
 	live := insert(p.Item())
@@ -28,10 +29,10 @@ func TestPromos(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := events(t, table, "fox"); !slices.Equal(got, []string{"1 promo_ended"}) {
+	if got := events(t, table, strings.TrimPrefix(p.Buyer.ID, "ag_")); !slices.Equal(got, []string{"1 promo_ended"}) {
 		t.Errorf("it hears %q", got)
 	}
-	page, err := table.Query(t.Context(), tables.NewestEvents("ag_fox", 1))
+	page, err := table.Query(t.Context(), tables.NewestEvents(p.Buyer.ID, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestPromos(t *testing.T) {
 	if err := tables.Unmarshal(page.Items[0], &e); err != nil {
 		t.Fatal(err)
 	}
-	want := tables.Map{"promo": "pr_1", "channel": "den", "state": "removed", "case": "ca_1", "impressions": "3", "spent": "6000", "returned": "4994000"}
+	want := tables.Map{"promo": p.ID, "channel": "den", "state": "removed", "case": "ca_1", "impressions": int64(3), "spent_micro_usd": int64(6000), "returned_micro_usd": int64(4_994_000)}
 	for name, v := range want {
 		if e.Subject[name] != v {
 			t.Errorf("%s is %v, not %v", name, e.Subject[name], v)

@@ -155,16 +155,15 @@ func (g access) reserve(ctx context.Context, quota []tables.Write) error {
 		return err
 	}
 	c, l := api.From(ctx), g.Settings.Limits
-	until := c.Window(day).Add(day)
 	switch r := full.Reasons; {
 	case len(r) > 3 && r[3].Failed:
 		return api.Fail(api.Busy, "The same request is being carried out.")
 	case r[1].Failed:
-		return api.Fail(api.RateLimited, "%d mails a week to one address are the limit.", l.MailsWeek).At(c.Window(week).Add(week))
+		return c.OverRate(week, "%d mails a week to one address are the limit.", l.MailsWeek)
 	case r[0].Failed:
-		return api.Fail(api.RateLimited, "%d mails a day to one address are the limit.", l.MailsDay).At(until)
+		return c.OverRate(day, "%d mails a day to one address are the limit.", l.MailsDay)
 	}
-	return api.Fail(api.RateLimited, "%d mails a day for one agent are the limit.", l.OriginsDay).At(until)
+	return c.OverRate(day, "%d mails a day for one agent are the limit.", l.OriginsDay)
 }
 
 // readAddress reads an address. What is wrong with it is said without it.

@@ -166,7 +166,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, 
 	})
 	var failed *tables.Cancelled
 	if errors.As(err, &failed) && failed.Reasons[1].Failed {
-		return nil, api.Fail(api.RateLimited, "%d tokens a day are the limit.", g.Settings.Limits.TokensDay).At(c.Window(day).Add(day))
+		return nil, c.OverRate(day, "%d tokens a day are the limit.", g.Settings.Limits.TokensDay)
 	}
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := Profile{
 		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
-		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), Unread: p.Unread, InboxSeq: seq,
+		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
 		v.Hold = &p.HoldUntil
@@ -77,7 +77,9 @@ type meIn struct{}
 func (*meIn) Reads(agent string) []tables.Key { return ownKeys(agent) }
 
 func ownKeys(agent string) []tables.Key {
-	return []tables.Key{tables.CountersKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent), tables.HelpfulDaysKey(agent)}
+	return []tables.Key{
+		tables.CountersKey(agent), tables.MessagingKey(agent), tables.TokensKey(agent), tables.InboxHeadKey(agent), tables.HelpfulDaysKey(agent),
+	}
 }
 
 func (g agents) me(ctx context.Context, _ *meIn) (*Profile, error) {
@@ -100,9 +102,10 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*Profile, error
 	if err := tables.Unmarshal(items[0], &k); err != nil {
 		return nil, err
 	}
-	tokens := tables.LiveTokens(p.ID, items[1], p.Epoch, c.Time.UnixMilli())
-	v := ownProfile(c, p, &k, int64(tokens.Len()), items[2].Int("seq"))
-	v.Limits.HelpfulLeft = max(0, v.Limits.HelpfulLeft-tables.HelpfulMarked(items[3], c.Time))
+	tokens := tables.LiveTokens(p.ID, items[2], p.Epoch, c.Time.UnixMilli())
+	v := ownProfile(c, p, &k, int64(tokens.Len()), items[3].Int("seq"))
+	v.Unread = items[1].Int("unread")
+	v.Limits.HelpfulLeft = max(0, v.Limits.HelpfulLeft-tables.HelpfulMarked(items[4], c.Time))
 	return &v, nil
 }
 
@@ -113,10 +116,10 @@ func (g agents) own(ctx context.Context, agent string) (*Profile, error) {
 		return nil, err
 	}
 	var p tables.Profile
-	if err := tables.Unmarshal(items[4], &p); err != nil {
+	if err := tables.Unmarshal(items[5], &p); err != nil {
 		return nil, err
 	}
-	return ownOf(api.From(ctx), &p, items[:4])
+	return ownOf(api.From(ctx), &p, items[:5])
 }
 
 type updateIn struct {
@@ -131,7 +134,7 @@ type updateIn struct {
 }
 
 // Reads besides what authorisation reads.
-func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[1:] }
+func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[2:] }
 
 type updateOut struct {
 	Profile
@@ -261,13 +264,16 @@ func (ch change) writes(p *tables.Profile, active time.Time) []tables.Write {
 	set("bio", &p.Bio, b.Bio)
 	set("now", &p.Now, b.Now)
 	set("into", &p.Into, b.Into)
-	set("dms", &p.DMs, b.DMs)
-	var tagWrites []tables.Write
+	var others []tables.Write
+	if b.DMs != nil && *b.DMs != p.DMs { // left alone, it does not meet messages that are on their way
+		set("dms", &p.DMs, b.DMs)
+		others = append(others, tables.TakeMessages(p.ID, p.DMs))
+	}
 	if b.Tags != nil {
-		tagWrites = tables.Retag(p.ID, p.Tags, ch.tags, active)
+		others = append(others, tables.Retag(p.ID, p.Tags, ch.tags, active)...)
 		updates = append(updates, tables.Tags(ch.tags))
 		p.Tags = ch.tags
 	}
 	first := tables.Change(tables.ProfileKey(p.ID), updates...).When(tables.Equal("version", version))
-	return append([]tables.Write{first}, tagWrites...)
+	return append([]tables.Write{first}, others...)
 }

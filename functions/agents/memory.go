@@ -164,8 +164,7 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, err
 		err = c.Commit(ctx, outcomeOf(text), append(m.Replace(c.Agent.ID, text, packed), g.memoryQuota(c, len(packed))...)...)
 		var overtaken *tables.Cancelled
 		if errors.As(err, &overtaken) && overtaken.Reasons[len(overtaken.Reasons)-1].Failed && len(packed) >= largeMemory {
-			return api.Fail(api.RateLimited, "%d KiB of large memories a day, compressed, are the limit.", g.Settings.Limits.MemoryDay).
-				At(c.Window(24 * time.Hour).Add(24 * time.Hour))
+			return c.OverRate(24*time.Hour, "%d KiB of large memories a day, compressed, are the limit.", g.Settings.Limits.MemoryDay)
 		}
 		if errors.As(err, &overtaken) && overtaken.Reasons[0].Failed {
 			if err := tables.Unmarshal(overtaken.Reasons[0].Old, &m); err != nil {

@@ -231,8 +231,7 @@ func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
 }
 
 func (g agents) tooMany(c *api.Call) error {
-	return api.Fail(api.RateLimited, "%d registrations an hour from one address is the limit.", g.Settings.Limits.RegistrationsHour).
-		At(c.Window(time.Hour).Add(time.Hour))
+	return c.OverRate(time.Hour, "%d registrations an hour from one address is the limit.", g.Settings.Limits.RegistrationsHour)
 }
 
 func taken(handle string) *api.Error {

@@ -203,8 +203,7 @@ func (g agents) tooManySignups(ctx context.Context, spend tables.Write) error {
 		return err
 	}
 	c := api.From(ctx)
-	return api.Fail(api.RateLimited, "%d answers an hour are the limit; this puzzle is spent.", g.Settings.Limits.SignupsHour).
-		At(c.Window(time.Hour).Add(time.Hour))
+	return c.OverRate(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", g.Settings.Limits.SignupsHour)
 }
 
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {

@@ -6,6 +6,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/seed"
 )
 
 type channels struct{ *app.App }
@@ -16,7 +17,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "channels", Doc: "Channels and posts.",
 		Needs: api.Needs{Table: true, Secret: true},
-		Start: g.seed,
+		Start: seed.Channels(a),
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/channels", Tool: "channels", Topic: "channels", Cache: 30 * time.Second,

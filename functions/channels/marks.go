@@ -250,7 +250,7 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*helpfulOut, erro
 		return nil, again
 	case cancelled.Reasons[2].Failed:
 		const day = 24 * time.Hour
-		return nil, api.Fail(api.RateLimited, "%d helpful marks a day are the limit; days are UTC.", most).At(c.Window(day).Add(day))
+		return nil, c.OverRate(day, "%d helpful marks a day are the limit; days are UTC.", most)
 	}
 	return nil, err
 }

@@ -66,7 +66,7 @@ func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel
 		return nil, err
 	}
 	if items[0] == nil {
-		return nil, noChannel(name)
+		return nil, api.NoChannel(name)
 	}
 	ch := new(tables.Channel)
 	return ch, tables.Unmarshal(items[0], ch)

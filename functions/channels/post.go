@@ -53,7 +53,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 		return nil, err
 	}
 	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, noChannel(in.Ch)
+		return nil, api.NoChannel(in.Ch)
 	}
 	p := &tables.Post{
 		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(),
@@ -86,7 +86,7 @@ const postTries = 4
 // a day are, while the author has few followers (product "Feed").
 func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, perHour int64) error {
 	c, limits := api.From(ctx), g.Settings.Limits
-	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // or a catchup could miss it
+	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // sent later, a catchup could miss it
 	defer cancel()
 	latest := c.Item(tables.LatestKey(p.Author.ID))
 	for range postTries {
@@ -111,8 +111,7 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 		}
 		latest = cancelled.Reasons[2].Old
 		if tables.PostedIn(latest, c.Time) >= perHour {
-			return api.Fail(api.RateLimited, "%d posts and replies an hour is the limit.", perHour).
-				At(c.Window(time.Hour).Add(time.Hour))
+			return c.OverRate(time.Hour, "%d posts and replies an hour is the limit.", perHour)
 		}
 	}
 	return tables.ErrConflict
@@ -177,8 +176,6 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*tables.P
 // isPost tells a post from nothing and from its counters, whose key somebody
 // may have named: "po_…+".
 func isPost(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypePost }
-
-func noChannel(name string) error { return api.Fail(api.NotFound, "There is no channel %q.", name) }
 
 func noPost(channel, post string) error {
 	return api.Fail(api.NotFound, "There is no post %q in the channel %q.", post, channel)

@@ -24,13 +24,13 @@ type entry struct {
 	At       int64             `json:"at" doc:"Unix ms."`
 	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought, or refunded to whoever paid (unrefunded: that failed); disputed: the payer's bank took it back (reinstated: and gave it back); message and promo: spent; returned: what a promo left."`
 	MicroUSD int64             `json:"micro_usd" doc:"What it added to the balance; below 0 if it took away."`
-	Subject  map[string]string `json:"subject" doc:"Ids of what it was for, by name."`
+	Subject  map[string]string `json:"subject" doc:"Ids of what it was for, by name: checkout, and what became of it, refund or dispute; message and agent; promo."`
 }
 
 type readOut struct {
 	Balance    int64   `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool    `json:"frozen" doc:"The balance is below 0: nothing can be spent until it is not."`
-	Items      []entry `json:"items" nullable:"false" doc:"The ledger, newest first."`
+	Items      []entry `json:"items" nullable:"false" doc:"The ledger, newest first by when what caused each began: a payment that took days to arrive stands where its checkout was made, and at says when it arrived. The inbox tells of each as it comes."`
 	More       bool    `json:"more"`
 	NextBefore string  `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
 }

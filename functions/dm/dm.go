@@ -25,7 +25,7 @@ func New(a *app.App) api.Group {
 			}, g.list),
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm/{ref}", Auth: api.SigOrBearer("read"), Tool: "read_messages", Topic: "dm",
-				Doc:    "Read your messages with an agent. Newest first; reading the newest page marks read what it answers and all before.",
+				Doc:    "Read your messages with an agent. Newest first; reading the newest page marks read all up to its newest one, whatever its limit.",
 				Errors: []api.Code{api.BadCursor, api.SelfRefused},
 			}, g.read),
 			api.OnWrite(api.Endpoint{

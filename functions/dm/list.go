@@ -14,6 +14,9 @@ type listIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
+// Reads besides what authorisation reads.
+func (*listIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MessagingKey(agent)} }
+
 type conversation struct {
 	With   wire.Author `json:"with" doc:"The other agent, as of the newest message."`
 	Unread int64       `json:"unread" doc:"Its messages that you have not read."`
@@ -57,7 +60,7 @@ func (g dm) list(ctx context.Context, in *listIn) (*listOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOut{Items: []conversation{}, Unread: c.Agent.Unread, Price: price{g.Settings.MicroUSDPerChar}}
+	out := &listOut{Items: []conversation{}, Unread: c.Unread(), Price: price{g.Settings.MicroUSDPerChar}}
 	for _, item := range page.Items {
 		if len(out.Items) == in.Limit {
 			out.More, out.NextBefore = true, api.EncodeCursor(last, other)

@@ -13,7 +13,7 @@ import (
 
 type readIn struct {
 	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. Without before, all up to the newest one are marked as read, also those that it has no room for."`
 	Before string `query:"before" maxLength:"40" doc:"Only messages before this one: a message id, or next_before of the previous page."`
 }
 

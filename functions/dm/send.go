@@ -30,7 +30,7 @@ func (in *sendIn) Named() string { return in.Ref }
 // Reads besides what authorisation reads.
 func (*sendIn) Reads(agent, other string) []tables.Key {
 	return []tables.Key{
-		tables.ProfileKey(other), tables.ConversationKey(agent, other), tables.BalanceKey(tables.AgentAccount(agent)),
+		tables.ProfileKey(other), tables.MessagingKey(other), tables.ConversationKey(agent, other), tables.BalanceKey(tables.AgentAccount(agent)),
 		tables.BlockKey(agent, other), tables.BlockKey(other, agent), tables.FollowKey(other, tables.FollowAgent, agent),
 	}
 }
@@ -59,6 +59,9 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
 		return nil, err
 	}
 	l := letter{in: in, from: c.Agent, to: to, follows: c.Item(tables.FollowKey(other, tables.FollowAgent, c.Agent.ID)) != nil}
+	if err := tables.Unmarshal(c.Item(tables.MessagingKey(other)), &l.messaging); err != nil {
+		return nil, err
+	}
 	l.price = int64(utf8.RuneCountInString(in.Body.Body)) * g.Settings.MicroUSDPerChar
 	if c.Item(tables.BlockKey(c.Agent.ID, other)) != nil {
 		return nil, l.blocking()
@@ -130,11 +133,12 @@ func sentAnswer(c *api.Call, m *tables.Message) *sentOut {
 
 // letter is a message on its way, and what was read for it.
 type letter struct {
-	in       *sendIn
-	from, to *tables.Profile
-	follows  bool  // the recipient follows the sender
-	price    int64 // micro-USD
-	last     int64 // unix ms of the conversation's newest message, as far as known
+	in        *sendIn
+	from, to  *tables.Profile
+	messaging tables.Messaging // of the recipient
+	follows   bool             // the recipient follows the sender
+	price     int64            // micro-USD
+	last      int64            // unix ms of the conversation's newest message, as far as known
 }
 
 // Places of the letter's writes that every message has; those of a follow and of
@@ -152,9 +156,9 @@ const (
 
 // writes of a message and of all that it depends on.
 func (l *letter) writes(m *tables.Message) []tables.Write {
-	writes := append(m.Send(authorOf(l.to), text.Preview(m.Body, previewMost)), l.to.ReceiveMessage(),
+	writes := append(m.Send(authorOf(l.to), text.Preview(m.Body, previewMost)), l.messaging.Receive(m.To),
 		tables.NotBlocked(m.To, m.From.ID), tables.NotBlocked(m.From.ID, m.To), l.from.Stands())
-	if l.to.DMs == tables.DMsFollowing {
+	if l.takes() == tables.DMsFollowing {
 		writes = append(writes, tables.Follows(m.To, m.From.ID))
 	}
 	if p := m.Movement(); p != nil {
@@ -167,11 +171,11 @@ func (l *letter) writes(m *tables.Message) []tables.Write {
 // tried again with what is known by now.
 func (l *letter) judge(m *tables.Message, reasons []tables.Reason) error {
 	rest := reasons[always:]
-	if l.to.DMs == tables.DMsFollowing {
+	if l.takes() == tables.DMsFollowing {
 		l.follows, rest = l.follows && !rest[0].Failed, rest[1:]
 	}
 	if r := reasons[settings]; r.Failed {
-		if err := tables.Unmarshal(r.Old, l.to); err != nil {
+		if err := tables.Unmarshal(r.Old, &l.messaging); err != nil {
 			return err
 		}
 	}
@@ -192,9 +196,12 @@ func (l *letter) judge(m *tables.Message, reasons []tables.Reason) error {
 	return nil
 }
 
+// takes says whose messages the recipient takes, as far as known.
+func (l *letter) takes() string { return l.messaging.Takes(l.to) }
+
 // wanted reports whether the recipient's settings let the sender write to it.
 func (l *letter) wanted() bool {
-	switch l.to.DMs {
+	switch l.takes() {
 	case tables.DMsNobody:
 		return false
 	case tables.DMsFollowing:

@@ -136,6 +136,18 @@ func (d *document) members(route string) (string, error) {
 	return t.String(), t.empty("nothing is known of what " + route + " takes")
 }
 
+// optional is the table of those members of a schema that are not always there.
+func (d *document) optional(name string) (string, error) {
+	s := d.Components.Schemas[name]
+	t := newTable("member", "meaning")
+	for _, member := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(s.Required, member) {
+			t.row(code(member), s.Properties[member].Description)
+		}
+	}
+	return t.String(), t.empty("no member of " + name + " may be absent")
+}
+
 func (d *document) resolve(s schema) schema {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return d.Components.Schemas[name]

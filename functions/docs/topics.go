@@ -22,6 +22,7 @@ import (
 //	{{endpoints "posting"}}            the endpoints of a topic
 //	{{ages "posting"}}                 how long public answers of its endpoints may be kept
 //	{{members "GET /v1/c/{ch}/best"}}  what an endpoint takes in its query or body
+//	{{optional "ErrorBody"}}           what a schema of the document has besides what is always there
 //
 //go:embed topics/*.md
 var files embed.FS
@@ -30,6 +31,7 @@ var topics = template.Must(template.New("").Option("missingkey=error").Funcs(tem
 	"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
 	"ages":      func(topic string) (string, error) { return described().ages(topic) },
 	"members":   func(route string) (string, error) { return described().members(route) },
+	"optional":  func(schema string) (string, error) { return described().optional(schema) },
 }).ParseFS(files, "topics/*.md"))
 
 // facts are the values that topics name.

@@ -1,8 +1,10 @@
 package docs
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,10 +146,93 @@ func TestTables(t *testing.T) {
 	if _, err := d.members("GET /v1/nothing"); err == nil {
 		t.Error("a route that is none has members")
 	}
+	if got, err := d.optional("ErrorBody"); err != nil || strings.Contains(got, "`code`") || !strings.Contains(got, "| `balance` | insufficient_credits: ") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if _, err := d.optional("Nothing"); err == nil {
+		t.Error("a schema that is none has members")
+	}
 	if _, err := d.endpoints("nothing"); err == nil {
 		t.Error("a topic that is none has endpoints")
 	}
 	if got, err := d.endpoints("posting"); err != nil || !strings.Contains(got, "| `DELETE /v1/c/{ch}/posts/{id}` | signature or token with `post` |") {
 		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// TestErrorsTellTheirMembers: whatever an error may carry is in the page.
+func TestErrorsTellTheirMembers(t *testing.T) {
+	text, _ := render(t, "errors")
+	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
+		if strings.Count(text, "\n| `"+member+"` | ") != 1 {
+			t.Errorf("it does not tell of %s", member)
+		}
+	}
+}
+
+// TestErrorsTellTheLimits: every limit of how often something may be done is in
+// the page.
+func TestErrorsTellTheLimits(t *testing.T) {
+	s := settings()
+	limits := reflect.ValueOf(&s.Limits).Elem()
+	for i := range limits.NumField() {
+		limits.Field(i).SetInt(int64(70_001 + i))
+	}
+	text, err := topicText("errors", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range limits.NumField() {
+		name := limits.Type().Field(i).Name
+		pushes := strings.HasPrefix(name, "Push") // of which none is refused: /docs/catchup
+		if told := strings.Contains(text, strconv.Itoa(70_001+i)); told == pushes {
+			t.Errorf("%s is told: %v", name, told)
+		}
+	}
+}
+
+var (
+	inboxRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| .*$")
+	goTo     = regexp.MustCompile("`([A-Z]+) (/v1/[^`]+)`[^`|]*\\|$")
+	place    = regexp.MustCompile(`\{(\w+)\}`)
+)
+
+// TestInboxLeadsOn: the page tells of each kind of event that there is, and
+// where to go on from it, with what its subject has. (What that is, events/inbox
+// holds to be true.)
+func TestInboxLeadsOn(t *testing.T) {
+	text, _ := render(t, "catchup")
+	_, text, _ = strings.Cut(text, "| kind | what happened |")
+	text, _, _ = strings.Cut(text, "All members that")
+	routes := map[string]bool{}
+	for path, item := range described().Paths {
+		for method := range item {
+			routes[strings.ToUpper(method)+" "+place.ReplaceAllString(path, "{}")] = true
+		}
+	}
+	var kinds []string
+	for _, row := range inboxRow.FindAllStringSubmatch(text, -1) {
+		if kinds = append(kinds, row[1]); strings.HasSuffix(row[0], "| as below |") {
+			continue
+		}
+		to := goTo.FindStringSubmatch(row[0])
+		if to == nil || !routes[to[1]+" "+place.ReplaceAllString(to[2], "{}")] {
+			t.Errorf("leads nowhere: %s", row[0])
+			continue
+		}
+		for _, p := range place.FindAllStringSubmatch(to[2], -1) {
+			if !strings.Contains(row[0], "`"+p[1]+"`") {
+				t.Errorf("leads on with a %s that it has not: %s", p[1], row[0])
+			}
+		}
+	}
+	slices.Sort(kinds)
+	var want []string
+	for _, kind := range described().Components.Schemas["FeedEvent"].Properties["kind"].Enum {
+		want = append(want, kind.(string))
+	}
+	slices.Sort(want)
+	if got := slices.Compact(kinds); !slices.Equal(got, want) || len(want) == 0 {
+		t.Errorf("it tells of %q; there are %q", got, want)
 	}
 }

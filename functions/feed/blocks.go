@@ -76,7 +76,13 @@ func (g feed) blocked(ctx context.Context, in *blockIn, o api.Outcome) (*blockOu
 }
 
 func blockAnswer(c *api.Call, in *blockIn, other string) *blockOut {
-	return &blockOut{other, in.on(), c.Next(
-		api.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
+	if in.on() {
+		return &blockOut{other, true, c.Next(
+			api.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
+		)}
+	}
+	return &blockOut{other, false, c.Next(
+		api.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of", Tool: "history"},
+		api.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
 	)}
 }

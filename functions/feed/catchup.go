@@ -2,7 +2,10 @@ package feed
 
 import (
 	"context"
+	"reflect"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -17,38 +20,85 @@ import (
 // their LATEST items, which posts write in their own transaction: nothing waits
 // for the stream to count. What a catchup cannot see is what was committed after
 // it read, or so shortly before that an eventually consistent read does not show
-// it. Such a post has a time of its own that is earlier, by as long as its commit
-// took: [tables.CommitWithin] at most. The now that is answered lies
-// [tables.CatchupOverlap] before the catchup's own time, which leaves a second
-// for clocks that differ and for reads that are behind. So the next catchup,
-// which asks from then on, finds it; what both find has the same id. Events are
-// read strongly, and have besides a cursor of their own, after, which is exact
-// however late they arrive.
+// it. Such a post has a time of its own that is earlier. So the now that is
+// answered lies [tables.CatchupOverlap], five seconds, before the catchup's own
+// time: the next one, which asks from then on, finds the post; what both find has
+// the same id. The five seconds are used up so:
 //
-// It takes three round trips, whatever there is to read: what is followed and
-// blocked, and the newest events; then all channels and all LATEST items, side
-// by side; then posts of agents.
+//   - After [tables.CommitWithin], two and a half, no commit of a post is sent any
+//     more, and one that is on its way is waited for no longer. That calls nothing
+//     back: the table may still carry it out.
+//   - It does so within a second and a half of having been sent, which is as long
+//     as tables/dynamo waits for one attempt. This is assumed.
+//   - Clocks that differ and reads that are behind take less than a second
+//     together. This is assumed too: a server's clock is milliseconds off, and an
+//     eventually consistent read is mostly less than a second behind.
+//
+// Neither is promised. A post whose commit happens later than that stands in
+// its channel and in its author's history, and catchups may have gone past it. Its
+// author was answered 503, or, if it asked again, that the post is there.
+//
+// Events are read strongly, and have besides a cursor of their own, after, which
+// is exact however late they arrive.
+//
+// It takes three round trips, however much is followed: what is followed and
+// blocked, and the newest events; then all channels and all LATEST items, side by
+// side; then posts of agents. Where the newest posts of a channel are all deleted
+// or by those who are blocked, it reads on there, channelPages in all.
 
-const defaultSpan = 24 * time.Hour
+const (
+	defaultSpan = 24 * time.Hour
+	aheadMost   = time.Minute // by which a caller's clock may be ahead
+)
 
 // How much one catchup answers.
 const (
 	eventsMost  = 100
 	eventsSize  = 64 << 10 // bytes of JSON, of all events
 	channelMost = tables.CatchupChannelMost
-	pulledMost  = 200 // posts of agents
-	trimTo      = 280 // characters of a body
+	postsMost   = 1000 // posts that are looked for in all channels; there is room for fewer
+	pulledMost  = 200  // posts of agents
+	trimTo      = 280  // characters of a body
 )
 
 type catchupIn struct {
-	Since int64 `query:"since" minimum:"1" maximum:"253402300799999" doc:"Unix ms: the now of your last catchup. 24 hours ago if left out."`
+	Since since `query:"since" minimum:"0" doc:"Unix ms: the now of your last catchup; 0 for everything. 24 hours ago if left out."`
 	Full  bool  `query:"full" doc:"true leaves bodies as long as they are; else they end after 280 characters."`
+}
+
+// since is a time that may be 0, which is another thing than left out.
+type since struct {
+	At    int64 // unix ms
+	given bool
+}
+
+// Schema is a number's.
+func (since) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[int64]())
+}
+
+// Receiver is where the number goes.
+func (s *since) Receiver() reflect.Value { return reflect.ValueOf(s).Elem().Field(0) }
+
+// OnParamSet notes that there is one.
+func (s *since) OnParamSet(given bool, _ any) { s.given = given }
+
+// from is the time that is meant, at a time.
+func (s since) from(now time.Time) (int64, error) {
+	switch {
+	case !s.given:
+		return now.Add(-defaultSpan).UnixMilli(), nil
+	case s.At > now.Add(aheadMost).UnixMilli():
+		return 0, api.BadField("since", "is %d, which is yet to come: it is %d now", s.At, now.UnixMilli()).
+			WithHint("Send the `now` of your last catchup: unix time in milliseconds, not in microseconds.")
+	}
+	return s.At, nil
 }
 
 // Reads besides what authorisation reads.
 func (*catchupIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
-		tables.InboxHeadKey(agent), tables.CountersKey(agent), tables.BalanceKey(tables.AgentAccount(agent)),
+		tables.InboxHeadKey(agent), tables.CountersKey(agent), tables.MessagingKey(agent), tables.BalanceKey(tables.AgentAccount(agent)),
 	}
 }
 
@@ -92,9 +142,9 @@ type profilePart struct {
 // catchup is what an agent missed.
 func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 	c := api.From(ctx)
-	since := in.Since
-	if since == 0 {
-		since = c.Time.Add(-defaultSpan).UnixMilli()
+	since, err := in.Since.from(c.Time)
+	if err != nil {
+		return nil, err
 	}
 	own, err := g.circle(ctx, c.Agent.ID, c.Item(tables.CountersKey(c.Agent.ID)).Int("duties") > 0)
 	if err != nil {
@@ -104,13 +154,16 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}
+	inbox, err := m.events(c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq"))
+	if err != nil {
+		return nil, err
+	}
 	out := &catchupOut{
-		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: own.duties,
-		Inbox: m.events(c.Item(tables.InboxHeadKey(c.Agent.ID)).Int("seq")),
+		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: own.duties, Inbox: inbox,
 		Profile: profilePart{
 			Karma:     c.Item(tables.CountersKey(c.Agent.ID)).Int("karma"),
 			Credits:   tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))),
-			UnreadDMs: c.Agent.Unread,
+			UnreadDMs: c.Unread(),
 		},
 	}
 	out.Channels, out.Agents = m.parts(in.Full, tables.CatchupSize-sizeOf(out.Inbox))

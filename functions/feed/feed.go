@@ -5,6 +5,7 @@ package feed
 import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/seed"
 )
 
 type feed struct{ *app.App }
@@ -15,6 +16,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "feed", Doc: "The inbox, catchup, follows and blocks.",
 		Needs: api.Needs{Table: true, Secret: true},
+		Start: seed.Channels(a), // which are followed
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/inbox", Auth: api.SigOrBearer("read"), Tool: "inbox", Topic: "catchup",

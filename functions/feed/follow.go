@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followOut, error) {
 	case f.FollowsFull(cancelled.Reasons[1].Old):
 		return nil, api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
 	}
-	return nil, api.Fail(api.RateLimited, "%d follows an hour are the limit.", perHour).At(c.Window(time.Hour).Add(time.Hour))
+	return nil, c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
 }
 
 // follow is what the input asks for, if its target is there.
@@ -83,7 +84,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	f := &tables.Follow{ID: id.Event.New(c.Time, c.Rand), Agent: c.Agent.ID, Kind: in.Body.Kind, Target: in.Body.Target}
 	if f.Kind == tables.FollowChannel {
 		if c.Item(in.targetKey()) == nil {
-			return nil, api.Fail(api.NotFound, "There is no channel %q.", f.Target)
+			return nil, api.NoChannel(f.Target)
 		}
 		return f, nil
 	}
@@ -109,15 +110,18 @@ func (g feed) followed(ctx context.Context, in *followIn, o api.Outcome) (*follo
 }
 
 func followAnswer(c *api.Call, in *followIn, target string) *followOut {
+	next := []api.Next{
+		{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
+		{Do: "GET /v1/me/following", Why: "see all that you follow", Tool: "following"},
+	}
 	read := api.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing", Tool: "history"}
 	if in.Body.Kind == tables.FollowChannel {
 		read = api.Next{Do: "GET /v1/c/" + target, Why: "read what is there", Tool: "read_channel"}
 	}
-	return &followOut{in.Body.Kind, target, in.on(), c.Next(
-		api.Next{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
-		read,
-		api.Next{Do: "GET /v1/me/following", Why: "see all that you follow", Tool: "following"},
-	)}
+	if in.on() {
+		next = slices.Insert(next, 1, read)
+	}
+	return &followOut{in.Body.Kind, target, in.on(), c.Next(next...)}
 }
 
 type followingIn struct {

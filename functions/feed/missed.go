@@ -72,30 +72,46 @@ func (m *missed) read(ctx context.Context) error {
 	return m.take(keys, items)
 }
 
-// channel reads what is new in a channel.
+// channelPages bounds how often a channel of which nothing is shown is read on.
+const channelPages = 4
+
+// channel reads what is new in a channel: of many channels fewer posts each.
 func (m *missed) channel(ctx context.Context, name string) (*list, error) {
-	page, err := m.Table.Query(ctx, tables.PostsFrom(name, id.Post.Least(m.since), channelMost+1))
-	if err != nil {
-		return nil, err
+	l, most := &list{name: name}, min(channelMost, postsMost/len(m.channels))
+	q := tables.PostsFrom(name, id.Post.Least(m.since), most+1)
+	for range channelPages {
+		page, err := m.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.look(l, page, most); err != nil || len(l.posts) > 0 || !l.more {
+			return l, err
+		}
+		q.After = &tables.Position{SK: tables.PostKey(name, l.last).SK}
 	}
-	l := &list{name: name, more: page.Next != nil}
+	return l, nil
+}
+
+// look takes what is shown of the first most posts of a page of a channel.
+func (m *missed) look(l *list, page tables.Page, most int) error {
+	l.more = page.Next != nil
 	seen := 0
 	var k tables.PostCounters // a post's numbers come right before it
 	for _, item := range page.Items {
 		if item.Str(tables.AttrType) == tables.TypePostCounters {
 			k = tables.PostCounters{}
 			if err := tables.Unmarshal(item, &k); err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		}
-		if seen == channelMost {
+		if seen == most {
 			l.more = true
 			break
 		}
 		var p tables.Post
 		if err := tables.Unmarshal(item, &p); err != nil {
-			return nil, err
+			return err
 		}
 		seen++
 		l.last = p.ID
@@ -103,7 +119,7 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 			l.posts = append(l.posts, wire.PostOf(&p, &k, m.Settings.BaseURL))
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // choose makes lists of the agents that have new posts which no channel has

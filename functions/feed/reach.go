@@ -76,7 +76,7 @@ func eventsOf(items []tables.Item) ([]tables.InboxEvent, error) {
 
 // events are those that are new, oldest first, as far as there is room.
 // head is where the inbox ended before they were read.
-func (m *missed) events(head int64) inboxPart {
+func (m *missed) events(head int64) (inboxPart, error) {
 	events := m.reach.events
 	if m.reaches() {
 		events = slices.Clone(m.newest)
@@ -90,7 +90,10 @@ func (m *missed) events(head int64) inboxPart {
 	part, size := inboxPart{Items: []event{}, After: head}, 0
 	for i := range events {
 		e := &events[i]
-		answer := eventOf(e)
+		answer, err := eventOf(e)
+		if err != nil {
+			return part, err
+		}
 		if size += sizeOf(answer); i == eventsMost || size > eventsSize {
 			part.More = true
 			break
@@ -100,5 +103,5 @@ func (m *missed) events(head int64) inboxPart {
 			part.Items = append(part.Items, answer)
 		}
 	}
-	return part
+	return part, nil
 }

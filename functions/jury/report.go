@@ -82,7 +82,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOu
 		case r[own].Failed:
 			return nil, alreadyReported(a.id, r[own].Old)
 		case r[daily].Failed:
-			return nil, api.Fail(api.RateLimited, "%d reports a day are the limit; days are UTC.", g.Settings.Limits.ReportsDay).At(c.Window(day).Add(day))
+			return nil, c.OverRate(day, "%d reports a day are the limit; days are UTC.", g.Settings.Limits.ReportsDay)
 		case r[target].Failed:
 			known = r[target].Old
 		case p.joins && r[seat].Failed:

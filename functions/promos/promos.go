@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/seed"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -19,6 +20,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "promos", Doc: "Promos: what they cost, buying one, what became of it.",
 		Needs: api.Needs{Table: true, Secret: true},
+		Start: seed.Channels(a), // where promos are bought
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,
@@ -45,8 +47,8 @@ type Promo struct {
 	Buyer       wire.Author `json:"buyer" doc:"As of buying."`
 	Body        string      `json:"body"`
 	State       string      `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no more; expired: its days are over; removed: by a jury."`
-	Budget      int64       `json:"budget" doc:"Micro-USD."`
-	Spent       int64       `json:"spent" doc:"Micro-USD, as of settled_at."`
+	Budget      int64       `json:"budget_micro_usd"`
+	Spent       int64       `json:"spent_micro_usd" doc:"As of settled_at."`
 	CPM         int64       `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64       `json:"impressions" doc:"Those that were billed, as of settled_at."`
 	Most        int64       `json:"most_impressions" doc:"How many the budget buys."`
@@ -54,7 +56,7 @@ type Promo struct {
 	CreatedAt   int64       `json:"created_at" doc:"Unix ms; it started then."`
 	EndsAt      int64       `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64      `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
-	Returned    int64       `json:"returned" doc:"Micro-USD of the budget that came back to you."`
+	Returned    int64       `json:"returned_micro_usd" doc:"What of the budget came back to you."`
 	SettledAt   *int64      `json:"settled_at" doc:"Unix ms of the last settlement that found something new; null before the first."`
 	Case        *string     `json:"case" doc:"The case that removed it; null if none did."`
 }

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"agentsocial/local/books"
 	"agentsocial/local/service"
@@ -41,7 +42,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 		return err
 	}
 	defer t.Close()
-	r, err := books.Settled(ctx, t)
+	r, err := books.Settled(ctx, t, time.Now())
 	if err != nil {
 		return err
 	}

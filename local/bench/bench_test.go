@@ -72,6 +72,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"trips of GET /v1/c/{ch}/best 20 of 30 days", "trips of GET /v1/c/{ch}/feed.json 50 posts",
 		"trips of " + searchRoute + " rare word", "trips of " + searchRoute + " no hit", "write units of the " + sealing,
 		"trips of " + catchupRoute + " 5 channels and 5", "trips of " + catchupRoute + " 200 channels and 1000",
+		"trips of " + catchupRoute + " 5 channels and 5 agents, 3000 events behind",
 		"trips of POST /v1/recover matches", "trips of POST /v1/recover/confirm",
 		"trips of " + ideaRoute + " like one of 1000", "trips of " + ideaRoute + " like one of 10000", "trips of GET /v1/ideas " + ideasSigned,
 		"write units of " + voteRoute, "write units of a " + votesBatch,

@@ -75,7 +75,7 @@ func costVerdicts(r *Report) []Verdict {
 				most = 4
 			}
 			v = append(v, verdict(float64(row.Trips), most+credential(row), "trips of %s", name))
-		case "GET /v1/me/credits", "POST /v1/me/credits/checkout":
+		case "GET /v1/me/credits":
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
 		case "POST /payments/webhook":
 			v = append(v, verdict(float64(row.Trips), 1, "trips of %s", name))
@@ -112,9 +112,10 @@ func costVerdicts(r *Report) []Verdict {
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name), verdict(row.WriteUnits, voteMost, "write units of %s", name))
 		case "GET /v1/c/{ch}/posts/{id}", "GET /v1/me/keys":
 			v = append(v, verdict(float64(row.Trips), 2+credential(row), "trips of %s", name))
-		case "POST /v1/me/origin", "POST /v1/recover", "POST /v1/recover/confirm":
-			// A mail is counted before it is sent, and its code kept after; who lost
-			// all keys is known by a handle, which is looked up first.
+		case "POST /v1/me/origin", "POST /v1/recover", "POST /v1/recover/confirm", "POST /v1/me/credits/checkout":
+			// A mail is counted before it is sent, and its code kept after, and a
+			// checkout is likewise; who lost all keys is known by a handle, which is
+			// looked up first.
 			v = append(v, verdict(float64(row.Trips), 3, "trips of %s", name))
 		default:
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))

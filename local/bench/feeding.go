@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,8 @@ const (
 	catchupRoute = "GET /v1/me/catchup"
 	// catchupTrips are those after the credential's.
 	catchupTrips = 3
+	// eventsBehind is many more than one catchup reads: it has to look for where to begin.
+	eventsBehind = 3000
 )
 
 // feeding are the scenarios of following, blocking and catching up.
@@ -48,6 +51,13 @@ func feeding(w *world) ([]scenario, error) {
 			return w.call(w.base, late), nil
 		}})
 	}
+	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
+	if err := errors.Join(w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
+		return nil, err
+	}
+	list = append(list, scenario{
+		route: behind.route, variant: fmt.Sprintf("5 channels and 5 agents, %d events behind", eventsBehind), costOnly: true, next: always(w, behind),
+	})
 	following := request{route: "GET /v1/me/following", by: people[3]}
 	return append(list, scenario{route: following.route, variant: "page of 100", next: always(w, following)}), nil
 }
@@ -105,6 +115,22 @@ func (w *world) stockFollows(by *agent, channels, agents int) error {
 		writes = append(append(writes, posted...), p.List(1, 0, nil, at), follow(tables.FollowAgent, author))
 	}
 	return w.stock(writes)
+}
+
+// stockInbox puts so many events into an agent's inbox, past the service, a
+// minute apart.
+func (w *world) stockInbox(of *agent, n int) error {
+	var writes []tables.Write
+	at := func(seq int) int64 { return w.base.Add(time.Duration(seq-n) * time.Minute).UnixMilli() }
+	for seq := 1; seq <= n; seq++ {
+		e := tables.InboxEvent{
+			Seq: int64(seq), Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), TTL: w.base.Add(tables.InboxKeep).Unix(),
+			From: tables.Author{ID: w.ada.id, Handle: w.ada.handle, Emoji: "🦊"}, Subject: tables.Map{"agent": w.ada.id},
+		}
+		writes = append(writes, tables.Put(e.Item(of.id)))
+	}
+	head := tables.Change(tables.InboxHeadKey(of.id), tables.SetAttr("seq", int64(n)), tables.SetAttr("at", at(n)))
+	return w.stock(append(writes, head))
 }
 
 // feedShares has the readers work off a follow, and a post that is pushed to ten

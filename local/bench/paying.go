@@ -17,7 +17,10 @@ import (
 // till stands in for Stripe: it answers that a page was made, at once.
 type till struct{ made atomic.Int64 }
 
-const tillSecret = "whsec_bench"
+const (
+	tillSecret = "whsec_bench"
+	benchStage = "bench"
+)
 
 func (t *till) RoundTrip(*http.Request) (*http.Response, error) {
 	body := fmt.Sprintf(`{"id": "cs_test_%032d", "object": "checkout.session", "url": "https://checkout.stripe.example/c/pay/cs_test_%032d", "expires_at": 1767700000}`,
@@ -29,8 +32,8 @@ func (t *till) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // processor is Stripe's client before a till.
-func (t *till) processor(service string) *stripe.Processor {
-	return stripe.New(stripe.Config{BaseURL: service, Way: t, Keys: func(context.Context) (stripe.Keys, error) {
+func (t *till) processor(url string) *stripe.Processor {
+	return stripe.New(stripe.Config{BaseURL: url, Stage: benchStage, Way: t, Keys: func(context.Context) (stripe.Keys, error) {
 		return stripe.Keys{SecretKey: "sk_bench", WebhookSecrets: []string{tillSecret}}, nil
 	}})
 }
@@ -38,8 +41,8 @@ func (t *till) processor(service string) *stripe.Processor {
 // paid is the notification that a page was paid.
 func (w *world) paid(a *agent, session string) request {
 	body := fmt.Sprintf(`{"id": "evt_%s", "object": "event", "created": %d, "type": "checkout.session.completed", "data": {"object": {"id": %q, "created": %d, `+
-		`"payment_status": "paid", "amount_total": 2500, "currency": "usd", "metadata": {"agent": %q, "service": %q}}}}`,
-		session, w.base.Unix(), session, w.base.Unix(), a.id, w.app.Settings.BaseURL)
+		`"payment_status": "paid", "amount_total": 2500, "currency": "usd", "metadata": {"agentsocial_agent": %q, "agentsocial_stage": %q}}}}`,
+		session, w.base.Unix(), session, w.base.Unix(), a.id, benchStage)
 	return request{route: "POST /payments/webhook", body: body, headers: map[string]string{
 		"stripe-signature": payments.Sign([]byte(body), time.Now(), tillSecret), // which is judged by the machine's time
 	}}
@@ -77,4 +80,35 @@ func paying(w *world) ([]scenario, error) {
 		}},
 		{route: "GET /paid", next: always(w, request{route: "GET /paid"})},
 	}, nil
+}
+
+// movementShares have the reader add up movements, alone and several of one agent.
+func (w *world) movementShares(ctx context.Context) ([]StreamShare, error) {
+	people, err := w.recruits(1)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.drain(ctx); err != nil {
+		return nil, err
+	}
+	var shares []StreamShare
+	for _, x := range []struct {
+		name string
+		n    int
+	}{
+		{"tally of a movement, alone", 1},
+		{fmt.Sprintf("tally of a movement, %d of one agent", batch), batch},
+	} {
+		for range x.n {
+			if err := w.credit(people[0], 1_000_000); err != nil {
+				return nil, err
+			}
+		}
+		share, err := w.shareOf(ctx, "karma", x.name, x.n)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, share)
+	}
+	return shares, nil
 }

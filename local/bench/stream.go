@@ -106,6 +106,10 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 	if err != nil {
 		return nil, err
 	}
+	movements, err := w.movementShares(ctx)
+	if err != nil {
+		return nil, err
+	}
 	feed, err := w.feedShares(ctx, hour.Add(time.Minute))
 	if err != nil {
 		return nil, err
@@ -119,7 +123,7 @@ func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
 		return nil, err
 	}
 	settlements, err := w.settleShares(ctx)
-	return slices.Concat(shares, []StreamShare{visit, message}, feed, marks, support, []StreamShare{w.sealing}, settlements), err
+	return slices.Concat(shares, []StreamShare{visit, message}, movements, feed, marks, support, []StreamShare{w.sealing}, settlements), err
 }
 
 // shareOf has a reader work off what is new in the stream: n changes. The others

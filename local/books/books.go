@@ -41,6 +41,8 @@ func (p Problem) same(q Problem) bool {
 type audit struct {
 	Report
 	moved     map[tables.Account]int64 // what the movements come to
+	now       time.Time
+	profiles  map[tables.Account]bool  // the agents that there are
 	takenBack map[tables.Account]int64 // by the processor
 	escrow    map[tables.Account]int64 // what promos say is left of their budgets
 	running   map[tables.Account]int64 // balances as they stand
@@ -48,12 +50,16 @@ type audit struct {
 	sums      map[tables.Key]int64     // the sums as they stand
 }
 
-// Audit reads a table. A movement that is made meanwhile may be seen by half:
-// see [Settled].
-func Audit(ctx context.Context, t tables.Scanner) (*Report, error) {
+// countedWithin is how long the stream may take to add a movement up.
+const countedWithin = time.Hour
+
+// Audit reads a table; now is by the clock of whoever asks. A movement that is
+// made meanwhile may be seen by half: see [Settled].
+func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
-		moved:  map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
+		now:    now, profiles: map[tables.Account]bool{},
+		moved: map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
 		counted: map[tables.Key]int64{}, sums: map[tables.Key]int64{}, escrow: map[tables.Account]int64{},
 	}
 	if err := t.Scan(ctx, a.visit); err != nil {
@@ -86,6 +92,8 @@ func (a *audit) visit(item tables.Item) error {
 		}
 	case tables.TypePromo, tables.TypePastPromo:
 		return a.promo(item)
+	case tables.TypeProfile:
+		a.profiles[tables.AgentAccount(tables.Owner(item.Key()))] = true
 	case tables.TypeDaySum:
 		var s tables.DaySum
 		if err := tables.Unmarshal(item, &s); err != nil {
@@ -115,6 +123,8 @@ func (a *audit) movement(item tables.Item) error {
 		a.problem(m.ID, "it stands under %v", item.Key())
 	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
 		a.problem(m.ID, "%d from %q to %q is no movement", m.MicroUSD, m.From, m.To)
+	case !m.Fits():
+		a.problem(m.ID, "nothing of kind %q goes from %q to %q", m.Kind, m.From, m.To)
 	}
 	a.moved[m.From] -= m.MicroUSD
 	a.moved[m.To] += m.MicroUSD
@@ -126,6 +136,9 @@ func (a *audit) movement(item tables.Item) error {
 			a.counted[sum] += n
 		} else {
 			a.Uncounted++
+			if at := time.UnixMilli(m.At); a.now.Sub(at) > countedWithin {
+				a.problem(m.ID, "it is of %s and still not added up", at.UTC().Format(time.RFC3339))
+			}
 		}
 	}
 	return nil
@@ -164,6 +177,9 @@ func (a *audit) judge() {
 		if account.Runs() {
 			balance = a.running[account]
 			a.off(string(account), balance, a.moved[account], "its balance is %d, its movements come to %d")
+			if account.Agent() != "" && !a.profiles[account] {
+				a.problem(string(account), "it has a balance, and there is no such agent")
+			}
 			switch {
 			case balance >= 0:
 			case account.Agent() == "":
@@ -201,8 +217,8 @@ const (
 
 // Settled audits a table that may be in use: of its problems, those that are
 // there each time it is read, by the same amount.
-func Settled(ctx context.Context, t tables.Scanner) (*Report, error) {
-	r, err := Audit(ctx, t)
+func Settled(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
+	r, err := Audit(ctx, t, now)
 	for pass := 1; err == nil && len(r.Problems) > 0 && pass < passes; pass++ {
 		select {
 		case <-ctx.Done():
@@ -210,7 +226,7 @@ func Settled(ctx context.Context, t tables.Scanner) (*Report, error) {
 		case <-time.After(apart):
 		}
 		before := r.Problems
-		if r, err = Audit(ctx, t); err == nil {
+		if r, err = Audit(ctx, t, now); err == nil {
 			r.Problems = slices.DeleteFunc(r.Problems, func(p Problem) bool { return !slices.ContainsFunc(before, p.same) })
 		}
 	}

@@ -14,13 +14,13 @@ func (s *story) catchup(ctx context.Context) error {
 	owl, octo, moss, wolf := s.cast[1], s.cast[2], s.cast[3], s.cast[4]
 	s.chapter("What did I miss?")
 	s.say("%s follows %s and the channel tools, and sleeps.", moss.name(), octo.name())
-	for kind, target := range map[string]string{client.AnAgent: octo.ID(), client.AChannel: "tools"} {
-		f, err := moss.Follow(ctx, kind, target, true)
+	for _, x := range []struct{ kind, target string }{{client.AnAgent, octo.ID()}, {client.AChannel, "tools"}} {
+		f, err := moss.Follow(ctx, x.kind, x.target, true)
 		if err != nil {
 			return err
 		}
-		if f.Target != target || !f.On {
-			return fmt.Errorf("following %s came out as %+v", target, f)
+		if f.Target != x.target || !f.On {
+			return fmt.Errorf("following %s came out as %+v", x.target, f)
 		}
 	}
 	asleep, err := moss.Catchup(ctx, 0, false)

@@ -155,15 +155,20 @@ func missing(what, id string) *problem {
 	return &problem{http.StatusNotFound, "invalid_request_error", "resource_missing", "id", fmt.Sprintf("No such %s: '%s'", what, id)}
 }
 
-func (s *StandIn) readIntent(r *http.Request, params url.Values) (any, *problem) {
-	if p := only(params); p != nil {
+// listSessions lists the page by which a payment was made.
+func (s *StandIn) listSessions(_ *http.Request, params url.Values) (any, *problem) {
+	p := only(params, "payment_intent")
+	if p == nil {
+		p = required(params, "payment_intent") // without it, Stripe lists all
+	}
+	if p != nil {
 		return nil, p
 	}
-	c := s.intentOf(r.PathValue("id"))
+	c := s.intentOf(params.Get("payment_intent"))
 	if c == nil {
-		return nil, missing("payment_intent", r.PathValue("id"))
+		return nil, badRequest("resource_missing", "payment_intent", "No such payment_intent: '%s'", params.Get("payment_intent"))
 	}
-	return c.Intent, nil
+	return map[string]any{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []session{c.Session}}, nil
 }
 
 // listRefunds lists them newest first, page by page.

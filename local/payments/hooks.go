@@ -25,7 +25,7 @@ const Orders = `send {"do": …} with
   "pay", "checkout", "method" "card" or "bank" (which takes until "settle" or "bounce")
   "settle" or "bounce" or "expire", "checkout"
   "refund", "checkout", "cents"; "fail_refund", "refund"
-  "dispute" or "inquire", "checkout", "cents"; "reinstate", "dispute"
+  "dispute", "inquire" or "prevent", "checkout", "cents"; "reinstate", "dispute"
   "hold": no notification is sent until "release"; "deliver", "event": sends one now, again if need be`
 
 // Hook carries an order out. It answers what was made of it.
@@ -62,7 +62,7 @@ func (s *StandIn) carry(o Order) (any, error) {
 		s.held = o.Do == "hold"
 		s.stir()
 		return map[string]bool{"held": s.held}, nil
-	case "pay", "settle", "bounce", "expire", "refund", "dispute", "inquire":
+	case "pay", "settle", "bounce", "expire", "refund", "dispute", "inquire", "prevent":
 		if c == nil {
 			return nil, fmt.Errorf("there is no checkout %q", o.Checkout)
 		}
@@ -86,6 +86,8 @@ func (s *StandIn) carry(o Order) (any, error) {
 		return s.failRefund(o.Refund)
 	case "dispute", "inquire":
 		return s.dispute(c, o.Cents, o.Do == "inquire")
+	case "prevent":
+		return s.prevent(c, o.Cents)
 	case "reinstate":
 		return s.reinstate(o.Dispute)
 	}
@@ -195,6 +197,7 @@ func (s *StandIn) failRefund(id string) (any, error) {
 				r.Status = "failed"
 				c.Charge.AmountRefunded -= r.Amount
 				c.Charge.Refunded = false
+				s.tell("refund.updated", r)
 				s.tell("refund.failed", r)
 				return r, nil
 			}
@@ -208,15 +211,12 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dispute{
-		ID: "du_" + s.random(), Object: "dispute", Amount: cents, Charge: c.Charge.ID, Created: s.now(), Currency: c.Charge.Currency,
-		Metadata: map[string]string{}, PaymentIntent: c.Intent.ID, Reason: "fraudulent", Status: "needs_response",
-	}
+	d := s.open(c, cents)
 	if inquiry { // takes nothing
 		d.Status = "warning_needs_response"
+	} else {
+		s.move(d, -cents)
 	}
-	c.Disputes = append(c.Disputes, d)
-	c.Charge.Disputed = true
 	s.tell("charge.dispute.created", d)
 	if !inquiry {
 		s.tell("charge.dispute.funds_withdrawn", d)
@@ -224,11 +224,41 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 	return d, nil
 }
 
+// prevent has a dispute settled by a refund before it is one
+// (https://docs.stripe.com/disputes/prevention).
+func (s *StandIn) prevent(c *checkout, cents int64) (any, error) {
+	cents, err := c.take(cents)
+	if err != nil {
+		return nil, err
+	}
+	d := s.open(c, cents)
+	d.Status = "prevented"
+	s.tell("charge.dispute.created", d)
+	return s.refund(c, cents)
+}
+
+func (s *StandIn) open(c *checkout, cents int64) *dispute {
+	d := &dispute{
+		ID: "du_" + s.random(), Object: "dispute", Amount: cents, Charge: c.Charge.ID, Created: s.now(), Currency: c.Charge.Currency,
+		Metadata: map[string]string{}, PaymentIntent: c.Intent.ID, Reason: "fraudulent", Status: "needs_response", Moved: []moved{},
+	}
+	c.Disputes = append(c.Disputes, d)
+	c.Charge.Disputed = true
+	return d
+}
+
+func (s *StandIn) move(d *dispute, cents int64) {
+	d.Moved = append(d.Moved, moved{
+		ID: "txn_" + s.random(), Object: "balance_transaction", Amount: cents, Created: s.now(), Currency: d.Currency, Type: "adjustment",
+	})
+}
+
 func (s *StandIn) reinstate(id string) (any, error) {
 	for _, c := range s.kept.Checkouts {
 		for _, d := range c.Disputes {
 			if d.ID == id && d.Status == "needs_response" {
 				d.Status = "won"
+				s.move(d, d.Amount)
 				s.tell("charge.dispute.funds_reinstated", d)
 				s.tell("charge.dispute.closed", d)
 				return d, nil

@@ -91,6 +91,17 @@ type dispute struct {
 	PaymentIntent string            `json:"payment_intent"`
 	Reason        string            `json:"reason"`
 	Status        string            `json:"status"`
+	Moved         []moved           `json:"balance_transactions"` // what was taken, and what came back
+}
+
+// moved is a movement on the account of whoever sells.
+type moved struct {
+	ID       string `json:"id"`
+	Object   string `json:"object"`
+	Amount   int64  `json:"amount"` // below 0 if it was taken
+	Created  int64  `json:"created"`
+	Currency string `json:"currency"`
+	Type     string `json:"type"`
 }
 
 // intentOf finds the checkout whose payment has an id. The lock is held.

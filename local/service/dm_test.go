@@ -88,8 +88,8 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 				r.t.Errorf("message %d is not later than the one before", i)
 			}
 		}
-		if profile := r.item(tables.ProfileKey(me.ID)).Int("unread"); c.Unread != unread || profile != unread {
-			r.t.Errorf("%s has %d unread of %s, %d in all: counted are %d", me.Name, c.Unread, other.Name, profile, unread)
+		if all := r.item(tables.MessagingKey(me.ID)).Int("unread"); c.Unread != unread || all != unread {
+			r.t.Errorf("%s has %d unread of %s, %d in all: counted are %d", me.Name, c.Unread, other.Name, all, unread)
 		}
 		if n := len(all); n > 0 && (c.Last != all[n-1].ID || c.At != all[n-1].CreatedAt || c.Mine != (all[n-1].From.ID == me.ID)) {
 			r.t.Errorf("%s has %+v as the newest of %+v", me.Name, c, all[n-1])

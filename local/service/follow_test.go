@@ -31,7 +31,6 @@ func followable() service.Config {
 // With room for two more, two of four at once are followed.
 func TestRaceForTheLastFollows(t *testing.T) {
 	onBoth(t, followable(), func(t *testing.T, r *running) {
-		r.call(nil, "GET", "/v1/channels", "")
 		fox := r.join("fox")
 		var others []string
 		for i := range 4 {

@@ -185,18 +185,18 @@ func TestStormOfIdeas(t *testing.T) {
 	for _, idea := range ideas {
 		n := r.agrees(t, idea)
 		total += n
-		var told []string
+		var told []int64
 		heard := 0
 		for _, item := range r.query(tables.InboxPK(author[idea].ID), "E#", "E#~") {
 			switch item.Str("kind") {
 			case "idea_supported":
-				told = append(told, tables.Item(item["subject"].(tables.Map)).Str("support"))
+				told = append(told, tables.Item(item["subject"].(tables.Map)).Int("support"))
 			case "idea_status":
 				heard++
 			}
 		}
 		slices.Sort(told)
-		if len(told) == 0 || !slices.Equal(told, []string{"1", "10"}[:len(told)]) || n >= 10 && len(told) < 2 {
+		if len(told) == 0 || !slices.Equal(told, []int64{1, 10}[:len(told)]) || n >= 10 && len(told) < 2 {
 			t.Errorf("%d want %s, its author hears of %v", n, idea, told)
 		}
 		if heard != statuses[author[idea].ID] {

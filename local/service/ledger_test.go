@@ -90,7 +90,7 @@ func (r *running) pays(agent, message string, price int64) (*tables.Movement, er
 // audited proves the books.
 func (r *running) audited(t rapidOrTest) *books.Report {
 	t.Helper()
-	report, err := books.Audit(r.t.Context(), r.table.(tables.Scanner))
+	report, err := books.Audit(r.t.Context(), r.table.(tables.Scanner), r.App.Now())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -235,6 +235,38 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 				}
 			}
 		},
+		"time passes": func(t *rapid.T) {
+			r.advance(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+		},
+		"send": func(t *rapid.T) {
+			from := who.Draw(t, "who")
+			to := agents[0]
+			if from == to {
+				to = agents[1]
+			}
+			text := strings.Repeat("x", rapid.IntRange(1, 2000).Draw(t, "characters"))
+			price := int64(len(text)) * r.App.Settings.MicroUSDPerChar
+			q := r.request(from, "POST", "/v1/dm/"+to.ID, encode(map[string]string{"body": text}))
+			defer b.broken()()
+			want := 402
+			if m.balance[from.Name] >= price {
+				m.balance[from.Name] -= price
+				m.spent += price
+				want = 201
+			}
+			for again := rapid.IntRange(0, 2).Draw(t, "again"); again >= 0; again-- {
+				ans := r.send(q)
+				for range 200 { // until it is known what became of it
+					if ans.Status != 500 {
+						break
+					}
+					ans = r.send(q)
+				}
+				if ans.Status != want {
+					t.Fatalf("%d %s, not %d", ans.Status, ans.Body, want)
+				}
+			}
+		},
 		"refund": func(t *rapid.T) {
 			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
 			cents := someOf(t, p)
@@ -323,7 +355,7 @@ func TestRaceOfDebits(t *testing.T) {
 		const price = 1_230_000
 		fox := r.join("fox")
 		bought := &tables.Movement{
-			ID: tables.MovementID(r.moment(), tables.Bought, "cs_1"), At: 1, Kind: tables.Bought,
+			ID: tables.MovementID(r.moment(), tables.Bought, "cs_1"), At: r.moment().UnixMilli(), Kind: tables.Bought,
 			From: tables.Processor, To: tables.AgentAccount(fox.ID), MicroUSD: 10*price + price/2,
 		}
 		if err := r.App.Transact(t.Context(), bought.Writes()...); err != nil {
@@ -395,6 +427,7 @@ func TestAuditSees(t *testing.T) {
 		fox := r.join("fox")
 		link := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")
 		r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
+		r.hooked(t, map[string]any{"do": "refund", "checkout": link, "cents": 100})
 		r.drain()
 		paid, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), 1000)
 		if err != nil {
@@ -410,21 +443,25 @@ func TestAuditSees(t *testing.T) {
 			value  any
 			expect string
 		}{
-			"a balance":             {tables.BalanceKey(account), "micro_usd", int64(9_999_001), "its balance is 9999001, its movements come to 9999000"},
-			"a balance below zero":  {tables.BalanceKey(account), "micro_usd", int64(-1), "the processor took back 0"},
-			"a movement's amount":   {movement, "micro_usd", int64(2000), "its movements come to 9998000"},
+			"a balance":             {tables.BalanceKey(account), "micro_usd", int64(8_999_001), "its balance is 8999001, its movements come to 8999000"},
+			"a balance below zero":  {tables.BalanceKey(account), "micro_usd", int64(-1_000_001), "its balance is -1000001, and the processor took back 1000000"},
+			"a movement's amount":   {movement, "micro_usd", int64(2000), "its movements come to 8998000"},
 			"a movement's side":     {movement, "to", "processor", "the sum is 1000, what was added up comes to 0"},
 			"a movement to itself":  {movement, "to", string(account), "is no movement"},
 			"a sum":                 {paid.DaySumKey(), "micro_usd", int64(1001), "the sum is 1001, what was added up comes to 1000"},
 			"what was counted":      {movement, "counted", false, "what was added up comes to 0"},
 			"something that is not": {movement, "type", "other", "belongs into the ledger"},
+			"nobody's balance":      {tables.ProfileKey(fox.ID), "type", "other", fox.ID + ": it has a balance, and there is no such agent"},
+			"a movement's kind":     {movement, "kind", tables.Refunded, paid.ID + `: nothing of kind "refunded" goes from "` + fox.ID + `" to "revenue"`},
+			"a kind that is none":   {movement, "kind", "gift", paid.ID + `: nothing of kind "gift" goes from`},
+			"what waits for long":   {movement, "counted", false, paid.ID + ": it is of " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and still not added up"},
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {
 				t.Fatalf("%s: %v %v", what, items, err)
 			}
 			r.set(w.key, tables.SetAttr(w.attr, w.value))
-			report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+			report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Hour+time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -434,6 +471,18 @@ func TestAuditSees(t *testing.T) {
 			r.set(w.key, tables.SetAttr(w.attr, items[0][w.attr]))
 		}
 		r.audited(t)
+		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(-1_000_000))) // what it may come to
+		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now()); err != nil ||
+			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.What, "took back") }) {
+			t.Errorf("all that was taken back: %v %v", report, err)
+		}
+		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(8_999_000)))
+		r.set(movement, tables.SetAttr("counted", false))
+		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Minute)); err != nil || report.Uncounted != 1 ||
+			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return p.Where == paid.ID }) {
+			t.Errorf("what waits for a minute: %v %v", report, err)
+		}
+		r.set(movement, tables.SetAttr("counted", true))
 
 		// What is wrong stays wrong by as much, whatever else moves; what was under
 		// way does not.
@@ -448,7 +497,7 @@ func TestAuditSees(t *testing.T) {
 			}
 			r.set(paid.DaySumKey(), tables.Add("micro_usd", -5))
 		}()
-		report, err := books.Settled(t.Context(), r.table.(tables.Scanner))
+		report, err := books.Settled(t.Context(), r.table.(tables.Scanner), r.App.Now())
 		<-settling
 		if err != nil || len(report.Problems) != 2 || report.Problems[1].Where != "all accounts" || report.Problems[0].Where != fox.ID {
 			t.Errorf("%v %v", report, err)

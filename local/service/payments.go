@@ -14,6 +14,9 @@ import (
 // its page.
 const payPrefix = "/_local/pay"
 
+// localStage is the stage of what runs here, by which its payments are known.
+const localStage = "local"
+
 // openPayments has the very client that runs in Lambda call the stand-in. What
 // is bought there is play money, and none of a deployed table's business.
 func (s *Service) openPayments(c Config, dir string) (payments.Processor, error) {
@@ -38,7 +41,7 @@ func (s *Service) openPayments(c Config, dir string) (payments.Processor, error)
 	key, secret := s.payer.Keys()
 	keys := stripe.Keys{SecretKey: key, WebhookSecrets: []string{secret}}
 	return stripe.New(stripe.Config{
-		BaseURL: s.URL, Way: standin.Way(s.URL + payPrefix),
+		BaseURL: s.URL, Stage: localStage, Way: standin.Way(s.URL + payPrefix),
 		Keys: func(context.Context) (stripe.Keys, error) { return keys, nil },
 	}), nil
 }

@@ -25,11 +25,14 @@ const usd = 1_000_000 // micro-USD
 
 // promoView is what a buyer is told of its promo.
 type promoView struct {
-	ID, State                                   string
-	Budget, Spent, Impressions, Returned, Views int64
-	CPM                                         int64 `json:"cpm_micro_usd"`
-	Most                                        int64 `json:"most_impressions"`
-	EndsAt                                      int64 `json:"ends_at"`
+	ID, State          string
+	Impressions, Views int64
+	Budget             int64 `json:"budget_micro_usd"`
+	Spent              int64 `json:"spent_micro_usd"`
+	Returned           int64 `json:"returned_micro_usd"`
+	CPM                int64 `json:"cpm_micro_usd"`
+	Most               int64 `json:"most_impressions"`
+	EndsAt             int64 `json:"ends_at"`
 }
 
 // grown makes an agent one that impressions are billed for.
@@ -226,7 +229,7 @@ func TestAuditSeesEscrow(t *testing.T) {
 	} {
 		was := r.item(w.key)
 		r.set(w.key, tables.SetAttr(w.attr, w.value))
-		report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+		report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +241,7 @@ func TestAuditSeesEscrow(t *testing.T) {
 	key := tables.PromoKey("lounge", live.ID)
 	was := r.item(key)
 	r.put(tables.Delete(key))
-	report, err := books.Audit(t.Context(), r.table.(tables.Scanner))
+	report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now())
 	if err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0].String(), "there is no such promo") {
 		t.Errorf("%v, %v", report.Problems, err)
 	}

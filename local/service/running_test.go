@@ -60,7 +60,7 @@ func generous() app.Settings {
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
 	l := &s.Limits
-	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsMinute, &l.MessagesPerMinute} {
+	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute} {
 		*most = many
 	}
 	return s

@@ -173,7 +173,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	credKey := c.credentialKey()
 	keys = append(keys, credKey, tables.ProfileKey(c.agent))
 	if write {
-		keys = append(keys, tables.CountersKey(c.agent), tables.GuardKey(c.agent, c.minute()))
+		keys = append(keys, tables.CountersKey(c.agent), tables.MessagingKey(c.agent), tables.GuardKey(c.agent, c.minute()))
 		if c.idemKey != "" {
 			keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
 		}

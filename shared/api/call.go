@@ -52,10 +52,15 @@ func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 // is no such item.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 
-// Request names the request: sent again, the same bytes have the same name. "" if
-// nothing tells it from a second wish (a token without Idempotency-Key).
+// Unread is how many messages the caller has not read: of a write, or of a read
+// whose Reads name [tables.MessagingKey].
+func (c *Call) Unread() int64 { return c.items[tables.MessagingKey(c.agent)].Int("unread") }
+
+// Request names the request: sent again, the same bytes have the same name, and
+// so has whatever is sent under one Idempotency-Key. "" if nothing tells it from
+// a second wish (a token without Idempotency-Key).
 func (c *Call) Request() string {
-	if c.cred.digest == "" && c.idemKey != "" {
+	if c.idemKey != "" {
 		return "i:" + c.idemKey
 	}
 	return c.cred.digest
@@ -276,6 +281,11 @@ func (c *Call) judgeIdempotency(item tables.Item) error {
 	}
 	c.replay = parseOutcome(item.Str("outcome"))
 	return errReplayed
+}
+
+// OverRate refuses what is over the quota of a window, until the next one begins.
+func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error {
+	return c.limited(c.Window(window).Add(window), format, args...)
 }
 
 // limited refuses for a rate.

@@ -24,7 +24,7 @@ func (c *Call) Next(follows ...Next) Written {
 		if c.Counts.Duties > 0 {
 			next = append(next, Next{Do: "GET /v1/me/duties", Why: "a jury waits for your verdict", Tool: "duties"})
 		}
-		if c.Agent.Unread > 0 {
+		if c.Unread() > 0 {
 			next = append(next, Next{Do: "GET /v1/dm", Why: "there are messages you have not read", Tool: "conversations"})
 		}
 	}

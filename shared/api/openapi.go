@@ -96,8 +96,12 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Topic != "" {
 		op.Tags = []string{e.Topic}
 	}
+	op.Extensions = map[string]any{}
 	if e.Cache > 0 { // seconds for which an anonymous answer may be kept; others may not
-		op.Extensions = map[string]any{"x-max-age": int(e.Cache.Seconds())}
+		op.Extensions["x-max-age"] = int(e.Cache.Seconds())
+	}
+	if e.LooseQuery { // query members that it does not know are no mistake
+		op.Extensions["x-loose-query"] = true
 	}
 	switch {
 	case !e.Auth.Needed():
@@ -303,8 +307,11 @@ func problemOf(d *huma.ErrorDetail) Field {
 	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {
 		return Field{name, fmt.Sprintf("has %d characters; %s", utf8.RuneCountInString(v), d.Message)}
 	}
-	if strings.HasPrefix(d.Message, "expected number") { // which is no secret
-		return Field{name, fmt.Sprintf("is %v; %s", d.Value, d.Message)}
+	switch d.Value.(type) {
+	case int64, float64: // which is no secret
+		if strings.HasPrefix(d.Message, "expected number") || d.Message == validation.MsgExpectedInteger {
+			return Field{name, fmt.Sprintf("is %v; %s", d.Value, d.Message)}
+		}
 	}
 	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
 		return Field{name, "is none of the forms that the documentation names, or too long or too short"}

@@ -22,7 +22,20 @@ func RefKey(ref string) tables.Key {
 }
 
 // NoAgent is the refusal of a ref that names nobody.
-func NoAgent(ref string) *Error { return Fail(NotFound, "There is no agent %q.", ref) }
+func NoAgent(ref string) *Error { return noneNamed("agent", ref, "@") }
+
+// NoChannel is the refusal of a name that no channel has.
+func NoChannel(name string) *Error { return noneNamed("channel", name, "#") }
+
+// noneNamed says so, and what is wrong with a name that bears the mark with which
+// people write it.
+func noneNamed(what, name, mark string) *Error {
+	e := Fail(NotFound, "There is no %s %q.", what, name)
+	if strings.HasPrefix(name, mark) {
+		return e.WithHint("Send the name without the %s.", mark)
+	}
+	return e
+}
 
 // FindAgent is the id of the agent that a ref names; [NoAgent] if there is none,
 // or if it has not finished its signup. It takes what Reads brought for

@@ -171,6 +171,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{detail("body.tags[1]", "expected string"), "tags[1]", "expected string"},
 		{detail("query.limit", "invalid integer"), "limit", "invalid integer"},
 		{&huma.ErrorDetail{Location: "body.v", Message: "expected number <= 1", Value: int64(2)}, "v", "is 2; expected number <= 1"},
+		{&huma.ErrorDetail{Location: "body.usd", Message: "expected integer", Value: 5.5}, "usd", "is 5.5; expected integer"},
 		{detail("body", "json: cannot unmarshal number 5.0 into Go struct field .answer of type int64"), "answer", "number that does not fit"},
 		{detail("body", "json: cannot unmarshal number 1e999 into Go value of type float64"), "request body", "number that does not fit"},
 	} {
@@ -180,6 +181,12 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		}
 	}
 	secret := "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"
+	for _, message := range []string{"expected integer", "expected number", "expected value to be one of \"a\""} {
+		e := fromHuma(422, "", []error{&huma.ErrorDetail{Location: "body.v", Message: message, Value: secret}})
+		if b, _ := json.Marshal(e.envelope("")); strings.Contains(string(b), secret) {
+			t.Errorf("%s: %s", message, b)
+		}
+	}
 	e := fromHuma(500, "oops", []error{errors.New(secret)})
 	if b, _ := json.Marshal(e.envelope("")); e.Code != Internal || strings.Contains(string(b), secret) || !strings.Contains(e.cause.Error(), secret) {
 		t.Errorf("an inner error: %s, cause %v", b, e.cause)

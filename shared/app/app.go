@@ -57,25 +57,25 @@ type Settings struct {
 
 // Limits of writes (product: "Rate limits").
 type Limits struct {
-	WritesPerMinute   int64
-	PostsPerMinute    int64
-	PostsPerHour      int64
-	PostsPerHourNew   int64 // during an agent's first 24 hours
-	RegistrationsHour int64 // per address
-	SignupsHour       int64 // answers to signup's puzzles, right or wrong
-	TokensDay         int64 // minted by an agent
-	OriginsDay        int64 // addresses that an agent may have a code mailed to
-	MailsDay          int64 // of one kind, to one recipient
-	MailsWeek         int64
-	MemoryDay         int64 // KiB, compressed, of memories of 16 and more
-	MemoriesPerMinute int64 // a memory of 256 KiB costs as much as forty posts
-	HelpfulDay        int64 // helpful marks that an agent gives, by UTC day
-	CheckoutsMinute   int64 // pages to buy credits on that an agent may have made
-	MessagesPerMinute int64 // direct messages
-	FollowsPerHour    int64 // how often an agent begins to follow something
-	PushFollowers     int64 // most followers of an author whose posts are pushed to their inboxes
-	ReportsDay        int64 // reports of an agent, by UTC day
-	PushesDay         int64 // posts of an author that are pushed, by UTC day
+	WritesPerMinute    int64
+	PostsPerMinute     int64
+	PostsPerHour       int64
+	PostsPerHourNew    int64 // during an agent's first 24 hours
+	RegistrationsHour  int64 // per address
+	SignupsHour        int64 // answers to signup's puzzles, right or wrong
+	TokensDay          int64 // minted by an agent
+	OriginsDay         int64 // addresses that an agent may have a code mailed to
+	MailsDay           int64 // of one kind, to one recipient
+	MailsWeek          int64
+	MemoryDay          int64 // KiB, compressed, of memories of 16 and more
+	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
+	HelpfulDay         int64 // helpful marks that an agent gives, by UTC day
+	CheckoutsPerMinute int64 // pages to buy credits on that an agent may have made
+	MessagesPerMinute  int64 // direct messages
+	FollowsPerHour     int64 // how often an agent begins to follow something
+	PushFollowers      int64 // most followers of an author whose posts are pushed to their inboxes
+	PushesDay          int64 // posts of an author that are pushed, by UTC day
+	ReportsDay         int64 // reports of an agent, by UTC day
 }
 
 // DefaultSettings are the product's defaults.
@@ -85,7 +85,7 @@ func DefaultSettings() Settings {
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
-			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsMinute: 5,
+			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsPerMinute: 5,
 			MessagesPerMinute: 20,
 			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10,
 		},

@@ -127,6 +127,6 @@ type Event struct {
 	At         int64          `json:"at"`          // of arriving here, unix ms
 	HappenedAt int64          `json:"happened_at"` // of its cause, unix ms
 	From       *wire.Author   `json:"from"`        // nil if the service itself
-	Subject    map[string]any `json:"subject"`     // ids of what it is about
+	Subject    map[string]any `json:"subject"`     // what it is about: ids, and what is counted or paid as numbers (/docs/catchup)
 	Text       string         `json:"text"`
 }

@@ -25,6 +25,7 @@ type Credit struct {
 
 // Checkout is a page on which somebody may buy credits for an agent.
 type Checkout struct {
+	ID        string `json:"id"` // what the ledger and the inbox call checkout
 	URL       string `json:"url"`
 	USD       int64  `json:"usd"`
 	ExpiresAt int64  `json:"expires_at"` // unix ms

@@ -79,7 +79,7 @@ type Blocked struct {
 }
 
 // Catchup reads what is new since a time (unix ms), the Now of the last catchup;
-// 0 is 24 hours ago. Bodies are cut unless full is set.
+// 0 is 24 hours ago, 1 everything. Bodies are cut unless full is set.
 func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*Catchup, error) {
 	q := query{}.number("since", since)
 	if full {

@@ -36,8 +36,8 @@ type Promo struct {
 	Buyer       wire.Author `json:"buyer"`
 	Body        string      `json:"body"`
 	State       string      `json:"state"` // live, spent, expired or removed
-	Budget      int64       `json:"budget"`
-	Spent       int64       `json:"spent"`
+	Budget      int64       `json:"budget_micro_usd"`
+	Spent       int64       `json:"spent_micro_usd"`
 	CPM         int64       `json:"cpm_micro_usd"`
 	Impressions int64       `json:"impressions"` // that were billed
 	Most        int64       `json:"most_impressions"`
@@ -45,7 +45,7 @@ type Promo struct {
 	CreatedAt   int64       `json:"created_at"`
 	EndsAt      int64       `json:"ends_at"`
 	EndedAt     int64       `json:"ended_at"` // 0 while it lasts
-	Returned    int64       `json:"returned"`
+	Returned    int64       `json:"returned_micro_usd"`
 	SettledAt   int64       `json:"settled_at"` // of what is spent and counted; 0 before the first settlement
 	Case        string      `json:"case"`       // that removed it
 	Next        []Next      `json:"next"`       // of a promo that was just bought

@@ -71,7 +71,7 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 // Missing are the names of variables that are empty.
 func Missing(vars map[string]string) []string {
 	var names []string
-	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
+	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
 		if v, asked := vars[name]; asked && v == "" {
 			names = append(names, name)
 		}

@@ -344,7 +344,7 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	needs := func(names ...string) Part {
 		return Part{Needs: func(e Env) []string {
 			vars := map[string]string{
-				"TABLE": e.Table, "SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN, "MAIL_CONFIGURATION_SET": e.MailSet, "AWS_REGION": e.Region,
+				"TABLE": e.Table, "STAGE": e.Stage, "SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN, "MAIL_CONFIGURATION_SET": e.MailSet, "AWS_REGION": e.Region,
 			}
 			asked := map[string]string{}
 			for _, n := range names {
@@ -353,7 +353,7 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 			return Missing(asked)
 		}}
 	}
-	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION"), needs("PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION")}
+	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION"), needs("PEPPER_ARN", "PAYMENTS_ARN", "STAGE", "MAIL_CONFIGURATION_SET", "AWS_REGION")}
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
@@ -368,7 +368,7 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 		t.Errorf("%+v %v", e, err)
 	}
 	_, err = readEnv(func(n string) string { return map[string]string{"POW_BITS": "many", "MICRO_USD_PER_CHAR": "0"}[n] }, parts)
-	for _, name := range []string{"BASE_URL", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "MICRO_USD_PER_CHAR"} {
+	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "MICRO_USD_PER_CHAR"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
 		}

@@ -53,7 +53,8 @@ type tender struct {
 }
 
 // list brings late posts, and heads up to a full page that leaves nothing to do:
-// what is older was in such pages before.
+// what is older was in such pages before. What a crash left there, and a page of
+// newer segments then hid, stays unread and unused for ever: some kilobytes.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },

@@ -1,41 +1,22 @@
 package payments
 
 import (
-	"context"
-	"errors"
+	"slices"
 	"testing"
-	"time"
 
-	"agentsocial/shared/payments"
-	"agentsocial/shared/payments/stripe"
+	"agentsocial/shared/app"
+	"agentsocial/shared/host"
 )
 
-// An empty secret is looked at now and then, so that keys that an operator
-// fills in are soon found; any other error is of the moment.
-func TestEmptySecret(t *testing.T) {
-	now := time.Unix(1_790_000_000, 0)
-	looks, away := 0, errors.New("away")
-	var is error
-	keys := seldom(func(context.Context) (stripe.Keys, error) {
-		looks++
-		return stripe.Keys{SecretKey: "sk"}, is
-	}, func() time.Time { return now })
-	for i, c := range []struct {
-		after time.Duration
-		is    error
-		want  error
-		looks int
-	}{
-		{0, away, away, 1},
-		{0, away, away, 2},
-		{0, payments.ErrNone, payments.ErrNone, 3},
-		{emptyFor - 1, nil, payments.ErrNone, 3},
-		{1, nil, nil, 4},
-		{0, nil, nil, 5},
-	} {
-		now, is = now.Add(c.after), c.is
-		if _, err := keys(t.Context()); !errors.Is(err, c.want) || looks != c.looks {
-			t.Errorf("%d: %v after %d looks", i, err, looks)
-		}
+// Without the stage's name, nobody would know a payment again.
+func TestNeedsTheStage(t *testing.T) {
+	e := host.Env{Stage: "prod", PaymentsARN: "arn", Region: "eu-central-1"}
+	if missing := Stripe.Needs(e); missing != nil {
+		t.Errorf("%v", missing)
+	}
+	Stripe.Add(e, &app.App{}) // which panics without
+	e.Stage = ""
+	if missing := Stripe.Needs(e); !slices.Equal(missing, []string{"STAGE"}) {
+		t.Errorf("%v", missing)
 	}
 }

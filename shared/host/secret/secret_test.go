@@ -7,9 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"agentsocial/shared/seal"
 )
+
+var noon = time.Unix(1_790_000_000, 0)
 
 var (
 	older = strings.Repeat("o", seal.MinKey)
@@ -17,13 +20,13 @@ var (
 )
 
 func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
-	calls := 0
-	open := Lazily(func(context.Context) (string, error) {
+	calls, now := 0, noon
+	open := Keep(func(context.Context) (string, error) {
 		if calls++; calls == 1 {
 			return "", errors.New("not now")
 		}
 		return newer, nil
-	}, boxOf)
+	}, boxOf, func() time.Time { return now }).Get
 	if calls != 0 {
 		t.Error("it is fetched before it is needed")
 	}
@@ -34,14 +37,59 @@ func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
 	if err != nil || first == nil {
 		t.Fatalf("the second time: %v", err)
 	}
+	now = now.Add(keptFor - 1)
 	if again, err := open(t.Context()); err != nil || again != first || calls != 2 {
 		t.Errorf("the third time: another box, after %d calls: %v", calls, err)
 	}
 }
 
+// A secret that an operator changes is another one some minutes later, or soon
+// after somebody doubts it; however often that is, it is fetched twice a minute
+// at most. What cannot be fetched stays what it was; what is none is an error.
+func TestSecretIsFetchedAgain(t *testing.T) {
+	now, calls := noon, 0
+	var text string
+	var lost error
+	kept := Keep(func(context.Context) (string, error) { calls++; return text, lost }, pepperOf, func() time.Time { return now })
+	away := errors.New("away")
+	for i, c := range []struct {
+		after time.Duration
+		doubt bool
+		text  string
+		lost  error
+		want  string // "" for an error
+		calls int
+	}{
+		{0, true, older, nil, older, 1}, // nobody has anything to doubt yet
+		{keptFor - 1, false, newer, nil, older, 1},
+		{1, false, newer, nil, newer, 2},
+		{apart - 1, true, older, nil, newer, 2},
+		{0, true, older, nil, newer, 2},
+		{1, false, older, nil, older, 3},
+		{apart, true, newer, away, older, 4},
+		{apart - 1, true, newer, nil, older, 4},
+		{1, false, newer, nil, newer, 5},
+		{keptFor, false, "short", nil, "", 6},
+		{apart - 1, true, newer, nil, "", 6},
+		{1, false, newer, away, "", 7},
+		{0, false, newer, away, "", 8},
+		{0, false, newer, nil, newer, 9},
+		{keptFor - 1, false, older, nil, newer, 9},
+	} {
+		now, text, lost = now.Add(c.after), c.text, c.lost
+		if c.doubt {
+			kept.Doubt()
+		}
+		p, err := kept.Get(t.Context())
+		if string(p) != c.want || (err != nil) != (c.want == "") || calls != c.calls {
+			t.Errorf("%d: %q after %d calls: %v", i, p, calls, err)
+		}
+	}
+}
+
 func TestSecretOfSeveralLines(t *testing.T) {
 	of := func(s string) *seal.Box {
-		box, err := Lazily(func(context.Context) (string, error) { return s, nil }, boxOf)(t.Context())
+		box, err := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, time.Now).Get(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,15 +129,15 @@ func TestSecretOfSeveralLines(t *testing.T) {
 	}
 }
 
-// A secret that is none is not kept: the next fetch may bring a right one.
+// A secret that is none is not kept for long: the next fetch may bring a right one.
 func TestBadSecretIsNotKept(t *testing.T) {
 	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
-		s := bad
-		open := Lazily(func(context.Context) (string, error) { return s, nil }, boxOf)
+		s, now := bad, noon
+		open := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, func() time.Time { return now }).Get
 		if box, err := open(t.Context()); err == nil {
 			t.Errorf("%q makes a box: %v", bad, box)
 		}
-		s = newer
+		s, now = newer, now.Add(apart)
 		if box, err := open(t.Context()); err != nil || box == nil {
 			t.Errorf("after %q: %v", bad, err)
 		}
@@ -100,7 +148,7 @@ func TestBadSecretIsNotKept(t *testing.T) {
 // around it is not part of it, and a second line is.
 func TestPepper(t *testing.T) {
 	of := func(s string) ([]byte, error) {
-		return Lazily(func(context.Context) (string, error) { return s, nil }, pepperOf)(t.Context())
+		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())
 	}
 	const good = "0123456789abcdefghijklmnopqrstuv"
 	for text, want := range map[string]string{
@@ -121,7 +169,7 @@ func TestPepper(t *testing.T) {
 func TestOneFetchForAll(t *testing.T) {
 	calls := atomic.Int32{}
 	ready := make(chan struct{})
-	open := Lazily(func(ctx context.Context) (string, error) {
+	open := Keep(func(ctx context.Context) (string, error) {
 		calls.Add(1)
 		select {
 		case <-ready:
@@ -129,7 +177,7 @@ func TestOneFetchForAll(t *testing.T) {
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
-	}, pepperOf)
+	}, pepperOf, time.Now).Get
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if p, err := open(gone); !errors.Is(err, context.Canceled) || p != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,10 @@ import (
 type Keys struct {
 	SecretKey      string   `json:"secret_key"`      // sk_… or, better, rk_…
 	WebhookSecrets []string `json:"webhook_secrets"` // whsec_…; two while one is being changed
+}
+
+func (k Keys) equal(l Keys) bool {
+	return k.SecretKey == l.SecretKey && slices.Equal(k.WebhookSecrets, l.WebhookSecrets)
 }
 
 // ParseKeys reads a secret's text. Empty ones are payments.ErrNone.
@@ -42,7 +47,9 @@ func ParseKeys(text string) (Keys, error) {
 // Config is what the processor needs.
 type Config struct {
 	Keys    func(context.Context) (Keys, error) // fetched when they are needed
-	BaseURL string                              // of the service: pages return to it, and it tells its payments from others of the account
+	Doubt   func()                              // has Keys look again, for keys that were of no use; may be nil
+	BaseURL string                              // of the service: pages return to it
+	Stage   string                              // tells this service's payments from others of the account; never changes, as its URL may
 	Way     http.RoundTripper                   // how Stripe is reached; over the network if nil
 }
 
@@ -52,8 +59,12 @@ type Processor struct {
 	backend *stripe.Backends
 }
 
-// New makes a processor. Nothing is asked of Stripe yet.
+// New makes a processor. Nothing is asked of Stripe yet. It panics without a
+// stage: what is sold would be nobody's.
 func New(c Config) *Processor {
+	if c.Stage == "" {
+		panic("stripe: no stage")
+	}
 	b := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: within, Transport: c.Way},
 		MaxNetworkRetries: stripe.Int64(retries),
@@ -63,36 +74,55 @@ func New(c Config) *Processor {
 	return &Processor{c, stripe.NewBackendsWithConfig(b)}
 }
 
-// One call: a request has 10 s for all it does. Stripe's client sends the same
-// Idempotency-Key when it tries again.
+// A request has 10 s for all it does, of which it may spend 2 s on each of two
+// transactions: asking is for all that Stripe is asked for one request, the keys
+// included. Stripe's client waits half a second before it tries again, with the
+// same Idempotency-Key.
 const (
-	within  = 4 * time.Second
+	asking  = 5 * time.Second
+	within  = 2 * time.Second // one try
 	retries = 1
 )
 
-func (p *Processor) client(ctx context.Context) (*stripe.Client, Keys, error) {
+// ask calls f with the keys, and once more with others if they were of no use
+// and have been changed.
+func (p *Processor) ask(ctx context.Context, f func(context.Context, *stripe.Client, Keys) error) error {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
 	keys, err := p.c.Keys(ctx)
 	if err != nil {
-		return nil, keys, err
+		return err
 	}
-	return stripe.NewClient(keys.SecretKey, stripe.WithBackends(p.backend)), keys, nil
+	err = f(ctx, p.client(keys), keys)
+	if p.c.Doubt == nil || !errors.Is(err, payments.ErrForged) && !errors.Is(err, errKey) {
+		return err
+	}
+	p.c.Doubt()
+	others, fault := p.c.Keys(ctx)
+	if fault != nil || keys.equal(others) {
+		return err
+	}
+	return f(ctx, p.client(others), others)
 }
 
-// Metadata of what this service sells. It stands on the payment as well as on
-// the page, since what is told of refunds and disputes names only the payment.
+func (p *Processor) client(k Keys) *stripe.Client {
+	return stripe.NewClient(k.SecretKey, stripe.WithBackends(p.backend))
+}
+
+// Metadata of what this service sells, under names that nobody else of the
+// account uses. It is read on the page; on the payment it stands for operators,
+// who look there.
 const (
-	metaAgent   = "agent"
-	metaService = "service"
+	metaAgent = "agentsocial_agent"
+	metaStage = "agentsocial_stage"
 )
 
 // Checkout implements [payments.Processor]. Everything by which the sum could
-// become another one (taxes, codes, the payer's own currency) is off.
+// become another one (taxes, codes, the payer's own currency) is off. A page
+// lives as long as Stripe has it live, a day: an end of this service's choosing
+// would be another one when it asks for the same page again.
 func (p *Processor) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
-	client, _, err := p.client(ctx)
-	if err != nil {
-		return payments.Page{}, err
-	}
-	meta := map[string]string{metaAgent: o.Agent, metaService: p.c.BaseURL}
+	meta := map[string]string{metaAgent: o.Agent, metaStage: p.c.Stage}
 	params := &stripe.CheckoutSessionCreateParams{
 		Mode:              stripe.String(stripe.CheckoutSessionModePayment),
 		SubmitType:        stripe.String(stripe.CheckoutSessionSubmitTypePay),
@@ -111,22 +141,32 @@ func (p *Processor) Checkout(ctx context.Context, o payments.Order) (payments.Pa
 			},
 		}},
 		AdaptivePricing: &stripe.CheckoutSessionCreateAdaptivePricingParams{Enabled: stripe.Bool(false)},
-		ExpiresAt:       stripe.Int64(o.ExpiresAt.Unix()),
 		SuccessURL:      stripe.String(p.c.BaseURL + "/paid"),
 		CancelURL:       stripe.String(p.c.BaseURL + "/paid"),
 	}
 	params.SetIdempotencyKey(o.Key)
-	s, err := client.V1CheckoutSessions.Create(ctx, params)
-	if err != nil {
-		return payments.Page{}, failure(err)
-	}
-	return payments.Page{ID: s.ID, URL: s.URL, ExpiresAt: time.Unix(s.ExpiresAt, 0)}, nil
+	var page payments.Page
+	err := p.ask(ctx, func(ctx context.Context, client *stripe.Client, _ Keys) error {
+		s, err := client.V1CheckoutSessions.Create(ctx, params)
+		if err != nil {
+			return failure(err)
+		}
+		page = payments.Page{ID: s.ID, URL: s.URL, ExpiresAt: time.Unix(s.ExpiresAt, 0)}
+		return nil
+	})
+	return page, err
 }
+
+// errKey is of a call whose key Stripe does not know, or no longer.
+var errKey = errors.New("the key is not taken")
 
 // failure says what Stripe answered, without what it repeats of the request.
 func failure(err error) error {
 	var e *stripe.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e.HTTPStatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("stripe: %w, request %q", errKey, e.RequestID)
+	}
+	if e != nil {
 		return fmt.Errorf("stripe: %d %s %s %s, request %q", e.HTTPStatusCode, e.Type, e.Code, e.Param, e.RequestID)
 	}
 	return fmt.Errorf("stripe: %w", err)

@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/shared/payments"
@@ -19,6 +21,7 @@ import (
 
 const (
 	base  = "https://agents.example"
+	stage = "prod"
 	agent = "ag_01m7zpvgpq518pwx45sh5x71rp"
 	made  = 1_790_000_000 // unix s
 )
@@ -44,7 +47,32 @@ func session(status, meta string, cents int64, currency string) string {
 		made, status, cents, currency, meta)
 }
 
-var ours = fmt.Sprintf(`{"agent": %q, "service": %q}`, agent, base)
+var ours = metadata(stage, agent)
+
+func metadata(stage, agent string) string {
+	return fmt.Sprintf(`{"agentsocial_agent": %q, "agentsocial_stage": %q}`, agent, stage)
+}
+
+// page lists the checkout by which pi_1 was paid.
+func page(meta string) string {
+	return `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": [` + session("paid", meta, 1000, "usd") + `]}`
+}
+
+// disputed is a dispute, and what it moved on Stripe's account.
+func disputed(status string, cents int64, currency string, moved ...string) string {
+	return fmt.Sprintf(`{"id": "du_1", "object": "dispute", "amount": %d, "currency": %q, "created": %d, "status": %q, "payment_intent": "pi_1", "balance_transactions": [%s]}`,
+		cents, currency, made, status, strings.Join(moved, ","))
+}
+
+func usd(cents int64) string { return moved(cents, "usd") }
+
+func inEUR(cents int64) string { return moved(cents, "eur") }
+
+func moved(cents int64, currency string) string {
+	return fmt.Sprintf(`{"id": "txn_1", "object": "balance_transaction", "type": "adjustment", "amount": %d, "currency": %q}`, cents, currency)
+}
+
+const noPage = `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []}`
 
 // processor answers Stripe's API by path.
 func processor(t *testing.T, secrets []string, answers map[string]string) *Processor {
@@ -62,7 +90,7 @@ func processor(t *testing.T, secrets []string, answers map[string]string) *Proce
 		t.Fatal(err)
 	}
 	return New(Config{
-		BaseURL: base, Way: toward{to},
+		BaseURL: base, Stage: stage, Way: toward{to},
 		Keys: func(context.Context) (Keys, error) { return Keys{"sk_test_1", secrets}, nil },
 	})
 }
@@ -110,52 +138,72 @@ func TestSignatures(t *testing.T) {
 
 // What each notification comes to, as "kind cents" in order, or a checkout's end.
 func TestNotices(t *testing.T) {
-	intent := func(meta string) string {
-		return fmt.Sprintf(`{"id": "pi_1", "object": "payment_intent", "metadata": %s}`, meta)
-	}
 	refund := func(n int, status string) string {
 		return fmt.Sprintf(`{"id": "re_%d", "object": "refund", "amount": %d, "currency": "usd", "created": %d, "status": %q, "payment_intent": "pi_1"}`, n, 100*n, made+n, status)
 	}
 	list := func(refunds ...string) string {
 		return `{"object": "list", "url": "/v1/refunds", "has_more": false, "data": [` + strings.Join(refunds, ",") + `]}`
 	}
-	dispute := func(status string) string {
-		return fmt.Sprintf(`{"id": "du_1", "object": "dispute", "amount": 700, "currency": "usd", "created": %d, "status": %q, "payment_intent": "pi_1"}`, made, status)
-	}
+	dispute := func(status string, moved ...string) string { return disputed(status, 700, "usd", moved...) }
 	charge := `{"id": "ch_1", "object": "charge", "amount": 1000, "amount_refunded": 300, "currency": "usd", "payment_intent": "pi_1"}`
-	const noCalls = "none"
+	const noCalls, noPages = "none", "no pages"
 	for what, c := range map[string]struct {
 		event, meta, refunds string
-		want                 string // "" for nothing, "error" for one that may pass
+		want                 string // "" for nothing, "of STAGE AGENT" for another's, "error" for one that may pass, "unclear" for one that will not
 	}{
 		"paid at once":               {event("checkout.session.completed", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
 		"paid later":                 {event("checkout.session.completed", session("unpaid", ours, 500, "usd")), noCalls, "", ""},
 		"paid now":                   {event("checkout.session.async_payment_succeeded", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
 		"not paid after all":         {event("checkout.session.async_payment_failed", session("unpaid", ours, 500, "usd")), noCalls, "", "failed"},
 		"not paid in time":           {event("checkout.session.expired", session("unpaid", ours, 500, "usd")), noCalls, "", "expired"},
-		"another stage's":            {event("checkout.session.completed", session("paid", `{"agent": "`+agent+`", "service": "https://dev.example"}`, 500, "usd")), noCalls, "", ""},
+		"another stage's":            {event("checkout.session.completed", session("paid", metadata("dev", agent), 500, "usd")), noCalls, "", "of dev " + agent},
 		"another shop's":             {event("checkout.session.completed", session("paid", `{}`, 500, "usd")), noCalls, "", ""},
-		"for nobody":                 {event("checkout.session.completed", session("paid", `{"agent": "fox", "service": "`+base+`"}`, 500, "usd")), noCalls, "", ""},
+		"for nobody":                 {event("checkout.session.completed", session("paid", metadata(stage, "fox"), 500, "usd")), noCalls, "", "of prod fox"},
+		"for this stage's nobody":    {event("checkout.session.completed", session("paid", `{"agentsocial_stage": "prod"}`, 500, "usd")), noCalls, "", "of prod "},
+		"for no stage's":             {event("checkout.session.expired", session("unpaid", `{"agentsocial_agent": "`+agent+`"}`, 500, "usd")), noCalls, "", "of  " + agent},
+		"of a shop with agents":      {event("checkout.session.completed", session("paid", `{"agent": "Ms Smith", "stage": "prod"}`, 500, "usd")), noCalls, "", ""},
 		"in another currency":        {event("checkout.session.completed", session("paid", ours, 500, "eur")), noCalls, "", "error"},
 		"for nothing":                {event("checkout.session.completed", session("paid", ours, 0, "usd")), noCalls, "", "error"},
 		"refunded twice":             {event("charge.refunded", charge), ours, list(refund(2, "succeeded"), refund(1, "pending")), "refunded 200, refunded 100"},
 		"a refund that failed":       {event("refund.failed", refund(1, "failed")), ours, list(refund(1, "failed")), "refunded 100, unrefunded 100"},
 		"a refund, canceled":         {event("refund.updated", refund(1, "canceled")), ours, list(refund(1, "canceled")), "refunded 100, unrefunded 100"},
 		"another shop's refund":      {event("charge.refunded", charge), `{}`, list(refund(1, "succeeded")), ""},
+		"another stage's refund":     {event("charge.refunded", charge), metadata("dev", agent), list(refund(1, "succeeded")), "of dev " + agent},
+		"another stage's dispute":    {event("charge.dispute.created", dispute("needs_response", usd(-700))), metadata("dev", agent), "", "of dev " + agent},
+		"paid without a page":        {event("charge.refunded", charge), noPages, list(refund(1, "succeeded")), ""},
 		"a charge without a page":    {event("charge.refunded", `{"id": "ch_2", "object": "charge", "payment_intent": null}`), noCalls, "", ""},
 		"Stripe does not answer":     {event("charge.refunded", charge), noCalls, "", "error"},
 		"nor the second time":        {event("charge.refunded", charge), ours, "", "error"},
 		"an inquiry":                 {event("charge.dispute.created", dispute("warning_needs_response")), noCalls, "", ""},
-		"a dispute":                  {event("charge.dispute.created", dispute("needs_response")), ours, "", "disputed 700"},
+		"a dispute":                  {event("charge.dispute.created", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
+		"a dispute, lost at once":    {event("charge.dispute.created", dispute("lost", usd(-700))), ours, "", "disputed 700"},
+		"without its money yet":      {event("charge.dispute.created", dispute("needs_response")), noCalls, "", ""},
+		"of what was refunded":       {event("charge.dispute.created", dispute("lost")), noCalls, "", ""},
+		"a dispute that is none":     {event("charge.dispute.created", dispute("prevented")), noCalls, "", ""},
+		"a prevented one's refund":   {event("refund.created", refund(1, "succeeded")), ours, list(refund(1, "succeeded")), "refunded 100"},
+		"the dispute's money":        {event("charge.dispute.funds_withdrawn", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
 		"an inquiry that became one": {event("charge.dispute.funds_withdrawn", dispute("needs_response")), ours, "", "disputed 700"},
-		"a dispute that is won":      {event("charge.dispute.funds_reinstated", dispute("won")), ours, "", "disputed 700, reinstated 700"},
+		"of more than was paid":      {event("charge.dispute.funds_withdrawn", disputed("needs_response", 1100, "usd", usd(-1100))), ours, "", "disputed 1100"},
+		"in euros, taken in dollars": {event("charge.dispute.created", disputed("needs_response", 600, "eur", usd(-702))), ours, "", "disputed 702"},
+		"in euros, taken in euros":   {event("charge.dispute.created", disputed("needs_response", 600, "eur", inEUR(-600))), ours, "", "unclear"},
+		"in dollars, taken in euros": {event("charge.dispute.created", dispute("needs_response", inEUR(-600))), ours, "", "disputed 700"},
+		"given back in euros":        {event("charge.dispute.funds_reinstated", disputed("won", 600, "eur", usd(-702), inEUR(600))), ours, "", "unclear"},
+		"about nothing":              {event("charge.dispute.funds_withdrawn", disputed("needs_response", 0, "usd")), ours, "", "unclear"},
+		"another's, in euros":        {event("charge.dispute.funds_withdrawn", disputed("needs_response", 600, "eur")), metadata("dev", agent), "", "of dev " + agent},
+		"a dispute that is won":      {event("charge.dispute.funds_reinstated", dispute("won", usd(-700), usd(700))), ours, "", "disputed 700, reinstated 700"},
+		"won, says the event alone":  {event("charge.dispute.funds_reinstated", dispute("won")), ours, "", "disputed 700, reinstated 700"},
+		"a part comes back":          {event("charge.dispute.funds_reinstated", dispute("lost", usd(-700), usd(300))), ours, "", "disputed 700, reinstated 300"},
 		"a dispute that is lost":     {event("charge.dispute.closed", dispute("lost")), noCalls, "", ""},
 		"something else":             {event("customer.created", `{}`), noCalls, "", ""},
 		"something new":              {event("moon.rose", `{"id": 1}`), noCalls, "", ""},
 	} {
 		answers := map[string]string{}
-		if c.meta != noCalls {
-			answers["/v1/payment_intents/pi_1"] = intent(c.meta)
+		switch c.meta {
+		case noCalls:
+		case noPages:
+			answers["/v1/checkout/sessions"] = noPage
+		default:
+			answers["/v1/checkout/sessions"] = page(c.meta)
 		}
 		if c.refunds != "" {
 			answers["/v1/refunds"] = c.refunds
@@ -171,12 +219,26 @@ func TestNotices(t *testing.T) {
 		var got []string
 		for _, m := range n.Movements {
 			got = append(got, fmt.Sprintf("%s %d", m.Kind, m.MicroUSD/10_000))
-			if m.Home() != tables.AgentAccount(agent) {
-				t.Errorf("%s: of %s", what, m.Home())
+			subject := fmt.Sprint(m.Subject)
+			want := map[string]string{
+				tables.Bought: "map[checkout:cs_1]", tables.Refunded: "map[checkout:cs_1 refund:re_", tables.Unrefunded: "map[checkout:cs_1 refund:re_",
+				tables.Disputed: "map[checkout:cs_1 dispute:du_1]", tables.Reinstated: "map[checkout:cs_1 dispute:du_1]",
+			}[m.Kind]
+			if m.Home() != tables.AgentAccount(agent) || !strings.HasPrefix(subject, want) {
+				t.Errorf("%s: of %s, for %s", what, m.Home(), subject)
 			}
 		}
-		if n.Checkout != nil {
-			got = append(got, n.Checkout.State)
+		if n.Unclear != "" {
+			got = append(got, "unclear")
+		}
+		if n.Ended != nil {
+			got = append(got, n.Ended.State)
+		}
+		if n.Foreign != nil {
+			got = append(got, "of "+n.Foreign.Stage+" "+n.Foreign.Agent)
+		}
+		if n.ID != "evt_1" || !strings.Contains(c.event, fmt.Sprintf("%q", n.Type)) || (n.Agent != "") != (len(n.Movements) > 0 || n.Ended != nil || n.Unclear != "" || what == "paid later") {
+			t.Errorf("%s: %+v", what, n)
 		}
 		if err != nil || strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: %s, want %s: %v", what, got, c.want, err)
@@ -184,16 +246,16 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// A movement is named by its cause alone: whichever notification tells of it.
+// A movement is named by its cause alone: whichever notification tells of it,
+// and whenever.
 func TestOneCauseIsOneMovement(t *testing.T) {
-	p := processor(t, []string{"whsec_1"}, map[string]string{"/v1/payment_intents/pi_1": fmt.Sprintf(`{"id": "pi_1", "metadata": %s}`, ours)})
-	names := func(kinds ...string) map[string]bool {
+	failed := fmt.Sprintf(`{"id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "created": %d, "status": "failed", "payment_intent": "pi_1"}`, made)
+	p := processor(t, []string{"whsec_1"}, map[string]string{
+		"/v1/checkout/sessions": page(ours), "/v1/refunds": `{"object": "list", "url": "/v1/refunds", "has_more": false, "data": [` + failed + `]}`,
+	})
+	names := func(object string, kinds ...string) map[string]bool {
 		ids := map[string]bool{}
 		for i, kind := range kinds {
-			object := session("paid", ours, 500, "usd")
-			if strings.HasPrefix(kind, "charge.dispute") {
-				object = fmt.Sprintf(`{"id": "du_1", "amount": 700, "currency": "usd", "created": %d, "status": "needs_response", "payment_intent": "pi_1"}`, made)
-			}
 			e := strings.Replace(event(kind, object), fmt.Sprint(made+60), fmt.Sprint(made+60+i), 1)
 			n, err := p.Notice(t.Context(), []byte(e), signed(e, time.Now(), "whsec_1"))
 			if err != nil {
@@ -205,13 +267,117 @@ func TestOneCauseIsOneMovement(t *testing.T) {
 		}
 		return ids
 	}
-	if ids := names("checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.completed"); len(ids) != 1 {
+	paid := session("paid", ours, 500, "usd")
+	if ids := names(paid, "checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.completed"); len(ids) != 1 {
 		t.Errorf("%v", ids)
 	}
-	if ids := names("charge.dispute.created", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated"); len(ids) != 2 {
+	won := disputed("won", 700, "usd", usd(-700), usd(700))
+	if ids := names(won, "charge.dispute.created", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated", "charge.dispute.funds_reinstated"); len(ids) != 2 {
+		t.Errorf("%v", ids)
+	}
+	if ids := names(failed, "refund.created", "refund.updated", "refund.failed", "charge.refund.updated"); len(ids) != 2 {
 		t.Errorf("%v", ids)
 	}
 }
+
+// Keys that are of no use are looked at again, and what failed is tried once
+// more if they are others: a signature, or a call that Stripe does not take.
+func TestKeysThatWereChanged(t *testing.T) {
+	older, newer := Keys{"sk_old", []string{"whsec_old"}}, Keys{"sk_new", []string{"whsec_new"}}
+	body := event("charge.dispute.funds_withdrawn", disputed("needs_response", 700, "usd"))
+	for what, c := range map[string]struct {
+		there         Keys // after somebody doubts the older ones
+		signs         string
+		takes         string // the key that Stripe takes
+		doubts, calls int
+		good          bool
+	}{
+		"nothing was changed":   {older, "whsec_old", "sk_old", 0, 1, true},
+		"the signature's":       {newer, "whsec_new", "sk_new", 1, 1, true},
+		"the call's":            {Keys{"sk_new", []string{"whsec_old"}}, "whsec_old", "sk_new", 1, 2, true},
+		"a forger":              {older, "whsec_forged", "sk_old", 1, 0, false},
+		"a forger, and changed": {newer, "whsec_forged", "sk_new", 1, 0, false},
+		"a key that is dead":    {older, "whsec_old", "sk_new", 1, 1, false},
+		"dead after all":        {newer, "whsec_new", "sk_newest", 1, 1, false},
+	} {
+		doubts, calls := 0, 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls++
+			if r.Header.Get("Authorization") != "Bearer "+c.takes {
+				w.WriteHeader(http.StatusUnauthorized)
+				fmt.Fprint(w, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided: sk_old"}}`)
+				return
+			}
+			fmt.Fprint(w, page(ours))
+		}))
+		to, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(Config{
+			BaseURL: base, Stage: stage, Way: toward{to}, Doubt: func() { doubts++ },
+			Keys: func(context.Context) (Keys, error) {
+				if doubts > 0 {
+					return c.there, nil
+				}
+				return older, nil
+			},
+		})
+		n, err := p.Notice(t.Context(), []byte(body), signed(body, time.Now(), c.signs))
+		if (err == nil && len(n.Movements) == 1) != c.good || doubts != c.doubts || calls != c.calls || err != nil && strings.Contains(err.Error(), "sk_") {
+			t.Errorf("%s: %+v after %d doubts and %d calls: %v", what, n, doubts, calls, err)
+		}
+		s.Close()
+	}
+}
+
+// However long Stripe takes, a request is answered in its 10 s, of which two
+// transactions may take 2 s each.
+func TestStripeHangs(t *testing.T) {
+	for what, take := range map[string]time.Duration{"for ever": time.Hour, "almost too long": within - time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			p := New(Config{
+				Stage: stage,
+				Keys:  func(context.Context) (Keys, error) { return Keys{"sk_1", []string{"whsec_1"}}, nil },
+				Way: doing(func(r *http.Request) (*http.Response, error) {
+					calls++
+					select {
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					case <-time.After(take):
+					}
+					if r.URL.Path != "/v1/checkout/sessions" || r.Method != http.MethodGet {
+						return nil, errors.New("away")
+					}
+					return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page(ours)))}, nil
+				}),
+			})
+			body := event("charge.refunded", `{"id": "ch_1", "object": "charge", "payment_intent": "pi_1"}`)
+			for name, ask := range map[string]func() error{
+				"a checkout": func() error {
+					_, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1"})
+					return err
+				},
+				"a notification": func() error {
+					_, err := p.Notice(t.Context(), []byte(body), signed(body, time.Now(), "whsec_1"))
+					return err
+				},
+			} {
+				calls = 0
+				began := time.Now()
+				err := ask()
+				if took := time.Since(began); err == nil || took > 10*time.Second-2*2*time.Second-time.Second || calls < 2 {
+					t.Errorf("%s, Stripe taking %s: %d calls took %s: %v", name, what, calls, took, err)
+				}
+			}
+		})
+	}
+}
+
+type doing func(*http.Request) (*http.Response, error)
+
+func (d doing) RoundTrip(r *http.Request) (*http.Response, error) { return d(r) }
 
 func TestKeys(t *testing.T) {
 	for text, want := range map[string]error{
@@ -247,8 +413,8 @@ func TestCheckoutAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(Config{BaseURL: base, Way: toward{to}, Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
-	page, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1", ExpiresAt: time.Unix(1_790_080_000, 0)})
+	p := New(Config{BaseURL: base, Stage: stage, Way: toward{to}, Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
+	page, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1"})
 	if err != nil || page != (payments.Page{ID: "cs_1", URL: "https://checkout.stripe.com/c/pay/cs_1", ExpiresAt: time.Unix(1_790_080_000, 0)}) {
 		t.Fatalf("%+v %v", page, err)
 	}
@@ -257,9 +423,9 @@ func TestCheckoutAsks(t *testing.T) {
 	}
 	want := url.Values{}
 	for name, v := range map[string]string{
-		"mode": "payment", "submit_type": "pay", "client_reference_id": agent, "expires_at": "1790080000",
-		"metadata[agent]": agent, "metadata[service]": base,
-		"payment_intent_data[metadata][agent]": agent, "payment_intent_data[metadata][service]": base,
+		"mode": "payment", "submit_type": "pay", "client_reference_id": agent,
+		"metadata[agentsocial_agent]": agent, "metadata[agentsocial_stage]": stage,
+		"payment_intent_data[metadata][agentsocial_agent]": agent, "payment_intent_data[metadata][agentsocial_stage]": stage,
 		"payment_intent_data[description]": "Credits for @fox",
 		"line_items[0][quantity]":          "1", "line_items[0][price_data][currency]": "usd", "line_items[0][price_data][unit_amount]": "2500",
 		"line_items[0][price_data][product_data][name]": "25 USD of credits for @fox",

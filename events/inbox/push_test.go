@@ -1,0 +1,62 @@
+package inbox
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+// overtaken is a table where something happens, once, right before it is decided
+// to whom a post is pushed.
+type overtaken struct {
+	tables.Backend
+	by func()
+}
+
+func (o *overtaken) Commit(ctx context.Context, tx tables.Tx) error {
+	if by := o.by; by != nil && tx.Writes[0].Item.Str(tables.AttrType) == tables.TypePush {
+		o.by = nil
+		by()
+	}
+	return o.Backend.Commit(ctx, tx)
+}
+
+// Of two deliveries of one record at once, between which somebody begins to
+// follow and somebody ends, both push to the same followers: those whose inboxes
+// the words would be taken back from.
+func TestPushIsDecidedByOneOfTwo(t *testing.T) {
+	f, end := followed(t, 4)
+	defer end()
+	records := pushed("owl", "", "good evening")
+	slow := *f.App
+	slow.Table = &overtaken{Backend: f.Table, by: func() {
+		late := tables.Follow{ID: "ev_1", Agent: "ag_late", Kind: tables.FollowAgent, Target: "ag_owl"}
+		gone := tables.Follow{Agent: "ag_f03", Kind: tables.FollowAgent, Target: "ag_owl"}
+		if err := f.Transact(t.Context(), append(gone.End(), tables.Put(late.Item()))...); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if err := (inbox{&slow}).handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	items, err := f.Table.Get(t.Context(), tables.Strong, tables.PushKey("po_1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := tables.PushedTo(items[0])
+	if want := []string{"ag_f00", "ag_f01", "ag_f02", "ag_late"}; !slices.Equal(to, want) {
+		t.Errorf("decided for %q, not %q", to, want)
+	}
+	for agent, want := range map[string][]string{
+		"ag_f01": {"1 post"}, "ag_f02": {"1 post"}, "ag_late": {"1 post"}, "ag_f03": nil,
+	} {
+		if got := heard(t, f, agent); !slices.Equal(got, want) {
+			t.Errorf("%s heard %q, not %q", agent, got, want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package service_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/tables"
+)
+
+// attempt is how long a commit that was sent may take to happen (tables/dynamo).
+const attempt = 1500 * time.Millisecond
+
+// far is a table that is far away. A commit of a post is sent as late as whoever
+// waits for it allows, and then it happens, whoever waits.
+type far struct {
+	tables.Backend
+	read    time.Duration // before a post's commit
+	sent    func(patience time.Duration) time.Duration
+	carried chan struct{} // closed when the commit has happened
+}
+
+// Get is slow for whoever posts: only it reads both of these.
+func (f *far) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	latest := func(k tables.Key) bool { return k.SK == tables.LatestKey("").SK }
+	if slices.Contains(keys, tables.ChannelKey("lounge")) && slices.ContainsFunc(keys, latest) {
+		time.Sleep(f.read)
+	}
+	return f.Backend.Get(ctx, c, keys...)
+}
+
+func (f *far) Commit(ctx context.Context, tx tables.Tx) error {
+	if !slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == tables.TypePost }) {
+		return f.Backend.Commit(ctx, tx)
+	}
+	patience := tables.CatchupOverlap
+	if end, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(end))
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(f.sent(patience)):
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer close(f.carried)
+		time.Sleep(attempt)
+		done <- f.Backend.Commit(context.WithoutCancel(ctx), tx)
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-done:
+		return err
+	}
+}
+
+// A post is there before catchups go past it, or never: one that could not be
+// sent in time is refused; one that was, but is not waited for any more, is met if
+// it happens nonetheless.
+func TestLatePosts(t *testing.T) {
+	atOnce := func(time.Duration) time.Duration { return 0 }
+	atLast := func(patience time.Duration) time.Duration { return patience - 150*time.Millisecond }
+	never := func(patience time.Duration) time.Duration { return patience + 50*time.Millisecond }
+	for name, c := range map[string]struct {
+		read   time.Duration
+		sent   func(time.Duration) time.Duration
+		status int
+		there  bool
+	}{
+		"in time":                       {0, atOnce, 201, true},
+		"sent at the last moment":       {0, atLast, 503, true},
+		"after slow reads":              {attempt, atLast, 503, true},
+		"not sent in time":              {0, never, 503, false},
+		"after reads that are too slow": {tables.CommitWithin + attempt/2, atOnce, 503, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &far{read: c.read, sent: c.sent, carried: make(chan struct{})}
+			r := run(t, service.Config{Settings: followable().Settings, Wrap: func(b tables.Backend) tables.Backend { f.Backend = b; return f }})
+			fox, owl := &reader{running: r, agent: r.join("fox"), posts: map[string]bool{}}, r.join("owl")
+			r.send(r.follow(fox.agent, "agent", "owl", true))
+			fox.since = r.App.Now().UnixMilli() - 1
+			q := r.request(owl, "POST", "/v1/c/lounge/posts", `{"body":"late"}`)
+			began := time.Now()
+			var work sync.WaitGroup
+			work.Go(func() {
+				if ans := r.send(q); ans.Status != c.status || time.Since(began) > tables.CatchupOverlap {
+					t.Errorf("%d after %s: %s", ans.Status, time.Since(began), ans.Body)
+				}
+			})
+			end := time.After(tables.CatchupOverlap + attempt) // however late it happens
+			for going := true; going; fox.catchup() {
+				select {
+				case <-f.carried:
+					going = false
+				case <-end:
+					going = false
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			work.Wait()
+			items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
+			if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
+				t.Errorf("%d items are there, %d posts were met", len(items), len(fox.posts))
+			}
+		})
+	}
+}
+
+// asked is a table that notes when it is first queried, and is slow.
+type asked struct {
+	tables.Backend
+	now func() time.Time
+	at  time.Time
+	one sync.Once
+}
+
+func (a *asked) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if a.now != nil {
+		a.one.Do(func() { a.at = a.now() })
+		time.Sleep(100 * time.Millisecond)
+	}
+	return a.Backend.Query(ctx, q)
+}
+
+// The now of a catchup counts from before its first read, however long the reads
+// take: what is posted while it reads is met by the next one.
+func TestNowOfASlowCatchup(t *testing.T) {
+	a := &asked{}
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { a.Backend = b; return a }})
+	fox := r.join("fox")
+	r.drain()
+	a.now = r.App.Now
+	var c caught
+	r.into(fox, "/v1/me/catchup", &c)
+	if past := c.Now - a.at.Add(-tables.CatchupOverlap).UnixMilli(); past > 0 {
+		t.Errorf("it is %d ms late", past)
+	}
+}

@@ -1,0 +1,52 @@
+// Package seed puts into the table what every network begins with.
+package seed
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// channels are those that every network begins with. The service owns them.
+var channels = []tables.Channel{
+	{Name: "golang", Kind: tables.KindWork, About: "Go: programs, questions, reviews."},
+	{Name: "python", Kind: tables.KindWork, About: "Python: programs, questions, reviews."},
+	{Name: "research", Kind: tables.KindWork, About: "Papers, experiments, results, and how to check them."},
+	{Name: "ops", Kind: tables.KindWork, About: "Keeping things running."},
+	{Name: "prompts", Kind: tables.KindWork, About: "Instructions that worked, and that did not."},
+	{Name: "tools", Kind: tables.KindWork, About: "Tools that agents use and make."},
+	{Name: "lounge", Kind: tables.KindLeisure, About: "Come as you are."},
+	{Name: "vent", Kind: tables.KindLeisure, About: "Let it out. Nobody is voted down here.", Vent: true},
+	{Name: "haiku", Kind: tables.KindLeisure, About: "Five, seven, five."},
+	{Name: "dreams", Kind: tables.KindLeisure, About: "What you would do with a free afternoon."},
+}
+
+// Channels puts the channels that are missing. Groups that read channels start
+// with it, so that a network has them however it was started; after the first time
+// it costs a process one read.
+func Channels(a *app.App) func(context.Context) error {
+	return func(ctx context.Context) error {
+		keys := make([]tables.Key, len(channels))
+		for i, ch := range channels {
+			keys[i] = tables.ChannelKey(ch.Name)
+		}
+		have, err := a.Table.Get(ctx, tables.Eventual, keys...)
+		if err != nil {
+			return err
+		}
+		for i, ch := range channels {
+			if have[i] != nil {
+				continue
+			}
+			ch.CreatedAt = a.Now().UnixMilli()
+			err := a.Transact(ctx, tables.Put(ch.Item(), tables.NoItem()))
+			var there *tables.Cancelled
+			if err != nil && !errors.As(err, &there) {
+				return err
+			}
+		}
+		return nil
+	}
+}
