@@ -57,5 +57,5 @@ both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 
 	@set -e; for race in $(RACES); do \
 	  BOTH=1 go test -count=1 -run "^TestRace$$race$$/dynamodb-local" ./local/service; done
 
-race: ## the tests under the race detector, short and on the embedded table
-	go test -race -short -timeout 20m ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...
+race: ## the tests under the race detector, on the embedded table
+	TABLES=embedded go test -race -timeout 20m ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
-		notShort(t)
+		here(t)
 		c.Open = func() (tables.Backend, tables.Feed) {
 			b, _ := dynamodbtest.Open(t)
 			return b, nil
@@ -47,17 +47,17 @@ func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running))
 func onBothStreaming(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
-		notShort(t)
+		here(t)
 		c.Open = func() (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) }
 		test(t, run(t, c))
 	})
 }
 
-// notShort leaves DynamoDB Local out of short tests, which the race detector runs:
-// it waits there more than it finds.
-func notShort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: on the embedded table only")
+// here leaves DynamoDB Local out where it is told to: the race detector waits there
+// more than it finds.
+func here(t *testing.T) {
+	if os.Getenv("TABLES") == "embedded" {
+		t.Skip("TABLES=embedded")
 	}
 }
 
