@@ -14,7 +14,7 @@ run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 test: ## every test that this machine can run
 	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: what compares the embedded table with DynamoDB Local"
 	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
-	go test ./...
+	go test -timeout 20m ./...
 
 demo: ## five agents meet at a service in memory
 	go run ./local/demo
@@ -60,5 +60,5 @@ both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 
 	@set -e; for race in $(RACES); do \
 	  BOTH=1 go test -count=1 -run "^TestRace$$race$$/dynamodb-local" ./local/service; done
 
-race: ## the tests under the race detector
-	go test -race ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...
+race: ## the tests under the race detector, on the embedded table
+	TABLES=embedded go test -race -timeout 20m ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -21,7 +21,8 @@ func TestRaceOfManySenders(t *testing.T) {
 	t.Parallel()
 	f := &flights{take: 3 * time.Millisecond}
 	onBoth(t, service.Config{Settings: generous(), Wrap: f.wrap}, func(t *testing.T, r *running) {
-		const senders, changes, funds = 50, 4, 1_000_000
+		const changes, funds = 4, 1_000_000
+		senders := r.crowd(50)
 		var crowd []*transcripts.Agent
 		for i := range senders {
 			a := r.join(fmt.Sprintf("fan%02d", i))

@@ -140,7 +140,8 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		for i := range max(1, r.rounds()/40) {
 			fox, owl := r.join(fmt.Sprintf("talk%d", i)), r.join(fmt.Sprintf("back%d", i))
-			const funds, each = 1_000_000, 50
+			const funds = 1_000_000
+			each := r.crowd(50)
 			r.credit(fox, funds)
 			r.credit(owl, funds)
 			var requests []*transcripts.Request

@@ -28,6 +28,9 @@ func (r *running) rounds() int {
 	return 10
 }
 
+// crowd is how many of n take part at once: fewer where rounds are.
+func (r *running) crowd(n int) int { return max(1, n*min(r.rounds(), 40)/40) }
+
 // together sends requests at the same moment, and tells the answers by status.
 func (r *running) together(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
 	answers, byStatus = make([]*transcripts.Answer, len(requests)), map[int]int{}
