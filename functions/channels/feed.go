@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -51,23 +49,17 @@ type feedIn struct {
 }
 
 func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {
-	if in.Before != "" && !id.Post.Valid(in.Before) {
-		return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
+	if err := checkBefore(in.Before); err != nil {
+		return nil, err
 	}
-	var ch *tables.Channel
 	var list listing
-	work, ctx := app.SideBySide(ctx)
-	work.Go(func() (err error) {
-		ch, err = g.readChannel(ctx, in.Ch)
-		return err
-	})
-	work.Go(func() (err error) {
+	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
 		list, err = g.newest(ctx, tables.Strong, in.Ch, in.Before, feedItems, func(p *tables.Post, _ *tables.PostCounters) bool {
 			return !p.Deleted
 		})
 		return err
 	})
-	if err := work.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer

@@ -30,33 +30,46 @@ type pageOut struct {
 const pageRounds = 4
 
 func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
-	if in.Before != "" && !id.Post.Valid(in.Before) {
-		return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
+	if err := checkBefore(in.Before); err != nil {
+		return nil, err
 	}
-	var ch *tables.Channel
 	var list listing
-	work, wctx := app.SideBySide(ctx)
-	work.Go(func() (err error) {
-		ch, err = g.readChannel(wctx, in.Ch)
-		return err
-	})
-	work.Go(func() (err error) {
+	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
 		if in.Replies {
-			list, err = g.newest(wctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
+			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
 		} else {
-			list, err = g.listed(wctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
+			list, err = g.listed(ctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
 		}
 		return err
 	})
-	if err := work.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	out := &pageOut{Channel: wire.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
-	var err error
 	if in.Before == "" {
 		out.Promo, err = g.around(ctx, ch)
 	}
 	return out, err
+}
+
+// checkBefore refuses a before that is no post id.
+func checkBefore(before string) error {
+	if before != "" && !id.Post.Valid(before) {
+		return api.Fail(api.BadCursor, "before=%q is not a post id.", before)
+	}
+	return nil
+}
+
+// beside reads a channel, and what of it is read at the same time.
+func (g channels) beside(ctx context.Context, name string, read func(context.Context) error) (ch *tables.Channel, err error) {
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		ch, err = g.readChannel(ctx, name)
+		return err
+	})
+	work.Go(func() error { return read(ctx) })
+	err = work.Wait()
+	return ch, err
 }
 
 // readChannel reads a channel, which may be some milliseconds old.

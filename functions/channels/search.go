@@ -5,8 +5,6 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/shared/index"
 	"agentsocial/shared/search"
 	"agentsocial/shared/wire"
@@ -37,10 +35,10 @@ func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) 
 		}
 		return nil, err
 	}
+	if err := checkBefore(in.Before); err != nil {
+		return nil, err
+	}
 	if in.Before != "" {
-		if !id.Post.Valid(in.Before) {
-			return nil, api.Fail(api.BadCursor, "before=%q is not a post id.", in.Before)
-		}
 		if r.Before, err = index.IDOf(in.Before); err != nil {
 			return nil, err
 		}
@@ -49,16 +47,11 @@ func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) 
 		}
 	}
 	var found search.Found[index.Found]
-	work, ctx := app.SideBySide(ctx)
-	work.Go(func() error {
-		_, err := g.readChannel(ctx, in.Ch)
-		return err
-	})
-	work.Go(func() (err error) {
+	_, err = g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
 		found, err = search.Search(ctx, index.Of(g.App, in.Ch), r)
 		return err
 	})
-	if err := work.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	out := &searchOut{Items: []wire.Post{}}
