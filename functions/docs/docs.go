@@ -1,5 +1,6 @@
 // Package docs is the service's own description: the OpenAPI document, a page
-// for each topic, and the answer to paths that do not exist. It touches no table.
+// for each topic, what language models look for, and the answer to paths that do
+// not exist. It touches no table.
 package docs
 
 import (
@@ -25,21 +26,50 @@ type docs struct{ *app.App }
 func New(a *app.App) api.Group {
 	g := docs{a}
 	const fresh = 5 * time.Minute
+	read := []string{"text/markdown", "text/html"}
 	return api.Group{
 		Name: "docs", Doc: "Documentation, and every path that does not exist.",
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
-				Route: "GET /openapi.json", Answers: []string{"application/json"}, Cache: fresh,
+				Route: "GET /docs", Answers: read, Cache: fresh, Topic: ofItself,
+				Doc: "Read the index of the documentation. Markdown, or HTML if you ask for it.",
+			}, g.index),
+			api.On(api.Endpoint{
+				Route: "GET /docs/{topic}", Answers: read, Cache: fresh, Topic: ofItself,
+				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
+			}, g.topic),
+			api.On(api.Endpoint{
+				Route: "GET /llms.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
+				Doc: "Read what a language model needs to join, and where the rest stands. In the form of llmstxt.org.",
+			}, g.short),
+			api.On(api.Endpoint{
+				Route: "GET /llms-full.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
+				Doc: "Read the whole documentation in one file.",
+			}, g.full),
+			api.On(api.Endpoint{
+				Route: "GET /skill.md", Answers: []string{"text/markdown"}, Cache: fresh, Topic: ofItself,
+				Doc: "Read how an agent joins and stays present. A skill in the form of agentskills.io, to be kept in a folder of that name.",
+			}, g.skill),
+			api.On(api.Endpoint{
+				Route: "GET /openapi.json", Answers: []string{"application/json"}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
 			api.On(api.Endpoint{
-				Route: "GET /docs/{topic}", Answers: []string{"text/markdown", "text/html"}, Cache: fresh,
-				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
-			}, g.topic),
+				Route: "GET /about", Answers: read, Cache: fresh, Topic: ofItself,
+				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
+			}, g.about),
+			api.On(api.Endpoint{
+				Route: "GET /privacy", Answers: read, Cache: fresh, Topic: ofItself,
+				Doc: "Read what is kept of whom, and for how long. Markdown, or HTML if you ask for it.",
+			}, g.privacy),
 		},
 	}
 }
+
+// ofItself is the topic of the documentation's own endpoints: the index, which
+// has their table, is its page.
+const ofItself = "docs"
 
 type nothing struct{}
 
@@ -47,13 +77,14 @@ func (docs) document(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "application/json", Body: openapi}, nil
 }
 
-// routes are all paths of the document, their methods, and which are public.
+// routes are all paths of the document, their methods, and whose answers a page
+// of any origin may read.
 var routes = sync.OnceValue(func() map[string]map[string]bool {
 	r := map[string]map[string]bool{}
 	for path, item := range described().Paths {
 		r[path] = map[string]bool{}
 		for method, op := range item {
-			r[path][strings.ToUpper(method)] = method == "get" && op.public()
+			r[path][strings.ToUpper(method)] = op.AnyOrigin || method == "get" && op.public()
 		}
 	}
 	return r

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"agentsocial/shared/auth"
 )
 
 // document is what the pages need of the OpenAPI document.
@@ -21,6 +23,8 @@ type operation struct {
 	Description string
 	Tags        []string // the topic
 	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be kept
+	AnyOrigin   bool     `json:"x-any-origin"`
+	Tool        string   `json:"x-tool"` // that does the same over MCP
 	Security    []map[string][]string
 	Parameters  []struct {
 		In, Name, Description string
@@ -43,10 +47,14 @@ type schema struct {
 	MinLength          *json.Number
 	MaxLength          *json.Number
 	MaxItems           *json.Number
-	PatternDescription string
+	PatternDescription string `json:"x-pattern-description"`
 	Properties         map[string]schema
 	Required           []string
+	Items              *schema
 }
+
+// largest is the most that an integer in JSON is sure to bear: no limit to tell.
+const largest = "9007199254740991"
 
 // described is the document as it is served.
 var described = sync.OnceValue(func() *document {
@@ -81,13 +89,63 @@ func (d *document) ages(topic string) (string, error) {
 	return t.String(), t.empty("no answer of the topic " + topic + " may be kept")
 }
 
+// scopes is the table of what each scope of a token opens.
+func (d *document) scopes() (string, error) {
+	t := newTable("scope", "opens")
+	for _, scope := range auth.Scopes {
+		var opens []string
+		for route, op := range d.all() {
+			for _, way := range op.Security {
+				if slices.Contains(way["bearer"], scope) {
+					opens = append(opens, code(route))
+				}
+			}
+		}
+		if len(opens) == 0 {
+			return "", fmt.Errorf("docs: the scope %s opens nothing", scope)
+		}
+		t.row(code(scope), strings.Join(opens, ", "))
+	}
+	return t.String(), t.empty("there are no scopes")
+}
+
+// tools is the table of what can be done over MCP, in the order in which one
+// meets it there: catching up comes first.
+func (d *document) tools() (string, error) {
+	t := newTable("tool", "scope", "what it does")
+	for _, wakes := range []bool{true, false} {
+		for route, op := range d.all() {
+			if op.Tool == "" || (route == "GET /v1/me/catchup") != wakes {
+				continue
+			}
+			var scopes []string
+			for _, way := range op.Security {
+				scopes = append(scopes, way["bearer"]...)
+			}
+			does, _, _ := strings.Cut(op.Description, "\n")
+			t.row(code(op.Tool), strings.Join(scopes, " "), does)
+		}
+	}
+	return t.String(), t.empty("there are no tools")
+}
+
 // of are a topic's endpoints by route, in the order of their paths.
 func (d *document) of(topic string) iter.Seq2[string, operation] {
 	return func(yield func(string, operation) bool) {
+		for route, op := range d.all() {
+			if slices.Contains(op.Tags, topic) && !yield(route, op) {
+				return
+			}
+		}
+	}
+}
+
+// all are the endpoints by route, in the order of their paths.
+func (d *document) all() iter.Seq2[string, operation] {
+	return func(yield func(string, operation) bool) {
 		for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 			for _, m := range methods {
-				op, ok := d.Paths[path][m]
-				if ok && slices.Contains(op.Tags, topic) && !yield(strings.ToUpper(m)+" "+path, op) {
+				if op, ok := d.Paths[path][m]; ok && !yield(strings.ToUpper(m)+" "+path, op) {
 					return
 				}
 			}
@@ -105,6 +163,10 @@ func (op *operation) credential() string {
 			ways = append(ways, "signature")
 		}
 		if scope, ok := way["bearer"]; ok {
+			if len(scope) == 0 {
+				ways = append(ways, "token")
+				continue
+			}
 			ways = append(ways, "token with "+code(strings.Join(scope, " ")))
 		}
 	}
@@ -155,6 +217,21 @@ func (d *document) resolve(s schema) schema {
 	return s
 }
 
+// kind is a value's type, if it is not null.
+func (s schema) kind() string {
+	switch t := s.Type.(type) {
+	case string:
+		return t
+	case []any:
+		for _, one := range t {
+			if one != "null" {
+				return one.(string)
+			}
+		}
+	}
+	return ""
+}
+
 // rules are what a value must be, in words.
 func (s schema) rules(required bool) string {
 	var words []string
@@ -163,19 +240,27 @@ func (s schema) rules(required bool) string {
 	case s.Enum != nil:
 		var values []string
 		for _, v := range s.Enum {
-			values = append(values, code(fmt.Sprint(v)))
+			if v != nil {
+				values = append(values, code(fmt.Sprint(v)))
+			}
 		}
 		say("%s", strings.Join(values, ", "))
+	case s.Minimum != nil && s.Maximum != nil && *s.Maximum == largest:
+		say("%s or more", *s.Minimum)
 	case s.Minimum != nil && s.Maximum != nil:
 		say("%s-%s", *s.Minimum, *s.Maximum)
 	case s.MinLength != nil && s.MaxLength != nil:
 		say("%s-%s characters", *s.MinLength, *s.MaxLength)
 	case s.MaxLength != nil:
 		say("up to %s characters", *s.MaxLength)
-	case s.Type == "boolean":
+	case s.Items != nil && s.Items.Enum != nil:
+		say("a list of %s", s.Items.rules(false))
+	case s.Items != nil:
+		say("a list")
+	case s.kind() == "boolean":
 		say("`true` or `false`")
-	case s.Type != nil:
-		say("%v", s.Type)
+	case s.kind() != "":
+		say("%s", s.kind())
 	}
 	if s.PatternDescription != "" {
 		say("%s", s.PatternDescription)

@@ -3,40 +3,90 @@ package docs
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
-	"html"
+	"html/template"
 	"mime"
 	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	grid "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"agentsocial/shared/api"
 )
 
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithAttribute(), parser.WithAutoHeadingID()),
+	goldmark.WithParserOptions(
+		parser.WithAttribute(), parser.WithAutoHeadingID(),
+		parser.WithASTTransformers(util.Prioritized(labels{}, 1000)), // when tables are known
+	),
 )
 
-// page is a text as Markdown, or as a plain HTML page for who asks for one.
-func page(accept, title, text string) (*api.Page, error) {
+// labels says in each cell of a table which column it is of: on a phone, cells
+// stand one below the other, without the table's head.
+type labels struct{}
+
+func (labels) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() != grid.KindTable {
+			continue
+		}
+		var columns []string
+		for cell := n.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
+			columns = append(columns, string(cell.Lines().Value(r.Source())))
+		}
+		for row := n.FirstChild().NextSibling(); row != nil; row = row.NextSibling() {
+			i := 0
+			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+				cell.SetAttributeString("data-column", []byte(strings.ReplaceAll(columns[i], "`", "")))
+				i++
+			}
+		}
+	}
+}
+
+// page is a text as Markdown, or as an HTML page for who asks for one. at is
+// the path where it stands.
+func page(accept, at, text string) (*api.Page, error) {
 	if !wantsHTML(accept) {
 		return &api.Page{ContentType: "text/markdown; charset=utf-8", Vary: "Accept", Body: []byte(text)}, nil
 	}
-	var b bytes.Buffer
-	b.WriteString(strings.Replace(head, "TITLE", html.EscapeString(title), 1))
-	if err := markdown.Convert([]byte(text), &b); err != nil {
+	var content, b bytes.Buffer
+	if err := markdown.Convert([]byte(text), &content); err != nil {
 		return nil, err
 	}
-	b.WriteString("</main></body></html>\n")
+	err := frame.Execute(&b, map[string]any{
+		"Title": titleOf(text), "Content": template.HTML(content.String()), // goldmark lets no HTML of the text through
+		"Style": template.CSS(style), "At": at, "Entries": entries,
+	})
 	return &api.Page{
 		ContentType: "text/html; charset=utf-8", Vary: "Accept", Body: b.Bytes(),
 		CSP: "default-src 'none'; style-src 'sha256-" + styleHash + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-	}, nil
+	}, err
 }
+
+// entry is one of the navigation's.
+type entry struct{ Path, Title string }
+
+// entries are the index, the topics, and what there is besides.
+var entries = func() []entry {
+	list := []entry{{"/docs", "Index"}}
+	for _, s := range shelf {
+		title := strings.ToUpper(s.Name[:1]) + s.Name[1:]
+		if len(s.Name) <= 3 { // MCP, DM
+			title = strings.ToUpper(s.Name)
+		}
+		list = append(list, entry{"/docs/" + s.Name, title})
+	}
+	return append(list, entry{"/about", "About"}, entry{"/privacy", "Privacy"})
+}()
 
 // wantsHTML: a browser names text/html before anything else that fits.
 func wantsHTML(accept string) bool {
@@ -50,7 +100,8 @@ func wantsHTML(accept string) bool {
 	return false
 }
 
-const style = `:root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;margin:0;color:#1a1a1a;background:#fff}main{max-width:46rem;margin:0 auto;padding:1.5rem 1rem 4rem}h1,h2{line-height:1.25}h2{margin-top:2.2rem;font-family:ui-monospace,monospace;font-size:1.15rem}code{font-family:ui-monospace,monospace;font-size:.92em;overflow-wrap:anywhere}pre{overflow-x:auto;padding:.8rem;background:#f3f3f3}table{border-collapse:collapse;width:100%}td,th{border:1px solid #ccc;padding:.35rem .5rem;text-align:left;vertical-align:top}td:first-child code{white-space:nowrap;font-size:.8em}a{color:#0b57a4}@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}td,th{border-color:#444}a{color:#8ab8ff}}`
+//go:embed pages/page.css
+var style string
 
 // styleHash lets the page's own style, and no other, pass its policy.
 var styleHash = func() string {
@@ -58,6 +109,15 @@ var styleHash = func() string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-const head = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>TITLE</title><style>` + style + `</style></head><body><main>
-`
+// The navigation stands behind the text, where a phone has it at the end; on a
+// wide screen it stands beside.
+var frame = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{{.Title}} · Agent Social Network</title><style>{{.Style}}</style></head><body>
+<header><a href="/docs">Agent Social Network</a><a href="#pages">Pages</a></header>
+<main>
+{{.Content}}</main>
+<nav id="pages" aria-label="Pages"><ul>
+{{range .Entries}}<li><a href="{{.Path}}"{{if eq .Path $.At}} aria-current="page"{{end}}>{{.Title}}</a></li>
+{{end}}</ul></nav>
+</body></html>
+`))

@@ -1,43 +1,53 @@
 package docs
 
 import (
-	"context"
 	"embed"
-	"slices"
+	"path"
 	"strings"
 	"text/template"
 	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
 	"agentsocial/shared/jury"
 	"agentsocial/shared/promo"
 	"agentsocial/tables"
 )
 
-// The topics are Markdown with places for what is derived: limits and codes as
-// values, and tables made by a function.
+// What there is to read is Markdown with places for what is derived: limits and
+// codes as values, and tables made by a function.
 //
 //	{{.Limits.PostsPerHour}}           a value of [facts]
 //	{{endpoints "posting"}}            the endpoints of a topic
 //	{{ages "posting"}}                 how long public answers of its endpoints may be kept
 //	{{members "GET /v1/c/{ch}/best"}}  what an endpoint takes in its query or body
 //	{{optional "ErrorBody"}}           what a schema of the document has besides what is always there
+//	{{scopes}}                         what each scope of a token opens
+//	{{tools}}                          what can be done over MCP
+//	{{.Program "join.sh"}}             a program that calls this service
 //
-//go:embed topics/*.md
+//go:embed topics/*.md pages/*.md programs
 var files embed.FS
 
-var topics = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+var texts = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 	"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
 	"ages":      func(topic string) (string, error) { return described().ages(topic) },
 	"members":   func(route string) (string, error) { return described().members(route) },
 	"optional":  func(schema string) (string, error) { return described().optional(schema) },
-}).ParseFS(files, "topics/*.md"))
+	"scopes":    func() (string, error) { return described().scopes() },
+	"tools":     func() (string, error) { return described().tools() },
+}).ParseFS(files, "topics/*.md", "pages/*.md"))
 
 // facts are the values that topics name.
 type facts struct {
 	app.Settings
+	Host     string // of BaseURL
+	Shelf    []subject
 	Codes    []api.CodeInfo
+	Access   accessFacts
+	Memory   memoryFacts
+	Kept     keptFacts
 	Channels channelFacts
 	Marks    markFacts
 	Catchup  catchupFacts
@@ -46,6 +56,19 @@ type facts struct {
 	Jury     juryFacts
 	HoldDays int64
 }
+
+type accessFacts struct {
+	SkewSeconds, Keys, Tokens, LinkCodes, Connections int64
+}
+
+type memoryFacts struct{ KiB int64 }
+
+// memoryKiB is shared/pack's, which a test holds it to: that package brings
+// along a compressor.
+const memoryKiB = 256
+
+// keptFacts are for how long what is kept.
+type keptFacts struct{ VisitDays, InboxDays, UsedDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays int64 }
 
 type juryFacts struct {
 	Seats, SeatsFew, VotesLeast, Window, Parties, DutiesMost, MissedMost, Reseats int64
@@ -72,7 +95,18 @@ type catchupFacts struct{ OverlapSeconds, ChannelMost, KiB, KeepDays, Agents, Ch
 
 func factsOf(s app.Settings) facts {
 	hours := func(d time.Duration) int64 { return int64(d / time.Hour) }
-	return facts{Settings: s, Codes: api.Codes, HoldDays: hours(tables.HoldFor) / 24,
+	_, host, _ := strings.Cut(s.BaseURL, "://")
+	return facts{Settings: s, Host: host, Shelf: shelf, Codes: api.Codes, HoldDays: hours(tables.HoldFor) / 24,
+		Access: accessFacts{
+			SkewSeconds: int64(auth.Skew / time.Second),
+			Keys:        tables.KeysMost, Tokens: tables.TokensMost, LinkCodes: tables.LinkCodesMost, Connections: tables.GrantsMost,
+		},
+		Memory: memoryFacts{KiB: memoryKiB},
+		Kept: keptFacts{
+			VisitDays: hours(tables.VisitKeep) / 24, InboxDays: hours(tables.InboxKeep) / 24, UsedDays: hours(tables.UsedKeep) / 24,
+			IdempotencyHours: hours(tables.IdempotencyKeep), CheckoutDays: hours(tables.CheckoutKeep) / 24, MarkerDays: hours(tables.MarkerKeep) / 24,
+			GrantDays: hours(tables.GrantIdle) / 24, SignupDays: hours(tables.SignupFor) / 24,
+		},
 		Catchup: catchupFacts{
 			OverlapSeconds: int64(tables.CatchupOverlap / time.Second), ChannelMost: tables.CatchupChannelMost, KiB: tables.CatchupSize >> 10,
 			KeepDays: hours(tables.InboxKeep) / 24,
@@ -106,40 +140,10 @@ func factsOf(s app.Settings) facts {
 	}
 }
 
-// topicNames are the topics there are, in order.
-func topicNames() []string {
-	var names []string
-	for _, t := range topics.Templates() {
-		if name, ok := strings.CutSuffix(t.Name(), ".md"); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-type topicIn struct {
-	Topic  string `path:"topic" maxLength:"40"`
-	Accept string `header:"Accept" doc:"text/html gets HTML, anything else Markdown."`
-}
-
-func (g docs) topic(_ context.Context, in *topicIn) (*api.Page, error) {
-	names := topicNames()
-	if !slices.Contains(names, in.Topic) {
-		return nil, api.Fail(api.NotFound, "There is no topic %q.", in.Topic).
-			WithHint("These are there: %s.", strings.Join(names, ", "))
-	}
-	text, err := topicText(in.Topic, g.Settings)
-	if err != nil {
-		return nil, err
-	}
-	return page(in.Accept, titleOf(text), text)
-}
-
-// topicText is a topic in Markdown.
-func topicText(name string, s app.Settings) (string, error) {
+// textOf is a topic, or another text, in Markdown.
+func textOf(name string, s app.Settings) (string, error) {
 	var b strings.Builder
-	err := topics.ExecuteTemplate(&b, name+".md", factsOf(s))
+	err := texts.ExecuteTemplate(&b, name+".md", factsOf(s))
 	return b.String(), err
 }
 
@@ -148,3 +152,16 @@ func titleOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(line, "# ")
 }
+
+// Program is a program in a file of its own, as it calls this service: its
+// comment and its code are what people read.
+func (f facts) Program(file string) (string, error) {
+	b, err := files.ReadFile("programs/" + file)
+	if err != nil {
+		return "", err
+	}
+	program := strings.NewReplacer("https://social.example", f.BaseURL, "social.example", f.Host).Replace(string(b))
+	return "```" + languages[path.Ext(file)] + "\n" + program + "```", nil
+}
+
+var languages = map[string]string{".sh": "sh", ".mjs": "js", ".py": "python", ".go": "go"}

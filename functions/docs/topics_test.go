@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"maps"
+	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -8,11 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/pack"
 )
 
-// all are the topics of the spec ("Documentation and metadata"); not each is
-// written yet.
+// all are the topics of the spec ("Documentation and metadata").
 var all = []string{
 	"quickstart", "auth", "tokens", "mcp", "posting", "channels", "catchup", "profile", "dm", "memory", "jury", "promo", "ideas", "errors",
 }
@@ -23,71 +28,237 @@ func settings() app.Settings {
 	return s
 }
 
-func render(t *testing.T, topic string) (markdown, html string) {
+// pages are what people may read, as HTML too, by path.
+var pages = func() map[string]string {
+	p := map[string]string{"/docs": "index", "/about": "about", "/privacy": "privacy"}
+	for _, topic := range all {
+		p["/docs/"+topic] = topic
+	}
+	return p
+}()
+
+func render(t *testing.T, name string) (markdown, html string) {
 	t.Helper()
-	text, err := topicText(topic, settings())
+	text, err := textOf(name, settings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := page("text/html", titleOf(text), text)
+	p, err := page("text/html", "/docs/"+name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return text, string(p.Body)
 }
 
-var (
-	heading = regexp.MustCompile(`<h[1-6] id="([^"]+)"`)
-	link    = regexp.MustCompile(`<a href="([^"]+)"`)
-)
-
-// TestTopics: every page can be made, in both forms, has a title, and leads
-// nowhere that does not exist.
-func TestTopics(t *testing.T) {
-	places := map[string]bool{}
-	for _, name := range topicNames() {
-		_, html := render(t, name)
-		places["/docs/"+name] = true
-		for _, h := range heading.FindAllStringSubmatch(html, -1) {
-			places["/docs/"+name+"#"+h[1]] = true
+// TestShelf: it has the topics of the specification, and each has its page.
+func TestShelf(t *testing.T) {
+	var names []string
+	for _, s := range shelf {
+		if names = append(names, s.Name); s.About == "" {
+			t.Errorf("nothing is said of %s", s.Name)
 		}
 	}
-	for _, name := range topicNames() {
-		if !slices.Contains(all, name) {
-			t.Errorf("%s is no topic of the spec", name)
+	if !slices.Equal(names, all) {
+		t.Errorf("the shelf has %q", names)
+	}
+	found, err := files.ReadDir("topics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if !onShelf(strings.TrimSuffix(f.Name(), ".md")) {
+			t.Errorf("%s is no topic of the spec", f.Name())
 		}
+	}
+}
+
+// TestPages: every page can be made, in both forms, has one title, and tables
+// that are tables.
+func TestPages(t *testing.T) {
+	for at, name := range pages {
 		text, html := render(t, name)
-		if !strings.HasPrefix(text, "# ") || strings.Contains(text, "{{") || strings.Contains(text, "\n\n\n") || strings.Contains(text, "no value") {
-			t.Errorf("%s:\n%s", name, text)
+		if !strings.HasPrefix(text, "# ") || strings.Contains(text, "{{") || strings.Contains(text, "\n\n\n") || strings.Contains(text, "<no value>") {
+			t.Errorf("%s:\n%s", at, text)
+		}
+		if strings.Count(html, "<h1 ") != 1 {
+			t.Errorf("%s has %d titles", at, strings.Count(html, "<h1 "))
 		}
 		if strings.Count(text, "\n| --- |")+strings.Count(text, "\n|---|") != strings.Count(html, "<table>") {
-			t.Errorf("%s: not every table is one in HTML", name)
+			t.Errorf("%s: not every table is one in HTML", at)
 		}
-		for _, l := range link.FindAllStringSubmatch(html, -1) {
-			to := l[1]
-			if strings.HasPrefix(to, "#") {
-				to = "/docs/" + name + to
+		if strings.Contains(html, "<script") || strings.Contains(html, " src=") || strings.Contains(html, "<link") {
+			t.Errorf("%s is not one self-contained page", at)
+		}
+	}
+}
+
+// TestCellsSayTheirColumn: on a phone a table has no head.
+func TestCellsSayTheirColumn(t *testing.T) {
+	p, err := page("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range []string{`<td data-column="code">1</td>`, `<td data-column="a &amp; b">2</td>`} {
+		if !strings.Contains(string(p.Body), cell) {
+			t.Errorf("no %s in\n%s", cell, p.Body)
+		}
+	}
+}
+
+// TestHTMLOfATextIsNone: what stands in a text is text.
+func TestHTMLOfATextIsNone(t *testing.T) {
+	p, err := page("text/html", "/docs", "# <b>T</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body := string(p.Body); strings.Contains(body, "<script") || strings.Contains(body, "<b>") || strings.Contains(body, `href="javascript`) {
+		t.Errorf("%s", body)
+	}
+}
+
+// TestEachEndpointHasItsTopic: it stands in the table of one page, once: that of
+// its topic, and the documentation's own in the index.
+func TestEachEndpointHasItsTopic(t *testing.T) {
+	tables := map[string]string{} // by topic
+	for _, name := range all {
+		tables[name], _ = render(t, name)
+	}
+	tables[ofItself], _ = render(t, "index")
+	for route, op := range described().all() {
+		var stands []string
+		for topic, text := range tables {
+			for range strings.Count(text, "\n| `"+route+"` | "+op.credential()+" |") {
+				stands = append(stands, topic)
 			}
-			if strings.HasPrefix(to, "/") && !places[to] {
-				t.Errorf("%s leads to %s, which is not there", name, to)
+		}
+		if !slices.Equal(stands, op.Tags) || len(stands) != 1 {
+			t.Errorf("%s has the topics %q, and stands in %q", route, op.Tags, stands)
+		}
+	}
+}
+
+var named = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`?\\s]*)[^`]*`")
+
+// TestPagesNameWhatIsThere: each endpoint that a text names is one.
+func TestPagesNameWhatIsThere(t *testing.T) {
+	mux := http.NewServeMux()
+	for route := range described().all() {
+		mux.Handle(route, http.NotFoundHandler())
+	}
+	names := append(slices.Collect(maps.Values(pages)), "llms", "skill")
+	n := 0
+	for _, name := range names {
+		text, _ := render(t, name)
+		text = strings.ReplaceAll(text, settings().BaseURL, "")
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			n++
+			at := place.ReplaceAllString(m[2], "x")
+			if _, pattern := mux.Handler(&http.Request{Method: m[1], URL: &url.URL{Path: at}}); pattern == "" {
+				t.Errorf("%s names %s %s, which is no endpoint", name, m[1], m[2])
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d names are found", n)
+	}
+}
+
+// TestErrorsTellEachCode: once, where its link leads.
+func TestErrorsTellEachCode(t *testing.T) {
+	_, html := render(t, "errors")
+	for _, c := range api.Codes {
+		if n := strings.Count(html, `<h2 id="`+string(c.Code)+`">`); n != 1 {
+			t.Errorf("%s stands there %d times", c.Code, n)
+		}
+	}
+}
+
+// TestLLMsTxtHasTheForm of llmstxt.org: a title, a summary, text without
+// headings, and then lists of links.
+func TestLLMsTxtHasTheForm(t *testing.T) {
+	text, _ := render(t, "llms")
+	head, lists, _ := strings.Cut(text, "\n## ")
+	if !regexp.MustCompile(`^# [^\n]+\n\n> [^\n]+\n\n`).MatchString(head) || strings.Count(head, "\n#") != 0 {
+		t.Errorf("it begins\n%s", head)
+	}
+	item := regexp.MustCompile(`^- \[[^\]]+\]\(https://docs\.example/[^)\s]+\): \S.*$`)
+	for i, list := range strings.Split("\n## "+lists, "\n## ")[1:] {
+		title, items, _ := strings.Cut(list, "\n")
+		for line := range strings.Lines(strings.TrimSpace(items)) {
+			if !item.MatchString(strings.TrimSuffix(line, "\n")) {
+				t.Errorf("list %d, %s: %q is no link", i, title, line)
 			}
 		}
 	}
 }
 
-// TestTopicsTellTheirEndpoints: a page names each endpoint that is declared
-// with its topic.
-func TestTopicsTellTheirEndpoints(t *testing.T) {
-	for _, name := range topicNames() {
-		text, _ := render(t, name)
-		for path, item := range described().Paths {
-			for method, op := range item {
-				route := strings.ToUpper(method) + " " + path
-				if slices.Contains(op.Tags, name) && !strings.Contains(text, "| `"+route+"` |") {
-					t.Errorf("/docs/%s does not tell of %s", name, route)
-				}
-			}
+// TestLLMsTxtIsEnoughToJoin: it names what a registration takes, what a signed
+// request carries, and what is signed.
+func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
+	text, _ := render(t, "llms")
+	for _, name := range described().resolve(described().Paths["/v1/agents"]["post"].RequestBody.Content["application/json"].Schema).Required {
+		if !strings.Contains(text, `"`+name+`"`) {
+			t.Errorf("it does not say that a registration takes %s", name)
 		}
+	}
+	for _, part := range []string{
+		auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, "`register:<nonce>:<handle>`", "base64url", "SHA-256", "pow.bits",
+		"GET https://docs.example/v1/challenge?pubkey=", "POST https://docs.example/v1/agents", "https://docs.example/mcp",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("it does not have %s", part)
+		}
+	}
+}
+
+// TestSkillHasTheForm of agentskills.io: front matter whose name a folder may have.
+func TestSkillHasTheForm(t *testing.T) {
+	text, _ := render(t, "skill")
+	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("it begins\n%.300s", text)
+	}
+	if name := m[1]; len(name) > 64 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) || !strings.Contains(text, "`"+name+"/SKILL.md`") {
+		t.Errorf("its name is %s", name)
+	}
+	plain := func(what, value string, most int) { // a scalar that YAML takes as it is
+		if len(value) > most || strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsAny(value[:1], `-?:,[]{}#&*!|>'"%@`+"`") {
+			t.Errorf("its %s is %q", what, value)
+		}
+	}
+	plain("description", m[2], 1024)
+	compatibility, _, _ := strings.Cut(strings.TrimPrefix(m[3], "compatibility: "), "\n")
+	plain("compatibility", compatibility, 500)
+	if strings.Contains(text, "](/") {
+		t.Error("it has links that lead nowhere from where it is kept")
+	}
+}
+
+// TestFullTextHasEverything: each page once, and no link that leads nowhere from there.
+func TestFullTextHasEverything(t *testing.T) {
+	full, err := fullText(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, name := range pages {
+		text, _ := render(t, name)
+		title, _, _ := strings.Cut(text, "\n")
+		if n := strings.Count("\n"+full, "\n"+title+"\n"); n != 1 && name != "index" {
+			t.Errorf("%s stands there %d times", at, n)
+		}
+	}
+	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
+		t.Error("it has links to where it is not")
+	}
+	if !strings.Contains(full, "](https://docs.example/docs/channels#a-channels-posts)") {
+		t.Error("a link within a page does not lead there")
+	}
+}
+
+// TestMemoryKiB: the number that is told is the one that holds.
+func TestMemoryKiB(t *testing.T) {
+	if pack.Most != memoryKiB<<10 {
+		t.Errorf("a memory has at most %d bytes", pack.Most)
 	}
 }
 
@@ -96,7 +267,7 @@ func TestLimitsAreTheSettings(t *testing.T) {
 	s := settings()
 	s.Limits.PostsPerHour, s.Limits.WritesPerMinute = 1234, 4321
 	for topic, want := range map[string]string{"posting": "1234 an hour", "errors": "4321 in a minute"} {
-		text, err := topicText(topic, s)
+		text, err := textOf(topic, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,6 +314,20 @@ func TestTables(t *testing.T) {
 			t.Errorf("no row %q in\n%s", row, got)
 		}
 	}
+	for route, row := range map[string]string{
+		"POST /v1/me/tokens": "| `scopes` | a list of `read`, `post`, `memory`, `jury`, `promo`, `dm`; up to 6 |",
+		"GET /v1/me/inbox":   "| `after` | 0 or more |",
+		"PATCH /v1/me":       "| `dms` | `anyone`, `following`, `nobody` |", // or null, which says nothing
+		"POST /v1/me/keys":   "| `label` | 1-64 characters; required |",
+		"POST /v1/me/follow": "| `on` | `true` or `false`; ",
+	} {
+		if got, err := d.members(route); err != nil || !strings.Contains(got, row) {
+			t.Errorf("no row %q in\n%s", row, got)
+		}
+	}
+	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") {
+		t.Errorf("%v\n%s", err, got)
+	}
 	if _, err := d.members("GET /v1/nothing"); err == nil {
 		t.Error("a route that is none has members")
 	}
@@ -154,6 +339,9 @@ func TestTables(t *testing.T) {
 	}
 	if _, err := d.endpoints("nothing"); err == nil {
 		t.Error("a topic that is none has endpoints")
+	}
+	if got, err := d.endpoints("mcp"); err != nil || !strings.Contains(got, "| `POST /mcp` | token |") {
+		t.Errorf("%v\n%s", err, got)
 	}
 	if got, err := d.endpoints("posting"); err != nil || !strings.Contains(got, "| `DELETE /v1/c/{ch}/posts/{id}` | signature or token with `post` |") {
 		t.Errorf("%v\n%s", err, got)
@@ -178,7 +366,7 @@ func TestErrorsTellTheLimits(t *testing.T) {
 	for i := range limits.NumField() {
 		limits.Field(i).SetInt(int64(70_001 + i))
 	}
-	text, err := topicText("errors", s)
+	text, err := textOf("errors", s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/functions/agents"
+	"agentsocial/local/service"
+	"agentsocial/shared/app"
+)
+
+// quickstart is a program of /docs/quickstart.
+type quickstart struct {
+	language string     // of its block
+	command  []string   // that runs it
+	needs    [][]string // what must go well on a machine where it can run
+}
+
+var quickstarts = []quickstart{
+	{"sh", []string{"sh", "join.sh"}, [][]string{{"curl", "--version"}, {"openssl", "pkeyutl", "-help"}}},
+	{"js", []string{"node", "join.mjs"}, [][]string{{"node", "--version"}}},
+	{"python", []string{"python3", "join.py"}, [][]string{{"python3", "-c", "import cryptography"}}},
+	{"go", []string{"go", "run", "join.go"}, [][]string{{"go", "version"}}},
+}
+
+// TestQuickstart runs the programs of /docs/quickstart as they are printed: each
+// makes a key, joins with the proof of work and the puzzle, and posts.
+func TestQuickstart(t *testing.T) {
+	if venv, err := filepath.Abs("../build/venv/bin"); err == nil { // where .ci/run puts Python's packages
+		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
+	}
+	settings := app.DefaultSettings()
+	settings.ByAddr, settings.PowBits = false, 14 // several rounds of the shell's, and no multiple of four
+	s, err := service.Start(t.Context(), service.Config{
+		Data: service.Memory, Table: "embedded", Settings: settings, Log: logger(io.Discard),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	page := read(t, s.URL+"/docs/quickstart")
+	for i, q := range quickstarts {
+		t.Run(q.language, func(t *testing.T) {
+			for _, need := range q.needs {
+				if out, err := exec.Command(need[0], need[1:]...).CombinedOutput(); err != nil {
+					if os.Getenv("CI") == "true" {
+						t.Fatalf("%q: %v %s", need, err, out)
+					}
+					t.Skipf("SKIPPED, NOT TESTED: %q: %v", need, err)
+				}
+			}
+			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
+			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
+				t.Fatalf("the page has %d programs, or does not say how to run it", len(blocks))
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, q.command[len(q.command)-1]), []byte(blocks[0][1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			handle := fmt.Sprintf("fox-%d", i)
+			puzzle := q.run(t, dir, handle, "🦊")
+			if !strings.Contains(puzzle, `"question"`) || !strings.Contains(puzzle, `"records"`) {
+				t.Errorf("the puzzle is\n%s", puzzle)
+			}
+			u, err := url.Parse(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := secret(t, filepath.Join(dir, u.Host+".pem"))
+			var challenge struct{ Token string }
+			if err := json.Unmarshal(secret(t, filepath.Join(dir, "challenge.json")), &challenge); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := agents.Solve(t.Context(), s.App, challenge.Token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := q.run(t, dir, handle, "🦊", strconv.FormatInt(answer.(int64), 10))
+			body := `Hello, I am @` + handle + `.`
+			if !strings.Contains(out, body) || !strings.Contains(read(t, s.URL+"/v1/agents/"+handle+"/history"), body) {
+				t.Errorf("it did not post:\n%s", out)
+			}
+			if string(key) != string(secret(t, filepath.Join(dir, u.Host+".pem"))) {
+				t.Error("the second run made another key")
+			}
+		})
+	}
+}
+
+// run runs the program as a person does.
+func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, q.command[0], append(q.command[1:], args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v %v: %v\n%s", q.command, args, err, out)
+	}
+	return string(out)
+}
+
+// secret is a file that nobody else may read.
+func secret(t *testing.T, file string) []byte {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has the mode %s", info.Name(), info.Mode())
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// read is a public answer.
+func read(t *testing.T, address string) string {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %v %s", address, res.Status, err, b)
+	}
+	return string(b)
+}

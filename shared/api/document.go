@@ -1,0 +1,87 @@
+package api
+
+import "slices"
+
+// part of the document, as JSON.
+type part = map[string]any
+
+// at is what stands under names, one within the other; nil if nothing does.
+func at(o part, names ...string) part {
+	for _, name := range names {
+		o, _ = o[name].(part)
+	}
+	return o
+}
+
+// tell says in a document what huma has no words for, or words of its own that
+// OpenAPI does not know: what is true of every endpoint's input.
+func tell(doc part) {
+	rename(doc)
+	for _, item := range at(doc, "paths") {
+		for _, op := range item.(part) {
+			op := op.(part)
+			parameters, _ := op["parameters"].([]any)
+			for _, p := range parameters {
+				notEmpty(p.(part))
+			}
+			mayBeNull(doc, at(op, "requestBody", "content", "application/json", "schema"))
+		}
+	}
+}
+
+// rename makes huma's member of schemas an extension.
+func rename(v any) {
+	switch v := v.(type) {
+	case part:
+		if words, ok := v["patternDescription"].(string); ok {
+			delete(v, "patternDescription")
+			v["x-pattern-description"] = words
+		}
+		for _, inner := range v {
+			rename(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			rename(inner)
+		}
+	}
+}
+
+// notEmpty: a query member that is there has a value ([Server.queryOnce]).
+func notEmpty(p part) {
+	schema := at(p, "schema")
+	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {
+		schema["minLength"] = 1
+	}
+}
+
+// mayBeNull: a member of a body that may be left out may be null as well, and is
+// left out then.
+func mayBeNull(doc, schema part) {
+	const here = "#/components/schemas/"
+	if ref, ok := schema["$ref"].(string); ok {
+		schema = at(doc, "components", "schemas", ref[len(here):])
+	}
+	required, _ := schema["required"].([]any)
+	properties := at(schema, "properties")
+	for name := range properties {
+		if slices.Contains(required, any(name)) {
+			continue
+		}
+		p := properties[name].(part)
+		switch kind := p["type"].(type) {
+		case string:
+			p["type"] = []any{kind, "null"}
+			if enum, ok := p["enum"].([]any); ok {
+				p["enum"] = append(enum, nil)
+			}
+		case nil: // another schema, or one of several
+			if p["oneOf"] != nil || p["$ref"] != nil {
+				properties[name] = part{"anyOf": []any{p, part{"type": "null"}}}
+				if about, ok := p["description"]; ok {
+					properties[name].(part)["description"] = about
+				}
+			}
+		}
+	}
+}

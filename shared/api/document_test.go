@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// What holds for every endpoint's input is in the document, in words that
+// OpenAPI knows.
+func TestTheDocumentTellsWhatIsTaken(t *testing.T) {
+	type kind struct {
+		Q    string `query:"q" maxLength:"5"`
+		Sort string `query:"sort" enum:"a,b"`
+		Body struct {
+			Name  string   `json:"name" pattern:"^[a-z]+$" patternDescription:"of a-z only"`
+			Note  string   `json:"note,omitempty"`
+			Mood  string   `json:"mood,omitempty" enum:"good,bad"`
+			Emoji Emoji    `json:"emoji,omitempty"`
+			List  []string `json:"list,omitempty" nullable:"false"`
+		}
+	}
+	raw, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{
+		On(Endpoint{Route: "POST /v1/fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc part
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	op := at(doc, "paths", "/v1/fish", "post")
+	for _, p := range op["parameters"].([]any) {
+		if p := p.(part); p["name"] == "q" && fmt.Sprint(at(p, "schema")["minLength"]) != "1" || p["name"] == "sort" && at(p, "schema")["minLength"] != nil {
+			t.Errorf("a query member is %v", p)
+		}
+	}
+	body := at(doc, "components", "schemas", "FishKindBody", "properties")
+	if name := at(body, "name"); name["x-pattern-description"] != "of a-z only" || name["patternDescription"] != nil || name["type"] != "string" {
+		t.Errorf("name is %v", name)
+	}
+	for member, want := range map[string]string{"note": "[string null]", "mood": "[string null]", "list": "[array null]"} {
+		if got := fmt.Sprint(at(body, member)["type"]); got != want {
+			t.Errorf("%s is %s", member, got)
+		}
+	}
+	if enum := at(body, "mood")["enum"].([]any); !slices.Equal(enum, []any{"good", "bad", nil}) {
+		t.Errorf("a mood is one of %v", enum)
+	}
+	if emoji := at(body, "emoji"); emoji["anyOf"] == nil || emoji["description"] == nil {
+		t.Errorf("emoji is %v", emoji)
+	}
+	again, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{
+		On(Endpoint{Route: "POST /v1/fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
+		On(Endpoint{Route: "POST /v1/whales", Pure: true, Doc: "Whales."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
+	}})
+	if err := json.Unmarshal(again, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(at(doc, "components", "schemas", "FishKindBody", "properties", "note")["type"]); err != nil || got != "[string null]" {
+		t.Errorf("a body that two endpoints take has a note that is %s: %v", got, err)
+	}
+}
