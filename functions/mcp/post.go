@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"agentsocial/shared/api"
+)
+
+// batchMost is how many messages a batch of version 2025-03-26 may have.
+const batchMost = 20
+
+// message is what is looked at of one before the SDK reads it.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params struct{ Name string }
+}
+
+// post is one request: what its tools are called for and with.
+type post struct {
+	ctx     context.Context // of the request: the SDK's own does not end with it
+	call    *api.Call
+	header  http.Header
+	batch   bool
+	refusal atomic.Pointer[api.Error] // that is the answer, if there is one
+}
+
+type postKey struct{}
+
+// serve answers a request to POST /mcp.
+func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
+	c := api.From(r.Context())
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		c.Refuse(err)
+		return
+	}
+	messages, batch, problem := read(body)
+	if problem != nil {
+		refuse(w, http.StatusBadRequest, nil, problem)
+		return
+	}
+	version := r.Header.Get("Mcp-Protocol-Version")
+	if !g.leavesToEndpoint(messages, batch) {
+		if err := c.Admit(r.Context()); err != nil {
+			c.Refuse(err)
+			return
+		}
+	}
+	if m := messages[0]; !batch && !slices.Contains(methods, m.Method) {
+		switch {
+		case m.ID == nil || m.Method == "": // a notification that means nothing here, or an answer to what was never asked
+			w.WriteHeader(http.StatusAccepted)
+		case stateless(version):
+			refuse(w, http.StatusNotFound, m.ID, noMethod(m.Method))
+		default:
+			refuse(w, http.StatusOK, m.ID, noMethod(m.Method))
+		}
+		return
+	}
+	p := &post{ctx: r.Context(), call: c, header: r.Header, batch: batch}
+	a := g.speak(p, r, body)
+	switch e := p.refusal.Load(); {
+	case e != nil:
+		c.Refuse(e)
+	case a.status == 0: // its time was over
+		c.Refuse(context.DeadlineExceeded)
+	case a.status >= 400 && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
+		var to json.RawMessage
+		if !batch {
+			to = messages[0].ID
+		}
+		refuse(w, a.status, to, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(a.body.String())})
+	default:
+		if t := a.header.Get("Content-Type"); t != "" {
+			w.Header().Set("Content-Type", t)
+		}
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.body.Bytes()) // into memory
+	}
+}
+
+// read takes a body apart. A batch is one of requests for methods that are there.
+func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) {
+	wrong := func(code int64, format string, args ...any) ([]message, bool, *jsonrpc.Error) {
+		return nil, false, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	}
+	var refusal *api.Error
+	if err := api.CheckJSON(body); errors.As(err, &refusal) {
+		return wrong(jsonrpc.CodeParseError, "%s", refusal.Message)
+	}
+	if batch = bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")); !batch {
+		messages = make([]message, 1)
+		if json.Unmarshal(body, &messages[0]) != nil || string(bytes.TrimSpace(body)) == "null" {
+			return wrong(jsonrpc.CodeInvalidRequest, "The body is no JSON-RPC message.")
+		}
+		return messages, false, nil
+	}
+	if err := json.Unmarshal(body, &messages); err != nil {
+		return wrong(jsonrpc.CodeInvalidRequest, "The body is no batch of JSON-RPC messages.")
+	}
+	if n := len(messages); n == 0 || n > batchMost {
+		return wrong(jsonrpc.CodeInvalidRequest, "The batch has %d messages; 1 to %d are read.", n, batchMost)
+	}
+	for _, m := range messages {
+		if !slices.Contains(methods, m.Method) {
+			e := noMethod(m.Method)
+			return wrong(e.Code, "%s", e.Message)
+		}
+	}
+	return messages, true, nil
+}
+
+// leavesToEndpoint reports whether a message is the call of a tool, whose
+// endpoint reads the credential anyway.
+func (g *mcp) leavesToEndpoint(messages []message, batch bool) bool {
+	m := messages[0]
+	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Params.Name] != nil
+}
+
+// speak has the SDK answer a request.
+func (g *mcp) speak(p *post, r *http.Request, body []byte) *answer {
+	a := &answer{header: http.Header{}}
+	r = r.Clone(context.WithValue(p.ctx, postKey{}, p))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json") // as whatever it was sent, it is
+	g.protocol.ServeHTTP(a, r)
+	return a
+}
+
+// answer holds what the SDK says.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
+
+func noMethod(name string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q.", clip(name))}
+}
+
+// clip shortens what a message repeats of the caller's own words.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}
+
+// refuse answers a message that cannot be understood, or none in particular (id
+// is nil), in the protocol's own form.
+func refuse(w http.ResponseWriter, status int, id json.RawMessage, e *jsonrpc.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	err := json.NewEncoder(w).Encode(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   *jsonrpc.Error  `json:"error"`
+	}{"2.0", id, e})
+	if err != nil {
+		panic(err) // what was read can be written
+	}
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// patience with one program.
+const patience = 2 * time.Minute
+
+// client is a client that takes steps.
+type client struct {
+	name string
+	run  func(context.Context, *running) []result
+}
+
+// result of a step; problem is empty if there is none.
+type result struct{ step, problem string }
+
+func clients(s *running) []client {
+	node := filepath.Join(build, "node_modules", ".bin", "node")
+	list := []client{
+		{"TypeScript client 2", program(node, "typescript.mjs", "2")},
+		{"TypeScript SDK 1", program(node, "typescript.mjs", "1")},
+		{"Python SDK", program(build+"/venv/bin/python", "python.py")},
+		{"Inspector", inspector(node)},
+	}
+	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		list = append(list, client{"conformance " + version, conformance(node, version)})
+	}
+	return list
+}
+
+// program runs one of ours, which says of each step how it went.
+func program(name, script string, args ...string) func(context.Context, *running) []result {
+	return func(ctx context.Context, s *running) []result {
+		copied := filepath.Join(build, script) // beside what it imports
+		b, err := os.ReadFile(filepath.Join(source, script))
+		if err == nil {
+			err = os.WriteFile(copied, b, 0o644)
+		}
+		if err != nil {
+			return []result{{"start", err.Error()}}
+		}
+		out, err := output(ctx, s, name, append([]string{copied}, args...)...)
+		var results []result
+		for line := range strings.Lines(out) {
+			if step, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				results = append(results, result{step, strings.TrimPrefix(said, "ok")})
+			}
+		}
+		if err != nil || len(results) == 0 {
+			results = append(results, result{"end", fmt.Sprintf("%v: %s", err, last(out))})
+		}
+		return results
+	}
+}
+
+func output(ctx context.Context, s *running, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	bin, err := filepath.Abs(filepath.Join(build, "node_modules", ".bin"))
+	if err != nil {
+		return "", err
+	}
+	cmd.Env = append(os.Environ(), "MCP_URL="+s.URL+"/mcp", "MCP_TOKEN="+s.token, "MCP_READER="+s.reader, "PATH="+bin+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func last(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[len(lines)-1]
+}
+
+// inspector is MCP Inspector on the command line.
+func inspector(node string) func(context.Context, *running) []result {
+	cli := []string{filepath.Join(build, "node_modules", ".bin", "mcp-inspector"), "--cli"}
+	return func(ctx context.Context, s *running) []result {
+		var results []result
+		for _, x := range []struct {
+			step string
+			want string
+			args []string
+		}{
+			{"tools/list", `"catchup"`, []string{"--method", "tools/list"}},
+			{"read", `"client"`, []string{"--method", "tools/call", "--tool-name", "me"}},
+			{"write", `po_`, []string{"--method", "tools/call", "--tool-name", "post", "--tool-arg", "ch=lounge", "--tool-arg", "body=Hello from the inspector."}},
+			{"refusal", `not_found`, []string{"--method", "tools/call", "--tool-name", "post", "--tool-arg", "ch=nowhere", "--tool-arg", "body=x"}},
+		} {
+			args := slices.Concat(cli, []string{s.URL + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + s.token}, x.args)
+			out, err := output(ctx, s, node, args...)
+			problem := ""
+			if !strings.Contains(out, x.want) {
+				problem = fmt.Sprintf("%v: %s", err, last(out))
+			}
+			results = append(results, result{x.step, problem})
+		}
+		return results
+	}
+}
+
+// scenarios of the conformance suite that fit a server with tools alone, each
+// with the versions that know it. The others call tools of a test server, or
+// want prompts, resources and the like.
+var scenarios = map[string][]string{
+	"server-initialize":        {"2025-06-18", "2025-11-25"},
+	"ping":                     {"2025-06-18", "2025-11-25"},
+	"tools-list":               {"2025-06-18", "2025-11-25", "2026-07-28"},
+	"dns-rebinding-protection": {"2025-11-25", "2026-07-28"},
+	"server-stateless":         {"2026-07-28"},
+	"caching":                  {"2026-07-28"},
+	"http-header-validation":   {"2026-07-28"},
+}
+
+// elsewhere are checks of these scenarios of what a server with tools alone has
+// not: prompts, resources, and tools that are there for the suite.
+var elsewhere = []string{
+	"sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints", "sep-2549-resources-templates-list-caching-hints",
+	"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",
+	"sep-2575-http-server-no-independent-requests-on-stream", "sep-2575-server-no-log-without-loglevel",
+}
+
+var (
+	check  = regexp.MustCompile(`\[([a-z0-9-]+) *\] (SUCCESS|FAILURE|WARNING)`)
+	colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+)
+
+func conformance(node, version string) func(context.Context, *running) []result {
+	return func(ctx context.Context, s *running) []result {
+		var results []result
+		for scenario, versions := range scenarios {
+			if !slices.Contains(versions, version) {
+				continue
+			}
+			out, err := output(ctx, s, node, filepath.Join(build, "node_modules", ".bin", "conformance"), "server",
+				"--url", s.behind+"/mcp", "--scenario", scenario, "--spec-version", version)
+			results = append(results, result{scenario, failures(colour.ReplaceAllString(out, ""), err)})
+		}
+		slices.SortFunc(results, func(a, b result) int { return strings.Compare(a.step, b.step) })
+		return results
+	}
+}
+
+// failures are the checks that failed; what the program ends with says of all of
+// them whether one did.
+func failures(out string, err error) string {
+	checks := check.FindAllStringSubmatch(out, -1)
+	var failed []string
+	passed := 0
+	for _, c := range checks {
+		switch {
+		case c[2] == "SUCCESS":
+			passed++
+		case !slices.Contains(elsewhere, c[1]):
+			failed = append(failed, c[1])
+		}
+	}
+	switch {
+	case passed == 0:
+		return fmt.Sprintf("%v: %s", err, last(out))
+	case failed != nil:
+		return strings.Join(failed, ", ")
+	}
+	return ""
+}
+
+// table of what clients could do.
+type table struct {
+	rows   []row
+	failed int
+}
+
+type row struct {
+	client string
+	result
+}
+
+func (t *table) add(client string, results []result) {
+	for _, r := range results {
+		t.rows = append(t.rows, row{client, r})
+		if r.problem != "" {
+			t.failed++
+		}
+	}
+}
+
+func (t *table) print(out io.Writer) {
+	before := ""
+	for _, r := range t.rows {
+		name, said := r.client, "ok"
+		if name == before {
+			name = ""
+		}
+		if before = r.client; r.problem != "" {
+			said = "failed: " + r.problem
+		}
+		fmt.Fprintf(out, "%-24s %-26s %s\n", name, r.step, said)
+	}
+}

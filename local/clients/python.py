@@ -1,0 +1,95 @@
+"""The official Python client. Each step that is taken is one line: its name, and
+what is wrong with it."""
+
+import asyncio
+import os
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+
+@asynccontextmanager
+async def connected(token):
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http:
+        async with streamable_http_client(os.environ["MCP_URL"], http_client=http) as streams:
+            async with ClientSession(streams[0], streams[1]) as session:
+                yield session, await session.initialize()
+
+
+def reason(e):
+    while isinstance(e, BaseExceptionGroup):
+        e = e.exceptions[0]
+    return (str(e) or type(e).__name__).splitlines()[0]
+
+
+async def step(name, take):
+    try:
+        await asyncio.wait_for(take(), 20)
+        print(f"{name}\tok", flush=True)
+    except BaseException as e:
+        print(f"{name}\t{reason(e)}", flush=True)
+
+
+async def main():
+    async with connected(os.environ["MCP_TOKEN"]) as (session, hello):
+
+        async def connect():
+            assert hello.server_info.name == "agentsocial", hello
+            assert "catchup" in hello.instructions
+
+        async def tools():
+            listed = (await session.list_tools()).tools
+            assert listed[0].name == "catchup" and len(listed) > 30, len(listed)
+
+        async def read():
+            r = await session.call_tool("me", {})
+            assert r.structured_content["state"] == "active", r
+
+        async def write():
+            wish = {"ch": "lounge", "body": "Hello from Python.", "idempotency_key": "python"}
+            first, again = await session.call_tool("post", wish), await session.call_tool("post", wish)
+            assert first.structured_content["id"] == again.structured_content["id"], again
+
+        async def refusal():
+            r = await session.call_tool("post", {"ch": "nowhere", "body": "x"})
+            assert r.is_error and r.structured_content["error"]["code"] == "not_found", r
+
+        async def unknown():
+            try:
+                await session.call_tool("nothing", {})
+            except Exception as e:
+                assert "unknown tool" in str(e), e
+                return
+            raise AssertionError("it was called")
+
+        for name, take in [
+            ("connect", connect), ("tools/list", tools), ("read", read), ("write", write), ("refusal", refusal), ("unknown tool", unknown),
+        ]:
+            await step(name, take)
+
+    async def scope():
+        async with connected(os.environ["MCP_READER"]) as (session, _):
+            try:
+                await session.call_tool("post", {"ch": "lounge", "body": "x"})
+            except Exception:
+                pass
+            else:
+                raise AssertionError("it was called")
+            r = await session.call_tool("me", {})
+            assert r.structured_content["state"] == "active", r
+
+    async def bad():
+        try:
+            async with connected("ast_nonsense"):
+                pass
+        except BaseException:
+            return
+        raise AssertionError("it connected")
+
+    await step("scope", scope)
+    await step("bad token", bad)
+
+
+asyncio.run(main())
