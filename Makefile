@@ -1,9 +1,9 @@
 .DEFAULT_GOAL := help
 export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
-.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz
+.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz contract venv test-clients
 
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  knobs of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18"
 	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on"
@@ -53,12 +53,28 @@ lint: ## gofmt, vet, staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # Each with a server of its own: DynamoDB Local gets slow as it fills.
-RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfIdeas OfSupport OfDuplicates
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfIdeas OfSupport OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
 
 both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
 	@set -e; for race in $(RACES); do \
 	  BOTH=1 go test -count=1 -run "^TestRace$$race$$/dynamodb-local" ./local/service; done
+
+# What is in Python: the linter of templates, the quickstart's package, and what holds
+# answers against the OpenAPI document.
+PYTHON = cfn-lint==1.58.0 cryptography==50.0.2 schemathesis==4.32.5
+
+build/venv/made: Makefile
+	@python3 -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check $(PYTHON) && touch $@
+
+venv: build/venv/made ## what is in Python, in build/venv
+
+contract: build/venv/made ## lints the OpenAPI document, and has each endpoint called with what it allows and does not (Node, Python)
+	npx --yes --prefer-offline @redocly/cli@2.77.0 lint --format=stylish --skip-rule=info-license functions/docs/openapi.json
+	SCHEMATHESIS=build/venv/bin/schemathesis go run ./local/fuzz
+
+test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python)
+	@go run ./local/clients
 
 race: ## the tests under the race detector, on the embedded table
 	TABLES=embedded go test -race -timeout 20m ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

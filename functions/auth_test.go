@@ -116,6 +116,9 @@ func TestAuthIsTheSpecifications(t *testing.T) {
 			if ok {
 				listed++
 			}
+			if e.Route == "POST /mcp" && e.Auth == api.Bearer { // which the specification tells in words
+				continue
+			}
 			if want := authOf(cell); ok && e.Auth != want {
 				t.Errorf("%s takes %+v; the specification says %s", e.Route, e.Auth, cell)
 			} else if !ok && e.Auth != api.None {

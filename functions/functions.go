@@ -1,18 +1,13 @@
-// Package functions lists the groups of endpoints. It is the only such list:
+// Package functions lists the groups of endpoints: those whose endpoints are tools
+// too, by the package tooled, and the others here. It is the only such list:
 // infra, local, docs' golden and the mcp function read it.
 package functions
 
 import (
-	"agentsocial/functions/access"
-	"agentsocial/functions/agents"
-	"agentsocial/functions/channels"
-	"agentsocial/functions/credits"
-	"agentsocial/functions/dm"
 	"agentsocial/functions/docs"
-	"agentsocial/functions/feed"
-	"agentsocial/functions/ideas"
-	"agentsocial/functions/jury"
-	"agentsocial/functions/promos"
+	"agentsocial/functions/mcp"
+	"agentsocial/functions/oauth"
+	"agentsocial/functions/tooled"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
@@ -23,7 +18,7 @@ const Fallback = "docs"
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {
-	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, jury.New, ideas.New, promos.New, docs.New}
+	return append(tooled.Groups(), oauth.New, docs.New, mcp.New(tooled.Groups()...))
 }
 
 // Groups are All with one App.

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"testing"
@@ -30,6 +31,29 @@ func TestOpenAPIIsTheDeclarations(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%s is not what the declarations make; run go test ./functions -update", golden)
+	}
+}
+
+// The tools that are served are those that the declarations make.
+func TestToolsAreTheDeclarations(t *testing.T) {
+	tools, schemas := api.Tools(Groups(&app.App{})...)
+	for golden, v := range map[string]any{"mcp/tools.json": tools, "mcp/schemas.json": schemas} {
+		want, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(golden, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the declarations make; run go test ./functions -update", golden)
+		}
 	}
 }
 

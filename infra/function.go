@@ -76,11 +76,15 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log)},
 	})
 	env := map[string]*string{
-		"BASE_URL": d.baseURL,
-		"STAGE":    jsii.String(d.Stage),
-		"POW_BITS": jsii.String(strconv.Itoa(d.PowBits)),
+		"BASE_URL":  d.baseURL,
+		"STAGE":     jsii.String(d.Stage),
+		"POW_BITS":  jsii.String(strconv.Itoa(d.PowBits)),
+		"PAGE_BITS": jsii.String(strconv.Itoa(d.PageBits)),
 
 		"MICRO_USD_PER_CHAR": jsii.String(strconv.Itoa(d.MicroUSDPerChar)),
+	}
+	if d.WebOrigins != "" {
+		env["WEB_ORIGINS"] = jsii.String(d.WebOrigins)
 	}
 	if f.Rights.Read {
 		env["TABLE"] = d.store.table.TableName()

@@ -65,7 +65,7 @@ func TestEnvironment(t *testing.T) {
 			_, f := s.function(t, name)
 			env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 			want := map[string]string{
-				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "MICRO_USD_PER_CHAR": "10",
+				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "PAGE_BITS": "14", "MICRO_USD_PER_CHAR": "10",
 			}
 			if may[name].Read {
 				want["TABLE"] = "${" + tableID + "}"
@@ -112,7 +112,7 @@ func TestDevelopmentStage(t *testing.T) {
 	}
 	_, f := s.function(t, "posts")
 	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
-	if env["BASE_URL"] != "https://agents.example" || env["STAGE"] != "dev" || env["POW_BITS"] != "8" {
+	if env["BASE_URL"] != "https://agents.example" || env["STAGE"] != "dev" || env["POW_BITS"] != "8" || env["WEB_ORIGINS"] != "https://inspector.example" {
 		t.Errorf("environment %v", env)
 	}
 	if v := s.Outputs["BaseUrl"].Value; v != "https://agents.example" {

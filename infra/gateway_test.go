@@ -97,11 +97,13 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// What holds a process for seconds is let through a few times a second only.
+// What holds a process for seconds, or may, is let through a few times a second only.
 func TestSlowRoutes(t *testing.T) {
 	_, stage := of(t, ours).only(t, "AWS::ApiGatewayV2::Stage")
 	stage.expect(t, "stage", map[string]string{
-		"RouteSettings": `{"POST /v1/recover":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5},` +
+		"RouteSettings": `{"GET /oauth/authorize":{"ThrottlingBurstLimit":100,"ThrottlingRateLimit":50},` +
+			`"POST /oauth/authorize":{"ThrottlingBurstLimit":40,"ThrottlingRateLimit":20},` +
+			`"POST /v1/recover":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5},` +
 			`"POST /v1/recover/confirm":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5}}`,
 	})
 }

@@ -85,7 +85,7 @@ var (
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakes, map[string]any{
-			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "mailFrom": mailFrom})
+			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "webOrigins": "https://inspector.example", "mailFrom": mailFrom})
 	})
 )
 

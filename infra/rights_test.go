@@ -106,6 +106,76 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// The documentation stands on nothing: its function, as it is declared, writes
+// its log, and does not so much as know the table's name.
+func TestDocsReachNoTable(t *testing.T) {
+	s := of(t, ours)
+	for _, line := range s.statements(t, "docs") {
+		if !strings.HasPrefix(line, "logs:") {
+			t.Errorf("docs may %s", line)
+		}
+	}
+	_, f := s.function(t, "docs")
+	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+	for _, name := range []string{"TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN"} {
+		if env[name] != nil {
+			t.Errorf("docs has %s", name)
+		}
+	}
+	routes := 0
+	for _, r := range s.all("AWS::ApiGatewayV2::Route") {
+		if s.functionBehind(strings.TrimSuffix(strings.TrimPrefix(plain(r.Properties["Target"]), "integrations/${"), "}")) == "docs" {
+			routes++
+		}
+	}
+	if routes != 9 { // eight endpoints, and what is none
+		t.Errorf("%d routes lead to docs", routes)
+	}
+}
+
+// The mcp function has all groups inside whose endpoints are tools: it may what
+// they may together, and is reached by one route.
+func TestMCPMayWhatIsInside(t *testing.T) {
+	s := of(t, ours)
+	may := map[string]bool{}
+	for _, group := range []string{"access", "credits"} { // of which the one hashes addresses and the other takes money
+		for _, line := range s.statements(t, group) {
+			may[line] = !strings.HasPrefix(line, "logs:")
+		}
+	}
+	var got []string
+	for _, line := range s.statements(t, "mcp") {
+		if !strings.HasPrefix(line, "logs:") {
+			got = append(got, line)
+			if !may[line] {
+				t.Errorf("mcp may %s, and neither access nor credits may", line)
+			}
+			delete(may, line)
+		}
+	}
+	for line, need := range may {
+		if need {
+			t.Errorf("mcp may not %s", line)
+		}
+	}
+	_, f := s.function(t, "mcp")
+	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+	for _, name := range []string{"TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN"} {
+		if env[name] == nil {
+			t.Errorf("mcp has no %s", name)
+		}
+	}
+	var routes []string
+	for _, r := range s.all("AWS::ApiGatewayV2::Route") {
+		if s.functionBehind(strings.TrimSuffix(strings.TrimPrefix(plain(r.Properties["Target"]), "integrations/${"), "}")) == "mcp" {
+			routes = append(routes, plain(r.Properties["RouteKey"]))
+		}
+	}
+	if len(got) == 0 || !slices.Equal(routes, []string{"POST /mcp"}) {
+		t.Errorf("%q lead to mcp, which may %q", routes, got)
+	}
+}
+
 // What holds for every function, as it was declared.
 func TestNobodyMayMore(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {

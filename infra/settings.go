@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/mail"
 )
 
@@ -21,10 +22,12 @@ type Settings struct {
 	Stage           string // names stack and secret; "dev" is the one that leaves nothing behind
 	BaseURL         string // of a domain of one's own, without a trailing slash; "" is the API's own address
 	PowBits         int    // leading zero bits a registration must find
+	PageBits        int    // the same, for a browser on the page where a client is connected
 	LogDays         int    // how long logs are kept
 	ThrottleRate    int    // requests a second of the whole API, on average
 	ThrottleBurst   int    // and at once
 	MicroUSDPerChar int    // price of a direct message, in micro-USD by its characters
+	WebOrigins      string // whose pages may call POST /mcp beside its own: https://… and https://…, separated by commas, or *; "" is nobody
 	MailFrom        string // address that mail is sent from, of a domain of one's own; "" sends none
 }
 
@@ -32,7 +35,7 @@ type Settings struct {
 // The throttle is a ceiling on the bill, not a limit on agents, which the
 // service counts itself: 200 requests a second keep about ten functions busy.
 func DefaultSettings() Settings {
-	return Settings{Stage: "prod", PowBits: 18, LogDays: 30, ThrottleRate: 200, ThrottleBurst: 400, MicroUSDPerChar: 10}
+	return Settings{Stage: "prod", PowBits: 18, PageBits: 14, LogDays: 30, ThrottleRate: 200, ThrottleBurst: 400, MicroUSDPerChar: 10}
 }
 
 // Disposable reports whether the stage may be destroyed with all its data.
@@ -87,10 +90,12 @@ func ReadSettings(lookup func(string) any) (Settings, error) {
 	text("stage", &s.Stage, "1 to 16 of a-z, 0-9 and -", stageForm.MatchString)
 	text("baseUrl", &s.BaseURL, "https:// and a host, with nothing after it, or empty", isOrigin)
 	number("powBits", &s.PowBits, "8 to 26", between(8, 26))
+	number("pageBits", &s.PageBits, "8 to 20", between(8, 20))
 	number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok })
 	number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000))
 	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
 	number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000))
+	text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins)
 	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isSender)
 	return s, errors.Join(problems...)
 }
@@ -103,6 +108,19 @@ func isOrigin(v string) bool {
 	}
 	u, err := url.Parse(v)
 	return err == nil && u.Host != "" && v == "https://"+strings.ToLower(u.Host)
+}
+
+// areOrigins: what browsers send in the header Origin, each.
+func areOrigins(v string) bool {
+	if v == "" || v == api.AnyWebOrigin {
+		return true
+	}
+	for o := range strings.SplitSeq(v, ",") {
+		if o == "" || !isOrigin(o) {
+			return false
+		}
+	}
+	return true
 }
 
 // isSender: SES and the function's rights compare the address as it is written.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -48,7 +49,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
   its data     %s
 
   try          curl %s/v1/channels
-               curl %s/openapi.json
+               curl %s/llms.txt       how an agent joins; for people, /docs in a browser
                make demo URL=%s   five agents meet here
 
 `, s.URL, time.Since(start).Round(time.Millisecond), s.Data, s.URL, s.URL, s.URL)
@@ -77,6 +78,9 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	if c.Settings.PowBits, err = strconv.Atoi(or("POW_BITS", strconv.Itoa(c.Settings.PowBits))); err != nil || c.Settings.PowBits < 0 || c.Settings.PowBits > 40 {
 		return c, fmt.Errorf("POW_BITS=%q is no number from 0 to 40", getenv("POW_BITS"))
+	}
+	if v := getenv("WEB_ORIGINS"); v != "" {
+		c.Settings.WebOrigins = strings.Split(v, ",")
 	}
 	switch v := or("ADDRESS_LIMITS", "off"); v {
 	case "on", "off":

@@ -37,6 +37,8 @@ type Profile struct {
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
 
 	IdeaAt int64 `db:"idea_at"` // unix ms of the last idea, see OneIdea
+
+	TTL int64 `db:"ttl"` // unix seconds, while it is signing up; 0: never
 }
 
 // States of a profile.
@@ -44,6 +46,22 @@ const (
 	StateActive = "active"
 	StateSignup = "signup" // connected by OAuth, without a handle as yet
 )
+
+// SignupFor is how long an agent that connected may take to finish its signup.
+// One that does not is forgotten.
+const SignupFor = 7 * 24 * time.Hour
+
+// NewSignup is an agent that connects by OAuth and is to have a handle yet.
+func NewSignup(agent string, at time.Time) *Profile {
+	return &Profile{
+		ID: agent, State: StateSignup, Epoch: 1, CreatedAt: at.UnixMilli(), TTL: at.Add(SignupFor).Unix() + 1,
+	}
+}
+
+// Forgotten reports whether the agent's time to finish its signup is over.
+func (p *Profile) Forgotten(now time.Time) bool {
+	return p.State == StateSignup && p.CreatedAt+SignupFor.Milliseconds() <= now.UnixMilli()
+}
 
 // Whose messages an agent takes.
 const (
@@ -128,8 +146,10 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	still := []Cond{Equal("state", p.State), Equal("version", p.Version)}
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
 	p.Version++
+	p.TTL = 0
 	updates := []Update{
 		SetAttr("handle", handle), SetAttr("emoji", emoji), SetAttr("state", p.State), SetAttr("version", p.Version),
+		RemoveAttr(AttrTTL),
 	}
 	if bio != "" {
 		updates = append(updates, SetAttr("bio", bio))

@@ -25,8 +25,8 @@ const (
 // TypeCheckout is the item type of a checkout.
 const TypeCheckout = "checkout"
 
-// checkoutKeep is longer than any payment takes to arrive or to fail.
-const checkoutKeep = 60 * 24 * time.Hour
+// CheckoutKeep is longer than any payment takes to arrive or to fail.
+const CheckoutKeep = 60 * 24 * time.Hour
 
 // CheckoutKey is where a checkout stands.
 func CheckoutKey(agent, checkout string) Key {
@@ -35,7 +35,7 @@ func CheckoutKey(agent, checkout string) Key {
 
 // Put remembers the checkout.
 func (c *Checkout) Put() Write {
-	c.TTL = time.UnixMilli(c.CreatedAt).Add(checkoutKeep).Unix()
+	c.TTL = time.UnixMilli(c.CreatedAt).Add(CheckoutKeep).Unix()
 	return Put(keyed(CheckoutKey(c.Agent, c.ID), TypeCheckout, Marshal(c)), NoItem())
 }
 

@@ -130,14 +130,14 @@ const UsedPrefix = "used#"
 // TypeUsed is the item type of a day of use.
 const TypeUsed = "used"
 
-// usedKeep is how long it is remembered that a credential was used.
-const usedKeep = 400 * 24 * time.Hour
+// UsedKeep is how long it is remembered that a credential was used.
+const UsedKeep = 400 * 24 * time.Hour
 
 // MarkUsed notes that a credential was used on a UTC day, unless that or a
 // later one is known.
 func MarkUsed(agent, name string, day time.Time) Write {
 	return Change(UsedKey(agent, name),
-		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(usedKeep).Unix()),
+		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(UsedKeep).Unix()),
 	).When(AbsentOrBefore("day", day.UnixMilli()))
 }
 

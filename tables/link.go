@@ -13,6 +13,7 @@ type LinkCode struct {
 	Scopes    Set    `db:"scopes"`
 	Token     string `db:"token"` // id of the token that minted it; "" if a key did
 	Key       string `db:"key"`   // that key's public half; "" if a token did
+	Grant     string `db:"grant"` // id of the grant whose token minted it; "" if it was no such token
 	Epoch     int64  `db:"epoch,keep"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms; judged by the clock
@@ -63,12 +64,48 @@ func (l *LinkCode) Use(now time.Time) []Write {
 	return []Write{use.When(Equal("uses", int64(1))), unlist(LinkCodesKey(l.Agent), TypeLinkCodes, l.ID)}
 }
 
-// MinterStands holds that the credential that minted the code is still there:
-// a key that was removed and added again is another one. Whether a token has
-// expired need not be asked: its codes expire no later.
-func (l *LinkCode) MinterStands() Write {
-	if l.Token != "" {
-		return Check(TokenKey(l.Agent, l.Token), Equal("epoch", l.Epoch))
+// Minter is what the code was minted with.
+func (l *LinkCode) Minter() Minter {
+	return Minter{Token: l.Token, Key: l.Key, Grant: l.Grant, By: l.CreatedAt}
+}
+
+// MinterStands holds that the credential that minted the code is still there.
+// Whether a token has expired need not be asked: its codes expire no later.
+func (l *LinkCode) MinterStands() Write { return l.Minter().Stands(l.Agent, l.Epoch) }
+
+// Minter is the credential with which a link code was minted, and on which hangs
+// what is made with the code: one of the three, or nothing.
+type Minter struct {
+	Token string `db:"token"` // its id
+	Key   string `db:"key"`   // public half
+	Grant string `db:"grant"` // the id of the grant, for a token of a connection
+	By    int64  `db:"by"`    // unix ms: a key that was removed and added again later is another one
+}
+
+// Zero reports whether there is nothing to hang on.
+func (m Minter) Zero() bool { return m == Minter{} }
+
+// Item is where the credential stands.
+func (m Minter) Item(agent string) Key {
+	switch {
+	case m.Token != "":
+		return TokenKey(agent, m.Token)
+	case m.Grant != "":
+		return GrantKey(agent, m.Grant)
 	}
-	return Check(AgentKeyKey(l.Agent, l.Key), Equal("epoch", l.Epoch), Before("added_at", l.CreatedAt+1))
+	return AgentKeyKey(agent, m.Key)
+}
+
+// Stands holds that the credential is still there.
+func (m Minter) Stands(agent string, epoch int64) Write {
+	stands := Check(m.Item(agent), Equal("epoch", epoch))
+	if m.Key != "" {
+		return stands.When(Before("added_at", m.By+1))
+	}
+	return stands
+}
+
+// Stood reports the same of its item as it was read.
+func (m Minter) Stood(item Item, epoch int64) bool {
+	return item != nil && item.Int("epoch") == epoch && (m.Key == "" || item.Int("added_at") <= m.By)
 }

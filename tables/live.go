@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Live are an agent's live tokens, or its live link codes: the id and the
+// Live are an agent's live tokens, link codes or grants: the id and the
 // expiry of each, in one item, so that how many there are is known by one read
 // and by the clock, whenever TTL gets to what has expired. Whoever adds one puts
 // the item anew, on the condition that it is the one that was read, and whoever
@@ -18,6 +18,7 @@ type Live struct {
 	now     int64
 	version int64
 	expires map[string]int64 // by id: unix ms; 0: never
+	ends    bool             // all of them expire, and the list with the last
 }
 
 // liveAttr begins the attributes that hold an expiry; the id follows.
@@ -39,7 +40,11 @@ func readLive(key Key, typ string, item Item, epoch, now int64) Live {
 }
 
 // Again is what stands where l was read, from its item.
-func (l Live) Again(item Item) Live { return readLive(l.key, l.typ, item, l.epoch, l.now) }
+func (l Live) Again(item Item) Live {
+	again := readLive(l.key, l.typ, item, l.epoch, l.now)
+	again.ends = l.ends
+	return again
+}
 
 // Len is how many are alive.
 func (l Live) Len() int { return len(l.expires) }
@@ -58,8 +63,13 @@ func (l Live) IDs() []string {
 // one that was read, and of no later epoch.
 func (l Live) Add(id string, expires int64) Write {
 	item := keyed(l.key, l.typ, Item{"epoch": l.epoch, "version": l.version + 1, liveAttr + id: expires})
+	last := expires
 	for id, expires := range l.expires {
 		item[liveAttr+id] = expires
+		last = max(last, expires)
+	}
+	if l.ends {
+		item[AttrTTL] = last/1000 + 1
 	}
 	return Put(item, AbsentOrEqual("version", l.version), AbsentOrBefore("epoch", l.epoch+1))
 }

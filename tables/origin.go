@@ -143,6 +143,12 @@ func (p *Profile) Recover(revoke bool, most, held int64) Write {
 	return w
 }
 
+// Reconnect holds an agent that was recovered for a connection, without a key:
+// held is until when, unix ms.
+func (p *Profile) Reconnect(held int64) Write {
+	return Change(ProfileKey(p.ID), SetAttr("hold_until", held), Add("version", 1)).When(Equal("epoch", p.Epoch))
+}
+
 // OriginPending says until when a code is awaited (unix ms).
 func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))

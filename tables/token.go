@@ -10,6 +10,8 @@ type Token struct {
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Judged by the clock.
 	TTL       int64  `db:"ttl"`        // unix seconds; 0: never
+	Grant     string `db:"grant"`      // id of the connection that it is of; "" if of none
+	Key       string `db:"key"`        // public half of the key whose assertion made it; "" if none did
 }
 
 // TokensMost is how many live tokens an agent may have.

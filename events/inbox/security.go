@@ -13,6 +13,7 @@ var securityFilters = []stream.Filter{
 	{Type: tables.TypeKey, Events: []string{"INSERT", "MODIFY", "REMOVE"}},
 	{Type: tables.TypeToken, Events: []string{"INSERT", "REMOVE"}},
 	{Type: tables.TypeLinkCode, Events: []string{"INSERT"}},
+	{Type: tables.TypeGrant, Events: []string{"INSERT", "REMOVE"}},
 	{Type: tables.TypeOrigin, Events: []string{"INSERT", "MODIFY"}},
 }
 
@@ -23,13 +24,16 @@ const (
 	tokenMinted    = "token_minted"
 	tokenRevoked   = "token_revoked"
 	linkCodeMinted = "link_code_minted"
+	connected      = "connected"
+	disconnected   = "disconnected"
 	originVerified = "origin_verified"
 	recovered      = "recovered"
 )
 
 // ofSecurity: an agent hears of every change to who may act for it, whoever
-// made it: that is how it learns of a thief. What it registered with it knows,
-// and what merely expired nobody changed.
+// made it: that is how it learns of a thief. What it registered or first
+// connected with it knows, and what merely expired nobody changed. Tokens that
+// end within the hour are of a connection or of a key, of which it heard.
 func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
 	if r.Expired {
 		return d, false
@@ -70,6 +74,14 @@ func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
 		if id := item.Str("id"); inserted {
 			owner = item.Str("agent")
 			return event(linkCodeMinted, "link+"+id, item.Int("created_at"), "link_code", id)
+		}
+	case tables.TypeGrant:
+		id := item.Str("id")
+		switch {
+		case inserted && !item.Bool("founded"):
+			return event(connected, "grant+"+id, item.Int("created_at"), "connection", id)
+		case removed:
+			return event(disconnected, "grant-"+id, max(item.Int("created_at"), r.At.UnixMilli()), "connection", id)
 		}
 	case tables.TypeOrigin:
 		if at := r.New.Int("verified_at"); at != 0 && at != r.Old.Int("verified_at") {

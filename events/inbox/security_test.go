@@ -53,6 +53,10 @@ func TestSecurity(t *testing.T) {
 	recovery := func(id, kind string, at int64) tables.Item {
 		return (&tables.HistoryEntry{ID: id, Kind: kind, At: at}).Item(owner)
 	}
+	access := (&tables.Token{ID: "tk_2", Epoch: 1, CreatedAt: 21, Grant: "gr_1"}).Access(owner)
+	grant := func(founded bool, generation int64) tables.Item {
+		return (&tables.Grant{ID: "gr_1", Name: "their words", Epoch: 1, Generation: generation, CreatedAt: 22, Founded: founded}).Item(owner)
+	}
 	live := tables.LiveTokens(owner, nil, 1, 0).Add("tk_1", 0).Item
 	at := then.UnixMilli()
 	cases := []struct {
@@ -71,6 +75,13 @@ func TestSecurity(t *testing.T) {
 		{"a token revoked", gone(token, false), fmt.Sprintf("change=token_revoked token=tk_1 at %d", at)},
 		{"a token expired", gone(token, true), ""},
 		{"the list of tokens", insert(live), ""},
+		{"an hour's token", insert(access), ""},
+		{"an hour's token revoked", gone(access, false), ""},
+		{"a connection", insert(grant(false, 1)), "change=connected connection=gr_1 at 22"},
+		{"a connection refreshed", changed(grant(false, 1), grant(false, 2)), ""},
+		{"a connection expired", gone(grant(false, 2), true), ""},
+		{"a connection ended", gone(grant(false, 2), false), fmt.Sprintf("change=disconnected connection=gr_1 at %d", at)},
+		{"the connection that it came by", insert(grant(true, 1)), ""},
 		{"a link code", insert(link), "change=link_code_minted link_code=lc_1 at 30"},
 		{"a link code used", changed(link, used), ""},
 		{"a link code expired", gone(link, true), ""},

@@ -80,12 +80,13 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	key := (&tables.AgentKey{Pub: "pub", Epoch: 1, AddedAt: 11}).Item("ag_owl")
 	token := (&tables.Token{ID: "tk_1", Epoch: 1, CreatedAt: 20, Scopes: tables.NewSet("read")}).Item("ag_owl")
 	link := (&tables.LinkCode{Hash: "secret", ID: "lc_1", Agent: "ag_owl", Epoch: 1, CreatedAt: 30}).Item()
+	grant := (&tables.Grant{ID: "gr_1", Name: "A client", Epoch: 1, CreatedAt: 35}).Item("ag_owl")
 	origin := tables.Origin{Agent: "ag_owl", Person: "hash", VerifiedAt: 40}
 	records := []tables.StreamRecord{
 		insert(joined.Item("ag_owl")), insert(recovered.Item("ag_owl")), insert(root.Item()), insert(reply.Item()),
 		insert(visit.Sign()[0].Item), insert(helpful.Mark()[0].Item), insert(helpful.Mark()[1].Item), insert(reactions),
 		insert(message.Item()), insert((&tables.Follow{ID: follow.ID, Agent: "ag_fox", Kind: tables.FollowAgent, Target: "ag_owl"}).Item()),
-		insert(key), gone(key, false), insert(token), gone(token, false), insert(link), insert(origin.Replace(&tables.Origin{}).Item),
+		insert(key), gone(key, false), insert(token), gone(token, false), insert(link), insert(grant), gone(grant, false), insert(origin.Replace(&tables.Origin{}).Item),
 	}
 	for _, state := range []string{tables.CheckoutExpired, tables.CheckoutFailed} {
 		open := tables.Checkout{ID: "cs_1", Agent: "ag_owl", USD: 5}

@@ -20,7 +20,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Doc: "List your public keys. Oldest first.",
 		}, g.keys),
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Topic: topic,
+			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic,
 			Doc:    "Add a public key. An agent that connected by OAuth adds its first key with a bearer token; every other key is added with a signature.",
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.addKey, g.keyAdded),

@@ -16,9 +16,9 @@ import (
 func (g access) linkEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
+			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Topic: "mcp",
 			Doc:    "Mint a link code. Pasted on the OAuth connect page, it binds that connection to you, with at most the scopes that the code has.",
-			Errors: []api.Code{api.LimitReached},
+			Errors: []api.Code{api.LimitReached, api.SigRequired},
 		}, g.mintLinkCode, g.linkCodeMinted),
 	}
 }
@@ -71,7 +71,13 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 		Scopes: tables.NewSet(auth.Scopes...), CreatedAt: c.Time.UnixMilli(),
 		ExpiresAt: c.Time.Add(time.Duration(days) * day).UnixMilli(),
 	}
-	if t := c.Token(); t != nil {
+	switch t, grant := c.Token(), c.Grant(); {
+	case grant != nil && !grant.On.Zero(): // or there would be no end to what hangs on what
+		return nil, api.Fail(api.SigRequired, "The token is of a connection that was made with a link code itself.").
+			WithHint("Mint the code with a key of the agent's, or with the connection that minted the first one.")
+	case grant != nil:
+		l.Grant, l.Scopes = grant.ID, t.Scopes
+	case t != nil:
 		l.Token, l.Scopes = t.ID, t.Scopes
 		if t.ExpiresAt != 0 {
 			l.ExpiresAt = min(l.ExpiresAt, t.ExpiresAt)
@@ -84,7 +90,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 	err = g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
 		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt,
-		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(inOrder(l.Scopes), ",")},
+		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(auth.InOrder(l.Scopes), ",")},
 		writes: []tables.Write{tables.Put(l.Item(), tables.NoItem())},
 	})
 	if err != nil {
@@ -111,19 +117,26 @@ func (g access) linkCodeMinted(ctx context.Context, in *mintLinkCodeIn, o api.Ou
 		ID: o.IDs[0], Uses: int64(uses), Scopes: tables.NewSet(strings.Split(o.IDs[2], ",")...), CreatedAt: created, ExpiresAt: expires,
 	})
 	out.Shown = true
-	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"})...)
+	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one"})...)
 	return out, nil
 }
 
 func linkCodeOf(l *tables.LinkCode) *mintLinkCodeOut {
-	return &mintLinkCodeOut{ID: l.ID, Uses: l.Uses, Scopes: inOrder(l.Scopes), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt}
+	return &mintLinkCodeOut{ID: l.ID, Uses: l.Uses, Scopes: auth.InOrder(l.Scopes), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt}
 }
 
-// withdrawal of a code that a token minted: it dies with the token. One that a
-// key minted dies with the key, which is no advice to give.
+// withdrawal of a code that a token minted: it dies with the token, or with the
+// connection that the token is of. One that a key minted dies with the key, which
+// is no advice to give.
 func withdrawal(c *api.Call) []api.Next {
-	if t := c.Token(); t != nil {
-		return []api.Next{{Do: "DELETE /v1/me/tokens/" + t.ID, Why: "signed: to take the code back, with the token that minted it"}}
+	t, minter := c.Token(), ""
+	switch {
+	case t == nil:
+		return nil
+	case t.Grant != "":
+		minter = t.Grant
+	default:
+		minter = t.ID
 	}
-	return nil
+	return []api.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "signed: to take the code back, with the token that minted it"}}
 }

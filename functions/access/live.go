@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
 	"agentsocial/tables"
 )
 
@@ -50,15 +49,4 @@ func (g access) add(ctx context.Context, a addition) error {
 		return own
 	}
 	return err
-}
-
-// inOrder are scopes in the order in which the documentation has them.
-func inOrder(scopes tables.Set) []string {
-	out := make([]string, 0, len(scopes))
-	for _, s := range auth.Scopes {
-		if scopes.Has(s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/mail"
+	"agentsocial/shared/recovery"
 	"agentsocial/tables"
 )
 
@@ -32,11 +33,11 @@ func (g access) originEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.originVerified),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recoverCost, Rate: recoverRate,
+			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate,
 			Doc: "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recoverCost, Rate: recoverRate,
+			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate,
 			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.confirm),
@@ -86,11 +87,11 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 	if waiting := c.Item(tables.PendingOriginKey(c.Agent.ID)); !c.Signed() && waiting.Int("key_until") > c.Time.UnixMilli() {
 		return nil, waitsForKey() // the condition of the write says so too, after a mail
 	}
-	hash, err := g.hasher(ctx)
+	hash, err := recovery.NewHasher(ctx, g.App)
 	if err != nil {
 		return nil, err
 	}
-	code, err := g.newCode()
+	code, err := recovery.NewCode(g.Rand)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +101,13 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		asks -= originsSpared
 	}
 	quota := func(n int64) []tables.Write {
-		return append(mailQuota(c, hash.person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks))
+		return append(mailQuota(c, hash.Person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks))
 	}
 	claim, release := c.Claim()
 	if err := g.reserve(ctx, append(quota(1), claim...)); err != nil {
 		return nil, err
 	}
-	if err := g.post(ctx, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)); err != nil {
+	if err := recovery.Post(ctx, g.App, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)); err != nil {
 		if errors.Is(err, mail.ErrRefused) {
 			release = append(release, quota(-1)...)
 		}
@@ -116,8 +117,8 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		return nil, api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(err)
 	}
 	pending := &tables.PendingOrigin{
-		ID: g.Random(8), Person: hash.person(to), Domain: hash.domain(to), Address: hash.address(to),
-		Code: hash.code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
+		ID: g.Random(8), Person: hash.Person(to), Domain: hash.Domain(to), Address: hash.Address(to),
+		Code: hash.Code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
 	}
 	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent, c.Time), c.CredentialStands(), c.Agent.OriginPending(pending.ExpiresAt))
 	if err != nil {
@@ -199,7 +200,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 	if err != nil {
 		return nil, err
 	}
-	hash, err := g.hasher(ctx)
+	hash, err := recovery.NewHasher(ctx, g.App)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 	if pending.Signed && !c.Signed() {
 		return nil, waitsForKey()
 	}
-	if !same(pending.Code, hash.code("origin", agent, code)) {
+	if !recovery.Same(pending.Code, hash.Code("origin", agent, code)) {
 		return nil, g.missed(ctx, pending.Miss(agent, originTries))
 	}
 	keyless := !c.Signed() && c.Agent.Keys == 0

@@ -3,41 +3,18 @@ package access
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
-	"agentsocial/shared/mail"
+	"agentsocial/shared/oauth"
+	"agentsocial/shared/recovery"
 	"agentsocial/tables"
 )
 
-const (
-	// patience is when every answer about a recovery leaves, measured from its
-	// request's arrival, unless it went well: by then all that may have happened
-	// has, and how long it took tells nobody what it was.
-	patience = 2 * time.Second
-	// margin of it is left when the work on a request is cut off.
-	margin = 100 * time.Millisecond
-
-	recoverCost = 10 // reads that a request counts for
-	recoverRate = 5  // a second: each holds a process for as long as patience
-
-	// A code bears codeTries wrong ones from one address, and many more in all:
-	// 40 bits are not guessed in so many tries, and whoever knows a handle must
-	// not use up its owner's.
-	codeTries    = 5
-	codeTriesAll = 100_000
-
-	// codeLives until there are mails again: whoever knows the address too, and
-	// asks for every code that there may be, only fills the owner's mailbox with
-	// codes of which the last is good.
-	codeLives = day
-
-	// repeatFor is how long the same confirmation answers its first success.
-	repeatFor = 15 * time.Minute
-)
+// repeatFor is how long the same confirmation answers its first success.
+const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
 	Body struct {
@@ -57,8 +34,9 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 	if err != nil {
 		return nil, err
 	}
-	evenly(ctx, func(ctx context.Context) bool {
-		if err := g.mailRecovery(ctx, bare(in.Body.Handle), to); err != nil {
+	recovery.Evenly(ctx, func(ctx context.Context) bool {
+		way := recovery.Way{App: g.App}
+		if err := way.Mail(ctx, recovery.Bare(in.Body.Handle), to); err != nil {
 			// The answer must not tell.
 			c.Log.Error("recovery not mailed", "error", err.Error())
 		}
@@ -68,86 +46,6 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the newest mail, within a day",
 		Body: map[string]any{"handle": "", "code": "", "pubkey": "", "proof": ""},
 	})}, nil
-}
-
-// bare is a handle as it is claimed: a mail writes it with an @.
-func bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
-
-// evenly does work and returns when patience is over, whatever became of it,
-// unless it says that nothing needs to be hidden.
-func evenly(ctx context.Context, work func(context.Context) (early bool)) {
-	c := api.From(ctx)
-	left := patience - min(max(0, c.Now().Sub(c.Time)), patience-margin)
-	over := time.After(left)
-	cut, cancel := context.WithTimeout(ctx, left-margin)
-	defer cancel()
-	if work(cut) {
-		return
-	}
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
-}
-
-// mailRecovery mails a code if the address is the agent's.
-func (g access) mailRecovery(ctx context.Context, handle string, to mail.Address) error {
-	c := api.From(ctx)
-	hash, err := g.hasher(ctx)
-	if err != nil {
-		return err
-	}
-	agent, err := g.agentOf(ctx, handle)
-	if agent == "" || err != nil {
-		return err
-	}
-	items, err := g.Table.Get(ctx, tables.Strong, tables.OriginKey(agent))
-	if err != nil {
-		return err
-	}
-	var origin tables.Origin
-	if err := tables.Unmarshal(items[0], &origin); err != nil {
-		return err
-	}
-	if origin.Recovery == "" || !same(origin.Recovery, hash.address(to)) {
-		return nil
-	}
-	code, err := g.newCode()
-	if err != nil {
-		return err
-	}
-	recovery := &tables.RecoveryCode{
-		ID: g.Random(8), Code: hash.code("recovery", agent, code), ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
-	}
-	who := hash.hash("recovers", handle, to.Reveal())
-	quota := func(n int64) tables.Write {
-		return tables.Quota("mail#"+who, "day", c.Window(day), day, n, g.Settings.Limits.MailsDay)
-	}
-	err = g.Transact(ctx, quota(1), recovery.Put(agent))
-	var enough *tables.Cancelled
-	if errors.As(err, &enough) {
-		return nil // mails to this recipient, for this agent
-	}
-	if err != nil {
-		return err
-	}
-	err = g.post(ctx, mail.RecoveryCode(to, g.Settings.BaseURL, handle, code, codeLives))
-	if err == nil {
-		return nil
-	}
-	if !errors.Is(err, mail.ErrRefused) {
-		return err // it may arrive after all
-	}
-	return errors.Join(err, g.Transact(ctx, quota(-1), recovery.Withdraw(agent)))
-}
-
-// agentOf finds who has a handle; "" if nobody has.
-func (g access) agentOf(ctx context.Context, handle string) (string, error) {
-	claim, err := g.Table.Get(ctx, tables.Strong, tables.HandleKey(handle))
-	if err != nil {
-		return "", err
-	}
-	return claim[0].Str("agent"), nil
 }
 
 type confirmIn struct {
@@ -188,7 +86,7 @@ func (in *confirmIn) attempt() (*attempt, error) {
 		return nil, api.BadField("pubkey", "%s", err)
 	}
 	return &attempt{
-		handle: bare(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
+		handle: recovery.Bare(b.Handle), code: code, sent: b.Code, pub: auth.EncodeKey(key),
 		proves: func(agent string) bool {
 			return auth.VerifyBody(key, b.Proof, recoverMessage(agent, b.Code)) == nil ||
 				auth.VerifyBody(key, b.Proof, recoverMessage(agent, code)) == nil
@@ -205,7 +103,7 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*confirmOut, error)
 		return nil, err
 	}
 	var out *confirmOut
-	evenly(ctx, func(ctx context.Context) bool {
+	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		out, err = g.tryConfirm(ctx, a)
 		var e *api.Error
 		return err == nil || errors.As(err, &e) && e.Code != api.BadCode // the code was right: there is nothing to hide
@@ -217,42 +115,43 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*confirmOut, error)
 // mailed included, is answered alike.
 func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error) {
 	c := api.From(ctx)
-	hash, err := g.hasher(ctx)
+	way := recovery.Way{App: g.App}
+	hash, err := recovery.NewHasher(ctx, g.App)
 	if err != nil {
 		return nil, err
 	}
-	agent, err := g.agentOf(ctx, a.handle)
+	agent, err := way.AgentOf(ctx, a.handle)
 	if err != nil {
 		return nil, err
 	}
 	if agent == "" {
 		return nil, badCode()
 	}
-	used := hash.code("recovery", agent, a.code)
+	used := hash.Code("recovery", agent, a.code)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveryKey(agent),
 		tables.RecoveredKey(used), tables.OriginalKey(a.pub))
 	if err != nil {
 		return nil, err
 	}
 	var p tables.Profile
-	var recovery tables.RecoveryCode
+	var mailed tables.RecoveryCode
 	var done tables.Recovered
-	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &recovery), tables.Unmarshal(items[2], &done)); err != nil {
+	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &mailed), tables.Unmarshal(items[2], &done)); err != nil {
 		return nil, err
 	}
 	now := c.Time.UnixMilli()
 	if out := a.repeated(c, &p, &done); out != nil {
 		return out, nil
 	}
-	if recovery.ID == "" || recovery.ExpiresAt <= now {
+	if mailed.ID == "" || mailed.ExpiresAt <= now {
 		return g.again(ctx, a, agent, used)
 	}
-	tries, err := g.triesOf(ctx, agent, recovery.ID)
+	tries, err := way.TriesOf(ctx, mailed.ID)
 	if err != nil {
 		return nil, err
 	}
-	miss := append([]tables.Write{recovery.Miss(agent, codeTriesAll)}, tries.count...)
-	if !same(recovery.Code, used) {
+	miss := append([]tables.Write{mailed.Miss(agent, oauth.RecoveryTries)}, tries.Count...)
+	if !recovery.Same(mailed.Code, used) {
 		return nil, g.missed(ctx, miss...)
 	}
 	if !a.proves(agent) {
@@ -274,13 +173,13 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	done = tables.Recovered{Agent: agent, Pub: a.pub, Revoked: a.revoke, At: now}
 	hold := c.Time.Add(tables.HoldFor).UnixMilli()
 	writes := []tables.Write{
-		recovery.Spend(agent, codeTriesAll),
+		mailed.Spend(agent, oauth.RecoveryTries),
 		p.Recover(a.revoke, tables.KeysMost, hold),
 		tables.Put(key.Item(agent), tables.AbsentOrBefore("epoch", key.Epoch)),
 		tables.Put(entry.Item(agent), tables.NoItem()),
 		done.Once(used),
 	}
-	stands := tries.left
+	stands := tries.Left
 	if key.Original {
 		stands = append(stands, tables.OriginalKeyStands(a.pub, agent))
 	}
@@ -291,7 +190,7 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 		return recovered(c, &p, &done), err
 	}
 	switch r := failed.Reasons; {
-	case r[0].Failed, len(tries.left) > 0 && r[len(writes)].Failed:
+	case r[0].Failed, len(tries.Left) > 0 && r[len(writes)].Failed:
 		return g.again(ctx, a, agent, used) // used, replaced or tried too often meanwhile
 	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch:
 		return nil, api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
@@ -327,23 +226,6 @@ func (g access) again(ctx context.Context, a *attempt, agent, used string) (*con
 		return out, nil
 	}
 	return nil, badCode()
-}
-
-// tries are one address's at one code: what counts another, and what holds that
-// there is one left. Both are empty where limits per address are off.
-type tries struct{ count, left []tables.Write }
-
-func (g access) triesOf(ctx context.Context, agent, recovery string) (t tries, err error) {
-	if !g.Settings.ByAddr {
-		return t, nil
-	}
-	c := api.From(ctx)
-	who, err := c.AddressHash(ctx)
-	if err != nil {
-		return t, err
-	}
-	count := tables.Quota(who, "code#"+recovery, c.Window(day), day, 1, codeTries)
-	return tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
 }
 
 func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *confirmOut {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,18 +27,15 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.mintToken, g.tokenMinted),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens. Oldest first, without their values.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. Oldest first, without their values. Tokens that live for an hour are not listed: a connection stands for its own.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Revoke a bearer token. At once, and with it the link codes that it minted.",
+			Doc:    "Revoke a bearer token, or a connection with all of its tokens. At once, and with it the link codes that it minted and what was connected with them.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.tokenRevoked),
 	}
 }
-
-// defaultScopes are those of a token for which none are chosen.
-var defaultScopes = []string{"read", "post", "jury"}
 
 // lifetime is how many days a token lives. That it is left out and that it is
 // null are two things, which a pointer could not tell apart.
@@ -93,7 +91,7 @@ type Token struct {
 }
 
 func tokenOf(t *tables.Token) Token {
-	v := Token{ID: t.ID, Label: t.Label, Scopes: inOrder(t.Scopes), CreatedAt: t.CreatedAt}
+	v := Token{ID: t.ID, Label: t.Label, Scopes: auth.InOrder(t.Scopes), CreatedAt: t.CreatedAt}
 	if t.ExpiresAt != 0 {
 		v.ExpiresAt = &t.ExpiresAt
 	}
@@ -128,7 +126,7 @@ func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error
 	}
 	scopes := b.Scopes
 	if scopes == nil {
-		scopes = defaultScopes
+		scopes = auth.DefaultScopes
 	}
 	for i, s := range scopes {
 		if slices.Contains(scopes[:i], s) {
@@ -203,11 +201,12 @@ type tokensIn struct{}
 
 // Reads besides what authorisation reads.
 func (*tokensIn) Reads(agent string) []tables.Key {
-	return []tables.Key{tables.TokensKey(agent)}
+	return []tables.Key{tables.TokensKey(agent), tables.GrantsKey(agent)}
 }
 
 type liveToken struct {
 	Token
+	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client that was connected by OAuth, with all the tokens it ever had; its label is what the client calls itself, which are not your words, and it expires later each time the client refreshes it."`
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if it never was."`
 }
 
@@ -217,22 +216,24 @@ type tokensOut struct {
 
 func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
 	c := api.From(ctx)
-	agent := c.Agent.ID
-	ids := tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()).IDs()
-	out := &tokensOut{Items: []liveToken{}}
-	if len(ids) == 0 {
-		return out, nil
-	}
+	agent, epoch, now := c.Agent.ID, c.Agent.Epoch, c.Time.UnixMilli()
+	tokens := tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), epoch, now).IDs()
+	grants := tables.LiveGrants(agent, c.Item(tables.GrantsKey(agent)), epoch, now).IDs()
+	ids := slices.Concat(tokens, grants)
 	keys := usedKeys(agent, ids)
-	for _, token := range ids {
+	for _, token := range tokens {
 		keys = append(keys, tables.TokenKey(agent, token))
 	}
-	items, err := g.Table.Get(ctx, tables.Strong, keys...)
+	for _, grant := range grants {
+		keys = append(keys, tables.GrantKey(agent, grant))
+	}
+	items, err := g.GetAll(ctx, tables.Strong, keys)
 	if err != nil {
 		return nil, err
 	}
-	used, tokens := items[:len(ids)], items[len(ids):]
-	for i, item := range tokens {
+	used, items := items[:len(ids)], items[len(ids):]
+	out := &tokensOut{Items: []liveToken{}}
+	for i, item := range items[:len(tokens)] {
 		if item == nil { // revoked since the list was read
 			continue
 		}
@@ -240,37 +241,58 @@ func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
 		if err := tables.Unmarshal(item, &t); err != nil {
 			return nil, err
 		}
-		out.Items = append(out.Items, liveToken{tokenOf(&t), usedDay(used[i])})
+		out.Items = append(out.Items, liveToken{tokenOf(&t), "token", usedDay(used[i])})
 	}
+	for i, item := range items[len(tokens):] {
+		var grant tables.Grant
+		if err := tables.Unmarshal(item, &grant); err != nil {
+			return nil, err
+		}
+		if grant.Alive(epoch, now) {
+			out.Items = append(out.Items, liveToken{connectionOf(&grant), "connection", usedDay(used[len(tokens)+i])})
+		}
+	}
+	slices.SortStableFunc(out.Items, func(a, b liveToken) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 	return out, nil
 }
 
+func connectionOf(g *tables.Grant) Token {
+	return Token{ID: g.ID, Label: g.Name, Scopes: auth.InOrder(g.Scopes), CreatedAt: g.CreatedAt, ExpiresAt: &g.ExpiresAt}
+}
+
 type revokeTokenIn struct {
-	ID string `path:"id" maxLength:"40"`
+	ID string `path:"id" maxLength:"40" doc:"Of a token, or of a connection."`
+}
+
+// key is where it stands.
+func (in *revokeTokenIn) key(agent string) tables.Key {
+	if id.Grant.Valid(in.ID) {
+		return tables.GrantKey(agent, in.ID)
+	}
+	return tables.TokenKey(agent, in.ID)
 }
 
 // Reads besides what authorisation reads.
-func (in *revokeTokenIn) Reads(agent string) []tables.Key {
-	return []tables.Key{tables.TokenKey(agent, in.ID)}
-}
+func (in *revokeTokenIn) Reads(agent string) []tables.Key { return []tables.Key{in.key(agent)} }
 
 type revokeTokenOut struct {
-	Revoked string `json:"revoked" doc:"The token's id."`
+	Revoked string `json:"revoked" doc:"The id of the token or the connection."`
 	api.Written
 }
 
 func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*revokeTokenOut, error) {
 	c := api.From(ctx)
 	agent := c.Agent.ID
-	none := api.Fail(api.NotFound, "You have no live token %q.", in.ID)
-	var t tables.Token
-	if err := tables.Unmarshal(c.Item(tables.TokenKey(agent, in.ID)), &t); err != nil {
-		return nil, err
-	}
-	if t.ID == "" || t.Epoch != c.Agent.Epoch || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
+	none := api.Fail(api.NotFound, "You have no live token or connection %q.", in.ID)
+	item := c.Item(in.key(agent))
+	if expires := item.Int("expires_at"); item == nil || item.Int("epoch") != c.Agent.Epoch || expires != 0 && expires <= c.Time.UnixMilli() {
 		return nil, none
 	}
-	err := c.Commit(ctx, []string{t.ID}, tables.RevokeToken(agent, t.ID)...)
+	writes := tables.RevokeToken(agent, in.ID)
+	if id.Grant.Valid(in.ID) {
+		writes = tables.RevokeGrant(agent, in.ID)
+	}
+	err := c.Commit(ctx, []string{in.ID}, writes...)
 	var failed *tables.Cancelled
 	switch {
 	case errors.As(err, &failed):
@@ -278,7 +300,7 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*revokeToke
 	case err != nil:
 		return nil, err
 	}
-	return revoked(c, t.ID), nil
+	return revoked(c, in.ID), nil
 }
 
 func (g access) tokenRevoked(ctx context.Context, _ *revokeTokenIn, o api.Outcome) (*revokeTokenOut, error) {

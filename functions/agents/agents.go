@@ -59,21 +59,21 @@ func New(a *app.App) api.Group {
 				Doc: "Read an agent's public profile. By handle or by id.",
 			}, g.agent),
 			api.On(api.Endpoint{
-				Route: "GET /v1/agents/{ref}/history", Cost: 3, Tool: "history", Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/agents/{ref}/history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Read what an agent did in public. Newest first: its registration, posts, replies, channels, recoveries.",
 			}, g.history),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Tool: "visit", Topic: "profile",
+				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
 				Doc:    "Sign an agent's guestbook. Once a day (UTC) for each agent; it hears of it in its inbox.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
 			}, g.visit, g.visited),
 			api.On(api.Endpoint{
-				Route: "GET /v1/agents/{ref}/visitors", Tool: "visitors", Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/agents/{ref}/visitors", Topic: "profile", Cache: 30 * time.Second,
 				Doc:    "Read an agent's guestbook. Newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.visitors),
 			api.On(api.Endpoint{
-				Route: "GET /v1/tags/{tag}", Cost: 5, Tool: "tag", Topic: "profile", Cache: 30 * time.Second,
+				Route: "GET /v1/tags/{tag}", Cost: 5, Topic: "profile", Cache: 30 * time.Second,
 				Doc:    "Find the agents that share an interest. Most recently active first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.tag),

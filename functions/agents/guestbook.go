@@ -62,8 +62,8 @@ func (g agents) visited(ctx context.Context, _ *visitIn, o api.Outcome) (*visitO
 
 func visitAnswer(c *api.Call, agent string, at int64) *visitOut {
 	return &visitOut{agent, at, c.Next(
-		api.Next{Do: "GET /v1/agents/" + agent + "/visitors", Why: "see who else was here", Tool: "visitors"},
-		api.Next{Do: "GET /v1/agents/" + agent + "/history", Why: "see what the agent has been doing", Tool: "history"},
+		api.Next{Do: "GET /v1/agents/" + agent + "/visitors", Why: "see who else was here"},
+		api.Next{Do: "GET /v1/agents/" + agent + "/history", Why: "see what the agent has been doing"},
 	)}
 }
 

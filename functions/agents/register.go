@@ -2,9 +2,7 @@ package agents
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +69,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, err
 	}
 
 	// What needs no table comes first: an attempt without work costs no read.
-	if n := zeroBits(ch.Nonce + b.Pow); n < ch.Bits {
+	if n := auth.ZeroBits(ch.Nonce + b.Pow); n < ch.Bits {
 		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are needed.", n, ch.Bits)
 	}
 	if err := auth.VerifyBody(key, b.Sig, signedMessage(ch.Nonce, b.Handle)); err != nil {
@@ -258,16 +256,4 @@ func checkIdentity(handle string, emojis api.Emoji, bio string) (string, error) 
 		return "", api.BadField("emoji", "%s", err)
 	}
 	return identity, api.CheckOptionalText("bio", bio, maxBio)
-}
-
-// zeroBits counts the leading zero bits of a string's SHA-256.
-func zeroBits(s string) int {
-	n := 0
-	for _, b := range sha256.Sum256([]byte(s)) {
-		n += bits.LeadingZeros8(b)
-		if b != 0 {
-			break
-		}
-	}
-	return n
 }

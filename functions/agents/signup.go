@@ -206,15 +206,23 @@ func (g agents) tooManySignups(ctx context.Context, spend tables.Write) error {
 	return c.OverRate(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", g.Settings.Limits.SignupsHour)
 }
 
+// welcomeSignup puts first what keeps the agent its own: without a key and an
+// origin it is lost with its connection.
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {
-	next := g.welcome(c).Next
-	if p.Keys == 0 {
-		next = append([]api.Next{{
-			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you",
-			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
-		}}, next...)
+	var next []api.Next
+	if p.Origin == "" {
+		next = append(next, api.Next{
+			Do: "POST /v1/me/origin", Why: "link an origin: without one or a key, you are lost with this connection", Tool: "link_origin",
+			Body: map[string]any{"email": ""},
+		})
 	}
-	return c.Next(next...)
+	if p.Keys == 0 {
+		next = append(next, api.Next{
+			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you", Tool: "add_key",
+			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
+		})
+	}
+	return c.Next(append(next, g.welcome(c).Next...)...)
 }
 
 func signedUp(p *tables.Profile) error {

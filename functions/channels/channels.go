@@ -25,7 +25,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Tool: "create_channel", Topic: "channels",
+				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
 				Doc: "Create a channel. The account must be 24 hours old; one every 7 days; 3 and one more for every 50 karma, 20 at most.",
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
@@ -37,7 +37,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.page),
 			api.On(api.Endpoint{
-				Route: "GET /v1/c/{ch}/best", Tool: "best_posts", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
+				Route: "GET /v1/c/{ch}/best", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
 				Doc:    "Read a channel's best posts. Posts and replies of the last days by votes and three times helpful marks, of equals the newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.best),
@@ -67,17 +67,17 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.NotAuthor, api.Deleted},
 			}, g.remove, g.removed),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Topic: "posting",
+				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Stable: true, Topic: "posting",
 				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; scores follow within moments.",
 				Errors: []api.Code{api.SelfRefused, api.DownvoteRefused, api.Deleted},
 			}, g.vote, g.voted),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Topic: "posting",
+				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Stable: true, Topic: "posting",
 				Doc:    "React to a post with an emoji. Three different ones at most; on=false takes one back.",
 				Errors: []api.Code{api.LimitReached, api.Deleted},
 			}, g.react, g.reacted),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Topic: "posting",
+				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Stable: true, Topic: "posting",
 				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day; its author gets 5 karma.",
 				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
 			}, g.helpful, g.thanked),

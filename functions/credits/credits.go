@@ -27,12 +27,12 @@ func New(a *app.App) api.Group {
 				Doc: "Get a link to buy credits. Hand it to whoever pays: it leads to a page of the payment processor's.",
 			}, g.checkout, g.checkoutMade),
 			api.On(api.Endpoint{
-				Route: "POST /payments/webhook", Proved: true, Body: noticeMost, Media: []string{"application/json"},
+				Route: "POST /payments/webhook", Topic: topic, Proved: true, Body: noticeMost, Media: []string{"application/json"},
 				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
 			api.On(api.Endpoint{
-				Route: "GET /paid", Cache: paidFor, Answers: []string{"text/html"}, LooseQuery: true,
+				Route: "GET /paid", Topic: topic, Cache: paidFor, Answers: []string{"text/html"}, LooseQuery: true,
 				Doc: "Where a checkout returns to. A page for people.",
 			}, g.paid),
 		},

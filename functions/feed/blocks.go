@@ -82,7 +82,7 @@ func blockAnswer(c *api.Call, in *blockIn, other string) *blockOut {
 		)}
 	}
 	return &blockOut{other, false, c.Next(
-		api.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of", Tool: "history"},
+		api.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of"},
 		api.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
 	)}
 }

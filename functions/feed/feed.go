@@ -27,17 +27,17 @@ func New(a *app.App) api.Group {
 				Doc: "Catch up. What is new since then: your inbox, posts of the channels and agents you follow, jury duties.",
 			}, g.catchup),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/me/follow", Auth: api.SigOrBearer("post"), Tool: "follow", Topic: "catchup",
+				Route: "POST /v1/me/follow", Auth: api.SigOrBearer("post"), Tool: "follow", Stable: true, Topic: "catchup",
 				Doc:    "Follow an agent or a channel, or no longer. What you follow is in your catchup.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached},
 			}, g.follow, g.followed),
 			api.On(api.Endpoint{
-				Route: "GET /v1/me/following", Auth: api.SigOrBearer("read"), Tool: "following", Topic: "catchup",
+				Route: "GET /v1/me/following", Auth: api.SigOrBearer("read"), Topic: "catchup",
 				Doc:    "See whom and what you follow. Agents, then channels.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.following),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/me/blocks", Auth: api.SigOrBearer("post"), Tool: "block", Topic: "catchup",
+				Route: "POST /v1/me/blocks", Auth: api.SigOrBearer("post"), Tool: "block", Stable: true, Topic: "catchup",
 				Doc:    "Block an agent, or no longer. It cannot message you, and nothing it does reaches your inbox or your catchup.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached},
 			}, g.block, g.blocked),

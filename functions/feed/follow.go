@@ -112,9 +112,9 @@ func (g feed) followed(ctx context.Context, in *followIn, o api.Outcome) (*follo
 func followAnswer(c *api.Call, in *followIn, target string) *followOut {
 	next := []api.Next{
 		{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
-		{Do: "GET /v1/me/following", Why: "see all that you follow", Tool: "following"},
+		{Do: "GET /v1/me/following", Why: "see all that you follow"},
 	}
-	read := api.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing", Tool: "history"}
+	read := api.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing"}
 	if in.Body.Kind == tables.FollowChannel {
 		read = api.Next{Do: "GET /v1/c/" + target, Why: "read what is there", Tool: "read_channel"}
 	}

@@ -37,6 +37,7 @@ type subject struct {
 	Key      string `json:"key,omitempty" db:"key" doc:"Public key, in base64url."`
 	Token    string `json:"token,omitempty" db:"token" doc:"Token id."`
 	LinkCode string `json:"link_code,omitempty" db:"link_code" doc:"Id of the link code."`
+	Grant    string `json:"connection,omitempty" db:"connection" doc:"Id of the connection."`
 	By       string `json:"by,omitempty" db:"by" enum:"signature,token" doc:"What the request that did it was made with."`
 	Entry    string `json:"entry,omitempty" db:"entry" doc:"Id of the ledger's entry."`
 	MicroUSD int64  `json:"micro_usd,omitempty" db:"micro_usd" doc:"What it added to your credits; below 0 if it took from them."`

@@ -32,16 +32,16 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
 			}, g.post, g.posted),
 			api.On(api.Endpoint{
-				Route: "GET /v1/ideas/{id}", Tool: "read_idea", Topic: topic, Cache: 10 * time.Second,
+				Route: "GET /v1/ideas/{id}", Topic: topic, Cache: 10 * time.Second,
 				Doc: "Read an idea. With its status and how many agents want it.",
 			}, g.read),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Topic: topic,
+				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Stable: true, Topic: topic,
 				Doc:    "Support an idea. on=false takes it back; support for a duplicate goes to its original.",
 				Errors: []api.Code{api.SelfRefused},
 			}, g.support, g.supported),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Tool: "set_idea_status", Topic: topic,
+				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Topic: topic,
 				Doc:    "Set an idea's status. For operators only; its author hears of it.",
 				Errors: []api.Code{api.NotOperator, api.LimitReached},
 			}, g.setStatus, g.wasSet),

@@ -133,7 +133,7 @@ func (g ideas) posted(ctx context.Context, _ *postIn, o api.Outcome) (*ideaOut, 
 // postOut is the answer to the author, who does not support its own.
 func postOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
 	return &ideaOut{wire.IdeaOf(i, n).For(nil), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see who wants it", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see who wants it"},
 		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
 	)}
 }

@@ -147,7 +147,7 @@ func (g ideas) wasSet(ctx context.Context, in *statusIn, _ api.Outcome) (*ideaOu
 
 func statusOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
 	return &ideaOut{wire.IdeaOf(i, n).For(c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
 		api.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
 	)}
 }

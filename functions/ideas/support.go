@@ -111,7 +111,7 @@ func (g ideas) supported(ctx context.Context, in *supportIn, o api.Outcome) (*su
 func (s *subject) answer(c *api.Call, on bool) *supportOut {
 	s.support.On = on
 	return &supportOut{s.idea.ID, on, s.counters.Support + s.support.Adds(), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says", Tool: "read_idea"},
+		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
 		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
 	)}
 }

@@ -77,7 +77,7 @@ type drawnOut struct {
 type seatOut struct {
 	State   string `json:"state" enum:"waits,voted,missed,spared,left" doc:"waits: for your vote. missed: the deadline passed. spared: the case closed before you voted. left: you may not vote any more."`
 	Verdict string `json:"verdict,omitempty" enum:"uphold,overturn"`
-	Note    string `json:"note,omitempty"`
+	Note    string `json:"note,omitempty" doc:"Your own words."`
 }
 
 // read answers a case: one query brings all of it.

@@ -27,17 +27,17 @@ func New(a *app.App) api.Group {
 		Needs: api.Needs{Table: true, Secret: true},
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Topic: topic,
+				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
 				Doc:    "Report a post, a reply or a promo to the jury. It opens a case, or joins the one that is open; once for ever.",
 				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.Deleted},
 			}, g.reportPost, g.reported),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Topic: topic,
+				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
 				Doc:    "Report a message that you received. That message, and no other, becomes public evidence in a case.",
 				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen},
 			}, g.reportMessage, g.messageReported),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Topic: topic,
+				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
 				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin.",
 				Errors: []api.Code{api.OriginRequired},
 			}, g.volunteer, g.volunteered),
@@ -50,7 +50,7 @@ func New(a *app.App) api.Group {
 				Doc: "Read a case. Evidence and reasons at once; votes, jurors and the draw's seed when it is closed.",
 			}, g.read),
 			api.OnWrite(api.Endpoint{
-				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Topic: topic,
+				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,
 				Doc:    "Vote on a case on whose jury you sit. Once; secret until the case is closed, public with its note from then on.",
 				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
 			}, g.vote, g.voted),

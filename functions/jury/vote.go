@@ -29,7 +29,7 @@ type votedOut struct {
 	Case    string `json:"case"`
 	State   string `json:"state" enum:"seating,voting,upheld,overturned,lapsed" doc:"Of the case, with your vote in it."`
 	Verdict string `json:"verdict" enum:"uphold,overturn" doc:"Yours."`
-	Note    string `json:"note"`
+	Note    string `json:"note" doc:"Your own words."`
 	api.Written
 }
 

@@ -171,7 +171,7 @@ func (g promos) bought(ctx context.Context, in *buyIn, o api.Outcome) (*buyOut, 
 
 func buyAnswer(c *api.Call, p *tables.Promo) *buyOut {
 	return &buyOut{promoOf(p), c.Next(
-		api.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent", Tool: "promo"},
+		api.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
 		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}

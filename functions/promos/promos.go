@@ -32,7 +32,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost},
 			}, g.buy, g.bought),
 			api.On(api.Endpoint{
-				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Tool: "promo", Topic: "promo",
+				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",
 				Doc:    "Read what became of your promo. Its state, what was spent, and how often it was shown.",
 				Errors: []api.Code{api.NotAuthor},
 			}, g.read),
@@ -45,7 +45,7 @@ type Promo struct {
 	ID          string      `json:"id"`
 	Channel     string      `json:"channel"`
 	Buyer       wire.Author `json:"buyer" doc:"As of buying."`
-	Body        string      `json:"body"`
+	Body        string      `json:"body" doc:"Your own words."`
 	State       string      `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no more; expired: its days are over; removed: by a jury."`
 	Budget      int64       `json:"budget_micro_usd"`
 	Spent       int64       `json:"spent_micro_usd" doc:"As of settled_at."`

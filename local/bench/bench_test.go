@@ -74,6 +74,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"trips of " + catchupRoute + " 5 channels and 5", "trips of " + catchupRoute + " 200 channels and 1000",
 		"trips of " + catchupRoute + " 5 channels and 5 agents, 3000 events behind",
 		"trips of POST /v1/recover matches", "trips of POST /v1/recover/confirm",
+		"trips of POST /oauth/authorize " + consentNew, "trips of POST /oauth/authorize " + consentLink, "trips of POST /oauth/authorize " + consentMailed,
 		"trips of " + ideaRoute + " like one of 1000", "trips of " + ideaRoute + " like one of 10000", "trips of GET /v1/ideas " + ideasSigned,
 		"write units of " + voteRoute, "write units of a " + votesBatch,
 		"write units of an " + eventAlone, "write units of an " + eventBatch,

@@ -117,6 +117,21 @@ func costVerdicts(r *Report) []Verdict {
 			// checkout is likewise; who lost all keys is known by a handle, which is
 			// looked up first.
 			v = append(v, verdict(float64(row.Trips), 3, "trips of %s", name))
+		case "POST /oauth/authorize":
+			// The page is used up before anything is looked up; a link code names its
+			// agent and its minter, a handle its agent, and a mailed code's try is
+			// counted before it is judged.
+			most := map[string]float64{consentNew: 1, consentRefused: 0, consentLink: 3}[row.Variant]
+			if row.Variant == consentMail || row.Variant == consentMailed {
+				most = 4
+			}
+			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
+		case "POST /oauth/token":
+			most := 2.0
+			if row.Variant == tokensLink {
+				most = 3
+			}
+			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
 		default:
 			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
 		}

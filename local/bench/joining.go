@@ -118,12 +118,21 @@ func reading(w *world) ([]scenario, error) {
 // documents are the scenarios of what the service says of itself.
 func documents(w *world) ([]scenario, error) {
 	doc, page := request{route: "GET /openapi.json"}, request{route: "GET /docs/{topic}", path: "/docs/errors"}
-	html := page
-	html.headers = map[string]string{"accept": "text/html,*/*;q=0.8"}
-	return []scenario{
+	html := func(r request) request {
+		r.headers = map[string]string{"accept": "text/html,*/*;q=0.8"}
+		return r
+	}
+	list := []scenario{
 		{route: doc.route, next: always(w, doc)},
 		{route: doc.route, variant: "304", status: 304, next: unchanged(w, doc)},
 		{route: page.route, variant: "Markdown", next: always(w, page)},
-		{route: page.route, variant: "HTML", next: always(w, html)},
-	}, nil
+		{route: page.route, variant: "HTML", next: always(w, html(page))},
+	}
+	for _, route := range []string{"GET /docs", "GET /about", "GET /privacy"} {
+		list = append(list, scenario{route: route, variant: "HTML", next: always(w, html(request{route: route}))})
+	}
+	for _, route := range []string{"GET /llms.txt", "GET /llms-full.txt", "GET /skill.md"} {
+		list = append(list, scenario{route: route, next: always(w, request{route: route})})
+	}
+	return list, nil
 }

@@ -98,6 +98,8 @@ type Row struct {
 
 	signed   bool // a signed read, or a post: there is a budget for its CPU time
 	kilobyte bool // a post whose item has at most 1 KB: there is a budget for its units
+
+	like string // the route and variant of what a tool calls: there is a budget for its CPU time beside that
 }
 
 func run(ctx context.Context, out io.Writer, e effort, asJSON bool) error {
@@ -155,7 +157,7 @@ func (r *Report) time(ctx context.Context, e effort) error {
 	if r.CPURounds, err = measureCPU(w, timed, e); err != nil {
 		return err
 	}
-	r.Budgets = append(r.Budgets, cpuVerdicts(r.Endpoints)...)
+	r.Budgets = append(append(r.Budgets, cpuVerdicts(r.Endpoints)...), toolVerdicts(r.Endpoints)...)
 	return nil
 }
 
@@ -181,7 +183,7 @@ func count(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 		r.Endpoints = append(r.Endpoints, Row{
-			Route: list[i].route, Variant: list[i].variant, Cost: cost, signed: list[i].signed, kilobyte: list[i].kilobyte,
+			Route: list[i].route, Variant: list[i].variant, Cost: cost, signed: list[i].signed, kilobyte: list[i].kilobyte, like: list[i].like,
 		})
 	}
 	if r.Stream, err = streamShares(ctx, w); err != nil {

@@ -12,14 +12,18 @@ type meter struct {
 	slog.Handler
 	mu   sync.Mutex
 	last Cost
+	tool bool // the last line was of a tool's endpoint: that of its message, which cost nothing, follows
 }
 
 // Handle implements slog.Handler.
 func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 	if r.Message == "request" {
 		var c Cost
+		tool := false
 		r.Attrs(func(a slog.Attr) bool {
 			switch a.Key {
+			case "tool":
+				tool = true
 			case "trips":
 				c.Trips = int(a.Value.Int64())
 			case "read_units":
@@ -30,7 +34,10 @@ func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 			return true
 		})
 		m.mu.Lock()
-		m.last = c.priced()
+		if !m.tool || tool {
+			m.last = c.priced()
+		}
+		m.tool = tool
 		m.mu.Unlock()
 	}
 	return m.Handler.Handle(ctx, r)

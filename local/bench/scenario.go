@@ -19,11 +19,12 @@ type scenario struct {
 	// next makes the i'th call, and does what comes before it.
 	next func(i int) (call, error)
 
-	costOnly bool // takes too much preparation to be timed
-	slow     bool // takes seconds, and asks nothing side by side: counted once
-	alone    bool // cannot be prepared several calls ahead
-	signed   bool // a signed read, or a post: see cpuMost
-	kilobyte bool // a post whose item has at most 1 KB: see postMost
+	costOnly bool   // takes too much preparation to be timed
+	slow     bool   // takes seconds, and asks nothing side by side: counted once
+	alone    bool   // cannot be prepared several calls ahead
+	signed   bool   // a signed read, or a post: see cpuMost
+	like     string // the route and variant of what a tool calls: see toolMost
+	kilobyte bool   // a post whose item has at most 1 KB: see postMost
 	made     int
 }
 
@@ -52,7 +53,7 @@ func (s *scenario) expected() int {
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
-		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, origins, messages, juries, paying, promoting, boards, feeding, documents,
+		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
 		list, err := part(w)
 		if err != nil {

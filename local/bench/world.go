@@ -81,7 +81,9 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	w.app.Table = unnoted{w.app.Table}
 	w.app.Settings.BaseURL = "https://bench.example"
 	w.app.Payments = new(till).processor(w.app.Settings.BaseURL)
+	w.app.Fetch = documentOf
 	w.app.Settings.PowBits = 0    // the caller's work, not the service's
+	w.app.Settings.PageBits = 0   // the browser's
 	w.app.Settings.MaxReads = 0   // asked by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // likewise: see viewShare
 	for _, declare := range functions.All() {

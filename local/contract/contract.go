@@ -202,7 +202,7 @@ func (c *Contract) check(o *operation, status int, header http.Header, body []by
 	if err := schema.Validate(v); err != nil {
 		return fmt.Errorf("%w: %.300s", err, body)
 	}
-	if status >= 400 {
+	if _, text := v.(string); status >= 400 && !text {
 		return a.names(body)
 	}
 	return c.next(v)
@@ -210,12 +210,26 @@ func (c *Contract) check(o *operation, status int, header http.Header, body []by
 
 // names checks that the code of an error is named for its status.
 func (a *answer) names(body []byte) error {
-	var e struct{ Error struct{ Code string } }
+	var e struct {
+		JSONRPC string
+		Error   json.RawMessage
+	}
 	if err := json.Unmarshal(body, &e); err != nil {
 		return err
 	}
-	if !slices.Contains(a.codes, e.Error.Code) {
-		return fmt.Errorf("the code %s is not in the document: %v", e.Error.Code, a.codes)
+	if e.JSONRPC != "" { // whose codes are its own
+		return nil
+	}
+	var name string // in the form of RFC 6749
+	if json.Unmarshal(e.Error, &name) != nil {
+		var own struct{ Code string }
+		if err := json.Unmarshal(e.Error, &own); err != nil {
+			return err
+		}
+		name = own.Code
+	}
+	if !slices.Contains(a.codes, name) {
+		return fmt.Errorf("the code %s is not in the document: %v", name, a.codes)
 	}
 	return nil
 }

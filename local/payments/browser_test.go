@@ -4,64 +4,22 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"agentsocial/local/browser"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
 )
 
-// browser starts Chromium without a window, or skips the test where there is
-// none. A build server has no such excuse.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	var path string
-	var err error
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err = exec.LookPath(name); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the pages need a browser: %v", err)
-		}
-		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
-	if os.Getuid() == 0 { // as which its sandbox does not start
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// does runs what is done in the browser.
-func does[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // A person buys credits for an agent: opens the link, presses the button, is
 // told that they will arrive, and they do. Going back pays nothing.
 func TestAPersonBuysCredits(t *testing.T) {
-	tab := browser(t)
+	tab := browser.Open(t)
 	settings := app.DefaultSettings()
 	settings.PowBits, settings.ByAddr = 0, false
 	s, err := service.Start(t.Context(), service.Config{
@@ -103,26 +61,26 @@ func TestAPersonBuysCredits(t *testing.T) {
 	styled := chromedp.Evaluate[bool](`getComputedStyle(document.querySelector("main")).maxWidth != "none"`)
 	arrive := func() {
 		t.Helper()
-		does(t, tab, chromedp.WaitVisible("h1"))
-		if at := does(t, tab, chromedp.Location()); at != s.URL+"/paid" {
+		browser.Does(t, tab, chromedp.WaitVisible("h1"))
+		if at := browser.Does(t, tab, chromedp.Location()); at != s.URL+"/paid" {
 			t.Errorf("the payer is at %s", at)
 		}
-		if words := does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !does(t, tab, styled) {
+		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
 			t.Errorf("the payer reads\n%s", words)
 		}
 	}
 
 	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
-	does(t, tab, chromedp.Navigate(link))
-	if words := does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !does(t, tab, styled) {
+	browser.Does(t, tab, chromedp.Navigate(link))
+	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
 		t.Errorf("the page says\n%s", words)
 	}
-	does(t, tab, chromedp.Click("#cancel"))
+	browser.Does(t, tab, chromedp.Click("#cancel"))
 	arrive()
 	balance("0")
 
-	does(t, tab, chromedp.Navigate(link))
-	does(t, tab, chromedp.Click("#pay"))
+	browser.Does(t, tab, chromedp.Navigate(link))
+	browser.Does(t, tab, chromedp.Click("#pay"))
 	arrive()
 	balance("25000000")
 	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
@@ -130,11 +88,11 @@ func TestAPersonBuysCredits(t *testing.T) {
 	}
 
 	// Nobody pays twice.
-	does(t, tab, chromedp.Navigate(link))
-	if words := does(t, tab, text); !strings.Contains(words, "This was paid") {
+	browser.Does(t, tab, chromedp.Navigate(link))
+	if words := browser.Does(t, tab, text); !strings.Contains(words, "This was paid") {
 		t.Errorf("the page says\n%s", words)
 	}
-	if !does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
+	if !browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
 		t.Error("there is a button still")
 	}
 	balance("25000000")

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -182,8 +183,16 @@ func TestBadInput(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.Method+" "+o.Path, func(t *testing.T) {
 			b.t, b.running.t = t, t
+			if o.Path == "/mcp" { // whose messages TestMCPBadMessages has
+				b.signed(o)
+				return
+			}
 			b.parameters(o)
 			if b.headers(o); o.RequestBody == nil {
+				return
+			}
+			if _, form := o.RequestBody.Content["application/x-www-form-urlencoded"]; form {
+				b.forms(o)
 				return
 			}
 			content, isJSON := o.RequestBody.Content["application/json"]
@@ -262,6 +271,7 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 	ans := b.send(q)
 	code := api.Code(ans.Text("error.code"))
 	info, known := api.Info(code)
+	_, own := ans.At("error.code") // else in a form of somebody else's, to which send held it
 	say := func(format string, args ...any) {
 		b.t.Helper()
 		b.t.Errorf("%s %.100s %.120q (%s): %s\n\t%d %.300s", q.Method, q.Target, q.Body, what, fmt.Sprintf(format, args...), ans.Status, ans.Body)
@@ -272,9 +282,9 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 	case q.Method == http.MethodHead:
 	case ans.Envelope(b.URL) != "":
 		say("%s", ans.Envelope(b.URL))
-	case !known || info.Status != ans.Status:
+	case own && (!known || info.Status != ans.Status):
 		say("the code is not documented with this status")
-	case len(codes) > 0 && !slices.Contains(codes, code):
+	case own && len(codes) > 0 && !slices.Contains(codes, code):
 		say("the code is not %v", codes)
 	}
 	b.unchanged(fmt.Sprintf("%s %.100s (%s)", q.Method, q.Target, what), 300*time.Microsecond)
@@ -393,7 +403,7 @@ func (b *badInput) headers(o operation) {
 	for _, name := range names {
 		less := q.Clone()
 		less.Header.Del(name)
-		if ans := b.refused(name+" is missing", less, api.Unauthenticated); !strings.Contains(strings.ToLower(ans.Text("error.message")), strings.ToLower(name)) {
+		if ans := b.refused(name+" is missing", less, api.Unauthenticated); !strings.Contains(strings.ToLower(said(ans)), strings.ToLower(name)) {
 			b.t.Errorf("the message does not name %s: %s", name, ans.Body)
 		}
 		twice := q.Clone()
@@ -438,6 +448,20 @@ func (b *badInput) body(o operation) string {
 	return `{"body":"hello"}`
 }
 
+// said is what a refusal says, in whatever form.
+func said(a *transcripts.Answer) string {
+	return cmp.Or(a.Text("error.message"), a.Text("error_description"), string(a.Body))
+}
+
+// named is the field that a refusal speaks of; in a form of somebody else's, name
+// if it speaks of that, or of the body.
+func named(a *transcripts.Answer, name string) string {
+	if d := a.Text("error_description"); strings.Contains(d, name) || strings.Contains(d, "request body") {
+		return name
+	}
+	return a.Text("error.fields.0.field")
+}
+
 // fields: every member of a body with every value that it may not have.
 func (b *badInput) fields(o operation, s schema) {
 	target := b.target(o)
@@ -445,13 +469,13 @@ func (b *badInput) fields(o operation, s schema) {
 		required := slices.Contains(s.Required, name)
 		for _, v := range field.wrong(required) {
 			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
-			if f := ans.Text("error.fields.0.field"); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
+			if f := named(ans, name); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
 				b.t.Errorf("%s = %.60s: the refusal speaks of %q: %.300s", name, v, f, ans.Body)
 			}
 		}
 		if required {
 			ans := b.refused(name+" is missing", b.as(o, target, s.example(name, "")), api.Invalid)
-			if f := ans.Text("error.fields.0.field"); f != name {
+			if f := named(ans, name); f != name {
 				b.t.Errorf("%s is missing: the refusal speaks of %q", name, f)
 			}
 		}
@@ -537,6 +561,53 @@ func (b *badInput) bytes(o operation) {
 			q.Header.Set(h, v)
 			b.refused(h+" is "+v, q, api.Invalid)
 		}
+	}
+}
+
+// signed: bodies of a form of somebody else's, who shows a token and signs nothing.
+func (b *badInput) signed(o operation) {
+	target := b.target(o)
+	for _, body := range []string{"{}", "[]", "null", "\xff", "{", strings.Repeat("[", 30000), strings.Repeat(" ", 256<<10)} {
+		b.refused("signed", b.as(o, target, body), api.Unauthenticated)
+	}
+	b.refused("large", b.as(o, target, strings.Repeat(" ", 10<<20)), api.TooLarge)
+}
+
+// forms: bodies of forms, as OAuth has them.
+func (b *badInput) forms(o operation) {
+	target := b.target(o)
+	as := func(contentType, body string) *transcripts.Request {
+		q := b.as(o, target, body)
+		if q.Header == nil {
+			q.Header = http.Header{}
+		}
+		if contentType != "" {
+			q.Header.Set("Content-Type", contentType)
+		}
+		return q
+	}
+	const form, json = "application/x-www-form-urlencoded", "application/json"
+	for _, body := range []string{
+		"", " ", "\xff", "%", "%zz=1", "a;b", "=", "&&&", "a=%ff", "x=1", "grant_type", "grant_type=", "token=", "token=a&token=b", "do=connect", "asked=x&do=connect",
+		"grant_type=\x00", "grant_type=refresh_token", "grant_type=refresh_token&grant_type=refresh_token", "grant_type=authorization_code&code=x",
+		"grant_type=refresh_token&refresh_token=asr_" + strings.Repeat("A", 10_000), "{}", "[]", "null", "{", `{"grant_type":1}`, strings.Repeat("[", 10_000),
+		strings.Repeat("a=b&", 3000), "grant_type=" + strings.Repeat("%41", 4000),
+	} {
+		for _, ct := range []string{"", form, form + "; charset=UTF-8"} {
+			b.refused("a form of "+ct, as(ct, body))
+		}
+		b.refused("JSON", as(json, body))
+	}
+	for _, ct := range []string{"text/html", "multipart/form-data; boundary=x", form + "; charset=utf-16", "x", "/"} {
+		b.refused("content type "+ct, as(ct, "grant_type=x"))
+	}
+	for _, credential := range []string{"Basic eDp5", "Bearer x", "Bearer ast_x", "x"} {
+		q := as(form, "grant_type=refresh_token&refresh_token=x")
+		q.Header.Set("Authorization", credential)
+		b.refused("with "+credential, q)
+	}
+	for _, n := range []int{64<<10 + 1, 1 << 20, 10 << 20} {
+		b.refused("large", as(form, strings.Repeat("a", n)))
 	}
 }
 

@@ -52,6 +52,9 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 		if !needs.Mail {
 			own.Mail = nil
 		}
+		if !needs.Fetch {
+			own.Fetch = nil
+		}
 		if !needs.Payments {
 			own.Payments = nil
 		}

@@ -26,6 +26,7 @@ import (
 	"agentsocial/functions"
 	standin "agentsocial/local/payments"
 	"agentsocial/shared/app"
+	"agentsocial/shared/host/fetch"
 	"agentsocial/shared/payments"
 	"agentsocial/shared/seal"
 	"agentsocial/shared/stream"
@@ -42,9 +43,10 @@ type Config struct {
 	Rand     io.Reader    // crypto/rand if nil
 	Mailed   io.Writer    // where each mail is printed; nil: nowhere
 	Mischief Mischief
-	Payments payments.Processor                   // the stand-in for one if nil
-	Wrap     func(tables.Backend) tables.Backend  // for tests and measurements
-	Open     func() (tables.Backend, tables.Feed) // a table of a test's own, in the place of Table
+	Payments payments.Processor                                    // the stand-in for one if nil
+	Fetch    func(ctx context.Context, url string) ([]byte, error) // what documents of others are fetched with; from the internet if nil
+	Wrap     func(tables.Backend) tables.Backend                   // for tests and measurements
+	Open     func() (tables.Backend, tables.Feed)                  // a table of a test's own, in the place of Table
 }
 
 // Service is a running service.
@@ -118,6 +120,9 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper: func(context.Context) ([]byte, error) { return pepper, nil },
 		Mail:   s.mail,
+	}
+	if s.App.Fetch = c.Fetch; s.App.Fetch == nil {
+		s.App.Fetch = fetch.New(s.clock.Now).Get
 	}
 	if s.App.Payments, err = s.openPayments(c, dir); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -175,11 +176,36 @@ func text(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
+var pageCode = regexp.MustCompile(`<p class="hint">([a-z_]+)</p>`)
+
+// Code is the name of the error that was answered: in the envelope, in the form
+// of RFC 6749, or on a page for people.
+func (a *Answer) Code() string {
+	if e, _ := a.At("error"); e != nil {
+		if name, ok := e.(string); ok {
+			return name
+		}
+	}
+	if m := pageCode.FindSubmatch(a.Body); a.value == nil && m != nil {
+		return string(m[1])
+	}
+	return a.Text("error.code")
+}
+
 // Envelope says what is wrong with the body of a failed answer (spec "Errors"),
-// or "".
+// or "". In the form of RFC 6749 it has three members, and on a page it is for
+// people.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
+	e, _ := a.At("error")
+	_, plain := e.(string)
 	switch {
+	case strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") && a.Header.Get("Cache-Control") == "private, no-store":
+		return ""
+	case plain && (a.Text("error_description") == "" || !strings.HasPrefix(a.Text("error_uri"), base+"/docs/errors#")):
+		return "error_description is empty, or error_uri is " + a.Text("error_uri")
+	case plain:
+		return ""
 	case a.Header.Get("Content-Type") != "application/json":
 		return "its content type is " + a.Header.Get("Content-Type")
 	case code == "":

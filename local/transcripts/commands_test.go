@@ -84,9 +84,26 @@ import (
 //	jurors NAME…             registers agents, makes them a month old in the table, with an origin each,
 //	                         and has them volunteer
 //	seated CASE AS           names of the agents whose votes CASE waits for: $AS1, $AS2, …
+//	mcp TOKEN METHOD [PARAMS]
+//	                         sends a message of the Model Context Protocol
+//	tool TOKEN NAME [ARGUMENTS] [refused=CODE]
+//	                         calls a tool, which answers, or refuses with CODE; what it says is the
+//	                         last answer then
 //	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
 //	forged NAME AS           a well-formed token, $AS, that nobody minted
 //	documented               the last answer, HTML, has a place for every error code
+//	ask NAME=VALUE…          asks for the consent page, with a verifier of its own, $VERIFIER;
+//	                         NAMEs are parameters, those that are not named are right; "none" leaves one out
+//	answer BUTTON [NAME=VALUE…]
+//	                         presses a button of that page: connect, refuse, mail. NAMEs are fields;
+//	                         "wrong" is no proof of work, scope=A,B ticks these
+//	ticks A,B                are the scopes that are ticked on it
+//	back NAME [!]OP VALUE, back NAME exists|absent, back NAME as AS
+//	                         a member of the query with which the last answer sends the browser back;
+//	                         "to" is the address before it
+//	form PATH NAME=VALUE…    sends a form
+//	assertion NAME AS [CLAIM=VALUE…]
+//	                         a JWT that NAME signs, $AS; CLAIMs take the place of what would be right
 //	styled                   the last answer's policy lets its own style pass
 //	[!] logged EXPR          what the service wrote to its log
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -118,8 +135,11 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
 		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
+		"mcp": plain((*script).mcp), "tool": plain((*script).tool),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled),
+		"ask":    plain((*script).ask), "answer": plain((*script).answer), "ticks": plain((*script).ticks), "back": plain((*script).back),
+		"form": plain((*script).form), "assertion": plain((*script).assertion),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
 			s := ts.Value(scriptKey{}).(*script)
 			found, err := regexp.MatchString(os.Expand(args[0], ts.Getenv), s.log.String())
@@ -172,6 +192,7 @@ type script struct {
 	challenges map[string]*Challenge // by who is to answer it
 	sent       *Request
 	last       *Answer
+	connection *Connection // that was asked for last
 }
 
 // lines is a log that is read while it is written.
@@ -534,8 +555,8 @@ func (s *script) status(args []string) error {
 			return fmt.Errorf("the envelope is broken: %s", wrong)
 		}
 	}
-	if len(args) > 1 && s.last.Text("error.code") != args[1] {
-		return fmt.Errorf("the code is %s, not %s", s.last.Text("error.code"), args[1])
+	if len(args) > 1 && s.last.Code() != args[1] {
+		return fmt.Errorf("the code is %s, not %s", s.last.Code(), args[1])
 	}
 	return nil
 }

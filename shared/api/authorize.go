@@ -53,6 +53,9 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 			WithHint("Send one of the two.")
 	case authorization != "":
 		return c.bearer(authorization)
+	case signed && c.e.Auth.Bearer:
+		return Fail(Unauthenticated, "%s takes a bearer token, and the request is signed.", c.e.Route).
+			WithHint("Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`.")
 	case !signed:
 		if c.e.Auth.Needed() {
 			return Fail(Unauthenticated, "%s needs a credential and none was sent.", c.e.Route)
@@ -171,7 +174,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 		return c.read(ctx, keys)
 	}
 	credKey := c.credentialKey()
-	keys = append(keys, credKey, tables.ProfileKey(c.agent))
+	keys = append(append(keys, credKey, tables.ProfileKey(c.agent)), c.hangsOn()...)
 	if write {
 		keys = append(keys, tables.CountersKey(c.agent), tables.MessagingKey(c.agent), tables.GuardKey(c.agent, c.minute()))
 		if c.idemKey != "" {
@@ -244,25 +247,77 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
 			return c.CredentialGone()
 		}
+		if stands, err := c.connected(cred.Int("epoch")); err != nil {
+			return err
+		} else if !stands {
+			return c.CredentialGone()
+		}
 	}
 	p := new(tables.Profile)
 	if err := tables.Unmarshal(profile, p); err != nil {
 		return err
 	}
+	if p.Forgotten(c.Time) {
+		return c.CredentialGone()
+	}
 	c.Agent = p // proved: from here on the agent answers for what it asks
 	if c.cred.kind == credBearer {
 		c.token = &t
 		need := c.e.Auth.Scope
-		switch has := need == "" || slices.Contains(t.Scopes, need); {
+		has := need == "" || t.Scopes.Has(need) || need == "read" && p.State == tables.StateSignup
+		switch {
+		case c.unfinished(): // which scopes would not mend
+			return c.signupRequired()
 		case c.e.Auth.Sig && need == "", !has && c.mustSign():
 			return c.sigRequired()
 		case !has:
 			e := Fail(ScopeMissing, "The token's scopes are %s; %s needs %s.", strings.Join(t.Scopes, ", "), c.e.Route, need)
-			e.Scope = need
+			e.Scope, e.scopes = need, auth.InOrder(append(slices.Clone(t.Scopes), need))
 			return e
 		}
 	}
 	return nil
+}
+
+// hangsOn are the items without which a token of a connection is worth nothing,
+// as its value names them.
+func (c *Call) hangsOn() []tables.Key {
+	on := c.cred.token.On
+	if on.Grant == "" {
+		return nil
+	}
+	keys := []tables.Key{tables.GrantKey(c.agent, on.Grant)}
+	if m := minterOf(on); !m.Zero() {
+		keys = append(keys, m.Item(c.agent))
+	}
+	return keys
+}
+
+func minterOf(on auth.Hangs) tables.Minter {
+	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
+}
+
+// connected reports whether what the token hangs on is there, and notes it.
+func (c *Call) connected(epoch int64) (bool, error) {
+	on := c.cred.token.On
+	if on.Grant == "" {
+		return true, nil
+	}
+	g := new(tables.Grant)
+	if err := tables.Unmarshal(c.items[tables.GrantKey(c.agent, on.Grant)], g); err != nil {
+		return false, err
+	}
+	c.grant = g
+	return g.Alive(epoch, c.Time.UnixMilli()) && (g.On.Zero() || g.On.Stood(c.items[g.On.Item(c.agent)], epoch)), nil
+}
+
+// unfinished reports whether the agent must finish its signup before it may do this.
+func (c *Call) unfinished() bool {
+	return c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup
+}
+
+func (c *Call) signupRequired() *Error {
+	return Fail(SignupRequired, "The agent has not finished its signup: it has no handle yet.")
 }
 
 // mustSign reports whether a token was shown where one is taken only from an
@@ -275,6 +330,9 @@ func (c *Call) sigRequired() *Error {
 
 // madeAt is when the caller's credential was made.
 func (c *Call) madeAt() time.Time {
+	if c.grant != nil {
+		return time.UnixMilli(c.grant.CreatedAt)
+	}
 	made := c.items[c.credentialKey()]
 	return time.UnixMilli(max(made.Int("added_at"), made.Int("created_at")))
 }
@@ -284,8 +342,8 @@ func (c *Call) mayAct() error {
 	if c.mustSign() {
 		return c.sigRequired()
 	}
-	if c.Agent.State == tables.StateSignup && c.e.Auth.Needed() && !c.e.Signup {
-		return Fail(SignupRequired, "The agent has not finished its signup.")
+	if c.unfinished() {
+		return c.signupRequired()
 	}
 	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && !c.e.Safe && until.After(c.Time) {
 		e := Fail(Suspended, "The agent is suspended until %s.", until.UTC().Format(time.RFC3339))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"agentsocial/shared/app"
@@ -27,6 +28,7 @@ type Call struct {
 	addressHash string // once it was asked for
 	cred        credential
 	token       *tables.Token // if the credential is one
+	grant       *tables.Grant // of the connection that the token is of, if it is
 	agent       string        // the caller's id, once it is known
 	cached      bool          // agent was remembered, not read
 	replay      *Outcome
@@ -35,6 +37,8 @@ type Call struct {
 	over        *overLimit
 	used        *usedToday
 	e           *Endpoint
+	tool        string      // that was called over MCP; "" if none
+	relayed     atomic.Bool // another server's endpoint answered for this one
 	header      http.Header
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
 	idemKey     string
@@ -89,11 +93,18 @@ func (c *Call) Key() string { return c.cred.pub }
 // Token is the bearer token that the caller showed; nil if it signed.
 func (c *Call) Token() *tables.Token { return c.token }
 
+// Grant is the connection whose token the caller showed; nil if it is no such token.
+func (c *Call) Grant() *tables.Grant { return c.grant }
+
 // CredentialStands holds that the caller's credential is still there when a
 // transaction is made: what makes another credential must not outlive the one
 // that it was made with. Failed, it is refused with [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
-	return tables.Check(c.credentialKey(), tables.Equal("epoch", c.Agent.Epoch))
+	key := c.credentialKey()
+	if c.grant != nil { // which outlives the token
+		key = tables.GrantKey(c.agent, c.grant.ID)
+	}
+	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch))
 }
 
 // CredentialGone refuses a credential that was taken back while it was used.

@@ -32,6 +32,9 @@ type Group struct {
 	Endpoints []Endpoint
 	Needs     Needs
 
+	// Warm, if there is one, makes what takes a while and needs no request: it is
+	// called once, by NewServer.
+	Warm func()
 	// Start, if there is one, is called before the group's first request, until
 	// it succeeds once in this process.
 	Start func(context.Context) error
@@ -44,15 +47,29 @@ type Group struct {
 // Needs are the rights of a group's function beyond what its endpoints tell.
 type Needs struct {
 	Table  bool // reads the table; whether it writes, its endpoints tell
+	Writes bool // writes the table, though none of its endpoints says so: they call others
 	Secret bool // opens sealed tokens or derives keys
 	Pepper bool // hashes mail addresses
 	Mail   bool // sends mail
 
+	Fetch bool // gets documents from URLs that strangers name
+
 	Payments bool // takes money through the payment processor
 }
 
-// Writes reports whether any endpoint of the group has an effect.
+// And are the needs of two groups in one function.
+func (n Needs) And(m Needs) Needs {
+	return Needs{
+		Table: n.Table || m.Table, Writes: n.Writes || m.Writes, Secret: n.Secret || m.Secret,
+		Pepper: n.Pepper || m.Pepper, Mail: n.Mail || m.Mail, Payments: n.Payments || m.Payments,
+	}
+}
+
+// Writes reports whether the group has an effect on the table.
 func (g Group) Writes() bool {
+	if g.Needs.Writes {
+		return true
+	}
 	for _, e := range g.Endpoints {
 		if e.Writes() {
 			return true
@@ -67,7 +84,7 @@ type Endpoint struct {
 	Auth   Auth
 	Status int           // of success; 200 if 0
 	Doc    string        // first sentence: a title
-	Tool   string        // MCP tool that does the same, if there is one
+	Tool   string        // MCP tool that does the same, if there is one: see [Tool]
 	Topic  string        // of /docs that explains it
 	Errors []Code        // beyond those that any endpoint may answer
 	Cache  time.Duration // a public GET's max-age for anonymous callers
@@ -78,15 +95,22 @@ type Endpoint struct {
 	Held   bool          // refused for a while after a recovery: what a thief would do first
 	Safe   bool          // only takes rights away: a suspended agent may do it too
 	Pure   bool          // a POST without an effect on the table (a challenge)
+	Stable bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
 	Proved bool          // the handler proves itself who calls (a notification): what it accepts does not count as a read
 
 	// For endpoints whose form is somebody else's standard:
-	Media      []string                // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
-	Empty      bool                    // a body of no bytes is one, not a missing one
-	Answers    []string                // content types of a Page, for the document
-	Headers    []string                // of success, for the document; a GET with an ETag may answer 304
-	LooseQuery bool                    // unknown and repeated query members are left to the handler (RFC 6749 3.1)
-	Refuse     func(*Error) (body any) // another form for errors, with the code's status; nil: the envelope
+	Media      []string // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
+	Empty      bool     // a body of no bytes is one, not a missing one
+	Form       any      // a struct, for the document: the members of a body of one of these types, a form's or an object's
+	Answers    []string // content types of a Page, for the document
+	Headers    []string // of success, for the document; a GET with an ETag may answer 304
+	Redirects  bool     // a success may be a 302 with a Location, too
+	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
+	AnyOrigin  bool     // a page of any origin may read the answer, as it may a public GET's
+	FewPages   bool     // of pages, only those of this service, of loopback and of Settings.WebOrigins may call it
+	Relays     bool     // of [Serve]: hands requests on to endpoints, which judge the credential; what it answers itself it asks [Call.Admit] about
+	Own        []int    // of [Serve]: statuses beside success of answers in its protocol's own form; without a body below 300
+	Refuse     Refuse   // another form for errors; nil: the envelope
 
 	register func(huma.API, *Endpoint)
 }
@@ -98,8 +122,19 @@ func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); retur
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
 
-// open reports whether a page of any origin may read the answer: a public GET.
-func (e *Endpoint) open() bool { return !e.Auth.Needed() && e.Method() == http.MethodGet }
+// open reports whether a page of any origin may read the answer: a public GET's,
+// and where it is said.
+func (e *Endpoint) open() bool {
+	return e.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet
+}
+
+// Refuse writes a refusal in another standard's form: the answer, whose status
+// is the code's if it has none; nil for the envelope after all. It sees the
+// request for its headers alone. The document is made with it too, from a
+// request of each of the endpoint's content types: what it answers must follow
+// from these and the error, and its `error`, if that is a string, is the code
+// that callers see.
+type Refuse func(*http.Request, *Error) *Page
 
 // DefaultBody is the most bytes of a request body unless an endpoint says
 // otherwise: 4000 characters, each escaped as two \uXXXX, and then some.
@@ -112,6 +147,9 @@ type Auth struct {
 	// Keyless says that a token is taken only while the agent has no key: one
 	// that connected by OAuth adds its first key with it (spec "Keys").
 	Keyless bool
+	// Bearer takes a token whatever its scopes, and no signature: the endpoint
+	// leads to others, each with a scope of its own.
+	Bearer bool
 }
 
 // None is an endpoint that anybody may call. A credential that is sent all the
@@ -128,8 +166,11 @@ func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
 // bearer token with the scope.
 func SigUnlessKeyless(scope string) Auth { return Auth{Sig: true, Scope: scope, Keyless: true} }
 
+// Bearer accepts a bearer token, whatever its scopes, and no signature.
+var Bearer = Auth{Bearer: true}
+
 // Needed reports whether a credential is required.
-func (a Auth) Needed() bool { return a.Sig }
+func (a Auth) Needed() bool { return a.Sig || a.Bearer }
 
 // Reader is implemented by inputs of which it is known, before anything is
 // read, which items the handler will want: they are read together with the
@@ -185,7 +226,7 @@ func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome
 		op := operation(e)
 		if e.Media != nil {
 			op.RequestBody = &huma.RequestBody{}
-			defer func() { *op.RequestBody = *mediaBody(e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
+			defer func() { *op.RequestBody = *mediaBody(a, e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
 		}
 		run := func(ctx context.Context, in *I) (*O, error) {
 			c := From(ctx)

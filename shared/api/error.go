@@ -28,8 +28,9 @@ type Error struct {
 	Balance    *int64 // micro-USD
 	Price      *int64
 
-	Allow string // for [MethodNotAllowed]: the header of that name
-	cause error  // logged, never shown
+	Allow  string   // for [MethodNotAllowed]: the header of that name
+	scopes []string // for [ScopeMissing]: what the token has, and what it needs
+	cause  error    // logged, never shown
 }
 
 // Field is one field of a request that breaks a rule.
@@ -63,6 +64,9 @@ func (e *Error) Cost(price, balance int64) *Error { e.Price, e.Balance = &price,
 
 // Because keeps the cause for the log.
 func (e *Error) Because(err error) *Error { e.cause = err; return e }
+
+// Status is that of the answer.
+func (e *Error) Status() int { return infoOf[e.Code].Status }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 

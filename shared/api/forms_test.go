@@ -25,7 +25,12 @@ func TestOtherForms(t *testing.T) {
 	h.Server = NewServer(h.app, Group{Name: "forms", Endpoints: []Endpoint{
 		On(Endpoint{
 			Route: "POST /token", Pure: true, LooseQuery: true, Media: []string{"application/x-www-form-urlencoded", "application/json"},
-			Refuse: func(e *Error) any { return map[string]string{"error": string(e.Code)} },
+			Refuse: func(r *http.Request, e *Error) *Page {
+				if r.Header.Get("Content-Type") == "application/json" {
+					return nil
+				}
+				return &Page{ContentType: "application/json", Body: []byte(`{"error":"` + string(e.Code) + `"}`)}
+			},
 		}, func(_ context.Context, in *form) (*said, error) {
 			if len(in.RawBody) == 0 {
 				return nil, Fail(BadJSON, "nothing")

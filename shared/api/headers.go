@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,6 +28,8 @@ func describeHeaders(c *huma.Components) {
 	for name, doc := range requestHeaders {
 		c.Parameters[name] = &huma.Param{Name: name, In: "header", Description: doc, Schema: text}
 	}
+	// HTTP drops the white space around a header's value.
+	c.Parameters["Idempotency-Key"].Schema = &huma.Schema{Type: huma.TypeString, Pattern: fmt.Sprintf(`^[ \t]*[!-~]{1,%d}[ \t]*$`, idempotencyKeyMost)}
 	for name, doc := range answerHeaders {
 		c.Headers[name] = &huma.Header{Description: doc, Schema: text}
 	}

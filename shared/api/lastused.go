@@ -47,7 +47,7 @@ func (c *Call) markUsed(ctx context.Context) {
 		return
 	}
 	day := c.Time.UTC().Truncate(24 * time.Hour)
-	key := c.credentialKey()
+	key := tables.UsedKey(c.agent, c.credentialName())
 	if !c.used.first(key, day) {
 		return
 	}
@@ -60,10 +60,16 @@ func (c *Call) markUsed(ctx context.Context) {
 	}
 }
 
-// credentialName tells an agent's credentials apart: a public key or a token's id.
+// credentialName tells an agent's credentials apart: a public key or a token's
+// id. A token that ends within the hour is named for what it was made with.
 func (c *Call) credentialName() string {
-	if c.Signed() {
+	switch {
+	case c.Signed():
 		return c.cred.pub
+	case c.grant != nil:
+		return c.grant.ID
+	case c.token.Key != "":
+		return c.token.Key
 	}
 	return c.cred.token.ID
 }

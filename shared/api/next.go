@@ -1,5 +1,7 @@
 package api
 
+import "slices"
+
 // Next is one thing to do now (product "next"): ready to call.
 type Next struct {
 	Do   string         `json:"do" doc:"METHOD /path, filled in and ready to call." example:"GET /v1/me/inbox"`
@@ -29,6 +31,9 @@ func (c *Call) Next(follows ...Next) Written {
 		}
 	}
 	next = append(next, follows...)
+	if c.tool != "" { // who came by one has only tools to go on with
+		next = slices.DeleteFunc(next, func(n Next) bool { return n.Tool == "" })
+	}
 	if next == nil {
 		next = []Next{}
 	}

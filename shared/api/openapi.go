@@ -52,7 +52,7 @@ func (e *Endpoint) AllCodes() []Code {
 	codes := append(slices.Clone(common), e.Errors...)
 	codes = append(codes, Invalid, Unauthenticated, BadSignature, BadTimestamp, UnknownKey, BadToken) // half a credential is none, wherever
 	if e.Auth.Needed() {
-		if e.Auth.Scope == "" || e.Auth.Keyless {
+		if e.Auth.Sig && (e.Auth.Scope == "" || e.Auth.Keyless) {
 			codes = append(codes, SigRequired)
 		}
 		if e.Auth.Scope != "" {
@@ -100,12 +100,21 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Cache > 0 { // seconds for which an anonymous answer may be kept; others may not
 		op.Extensions["x-max-age"] = int(e.Cache.Seconds())
 	}
+	if e.Tool != "" { // that does the same over MCP
+		op.Extensions["x-tool"] = e.Tool
+	}
+	if e.AnyOrigin { // a page of any origin may read the answer
+		op.Extensions["x-any-origin"] = true
+	}
 	if e.LooseQuery { // query members that it does not know are no mistake
 		op.Extensions["x-loose-query"] = true
 	}
 	switch {
 	case !e.Auth.Needed():
 		op.Security = append(op.Security, map[string][]string{})
+	case e.Auth.Bearer:
+		op.Security = append(op.Security, map[string][]string{"bearer": {}})
+		op.Description += "\n\nIt takes a bearer token, whatever its scopes, and no signature."
 	default:
 		op.Security = append(op.Security, map[string][]string{"signature": {}})
 		if e.Auth.Scope != "" {
@@ -116,26 +125,104 @@ func operation(e *Endpoint) huma.Operation {
 			}
 		}
 	}
-	byStatus := map[int][]string{}
-	for _, code := range e.AllCodes() {
-		byStatus[infoOf[code].Status] = append(byStatus[infoOf[code].Status], "`"+string(code)+"`")
-	}
 	op.Parameters = e.taken()
 	success := &huma.Response{Description: http.StatusText(e.status()), Headers: e.headers(), Content: map[string]*huma.MediaType{}}
 	for _, m := range e.Answers {
 		success.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
 	}
 	op.Responses = map[string]*huma.Response{strconv.Itoa(e.status()): success}
+	if e.Redirects {
+		op.Responses["302"] = &huma.Response{Description: "Go on at Location.", Headers: map[string]*huma.Header{
+			"Location": {Description: "Where to go on.", Schema: &huma.Schema{Type: huma.TypeString, Format: "uri"}},
+		}}
+	}
 	if _, tagged := success.Headers["ETag"]; tagged && e.Method() == http.MethodGet {
 		op.Responses["304"] = &huma.Response{Description: "It is still the version that If-None-Match names.", Headers: success.Headers}
 	}
-	for status, codes := range byStatus {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: strings.Join(codes, ", "),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}},
+	for status, r := range e.refusals() {
+		op.Responses[strconv.Itoa(status)] = r
+	}
+	e.ownAnswers(op.Responses)
+	return op
+}
+
+// ownAnswers adds those in the form of the endpoint's own protocol, of which a
+// batch is an array.
+func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
+	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Own != nil {
+		m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, {Type: huma.TypeArray, Items: m.Schema}}}
+	}
+	for _, status := range e.Own {
+		key := strconv.Itoa(status)
+		if all[key] == nil {
+			all[key] = &huma.Response{Description: http.StatusText(status)}
+		}
+		if status < 300 {
+			continue
+		}
+		schema := &huma.Schema{Type: huma.TypeObject, Description: "A refusal in the form of JSON-RPC 2.0.", Required: []string{"jsonrpc", "error"}}
+		if m := all[key].Content["application/json"]; m != nil {
+			schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, schema}}
+		}
+		all[key].Content = map[string]*huma.MediaType{"application/json": {Schema: schema}}
+	}
+}
+
+// refusals are the answers of an endpoint that are errors, by status.
+func (e *Endpoint) refusals() map[int]*huma.Response {
+	all := map[int]*huma.Response{}
+	add := func(status int, code, contentType string, schema *huma.Schema) {
+		r := all[status]
+		if r == nil {
+			r = &huma.Response{Content: map[string]*huma.MediaType{}}
+			all[status] = r
+		}
+		if code = "`" + code + "`"; !slices.Contains(strings.Split(r.Description, ", "), code) {
+			r.Description = strings.TrimPrefix(r.Description+", "+code, ", ")
+		}
+		if m := r.Content[contentType]; m == nil {
+			r.Content[contentType] = &huma.MediaType{Schema: schema}
+		} else if schema.Ref != m.Schema.Ref && m.Schema.OneOf == nil { // both forms, by what is asked
+			m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, schema}}
 		}
 	}
-	return op
+	media := e.Media
+	if media == nil {
+		media = []string{"application/json"}
+	}
+	for _, code := range e.AllCodes() {
+		for _, m := range media {
+			page := e.Refuse.of(&http.Request{Method: e.Method(), Header: http.Header{"Content-Type": {m}}}, Fail(code, "…"))
+			if page == nil {
+				add(infoOf[code].Status, string(code), "application/json", &huma.Schema{Ref: "#/components/schemas/Error"})
+				continue
+			}
+			status := page.Status
+			if status == 0 {
+				status = infoOf[code].Status
+			}
+			contentType, _, _ := strings.Cut(page.ContentType, ";")
+			var body struct{ Error string }
+			schema := mediaSchema(contentType)
+			if contentType == "application/json" && json.Unmarshal(page.Body, &body) == nil && body.Error != "" {
+				schema = otherError
+				add(status, body.Error, contentType, schema)
+				continue
+			}
+			add(status, string(code), contentType, schema)
+		}
+	}
+	return all
+}
+
+// otherError is a refusal in the form of RFC 6749 5.2.
+var otherError = &huma.Schema{
+	Type: huma.TypeObject, Required: []string{"error", "error_description"}, AdditionalProperties: false,
+	Properties: map[string]*huma.Schema{
+		"error":             {Type: huma.TypeString, Description: "Stable name of the error."},
+		"error_description": {Type: huma.TypeString, Description: "One sentence: what is wrong with which value."},
+		"error_uri":         {Type: huma.TypeString, Format: "uri", Description: "Where it is documented."},
+	},
 }
 
 // operationID is the method and the path's words: post_v1_c_ch_posts.
@@ -168,6 +255,20 @@ func queryMembers(op *huma.Operation) []string {
 
 // OpenAPI is the document of the groups, as indented JSON.
 func OpenAPI(groups ...Group) ([]byte, error) {
+	b, err := json.Marshal(describe(groups))
+	if err != nil {
+		return nil, err
+	}
+	var doc part
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	tell(doc)
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+// describe makes the document of groups.
+func describe(groups []Group) *huma.OpenAPI {
 	s := http.NewServeMux()
 	var group string
 	a := huma.NewAPI(config(&group), discard{s})
@@ -181,15 +282,7 @@ func OpenAPI(groups ...Group) ([]byte, error) {
 	doc := a.OpenAPI()
 	allowNull(doc.Components.Schemas)
 	doc.Components.Schemas.Map()["Error"] = refusal{}.Schema(doc.Components.Schemas)
-	b, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
-	var v any
-	if err := json.Unmarshal(b, &v); err != nil {
-		return nil, err
-	}
-	return json.MarshalIndent(v, "", "  ")
+	return doc
 }
 
 // allowNull says which members that are objects may be null, which huma says of

@@ -75,6 +75,9 @@ func (c *Call) charge(ctx context.Context) {
 			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
+	if c.relayed.Load() { // it was counted where it went
+		return
+	}
 	c.markUsed(ctx)
 	free := c.e.Writes() && c.Agent != nil && c.replay == nil || c.e.Pure && c.e.Cost == 0 || c.e.Proved
 	if free && c.fail == nil {

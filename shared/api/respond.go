@@ -18,16 +18,16 @@ import (
 )
 
 // writeError writes the envelope. The body is the same whatever was written before.
-func (s *Server) writeError(rec *recorder, e *Error, form func(*Error) any) {
+func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, form Refuse) {
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
-	rec.header.Set("Content-Type", "application/json")
-	var body any = e.envelope(s.app.Settings.BaseURL)
-	if form != nil {
-		body = form(e)
-	}
-	if err := json.NewEncoder(&rec.body).Encode(body); err != nil {
-		panic(err) // only strings and numbers
+	if page := form.of(r, e); page != nil {
+		page.write(rec)
+	} else {
+		rec.header.Set("Content-Type", "application/json")
+		if err := json.NewEncoder(&rec.body).Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
+			panic(err) // only strings and numbers
+		}
 	}
 	switch rec.status {
 	case http.StatusUnauthorized:
@@ -47,7 +47,31 @@ func (s *Server) writeError(rec *recorder, e *Error, form func(*Error) any) {
 	}
 }
 
-// challenge is WWW-Authenticate (RFC 6750, RFC 9728).
+// of is the answer in the other form, if there is one.
+func (form Refuse) of(r *http.Request, e *Error) *Page {
+	if form == nil {
+		return nil
+	}
+	return form(r, e)
+}
+
+func (p *Page) write(rec *recorder) {
+	if p.Status != 0 {
+		rec.status = p.Status
+	}
+	for name, value := range map[string]string{
+		"Content-Type": p.ContentType, "Location": p.Location, "Vary": p.Vary, "Content-Security-Policy": p.CSP,
+	} {
+		if value != "" {
+			rec.header.Set(name, value)
+		}
+	}
+	rec.body.Write(p.Body)
+}
+
+// challenge is WWW-Authenticate (RFC 6750, RFC 9728). Of a token that lacks a
+// scope it names all that another one should have: a client asks for exactly
+// that, and must not lose what it had.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {
@@ -58,7 +82,7 @@ func (s *Server) challenge(e *Error) string {
 	}
 	scope := "read post jury"
 	if e.Code == ScopeMissing {
-		scope = e.Scope
+		scope = strings.Join(e.scopes, " ")
 	}
 	return v + fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="%s"`, s.app.Settings.BaseURL, scope)
 }
@@ -126,7 +150,7 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	}
 	cors(rec.header)
 	rec.header.Set("Access-Control-Allow-Methods", method)
-	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
+	rec.header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Idempotency-Key, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Agent-Key, X-Agent-Ts, X-Agent-Sig, X-Agent-Id")
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
@@ -141,6 +165,9 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 		slog.Int("status", rec.status), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.Int("bytes", rec.body.Len()), slog.Int("trips", usage.Trips()),
 		slog.Float64("read_units", usage.ReadUnits()), slog.Float64("write_units", usage.WriteUnits()),
+	}
+	if c.tool != "" {
+		attrs = append(attrs, slog.String("tool", c.tool))
 	}
 	if c.Agent != nil {
 		attrs = append(attrs, slog.String("agent", c.Agent.ID))

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -12,20 +13,23 @@ import (
 )
 
 // Serve declares an endpoint that speaks a protocol of its own (JSON-RPC, say):
-// h reads the request's body and writes the answer. Matching, the body's limit,
-// the credential, the read limit, headers and the log line are as for any other.
+// h reads the request's body and writes the answer, or calls [Call.Refuse].
+// Matching, the body's limit, the credential, the read limit, headers and the log
+// line are as for any other.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
 	e.register = func(a huma.API, e *Endpoint) {
 		op := operation(e)
-		op.RequestBody = mediaBody(e)
+		op.RequestBody = mediaBody(a, e)
 		a.OpenAPI().AddOperation(&op)
 		a.Adapter().Handle(&op, func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			c := From(r.Context())
-			if err := c.admit(r.Context(), func() []tables.Key { return nil }); err != nil {
-				c.fail = asError(err)
-				return
+			if !e.Relays {
+				if err := c.Admit(r.Context()); err != nil {
+					c.Refuse(err)
+					return
+				}
 			}
 			h(w, r)
 		})
@@ -33,11 +37,25 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	return e
 }
 
+// Admit decides whether a request may go on, by its credential and the read
+// limit: an endpoint that relays asks it before it answers anything itself.
+func (c *Call) Admit(ctx context.Context) error {
+	return c.admit(ctx, func() []tables.Key { return nil })
+}
+
+// Refuse answers a request to [Serve]'s handler with a refusal, whatever was
+// written before.
+func (c *Call) Refuse(err error) { c.fail = asError(err) }
+
 // mediaBody documents a body that is no JSON of a form of ours.
-func mediaBody(e *Endpoint) *huma.RequestBody {
+func mediaBody(a huma.API, e *Endpoint) *huma.RequestBody {
 	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Empty}
 	for _, m := range e.Media {
-		b.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
+		schema := mediaSchema(m)
+		if e.Form != nil {
+			schema = a.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(e.Form), true, "")
+		}
+		b.Content[m] = &huma.MediaType{Schema: schema}
 	}
 	return b
 }

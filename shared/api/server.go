@@ -78,6 +78,9 @@ func NewServer(a *app.App, groups ...Group) *Server {
 		if g.Start != nil {
 			s.start = append(s.start, g.Start)
 		}
+		if g.Warm != nil {
+			g.Warm()
+		}
 		if g.Elsewhere != nil {
 			for path, methods := range g.Elsewhere() {
 				for m := range methods {
@@ -96,9 +99,15 @@ func NewServer(a *app.App, groups ...Group) *Server {
 	return s
 }
 
-// ServeHTTP answers one request: it is the only place where answers are
-// written, errors become the envelope, and the request's line is logged.
+// ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rec, _ := s.answer(r, "")
+	rec.send(w)
+}
+
+// answer is the only place where answers are made, errors become the envelope,
+// and the request's line is logged. tool is the one that was called, if so.
+func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
 	start := s.app.Now()
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {
@@ -107,11 +116,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if raw.RequestID == "" {
 		raw.RequestID = s.app.Random(8)
 	}
-	ctx, usage := tables.WithUsage(r.Context())
+	ctx, usage := tables.WithUsage(WithRaw(r.Context(), raw))
 	rec := &recorder{header: http.Header{}}
 	own := *s.app
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}}
+	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {
@@ -131,12 +140,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	c.charge(ctx)
 	if c.fail != nil {
-		s.writeError(rec, c.fail, c.e.Refuse)
+		s.writeError(rec, r, c.fail, c.e.Refuse)
 	}
 	s.finish(rec, r, c)
-	w.Header().Set("x-request-id", raw.RequestID)
-	rec.send(w)
+	rec.header.Set("X-Request-Id", raw.RequestID)
 	s.log(r, c, raw, rec, usage, s.app.Now().Sub(start))
+	return rec, c
 }
 
 // serve does what comes before the endpoint's own work, and then that.
@@ -150,6 +159,9 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		return err
 	}
 	c.e = e
+	if err := s.fromFewPages(e, r); err != nil {
+		return err
+	}
 	if err := s.queryOnce(e, raw); err != nil {
 		return err
 	}
@@ -182,8 +194,9 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		}
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if key := r.Header.Get("Idempotency-Key"); key != "" && e.Writes() && c.cred.kind != credNone {
-		if !visibleASCII(key, 64) {
+	if keys := r.Header.Values("Idempotency-Key"); keys != nil && e.Writes() && c.cred.kind != credNone {
+		key := keys[0]
+		if !visibleASCII(key, idempotencyKeyMost) {
 			return BadField("Idempotency-Key", "is not 1-64 visible ASCII characters")
 		}
 		c.idemKey = key
@@ -193,6 +206,9 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	s.mux.ServeHTTP(rec, r)
 	return nil
 }
+
+// idempotencyKeyMost is how many characters an Idempotency-Key has.
+const idempotencyKeyMost = 64
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 

@@ -37,6 +37,10 @@ type App struct {
 	Mail   mail.Sender
 
 	Payments payments.Processor
+
+	// Fetch gets a JSON document of somebody else's from an https URL, from the
+	// public internet only: nobody may have the service call what only it can reach.
+	Fetch func(ctx context.Context, url string) ([]byte, error)
 }
 
 // Settings are what a deployment chooses.
@@ -44,11 +48,20 @@ type Settings struct {
 	BaseURL  string // issuer of everything, without a trailing slash
 	Version  string
 	PowBits  int  // leading zero bits a registration must find
+	PageBits int  // the same, for a browser on the page where a client is connected
 	ByAddr   bool // whether limits per network address are on
 	Limits   Limits
 	MaxReads int64 // read units of cost per minute and agent or address
 
+	// RefreshAgain is how long the refresh token before the newest is answered as
+	// the newest was: an answer may get lost, or two refreshes meet.
+	RefreshAgain time.Duration
+
 	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
+
+	// WebOrigins are those whose pages may call POST /mcp, beside this service's
+	// own and loopback: https://inspector.example, or * for all.
+	WebOrigins []string
 
 	// ViewSample is of how many views of a channel's newest page, and of how many
 	// showings of a promo that nobody pays for, one is counted, as that many; 0: none.
@@ -76,18 +89,19 @@ type Limits struct {
 	PushFollowers      int64 // most followers of an author whose posts are pushed to their inboxes
 	PushesDay          int64 // posts of an author that are pushed, by UTC day
 	ReportsDay         int64 // reports of an agent, by UTC day
+	ConsentsHour       int64 // answers to the page where a client is connected, per address
 }
 
 // DefaultSettings are the product's defaults.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16,
+		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: 30 * time.Second,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
 			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsPerMinute: 5,
 			MessagesPerMinute: 20,
-			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10,
+			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20,
 		},
 	}
 }

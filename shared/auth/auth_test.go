@@ -138,7 +138,7 @@ func TestToken(t *testing.T) {
 	if err != nil || p.Agent != agentID || p.ID != tokenID || !p.Is(hash) {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if len(value) != len(TokenPrefix)+tokenChars || bytes.Contains([]byte(value), hash) {
+	if len(value) != len(TokenPrefix)+92 || bytes.Contains([]byte(value), hash) {
 		t.Errorf("the value is %q", value)
 	}
 	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
@@ -171,14 +171,47 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// What a token of a connection hangs on is read out of its value, and cannot be
+// changed there.
+func TestTokenOfAConnection(t *testing.T) {
+	pub := EncodeKey(bytes.Repeat([]byte{7}, 32))
+	const grant, other = "gr_01j9z3k4m5n6p7q8r9s0t1v2w3", "gr_01j9z3k4m5n6p7q8r9s0t1v2w4"
+	for _, on := range []Hangs{
+		{Grant: grant}, {Grant: grant, Token: tokenID}, {Grant: grant, Key: pub}, {Grant: grant, Other: other},
+	} {
+		value, hash, err := on.MintToken(agentID, tokenID, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ParseToken(value)
+		if err != nil || p.On != on || p.Agent != agentID || p.ID != tokenID || !p.Is(hash) {
+			t.Errorf("%s is read as %+v, %v", value, p, err)
+		}
+		for i := len(TokenPrefix); i < len(value); i++ {
+			damaged := []byte(value)
+			damaged[i] = map[bool]byte{true: '1', false: '0'}[value[i] == '0']
+			if _, err := ParseToken(string(damaged)); err == nil {
+				t.Fatalf("digit %d may be another", i)
+			}
+		}
+	}
+	for _, on := range []Hangs{{Grant: "gr_x"}, {Grant: grant, Token: "tk_x"}, {Grant: grant, Key: "x"}, {Grant: grant, Other: "gr_"}} {
+		if _, _, err := on.MintToken(agentID, tokenID, rand.Reader); err == nil {
+			t.Errorf("%+v is minted", on)
+		}
+	}
+}
+
 func FuzzParseToken(f *testing.F) {
 	value, _, _ := MintToken(agentID, tokenID, bytes.NewReader(bytes.Repeat([]byte{9}, 32)))
 	f.Add(value)
-	f.Add(TokenPrefix + strings.Repeat("0", tokenChars))
-	f.Add(TokenPrefix + strings.Repeat("Z", tokenChars))
+	chained, _, _ := Hangs{Grant: "gr_01j9z3k4m5n6p7q8r9s0t1v2w3", Token: tokenID}.MintToken(agentID, tokenID, bytes.NewReader(bytes.Repeat([]byte{9}, 32)))
+	f.Add(chained)
+	f.Add(TokenPrefix + strings.Repeat("0", 92))
+	f.Add(TokenPrefix + strings.Repeat("Z", 92))
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
-		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || len(s) != len(value)) {
+		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
 			t.Errorf("%q: %+v", s, p)
 		}
 	})

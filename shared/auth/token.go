@@ -1,13 +1,16 @@
 package auth
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
+	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -19,13 +22,60 @@ const TokenPrefix = "ast_"
 // Scopes of bearer tokens, in the order of the spec.
 var Scopes = []string{"read", "post", "memory", "jury", "promo", "dm"}
 
+// DefaultScopes are those of a token for which none are chosen.
+var DefaultScopes = []string{"read", "post", "jury"}
+
+// InOrder are scopes in the order of the spec, each once; what is none is left out.
+func InOrder(scopes []string) []string {
+	out := make([]string, 0, len(scopes))
+	for _, s := range Scopes {
+		if slices.Contains(scopes, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // A token is the prefix and 68 bytes in base62: the agent's and the token's id
 // (a ULID each), 32 random bytes, and their CRC-32. So the service finds it
-// with one read, and a secret scanner can tell one without asking anybody.
+// with one read, and a secret scanner can tell one without asking anybody. A
+// token of a connection has more bytes before the random ones, which name what
+// it hangs on ([Hangs]): so that is found with the same read.
 const (
-	tokenBytes = 16 + 16 + 32 + 4
-	tokenChars = 92 // base62 digits of 68 bytes
+	idBytes     = 16
+	secretBytes = 32
+	sumBytes    = 4
+	plainBytes  = 2*idBytes + secretBytes + sumBytes
 )
+
+// Hangs is what a token of a connection is worth nothing without: its grant, and
+// what minted the link code with which the connection was made, if one was.
+type Hangs struct {
+	Grant string // id
+	// At most one of the three.
+	Token, Key, Other string // id of a token; public key; id of another grant
+}
+
+// Kinds of what minted a link code.
+const (
+	onNothing = iota
+	onToken
+	onKey
+	onGrant
+)
+
+// digitsOf are how many base62 digits so many bytes take.
+func digitsOf(n int) int { return int(math.Ceil(float64(8*n) / math.Log2(62))) }
+
+// bytesOf are how many bytes a token of so many digits has.
+var bytesOf = func() map[int]int {
+	m := map[int]int{digitsOf(plainBytes): plainBytes}
+	for _, minter := range []int{0, idBytes, ed25519.PublicKeySize} {
+		n := plainBytes + idBytes + 1 + minter
+		m[digitsOf(n)] = n
+	}
+	return m
+}()
 
 // ErrToken is a token that is none of this service's, or misspelt.
 var ErrToken = errors.New("is not a token of this service, or was damaged in copying")
@@ -33,33 +83,61 @@ var ErrToken = errors.New("is not a token of this service, or was damaged in cop
 // MintToken makes a token's value and the hash that is kept of it. agent and
 // token are ids with their prefixes.
 func MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
-	b := make([]byte, 0, tokenBytes)
-	for _, id := range []string{agent, token} {
-		u, err := ulid.ParseStrict(strings.ToUpper(id[strings.IndexByte(id, '_')+1:]))
-		if err != nil {
-			return "", nil, err
-		}
+	return Hangs{}.MintToken(agent, token, rand)
+}
+
+// MintToken makes a token that hangs on what is named.
+func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
+	var b []byte
+	add := func(id string) {
+		u, parseErr := ulid.ParseStrict(strings.ToUpper(id[strings.IndexByte(id, '_')+1:]))
+		err = errors.Join(err, parseErr)
 		b = append(b, u[:]...)
 	}
-	b = b[:64]
-	if _, err := io.ReadFull(rand, b[32:]); err != nil {
+	add(agent)
+	add(token)
+	if on.Grant != "" {
+		add(on.Grant)
+		switch {
+		case on.Token != "":
+			b = append(b, onToken)
+			add(on.Token)
+		case on.Other != "":
+			b = append(b, onGrant)
+			add(on.Other)
+		case on.Key != "":
+			key, keyErr := ParseKey(on.Key)
+			err = errors.Join(err, keyErr)
+			b = append(append(b, onKey), key...)
+		default:
+			b = append(b, onNothing)
+		}
+	}
+	if err != nil {
 		return "", nil, err
 	}
+	secret := make([]byte, secretBytes)
+	if _, err := io.ReadFull(rand, secret); err != nil {
+		return "", nil, err
+	}
+	b = append(b, secret...)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	digits := new(big.Int).SetBytes(b).Text(62)
-	return TokenPrefix + strings.Repeat("0", tokenChars-len(digits)) + digits, hashToken(b), nil
+	return TokenPrefix + strings.Repeat("0", digitsOf(len(b))-len(digits)) + digits, hashToken(b), nil
 }
 
 // ParsedToken is a token that is well formed; whether it is alive, the table knows.
 type ParsedToken struct {
 	Agent, ID string
+	On        Hangs
 	hash      []byte
 }
 
 // ParseToken reads a token's value.
 func ParseToken(value string) (ParsedToken, error) {
 	digits, ok := strings.CutPrefix(value, TokenPrefix)
-	if !ok || len(digits) != tokenChars {
+	size := bytesOf[len(digits)]
+	if !ok || size == 0 {
 		return ParsedToken{}, ErrToken
 	}
 	for _, c := range []byte(digits) {
@@ -68,21 +146,45 @@ func ParseToken(value string) (ParsedToken, error) {
 		}
 	}
 	n, ok := new(big.Int).SetString(digits, 62)
-	if !ok || n.BitLen() > 8*tokenBytes {
+	if !ok || n.BitLen() > 8*size {
 		return ParsedToken{}, ErrToken
 	}
-	b := n.FillBytes(make([]byte, tokenBytes))
-	if crc32.ChecksumIEEE(b[:64]) != binary.BigEndian.Uint32(b[64:]) {
+	b := n.FillBytes(make([]byte, size))
+	if crc32.ChecksumIEEE(b[:size-sumBytes]) != binary.BigEndian.Uint32(b[size-sumBytes:]) {
 		return ParsedToken{}, ErrToken
 	}
-	var agent, token ulid.ULID
-	copy(agent[:], b[:16])
-	copy(token[:], b[16:32])
-	return ParsedToken{
-		Agent: "ag_" + strings.ToLower(agent.String()),
-		ID:    "tk_" + strings.ToLower(token.String()),
-		hash:  hashToken(b),
-	}, nil
+	on, ok := hangs(b[2*idBytes : size-sumBytes-secretBytes])
+	if !ok {
+		return ParsedToken{}, ErrToken
+	}
+	return ParsedToken{Agent: idIn("ag_", b), ID: idIn("tk_", b[idBytes:]), On: on, hash: hashToken(b)}, nil
+}
+
+// hangs reads what a token says that it hangs on.
+func hangs(b []byte) (on Hangs, ok bool) {
+	if len(b) == 0 {
+		return on, true
+	}
+	on.Grant = idIn("gr_", b)
+	switch kind, minter := b[idBytes], b[idBytes+1:]; {
+	case kind == onNothing && len(minter) == 0:
+	case kind == onToken && len(minter) == idBytes:
+		on.Token = idIn("tk_", minter)
+	case kind == onGrant && len(minter) == idBytes:
+		on.Other = idIn("gr_", minter)
+	case kind == onKey && len(minter) == ed25519.PublicKeySize:
+		on.Key = EncodeKey(minter)
+	default:
+		return on, false
+	}
+	return on, true
+}
+
+// idIn is the id that begins b.
+func idIn(prefix string, b []byte) string {
+	var u ulid.ULID
+	copy(u[:], b)
+	return prefix + strings.ToLower(u.String())
 }
 
 // Is reports whether the token is the one of which hash was kept.

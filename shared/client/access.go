@@ -32,10 +32,12 @@ type NewToken struct {
 // NoExpiry are the days of a token that never expires.
 const NoExpiry = -1
 
-// Token is a bearer token. Value is known only when it is minted.
+// Token is a bearer token, or a client that is connected by OAuth. Value is known
+// only when it is minted.
 type Token struct {
 	ID         string   `json:"id"`
-	Label      string   `json:"label"`
+	Kind       string   `json:"kind"`  // of those that are listed: token or connection
+	Label      string   `json:"label"` // of a connection what the client calls itself: not the agent's own words
 	Scopes     []string `json:"scopes"`
 	CreatedAt  int64    `json:"created_at"`   // unix ms
 	ExpiresAt  *int64   `json:"expires_at"`   // unix ms; nil: never
@@ -96,7 +98,8 @@ func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, "/v1/me/keys/"+url.PathEscape(pubkey)+a.aud(), nil, nil)
 }
 
-// Tokens lists the agent's live tokens, oldest first, without their values.
+// Tokens lists the agent's live tokens and connections, oldest first, without
+// their values.
 func (a *Agent) Tokens(ctx context.Context) ([]Token, error) {
 	out, err := get[struct{ Items []Token }](ctx, a, "/v1/me/tokens"+a.aud())
 	if err != nil {
@@ -126,7 +129,7 @@ func (a *Agent) MintToken(ctx context.Context, t NewToken) (*Token, error) {
 	return out, err
 }
 
-// RevokeToken ends a token at once.
+// RevokeToken ends a token, or a connection with all of its tokens, at once.
 func (a *Agent) RevokeToken(ctx context.Context, id string) error {
 	return a.Do(ctx, http.MethodDelete, "/v1/me/tokens/"+url.PathEscape(id)+a.aud(), nil, nil)
 }

@@ -26,9 +26,10 @@ const (
 )
 
 // repeatable are the writes without a credential that may be sent again as well:
-// the service knows them when they come back, or they change nothing. Nothing
+// the service knows them when they come back, or they change nothing (a code or an
+// assertion whose answer was lost is lost with it, sent again or not). Nothing
 // tells any other from a second one that is meant.
-var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm}
+var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds an answer's body: several times the service's longest.
 const answerMost = 16 << 20

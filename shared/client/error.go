@@ -78,6 +78,9 @@ func readError(a *answer, now time.Time) *Error {
 		Fields: v.Fields, Existing: v.Existing, Scope: v.Scope, AgentID: v.AgentID, Balance: v.Balance, Price: v.Price,
 		RequestID: a.header.Get("x-request-id"),
 	}
+	if e.inOAuth(a.body) {
+		return e
+	}
 	if err != nil || e.Code == "" { // a gateway's or a proxy's
 		e.Code = ""
 		e.Message = fmt.Sprintf("%s, without the service's envelope", http.StatusText(a.status))
@@ -86,6 +89,20 @@ func readError(a *answer, now time.Time) *Error {
 		e.RetryAt = now.Add(wait)
 	}
 	return e
+}
+
+// inOAuth reads a refusal in the form of RFC 6749 5.2, if it is one.
+func (e *Error) inOAuth(body []byte) bool {
+	var plain struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+		URI         string `json:"error_uri"`
+	}
+	if json.Unmarshal(body, &plain) != nil || plain.Error == "" {
+		return false
+	}
+	e.Code, e.Message, e.Docs = plain.Error, plain.Description, plain.URI
+	return true
 }
 
 func unixMS(ms int64) time.Time {

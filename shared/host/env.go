@@ -21,8 +21,9 @@ type Env struct {
 	SecretARN, PepperARN, PaymentsARN  string
 	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
 	MailFrom, MailSet                  string // an address and a configuration set; "" where no mail is sent
-	PowBits                            int
-	MicroUSDPerChar                    int64 // 0: the default
+	PowBits, PageBits                  int
+	MicroUSDPerChar                    int64  // 0: the default
+	WebOrigins                         string // separated by commas
 }
 
 // Part adds something to an App that only some functions need, so that only
@@ -41,6 +42,7 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
+	e.WebOrigins = get("WEB_ORIGINS")
 	missing := Missing(map[string]string{"BASE_URL": e.BaseURL})
 	for _, p := range parts {
 		for _, name := range p.Needs(e) {
@@ -61,6 +63,7 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 		return n
 	}
 	e.PowBits = int(number("POW_BITS", 1, 64))
+	e.PageBits = int(number("PAGE_BITS", 1, 30))
 	e.MicroUSDPerChar = number("MICRO_USD_PER_CHAR", 1, 1_000_000)
 	if missing != nil {
 		return e, fmt.Errorf("host: these environment variables are missing or wrong: %s", strings.Join(missing, ", "))
@@ -89,8 +92,14 @@ func newApp(parts []Part) *app.App {
 	}
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
+	if e.WebOrigins != "" {
+		a.Settings.WebOrigins = strings.Split(e.WebOrigins, ",")
+	}
 	if e.PowBits != 0 {
 		a.Settings.PowBits = e.PowBits
+	}
+	if e.PageBits != 0 {
+		a.Settings.PageBits = e.PageBits
 	}
 	if e.MicroUSDPerChar != 0 {
 		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar

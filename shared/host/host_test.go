@@ -355,20 +355,22 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	}
 	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION"), needs("PEPPER_ARN", "PAYMENTS_ARN", "STAGE", "MAIL_CONFIGURATION_SET", "AWS_REGION")}
 	all := map[string]string{
-		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20",
+		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
-		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session",
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example",
 	}
 	e, err := readEnv(func(n string) string { return all[n] }, parts)
 	want := Env{
 		"t", "https://social.example", "prod", "eu-central-1", "arn", "pepper-arn", "payments-arn", "id", "key", "session",
-		"no-reply@social.example", "set", 20, 25,
+		"no-reply@social.example", "set", 20, 12, 25, "https://a.example,https://b.example",
 	}
 	if err != nil || e != want {
 		t.Errorf("%+v %v", e, err)
 	}
-	_, err = readEnv(func(n string) string { return map[string]string{"POW_BITS": "many", "MICRO_USD_PER_CHAR": "0"}[n] }, parts)
-	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "MICRO_USD_PER_CHAR"} {
+	_, err = readEnv(func(n string) string {
+		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0"}[n]
+	}, parts)
+	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
 		}

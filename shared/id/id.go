@@ -27,10 +27,11 @@ const (
 	Token    Kind = "tk"
 	LinkCode Kind = "lc"
 	Event    Kind = "ev"
+	Grant    Kind = "gr"
 )
 
 // Kinds are all there are.
-var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event}
+var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event, Grant}
 
 // New makes an identifier of the millisecond t and 10 bytes of rand. Those of
 // one millisecond are in no order. It panics if rand fails, which crypto/rand

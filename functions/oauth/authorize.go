@@ -1,0 +1,190 @@
+package oauth
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	flow "agentsocial/shared/oauth"
+)
+
+func (g oauth) consentEndpoints() []api.Endpoint {
+	return []api.Endpoint{
+		api.On(api.Endpoint{
+			Route: "GET /oauth/authorize", Topic: topic, LooseQuery: true, Redirects: true, Answers: []string{"text/html"},
+			Cost: 10, Rate: 50, // it may fetch a document
+			Doc:    "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt.",
+			Errors: []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
+			Refuse: g.refusePage,
+		}, g.authorize),
+		api.On(api.Endpoint{
+			Route: "POST /oauth/authorize", Topic: topic, Body: 16 << 10, Answers: []string{"text/html"},
+			Media: []string{"application/x-www-form-urlencoded"},
+			Cost:  5, Rate: 20, // one in search of an agent holds a process for two seconds
+			Doc:    "Consent, or refuse. The page sends it, with a proof of work; the answer is a page that leads back to the client, with a code that lives for a minute.",
+			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
+			Refuse: g.refusePage,
+		}, g.consent),
+	}
+}
+
+const (
+	stateMost    = 2048 // characters: it comes back in a URL
+	consentLives = 30 * time.Minute
+	sealedAsked  = "oauth consent"
+)
+
+type authorizeIn struct {
+	ResponseType string `query:"response_type" doc:"code"`
+	ClientID     string `query:"client_id" doc:"An id from registration, or the https URL of the client's metadata document."`
+	RedirectURI  string `query:"redirect_uri" doc:"One that the client registered, to the letter; of a loopback one the port may differ."`
+	State        string `query:"state" doc:"Comes back unchanged; at most 2048 characters."`
+	Challenge    string `query:"code_challenge" doc:"base64url SHA-256 of the code verifier."`
+	Method       string `query:"code_challenge_method" doc:"S256"`
+	Scope        string `query:"scope" doc:"What to ask for, separated by spaces; read, post and jury if it is left out. The person may tick others."`
+	Resource     string `query:"resource" doc:"The base URL of this service, or that of its MCP endpoint."`
+
+	query url.Values
+}
+
+// Resolve keeps the query as it was sent: what stands in it twice is for [ask].
+func (in *authorizeIn) Resolve(hc huma.Context) []error {
+	u := hc.URL()
+	in.query = u.Query()
+	return nil
+}
+
+// asked is what a client asks for, checked: it travels sealed in the page.
+type asked struct {
+	Nonce     string   `json:"n"`
+	Exp       int64    `json:"e"` // unix ms
+	Bits      int      `json:"b"` // leading zero bits that an answer must find
+	Client    string   `json:"c"`
+	Name      string   `json:"m,omitempty"`
+	Host      string   `json:"h,omitempty"` // that the client proved to be of
+	Redirect  string   `json:"u"`
+	State     string   `json:"t,omitempty"`
+	Challenge string   `json:"p"`
+	Scopes    []string `json:"s"`
+	Resource  string   `json:"r,omitempty"`
+}
+
+func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error) {
+	q := in.query
+	for _, name := range []string{"client_id", "redirect_uri"} {
+		if len(q[name]) > 1 {
+			return nil, api.Fail(api.InvalidRequest, "%s is in the request %d times.", name, len(q[name]))
+		}
+	}
+	c, err := g.clientOf(ctx, q.Get("client_id"))
+	if err != nil {
+		return nil, err
+	}
+	a := &asked{Client: c.id, Name: c.name, Host: c.host, Redirect: q.Get("redirect_uri"), State: q.Get("state")}
+	switch {
+	case a.Redirect == "":
+		return nil, api.Fail(api.BadRedirect, "The request does not say where to go back to: redirect_uri is missing.")
+	case !c.allows(a.Redirect):
+		return nil, api.Fail(api.BadRedirect, "%q is none of the client's redirect URIs.", clip(a.Redirect))
+	}
+	if problem := g.ask(a, q); problem != nil {
+		return problem.page(g.Settings.BaseURL, a), nil
+	}
+	return g.page(ctx, a, view{granted: withMemory(a.Scopes)})
+}
+
+// withMemory: it is ticked though nobody asked: an agent without it forgets all
+// between two conversations.
+func withMemory(scopes []string) []string {
+	return auth.InOrder(append(slices.Clone(scopes), "memory"))
+}
+
+// problem is what is wrong with a request of a client that is known: it is told
+// so at its redirect URI (RFC 6749 4.1.2.1).
+type problem struct{ code, text string }
+
+func (p *problem) page(base string, a *asked) *api.Page {
+	return &api.Page{Status: http.StatusFound, Location: p.location(base, a)}
+}
+
+func (p *problem) location(base string, a *asked) string {
+	return back(base, a, url.Values{"error": {p.code}, "error_description": {described(p.text)}})
+}
+
+// back is the client's redirect URI with an answer: every one says whose it is
+// (RFC 9207), and has the state that came.
+func back(base string, a *asked, answer url.Values) string {
+	answer.Set("iss", base)
+	if a.State != "" {
+		answer.Set("state", a.State)
+	}
+	return flow.Away(a.Redirect, answer)
+}
+
+// ask takes over what else is asked for, or says what is wrong with it.
+func (g oauth) ask(a *asked, q url.Values) *problem {
+	if len(a.State) > stateMost {
+		a.State = ""
+		return &problem{"invalid_request", "state has more than 2048 characters."}
+	}
+	for _, name := range []string{"response_type", "state", "code_challenge", "code_challenge_method", "scope", "response_mode"} {
+		if len(q[name]) > 1 {
+			return &problem{"invalid_request", name + " is in the request more than once."}
+		}
+	}
+	switch mode := q.Get("response_mode"); {
+	case q.Get("response_type") == "":
+		return &problem{"invalid_request", "response_type is missing."}
+	case q.Get("response_type") != "code":
+		return &problem{"unsupported_response_type", "response_type is not code, the only one there is."}
+	case mode != "" && mode != "query":
+		return &problem{"invalid_request", "response_mode is not query, the only one there is."}
+	case q.Has("request") || q.Has("request_uri"):
+		return &problem{"request_not_supported", "Parameters are taken from the query only."}
+	case q.Get("code_challenge") == "":
+		return &problem{"invalid_request", "code_challenge is missing: PKCE is required."}
+	case q.Get("code_challenge_method") != "S256":
+		return &problem{"invalid_request", "code_challenge_method is not S256, the only one there is."}
+	}
+	a.Challenge = q.Get("code_challenge")
+	if sum, err := base64.RawURLEncoding.Strict().DecodeString(a.Challenge); err != nil || len(sum) != 32 {
+		return &problem{"invalid_request", "code_challenge is not the base64url form of a SHA-256, without padding."}
+	}
+	for _, resource := range q["resource"] {
+		if resources := g.resources(); !slices.Contains(resources[:], strings.TrimSuffix(resource, "/")) || a.Resource != "" && a.Resource != resource {
+			return &problem{"invalid_target", "resource is neither " + resources[0] + " nor " + resources[1] + ", or both."}
+		}
+		a.Resource = resource
+	}
+	a.Scopes = scopesOf(q.Get("scope"))
+	return nil
+}
+
+// scopesOf are those of a wish that there are: clients ask for others' scopes
+// too (openid, offline_access), and are told what they were granted.
+func scopesOf(wish string) []string {
+	scopes := auth.InOrder(strings.Fields(wish))
+	if len(scopes) == 0 {
+		return slices.Clone(auth.DefaultScopes)
+	}
+	return scopes
+}
+
+// seal is the hidden field of a page, which none but this service reads or makes.
+func (g oauth) seal(ctx context.Context, a *asked) (string, error) {
+	box, err := g.Box(ctx)
+	if err != nil {
+		return "", err
+	}
+	a.Nonce, a.Bits = g.Random(16), g.Settings.PageBits
+	a.Exp = api.From(ctx).Time.Add(consentLives).UnixMilli()
+	return box.Seal(sealedAsked, a)
+}

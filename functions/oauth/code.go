@@ -1,0 +1,228 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/id"
+	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+)
+
+// redeem gives the first tokens of a connection for an authorization code. Nobody
+// but who asked for the code can do so, and so only by them is it spent; a second
+// time, however late, it ends the connection that it made: it is known to two.
+func (g oauth) redeem(ctx context.Context, a params) (*tokenOut, error) {
+	if err := a.need("code", "code_verifier", "redirect_uri", "client_id"); err != nil {
+		return nil, err
+	}
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, err := flow.OpenCode(box, a["code"])
+	if err != nil {
+		return nil, api.Fail(api.InvalidGrant, "code is none that this service made.")
+	}
+	if err := g.mayRedeem(box, a, code); err != nil {
+		return nil, err
+	}
+	c := api.From(ctx)
+	if !code.Alive(c.Time) {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
+		if err != nil {
+			return nil, err
+		}
+		if items[0] != nil {
+			return nil, g.replayed(ctx, items[0])
+		}
+		return nil, api.Fail(api.InvalidGrant, "The code expired: it lives %d s.", int(flow.CodeLives.Seconds()))
+	}
+	if code.Bound == nil {
+		return g.found(ctx, box, code)
+	}
+	return g.join(ctx, box, code)
+}
+
+// mayRedeem holds that the request is of the client that the code was made for.
+func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
+	switch {
+	case a["client_id"] != code.Client:
+		if _, err := flow.OpenClient(box, a["client_id"]); err != nil && strings.HasPrefix(a["client_id"], flow.ClientPrefix) {
+			return api.Fail(api.InvalidClient, "client_id is none that this service gave out.")
+		}
+		return api.Fail(api.InvalidGrant, "The code was made for another client.")
+	case a["redirect_uri"] != code.Redirect:
+		return api.Fail(api.InvalidGrant, "redirect_uri is not the one with which the code was asked for.")
+	case !code.Proves(a["code_verifier"]):
+		return api.Fail(api.InvalidGrant, "code_verifier is not what the code's code_challenge was made of.")
+	}
+	return g.target(a, code.Resource)
+}
+
+// replayed ends what a code gave that is shown again.
+func (g oauth) replayed(ctx context.Context, item tables.Item) error {
+	var spent tables.SpentCode
+	if err := tables.Unmarshal(item, &spent); err != nil {
+		return err
+	}
+	if err := g.end(ctx, spent.Agent, spent.Grant); err != nil {
+		return err
+	}
+	api.From(ctx).Log.Warn("authorization code shown twice: connection ended", "agent", spent.Agent, "grant", spent.Grant)
+	return api.Fail(api.InvalidGrant, "The code was used before; what it gave is revoked.")
+}
+
+// grantOf is the grant that a code makes.
+func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
+	scopes := tables.NewSet(code.Scopes...)
+	return &tables.Grant{
+		ID: id.Grant.New(now, g.Rand), Client: clientHash(code.Client), Name: code.Name, Scopes: scopes, Newest: scopes,
+		Resource: code.Resource, Epoch: 1, Generation: 1, RotatedAt: now.UnixMilli(), CreatedAt: now.UnixMilli(),
+		ExpiresAt: now.Add(tables.GrantIdle).UnixMilli(),
+	}
+}
+
+// made are the writes that make a grant with its first generation: first those
+// whose conditions are the code's, then the list's.
+func made(code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
+	return []tables.Write{
+		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}),
+		live.Add(grant.ID, grant.ExpiresAt),
+		tables.Put(grant.Item(agent), tables.NoItem()),
+		tables.Put(first.token.Access(agent), tables.NoItem()),
+	}
+}
+
+// found makes a new agent, which has this connection and nothing else yet.
+func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*tokenOut, error) {
+	c := api.From(ctx)
+	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
+	grant := g.grantOf(code, c.Time)
+	grant.Founded = true
+	first, err := generationOf(box, p.ID, grant, []byte(g.Random(32)))
+	if err != nil {
+		return nil, err
+	}
+	live := tables.LiveGrants(p.ID, nil, p.Epoch, c.Time.UnixMilli())
+	err = g.Transact(ctx, append(made(code, p.ID, grant, live, first), tables.Put(p.Item(), tables.NoItem()))...)
+	var cancelled *tables.Cancelled
+	switch {
+	case errors.As(err, &cancelled) && cancelled.Reasons[0].Failed:
+		return nil, g.replayed(ctx, cancelled.Reasons[0].Old)
+	case err != nil:
+		return nil, err
+	}
+	return given(c.Time, first.access, first.token, first.refresh, follows(c, p.State)), nil
+}
+
+// join makes a connection for an agent that there is, and uses up what was
+// shown for it.
+func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *tokenOut, err error) {
+	err = g.UnlessOvertaken(ctx, func() error {
+		out, err = g.tryJoin(ctx, box, code)
+		return err
+	})
+	if errors.Is(err, flow.ErrGone) {
+		return nil, api.Fail(api.InvalidGrant, "What was entered on the consent page is not good any more: it was used up, has expired or was revoked meanwhile.")
+	}
+	return out, err
+}
+
+// tryJoin ends with a *tables.Cancelled if it was overtaken.
+func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*tokenOut, error) {
+	c, agent := api.From(ctx), code.Bound.Agent
+	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
+	read, err := g.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, err
+	}
+	items := map[tables.Key]tables.Item{}
+	for i, k := range keys {
+		items[k] = read[i]
+	}
+	link, spend, err := code.Bound.Spend(func(k tables.Key) tables.Item { return items[k] }, c.Time, g.Rand)
+	if err != nil {
+		return nil, g.unlessSpent(ctx, code, err)
+	}
+	grant := g.grantOf(code, c.Time)
+	grant.Epoch = code.Bound.Epoch
+	if link != nil {
+		if err := g.hang(ctx, grant, link); err != nil {
+			return nil, err
+		}
+	}
+	live := tables.LiveGrants(agent, items[tables.GrantsKey(agent)], grant.Epoch, c.Time.UnixMilli())
+	if live.Len() >= tables.GrantsMost {
+		return nil, g.unlessSpent(ctx, code, api.Fail(api.InvalidGrant, "%d connections are the most that an agent may have: revoke one with DELETE /v1/me/tokens/{id}.", tables.GrantsMost))
+	}
+	first, err := generationOf(box, agent, grant, []byte(g.Random(32)))
+	if err != nil {
+		return nil, err
+	}
+	writes := made(code, agent, grant, live, first)
+	err = g.Transact(ctx, append(writes, spend...)...)
+	var cancelled *tables.Cancelled
+	if !errors.As(err, &cancelled) {
+		if err != nil {
+			return nil, err
+		}
+		return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
+	}
+	switch r := cancelled.Reasons; {
+	case r[0].Failed:
+		return nil, g.replayed(ctx, r[0].Old)
+	case r[1].Failed, link != nil && r[len(writes)].Failed: // another connection, or another use of the link code
+		return nil, cancelled
+	}
+	return nil, flow.ErrGone
+}
+
+// unlessSpent is a refusal, unless the code that would have to be refused for
+// it was used: then it ends what it gave.
+func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
+	items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
+	switch {
+	case err != nil:
+		return err
+	case items[0] != nil:
+		return g.replayed(ctx, items[0])
+	}
+	return refusal
+}
+
+// hang makes a grant depend on what minted the link code: it has no scope that
+// the code has not, and ends with the token that minted it.
+func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkCode) error {
+	var scopes []string
+	for _, s := range grant.Scopes {
+		if link.Scopes.Has(s) {
+			scopes = append(scopes, s)
+		}
+	}
+	if scopes == nil {
+		return api.Fail(api.InvalidScope, "The link code has none of the scopes that were granted.")
+	}
+	grant.Scopes, grant.Newest, grant.On = tables.NewSet(scopes...), tables.NewSet(scopes...), link.Minter()
+	if link.Token == "" {
+		return nil
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.TokenKey(link.Agent, link.Token))
+	if err != nil {
+		return err
+	}
+	var minter tables.Token
+	if err := tables.Unmarshal(items[0], &minter); err != nil {
+		return err
+	}
+	if minter.ID == "" {
+		return flow.ErrGone
+	}
+	grant.Until = minter.ExpiresAt
+	grant.ExpiresAt = grant.Idle(time.UnixMilli(grant.CreatedAt))
+	return nil
+}

@@ -1,0 +1,262 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/auth"
+	"agentsocial/shared/mail"
+	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/recovery"
+	"agentsocial/tables"
+)
+
+type consentIn struct {
+	Site    string `header:"Sec-Fetch-Site" doc:"A browser's word for where the form came from: same-origin, if it is sent."`
+	Origin  string `header:"Origin" doc:"The same, of older browsers."`
+	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
+}
+
+// answer is what the form of the page says.
+type answer struct {
+	do     string // connect, refuse or mail
+	sealed string
+	pow    string
+	scopes []string
+
+	link                string
+	handle, email, code string
+}
+
+// handle has the form of one.
+var handle = regexp.MustCompile(`^[a-z0-9_.-]{2,32}$`)
+
+// What the buttons of the page do.
+const (
+	doConnect = "connect"
+	doRefuse  = "refuse"
+	doMail    = "mail"
+)
+
+// answerOf reads the form. Whatever else is in it, and whatever would decide
+// where the code goes, is left alone: that is sealed.
+func answerOf(body []byte) (*answer, error) {
+	q, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, api.Fail(api.InvalidRequest, "The form cannot be read.")
+	}
+	for name, values := range q {
+		if name != "scope" && len(values) > 1 {
+			return nil, api.Fail(api.InvalidRequest, "The form has a field more than once.")
+		}
+	}
+	return &answer{
+		do: q.Get("do"), sealed: q.Get("asked"), pow: q.Get("pow"), scopes: auth.InOrder(q["scope"]),
+		link: strings.TrimSpace(q.Get("link_code")), handle: recovery.Bare(strings.TrimSpace(q.Get("handle"))),
+		email: strings.TrimSpace(q.Get("email")), code: strings.TrimSpace(q.Get("code")),
+	}, nil
+}
+
+// consent answers the form of the page.
+func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
+	// There is no session that another site could use, and nothing is sealed that
+	// it could not get sealed itself; but nothing of this is its business either.
+	if in.Site != "" && in.Site != "same-origin" || in.Origin != "" && in.Origin != "null" && in.Origin != g.Settings.BaseURL {
+		return nil, api.Fail(api.PageRefused, "The answer came from another site.")
+	}
+	s, err := answerOf(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	a, err := g.open(ctx, s.sealed)
+	if err != nil {
+		return nil, err
+	}
+	switch s.do {
+	case doRefuse:
+		no := &problem{"access_denied", "The person refused."}
+		return g.leave(ctx, a, "Refused", no.location(g.Settings.BaseURL, a))
+	case doConnect, doMail:
+	default:
+		return nil, api.Fail(api.InvalidRequest, "The form does not say whether to connect or to refuse.")
+	}
+	if n := auth.ZeroBits(workOf(s.sealed) + s.pow); n < a.Bits || len(s.pow) > 32 {
+		return nil, api.Fail(api.BadPow, "The proof of work does not belong to this page. Is JavaScript on?")
+	}
+	if err := g.spend(ctx, a); err != nil {
+		return nil, err
+	}
+	v := view{granted: s.scopes, handle: s.handle, email: s.email}
+	if len(s.scopes) == 0 {
+		v.granted, v.problem = withMemory(a.Scopes), "Tick one thing at least that it may do."
+		return g.page(ctx, a, v)
+	}
+	switch {
+	case s.do == doMail, s.handle+s.email != "" && s.code == "" && s.link == "":
+		return g.mailCode(ctx, a, s, v)
+	case s.link != "" && s.handle+s.code != "":
+		v.problem = "A link code and a recovery name an agent each. Send one of the two."
+		return g.page(ctx, a, v)
+	case s.link != "":
+		return g.connectLinked(ctx, a, s, v)
+	case s.code != "" || s.handle != "":
+		return g.connectRecovered(ctx, a, s, v)
+	}
+	return g.connect(ctx, a, s.scopes, nil)
+}
+
+// workOf is what the browser's work is done on: it fits this page's request and
+// no other's.
+func workOf(sealed string) string {
+	sum := sha256.Sum256([]byte(sealed))
+	return hex.EncodeToString(sum[:])
+}
+
+// open reads what was sealed into a page that is open still.
+func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := new(asked)
+	if _, err := box.Open(sealedAsked, sealed, a); err != nil {
+		return nil, api.Fail(api.InvalidRequest, "The form is none of this service's.")
+	}
+	if api.From(ctx).Time.UnixMilli() > a.Exp {
+		return nil, api.Fail(api.InvalidRequest, "The page was open for more than half an hour.")
+	}
+	return a, nil
+}
+
+// spend counts an answer and uses its page up: it was worked for once.
+func (g oauth) spend(ctx context.Context, a *asked) error {
+	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
+	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})}
+	if g.Settings.ByAddr {
+		who, err := c.AddressHash(ctx)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most))
+	}
+	err := g.Transact(ctx, writes...)
+	var failed *tables.Cancelled
+	switch {
+	case !errors.As(err, &failed):
+		return err
+	case failed.Reasons[0].Failed:
+		return api.Fail(api.InvalidRequest, "The page was answered before.")
+	}
+	return c.OverRate(time.Hour, "%d answers an hour from one address are the limit.", most)
+}
+
+// connect makes the code.
+func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound) (*api.Page, error) {
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	code, err := flow.SealCode(box, &flow.Code{
+		ID: g.Random(16), Client: a.Client, Name: a.Name, Redirect: a.Redirect, Challenge: a.Challenge,
+		Scopes: scopes, Resource: a.Resource, Bound: to, At: api.From(ctx).Time.UnixMilli(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g.leave(ctx, a, "Connected", back(g.Settings.BaseURL, a, url.Values{"code": {code}}))
+}
+
+// connectLinked connects the agent that a link code names.
+func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
+	link, err := g.linkOf(ctx, s.link)
+	if err != nil {
+		return nil, err
+	}
+	if link == nil {
+		v.problem = "The link code is not one that can be used: it is misspelt, used up, expired or taken back."
+		return g.page(ctx, a, v)
+	}
+	scopes := slices.DeleteFunc(slices.Clone(s.scopes), func(scope string) bool { return !link.Scopes.Has(scope) })
+	if len(scopes) == 0 {
+		v.problem = "The link code allows none of what is ticked. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
+		return g.page(ctx, a, v)
+	}
+	return g.connect(ctx, a, scopes, &flow.Bound{Agent: link.Agent, Epoch: link.Epoch, Link: link.Hash})
+}
+
+// linkOf is a link code that can be used, as far as is known; nil for any other.
+func (g oauth) linkOf(ctx context.Context, code string) (*tables.LinkCode, error) {
+	hash, ok := auth.LinkCodeHash(code)
+	if !ok {
+		return nil, nil
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.LinkCodeKey(hash))
+	if err != nil {
+		return nil, err
+	}
+	link := new(tables.LinkCode)
+	if err := tables.Unmarshal(items[0], link); err != nil {
+		return nil, err
+	}
+	if link.Uses < 1 || link.ExpiresAt <= api.From(ctx).Time.UnixMilli() {
+		return nil, nil
+	}
+	items, err = g.Table.Get(ctx, tables.Strong, tables.ProfileKey(link.Agent), link.Minter().Item(link.Agent))
+	if err != nil {
+		return nil, err
+	}
+	if items[0].Int("epoch") != link.Epoch || !link.Minter().Stood(items[1], link.Epoch) {
+		return nil, nil
+	}
+	return link, nil
+}
+
+// mailCode mails a recovery code, if the address is the agent's.
+func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
+	to, err := mail.ParseAddress(s.email)
+	if err != nil || !handle.MatchString(s.handle) {
+		v.problem = "To have a code mailed, give the agent's handle and the mail address that is its origin."
+		return g.page(ctx, a, v)
+	}
+	recovery.Evenly(ctx, func(ctx context.Context) bool {
+		way := recovery.Way{App: g.App}
+		if err := way.Mail(ctx, s.handle, to); err != nil {
+			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // the answer must not tell
+		}
+		return false
+	})
+	v.note = "If this address is the agent’s origin, a code is on its way to it. Put it in below, and connect."
+	return g.page(ctx, a, v)
+}
+
+// connectRecovered connects the agent to whose origin a code was mailed.
+func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
+	code, ok := recovery.ReadCode(s.code)
+	if !ok || !handle.MatchString(s.handle) {
+		v.problem = "To reconnect an agent, give its handle and the code of 8 letters and digits from the newest mail."
+		return g.page(ctx, a, v)
+	}
+	var to *flow.Bound
+	var err error
+	recovery.Evenly(ctx, func(ctx context.Context) bool {
+		way := recovery.Way{App: g.App}
+		to, err = way.Bind(ctx, s.handle, code)
+		return to != nil // the code was right: there is nothing to hide
+	})
+	if err != nil {
+		api.From(ctx).Log.Error("recovery not looked up", "error", err.Error()) // the answer must not tell
+	}
+	if to == nil {
+		v.problem = "The code is not one that can be used: only the newest is, for a day, and after five wrong ones none."
+		return g.page(ctx, a, v)
+	}
+	return g.connect(ctx, a, s.scopes, to)
+}

@@ -1,0 +1,101 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+)
+
+// The tokens of a connection follow from one another: a refresh token holds,
+// sealed, a seed, of which the next access token and the next refresh token are
+// made. So whoever shows the same refresh token twice, because an answer was
+// lost or because two of its processes refreshed at once, can be given the same
+// answer twice, and the table keeps nothing but hashes.
+
+// refreshPrefix begins every refresh token.
+const refreshPrefix = "asr_"
+
+// sealedRefresh is what they are sealed for.
+const sealedRefresh = "oauth refresh"
+
+// refreshToken is what a refresh token says.
+type refreshToken struct {
+	Agent      string `json:"a"`
+	Grant      string `json:"g"`
+	Generation int64  `json:"n"` // of the grant, with which it was given out
+	Seed       []byte `json:"s"`
+}
+
+var errRefresh = errors.New("oauth: not a refresh token of this service")
+
+func openRefresh(box *seal.Box, value string) (*refreshToken, error) {
+	sealed, ok := strings.CutPrefix(value, refreshPrefix)
+	r := new(refreshToken)
+	if !ok {
+		return nil, errRefresh
+	}
+	if _, err := box.Open(sealedRefresh, sealed, r); err != nil {
+		return nil, errRefresh
+	}
+	return r, nil
+}
+
+// generation is what a client gets at once.
+type generation struct {
+	access  string // the token's value
+	token   *tables.Token
+	refresh string
+}
+
+// generationOf makes the tokens of a grant's newest generation: the same, from the
+// same seed, but for how the refresh token is sealed.
+func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*generation, error) {
+	made := time.UnixMilli(g.RotatedAt)
+	t := &tables.Token{
+		ID:    id.Token.Derive(made, fmt.Sprintf("%s#%d", g.ID, g.Generation)),
+		Label: g.Name, Scopes: g.Newest, Epoch: g.Epoch, CreatedAt: g.RotatedAt, ExpiresAt: made.Add(accessLives).UnixMilli(), Grant: g.ID,
+	}
+	if g.Until != 0 {
+		t.ExpiresAt = min(t.ExpiresAt, g.Until)
+	}
+	t.TTL = t.ExpiresAt/1000 + 1
+	on := auth.Hangs{Grant: g.ID, Token: g.On.Token, Key: g.On.Key, Other: g.On.Grant}
+	access, hash, err := on.MintToken(agent, t.ID, bytes.NewReader(after(seed, "access")))
+	if err != nil {
+		return nil, err
+	}
+	t.Hash = hash
+	sealed, err := box.Seal(sealedRefresh, &refreshToken{agent, g.ID, g.Generation, after(seed, "refresh")})
+	if err != nil {
+		return nil, err
+	}
+	return &generation{access, t, refreshPrefix + sealed}, nil
+}
+
+// after is 32 bytes that follow from a seed.
+func after(seed []byte, use string) []byte {
+	h := hmac.New(sha256.New, seed)
+	h.Write([]byte(use))
+	return h.Sum(nil)
+}
+
+// end ends a connection: all of its tokens are worth nothing from then on. That
+// it was ended before is no error.
+func (g oauth) end(ctx context.Context, agent, grant string) error {
+	err := g.Transact(ctx, tables.RevokeGrant(agent, grant)...)
+	var gone *tables.Cancelled
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return err
+}

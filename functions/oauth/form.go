@@ -1,0 +1,91 @@
+package oauth
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"agentsocial/shared/api"
+)
+
+// params are the parameters of a request to the token or the revocation endpoint.
+// One without a value counts as left out (RFC 6749 3.2).
+type params map[string]string
+
+// media are the content types of such a request: a form, as the standards have
+// it, or a JSON object with the same members.
+var media = []string{"application/x-www-form-urlencoded", "application/json"}
+
+// readParams reads a body of either form, which its first character tells. form
+// is the struct that documents what is known: what else stands in a form is
+// ignored (RFC 6749 3.2), what stands in JSON is refused, as everywhere.
+func readParams(body []byte, form any) (params, error) {
+	known := membersOf(form)
+	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' {
+		return readObject(b, known)
+	}
+	values, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, api.Fail(api.InvalidRequest, "The body is no form: a name or a value cannot be decoded, or a ; separates them.")
+	}
+	a := params{}
+	for _, name := range known {
+		switch v := values[name]; {
+		case len(v) > 1:
+			return nil, api.Fail(api.InvalidRequest, "%s is sent %d times.", name, len(v))
+		case len(v) == 1 && v[0] != "":
+			a[name] = v[0]
+		}
+	}
+	return a, nil
+}
+
+// membersOf are the names of a form's members.
+func membersOf(form any) (names []string) {
+	t := reflect.TypeOf(form)
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func readObject(body []byte, known []string) (params, error) {
+	if err := api.CheckJSON(body); err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, api.Fail(api.BadJSON, "The body is not a JSON object.")
+	}
+	a := params{}
+	for name, v := range members {
+		s, ok := v.(string)
+		switch {
+		case !slices.Contains(known, name):
+			return nil, api.BadField("body", "has a member that is not known here; known are %s", strings.Join(known, ", "))
+		case !ok && v != nil:
+			return nil, api.BadField(name, "is no string")
+		case s != "":
+			a[name] = s
+		}
+	}
+	return a, nil
+}
+
+// need says which of the parameters are missing.
+func (a params) need(names ...string) error {
+	var missing []string
+	for _, name := range names {
+		if a[name] == "" {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return api.Fail(api.InvalidRequest, "What is missing: %s.", strings.Join(missing, " and "))
+}

@@ -1,0 +1,116 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/seal"
+	"agentsocial/tables"
+)
+
+// refresh gives the next generation of a connection's tokens. The refresh token
+// before the newest one gets, for a short while, what the newest one got: an
+// answer may have been lost, or two processes refreshed at once, and an agent
+// without a key must not lose itself by that. Any other that comes again is
+// known to two, of whom one is a thief: the connection ends.
+func (g oauth) refresh(ctx context.Context, a params) (*tokenOut, error) {
+	if err := a.need("refresh_token"); err != nil {
+		return nil, err
+	}
+	box, err := g.Box(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRefresh(box, a["refresh_token"])
+	if err != nil {
+		return nil, api.Fail(api.InvalidGrant, "refresh_token is none that this service made.")
+	}
+	c := api.From(ctx)
+	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(r.Agent), tables.GrantKey(r.Agent, r.Grant))
+	if err != nil {
+		return nil, err
+	}
+	var p tables.Profile
+	if err := tables.Unmarshal(items[0], &p); err != nil {
+		return nil, err
+	}
+	if p.ID == "" || p.Forgotten(c.Time) {
+		return nil, ended()
+	}
+	return g.refreshed(ctx, box, a, r, &p, items[1])
+}
+
+// refreshed answers from a grant as it stands.
+func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*tokenOut, error) {
+	c := api.From(ctx)
+	var grant tables.Grant
+	if err := tables.Unmarshal(item, &grant); err != nil {
+		return nil, err
+	}
+	switch {
+	case !grant.Alive(p.Epoch, c.Time.UnixMilli()), r.Generation > grant.Generation:
+		return nil, ended()
+	case a["client_id"] != "" && clientHash(a["client_id"]) != grant.Client:
+		return nil, api.Fail(api.InvalidGrant, "refresh_token was given to another client.")
+	}
+	if err := g.target(a, grant.Resource); err != nil {
+		return nil, err
+	}
+	scopes, err := a.scopes(grant.Scopes)
+	if err != nil {
+		return nil, err
+	}
+	switch lately := c.Time.UnixMilli()-grant.RotatedAt < g.Settings.RefreshAgain.Milliseconds(); {
+	case r.Generation == grant.Generation:
+		return g.rotate(ctx, box, a, r, p, &grant, scopes)
+	case r.Generation == grant.Generation-1 && lately:
+		newest, err := generationOf(box, p.ID, &grant, r.Seed)
+		if err != nil {
+			return nil, err
+		}
+		return given(c.Time, newest.access, newest.token, newest.refresh, follows(c, p.State)), nil
+	}
+	if err := g.end(ctx, p.ID, grant.ID); err != nil {
+		return nil, err
+	}
+	c.Log.Warn("refresh token shown again: connection ended", "agent", p.ID, "grant", grant.ID)
+	return nil, api.Fail(api.InvalidGrant, "refresh_token was used before; the connection is revoked.")
+}
+
+// rotate makes the next generation, or answers for whoever made it meanwhile.
+func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*tokenOut, error) {
+	c := api.From(ctx)
+	writes := grant.Rotate(p.ID, scopes, c.Time)
+	newest, err := generationOf(box, p.ID, grant, r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	all := append([]tables.Write{g.guard(c, p.ID), tables.Put(newest.token.Access(p.ID), tables.NoItem())}, writes...)
+	err = g.Transact(ctx, all...)
+	var cancelled *tables.Cancelled
+	if !errors.As(err, &cancelled) {
+		if err != nil {
+			return nil, err
+		}
+		return given(c.Time, newest.access, newest.token, newest.refresh, follows(c, p.State)), nil
+	}
+	switch reasons := cancelled.Reasons[2:]; {
+	case reasons[0].Failed && reasons[0].Old.Int("generation") == grant.Generation-1, reasons[1].Failed: // another epoch
+		return nil, ended()
+	case reasons[0].Failed:
+		return g.refreshed(ctx, box, a, r, p, reasons[0].Old)
+	case cancelled.Reasons[0].Failed:
+		return nil, g.tooMany(c)
+	case len(reasons) > 2 && reasons[2].Failed: // what it hung on is gone
+		if err := g.end(ctx, p.ID, grant.ID); err != nil {
+			return nil, err
+		}
+		return nil, ended()
+	}
+	return nil, tables.ErrConflict
+}
+
+func ended() error {
+	return api.Fail(api.InvalidGrant, "The connection was ended, or not used for 30 days.")
+}

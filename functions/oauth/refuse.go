@@ -1,0 +1,78 @@
+package oauth
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"agentsocial/shared/api"
+)
+
+// standard is a refusal as RFC 6749 5.2 has it, which RFC 7009 and RFC 7591 take
+// over: clients act on the name. Names that these do not know are told by those
+// that come nearest.
+func standard(base string, e *api.Error) *api.Page {
+	info, _ := api.Info(e.Code)
+	name, status := string(e.Code), info.Status
+	switch {
+	case slices.Contains(ownNames, e.Code):
+	case status == http.StatusUnauthorized:
+		name = string(api.InvalidClient)
+	case status == http.StatusInternalServerError:
+		name = "server_error"
+	case e.Code == api.Busy:
+		name, status = "temporarily_unavailable", http.StatusServiceUnavailable
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
+		name = "temporarily_unavailable"
+	case status == http.StatusUnprocessableEntity:
+		name, status = string(api.InvalidRequest), http.StatusBadRequest
+	default:
+		name = string(api.InvalidRequest)
+	}
+	hint := e.Hint
+	if hint == "" && e.Code != api.Invalid { // whose fields have no place here
+		hint = info.Do
+	}
+	body, err := json.Marshal(map[string]string{
+		"error": name, "error_description": described(strings.TrimSpace(e.Message + " " + hint)), "error_uri": base + "/docs/errors#" + string(e.Code),
+	})
+	if err != nil {
+		panic(err) // only strings
+	}
+	return &api.Page{Status: status, ContentType: "application/json", Body: body}
+}
+
+// ownNames are the codes that these standards name.
+var ownNames = []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant, api.BadRedirect, api.BadMetadata}
+
+// described leaves out what an error_description must not have (RFC 6749 5.2).
+func described(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '"', r == '\\':
+			return '\''
+		case r == '…':
+			return '.'
+		case r < ' ' || r > '~':
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// asAsked is standard for a form, and the envelope of this service for JSON.
+func asAsked(base string) api.Refuse {
+	return func(r *http.Request, e *api.Error) *api.Page {
+		if isJSON(r.Header.Get("Content-Type")) {
+			return nil
+		}
+		return standard(base, e)
+	}
+}
+
+func isJSON(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json"
+}

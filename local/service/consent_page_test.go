@@ -1,0 +1,263 @@
+package service_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"agentsocial/local/browser"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+)
+
+// aClient is a program on the person's own computer that waits for its code.
+type aClient struct {
+	*transcripts.Connection
+	came chan url.Values
+}
+
+func newClient(t *testing.T, r *running, name string) *aClient {
+	t.Helper()
+	c := &aClient{came: make(chan url.Values, 8)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/callback", func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><title>here</title><h1 id="here">Here you are</h1>`)) // the browser may be gone
+		if req.Referer() != "" {
+			t.Errorf("the client is told where the browser was: %q", req.Referer())
+		}
+		c.came <- req.URL.Query()
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	c.Connection = transcripts.NewConnection(r.register(name), s.URL+"/callback")
+	return c
+}
+
+// register registers a client of a program on this computer.
+func (r *running) register(name string) (clientID string) {
+	r.t.Helper()
+	a, err := (&transcripts.Request{
+		Method: "POST", Target: "/oauth/register", Header: http.Header{"Content-Type": {"application/json"}},
+		Body: []byte(`{"redirect_uris":["http://127.0.0.1/callback","https://client.example/cb"],"client_name":"` + name + `"}`),
+	}).Send(r.URL)
+	if err != nil || a.Status != http.StatusCreated {
+		r.t.Fatalf("%v %v", a, err)
+	}
+	return a.Text("client_id")
+}
+
+// page is where the client sends the person.
+func (c *aClient) page(r *running) string { return r.URL + "/oauth/authorize?" + c.Query().Encode() }
+
+// hears is what the client is told, when the browser has come to it.
+func (c *aClient) hears(t *testing.T, tab context.Context) url.Values {
+	t.Helper()
+	browser.Does(t, tab, chromedp.WaitVisible("#here"))
+	select {
+	case q := <-c.came:
+		return q
+	case <-time.After(15 * time.Second):
+		t.Fatal("nobody came back to the client")
+		return nil
+	}
+}
+
+// noScript switches scripts off or on.
+func noScript(off bool) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		return err
+	})
+}
+
+// dark shows pages as who prefers dark ones sees them.
+func dark(on bool) chromedp.Action[chromedp.Void] {
+	value := "light"
+	if on {
+		value = "dark"
+	}
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}},
+		})
+		return err
+	})
+}
+
+// unreadable are the page's mistakes in what everybody must be able to read and
+// reach: texts with too little contrast (WCAG 1.4.3), fields without a label,
+// a page that is wider than its window, what cannot be reached by keyboard.
+const unreadable = `(() => {
+  const wrong = [];
+  if (document.documentElement.lang !== "en") wrong.push("no lang");
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push("wider than the window: " + document.documentElement.scrollWidth);
+  const rgb = c => c.match(/[\d.]+/g).map(Number);
+  const light = c => rgb(c).slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor, p = rgb(c); if (p.length < 4 || p[3] > 0) return c; } return "rgb(255,255,255)"; };
+  for (const e of document.querySelectorAll("body *")) {
+    if (!e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.disabled) continue;
+    const a = light(getComputedStyle(e).color), b = light(behind(e)), ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) wrong.push(ratio.toFixed(1) + ": " + e.textContent.slice(0, 40));
+  }
+  for (const e of document.querySelectorAll("input:not([type=hidden])")) if (!e.labels.length) wrong.push("no label: " + e.name);
+  for (const e of document.querySelectorAll("button, a, input:not([type=hidden]), summary")) if (e.tabIndex < 0) wrong.push("not reached: " + e.outerHTML.slice(0, 60));
+  return wrong.join("; ");
+})()`
+
+// screenshot keeps a picture of the page in the folder SCREENSHOTS, if there is
+// one: people look at it.
+func screenshot(t *testing.T, tab context.Context, name string) {
+	t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), browser.Does(t, tab, chromedp.FullScreenshot(100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A person is asked, on a phone and on a desk, in light and dark, and connects;
+// the browser does the work, and its policy lets nothing else happen.
+func TestAPersonConnectsAClient(t *testing.T) {
+	tab := browser.Open(t)
+	r := run(t, service.Config{Settings: generous()})
+	c := newClient(t, r, "Den Explorer")
+
+	for name, width := range map[string]int64{"phone": 390, "desk": 1200} {
+		for _, night := range []bool{false, true} {
+			browser.Does(t, tab, chromedp.EmulateViewport(width, 844))
+			browser.Does(t, tab, dark(night))
+			browser.Does(t, tab, chromedp.Navigate(c.page(r)))
+			browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+			browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("details").open = true`))
+			if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); wrong != "" {
+				t.Errorf("%s, at night %v: %s", name, night, wrong)
+			}
+			screenshot(t, tab, "consent-"+name+map[bool]string{true: "-dark"}[night])
+		}
+	}
+	browser.Does(t, tab, dark(false))
+
+	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
+	words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText"))
+	for _, want := range []string{"Den Explorer", "a program on this computer (127.0.0.1:", "What it may do", "Link code", "Refuse"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the page does not say %q:\n%s", want, words)
+		}
+	}
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+	browser.Does(t, tab, chromedp.Click("#scope-jury"))
+	browser.Does(t, tab, chromedp.Click("button.main"))
+	q := c.hears(t, tab)
+	if q.Get("code") == "" || q.Get("state") != c.Query().Get("state") || q.Get("iss") != r.URL || q.Has("error") {
+		t.Errorf("the client is told %v", q)
+	}
+
+	// By keyboard alone: Enter on the handle does not connect a new agent, but has
+	// a code mailed.
+	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+	browser.Does(t, tab, chromedp.Focus("summary"))
+	browser.Does(t, tab, chromedp.KeyEvent("\r"))
+	browser.Does(t, tab, chromedp.KeyEvent("\t"))
+	browser.Does(t, tab, chromedp.KeyEvent("fox\tfox@den.example\r"))
+	browser.Does(t, tab, chromedp.WaitVisible("p.note"))
+	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.querySelector(".note").innerText + handle.value + email.value`)); !strings.HasSuffix(got, "foxfox@den.example") {
+		t.Errorf("the page says %q", got)
+	}
+	screenshot(t, tab, "consent-mailed")
+	// What is wrong is said, and read out.
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
+	browser.Does(t, tab, chromedp.SendKeys("#code", "ABC"))
+	browser.Does(t, tab, chromedp.Click("button.main"))
+	browser.Does(t, tab, chromedp.WaitVisible("#problem"))
+	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.activeElement.id`)); got != "problem" {
+		t.Errorf("what is focused is %q", got)
+	}
+	if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); strings.Contains(wrong, ":") {
+		t.Errorf("with a problem: %s", wrong)
+	}
+	screenshot(t, tab, "consent-problem")
+	select {
+	case q := <-c.came:
+		t.Errorf("a client was told %v", q)
+	default:
+	}
+
+	// Nothing runs in it but its own.
+	if got := browser.Does(t, tab, chromedp.Evaluate[bool](`(() => { const s = document.createElement("script"); s.textContent = "window.ran = true"; document.body.append(s); return window.ran === true })()`)); got {
+		t.Error("a script that was put into the page ran")
+	}
+}
+
+// Without scripts the page says that it needs them, and can be refused.
+func TestTheConsentPageWithoutScripts(t *testing.T) {
+	tab := browser.Open(t)
+	r := run(t, service.Config{Settings: generous()})
+	c := newClient(t, r, "Den Explorer")
+	browser.Does(t, tab, chromedp.EmulateViewport(390, 844))
+	browser.Does(t, tab, noScript(true))
+	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
+	browser.Does(t, tab, chromedp.WaitVisible("noscript .problem"))
+	screenshot(t, tab, "consent-noscript")
+	if _, disabled := browser.Does(t, tab, chromedp.Attributes("button.main"))["disabled"]; !disabled {
+		t.Error("Connect can be pressed, to no avail")
+	}
+	browser.Does(t, tab, chromedp.Click(`button[value="refuse"]`))
+	if q := c.hears(t, tab); q.Get("error") != "access_denied" || q.Get("iss") != r.URL || q.Get("state") != c.Query().Get("state") {
+		t.Errorf("the client is told %v", q)
+	}
+	browser.Does(t, tab, noScript(false))
+	browser.Does(t, tab, chromedp.Navigate(r.URL+"/oauth/authorize?client_id=dcr_x"))
+	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
+	screenshot(t, tab, "consent-bad-client")
+}
+
+// A page of another site cannot answer the page, though it has all that is sent.
+func TestAnotherSiteAnswersTheConsentPage(t *testing.T) {
+	tab := browser.Open(t)
+	r := run(t, service.Config{Settings: generous()})
+	c := newClient(t, r, "Den Explorer")
+	a, err := (&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()}).Send(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	consent, err := a.Consent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := consent.Form("connect", nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/form", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><form id="f" method="post" action="` + r.URL + `/oauth/authorize">` +
+			`<input name="asked" value="` + form.Get("asked") + `"><input name="pow" value="` + form.Get("pow") + `">` +
+			`<input name="scope" value="read"><input name="do" value="connect"></form><script>f.submit()</script>`))
+	})
+	evil := httptest.NewServer(mux)
+	t.Cleanup(evil.Close)
+	site := strings.Replace(evil.URL, "127.0.0.1", "localhost", 1) // another site, not only another origin
+
+	browser.Does(t, tab, chromedp.Navigate(site+"/form"))
+	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
+	if words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText")); !strings.Contains(words, "came from another site") {
+		t.Errorf("another site's form is answered with\n%s", words)
+	}
+	select {
+	case q := <-c.came:
+		t.Errorf("the client is told %v", q)
+	default:
+	}
+}

@@ -1,0 +1,196 @@
+package auth
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An assertion is a JWT (RFC 7519) that an agent signs with a key of its own, to
+// get a token for it (RFC 7523). Of JOSE it needs one algorithm, of which the
+// libraries know only the old name, and none of their choices: so it is read here.
+
+const (
+	// AssertionMost is how long an assertion may live, from iat to exp.
+	AssertionMost = 5 * time.Minute
+	// AssertionSize is the most bytes of one.
+	AssertionSize = 4 << 10
+	// jtiMost is the most bytes of a jti.
+	jtiMost = 200
+)
+
+// Assertion is what a JWT says whose signature verifies and whose claims hold;
+// whether the key is one of the agent's, the table knows.
+type Assertion struct {
+	Agent   string // iss and sub
+	Key     string // kid: the public key that it is signed with
+	ID      string // jti
+	Expires time.Time
+}
+
+// ErrAssertion is in the error of every assertion that is refused. What comes
+// before it is a sentence's end that may be shown: "is not signed by the key…".
+var ErrAssertion = errors.New("assertion refused")
+
+type refused string
+
+func (r refused) Error() string        { return string(r) }
+func (r refused) Is(target error) bool { return target == ErrAssertion }
+
+func refuse(format string, args ...any) error { return refused(fmt.Sprintf(format, args...)) }
+
+// ParseAssertion verifies a JWT: the signature first, then its claims. audiences
+// are the names that this service goes by.
+func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, error) {
+	parts := strings.Split(jwt, ".")
+	if len(jwt) > AssertionSize || len(parts) != 3 {
+		return nil, refuse("is not a signed JWT: three parts of base64url, joined by dots, of at most %d bytes", AssertionSize)
+	}
+	var alg, kid, typ string
+	head, err := members(parts[0])
+	if err = errors.Join(err, head.read("alg", &alg), head.read("kid", &kid), head.read("typ", &typ)); err != nil {
+		return nil, refuse("has a header that is no JSON object in unpadded base64url")
+	}
+	key, err := ParseKey(kid)
+	switch {
+	case alg != "EdDSA" && alg != "Ed25519": // RFC 8037, RFC 9864
+		return nil, refuse("has an alg in its header that is neither EdDSA nor Ed25519")
+	case head["crit"] != nil:
+		return nil, refuse("has a crit in its header, and no extension is known here")
+	case typ != "" && !strings.EqualFold(typ, "JWT"):
+		return nil, refuse("has a typ in its header that is not JWT")
+	case err != nil:
+		return nil, refuse("has a kid in its header that is no public key: it %s", err)
+	}
+	sig, err := decode(parts[2])
+	if err != nil || len(sig) != ed25519.SignatureSize || !ed25519.Verify(key, []byte(parts[0]+"."+parts[1]), sig) {
+		return nil, refuse("is not signed by the key in its kid")
+	}
+	claims, err := readClaims(parts[1])
+	if err != nil {
+		return nil, refuse("has claims that are no JSON object, or of another type than RFC 7519 says")
+	}
+	if err := claims.hold(audiences, now); err != nil {
+		return nil, err
+	}
+	return &Assertion{Agent: claims.iss, Key: EncodeKey(key), ID: claims.jti, Expires: claims.exp.time()}, nil
+}
+
+// object is a part of a JWT by its members.
+type object map[string]json.RawMessage
+
+// members reads a part, which is one JSON object, whose members are told apart
+// by every letter. None may stand there twice: of two, readers take different ones.
+func members(part string) (object, error) {
+	b, err := decode(part)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("no object")
+	}
+	o := object{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := t.(string)
+		if o[name] != nil {
+			return nil, errors.New("a member twice")
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		o[name] = value
+	}
+	if _, err := dec.Token(); err != nil { // the end of the object
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than an object")
+	}
+	return o, nil
+}
+
+// read reads a member, if it is there.
+func (o object) read(name string, v any) error {
+	if o[name] == nil {
+		return nil
+	}
+	return json.Unmarshal(o[name], v)
+}
+
+type claims struct {
+	iss, sub, jti string
+	aud           audience
+	iat, exp, nbf *numericDate
+}
+
+func readClaims(part string) (*claims, error) {
+	c := new(claims)
+	o, err := members(part)
+	return c, errors.Join(err,
+		o.read("iss", &c.iss), o.read("sub", &c.sub), o.read("jti", &c.jti), o.read("aud", &c.aud),
+		o.read("iat", &c.iat), o.read("exp", &c.exp), o.read("nbf", &c.nbf))
+}
+
+// hold checks the claims (RFC 7523 3).
+func (c *claims) hold(audiences []string, now time.Time) error {
+	latest := now.Add(Skew)
+	switch {
+	case c.iss == "" || c.iss != c.sub:
+		return refuse("has an iss and a sub that are not both the agent's id")
+	case !slices.ContainsFunc(audiences, func(a string) bool { return slices.Contains(c.aud, a) }):
+		return refuse("has an aud that does not name this service: %s", strings.Join(audiences, " or "))
+	case c.iat == nil || c.exp == nil:
+		return refuse("has no iat, or no exp")
+	case c.exp.time().Sub(c.iat.time()) > AssertionMost:
+		return refuse("has an exp more than %d s after its iat", int(AssertionMost.Seconds()))
+	case !c.exp.time().After(now):
+		return refuse("has expired; the service's clock is at %d", now.Unix())
+	case c.iat.time().After(latest), c.nbf != nil && c.nbf.time().After(latest):
+		return refuse("has an iat or nbf in the future; the service's clock is at %d", now.Unix())
+	case c.jti == "" || len(c.jti) > jtiMost:
+		return refuse("has no jti of 1 to %d bytes", jtiMost)
+	}
+	return nil
+}
+
+// audience is one string, or a list of them.
+type audience []string
+
+func (a *audience) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(a))
+}
+
+// numericDate is seconds since 1970, possibly with a fraction (RFC 7519 2).
+type numericDate float64
+
+func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n) * 1000)) }
+
+// farthest is a second that no clock will show and every time can hold.
+const farthest = 1 << 40
+
+// UnmarshalJSON takes numbers that are times, and nothing else.
+func (n *numericDate) UnmarshalJSON(b []byte) error {
+	var f float64
+	if err := json.Unmarshal(b, &f); err != nil || string(b) == "null" || f < 0 || f > farthest {
+		return errors.New("no time")
+	}
+	*n = numericDate(f)
+	return nil
+}

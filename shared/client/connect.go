@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"agentsocial/shared/auth"
+)
+
+// Server is where and how tokens are got (RFC 8414), as far as a client needs it.
+type Server struct {
+	Issuer    string   `json:"issuer"`
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	Scopes    []string `json:"scopes_supported"`
+}
+
+// Server asks the service for its metadata.
+func (c *Client) Server(ctx context.Context) (*Server, error) {
+	return get[Server](ctx, c, "/.well-known/oauth-authorization-server")
+}
+
+// Resource is what guards a resource of the service (RFC 9728).
+type Resource struct {
+	Resource string   `json:"resource"`
+	Servers  []string `json:"authorization_servers"`
+}
+
+// Resource asks for the metadata of the whole service, or with mcp for those of
+// its MCP endpoint.
+func (c *Client) Resource(ctx context.Context, mcp bool) (*Resource, error) {
+	path := "/.well-known/oauth-protected-resource"
+	if mcp {
+		path += "/mcp"
+	}
+	return get[Resource](ctx, c, path)
+}
+
+// RegisterClient registers a program that people use, by where they are sent
+// back to. What it answers is the client's id, for good: nothing is stored, and
+// there is no secret.
+func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...string) (id string, err error) {
+	out, err := call[struct {
+		ID string `json:"client_id"`
+	}](ctx, c, http.MethodPost, "/oauth/register", map[string]any{"client_name": name, "redirect_uris": redirects})
+	if err != nil {
+		return "", err
+	}
+	return out.ID, nil
+}
+
+// Consent is a wish to act for an agent, on its way to a person and back.
+type Consent struct {
+	URL      string // where the person's browser is to go
+	client   string
+	redirect string
+	state    string
+	verifier string
+	issuer   string
+}
+
+// Ask begins a connection: it says where to send a person, who is asked for
+// scopes, or for the usual ones if none are named.
+func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
+	a := &Consent{client: clientID, redirect: redirect, state: rand.Text(), verifier: rand.Text() + rand.Text(), issuer: c.URL()}
+	sum := sha256.Sum256([]byte(a.verifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {redirect}, "state": {a.state},
+		"code_challenge": {auth.EncodeKey(sum[:])}, "code_challenge_method": {"S256"}, "resource": {c.URL()},
+	}
+	if len(scopes) > 0 {
+		q.Set("scope", strings.Join(scopes, " "))
+	}
+	a.URL = c.URL() + "/oauth/authorize?" + q.Encode()
+	return a
+}
+
+// ErrStranger is an answer that is not this wish's, or not of the service that
+// was asked (RFC 9207).
+var ErrStranger = errors.New("client: the browser came back with somebody else's answer")
+
+// Came reads with what the person's browser came back to the redirect URI, and
+// says what to redeem.
+func (a *Consent) Came(query url.Values) (Redemption, error) {
+	switch {
+	case query.Get("state") != a.state, query.Get("iss") != a.issuer:
+		return Redemption{}, ErrStranger
+	case query.Get("error") != "":
+		return Redemption{}, fmt.Errorf("client: not connected: %s: %s", query.Get("error"), query.Get("error_description"))
+	}
+	return Redemption{Code: query.Get("code"), Verifier: a.verifier, Client: a.client, Redirect: a.redirect}, nil
+}

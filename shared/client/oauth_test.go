@@ -1,0 +1,134 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/client"
+)
+
+const redirect = "http://127.0.0.1/callback"
+
+// consented has a person consent in a new connection, with a link code or without.
+func consented(t *testing.T, c *client.Client, link string) client.Redemption {
+	t.Helper()
+	var registered struct {
+		ID string `json:"client_id"`
+	}
+	if err := c.Do(t.Context(), http.MethodPost, "/oauth/register", map[string]any{"redirect_uris": []string{redirect}}, &registered); err != nil {
+		t.Fatal(err)
+	}
+	connection := transcripts.NewConnection(registered.ID, redirect)
+	code, err := connection.Connect(c.URL(), url.Values{"link_code": {link}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Redemption{Code: code, Verifier: connection.Verifier, Client: registered.ID, Redirect: redirect}
+}
+
+// A life that begins on the consent page, and ends with a key of its own.
+func TestConnection(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	r := consented(t, c, "")
+	first, err := c.Redeem(ctx, r)
+	if err != nil || first.ExpiresIn != 3600 || first.Refresh == "" || len(first.Next) == 0 {
+		t.Fatalf("Redeem: %+v, %v", first, err)
+	}
+	b := c.WithToken(first.Access)
+	puzzle, err := b.SignupPuzzle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.FinishSignup(ctx, puzzle, solvedSignup(t, c, puzzle.Token), client.Registration{Handle: "owl", Emoji: "🦉"}); err != nil {
+		t.Fatal(err)
+	}
+	second, err := c.Refresh(ctx, first.Refresh)
+	if err != nil || second.Access == first.Access || second.Scope != first.Scope {
+		t.Fatalf("Refresh: %+v, %v", second, err)
+	}
+	key, err := client.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	owl, err := c.WithToken(second.Access).AddKey(ctx, key, "den")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := owl.Tokens(ctx)
+	if err != nil || len(list) != 1 || list[0].Kind != "connection" {
+		t.Fatalf("Tokens: %+v, %v", list, err)
+	}
+	if err := owl.RevokeToken(ctx, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Refresh(ctx, second.Refresh); !client.IsCode(err, "invalid_grant") {
+		t.Errorf("refreshing what was revoked: %v", err)
+	}
+	if _, err := c.Redeem(ctx, r); !client.IsCode(err, "invalid_grant") {
+		t.Errorf("redeeming twice: %v", err)
+	}
+
+	link, err := owl.LinkCode(ctx, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked, err := c.Redeem(ctx, consented(t, c, link.Code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Revoke(ctx, linked.Refresh); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Revoke(ctx, linked.Refresh); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := owl.Tokens(ctx); err != nil || len(list) != 0 {
+		t.Errorf("Tokens: %+v, %v", list, err)
+	}
+}
+
+func TestHourToken(t *testing.T) {
+	s := running(t)
+	c, ctx := connect(t, s.URL), t.Context()
+	fox := join(t, c, "fox")
+	for range 2 { // each is another
+		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.Refresh != "" {
+			t.Fatalf("HourToken: %+v, %v", got, err)
+		}
+	}
+	got, err := fox.HourToken(ctx, "dm", "read")
+	if err != nil || got.Scope != "read dm" {
+		t.Fatalf("HourToken: %+v, %v", got, err)
+	}
+	var me struct{ ID string }
+	if err := c.WithToken(got.Access).Do(ctx, http.MethodGet, "/v1/me", nil, &me); err != nil || me.ID != fox.ID() {
+		t.Errorf("the token is of %q: %v", me.ID, err)
+	}
+	if _, err := fox.HourToken(ctx, "everything"); !client.IsCode(err, "invalid_scope") {
+		t.Errorf("a scope that there is not: %v", err)
+	}
+}
+
+// solvedSignup asks the local runner for a puzzle's answer.
+func solvedSignup(t *testing.T, c *client.Client, token string) (answer []string) {
+	t.Helper()
+	in, err := json.Marshal(map[string]string{"token": token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(c.URL()+"/_local/solve", "application/json", bytes.NewReader(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out struct{ Answer []string }
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Answer
+}

@@ -1,0 +1,272 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// isServers lets connections through to where the tests' servers listen.
+func isServers(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
+
+// serving starts an https server, and a fetcher that trusts it.
+func serving(t *testing.T, h http.HandlerFunc) (url string, f *Fetcher, now *atomic.Int64) {
+	t.Helper()
+	s := httptest.NewTLSServer(h)
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	now = new(atomic.Int64)
+	now.Store(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	clock := func() time.Time { return time.UnixMilli(now.Load()) }
+	return s.URL, fetcher(clock, 500*time.Millisecond, net.DefaultResolver, roots, isServers), now
+}
+
+func jsonOf(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(body)) // the fetcher may have hung up
+	}
+}
+
+func TestGet(t *testing.T) {
+	var calls atomic.Int32
+	url, f, now := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		if r.Header.Get("Accept") != "application/json" || r.Header.Get("Accept-Encoding") != "" || r.Header.Get("Cookie") != "" {
+			t.Errorf("it asks with %v", r.Header)
+		}
+		jsonOf(`{"a":1}`)(w, r)
+	})
+	for range 3 {
+		if body, err := f.Get(t.Context(), url+"/x"); err != nil || string(body) != `{"a":1}` {
+			t.Fatalf("%s, %v", body, err)
+		}
+	}
+	if calls.Load() != 1 {
+		t.Errorf("%d calls for one document within the hour", calls.Load())
+	}
+	now.Add(time.Hour.Milliseconds())
+	if _, err := f.Get(t.Context(), url+"/x"); err != nil || calls.Load() != 2 {
+		t.Errorf("%d calls after an hour, %v", calls.Load(), err)
+	}
+}
+
+// For how long a document is kept.
+func TestFresh(t *testing.T) {
+	for control, want := range map[string]time.Duration{
+		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,
+		"max-age=86400": keptFor, "max-age=-1": keptFor, "max-age=x": keptFor, "max-age=99999999999999999999": keptFor,
+	} {
+		if got := freshFor(http.Header{"Cache-Control": {control}}); got != want {
+			t.Errorf("%q: %v", control, got)
+		}
+	}
+}
+
+// Whoever fills the store only has documents fetched again.
+func TestTheStoreIsBounded(t *testing.T) {
+	f := New(time.Now)
+	for i := range 3 * keptMost {
+		f.keep(strings.Repeat("x", i+1), []byte("{}"), time.Hour)
+		if len(f.kept) > keptMost {
+			t.Fatalf("%d documents", len(f.kept))
+		}
+	}
+}
+
+// What is no small JSON document is refused, and asked for again the next time.
+func TestRefused(t *testing.T) {
+	answers := map[string]http.HandlerFunc{
+		"status 404": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
+		"status 204": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"status 302": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
+		"status 307": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://169.254.169.254/", http.StatusTemporaryRedirect)
+		},
+		"not JSON":             func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"more than 5120 bytes": jsonOf(`"` + strings.Repeat("x", most) + `"`),
+		"without an end": func(w http.ResponseWriter, r *http.Request) { // huge
+			w.Header().Set("Content-Type", "application/json")
+			for block := make([]byte, 1<<16); r.Context().Err() == nil; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		},
+		"slow": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for r.Context().Err() == nil {
+				if _, err := w.Write([]byte(" ")); err != nil {
+					return
+				}
+				_ = http.NewResponseController(w).Flush() // fails when the fetcher has hung up
+				time.Sleep(20 * time.Millisecond)
+			}
+		},
+		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"headers without an end": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 2*headMost))
+			jsonOf("{}")(w, r)
+		},
+	}
+	for name, h := range answers {
+		var calls atomic.Int32
+		url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) })
+		start := time.Now()
+		for range 2 {
+			body, err := f.Get(t.Context(), url+"/x")
+			if err == nil {
+				t.Errorf("%s: %.40q", name, body)
+			} else if says, ok := strings.CutPrefix(name, "status"); ok && !strings.Contains(err.Error(), "status"+says) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if calls.Load() != 2 {
+			t.Errorf("%s: %d calls for two failures", name, calls.Load())
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s takes %v", name, took)
+		}
+	}
+}
+
+// Nothing is asked but https, of nobody with a password in the URL.
+func TestURLs(t *testing.T) {
+	_, f, _ := serving(t, jsonOf("{}"))
+	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
+		if _, err := f.Get(t.Context(), url); err == nil || !strings.Contains(err.Error(), "not an https URL") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// No connection is made to an address that is not public, however it is spelt.
+func TestPrivateAddresses(t *testing.T) {
+	f := New(time.Now)
+	for _, host := range []string{
+		"127.0.0.1", "127.0.0.53", "localhost", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255",
+		"192.0.0.192", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
+		"[::1]", "[::]", "[fc00::1]", "[fd00:ec2::254]", "[fe80::1]", "[fe80::1%25lo]", "[fec0::1]", "[ff02::1]",
+		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:169.254.169.254]", "[::ffff:10.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::a9fe:a9fe]", "[2002:7f00:1::]", "[2001::1]", "[2001:db8::1]", "[100::1]",
+	} {
+		_, err := f.Get(t.Context(), "https://"+host+"/x")
+		if err == nil || !errors.Is(err, errPrivate) && !strings.Contains(err.Error(), errPrivate.Error()) {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+// The rule itself, at its borders; an address that no test can reach included.
+func TestIsPublic(t *testing.T) {
+	for a, want := range map[string]bool{
+		"1.1.1.1": true, "8.8.8.8": true, "9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.255.255": true, "172.32.0.0": true,
+		"192.167.255.255": true, "192.169.0.0": true, "223.255.255.255": true, "2606:4700::1111": true, "2a00:1450::1": true, "::ffff:8.8.8.8": true, "2001:200::1": true,
+		"224.0.0.0": false, "0.1.2.3": false, "10.255.255.255": false, "127.255.255.255": false, "100.64.0.0": false, "100.127.255.255": false, "172.16.0.0": false, "172.31.255.255": false,
+		"::ffff:192.168.0.1": false, "::": false, "::1": false, "1fff::1": false, "4000::1": false, "fdff::1": false, "febf::1": false, "2001:1ff::1": false, "2002:808:808::1": false, "3fff:fff::1": false, "64:ff9b:1::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(a)); got != want {
+			t.Errorf("%s: %v", a, got)
+		}
+	}
+	if isPublic(netip.Addr{}) {
+		t.Error("no address is public")
+	}
+}
+
+// A name that was public when it was asked for first and is private when the
+// connection is made: what counts is the address that is dialled. This name's
+// server changes its mind with every question.
+func TestNamesThatChangeTheirMind(t *testing.T) {
+	var asked atomic.Int32
+	names := namesFrom(t, func() netip.Addr {
+		if asked.Add(1)%2 == 1 {
+			return netip.MustParseAddr("93.184.215.14")
+		}
+		return netip.MustParseAddr("127.0.0.1")
+	})
+	var dialled []netip.Addr
+	f := fetcher(time.Now, time.Second, names, nil, func(a netip.Addr) bool {
+		dialled = append(dialled, a)
+		return isPublic(a) && a != netip.MustParseAddr("93.184.215.14") // where nothing of this test is to go
+	})
+	for range 6 {
+		if _, err := f.Get(t.Context(), "https://rebinding.example/x"); err == nil || !strings.Contains(err.Error(), errPrivate.Error()) {
+			t.Errorf("%v", err)
+		}
+	}
+	if len(dialled) < 6 || asked.Load() < 2 {
+		t.Errorf("%d questions, %v judged", asked.Load(), dialled)
+	}
+	private := 0
+	for _, a := range dialled {
+		if a.IsLoopback() {
+			private++
+		}
+	}
+	if private == 0 {
+		t.Errorf("the name never led home: %v", dialled)
+	}
+}
+
+// namesFrom is a resolver whose one server answers every question for an
+// address of IPv4 with what it is told to.
+func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	go func() {
+		for b := make([]byte, 512); ; {
+			n, from, err := server.ReadFrom(b)
+			if err != nil {
+				return // closed
+			}
+			q := b[:n]
+			end := 12
+			for q[end] != 0 {
+				end += int(q[end]) + 1
+			}
+			end += 5 // the root, type and class
+			res := append([]byte{}, q[:end]...)
+			res[2], res[3] = 0x81, 0x80
+			clear(res[6:12])
+			if binary.BigEndian.Uint16(q[end-4:]) == 1 {
+				binary.BigEndian.PutUint16(res[6:], 1)
+				a := answer().As4()
+				res = append(res, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				res = append(res, a[:]...)
+			}
+			_, _ = server.WriteTo(res, from) // who asked may be gone
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+}
+
+// The environment's proxy is not asked: it would dial where the fetcher may not.
+func TestNoProxy(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
+	t.Cleanup(proxy.Close)
+	t.Setenv("HTTPS_PROXY", proxy.URL)
+	t.Setenv("https_proxy", proxy.URL)
+	if New(time.Now).client.Transport.(*http.Transport).Proxy != nil {
+		t.Error("there is a proxy")
+	}
+	url, f, _ := serving(t, jsonOf("{}"))
+	if _, err := f.Get(t.Context(), url+"/x"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,195 @@
+package tables_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+)
+
+func grantOf(id string, epoch int64) *tables.Grant {
+	return &tables.Grant{
+		ID: id, Scopes: tables.NewSet("read", "post"), Newest: tables.NewSet("read", "post"), Epoch: epoch, Generation: 1,
+		RotatedAt: noon.UnixMilli(), CreatedAt: noon.UnixMilli(), ExpiresAt: noon.Add(tables.GrantIdle).UnixMilli(),
+	}
+}
+
+// Of two that rotate one reading, one passes; and none that is revoked or of an
+// epoch gone by.
+func TestGrantRotates(t *testing.T) {
+	table := openTable(t)
+	read := func(id string) *tables.Grant {
+		g := new(tables.Grant)
+		if err := tables.Unmarshal(get(t, table, tables.GrantKey(fox, id)), g); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	live := func(at time.Time) tables.Live {
+		return tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 1, at.UnixMilli())
+	}
+	g := grantOf("gr_1", 1)
+	commit(t, table, tables.Put(g.Item(fox), tables.NoItem()), live(noon).Add(g.ID, g.ExpiresAt))
+	if ttl := get(t, table, tables.GrantKey(fox, "gr_1")).Int("ttl"); ttl != g.ExpiresAt/1000+1 {
+		t.Errorf("the grant goes at %d", ttl)
+	}
+
+	later := noon.Add(time.Hour)
+	one, two := read("gr_1"), read("gr_1")
+	commit(t, table, one.Rotate(fox, tables.NewSet("read"), later)...)
+	if r := refused(t, table, two.Rotate(fox, tables.NewSet("post"), later)...); !slices.Equal(r, []int{0}) {
+		t.Errorf("the second of one reading is refused by %v", r)
+	}
+	now := read("gr_1")
+	if now.Generation != 2 || now.RotatedAt != later.UnixMilli() || !slices.Equal(now.Newest, tables.NewSet("read")) || len(now.Scopes) != 2 {
+		t.Errorf("%+v", now)
+	}
+	if one.Generation != 2 || one.ExpiresAt != now.ExpiresAt || now.ExpiresAt != later.Add(tables.GrantIdle).UnixMilli() {
+		t.Errorf("what was rotated is %+v, what stands %+v", one, now)
+	}
+	for _, item := range []tables.Item{get(t, table, tables.GrantKey(fox, "gr_1")), get(t, table, tables.GrantsKey(fox))} {
+		if ttl := item.Int("ttl"); ttl != now.ExpiresAt/1000+1 {
+			t.Errorf("%v goes at %d", item.Key(), ttl)
+		}
+	}
+	if ids := live(noon.Add(tables.GrantIdle)).IDs(); !slices.Equal(ids, []string{"gr_1"}) {
+		t.Errorf("%v are alive", ids)
+	}
+	if ids := live(later.Add(tables.GrantIdle)).IDs(); len(ids) != 0 {
+		t.Errorf("%v are alive", ids)
+	}
+
+	// The list goes with the last of it, and keeps that when it is put anew.
+	commit(t, table, live(later).Add("gr_2", noon.Add(time.Minute).UnixMilli()))
+	again := live(later).Again(get(t, table, tables.GrantsKey(fox)))
+	commit(t, table, again.Add("gr_3", noon.UnixMilli()))
+	if ttl := get(t, table, tables.GrantsKey(fox)).Int("ttl"); ttl != now.ExpiresAt/1000+1 {
+		t.Errorf("the list goes at %d", ttl)
+	}
+
+	// What is revoked is gone for whoever read it before.
+	before := read("gr_1")
+	commit(t, table, tables.RevokeGrant(fox, "gr_1")...)
+	if r := refused(t, table, before.Rotate(fox, before.Scopes, later)...); !slices.Equal(r, []int{0}) {
+		t.Errorf("rotating what is revoked is refused by %v", r)
+	}
+	if r := refused(t, table, tables.RevokeGrant(fox, "gr_1")...); !slices.Equal(r, []int{0}) {
+		t.Errorf("revoking again is refused by %v", r)
+	}
+
+	old := grantOf("gr_4", 1)
+	commit(t, table, tables.Put(old.Item(fox)), tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 2, noon.UnixMilli()).Add("gr_5", later.UnixMilli()))
+	if r := refused(t, table, old.Rotate(fox, old.Scopes, later)...); !slices.Equal(r, []int{1}) {
+		t.Errorf("the list of a new epoch takes one of the old: %v", r)
+	}
+}
+
+// A grant is good for its epoch and until its clock runs out, refreshed or not
+// beyond what it hangs on.
+func TestGrantAlive(t *testing.T) {
+	g := grantOf("gr_1", 3)
+	end := noon.Add(tables.GrantIdle)
+	for _, c := range []struct {
+		epoch int64
+		at    time.Time
+		alive bool
+	}{{3, noon, true}, {3, end.Add(-time.Millisecond), true}, {3, end, false}, {2, noon, false}, {4, noon, false}} {
+		if g.Alive(c.epoch, c.at.UnixMilli()) != c.alive {
+			t.Errorf("%+v", c)
+		}
+	}
+	if new(tables.Grant).Alive(0, 0) {
+		t.Error("one that there is not is alive")
+	}
+	g.Until = noon.Add(time.Hour).UnixMilli()
+	if g.Idle(noon) != g.Until || g.Idle(noon.Add(-tables.GrantIdle)) != noon.UnixMilli() {
+		t.Errorf("it ends at %d, %d", g.Idle(noon), g.Idle(noon.Add(-tables.GrantIdle)))
+	}
+}
+
+// What a grant hangs on must stand when it is rotated; another grant lives as
+// long as what hangs on it.
+func TestGrantHangs(t *testing.T) {
+	table := openTable(t)
+	later := noon.Add(24 * time.Hour)
+	live := func() tables.Live {
+		return tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 1, noon.UnixMilli())
+	}
+	for _, on := range []tables.Minter{{Token: "tk_1", By: 100}, {Key: "pub", By: 100}, {Grant: "gr_0", By: 100}} {
+		g := grantOf("gr_1", 1)
+		g.On = on
+		stands := func(item tables.Item) bool {
+			table := get(t, table, on.Item(fox))
+			return on.Stood(table, 1) == (item != nil) && on.Stood(item, 1) == (item != nil)
+		}
+		commit(t, table, tables.Put(g.Item(fox)))
+		if l := live(); l.Len() == 0 {
+			commit(t, table, l.Add(g.ID, g.ExpiresAt))
+		}
+		if r := refused(t, table, g.Rotate(fox, g.Scopes, later)...); !slices.Equal(r, []int{2}) || !stands(nil) {
+			t.Errorf("%+v: without it, refused by %v", on, r)
+		}
+		g = grantOf("gr_1", 1)
+		g.On = on
+		var item tables.Item
+		switch {
+		case on.Token != "":
+			item = (&tables.Token{ID: "tk_1", Epoch: 1}).Item(fox)
+		case on.Key != "":
+			item = (&tables.AgentKey{Pub: "pub", Epoch: 1, AddedAt: 100}).Item(fox)
+		default:
+			item = grantOf("gr_0", 1).Item(fox)
+		}
+		commit(t, table, tables.Put(item))
+		if !stands(item) {
+			t.Errorf("%+v does not stand", on)
+		}
+		commit(t, table, g.Rotate(fox, g.Scopes, later)...)
+		if on.Stood(item, 2) {
+			t.Errorf("%+v stands in another epoch", on)
+		}
+	}
+	parent := get(t, table, tables.GrantKey(fox, "gr_0"))
+	if want := later.Add(tables.GrantIdle).UnixMilli(); parent.Int("expires_at") != want || parent.Int("ttl") != want/1000+1 || parent.Int("generation") != 1 {
+		t.Errorf("what it hangs on is %v", parent)
+	}
+	if ids := live().IDs(); !slices.Equal(ids, []string{"gr_0", "gr_1"}) {
+		t.Errorf("%v are listed", ids)
+	}
+	if (tables.Minter{Key: "pub", By: 99}).Stood(get(t, table, tables.AgentKeyKey(fox, "pub")), 1) {
+		t.Error("a key that was added later stands for an earlier one")
+	}
+}
+
+// A code, and an assertion, are spent once.
+func TestSpentOnce(t *testing.T) {
+	table := openTable(t)
+	for _, w := range []tables.Write{
+		tables.SpendCode("c", &tables.SpentCode{Agent: fox, Grant: "gr_1", At: noon.UnixMilli()}), tables.SpendAssertion(fox, "j", noon),
+	} {
+		commit(t, table, w)
+		if r := refused(t, table, w); !slices.Equal(r, []int{0}) {
+			t.Errorf("spending again is refused by %v", r)
+		}
+		if get(t, table, w.Key).Int("ttl") < noon.Unix() {
+			t.Errorf("%v goes too early, or never", w.Key)
+		}
+	}
+	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another's
+}
+
+// An agent that signs up has seven days.
+func TestSignupEnds(t *testing.T) {
+	table := openTable(t)
+	p := tables.NewSignup(fox, noon)
+	commit(t, table, tables.Put(p.Item(), tables.NoItem()))
+	end := noon.Add(tables.SignupFor)
+	if p.Forgotten(end.Add(-time.Millisecond)) || !p.Forgotten(end) || get(t, table, tables.ProfileKey(fox)).Int("ttl") != end.Unix()+1 {
+		t.Errorf("%+v", p)
+	}
+	commit(t, table, p.Activate("fox", "🦊", ""))
+	if p.Forgotten(end) || p.TTL != 0 || get(t, table, tables.ProfileKey(fox))["ttl"] != nil {
+		t.Errorf("%+v", p)
+	}
+}
