@@ -25,6 +25,7 @@ type Settings struct {
 	ThrottleRate    int    // requests a second of the whole API, on average
 	ThrottleBurst   int    // and at once
 	MicroUSDPerChar int    // price of a direct message, in micro-USD by its characters
+	AlarmMail       string // address of the operators that alarms are mailed to; "" mails none
 	MailFrom        string // address that mail is sent from, of a domain of one's own; "" sends none
 }
 
@@ -91,7 +92,8 @@ func ReadSettings(lookup func(string) any) (Settings, error) {
 	number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000))
 	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
 	number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000))
-	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isSender)
+	text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", isAddress)
+	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isAddress)
 	return s, errors.Join(problems...)
 }
 
@@ -105,8 +107,8 @@ func isOrigin(v string) bool {
 	return err == nil && u.Host != "" && v == "https://"+strings.ToLower(u.Host)
 }
 
-// isSender: SES and the function's rights compare the address as it is written.
-func isSender(v string) bool {
+// isAddress: SES and the function's rights compare the sender's as it is written.
+func isAddress(v string) bool {
 	a, err := mail.ParseAddress(v)
 	return v == "" || err == nil && v == a.Reveal()
 }
