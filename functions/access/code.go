@@ -72,7 +72,7 @@ func (h hasher) domain(a mail.Address) string {
 	if a.Public() {
 		return ""
 	}
-	return h.hash("domain", a.Domain())
+	return h.hash("domain", a.Registered())
 }
 
 func same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
