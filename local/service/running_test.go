@@ -16,6 +16,7 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
 )
 
@@ -29,16 +30,13 @@ type running struct {
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
-// onBoth plays a test on the embedded table and on DynamoDB Local. There, nobody
-// reads the stream, which would take more of the machine than all else.
+// onBoth plays a test on the embedded table and on DynamoDB Local. There, there is
+// no stream, which would take more of the machine than all else.
 func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
 		here(t)
-		c.Open = func() (tables.Backend, tables.Feed) {
-			b, _ := dynamodbtest.Open(t)
-			return b, nil
-		}
+		c.Open = func() (tables.Backend, tables.Feed) { return dynamo.Open(dynamodbtest.Config(t)), nil }
 		test(t, run(t, c))
 	})
 }
