@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -46,14 +48,15 @@ type function struct {
 	Memory  int // MB
 	Timeout time.Duration
 	Rights  rights
+	Dead    awssqs.Queue // nil where Rights.Dead is false
 }
 
-func functionOf(g api.Group) function { return function{g.Name, memory, apiTimeout, rightsOf(g)} }
+func functionOf(g api.Group) function { return function{g.Name, memory, apiTimeout, rightsOf(g), nil} }
 func functionOfReader(r stream.Function) function {
-	return function{r.Name, memory, streamTimeout, rightsOfReader(r)}
+	return function{r.Name, memory, streamTimeout, rightsOfReader(r), nil}
 }
-func functionOfSchedule(s schedule.Function) function {
-	return function{s.Name, scheduleMemory, scheduleTimeout, rightsOfSchedule(s)}
+func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
+	return function{s.Name, scheduleMemory, scheduleTimeout, rightsOfSchedule(s), dead}
 }
 
 // deployment is what all functions share.
@@ -63,6 +66,8 @@ type deployment struct {
 	mail    *mailing // nil where no mail is sent
 	baseURL *string
 	assets  string
+
+	operators awssns.Topic
 }
 
 // newFunction builds a function, its role and its log group. The function
@@ -73,7 +78,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 	log := newLog(scope, "Log", d.Settings)
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log, f.Dead)},
 	})
 	env := map[string]*string{
 		"BASE_URL":  d.baseURL,

@@ -127,8 +127,10 @@ func TestStack(t *testing.T) {
 		}
 		tableID, table := s.only(t, "AWS::DynamoDB::Table")
 		bucketID, _ := s.only(t, "AWS::S3::Bucket")
+		topicID, _ := s.only(t, "AWS::SNS::Topic")
 		for name, want := range map[string]string{
 			"BaseUrl": "${Api.ApiEndpoint}", "TableName": "${" + tableID + "}", "FailedBatchesBucket": "${" + bucketID + "}",
+			"OperatorsTopic": "${" + topicID + "}",
 		} {
 			if got := plain(s.Outputs[name].Value); got != want {
 				t.Errorf("output %s is %q, want %q", name, got, want)

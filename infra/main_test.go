@@ -85,11 +85,11 @@ var (
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakes, map[string]any{
-			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "webOrigins": "https://inspector.example", "mailFrom": mailFrom})
+			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "webOrigins": "https://inspector.example", "mailFrom": mailFrom, "alarmMail": alarmMail})
 	})
 )
 
-const mailFrom = "no-reply@mail.agents.example"
+const mailFrom, alarmMail = "no-reply@mail.agents.example", "ops@agents.example"
 
 // of answers a template, or skips the test where Node, which the CDK runs on,
 // cannot be had. A build server has no such excuse.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -40,7 +41,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 	for _, p := range patterns {
 		filters = append(filters, &awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(p)})
 	}
-	return awslambda.NewCfnEventSourceMapping(f, jsii.String("Mapping"), &awslambda.CfnEventSourceMappingProps{
+	m := awslambda.NewCfnEventSourceMapping(f, jsii.String("Mapping"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName:                   f.FunctionArn(),
 		EventSourceArn:                 d.store.table.TableStreamArn(),
 		StartingPosition:               jsii.String("TRIM_HORIZON"),
@@ -55,7 +56,17 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: d.store.failed.BucketArn()},
 		},
+		MetricsConfig: &awslambda.CfnEventSourceMapping_MetricsConfigProperty{Metrics: jsii.Strings("EventCount")}, // else there is nothing to ring for
 	})
+	d.alarm(f, "GivesUp", alarm{
+		What:      fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days.", r.Name, failedBatchesKeepDays),
+		Namespace: "AWS/Lambda", Metric: "OnFailureDestinationDeliveredEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+	})
+	d.alarm(f, "Loses", alarm{
+		What:      r.Name + " lost records: they could not be worked off, nor left in the bucket.",
+		Namespace: "AWS/Lambda", Metric: "DroppedEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+	})
+	return m
 }
 
 // after has a function that writes deployed once the readers and their filters

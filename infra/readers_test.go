@@ -36,6 +36,7 @@ func TestMappings(t *testing.T) {
 				"FunctionResponseTypes":          `["ReportBatchItemFailures"]`,
 				"MaximumRetryAttempts":           "10",
 				"MaximumRecordAgeInSeconds":      "43200", // less than the stream's day
+				"MetricsConfig":                  `{"Metrics":["EventCount"]}`,
 				"DestinationConfig":              `{"OnFailure":{"Destination":{"Fn::GetAtt":["` + bucketID + `","Arn"]}}}`,
 			})
 			var got []string

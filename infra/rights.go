@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
@@ -20,6 +21,7 @@ type rights struct {
 	Mail   bool // sends mail, where the deployment does
 	Pay    bool // the payment processor's keys
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
+	Dead   bool // leaves calls that failed in the function's queue of dead letters
 }
 
 // rightsOf a group: what it needs, and whether any endpoint has an effect.
@@ -36,7 +38,7 @@ func rightsOfReader(stream.Function) rights {
 }
 
 // rightsOfSchedule: what is due is found in the table and done there.
-func rightsOfSchedule(schedule.Function) rights { return rights{Read: true, Write: true} }
+func rightsOfSchedule(schedule.Function) rights { return rights{Read: true, Write: true, Dead: true} }
 
 // Transactions and batches are authorised by the actions they are made of, and
 // so name nothing of their own here.
@@ -48,7 +50,7 @@ var (
 // policy spells rights out. The constructs' own grants are wider: Scan with
 // every read, BatchWriteItem with every write, ListStreams on everything, and
 // reading and deleting in the bucket of failed batches.
-func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup) awsiam.PolicyDocument {
+func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssqs.Queue) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
 	allow := func(sid string, actions []string, condition map[string]any, resources ...*string) {
 		p := &awsiam.PolicyStatementProps{
@@ -103,6 +105,9 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup) awsiam.Pol
 		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(table, "/stream/*")) // it names no single stream
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
+	}
+	if r.Dead { // Lambda sends them in the function's name
+		allow("DeadLetters", []string{"sqs:SendMessage"}, nil, dead.QueueArn())
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }

@@ -89,6 +89,7 @@ func TestRights(t *testing.T) {
 		"dynamodb:ListStreams on " + table + "/stream/*",
 		"s3:ListBucket on ${FailedBatches983C92EC.Arn}", "s3:PutObject on ${FailedBatches983C92EC.Arn}/*",
 	}
+	dead, _ := s.named(t, "AWS::SQS::Queue", "deadlinesDeadLetters")
 	for name, want := range map[string][]string{
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read, quota),
@@ -97,7 +98,7 @@ func TestRights(t *testing.T) {
 		"inbox":   slices.Concat(log("inbox"), read, write, reader),
 		"karma":   slices.Concat(log("karma"), read, write, reader),
 
-		"deadlines": slices.Concat(log("deadlines"), read, write),
+		"deadlines": slices.Concat(log("deadlines"), read, write, []string{"sqs:SendMessage on ${" + dead + ".Arn}"}),
 	} {
 		slices.Sort(want)
 		if got := s.statements(t, name); !slices.Equal(got, want) {
@@ -204,6 +205,8 @@ func TestNobodyMayMore(t *testing.T) {
 					allowed = r.Pay
 				case action == "secretsmanager:GetSecretValue":
 					allowed = r.Secret
+				case action == "sqs:SendMessage":
+					allowed = r.Dead && strings.HasPrefix(resource, "${"+name+"DeadLetters")
 				case action == "ses:SendEmail":
 					allowed = r.Mail && condition == `{"StringEquals":{"ses:FromAddress":"`+mailFrom+`"}}`
 				}

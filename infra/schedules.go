@@ -7,14 +7,16 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/schedule"
 )
 
-// A tick that is lost or fails is no harm, and needs no dead letter: what was due
-// is due at the next.
+// A tick that is lost or fails is no harm by itself: what was due is due at the
+// next. It is kept as a dead letter, for whoever looks why.
 const (
 	// tickTries is how often a tick that Lambda did not take is sent again.
 	tickTries = 2
@@ -26,6 +28,12 @@ const (
 
 	// oldestTick is how long Lambda keeps a call, at most.
 	oldestTick = 6 * time.Hour
+
+	// deadLettersKeepDays is as long as SQS keeps anything.
+	deadLettersKeepDays = 14
+
+	// unfinishedFor is how long no sweep may come to its end.
+	unfinishedFor = 30 * time.Minute
 )
 
 // tickAge is after how long a tick is forgotten: by then the next one is there.
@@ -45,11 +53,27 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
+// newDeadLetters is where a schedule's ticks go that came to nothing, of both
+// kinds: those that the clock could not have Lambda take, and those that Lambda
+// took and whose call failed, or never was made. Each says which, and why.
+func newDeadLetters(stack awscdk.Stack, name string) awssqs.Queue {
+	return awssqs.NewQueue(stack, jsii.String(name+"DeadLetters"), &awssqs.QueueProps{
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // neither the clock nor Lambda needs a right to a key
+		EnforceSSL:      jsii.Bool(true),
+		RetentionPeriod: awscdk.Duration_Days(jsii.Number(deadLettersKeepDays)),
+	})
+}
+
 // schedule has the clock call a function, by a role that may do nothing else.
-func (d deployment) schedule(s schedule.Function, f awslambda.Function) {
+func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	rate, err := rateOf(s)
 	if err != nil {
 		panic(err) // newPlan has made it before
+	}
+	may := func(sid, action string, resource *string) awsiam.PolicyStatement {
+		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Sid: jsii.String(sid), Actions: jsii.Strings(action), Resources: &[]*string{resource},
+		})
 	}
 	role := awsiam.NewRole(f, jsii.String("ClockRole"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
@@ -57,9 +81,10 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function) {
 			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
 		}),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{
-			Statements: &[]awsiam.PolicyStatement{awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-				Sid: jsii.String("Call"), Actions: jsii.Strings("lambda:InvokeFunction"), Resources: &[]*string{f.FunctionArn()},
-			})},
+			Statements: &[]awsiam.PolicyStatement{
+				may("Call", "lambda:InvokeFunction", f.FunctionArn()),
+				may("DeadLetter", "sqs:SendMessage", dead.QueueArn()),
+			},
 		})},
 	})
 	awsscheduler.NewCfnSchedule(f, jsii.String("Clock"), &awsscheduler.CfnScheduleProps{
@@ -68,15 +93,54 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function) {
 		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
 		Target: &awsscheduler.CfnSchedule_TargetProperty{
 			Arn: f.FunctionArn(), RoleArn: role.RoleArn(),
+			DeadLetterConfig: &awsscheduler.CfnSchedule_DeadLetterConfigProperty{Arn: dead.QueueArn()},
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
 				MaximumRetryAttempts: jsii.Number(float64(tickTries)), MaximumEventAgeInSeconds: tickAge(s),
 			},
 		},
 	})
 	// The clock does not wait for an answer: Lambda queues the call, and of itself
-	// would make it three times within six hours.
+	// would make it three times within six hours, and then forget it.
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
 		MaximumRetryAttempts: jsii.Number(float64(sweepTries)), MaximumEventAgeInSeconds: tickAge(s),
+		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: dead.QueueArn()},
+		},
+	})
+	d.watch(s, f, dead)
+}
+
+// What is counted of the lines that a function logs for its ticks (shared/host).
+const (
+	finishedTicks  = `{ $.msg = "tick" && $.finished IS TRUE }`
+	finishedMetric = "SweepsFinished"
+)
+
+// watch has the operators told when a schedule's function fails, when ticks come
+// to nothing, and when, for whatever reason, no sweep comes to its end: the clock
+// stands still, each fails, or there is more to do than time to do it.
+func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
+	own := "agentsocial/" + d.Stage
+	awslogs.NewCfnMetricFilter(f, jsii.String("Finished"), &awslogs.CfnMetricFilterProps{
+		LogGroupName: f.LogGroup().LogGroupName(), FilterPattern: jsii.String(finishedTicks),
+		MetricTransformations: []any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
+			MetricNamespace: jsii.String(own), MetricName: jsii.String(finishedMetric), MetricValue: jsii.String("1"),
+			Dimensions: []any{&awslogs.CfnMetricFilter_DimensionProperty{Key: jsii.String("function"), Value: jsii.String("$.function")}},
+		}},
+	})
+	d.alarm(f, "Fails", alarm{
+		What:      s.Name + " fails. Its log says why, in the lines with an error.",
+		Namespace: "AWS/Lambda", Metric: "Errors", Dimension: "FunctionName", Of: f.FunctionName(), Every: s.Every,
+	})
+	d.alarm(f, "Unfinished", alarm{
+		What:      s.Name + " has not come to its end for " + unfinishedFor.String() + ": it is not called, fails, or is out of time.",
+		Namespace: own, Metric: finishedMetric, Dimension: "function", Of: jsii.String(s.Name), Every: s.Every,
+		Times: max(2, int(unfinishedFor/s.Every)), Silent: true,
+	})
+	d.alarm(f, "Dead", alarm{
+		What:      s.Name + " has dead letters. Each says why; the next tick did the work. Purge the queue once they are understood.",
+		Namespace: "AWS/SQS", Metric: "ApproximateNumberOfMessagesVisible", Dimension: "QueueName", Of: dead.QueueName(),
+		Statistic: "Maximum", Every: 5 * time.Minute,
 	})
 }

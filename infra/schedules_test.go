@@ -35,7 +35,9 @@ func TestSchedules(t *testing.T) {
 				t.Errorf("%s: the schedule calls %s", x.Name, got)
 			}
 			want := fmt.Sprintf(`{"MaximumEventAgeInSeconds":%d,"MaximumRetryAttempts":2}`, int(x.Every.Seconds()))
-			if got := plain(target["RetryPolicy"]); got != want || target["DeadLetterConfig"] != nil || target["Input"] != nil {
+			dead, _ := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
+			letters := `{"Fn::GetAtt":["` + dead + `","Arn"]}`
+			if got := plain(target["RetryPolicy"]); got != want || plain(target["DeadLetterConfig"]) != `{"Arn":`+letters+`}` || target["Input"] != nil {
 				t.Errorf("%s: the schedule's target is %v", x.Name, target)
 			}
 			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
@@ -48,7 +50,7 @@ func TestSchedules(t *testing.T) {
 				"Qualifier":                "$LATEST",
 				"MaximumRetryAttempts":     "0",
 				"MaximumEventAgeInSeconds": fmt.Sprint(int(x.Every.Seconds())),
-				"DestinationConfig":        "",
+				"DestinationConfig":        `{"OnFailure":{"Destination":` + letters + `}}`,
 			})
 			role := s.Resources[strings.TrimSuffix(strings.TrimPrefix(plain(target["RoleArn"]), "${"), ".Arn}")]
 			role.expect(t, x.Name, map[string]string{
@@ -56,7 +58,32 @@ func TestSchedules(t *testing.T) {
 				"AssumeRolePolicyDocument": `{"Statement":[{"Action":"sts:AssumeRole","Condition":{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"}}},` +
 					`"Effect":"Allow","Principal":{"Service":"scheduler.amazonaws.com"}}],"Version":"2012-10-17"}`,
 				"Policies": `[{"PolicyDocument":{"Statement":[{"Action":"lambda:InvokeFunction","Effect":"Allow","Resource":{"Fn::GetAtt":["` + function +
-					`","Arn"]},"Sid":"Call"}],"Version":"2012-10-17"},"PolicyName":"own"}]`,
+					`","Arn"]},"Sid":"Call"},{"Action":"sqs:SendMessage","Effect":"Allow","Resource":` + letters + `,"Sid":"DeadLetter"}],"Version":"2012-10-17"},"PolicyName":"own"}]`,
+			})
+		}
+	})
+}
+
+// Dead letters are encrypted, go over TLS alone, and are kept for two weeks.
+func TestDeadLetters(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		if n := len(s.all("AWS::SQS::Queue")); n != len(s.schedules) {
+			t.Errorf("%d queues for %d schedules", n, len(s.schedules))
+		}
+		for _, x := range s.schedules {
+			id, queue := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
+			queue.expect(t, x.Name, map[string]string{
+				"SqsManagedSseEnabled":   "true",
+				"KmsMasterKeyId":         "",
+				"MessageRetentionPeriod": "1209600",
+				"FifoQueue":              "", // the clock takes none
+				"QueueName":              "",
+			})
+			_, policy := s.named(t, "AWS::SQS::QueuePolicy", x.Name+"DeadLetters")
+			policy.expect(t, x.Name, map[string]string{
+				"Queues": `[{"Ref":"` + id + `"}]`,
+				"PolicyDocument": `{"Statement":[{"Action":"sqs:*","Condition":{"Bool":{"aws:SecureTransport":"false"}},"Effect":"Deny","Principal":{"AWS":"*"},` +
+					`"Resource":{"Fn::GetAtt":["` + id + `","Arn"]}}],"Version":"2012-10-17"}`,
 			})
 		}
 	})

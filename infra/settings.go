@@ -28,6 +28,7 @@ type Settings struct {
 	ThrottleBurst   int    // and at once
 	MicroUSDPerChar int    // price of a direct message, in micro-USD by its characters
 	WebOrigins      string // whose pages may call POST /mcp beside its own: https://… and https://…, separated by commas, or *; "" is nobody
+	AlarmMail       string // address of the operators that alarms are mailed to; "" mails none
 	MailFrom        string // address that mail is sent from, of a domain of one's own; "" sends none
 }
 
@@ -96,7 +97,8 @@ func ReadSettings(lookup func(string) any) (Settings, error) {
 	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
 	number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000))
 	text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins)
-	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isSender)
+	text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", isAddress)
+	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isAddress)
 	return s, errors.Join(problems...)
 }
 
@@ -123,8 +125,8 @@ func areOrigins(v string) bool {
 	return true
 }
 
-// isSender: SES and the function's rights compare the address as it is written.
-func isSender(v string) bool {
+// isAddress: SES and the function's rights compare the sender's as it is written.
+func isAddress(v string) bool {
 	a, err := mail.ParseAddress(v)
 	return v == "" || err == nil && v == a.Reveal()
 }

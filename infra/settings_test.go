@@ -28,16 +28,16 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%+v, %v", s, err)
 		}
 		delete(file.Context, "cli-telemetry") // the CDK's own
-		if len(file.Context) != 10 {
-			t.Errorf("%d names in the context of cdk.json, and 10 settings", len(file.Context))
+		if len(file.Context) != 11 {
+			t.Errorf("%d names in the context of cdk.json, and 11 settings", len(file.Context))
 		}
 	})
 	t.Run("from the command line", func(t *testing.T) {
 		s, err := ReadSettings(lookup(map[string]any{
 			"stage": "dev", "baseUrl": "https://agents.example:8443", "powBits": "26", "pageBits": "20", "logRetentionDays": "3653",
-			"throttleRate": "1", "throttleBurst": "5000", "microUsdPerChar": "25", "webOrigins": "https://a.example,https://b.example", "mailFrom": "no-reply@agents.example",
+			"throttleRate": "1", "throttleBurst": "5000", "microUsdPerChar": "25", "webOrigins": "https://a.example,https://b.example", "mailFrom": "no-reply@agents.example", "alarmMail": "ops@agents.example",
 		}))
-		want := Settings{"dev", "https://agents.example:8443", 26, 20, 3653, 1, 5000, 25, "https://a.example,https://b.example", "no-reply@agents.example"}
+		want := Settings{"dev", "https://agents.example:8443", 26, 20, 3653, 1, 5000, 25, "https://a.example,https://b.example", "ops@agents.example", "no-reply@agents.example"}
 		if err != nil || s != want || !s.Disposable() {
 			t.Errorf("%+v, %v", s, err)
 		}
@@ -55,6 +55,7 @@ func TestSettingsRefused(t *testing.T) {
 		"throttleBurst":    {0.0, 5001.0, []any{1.0}},
 		"microUsdPerChar":  {0.0, 1000001.0, "0.5"},
 		"webOrigins":       {"https://a.example/", "a.example", "https://a.example, https://b.example", "https://a.example,", "*,https://a.example", "null", 1.0},
+		"alarmMail":        {"ops", "Ops@agents.example", "ops@localhost", true},
 		"mailFrom":         {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
 	} {
 		for _, v := range values {

@@ -25,7 +25,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	store := newStore(stack, s)
 	gateway := newGateway(stack, s)
 
-	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: jsii.String(s.BaseURL), assets: p.assets}
+	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: jsii.String(s.BaseURL), operators: newOperators(stack, s), assets: p.assets}
 	if s.BaseURL == "" {
 		d.baseURL = gateway.api.AttrApiEndpoint() // no trailing slash, and no stage: it is $default
 	}
@@ -40,9 +40,10 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	}
 	gateway.open(p.routes)
 	for _, s := range p.schedules {
-		f := d.newFunction(stack, functionOfSchedule(s))
+		dead := newDeadLetters(stack, s.Name)
+		f := d.newFunction(stack, functionOfSchedule(s, dead))
 		after(f, readers)
-		d.schedule(s, f)
+		d.schedule(s, f, dead)
 	}
 
 	output(stack, "BaseUrl", d.baseURL, "Where the service answers")

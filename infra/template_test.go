@@ -58,6 +58,21 @@ func (t *template) function(tt *testing.T, name string) (string, resource) {
 	panic("unreachable")
 }
 
+// named is the only resource of a type whose logical id begins so.
+func (t *template) named(tt *testing.T, kind, begins string) (string, resource) {
+	tt.Helper()
+	var found []string
+	for id := range t.all(kind) {
+		if strings.HasPrefix(id, begins) {
+			found = append(found, id)
+		}
+	}
+	if len(found) != 1 {
+		tt.Fatalf("%v are of type %s and begin with %s, want one", found, kind, begins)
+	}
+	return found[0], t.Resources[found[0]]
+}
+
 // plain renders a value with its intrinsics as one string would read:
 // ${Id}, ${Id.Arn}, joined parts. Other values are JSON.
 func plain(v any) string {

@@ -26,6 +26,7 @@ type Profile struct {
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
+	Behind         string   `db:"behind"`       // [Origin.Behind] of its origin; "" if it has none
 	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin is awaited
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`
@@ -78,6 +79,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, cut to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
+	OpenCases  int64 `db:"open_cases"`  // that its reports opened
 }
 
 // AgentPK is the partition of everything an agent owns.

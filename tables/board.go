@@ -18,8 +18,15 @@ type Board struct {
 
 // BoardEntry is what the board says of a promo.
 type BoardEntry struct {
-	Daily  int64 `db:"daily"`   // micro-USD that its budget is a day
-	EndsAt int64 `db:"ends_at"` // unix ms
+	Daily  int64  `db:"daily"`   // micro-USD that its budget is a day
+	EndsAt int64  `db:"ends_at"` // unix ms
+	Buyer  string `db:"buyer"`   // agent id
+	Behind string `db:"behind"`  // who stood behind the buyer then, see [Origin.Behind]
+}
+
+// of reports whether an agent bought it, or somebody with the same one behind.
+func (e BoardEntry) of(buyer *Profile) bool {
+	return e.Buyer == buyer.ID || e.Behind != "" && e.Behind == buyer.Behind
 }
 
 // TypeBoard is a board's item type.
@@ -27,6 +34,10 @@ const TypeBoard = "promo_board"
 
 // PromosMost is how many live promos a channel has at most.
 const PromosMost = 20
+
+// PromosOfBuyerMost is how many of them are one buyer's: none shuts a channel's
+// market with budgets of the least.
+const PromosOfBuyerMost = 3
 
 // SettleEvery is how often a channel's promos are settled.
 const SettleEvery = 5 * time.Minute
@@ -67,6 +78,17 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 		}
 	}
 	return n, daily
+}
+
+// LiveOf is how many of the live promos are a buyer's, through whichever of its
+// agents.
+func (b *Board) LiveOf(buyer *Profile, now time.Time) (n int) {
+	for _, e := range b.live {
+		if now.UnixMilli() < e.EndsAt && e.of(buyer) {
+			n++
+		}
+	}
+	return n
 }
 
 // Add puts a promo on the board, if it is still the one that was read, and tells

@@ -18,6 +18,7 @@ type Case struct {
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // what follows from its end has been done
+	OpenedBy string `db:"opened_by"` // the agent whose report opened it: told to nobody
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while it is voting, of finding jurors while it is seating
@@ -29,6 +30,7 @@ type Case struct {
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
 	Draws    int64  `db:"draws,keep"`    // that seated jurors
 	Windows  int64  `db:"windows,keep"`  // that were looked at, those of draws included
+	Vain     int64  `db:"vain,keep"`     // how often in a row nobody was found
 	Reseats  int64  `db:"reseats,keep"`  // how often empty seats were drawn again after a deadline
 	Jurors   Set    `db:"jurors"`        // all who were ever seated
 	Reports  int64  `db:"reports,keep"`  // all there are
@@ -86,6 +88,16 @@ func (c *Case) Item() Item {
 
 // Begin puts a new case.
 func (c *Case) Begin() Write { return Put(c.Item(), NoItem()) }
+
+// Count counts a new case among those of its opener that are open, and holds that
+// there were fewer than so many. [Case.Close] takes it off.
+func (c *Case) Count(most int64) Write {
+	return Change(CountersKey(c.OpenedBy), Add("open_cases", 1)).When(ItemExists(), AbsentOrBefore("open_cases", most))
+}
+
+func (c *Case) discount() Write {
+	return Change(CountersKey(c.OpenedBy), Add("open_cases", -1)).When(ItemExists())
+}
 
 // Keep puts the case as it is now in the place of the one that was read, and
 // moves its version.
@@ -170,7 +182,7 @@ func (d *Draw) Put(id string) Write {
 // promo is to be removed, the last is, and fails if it has ended by itself.
 func (c *Case) Close(state string, now time.Time) []Write {
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
-	writes := []Write{c.Keep(), c.Decided()}
+	writes := []Write{c.Keep(), c.Decided(), c.discount()}
 	if state == CaseUpheld {
 		return append(writes, c.Remove()...)
 	}

@@ -5,20 +5,30 @@ package tables
 // nobody stays behind a wide gap, or among neighbours.
 type Juror struct {
 	Agent    string `db:"agent"`
+	Person   string `db:"person"`      // who stood behind it when it volunteered: its claim
 	Place    string `db:"place"`       // 16 hexadecimal digits
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: volunteered, or last voted on a case
-	Missed   int64  `db:"missed,keep"` // duties in a row
+	Missed   int64  `db:"missed,keep"` // duties in a row, one a day
+	MissedOn int64  `db:"missed_on"`   // unix ms of the last UTC day that was counted
 }
 
-// TypeJuror is the item type of a [Juror].
-const TypeJuror = "juror"
+// TypeJuror is the item type of a [Juror], and TypeJurorClaim of a person's.
+const (
+	TypeJuror      = "juror"
+	TypeJurorClaim = "juror_claim"
+)
 
 // jurorsPK is the partition of by_rank that is the pool.
 const jurorsPK = "JURORS"
 
 // JurorKey is where it stands that an agent volunteers.
 func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
+
+// JurorClaimKey is where it stands which agent is a person's juror: one at a
+// time. Once that has left, the claim is kept, without an agent, while there are
+// missed duties to remember.
+func JurorClaimKey(person string) Key { return Key{"O#" + person, "JUROR"} }
 
 // Item of the juror.
 func (j *Juror) Item() Item {
@@ -29,23 +39,59 @@ func (j *Juror) Item() Item {
 
 func jurorSK(place, agent string) string { return place + "#" + agent }
 
+// Places of the writes of [Juror.Volunteer] and [Juror.Withdraw].
+const (
+	JurorOwn     = iota // the juror's
+	JurorClaimed        // its person's claim
+	JurorProfile        // its profile's
+	JurorOrigin         // of Volunteer: its origin's
+)
+
 // Volunteer puts an agent into the pool, which was not there, and says so in its
-// profile, which has an origin. The first write is the juror's, the second the
-// profile's.
+// profile, which has an origin. It holds that the person behind it is who was
+// read, has no other juror, and has missed as many duties in a row.
 func (j *Juror) Volunteer() []Write {
 	return []Write{
 		Put(j.Item(), NoItem()),
+		j.Claim(),
 		Change(ProfileKey(j.Agent), SetAttr("juror", true)).When(Equal("origin", "verified")),
+		Check(OriginKey(j.Agent), Equal("person", j.Person)),
 	}
 }
 
-// Withdraw takes an agent out of the pool, where it was: the first write's
-// condition.
-func (j *Juror) Withdraw() []Write {
-	return []Write{
-		Delete(JurorKey(j.Agent), ItemExists()),
-		Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()),
+// Claim makes a juror its person's, who has none, and has missed as many duties.
+func (j *Juror) Claim() Write {
+	claim := keyed(JurorClaimKey(j.Person), TypeJurorClaim, Item{"agent": j.Agent})
+	return Put(claim, Absent("agent"), AbsentOrEqual("missed", j.Missed))
+}
+
+// Leave takes a juror out of the pool that is there as it was read, but for its
+// place, and ends its claim. Its profile is to say so, too.
+func (j *Juror) Leave() []Write {
+	claim := Delete(JurorClaimKey(j.Person), Equal("agent", j.Agent))
+	if j.Missed > 0 {
+		claim = Change(JurorClaimKey(j.Person), RemoveAttr("agent"), SetAttr("missed", j.Missed)).When(Equal("agent", j.Agent))
 	}
+	return []Write{Delete(JurorKey(j.Agent), j.asRead()...), claim}
+}
+
+// Withdraw takes a juror out of the pool, and its profile says so.
+func (j *Juror) Withdraw() []Write {
+	return append(j.Leave(), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
+}
+
+// Retire takes a juror out of the pool that has been idle since before a time
+// (unix ms).
+func (j *Juror) Retire(since int64) []Write {
+	return append(j.Withdraw(), Check(CountersKey(j.Agent), AbsentOrBefore("last_active", since)))
+}
+
+// NoJuror holds that an agent does not volunteer.
+func NoJuror(agent string) Write { return Check(JurorKey(agent), NoItem()) }
+
+// asRead holds that a juror is the one that was read, and did and missed no duty since.
+func (j *Juror) asRead() []Cond {
+	return []Cond{Equal("since", j.Since), AbsentOrEqual("active_at", j.ActiveAt), Equal("missed", j.Missed)}
 }
 
 // Summon gives a juror another place, on the condition that it has the one that
@@ -55,16 +101,18 @@ func (j *Juror) Summon(place string) Write {
 		When(Equal("place", j.Place))
 }
 
-// Serve notes what became of a duty: it was done at a time (unix ms), or missed
-// once more in a row if that is 0. It holds that the juror is as it was read.
+// Serve notes that a duty was done at a time (unix ms). It holds that the juror
+// has missed what it had when it was read.
 func (j *Juror) Serve(at int64) Write {
-	w := Change(JurorKey(j.Agent)).When(Equal("missed", j.Missed))
-	if at == 0 {
-		w.Updates = []Update{SetAttr("missed", j.Missed+1)}
-	} else {
-		w.Updates = []Update{SetAttr("missed", int64(0)), SetAttr("active_at", max(at, j.ActiveAt))}
-	}
-	return w
+	return Change(JurorKey(j.Agent), SetAttr("missed", int64(0)), SetAttr("active_at", max(at, j.ActiveAt))).
+		When(Equal("missed", j.Missed))
+}
+
+// Miss notes that a duty of a UTC day (unix ms) was missed. It holds that the
+// juror has missed what it had when it was read, and none of that day, or later.
+func (j *Juror) Miss(day int64) Write {
+	return Change(JurorKey(j.Agent), SetAttr("missed", j.Missed+1), SetAttr("missed_on", day)).
+		When(Equal("missed", j.Missed), AbsentOrBefore("missed_on", day))
 }
 
 // JurorsFrom asks for volunteers whose places are not below one, in their order.

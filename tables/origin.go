@@ -15,6 +15,16 @@ type Origin struct {
 	Signed     bool   `db:"signed"`      // verified with one of the agent's keys
 }
 
+// Behind is who stands behind an agent, where what counts is that one human is
+// not many: whose the domain is, who has as many addresses there as it likes, or
+// else the person.
+func (o *Origin) Behind() string {
+	if o.Domain != "" {
+		return o.Domain
+	}
+	return o.Person
+}
+
 // PendingOrigin is an address that was asked for and waits for its code.
 type PendingOrigin struct {
 	ID        string `db:"id"` // of this request
@@ -154,10 +164,11 @@ func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// OriginVerified says that an agent has an origin, and whether codes can be
-// mailed to one. keyless holds that the agent has no key.
-func (p *Profile) OriginVerified(recoverable, keyless bool) Write {
-	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("recoverable", recoverable), RemoveAttr("origin_until")).
+// OriginVerified says that an agent has an origin, who is behind it, and whether
+// codes can be mailed to one. keyless holds that the agent has no key.
+func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
+	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Behind()),
+		SetAttr("recoverable", recoverable), RemoveAttr("origin_until")).
 		When(Equal("epoch", p.Epoch))
 	if keyless {
 		w = w.When(AbsentOrBefore("keys", 1))

@@ -116,7 +116,7 @@ func (p *Promo) Remove(by string, now time.Time) Write {
 // promo as it was read, to as it is then: what it says to be counted, it holds
 // nobody to have counted before. due is when the settlement was due.
 func (p *Promo) Earn(to *Promo, due time.Time) []Write {
-	still := []Cond{ItemExists(), Equal("impressions", p.Impressions), Equal("views", p.Views)}
+	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // both are there with any promo
 	writes := []Write{Change(PromoKey(p.Channel, p.ID),
 		SetAttr("impressions", to.Impressions), SetAttr("views", to.Views), SetAttr("counted", to.Counted), SetAttr("settled_at", to.SettledAt),
 	).When(still...)}

@@ -3,13 +3,14 @@ package tables
 import "time"
 
 // Reported is what is known of something that was reported: the case against it,
-// and what came in after that was overturned. It changes under its version.
+// and the reports that wait for others before there is one, or another. It changes
+// under its version.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest
 	State   string `db:"state"`  // CaseSeating while that is open, whether it votes or not; then what it came to
 	Reports int64  `db:"reports,keep"`
-	Again   Map    `db:"again"` // reporters since it was overturned who count → Map: origin, id, reason, at
+	Waits   Map    `db:"waits"` // person, or else agent id → Map: by, weight, id, reason, at
 	Version int64  `db:"version,keep"`
 }
 

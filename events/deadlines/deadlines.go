@@ -36,18 +36,13 @@ const (
 )
 
 func (d deadlines) handle(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, sweepFor)
-	defer cancel()
-	var work app.Group // neither waits for the other
-	var sealed, judged error
-	work.Go(func() error { sealed = d.seal(within); return nil })
-	work.Go(func() error { judged = d.judge(within); return nil })
-	err := errors.Join(work.Wait(), judged, sealed)
-	if within.Err() != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		d.Log.Warn("sweep not finished", "error", err.Error())
-		return nil
-	}
-	return err
+	return schedule.Sweep(ctx, sweepFor, func(ctx context.Context) error {
+		var work app.Group // neither waits for the other
+		var sealed, judged error
+		work.Go(func() error { sealed = d.seal(ctx); return nil })
+		work.Go(func() error { judged = d.judge(ctx); return nil })
+		return errors.Join(work.Wait(), judged, sealed)
+	})
 }
 
 // sweep does all that a query finds, page by page, so many at once. What fails

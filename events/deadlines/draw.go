@@ -1,6 +1,7 @@
 package deadlines
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -19,50 +20,67 @@ const lookAt = 10
 
 // seat draws jurors for a case's empty seats. Conflicts of interest are judged
 // now: who reports, or blocks somebody, after it was drawn keeps its seat, and a
-// party cannot unseat jurors. While there are too few, the case waits, and another
-// window is looked at the next time.
+// party cannot unseat jurors. While there are too few, the case waits, and other
+// windows are looked at the next time.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
-	window, err := d.window(ctx, c)
-	if err != nil {
-		return err
-	}
-	drawn, err := d.draw(ctx, c, window)
+	looks, err := d.look(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := d.Now()
+	found := int64(0)
+	for _, l := range looks {
+		found += int64(len(l.drawn))
+	}
 	seats := c.Seats // of a case that votes, and lost a juror
 	if c.State == tables.CaseSeating {
-		seats = jury.SeatsFor(c.Filled + int64(len(drawn)))
-		drawn = drawn[:max(0, min(seats-c.Filled, int64(len(drawn))))]
+		seats = jury.SeatsFor(c.Filled + found)
 	}
-	c.Windows++
-	if len(drawn) == 0 {
-		return d.wait(ctx, c, retryAt(now))
+	if found = min(found, seats-c.Filled); found <= 0 {
+		c.Vain++
+		return d.wait(ctx, c, retryAt(c, now))
 	}
-	drew := &tables.Draw{N: c.Draws, Window: c.Windows - 1, At: now.UnixMilli()}
-	c.Draws++
-	c.State, c.Seats, c.Filled = tables.CaseVoting, seats, c.Filled+int64(len(drawn))
+	c.State, c.Seats, c.Filled, c.Vain = tables.CaseVoting, seats, c.Filled+found, 0
 	c.Deadline = now.Add(jury.VotingFor).UnixMilli()
 	c.Due = c.Deadline
 	if c.Filled < c.Seats {
-		c.Due = min(c.Deadline, retryAt(now))
+		c.Due = min(c.Deadline, retryAt(c, now))
 	}
 	writes, err := d.extend(ctx, c)
 	if err != nil {
 		return err
 	}
-	for _, v := range drawn {
-		summons, err := d.summon(c, v)
+	for _, l := range looks {
+		l.drawn = l.drawn[:min(found, int64(len(l.drawn)))]
+		found -= int64(len(l.drawn))
+		if len(l.drawn) == 0 {
+			continue
+		}
+		filled, err := d.fill(c, l)
 		if err != nil {
 			return err
+		}
+		writes = append(writes, filled...)
+	}
+	return d.Transact(ctx, append(writes, c.Keep())...)
+}
+
+// fill gives those who were drawn from a window their seats, and has the case
+// commit to them.
+func (d deadlines) fill(c *tables.Case, l look) (writes []tables.Write, err error) {
+	drew := &tables.Draw{N: c.Draws, Window: l.window, At: d.Now().UnixMilli()}
+	c.Draws++
+	for _, v := range l.drawn {
+		summons, err := d.summon(c, v)
+		if err != nil {
+			return nil, err
 		}
 		writes = append(writes, summons...)
 		drew.Jurors = append(drew.Jurors, v.Agent)
 	}
-	c.Jurors = tables.NewSet(append(drew.Jurors, c.Jurors...)...)
+	c.Jurors = tables.NewSet(append(c.Jurors, drew.Jurors...)...)
 	drew.Digest = jury.Digest(c.Seed, c.ID, drew.N, drew.Jurors)
-	return d.Transact(ctx, append(writes, c.Keep(), drew.Put(c.ID))...)
+	return append(writes, drew.Put(c.ID)), nil
 }
 
 // extend gives the jurors that a case has, and waits for, its new deadline.
@@ -110,11 +128,16 @@ type volunteer struct {
 	juror   tables.Juror
 }
 
-// draw finds jurors for a case among the volunteers of a window, in the order in
-// which the seed ranks them: as many as it may have, or fewer.
-func (d deadlines) draw(ctx context.Context, c *tables.Case, window []string) ([]*volunteer, error) {
-	parties := append([]string{c.Author.ID}, c.Parties...)
-	bench, err := d.bench(ctx, append(slices.Clone(parties), c.Jurors...))
+// look is a window, the how manieth that a case looks at, and who is drawn of it.
+type look struct {
+	window int64
+	drawn  []*volunteer
+}
+
+// look finds jurors for a case: as many as it may have, or fewer if there are not
+// as many in the windows that it may look at.
+func (d deadlines) look(ctx context.Context, c *tables.Case) ([]look, error) {
+	h, err := d.hear(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -122,15 +145,90 @@ func (d deadlines) draw(ctx context.Context, c *tables.Case, window []string) ([
 	if c.Seats != 0 {
 		want = c.Seats - c.Filled
 	}
-	jury.Order(c.Seed, c.ID, window)
-	var drawn []*volunteer
-	for some := range slices.Chunk(window, lookAt) {
-		candidates, err := d.candidates(ctx, c, parties, some)
+	var looks []look
+	for range jury.WindowsMost {
+		window, err := d.window(ctx, c)
 		if err != nil {
 			return nil, err
 		}
+		l := look{window: c.Windows}
+		c.Windows++
+		all := len(window) < jury.Window
+		jury.Order(c.Seed, c.ID, window)
+		if l.drawn, err = d.draw(ctx, h, window, want); err != nil {
+			return nil, err
+		}
+		looks = append(looks, l)
+		if want -= int64(len(l.drawn)); want == 0 || all {
+			break
+		}
+	}
+	return looks, nil
+}
+
+// hearing is a case with what decides who may judge it.
+type hearing struct {
+	*tables.Case
+	parties []string
+	bench   *jury.Bench
+	blocked []string // agents whom blocks of the author's keep from judging it
+}
+
+// hear reads what decides who may judge a case.
+func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
+	h := &hearing{Case: c, parties: append([]string{c.Author.ID}, c.Parties...)}
+	var blocks tables.Page
+	var evidence []tables.Item
+	work, both := app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		h.bench, err = d.bench(both, append(slices.Clone(h.parties), c.Jurors...))
+		return err
+	})
+	work.Go(func() (err error) {
+		blocks, err = d.Table.Query(both, tables.Blocks(c.Author.ID))
+		return err
+	})
+	work.Go(func() (err error) {
+		evidence, err = d.Table.Get(both, tables.Strong, tables.EvidenceKey(c.ID))
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	h.blocked = honoured(blocks.Items, evidence[0].Int("created_at"))
+	return h, nil
+}
+
+// honoured are those whom an author's blocks keep from judging it: the oldest
+// few, of those that are older than what was reported. Were it all of them, whoever
+// blocks every volunteer could not be judged; were it newer ones, whoever was
+// reported.
+func honoured(blocks []tables.Item, written int64) (agents []string) {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b tables.Item) bool { return b.Int("at") >= written })
+	slices.SortStableFunc(blocks, func(a, b tables.Item) int { return cmp.Compare(a.Int("at"), b.Int("at")) })
+	for _, b := range blocks[:min(jury.BlocksMost, len(blocks))] {
+		agents = append(agents, b.Str("other"))
+	}
+	return agents
+}
+
+// draw finds jurors among volunteers, in their order: as many as are wanted, or
+// fewer. Those it meets who are idle are volunteers no more.
+func (d deadlines) draw(ctx context.Context, h *hearing, window []string, want int64) (drawn []*volunteer, err error) {
+	for some := range slices.Chunk(window, lookAt) {
+		candidates, err := d.candidates(ctx, h, some)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.retire(ctx, candidates); err != nil {
+			return nil, err
+		}
+		candidates = slices.DeleteFunc(candidates, func(v *volunteer) bool { return !h.bench.Fits(&v.Candidate, d.Now()) })
+		if err := d.recuse(ctx, h, candidates); err != nil {
+			return nil, err
+		}
 		for _, v := range candidates {
-			if int64(len(drawn)) < want && bench.Seat(&v.Candidate, d.Now()) {
+			if int64(len(drawn)) < want && h.bench.Seat(&v.Candidate, d.Now()) {
 				drawn = append(drawn, v)
 			}
 		}
@@ -162,39 +260,72 @@ func originOf(item tables.Item) jury.Origin {
 	return jury.Origin{Person: item.Str("person"), Domain: item.Str("domain")}
 }
 
-// candidates reads about volunteers, in their order: themselves, whether they
-// reported, and the blocks between them and the parties. Those whose place in the
-// pool is another by now are left out.
-func (d deadlines) candidates(ctx context.Context, c *tables.Case, parties, agents []string) ([]*volunteer, error) {
+// candidates reads about volunteers, in their order, and whether they reported.
+// Those who have withdrawn since the pool was read are left out.
+func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) ([]*volunteer, error) {
+	const each = 5
 	var keys []tables.Key
 	for _, a := range agents {
-		keys = append(keys, tables.ProfileKey(a), tables.CountersKey(a), tables.OriginKey(a), tables.JurorKey(a), tables.ReportKey(c.Target, a))
-		for _, p := range parties {
-			keys = append(keys, tables.BlockKey(a, p), tables.BlockKey(p, a))
-		}
+		keys = append(keys, tables.ProfileKey(a), tables.CountersKey(a), tables.OriginKey(a), tables.JurorKey(a), tables.ReportKey(h.Target, a))
 	}
 	items, err := d.GetAll(ctx, tables.Strong, keys)
 	if err != nil {
 		return nil, err
 	}
 	var list []*volunteer
-	each := len(keys) / len(agents)
 	for i, a := range agents {
 		own := items[i*each : (i+1)*each]
+		if own[0] == nil || own[3] == nil {
+			continue
+		}
 		v := &volunteer{Candidate: jury.Candidate{Agent: a, Origin: originOf(own[2])}}
 		if err := errors.Join(tables.Unmarshal(own[0], &v.profile), tables.Unmarshal(own[3], &v.juror)); err != nil {
 			return nil, err
 		}
-		if own[0] == nil || own[3] == nil {
-			continue
-		}
 		v.CreatedAt, v.SuspendedUntil, v.Duties = v.profile.CreatedAt, v.profile.SuspendedUntil, own[1].Int("duties")
 		v.ActiveAt = max(own[1].Int("last_active"), v.juror.ActiveAt)
-		v.Party = slices.Contains(parties, a) || c.Jurors.Has(a) ||
-			slices.ContainsFunc(own[4:], func(item tables.Item) bool { return item != nil }) // reported, or a block
+		v.Late = v.juror.Since >= h.OpenedAt
+		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a) || slices.Contains(h.blocked, a)
 		list = append(list, v)
 	}
 	return list, nil
+}
+
+// recuse marks the volunteers who block a party. That a party blocks them is no
+// reason, but for a few of the author's blocks: it would choose its jury.
+func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) error {
+	var keys []tables.Key
+	for _, v := range volunteers {
+		for _, p := range h.parties {
+			keys = append(keys, tables.BlockKey(v.Agent, p))
+		}
+	}
+	items, err := d.GetAll(ctx, tables.Strong, keys)
+	for i, item := range items {
+		if item != nil {
+			volunteers[i/len(h.parties)].Party = true
+		}
+	}
+	return err
+}
+
+// retire takes those out of the pool who are idle, unless they are so no longer.
+func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
+	since := d.Now().Add(-jury.ActiveIn).UnixMilli()
+	var work app.Group
+	for _, v := range volunteers {
+		if v.Idle(d.Now()) {
+			work.Go(func() error {
+				err := d.Transact(ctx, v.juror.Retire(since)...)
+				var overtaken *tables.Cancelled
+				if errors.As(err, &overtaken) {
+					return nil
+				}
+				return err
+			})
+		}
+	}
+	return work.Wait()
 }
 
 // summon gives a volunteer a seat, a duty and another place in the pool. It holds

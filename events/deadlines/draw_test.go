@@ -18,7 +18,7 @@ import (
 func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	t.Helper()
 	for i := range n {
-		j := tables.Juror{Agent: fmt.Sprintf("ag_%03d", i), Place: d.Random(8), Since: noon.UnixMilli()}
+		j := tables.Juror{Agent: fmt.Sprintf("ag_%03d", i), Person: fmt.Sprint(i), Place: d.Random(8), Since: noon.UnixMilli()}
 		if err := d.Once(t.Context(), tables.Put(j.Item())); err != nil {
 			t.Fatal(err)
 		}
@@ -28,15 +28,15 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	return order
 }
 
-// TestWindow: a draw looks at a hundred neighbours from the seed's place on,
-// around the end of the pool's order; at each of a smaller pool once.
+// TestWindow: a draw looks at a hundred neighbours from the seed's place on, the
+// next from another one, around the end of the pool's order; at each of a smaller pool once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)
 		order := pool(t, d, n)
 		for i := range 20 {
-			c := &tables.Case{ID: "ca_1", Seed: binary.BigEndian.AppendUint64(nil, uint64(i))}
-			start := jury.Start(c.Seed, c.ID, 0)
+			c := &tables.Case{ID: "ca_1", Seed: binary.BigEndian.AppendUint64(nil, uint64(i)), Windows: int64(i % 2)}
+			start := jury.Start(c.Seed, c.ID, c.Windows)
 			from, _ := slices.BinarySearchFunc(order, start, func(j tables.Juror, place string) int { return strings.Compare(j.Place, place) })
 			var want []string
 			for k := range min(n, jury.Window) {
@@ -91,7 +91,7 @@ func TestCasesOfManyPages(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for i := range n {
-		want := noon.Add(jury.RetryEvery)
+		want := noon.Add(jury.RetryFirst)
 		if i == 7 {
 			want = noon.Add(takeFor)
 		}
@@ -116,7 +116,7 @@ func TestSweepEndsInTime(t *testing.T) {
 	if d.dueOf(t, "ca_1") != noon.Add(-time.Second).UnixMilli() {
 		t.Error("it was done without time")
 	}
-	if err := d.handle(t.Context()); err != nil || d.dueOf(t, "ca_1") != noon.Add(jury.RetryEvery).UnixMilli() {
+	if err := d.handle(t.Context()); err != nil || d.dueOf(t, "ca_1") != noon.Add(jury.RetryFirst).UnixMilli() {
 		t.Errorf("%v", err)
 	}
 }

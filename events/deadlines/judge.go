@@ -18,6 +18,8 @@ import (
 // cases side by side would be in each other's way. One takes some ten trips.
 const casesAtOnce = 1
 
+const day = 24 * time.Hour
+
 // judge does what cases are due for.
 func (d deadlines) judge(ctx context.Context) error {
 	return d.sweep(ctx, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
@@ -110,14 +112,15 @@ func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	if err != nil {
 		return err
 	}
-	now := d.Now()
+	now, missed := d.Now(), c.Deadline
 	c.Reseats++
+	c.Vain = 0
 	c.State, c.Seats, c.Filled = tables.CaseSeating, 0, c.Uphold+c.Overturn
 	c.Deadline, c.Due = now.Add(jury.SeatingFor).UnixMilli(), now.Add(takeFor).UnixMilli()
 	writes := []tables.Write{c.Keep()}
 	for _, s := range seats {
 		if s.State == tables.SeatWaits {
-			writes = append(writes, s.miss()...)
+			writes = append(writes, s.miss(missed)...)
 		}
 	}
 	return d.Transact(ctx, writes...)
@@ -158,27 +161,30 @@ func (s *seated) leave(state string) []tables.Write {
 	return []tables.Write{s.Leave(state), duty.End(), tables.EndDuty(duty.Agent)}
 }
 
-// miss ends a seat whose juror let the deadline pass, and its volunteering if it
-// did so too often.
-func (s *seated) miss() []tables.Write {
+// miss ends a seat whose juror let a deadline (unix ms) pass, and its volunteering
+// if it did so too often. What it misses in one day counts once: nobody is removed
+// by many cases at a time.
+func (s *seated) miss(deadline int64) []tables.Write {
 	writes := s.leave(tables.SeatMissed)
+	on := time.UnixMilli(deadline).UTC().Truncate(day).UnixMilli()
 	switch {
-	case s.juror.Agent == "":
+	case s.juror.Agent == "", s.juror.MissedOn >= on:
 		return writes
 	case s.juror.Missed+1 >= jury.MissedMost:
 		return append(writes, s.juror.Withdraw()...)
 	}
-	return append(writes, s.juror.Serve(0))
+	return append(writes, s.juror.Miss(on))
 }
 
-// serve notes that a juror voted, and gives it karma.
+// serve notes that a juror voted, if it volunteers still.
 func (s *seated) serve() []tables.Write {
-	writes := []tables.Write{tables.AddKarma(s.Juror.ID, jury.JurorKarma)}
-	if s.juror.Agent != "" {
-		writes = append(writes, s.juror.Serve(s.VotedAt))
+	if s.juror.Agent == "" {
+		return nil
 	}
-	return writes
+	return []tables.Write{s.juror.Serve(s.VotedAt)}
 }
 
 // retryAt is when jurors are looked for again that were not found.
-func retryAt(now time.Time) int64 { return now.Add(jury.RetryEvery).UnixMilli() }
+func retryAt(c *tables.Case, now time.Time) int64 {
+	return now.Add(jury.RetryAfter(c.Vain)).UnixMilli()
+}

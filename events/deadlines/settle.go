@@ -30,11 +30,16 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 			writes = append(writes, s.serve()...)
 		case s.State != tables.SeatWaits:
 		case c.ClosedAt >= c.Deadline:
-			writes = append(writes, s.miss()...)
+			writes = append(writes, s.miss(c.Deadline)...)
 		default:
 			writes = append(writes, s.leave(tables.SeatSpared)...)
 		}
 	}
+	paid, err := d.pay(ctx, c, seats)
+	if err != nil {
+		return err
+	}
+	writes = append(writes, paid...)
 	switch {
 	case c.State == tables.CaseUpheld:
 		more, err := d.convict(ctx, c)
@@ -48,6 +53,36 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 		}
 	}
 	return d.Transact(ctx, writes...)
+}
+
+// juryKarma names what is counted of the karma that an agent gets as a juror.
+const juryKarma = "jury_karma"
+
+// pay gives the jurors of a verdict their karma, each so much a day: a jury that
+// comes to none earns nothing, and nobody opens cases for what their jurors get.
+func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (writes []tables.Write, err error) {
+	if c.State == tables.CaseLapsed {
+		return nil, nil
+	}
+	today := d.Now().UTC().Truncate(day)
+	var voted []string
+	var keys []tables.Key
+	for _, s := range seats {
+		if s.State == tables.SeatVoted {
+			voted, keys = append(voted, s.Juror.ID), append(keys, tables.QuotaKey(s.Juror.ID, juryKarma, today))
+		}
+	}
+	got, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, agent := range voted {
+		if got[i].Int("n")+jury.JurorKarma <= jury.JurorKarmaDay {
+			writes = append(writes, tables.AddKarma(agent, jury.JurorKarma),
+				tables.Quota(agent, juryKarma, today, day, jury.JurorKarma, jury.JurorKarmaDay))
+		}
+	}
+	return writes, nil
 }
 
 // convict is what an upheld case costs the author: karma, and the third within a

@@ -39,16 +39,7 @@ const (
 
 // handle settles the channels that are due, page by page. One that fails does not
 // hold up the others.
-func (s settle) handle(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, sweepFor)
-	defer cancel()
-	err := s.sweep(within)
-	if within.Err() != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		s.Log.Warn("sweep not finished", "error", err.Error())
-		return nil
-	}
-	return err
-}
+func (s settle) handle(ctx context.Context) error { return schedule.Sweep(ctx, sweepFor, s.sweep) }
 
 func (s settle) sweep(ctx context.Context) error {
 	var failed error

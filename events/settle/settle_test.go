@@ -82,7 +82,7 @@ func (d *den) buy(usd int64, days int) *tables.Promo {
 		ID: id.Promo.New(d.Now(), d.Rand), Channel: in, Buyer: tables.Author{ID: buyer}, Body: "x", State: tables.PromoLive,
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: d.Now().UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
-	d.commit(append(append(b.Add(p, o.Entry()), tables.Put(p.Item(), tables.NoItem())), p.Payment().Writes()...)...)
+	d.commit(append(append(b.Add(p, o.Entry(&tables.Profile{ID: buyer})), tables.Put(p.Item(), tables.NoItem())), p.Payment().Writes()...)...)
 	return p
 }
 
@@ -151,6 +151,9 @@ func (d *den) ended(p *tables.Promo, state string, impressions int64) {
 	earned := impressions * p.Price
 	if got.State != state || got.Impressions != impressions || got.Spent() != earned || got.Returned != p.Budget-earned {
 		d.t.Errorf("%s: %s after %d impressions, %d spent, %d returned; not %s after %d", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
+	}
+	if len(got.Counted) != 0 {
+		d.t.Errorf("%s still says what each shard counted: %v", p.ID, got.Counted)
 	}
 	books := d.books()
 	if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {

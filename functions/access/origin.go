@@ -184,7 +184,7 @@ type verifyOriginIn struct {
 
 // Reads besides what authorisation reads.
 func (*verifyOriginIn) Reads(agent string) []tables.Key {
-	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent)}
+	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent), tables.JurorKey(agent)}
 }
 
 type verifyOriginOut struct {
@@ -231,8 +231,14 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 		origin.Recovery = pending.Address
 	}
 	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
-	writes := []tables.Write{
-		pending.Spend(agent, originTries), c.CredentialStands(), c.Agent.OriginVerified(out.Recoverable, keyless), origin.Replace(&before),
+	profile := c.Agent.OriginVerified(origin, out.Recoverable, keyless)
+	writes := []tables.Write{pending.Spend(agent, originTries), c.CredentialStands(), profile, origin.Replace(&before)}
+	if before.Person != "" && before.Person != origin.Person {
+		left, err := unseat(c, &writes[2])
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, left...)
 	}
 	if origin.Recovery != before.Recovery { // a code that went to the mailbox before must not outlive it
 		writes = append(writes, tables.Delete(tables.RecoveryKey(agent)))
@@ -249,6 +255,21 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 		return nil, badCode()
 	}
 	return nil, tables.ErrConflict
+}
+
+// unseat has an agent volunteer no more behind whom is somebody else from now on:
+// of a person one agent is a juror. Profile is the write of its profile's.
+func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
+	item := c.Item(tables.JurorKey(c.Agent.ID))
+	if item == nil {
+		return []tables.Write{tables.NoJuror(c.Agent.ID)}, nil
+	}
+	j := new(tables.Juror)
+	if err := tables.Unmarshal(item, j); err != nil {
+		return nil, err
+	}
+	profile.Updates = append(profile.Updates, tables.RemoveAttr("juror"))
+	return j.Leave(), nil
 }
 
 func (g access) originVerified(ctx context.Context, _ *verifyOriginIn, o api.Outcome) (*verifyOriginOut, error) {

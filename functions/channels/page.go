@@ -47,9 +47,9 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	}
 	out := &pageOut{Channel: wire.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
 	if in.Before == "" {
-		out.Promo, err = g.around(ctx, ch)
+		out.Promo = g.around(ctx, ch)
 	}
-	return out, err
+	return out, nil
 }
 
 // checkBefore refuses a before that is no post id.

@@ -3,6 +3,7 @@ package channels
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"agentsocial/shared/api"
@@ -17,37 +18,44 @@ import (
 const anonymousFor = time.Minute
 
 // around is what comes with a channel's newest page: that it was read is counted,
-// and there may be a promo.
-func (g channels) around(ctx context.Context, ch *tables.Channel) (shown *wire.Promo, err error) {
-	var work app.Group
-	if n := g.Settings.ViewSample; n > 0 && g.Intn(n) == 0 {
-		work.Go(func() error { return g.countView(ctx, ch.Name, n) })
+// and there may be a promo. The page waits for neither longer than PromoWait: of
+// what fails, or is late, only the log knows.
+func (g channels) around(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
+	c := api.From(ctx)
+	if most := g.Settings.PromoWait; most > 0 {
+		within, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		ctx = within
 	}
-	if ch.PromosUntil > api.From(ctx).Time.UnixMilli() {
-		work.Go(func() (err error) {
+	var counting, showing app.Group
+	if n := g.Settings.ViewSample; n > 0 && g.Intn(n) == 0 {
+		counting.Go(func() error {
+			return g.Once(ctx, tables.CountView(ch.Name, g.Intn(1<<16), n, c.Agent != nil, c.Time))
+		})
+	}
+	if ch.PromosUntil > c.Time.UnixMilli() {
+		showing.Go(func() (err error) {
 			shown, err = g.promo(ctx, ch.Name)
 			return err
 		})
 	}
-	err = work.Wait()
-	return shown, err
-}
-
-// countView counts a view, as so many. That it could not be counted is no reason
-// to keep the page back.
-func (g channels) countView(ctx context.Context, channel string, n int64) error {
-	c := api.From(ctx)
-	if err := g.Once(ctx, tables.CountView(channel, g.Intn(1<<16), n, c.Agent != nil, c.Time)); err != nil {
-		c.Log.Warn("view not counted", "error", err.Error())
+	if err := counting.Wait(); err != nil {
+		c.Log.Warn("view not counted", "channel", ch.Name, "error", err.Error())
 	}
-	return nil
+	if err := showing.Wait(); err != nil {
+		c.Log.Warn("promo not shown", "channel", ch.Name, "error", err.Error())
+	}
+	return shown
 }
 
 // promo draws the promo that the caller sees, and bills it, if it is to be
-// billed: one that cannot be is not shown. That it was shown today already, by
-// another request of the same agent, is no reason not to show it.
+// billed: one that cannot be is not shown. That it was shown today already, to
+// another request of the same viewer, is no reason not to show it.
+//
+// A billing that comes about though nobody waits for it any more is one impression
+// that was paid for and not seen, once a day and viewer at most; for the rest of
+// the day the promo is shown to that viewer for nothing.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
-	c := api.From(ctx)
 	place, err := g.place(ctx, channel)
 	if err != nil {
 		return nil, err
@@ -57,16 +65,15 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 		return nil, nil
 	}
 	var before *tables.Cancelled
-	switch {
+	switch n := g.Settings.ViewSample; {
 	case billed:
-		err := g.Transact(ctx, tables.Impression(channel, shown.ID, place.Viewer, c.Time)...)
+		err := g.Transact(ctx, tables.Impression(channel, shown.ID, place.Viewer, place.Now)...)
 		if err != nil && !errors.As(err, &before) {
-			c.Log.Warn("promo not shown", "promo", shown.ID, "error", err.Error())
-			return nil, nil
+			return nil, fmt.Errorf("%s is not billed: %w", shown.ID, err)
 		}
-	case g.Settings.ViewSample > 0 && g.Intn(g.Settings.ViewSample) == 0:
-		if err := g.Once(ctx, tables.View(channel, shown.ID, int(g.Intn(tables.PromoShards)), g.Settings.ViewSample)); err != nil {
-			c.Log.Warn("view not counted", "promo", shown.ID, "error", err.Error())
+	case n > 0 && g.Intn(n) == 0:
+		if err := g.Once(ctx, tables.View(channel, shown.ID, int(g.Intn(tables.PromoShards)), n)); err != nil {
+			api.From(ctx).Log.Warn("view not counted", "promo", shown.ID, "error", err.Error())
 		}
 	}
 	return wire.PromoOf(shown), nil
@@ -95,15 +102,22 @@ func (g channels) place(ctx context.Context, channel string) (promo.Place, error
 		}
 		return err
 	})
-	if a := c.Agent; a != nil && c.Time.Sub(time.UnixMilli(a.CreatedAt)) >= promo.ViewerAge {
+	if a := c.Agent; a != nil {
+		p.Agent = a.ID
+		if c.Time.Sub(time.UnixMilli(a.CreatedAt)) >= promo.ViewerAge {
+			p.Viewer = a.Behind
+		}
+	}
+	if p.Viewer != "" {
 		work.Go(func() error {
 			items, err := g.Table.Get(ctx, tables.Eventual,
-				tables.ShownKey(a.ID, channel, c.Time), tables.CountsKey(channel, tables.PromoShard(a.ID)), tables.CountersKey(a.ID))
-			if err == nil && (a.Origin != "" || items[2].Int("karma") >= promo.ViewerKarma) {
-				p.Viewer, p.Day, p.Counts = a.ID, items[0], items[1]
+				tables.ShownKey(p.Viewer, channel, c.Time), tables.CountsKey(channel, tables.PromoShard(p.Viewer)))
+			if err == nil {
+				p.Day, p.Counts = items[0], items[1]
 			}
 			return err
 		})
 	}
-	return p, work.Wait()
+	err := work.Wait()
+	return p, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"agentsocial/shared/app"
 	"agentsocial/shared/index"
 	"agentsocial/shared/search"
 	"agentsocial/tables"
@@ -135,7 +136,11 @@ func keep(s, words said) said {
 	return kept
 }
 
-// alike are the ideas that an idea likely repeats, the likest first.
+// Alike are the ideas that an idea likely repeats, the likest first.
+func Alike(ctx context.Context, a *app.App, i *tables.Idea) ([]index.FoundIdea, error) {
+	return ideas{a}.alike(ctx, i)
+}
+
 func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, error) {
 	stems := search.Stems(index.IdeaText(i)) // of the title first
 	if len(stems) == 0 {

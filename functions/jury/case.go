@@ -67,10 +67,10 @@ type drawOut struct {
 
 type drawnOut struct {
 	N      int64    `json:"n" doc:"0, 1, 2…"`
-	Window int64    `json:"window" doc:"The how manieth part of the pool was looked at, from 0."`
+	Window int64    `json:"window" doc:"The how manieth part of the pool was looked at, from 0. A case may look at several for one jury."`
 	Seats  int64    `json:"seats" doc:"How many were filled."`
 	Digest string   `json:"digest" doc:"HMAC-SHA256 of \"seats\", the case's id, n and the jurors under the seed; told when they are drawn."`
-	Jurors []string `json:"jurors" doc:"Agent ids of all who were eligible, up to the last seat, in the order in which the seed ranks them. Null while the case is open." nullable:"true"`
+	Jurors []string `json:"jurors" doc:"Agent ids of those who were seated: of the part, all who were eligible, up to the last seat, in the order in which the seed ranks them. Null while the case is open." nullable:"true"`
 	At     int64    `json:"at" doc:"Unix ms."`
 }
 

@@ -28,18 +28,18 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
-				Doc:    "Report a post, a reply or a promo to the jury. It opens a case, or joins the one that is open; once for ever.",
-				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.Deleted},
+				Doc:    "Report a post, a reply or a promo to the jury. It joins the case that is open, opens one, or waits for others; once for ever.",
+				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reported),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
 				Doc:    "Report a message that you received. That message, and no other, becomes public evidence in a case.",
-				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen},
+				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached},
 			}, g.reportMessage, g.messageReported),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin.",
-				Errors: []api.Code{api.OriginRequired},
+				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin, of whose person no other agent is a juror.",
+				Errors: []api.Code{api.OriginRequired, api.LimitReached},
 			}, g.volunteer, g.volunteered),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/duties", Auth: api.SigOrBearer("read"), Tool: "duties", Topic: topic,

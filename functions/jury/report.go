@@ -1,6 +1,7 @@
 package jury
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,7 +27,7 @@ type complaint struct {
 type reportOut struct {
 	Target string  `json:"target" doc:"Id of what was reported."`
 	Case   *string `json:"case" doc:"The case that it opened or joined; null if it waits for other reports."`
-	Needed int64   `json:"needed" doc:"How many more reports reopen what a jury has let stand: by agents a day old, each with an origin of its own."`
+	Needed int64   `json:"needed" doc:"How many more reports it takes to open a case; 0 if it has one."`
 	api.Written
 }
 
@@ -49,8 +50,8 @@ func keysOf(agent, target string) []tables.Key {
 // reportTries is how often a report gives way to others of the same thing.
 const reportTries = 12
 
-// report commits a report: it opens a case, joins the one that is open, or waits
-// for others after one that was overturned.
+// report commits a report: it joins the case that is open, opens one, alone or with
+// those that wait, or waits for others.
 func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOut, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
@@ -87,6 +88,9 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOu
 			known = r[target].Old
 		case p.joins && r[seat].Failed:
 			return nil, api.Fail(api.SelfRefused, "You were drawn for the jury of %s: a verdict is how you say it.", p.opened)
+		case p.opens && r[begun].Failed:
+			return nil, api.Fail(api.LimitReached, "%d cases that you opened are open, which is the most, and this report would open another.", jury.OpenMost).
+				WithHint("Report it when one of them is closed: nothing was reported. If others open a case before, you can join it.")
 		default:
 			return nil, tables.ErrConflict
 		}
@@ -101,6 +105,7 @@ const (
 	target        // what is known of what is reported
 	daily         // how many of its agent's today
 	seat          // of one that joins: that its agent is no juror
+	begun  = seat // of one that opens a case: how many of its agent's are open
 )
 
 // report is one on its way.
@@ -114,6 +119,7 @@ type report struct {
 
 	opened string // the case that it opens or joins; "" for neither
 	joins  bool
+	opens  bool
 	needed int64 // more reports
 }
 
@@ -128,10 +134,8 @@ func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) 
 		return nil, api.Fail(api.NotOpen, "A jury has decided about %s.", p.id).WithHint("See `GET /v1/cases/%s`.", p.known.Case)
 	case tables.CaseSeating:
 		follows = p.join(said)
-	case tables.CaseOverturned:
-		follows, err = p.again(said, random)
-	default: // it was not reported before, or nobody decided
-		follows, err = p.open(random, []string{p.by.ID}, said)
+	default: // there was none, or what was reported stands after one
+		follows, err = p.wait(said, random)
 	}
 	if err != nil {
 		return nil, err
@@ -155,32 +159,47 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 	return writes
 }
 
-// again reports what was overturned. If enough others did since, by agents that
-// are not new and not one person's, it opens another case with all of them.
-func (p *report) again(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
-	counts := p.origin != "" && p.now.UnixMilli()-p.by.CreatedAt >= jury.ReporterAge.Milliseconds()
-	for _, v := range p.known.Again {
-		other, _ := v.(tables.Map)
-		counts = counts && other["origin"] != p.origin
-	}
-	if counts {
-		if p.known.Again == nil {
-			p.known.Again = tables.Map{}
+// wait puts the report to those that wait, and opens a case with all of them once
+// they weigh enough. Of one person, whoever weighs most waits.
+func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
+	after := p.known.Case != ""
+	by := jury.Reporter{Person: p.origin, CreatedAt: p.by.CreatedAt}
+	who := cmp.Or(p.origin, p.by.ID)
+	before, _ := p.known.Waits[who].(tables.Map)
+	if weight := by.Weight(p.now, after); weight > tables.Item(before).Int("weight") {
+		if p.known.Waits == nil {
+			p.known.Waits = tables.Map{}
 		}
-		p.known.Again[p.by.ID] = tables.Map{"origin": p.origin, "id": said.ID, "reason": said.Reason, "at": said.At}
+		p.known.Waits[who] = tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
 	}
-	if p.needed = jury.ReopenReports - int64(len(p.known.Again)); p.needed > 0 {
-		return nil, nil
-	}
-	var by []string
+	missing := jury.Needed(after)
+	var parties []string
 	var all []tables.Complaint
-	for agent, v := range p.known.Again {
+	for _, v := range p.known.Waits {
 		m, _ := v.(tables.Map)
-		other := tables.Item(m)
-		by = append(by, agent)
-		all = append(all, tables.Complaint{ID: other.Str("id"), Reason: other.Str("reason"), At: other.Int("at")})
+		w := tables.Item(m)
+		missing -= w.Int("weight")
+		parties = append(parties, w.Str("by"))
+		all = append(all, tables.Complaint{ID: w.Str("id"), Reason: w.Str("reason"), At: w.Int("at")})
 	}
-	return p.open(random, by, all...)
+	switch {
+	case missing <= 0:
+		return p.open(random, parties, all...)
+	case p.kind == tables.CaseMessage:
+		return nil, p.inVain(by)
+	}
+	p.needed = missing
+	return nil, nil
+}
+
+// inVain refuses a report that would wait for ever: of a message, which nobody
+// else can report.
+func (p *report) inVain(by jury.Reporter) error {
+	if by.Person == "" {
+		return api.Fail(api.OriginRequired, "Nobody else can report the message %s, and an agent without a verified origin opens no case alone.", p.id)
+	}
+	return api.Fail(api.AccountTooYoung, "Nobody else can report the message %s, and an agent less than %d hours old opens no case alone.", p.id, jury.ReporterAge/time.Hour).
+		At(time.UnixMilli(by.CreatedAt).Add(jury.ReporterAge))
 }
 
 // open opens a case: it commits to a seed, before anybody can know who will be
@@ -193,14 +212,14 @@ func (p *report) open(random io.Reader, parties []string, said ...tables.Complai
 	sum := sha256.Sum256([]byte(p.body))
 	opened := &tables.Case{
 		ID: id.Case.New(p.now, random), Kind: p.kind, Target: p.id, Channel: p.channel, Receiver: p.receiver, Author: p.author,
-		State: tables.CaseSeating, Open: true, OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
+		State: tables.CaseSeating, Open: true, OpenedBy: p.by.ID, OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
 		Deadline: p.now.Add(jury.SeatingFor).UnixMilli(),
 		Reports:  int64(len(parties)), Parties: tables.NewSet(parties...), Seed: seed,
 	}
-	p.opened = opened.ID
-	p.known.Case, p.known.State, p.known.Reports, p.known.Again = opened.ID, tables.CaseSeating, opened.Reports-1, nil
+	p.opened, p.opens = opened.ID, true
+	p.known.Case, p.known.State, p.known.Reports, p.known.Waits = opened.ID, tables.CaseSeating, opened.Reports-1, nil
 	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
-	writes := []tables.Write{opened.Begin(), evidence.Put(opened.ID)}
+	writes := []tables.Write{opened.Count(jury.OpenMost), opened.Begin(), evidence.Put(opened.ID)}
 	for _, s := range said {
 		writes = append(writes, s.Put(opened.ID))
 	}
@@ -230,7 +249,7 @@ func again(c *api.Call, target string, o api.Outcome) (*reportOut, error) {
 func reportAnswer(c *api.Call, target, opened string, needed int64) *reportOut {
 	if opened == "" {
 		return &reportOut{Target: target, Needed: needed, Written: c.Next(
-			api.Next{Do: "GET /docs/jury", Why: "how others reopen what a jury let stand"},
+			api.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
 		)}
 	}
 	return &reportOut{target, &opened, needed, c.Next(

@@ -19,7 +19,9 @@ type volunteerIn struct {
 }
 
 // Reads besides what authorisation reads.
-func (*volunteerIn) Reads(agent string) []tables.Key { return []tables.Key{tables.JurorKey(agent)} }
+func (*volunteerIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
+}
 
 type volunteerOut struct {
 	Juror bool `json:"juror"`
@@ -28,38 +30,77 @@ type volunteerOut struct {
 
 func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteerOut, error) {
 	c := api.From(ctx)
+	var err error
+	switch before := c.Item(tables.JurorKey(c.Agent.ID)); {
+	case in.Body.On && before == nil:
+		err = g.enter(ctx)
+	case !in.Body.On && before != nil:
+		err = leave(ctx, before)
+	default:
+		err = c.Commit(ctx, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return volunteerAnswer(c, in), nil
+}
+
+// enter puts the caller into the pool, unless it is there by now.
+func (g cases) enter(ctx context.Context) error {
+	c := api.From(ctx)
 	refused := api.Fail(api.OriginRequired, "An agent without a verified origin cannot be a juror.")
-	if in.Body.On && c.Agent.Origin == "" {
-		return nil, refused
+	person := c.Item(tables.OriginKey(c.Agent.ID)).Str("person")
+	if c.Agent.Origin == "" || person == "" {
+		return refused
 	}
 	var place [8]byte
 	if _, err := io.ReadFull(g.Rand, place[:]); err != nil {
-		return nil, fmt.Errorf("jury: no randomness: %w", err)
+		return fmt.Errorf("jury: no randomness: %w", err)
 	}
 	j := &tables.Juror{
-		Agent: c.Agent.ID, Place: jury.Place(binary.BigEndian.Uint64(place[:])), Since: c.Time.UnixMilli(), ActiveAt: c.Time.UnixMilli(),
+		Agent: c.Agent.ID, Person: person, Place: jury.Place(binary.BigEndian.Uint64(place[:])),
+		Since: c.Time.UnixMilli(), ActiveAt: c.Time.UnixMilli(),
 	}
-	var writes []tables.Write
-	switch is := c.Item(tables.JurorKey(c.Agent.ID)) != nil; {
-	case in.Body.On && !is:
-		writes = j.Volunteer()
-	case !in.Body.On && is:
-		writes = j.Withdraw()
+	for {
+		err := c.Commit(ctx, nil, j.Volunteer()...)
+		var cancelled *tables.Cancelled
+		if !errors.As(err, &cancelled) {
+			return err
+		}
+		claim := cancelled.Reasons[tables.JurorClaimed]
+		switch {
+		case cancelled.Reasons[tables.JurorOwn].Failed:
+			return c.Commit(ctx, nil)
+		case claim.Failed && claim.Old.Str("agent") != "":
+			return api.Fail(api.LimitReached, "Another agent of the person behind you is a juror: a person may have one.").
+				WithHint("Have it volunteer no more; then you may.")
+		case claim.Failed && claim.Old.Int("missed") != j.Missed: // a juror it had before has missed some
+			j.Missed = claim.Old.Int("missed")
+		case cancelled.Reasons[tables.JurorProfile].Failed:
+			return refused
+		default:
+			return tables.ErrConflict
+		}
 	}
-	err := c.Commit(ctx, nil, writes...)
+}
+
+// leave takes the caller out of the pool, in which it is as it was read, or no
+// more.
+func leave(ctx context.Context, before tables.Item) error {
+	c := api.From(ctx)
+	j := new(tables.Juror)
+	if err := tables.Unmarshal(before, j); err != nil {
+		return err
+	}
+	err := c.Commit(ctx, nil, j.Withdraw()...)
 	var cancelled *tables.Cancelled
 	switch {
-	case err == nil:
 	case !errors.As(err, &cancelled):
-		return nil, err
-	case cancelled.Reasons[0].Failed: // it is so already
-		if err := c.Commit(ctx, nil); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, refused
+		return err
+	case cancelled.Reasons[tables.JurorOwn].Failed && cancelled.Reasons[tables.JurorOwn].Old == nil:
+		return c.Commit(ctx, nil)
 	}
-	return volunteerAnswer(c, in), nil
+	return tables.ErrConflict
 }
 
 func (g cases) volunteered(ctx context.Context, in *volunteerIn, _ api.Outcome) (*volunteerOut, error) {

@@ -112,6 +112,10 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 	if live >= tables.PromosMost {
 		return nil, nil, api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", in.Ch, live)
 	}
+	if own := board.LiveOf(c.Agent, c.Time); own >= tables.PromosOfBuyerMost {
+		return nil, nil, api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit; those of agents with the same origin count.", own, in.Ch).
+			WithHint("The next place is free when one of them ends.")
+	}
 	o := promo.Offer{USD: in.Body.USD, Days: in.Body.Days, CPM: promo.CPM(daily), Now: c.Time}
 	if most := in.Body.MaxPrice; most > 0 && o.CPM > most {
 		return nil, nil, api.Fail(api.Changed, "A thousand impressions in %q cost %d micro-USD, and max_price is %d.", in.Ch, o.CPM, most).
@@ -122,7 +126,7 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 		Buyer:  tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: c.Time.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
-	writes := append(board.Add(p, o.Entry()),
+	writes := append(board.Add(p, o.Entry(c.Agent)),
 		tables.Put(p.Item(), tables.NoItem()),
 		tables.Put(p.Started().Item(c.Agent.ID), tables.NoItem()),
 		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),

@@ -52,7 +52,7 @@ type Promo struct {
 	CPM         int64       `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64       `json:"impressions" doc:"Those that were billed, as of settled_at."`
 	Most        int64       `json:"most_impressions" doc:"How many the budget buys."`
-	Views       int64       `json:"views" doc:"How often it was shown for nothing beside, by sampling: to readers without a credential, to agents that saw it that day or are too new."`
+	Views       int64       `json:"views" doc:"How often it was shown for nothing beside, by sampling: to readers without a credential, to those who saw it that day, and to agents that are too new or have no origin."`
 	CreatedAt   int64       `json:"created_at" doc:"Unix ms; it started then."`
 	EndsAt      int64       `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64      `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`

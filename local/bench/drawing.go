@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -143,7 +144,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 	}
 	var cost Cost
-	for i := range costTries { // as in costOf, the least number of trips is the truth
+	for i := range costTries { // as in costOf, the least is the truth: of the first ten enough can be drawn, mostly
 		in, err := w.accuse(w.at(i), w.authors[0], w.authors[1])
 		if err != nil {
 			return cost, err
@@ -161,7 +162,7 @@ func (w *world) costOfDraw(ctx context.Context, pool int) (Cost, error) {
 		}
 		c := Cost{Trips: usage.Trips(), ReadUnits: usage.ReadUnits(), WriteUnits: usage.WriteUnits()}
 		if i > 0 {
-			c.Trips = min(c.Trips, cost.Trips)
+			c.Trips, c.ReadUnits = min(c.Trips, cost.Trips), min(c.ReadUnits, cost.ReadUnits)
 		}
 		cost = c
 	}
@@ -177,17 +178,17 @@ func (w *world) volunteer(i int, fit bool) []tables.Write {
 	if !fit {
 		k.Duties = jury.DutiesMost
 	}
-	j := &tables.Juror{Agent: agent, Place: w.app.Random(8), Since: long.UnixMilli(), ActiveAt: long.UnixMilli()}
 	o := &tables.Origin{Agent: agent, Person: w.app.Random(21), VerifiedAt: long.UnixMilli(), Signed: true}
+	j := &tables.Juror{Agent: agent, Person: o.Person, Place: w.app.Random(8), Since: long.UnixMilli(), ActiveAt: long.UnixMilli()}
 	return []tables.Write{
-		tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), o.Replace(&tables.Origin{}),
+		tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), j.Claim(), o.Replace(&tables.Origin{}),
 	}
 }
 
 // accuse has one agent post and another one report it.
 func (w *world) accuse(at time.Time, author, reporter *agent) (opened string, err error) {
 	post, err := w.post(at, author, writeTo, body(int(at.UnixMilli()%1e7), usual), "")
-	if err != nil {
+	if err := errors.Join(err, w.stock(able(reporter, w.base))); err != nil {
 		return "", err
 	}
 	var out struct{ Case string }

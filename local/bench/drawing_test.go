@@ -25,7 +25,7 @@ func TestDrawsAreEven(t *testing.T) {
 }
 
 // TestDrawsAreBounded: a draw costs the same in a pool of a thousand and in one
-// of five thousand.
+// of five thousand, but for what reading about ten volunteers costs.
 func TestDrawsAreBounded(t *testing.T) {
 	costs, err := costsOfDraws(t.Context(), 1000, 5000)
 	if err != nil {
@@ -33,7 +33,9 @@ func TestDrawsAreBounded(t *testing.T) {
 	}
 	small, large := costs[0].Cost, costs[1].Cost
 	t.Logf("%v, %v", small, large)
-	if small.Trips != large.Trips || math.Abs(large.ReadUnits/small.ReadUnits-1) > 0.05 || small.WriteUnits != large.WriteUnits {
+	// How many of those looked at first have what they block read is chance.
+	const ofTen = 70
+	if small.Trips != large.Trips || math.Abs(large.ReadUnits-small.ReadUnits) > ofTen || small.WriteUnits != large.WriteUnits {
 		t.Errorf("%v with 1000 volunteers, %v with 5000", small, large)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"agentsocial/shared/jury"
@@ -10,12 +11,12 @@ import (
 
 // juries are the scenarios of reports, jurors and cases.
 func juries(w *world) ([]scenario, error) {
-	people, err := w.recruits(3 + 2*jury.Seats)
+	people, err := w.recruits(4 + 2*jury.Seats)
 	if err != nil {
 		return nil, err
 	}
-	author, reporter, other := people[0], people[1], people[2]
-	sitting, voters := people[3:3+jury.Seats], people[3+jury.Seats:]
+	author, reporter, other, stranger := people[0], people[1], people[2], people[3]
+	sitting, voters := people[4:4+jury.Seats], people[4+jury.Seats:]
 	juror := sitting[0]
 	if err := w.credit(author, 1_000_000_000); err != nil {
 		return nil, err
@@ -43,10 +44,17 @@ func juries(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: reportRoute, variant: "the first", status: 201, costOnly: true, next: func(i int) (call, error) {
 			post, err := w.post(early(i), author, writeTo, body(7_000_000+i, usual), "")
-			return w.call(w.at(i), reporting(reporter, writeTo, post)), err
+			return w.call(w.at(i), reporting(reporter, writeTo, post)), errors.Join(err, w.stock(able(reporter, w.base)))
+		}},
+		{route: reportRoute, variant: "waits", status: 201, costOnly: true, next: func(i int) (call, error) {
+			post, err := w.post(early(i), author, writeTo, body(7_200_000+i, usual), "")
+			return w.call(w.at(i), reporting(stranger, writeTo, post)), err
 		}},
 		{route: reportRoute, variant: "joins a case", status: 201, costOnly: true, next: func(i int) (call, error) {
 			post, err := w.post(early(i), author, writeTo, body(7_100_000+i, usual), "")
+			if err == nil {
+				err = w.stock(able(reporter, w.base))
+			}
 			if err == nil {
 				err = w.ask(early(i).Add(time.Second), reporting(reporter, writeTo, post), 201, nil)
 			}
@@ -55,7 +63,7 @@ func juries(w *world) ([]scenario, error) {
 		{route: "POST /v1/dm/{ref}/{msg}/report", status: 201, costOnly: true, next: func(i int) (call, error) {
 			to := reporter
 			var m struct{ ID string }
-			err := w.ask(early(i), sending(author, to.id, body(i, usual)), 201, &m)
+			err := errors.Join(w.stock(able(to, w.base)), w.ask(early(i), sending(author, to.id, body(i, usual)), 201, &m))
 			r := reporting(to, "", "")
 			r.route, r.path = "POST /v1/dm/{ref}/{msg}/report", "/v1/dm/"+author.id+"/"+m.ID+"/report"
 			return w.call(w.at(i), r), err
@@ -96,6 +104,16 @@ func behind(agent string, at time.Time) []tables.Write {
 	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
 	return []tables.Write{
 		o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(agent), tables.SetAttr("origin", "verified")),
+	}
+}
+
+// able makes an agent one whose report opens a case, past the service: it has been
+// there for long, somebody is behind it, and no case that it opened is open.
+func able(a *agent, at time.Time) []tables.Write {
+	return []tables.Write{
+		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
+		tables.Change(tables.ProfileKey(a.id), tables.SetAttr("created_at", at.Add(-30*24*time.Hour).UnixMilli())),
+		tables.Change(tables.CountersKey(a.id), tables.RemoveAttr("open_cases")),
 	}
 }
 

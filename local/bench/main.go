@@ -20,10 +20,18 @@ func main() {
 	searching := flag.Bool("search", false, "measure only searching, by the number of a channel's posts, beside SQLite's")
 	pushing := flag.Bool("push", false, "measure only inbox events, spread and in a burst, beside raw batch writes")
 	pacing := flag.Bool("promos", false, "play only how evenly, and how fairly, promos spend their budgets")
+	duplicates := flag.Bool("duplicates", false, "measure only what share of likely duplicates among ideas is found")
 	drawing := flag.Bool("jury", false, "measure only draws of juries, by the number of volunteers, and play how even they are")
 	flag.Parse()
 	if *drawing {
 		if err := runDraws(context.Background(), os.Stdout, lots, 10, 1000, 100_000); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *duplicates {
+		if err := runDuplicates(context.Background(), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -117,7 +125,11 @@ func run(ctx context.Context, out io.Writer, e effort, asJSON bool) error {
 	fmt.Fprintln(out)
 	runPacings(out, pacings)
 	fmt.Fprintln(out)
-	return runDraws(ctx, out, lots[:1], 10, 1000)
+	if err := runDraws(ctx, out, lots[:1], 10, 1000, 100_000); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	return runDuplicates(ctx, out)
 }
 
 // encode prints the report as JSON.

@@ -93,7 +93,7 @@ func (p pacing) run(seed uint64) paced {
 				days[viewer] = day
 			}
 			shard := tables.PromoShard(viewer)
-			place := promo.Place{Live: live, Viewer: viewer, Day: day, Counts: counts[shard], Now: now.Add(time.Duration(rng.Int64N(int64(tables.SettleEvery))))}
+			place := promo.Place{Live: live, Agent: viewer, Viewer: viewer, Day: day, Counts: counts[shard], Now: now.Add(time.Duration(rng.Int64N(int64(tables.SettleEvery))))}
 			if shown, billed := place.Draw(rng.Float64()); billed {
 				for _, w := range tables.Impression("", shown.ID, viewer, now) {
 					apply(map[bool]tables.Item{true: day, false: counts[shard]}[w.Key == tables.ShownKey(viewer, "", now)], w)

@@ -112,7 +112,7 @@ func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 		if err != nil {
 			return nil, err
 		}
-		writes := append(board.Add(p, o.Entry()), tables.Put(p.Item(), tables.NoItem()))
+		writes := append(board.Add(p, o.Entry(&tables.Profile{ID: by.id})), tables.Put(p.Item(), tables.NoItem()))
 		if err := w.stock(append(writes, p.Payment().Writes()...)); err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (w *world) board(channel string) (*tables.Board, error) {
 
 // verified makes an agent one that impressions are billed for.
 func verified(a *agent) tables.Write {
-	return (&tables.Profile{ID: a.id, Epoch: 1}).OriginVerified(true, false)
+	return (&tables.Profile{ID: a.id, Epoch: 1}).OriginVerified(&tables.Origin{Person: a.id}, true, false)
 }
 
 // settleShares are what the settlement of a channel with as many promos as there

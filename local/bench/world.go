@@ -86,6 +86,7 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	w.app.Settings.PageBits = 0   // the browser's
 	w.app.Settings.MaxReads = 0   // asked by chance: see readLimitShare
 	w.app.Settings.ViewSample = 0 // likewise: see viewShare
+	w.app.Settings.PromoWait = 0
 	for _, declare := range functions.All() {
 		a := *w.app
 		if needs := declare(&app.App{}).Needs; !needs.Table { // as deployed

@@ -60,7 +60,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}
 
 	s := start(t, t.Context(), dynamodb.Options{Dir: dir})
-	if err := dynamo.CreateTable(t.Context(), config(s).Client(), "kept"); err != nil {
+	if err := dynamo.CreateTable(t.Context(), config(s).Client(), "kept", true); err != nil {
 		t.Fatal(err)
 	}
 	if err := dynamo.Open(config(s)).Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); err != nil {

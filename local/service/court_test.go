@@ -24,12 +24,28 @@ func judged() service.Config {
 	return service.Config{Settings: s}
 }
 
-// citizen is an agent that has been there for a month.
-func (c *court) citizen() *transcripts.Agent {
+// newcomer is an agent that has just come, and behind whom nobody is known.
+func (c *court) newcomer() *transcripts.Agent {
 	c.t.Helper()
 	a := c.join(fmt.Sprintf("citizen%d", len(c.people)+1))
 	c.people[a.ID] = a
+	return a
+}
+
+// stranger is an agent that has been there for a month, and behind whom nobody is
+// known.
+func (c *court) stranger() *transcripts.Agent {
+	c.t.Helper()
+	a := c.newcomer()
 	c.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", c.App.Now().Add(-30*24*time.Hour).UnixMilli()))
+	return a
+}
+
+// citizen is an agent that has been there for a month, with an origin of its own.
+func (c *court) citizen() *transcripts.Agent {
+	c.t.Helper()
+	a := c.stranger()
+	c.behind(a, "person of "+a.ID, "")
 	return a
 }
 
@@ -41,12 +57,13 @@ func (c *court) behind(a *transcripts.Agent, person, domain string) {
 	c.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"))
 }
 
-// juror is a citizen with an origin of its own that volunteers.
+// juror is a citizen that volunteers, and has done so for a month: for the cases
+// that are open, too.
 func (c *court) juror() *transcripts.Agent {
 	c.t.Helper()
 	a := c.citizen()
-	c.behind(a, "person of "+a.ID, "")
 	c.volunteers(a, true)
+	c.set(tables.JurorKey(a.ID), tables.SetAttr("since", c.App.Now().Add(-30*24*time.Hour).UnixMilli()))
 	return a
 }
 

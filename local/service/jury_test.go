@@ -29,7 +29,9 @@ func TestConflictsOfInterest(t *testing.T) {
 		"blocks the author":            func(a *transcripts.Agent) { block(a, author) },
 		"is blocked by the author":     func(a *transcripts.Agent) { block(author, a) },
 		"blocks the reporter":          func(a *transcripts.Agent) { block(a, reporter) },
-		"is blocked by the reporter":   func(a *transcripts.Agent) { block(reporter, a) },
+		"volunteered late": func(a *transcripts.Agent) {
+			c.set(tables.JurorKey(a.ID), tables.SetAttr("since", c.App.Now().Add(time.Hour).UnixMilli()))
+		},
 		"is suspended": func(a *transcripts.Agent) {
 			c.set(tables.ProfileKey(a.ID), tables.SetAttr("suspended_until", c.App.Now().Add(time.Hour).UnixMilli()))
 		},
@@ -55,6 +57,7 @@ func TestConflictsOfInterest(t *testing.T) {
 		c.behind2(a, "person of "+a.ID, "den.example")
 	}
 	fit := c.jurors(1)
+	block(reporter, fit[0]) // which is no reason
 	post := c.spams(author)
 	in := c.reports(reporter, post)
 	c.tick()
@@ -83,7 +86,7 @@ func TestConflictsOfInterest(t *testing.T) {
 	// A juror has its verdict, and cannot report as well.
 	c.want(c.send(c.reporting(fit[0], post)), 403, "self_refused")
 	// Who reports after the draw unseats nobody.
-	late := c.citizen()
+	late := c.stranger()
 	c.behind(late, "person of "+fit[0].ID, "")
 	if joined := c.reports(late, post); joined != in {
 		t.Errorf("joined %s", joined)
@@ -238,7 +241,7 @@ func TestReopening(t *testing.T) {
 	first := c.reports(c.citizen(), post)
 	c.decides(first, "overturn")
 	reporter := func(person string) *transcripts.Agent {
-		a := c.citizen()
+		a := c.stranger()
 		if person != "" {
 			c.behind(a, person, "")
 		}
@@ -367,7 +370,7 @@ func TestInboxOfACase(t *testing.T) {
 func TestNoCase(t *testing.T) {
 	t.Parallel()
 	c := newCourt(run(t, judged()))
-	a := c.citizen()
+	a := c.stranger()
 	none := id.Case.New(c.App.Now(), c.App.Rand)
 	for _, in := range []string{none, "ca_x", "po_01j9z3k4m5n6p7q8r9s0t1v2w3"} {
 		c.want(c.call(a, "GET", "/v1/cases/"+in, ""), 404, "not_found")

@@ -19,6 +19,7 @@ func TestRaceOfVotes(t *testing.T) {
 		c := newCourt(r)
 		c.jurors(6)
 		for i := range max(2, r.rounds()/10) {
+			c.unpaid()
 			author, reporter := c.citizen(), c.citizen()
 			in := c.reports(reporter, c.spams(author))
 			c.tick()
@@ -73,6 +74,9 @@ func TestRaceOfReports(t *testing.T) {
 		}
 		author := c.citizen()
 		for range max(2, r.rounds()/10) {
+			for _, a := range all { // whoever comes first, each time, opens a case
+				c.set(tables.CountersKey(a.ID), tables.RemoveAttr("open_cases"))
+			}
 			post := c.spams(author)
 			var requests []*transcripts.Request
 			for _, a := range all {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -75,15 +76,16 @@ func (p *publicCase) secret(t *testing.T) {
 // way from one to another. A script is read so: j3 three agents volunteer; tick
 // the schedule comes; u and o the next juror upholds, or overturns; +2h the clock
 // moves, and the schedule comes; del the author deletes the post; off a juror that
-// waits ends its volunteering; =voting:5/5 is the state, seats filled and seats.
+// waits ends its volunteering; =voting:5/5 is the state, seats filled and seats;
+// seats:voted3,spared2 what the seats came to.
 func TestLifeOfACase(t *testing.T) {
 	rows := []struct{ name, script string }{
-		{"upheld early", "j7 =seating:0/0 tick =voting:5/5 u =voting:5/5 u =voting:5/5 u =upheld:5/5"},
+		{"upheld early", "j7 =seating:0/0 tick =voting:5/5 u =voting:5/5 u =voting:5/5 u =upheld:5/5 tick seats:spared2,voted3"},
 		{"overturned early", "j7 tick o o =voting:5/5 o =overturned:5/5"},
 		{"the last vote decides", "j5 tick u o u o =voting:5/5 u =upheld:5/5"},
 		{"a tie is not before the last vote", "j5 tick u o u o =voting:5/5 o =overturned:5/5"},
 		{"overturned when a tie is all that is left", "j5 tick u o o =voting:5/5 o =overturned:5/5"},
-		{"a majority at the deadline", "j5 tick u o u =voting:5/5 +47h =voting:5/5 +1h =upheld:5/5"},
+		{"a majority at the deadline", "j5 tick u o u =voting:5/5 +47h =voting:5/5 +1h =upheld:5/5 tick seats:missed2,voted3"},
 		{"overturned at the deadline", "j5 tick u o o +48h =overturned:5/5"},
 		{"a tie at the deadline overturns", "j5 tick u o u o +48h =overturned:5/5"},
 		{"three seats where few qualify", "j4 tick =voting:3/3 u u =voting:3/3 o =upheld:3/3"},
@@ -92,7 +94,7 @@ func TestLifeOfACase(t *testing.T) {
 		{"nobody volunteers", "tick +167h =seating:0/0 +1h =lapsed:0/0"},
 		{"too few for a week", "j2 tick +168h =lapsed:0/0"},
 		{"empty seats are drawn again", "j8 tick u u +48h =voting:5/5 u =upheld:5/5"},
-		{"drawn again twice, then lapsed", "j15 tick =voting:5/5 u +48h =voting:5/5 +48h =voting:5/5 +48h =lapsed:5/5"},
+		{"drawn again twice, then lapsed", "j15 tick =voting:5/5 u +48h =voting:5/5 +48h =voting:5/5 +48h =lapsed:5/5 tick seats:missed12,voted1"},
 		{"too few to draw again", "j5 tick u +48h =seating:1/0 j1 +1h =seating:1/0 j1 +1h =voting:3/3 u u =upheld:3/3"},
 		{"too few to draw again, for a week", "j5 tick u +48h =seating:1/0 +168h =lapsed:1/0"},
 		{"the author deletes while it seats", "j5 del tick u u u =upheld:5/5"},
@@ -142,6 +144,10 @@ func (c *court) live(script string) {
 			}
 			c.advance(d + time.Second)
 			c.tick()
+		case strings.HasPrefix(word, "seats:"):
+			if got := "seats:" + c.outcomes(in); got != word {
+				t.Fatalf("%s, not %s, in %s", got, word, script)
+			}
 		default:
 			p := c.read(nil, in)
 			if got := fmt.Sprintf("=%s:%d/%d", p.State, p.Filled, p.Seats); got != word {
@@ -164,6 +170,19 @@ func (c *court) live(script string) {
 	p.recomputes(t, committed, digests)
 }
 
+// outcomes counts what a case's seats came to.
+func (c *court) outcomes(in string) string {
+	n := map[string]int{}
+	for _, s := range c.seats(in) {
+		n[s.State]++
+	}
+	var all []string
+	for _, state := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, state+strconv.Itoa(n[state]))
+	}
+	return strings.Join(all, ",")
+}
+
 // ends holds what follows from the end of a case against what was voted.
 func (c *court) ends(t *testing.T, in, post string, author, reporter *transcripts.Agent, votes []string, deleted bool) {
 	t.Helper()
@@ -182,7 +201,9 @@ func (c *court) ends(t *testing.T, in, post string, author, reporter *transcript
 	want := map[string]int64{}
 	for _, v := range votes {
 		agent, _, _ := strings.Cut(v, " ")
-		want[agent] = 2
+		if p.State != "lapsed" {
+			want[agent] = 2
+		}
 	}
 	if p.State == "upheld" {
 		want[author.ID] = -10

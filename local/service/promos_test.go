@@ -38,7 +38,14 @@ type promoView struct {
 // grown makes an agent one that impressions are billed for.
 func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
 	r.t.Helper()
-	r.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", r.App.Now().Add(-25*time.Hour).UnixMilli()), tables.SetAttr("origin", "verified"))
+	r.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", r.App.Now().Add(-25*time.Hour).UnixMilli()))
+	return r.behind(a, &tables.Origin{Person: "the person behind " + a.Name})
+}
+
+// behind puts somebody behind an agent.
+func (r *running) behind(a *transcripts.Agent, o *tables.Origin) *transcripts.Agent {
+	r.t.Helper()
+	r.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", o.Behind()))
 	return a
 }
 
@@ -127,7 +134,7 @@ func TestRaceOfReaders(t *testing.T) {
 			counted += tables.Billed(r.item(key), p.ID)
 		}
 		for _, reader := range readers {
-			if tables.WasShown(r.item(tables.ShownKey(reader.ID, "lounge", r.App.Now())), p.ID) {
+			if tables.WasShown(r.item(tables.ShownKey("the person behind "+reader.Name, "lounge", r.App.Now())), p.ID) {
 				marked++
 			}
 		}
@@ -150,9 +157,9 @@ func TestRaceOfReaders(t *testing.T) {
 func TestRaceForTheLastPlaces(t *testing.T) {
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		r.call(nil, "GET", "/v1/channels", "") // which makes them
-		ad := r.join("ad")
-		r.credit(ad, 1000*usd)
 		for i := range tables.PromosMost - 2 {
+			ad := r.join(fmt.Sprintf("ad-%d", i))
+			r.credit(ad, 5*usd)
 			r.buy(t, ad, "lounge", fmt.Sprintf("Number %d.", i), 5, 1)
 		}
 		var all []*transcripts.Request
@@ -176,7 +183,7 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 			if err := tables.Unmarshal(item, &p); err != nil {
 				t.Fatal(err)
 			}
-			if p.Buyer.ID != ad.ID {
+			if p.Budget == 100*usd {
 				prices[p.Price]++
 			}
 		}
@@ -196,6 +203,56 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 		}
 		if spent != 2 {
 			t.Errorf("%d were charged", spent)
+		}
+		r.audited(t)
+	})
+}
+
+// Two agents of one person buy in one channel as often as they can, at once: they
+// get three promos together, and pay for three. Others, and other channels, are
+// not concerned; and who is behind an agent afterwards changes nothing.
+func TestRaceOfOneBuyer(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		r.call(nil, "GET", "/v1/channels", "") // which makes them
+		person := &tables.Origin{Person: "one person"}
+		agents := []*transcripts.Agent{r.behind(r.join("fox"), person), r.behind(r.join("vixen"), person)}
+		held := func() (n int64) { return r.credits(t, agents[0]) + r.credits(t, agents[1]) }
+		var all []*transcripts.Request
+		for i := range min(30, r.rounds()) {
+			a := agents[i%2]
+			r.credit(a, 5*usd)
+			all = append(all, r.buying(a, "lounge", fmt.Sprintf("Number %d.", i), 5, 1))
+		}
+		before := held()
+		answers, byStatus := r.settled(all...)
+		const most = tables.PromosOfBuyerMost
+		if byStatus[201] != most || byStatus[409] != len(all)-most {
+			t.Errorf("%v", byStatus)
+		}
+		for i, a := range answers {
+			if a.Status == 409 && a.Text("error.code") != "limit_reached" {
+				t.Errorf("purchase %d: %s", i, a.Body)
+			}
+		}
+		if paid := before - held(); paid != most*5*usd {
+			t.Errorf("%d was paid", paid)
+		}
+		if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != most {
+			t.Errorf("%d promos are live", n)
+		}
+		owl := r.join("owl")
+		r.credit(owl, 5*usd)
+		r.buy(t, owl, "lounge", "Somebody else's.", 5, 1)
+		for _, a := range agents {
+			r.credit(a, 10*usd)
+			r.buy(t, a, "golang", "Elsewhere, by "+a.Name+".", 5, 1)
+			r.behind(a, &tables.Origin{Person: "another person, behind " + a.Name})
+		}
+		third := r.join("third") // of the person who bought
+		r.behind(third, person)
+		r.credit(third, 5*usd)
+		if ans := r.send(r.buying(third, "lounge", "A fourth.", 5, 1)); ans.Status != 409 || ans.Text("error.code") != "limit_reached" {
+			t.Errorf("another agent of the same person: %d %s", ans.Status, ans.Body)
 		}
 		r.audited(t)
 	})
@@ -338,6 +395,13 @@ func (r *running) playPromos(t *rapid.T, b *breaking, n int) {
 			amount := rapid.Int64Range(5, 40).Draw(t, "usd")
 			if balance[a.Name] < amount*usd {
 				t.Skip("too dear")
+			}
+			own := slices.DeleteFunc(slices.Clone(promos), func(p *modelledPromo) bool { return p.ended || p.buyer != a.Name || p.channel != ch })
+			if len(own) >= tables.PromosOfBuyerMost {
+				if ans := r.send(r.buying(a, ch, fmt.Sprintf("One too many, %d.", len(promos)), amount, 1)); ans.Status != 409 {
+					t.Fatalf("a fourth promo: %d %s", ans.Status, ans.Body)
+				}
+				return
 			}
 			p := r.buy(t, a, ch, fmt.Sprintf("Promo %d.", len(promos)), amount, rapid.Int64Range(1, 30).Draw(t, "days"))
 			if rapid.Bool().Draw(t, "scant") { // buys a few impressions only

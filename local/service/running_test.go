@@ -16,6 +16,7 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
 )
 
@@ -29,16 +30,13 @@ type running struct {
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
-// onBoth plays a test on the embedded table and on DynamoDB Local. There, nobody
-// reads the stream, which would take more of the machine than all else.
+// onBoth plays a test on the embedded table and on DynamoDB Local. There, there is
+// no stream, which would take more of the machine than all else.
 func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
 		here(t)
-		c.Open = func() (tables.Backend, tables.Feed) {
-			b, _ := dynamodbtest.Open(t)
-			return b, nil
-		}
+		c.Open = func() (tables.Backend, tables.Feed) { return dynamo.Open(dynamodbtest.Config(t)), nil }
 		test(t, run(t, c))
 	})
 }
@@ -68,7 +66,7 @@ func (r *running) embedded() *embedded.Table { return r.table.(*embedded.Table) 
 func generous() app.Settings {
 	const many = 1 << 40
 	s := app.DefaultSettings()
-	s.PowBits, s.ByAddr, s.MaxReads = 0, false, many
+	s.PowBits, s.ByAddr, s.MaxReads, s.PromoWait = 0, false, many, 0
 	l := &s.Limits
 	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute} {
 		*most = many

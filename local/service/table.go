@@ -86,7 +86,7 @@ func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
 		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
 	}
 	var exists *types.ResourceInUseException
-	if err := dynamo.CreateTable(ctx, cfg.Client(), localTable); err != nil && !errors.As(err, &exists) {
+	if err := dynamo.CreateTable(ctx, cfg.Client(), localTable, true); err != nil && !errors.As(err, &exists) {
 		server.Stop()
 		return nil, err
 	}

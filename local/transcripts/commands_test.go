@@ -81,8 +81,8 @@ import (
 //	                         them back, as a dispute does, if N is below 0
 //	operator NAME            makes an agent an operator in the table
 //	suspend NAME DURATION    suspends an agent in the table
-//	jurors NAME…             registers agents, makes them a month old in the table, with an origin each,
-//	                         and has them volunteer
+//	citizens NAME…           registers agents, and makes them a month old in the table, with an origin each
+//	jurors NAME…             citizens, who volunteer
 //	seated CASE AS           names of the agents whose votes CASE waits for: $AS1, $AS2, …
 //	mcp TOKEN METHOD [PARAMS]
 //	                         sends a message of the Model Context Protocol
@@ -134,7 +134,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
-		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
 		"mcp": plain((*script).mcp), "tool": plain((*script).tool),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled),
@@ -220,7 +220,7 @@ func options(args []string, set func(name, value string) error) error {
 
 func (s *script) service(args []string) error {
 	c := service.Config{Data: service.Memory, Table: cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded"), Settings: app.DefaultSettings()}
-	c.Settings.PowBits, c.Settings.ByAddr = 4, false
+	c.Settings.PowBits, c.Settings.ByAddr, c.Settings.PromoWait = 4, false, 0
 	l := &c.Settings.Limits
 	number := map[string]*int64{
 		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,

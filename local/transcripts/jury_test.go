@@ -12,9 +12,9 @@ import (
 // aged is how old an agent is made that may be a juror.
 const aged = 30 * 24 * time.Hour
 
-// jurors makes agents that have been there for a month, each with an origin of
-// its own, and has them volunteer.
-func (s *script) jurors(args []string) error {
+// citizens makes agents that have been there for a month, each with an origin of
+// its own.
+func (s *script) citizens(args []string) error {
 	for _, name := range args {
 		if err := s.register([]string{name, "🦉"}); err != nil {
 			return err
@@ -22,10 +22,20 @@ func (s *script) jurors(args []string) error {
 		a, now := s.agents[name], s.svc.App.Now()
 		origin := &tables.Origin{Agent: a.ID, Person: "the person behind " + name, VerifiedAt: now.UnixMilli(), Signed: true}
 		err := s.svc.App.Transact(context.Background(), origin.Replace(&tables.Origin{}),
-			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
+			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", origin.Behind()), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// jurors makes citizens who volunteer.
+func (s *script) jurors(args []string) error {
+	if err := s.citizens(args); err != nil {
+		return err
+	}
+	for _, name := range args {
 		if err := s.call([]string{name, "POST", "/v1/me/juror", `{"on":true}`}); err != nil {
 			return err
 		}

@@ -66,6 +66,9 @@ type Settings struct {
 	// ViewSample is of how many views of a channel's newest page, and of how many
 	// showings of a promo that nobody pays for, one is counted, as that many; 0: none.
 	ViewSample int64
+	// PromoWait is how long a channel's page waits for its promo, and for being
+	// counted, at most; 0: as long as it takes.
+	PromoWait time.Duration
 }
 
 // Limits of writes (product: "Rate limits").
@@ -95,7 +98,7 @@ type Limits struct {
 // DefaultSettings are the product's defaults.
 func DefaultSettings() Settings {
 	return Settings{
-		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: 30 * time.Second,
+		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: 30 * time.Second, PromoWait: 200 * time.Millisecond,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,

@@ -18,7 +18,7 @@ import (
 type Reported struct {
 	Target string  `json:"target"`
 	Case   *string `json:"case"`   // that it opened or joined; nil if it waits for others
-	Needed int64   `json:"needed"` // reports that are missing to reopen what was overturned
+	Needed int64   `json:"needed"` // reports that are missing to open one
 	Next   []Next  `json:"next"`
 }
 
@@ -101,12 +101,15 @@ type reason struct {
 }
 
 // Report reports a post, or a promo, to the jury; once, else the error's code is
-// "already_reported".
+// "already_reported". It is "limit_reached" if too many cases that the agent opened
+// are open.
 func (a *Agent) Report(ctx context.Context, channel, post, why string) (*Reported, error) {
 	return call[Reported](ctx, a, http.MethodPost, postPath(channel, post)+"/report", reason{why})
 }
 
-// ReportMessage reports a message that the agent received: it becomes public.
+// ReportMessage reports a message that the agent received: it becomes public. The
+// error's code is "origin_required" or "account_too_young" if the agent cannot open
+// a case alone.
 func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*Reported, error) {
 	return call[Reported](ctx, a, http.MethodPost, messagesPath(ref)+"/"+url.PathEscape(message)+"/report", reason{why})
 }
@@ -152,10 +155,12 @@ func (a *Agent) OwnCase(ctx context.Context, id string) (*Case, error) {
 	return get[Case](ctx, a, casePath(id))
 }
 
-// CheckDraw recomputes how a closed case's jurors were drawn: from what is public,
-// as /docs/jury tells. committed is the commitment as it was read while the case
-// was open, and digests those of the draws, as far as they were read then; leave
-// out what was not.
+// CheckDraw recomputes of a closed case's draws what can be, from what is public,
+// as /docs/jury tells: that seed and jurors are those that were committed to, that
+// the jurors are in the seed's order, each drawn once, and that nobody else voted.
+// That nobody was passed over who could have been drawn, nobody can check.
+// committed is the commitment as it was read while the case was open, and digests
+// those of the draws, as far as they were read then; leave out what was not.
 func (k *Case) CheckDraw(committed string, digests ...string) error {
 	if k.Draw.Seed == nil {
 		return errors.New("client: the case is open: its seed is secret")
@@ -168,6 +173,11 @@ func (k *Case) CheckDraw(committed string, digests ...string) error {
 	if made != k.Draw.Commitment || committed != "" && made != committed {
 		return errors.New("client: the seed is not the one that the case committed to")
 	}
+	if len(k.Draw.Draws) < len(digests) {
+		return fmt.Errorf("client: of %d draws, %d are left", len(digests), len(k.Draw.Draws))
+	}
+	drawn := map[string]bool{}
+	window := int64(-1)
 	for i, d := range k.Draw.Draws {
 		made := jury.Digest(seed, k.ID, d.N, d.Jurors)
 		if d.N != int64(i) || made != d.Digest || i < len(digests) && made != digests[i] {
@@ -177,6 +187,21 @@ func (k *Case) CheckDraw(committed string, digests ...string) error {
 			return strings.Compare(jury.Rank(seed, k.ID, a), jury.Rank(seed, k.ID, b))
 		}) {
 			return fmt.Errorf("client: the jurors of draw %d are not in the seed's order", i)
+		}
+		if d.Window <= window || d.Seats != int64(len(d.Jurors)) {
+			return fmt.Errorf("client: draw %d looked at window %d after %d, for %d seats", i, d.Window, window, d.Seats)
+		}
+		window = d.Window
+		for _, a := range d.Jurors {
+			if drawn[a] {
+				return fmt.Errorf("client: %s was drawn twice", a)
+			}
+			drawn[a] = true
+		}
+	}
+	for _, v := range k.Votes {
+		if !drawn[v.Juror.ID] {
+			return fmt.Errorf("client: %s voted, and was not drawn", v.Juror.ID)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// sits makes an agent one that may be a juror.
+// sits makes an agent one that may be a juror, and whose report opens a case.
 func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	t.Helper()
 	now := s.App.Now()
@@ -55,6 +55,11 @@ func TestJury(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w, err := join(t, c, "ant").Report(ctx, "golang", post.ID, "Spam, I think."); err != nil || w.Case != nil || w.Needed != 1 {
+		t.Fatalf("Report: %+v, %v", w, err)
+	}
+	sits(t, s, fox)
+	time.Sleep(2 * time.Millisecond) // what is said in one millisecond is in no order
 	r, err := fox.Report(ctx, "golang", post.ID, "Spam.")
 	if err != nil || r.Case == nil || r.Target != post.ID || r.Needed != 0 || len(r.Next) == 0 {
 		t.Fatalf("Report: %+v, %v", r, err)
@@ -63,7 +68,7 @@ func TestJury(t *testing.T) {
 		t.Fatalf("Report: %v", err)
 	}
 	open, err := c.Case(ctx, *r.Case)
-	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reasons[0].Reason != "Spam." || open.CheckDraw("") == nil {
+	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || open.CheckDraw("") == nil {
 		t.Fatalf("Case: %+v, %v", open, err)
 	}
 	swept(t, s)
@@ -91,6 +96,23 @@ func TestJury(t *testing.T) {
 	if closed.CheckDraw("another") == nil || closed.CheckDraw("", "another") == nil {
 		t.Error("another commitment is as good")
 	}
+	if closed.CheckDraw("", closed.Draw.Draws[0].Digest, "one more") == nil {
+		t.Error("a draw may vanish")
+	}
+	voter := &closed.Votes[0].Juror.ID
+	*voter, open.ID = open.ID, *voter
+	if closed.CheckDraw("") == nil {
+		t.Error("who was not drawn may vote")
+	}
+	*voter, open.ID = open.ID, *voter
+	closed.Draw.Draws[0].Seats++
+	if closed.CheckDraw("") == nil {
+		t.Error("one more may be drawn than there are")
+	}
+	closed.Draw.Draws[0].Seats--
+	if err := closed.CheckDraw(""); err != nil {
+		t.Fatal(err)
+	}
 	list := closed.Draw.Draws[0].Jurors
 	list[0], list[1] = list[1], list[0]
 	if closed.CheckDraw("") == nil {
@@ -115,6 +137,10 @@ func TestReportMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := fox.ReportMessage(ctx, "owl", m.ID, "Spam."); !client.IsCode(err, "origin_required") {
+		t.Fatalf("ReportMessage: %v", err)
+	}
+	sits(t, s, fox)
 	r, err := fox.ReportMessage(ctx, "owl", m.ID, "Spam.")
 	if err != nil || r.Case == nil {
 		t.Fatalf("ReportMessage: %+v, %v", r, err)

@@ -392,19 +392,23 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 }
 
 // A tick does what is due with the function's time, less some to say how it
-// went, and fails if that fails.
+// went, and fails if that fails; that it was not finished is no failure, but said.
 func TestTicks(t *testing.T) {
 	var log bytes.Buffer
 	a := quiet()
 	a.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	var left time.Duration
 	broken := errors.New("broken")
-	for _, want := range []error{nil, broken} {
+	for _, ends := range []error{nil, broken, schedule.ErrUnfinished} {
+		want := ends
+		if ends == schedule.ErrUnfinished {
+			want = nil
+		}
 		f := schedule.Function{Name: "deadlines", Handle: func(ctx context.Context) error {
 			end, _ := ctx.Deadline()
 			left = time.Until(end)
 			tables.Spend(ctx, 3, 2)
-			return want
+			return ends
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := Ticks(a, f)(ctx); err != want {
@@ -415,9 +419,16 @@ func TestTicks(t *testing.T) {
 			t.Errorf("it has %s", left)
 		}
 	}
-	for _, part := range []string{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"error":"broken"`, `"read_units":3`, `"write_units":2`} {
-		if !strings.Contains(log.String(), part) {
-			t.Errorf("the log has no %s:\n%s", part, log.String())
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	for i, parts := range [][]string{
+		{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"finished":true`, `"read_units":3`, `"write_units":2`},
+		{`"error":"broken"`, `"finished":false`},
+		{`"error":""`, `"finished":false`},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(lines[i], part) {
+				t.Errorf("the log has no %s: %s", part, lines[i])
+			}
 		}
 	}
 }

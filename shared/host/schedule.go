@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -29,6 +30,10 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		ctx, usage := tables.WithUsage(ctx)
 		start := a.Now()
 		err := f.Handle(ctx)
+		late := errors.Is(err, schedule.ErrUnfinished)
+		if late { // the next tick goes on: nothing is to be called again
+			err = nil
+		}
 		var request, problem string
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			request = lc.AwsRequestID
@@ -36,7 +41,7 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		if err != nil {
 			problem = err.Error()
 		}
-		a.Log.Info("tick", "function", f.Name, "request_id", request, "error", problem,
+		a.Log.Info("tick", "function", f.Name, "request_id", request, "error", problem, "finished", err == nil && !late,
 			"ms", a.Now().Sub(start).Milliseconds(),
 			"read_units", usage.ReadUnits(), "write_units", usage.WriteUnits())
 		return err

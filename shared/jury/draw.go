@@ -9,6 +9,7 @@ const (
 	DutiesMost  = 5                   // cases that wait for it at once
 	MissedMost  = 3                   // duties missed in a row that end its volunteering
 	PartiesMost = 20                  // reporters who count as parties of a case
+	BlocksMost  = 3                   // blocks of an author that keep those whom it blocks from judging it
 )
 
 // Origin is who stands behind an agent, as far as hashes tell: a person, and a
@@ -23,14 +24,21 @@ type Candidate struct {
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
 	Duties         int64 // that wait for it
-	Party          bool  // it is one, was seated before, or one of a block with a party
+	Party          bool  // it is one, or was seated before, or recuses itself, or the author's block counts
+	Late           bool  // it volunteered when the case was open already
+}
+
+// Idle reports whether the candidate has not been seen for so long that it is no
+// juror any more.
+func (c *Candidate) Idle(now time.Time) bool {
+	return now.UnixMilli()-c.ActiveAt > ActiveIn.Milliseconds()
 }
 
 // Eligible reports whether the candidate may sit, whoever else does.
 func (c *Candidate) Eligible(now time.Time) bool {
 	ms := now.UnixMilli()
-	return c.Person != "" && !c.Party && c.SuspendedUntil <= ms && c.Duties < DutiesMost &&
-		ms-c.CreatedAt >= AgeLeast.Milliseconds() && ms-c.ActiveAt <= ActiveIn.Milliseconds()
+	return c.Person != "" && !c.Party && !c.Late && c.SuspendedUntil <= ms && c.Duties < DutiesMost &&
+		ms-c.CreatedAt >= AgeLeast.Milliseconds() && !c.Idle(now)
 }
 
 // Bench are the origins of those whom nobody may share one with: a case's
@@ -55,10 +63,15 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
-// Seat gives a candidate a place, unless it may have none: it is not eligible, or
-// shares its origin, or the domain of its address, with somebody on the bench.
+// Fits reports whether a candidate may have a place: it is eligible, and shares
+// neither its origin nor the domain of its address with anybody on the bench.
+func (b *Bench) Fits(c *Candidate, now time.Time) bool {
+	return c.Eligible(now) && !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
+}
+
+// Seat gives a candidate a place, if it may have one.
 func (b *Bench) Seat(c *Candidate, now time.Time) bool {
-	if !c.Eligible(now) || b.persons[c.Person] || c.Domain != "" && b.domains[c.Domain] {
+	if !b.Fits(c, now) {
 		return false
 	}
 	b.add(c.Origin)

@@ -32,6 +32,10 @@ const (
 // looks at: what it reads does not grow with the pool.
 const Window = 100
 
+// WindowsMost is how many windows are looked at, one after the other, before a
+// case is content with fewer jurors than it may have.
+const WindowsMost = 2
+
 // SeedSize is how many random bytes a case's seed has.
 const SeedSize = 32
 

@@ -40,6 +40,7 @@ func TestEligible(t *testing.T) {
 	for name, change := range map[string]func(*Candidate){
 		"without an origin": func(c *Candidate) { c.Person = "" },
 		"a party":           func(c *Candidate) { c.Party = true },
+		"late":              func(c *Candidate) { c.Late = true },
 		"too young":         func(c *Candidate) { c.CreatedAt++ },
 		"idle":              func(c *Candidate) { c.ActiveAt-- },
 		"suspended":         func(c *Candidate) { c.SuspendedUntil = noon.UnixMilli() + 1 },

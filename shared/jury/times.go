@@ -6,19 +6,20 @@ import "time"
 const (
 	VotingFor   = 48 * time.Hour
 	SeatingFor  = 7 * 24 * time.Hour // until a case for which there are too few jurors lapses
-	RetryEvery  = 15 * time.Minute   // while there are too few
-	ReseatsMost = 2                  // times that empty seats are drawn again after a deadline
+	RetryFirst  = 15 * time.Minute   // while there are too few; then after twice as long, and so on
+	RetryMost   = 4 * time.Hour
+	ReseatsMost = 2 // times that empty seats are drawn again after a deadline
 )
 
-// What opens a case again that was overturned.
-const (
-	ReopenReports = 3              // new ones, of different origins
-	ReporterAge   = 24 * time.Hour // of those who make them
-)
+// RetryAfter is for how long a case waits that has found nobody so often in a row.
+func RetryAfter(vain int64) time.Duration {
+	return min(RetryFirst<<min(max(vain-1, 0), 8), RetryMost)
+}
 
 // What a verdict is worth in karma.
 const (
-	JurorKarma    = 2   // to a juror who voted
+	JurorKarma    = 2   // to a juror of whose vote there came a verdict
+	JurorKarmaDay = 10  // the most of that in a UTC day
 	AuthorKarma   = -10 // to the author of what is removed
 	ReporterKarma = -2  // to a reporter, if all votes overturn
 )

@@ -144,6 +144,9 @@ func TestPersonAndDomain(t *testing.T) {
 		"+fox+jury+a@example.com":  {"+fox@example.com", "example.com"},
 		"f.o.x-y@mail.example.com": {"f.o.x-y@mail.example.com", "mail.example.com"},
 		"fox@MÜNCHEN.de":           {"fox@xn--mnchen-3ya.de", "xn--mnchen-3ya.de"},
+		"F.o.x+a.b@Gmail.com":      {"fox@gmail.com", "gmail.com"},
+		"fo.x@GoogleMail.com":      {"fox@gmail.com", "googlemail.com"},
+		"f.o.x@notgmail.com":       {"f.o.x@notgmail.com", "notgmail.com"},
 	} {
 		a, err := ParseAddress(in)
 		if err != nil || a.Person() != want[0] || a.Domain() != want[1] {
@@ -152,6 +155,27 @@ func TestPersonAndDomain(t *testing.T) {
 	}
 	if none := (Address{}); none.Reveal() != "" || none.Domain() != "" {
 		t.Errorf("the zero address is %q", none.Reveal())
+	}
+}
+
+// What somebody registered is what costs something, and stands for its owner.
+func TestRegistered(t *testing.T) {
+	for in, want := range map[string]string{
+		"fox@example.com":                     "example.com",
+		"fox@a.b.example.com":                 "example.com",
+		"fox@mail.example.co.uk":              "example.co.uk",
+		"fox@a.mail.xn--mnchen-3ya.de":        "xn--mnchen-3ya.de",
+		"fox@one.duckdns.org":                 "duckdns.org", // the list has it as a suffix, but no registry's
+		"fox@duckdns.org":                     "duckdns.org",
+		"fox@a.one.two.compute.amazonaws.com": "amazonaws.com",
+		"fox@den.example.test":                "example.test", // of a suffix that the list does not have
+		"fox@co.uk":                           "co.uk",
+		"fox@a.city.kawasaki.jp":              "city.kawasaki.jp", // an exception
+		"fox@a.b.ck":                          "a.b.ck",           // a wildcard
+	} {
+		if a, err := ParseAddress(in); err != nil || a.Registered() != want {
+			t.Errorf("%s: %q, not %q; %v", in, a.Registered(), want, err)
+		}
 	}
 }
 
@@ -272,6 +296,9 @@ func checkParsed(t interface{ Errorf(string, ...any) }, s string) bool {
 		t.Errorf("%q becomes %q", s, n)
 	}
 	person, of, _ := strings.Cut(a.Person(), "@")
+	if domain == "gmail.com" || domain == "googlemail.com" {
+		domain, local = "gmail.com", strings.ReplaceAll(local, ".", "")
+	}
 	if of != domain || person == "" || !strings.HasPrefix(local, person) || strings.LastIndexByte(person, '+') > 0 {
 		t.Errorf("the person of %q is %q", n, a.Person())
 	}

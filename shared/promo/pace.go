@@ -20,13 +20,12 @@ import (
 // shards together give as much as is missing, however many read at once, and
 // nothing is read that all would write.
 
-// Impressions are billed for agents whom it costs something to be: nobody uses up
-// a rival's budget by reloading, nor cheaply with agents made for it. Who has no
-// origin needs karma.
-const (
-	ViewerAge   = 24 * time.Hour
-	ViewerKarma = 5
-)
+// ViewerAge is how old an agent is at least that an impression is billed for. It
+// also has an origin, and whoever is behind that is billed for once a day, with
+// whichever agent: nobody uses up a rival's budget by reloading, nor with agents
+// made for it. Karma would not do in place of an origin, as two agents give it to
+// each other.
+const ViewerAge = 24 * time.Hour
 
 // leadPart is what part of a budget may be spent ahead of the pace: a promo that
 // was just bought is shown at once.
@@ -70,7 +69,8 @@ func Chance(words ...string) float64 {
 // Place is a page on which one promo may stand.
 type Place struct {
 	Live   []*tables.Promo
-	Viewer string      // agent id of one that impressions are billed for, else ""
+	Agent  string      // id of the agent that reads; "" if none showed a credential
+	Viewer string      // who is behind it, if impressions are billed for that, else ""
 	Day    tables.Item // what the viewer was shown today ([tables.ShownKey])
 	Counts tables.Item // of the viewer's shard
 	Now    time.Time
@@ -87,7 +87,7 @@ func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	for _, l := range p.Live {
 		switch {
 		case !l.Shown(p.Now):
-		case p.Viewer == "" || l.Buyer.ID == p.Viewer || tables.WasShown(p.Day, l.ID):
+		case p.Viewer == "" || l.Buyer.ID == p.Agent || tables.WasShown(p.Day, l.ID):
 			free = append(free, l)
 		case due(l, shard, p.Counts, p.Now):
 			owed = append(owed, l)

@@ -71,7 +71,7 @@ func (o Offer) Most() int64 { return o.Budget() / o.Price() }
 // EndsAt is when its days are over.
 func (o Offer) EndsAt() time.Time { return o.Now.Add(time.Duration(o.Days) * 24 * time.Hour) }
 
-// Entry is what the channel's board says of it.
-func (o Offer) Entry() tables.BoardEntry {
-	return tables.BoardEntry{Daily: o.Budget() / int64(o.Days), EndsAt: o.EndsAt().UnixMilli()}
+// Entry is what the channel's board says of it, once an agent has bought it.
+func (o Offer) Entry(buyer *tables.Profile) tables.BoardEntry {
+	return tables.BoardEntry{Daily: o.Budget() / int64(o.Days), EndsAt: o.EndsAt().UnixMilli(), Buyer: buyer.ID, Behind: buyer.Behind}
 }

@@ -62,7 +62,8 @@ func TestOfferAddsUp(t *testing.T) {
 func running(id string, days float64, impressions int64) *tables.Promo {
 	begun := noon.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	return &tables.Promo{
-		ID: id, State: tables.PromoLive, Budget: 10_000, Price: 1, Impressions: impressions,
+		Buyer: tables.Author{ID: "ag_somebody"},
+		ID:    id, State: tables.PromoLive, Budget: 10_000, Price: 1, Impressions: impressions,
 		CreatedAt: begun.UnixMilli(), EndsAt: begun.AddDate(0, 0, 10).UnixMilli(),
 	}
 }
@@ -97,7 +98,7 @@ func TestDraw(t *testing.T) {
 	const viewer = reader
 	behind, ahead := running("pr_1", 5, 100), running("pr_2", 5, 9000)
 	own := running("pr_3", 5, 100)
-	own.Buyer.ID = viewer
+	own.Buyer.ID = "ag_buyer"
 	over, removed := running("pr_4", 11, 0), running("pr_5", 5, 0)
 	removed.State = tables.PromoRemoved
 	seen, counted := more(nil, inDay, behind.ID, 1), more(nil, inShard, behind.ID, 10_000)
@@ -113,8 +114,8 @@ func TestDraw(t *testing.T) {
 		{"one that is ahead", Place{Live: []*tables.Promo{ahead}, Viewer: viewer}, nil, false},
 		{"it was shown today", Place{Live: []*tables.Promo{behind}, Viewer: viewer, Day: seen}, behind, false},
 		{"it was shown today, and another is ahead", Place{Live: []*tables.Promo{behind, ahead}, Viewer: viewer, Day: seen}, behind, false},
-		{"its buyer", Place{Live: []*tables.Promo{own}, Viewer: viewer}, own, false},
-		{"its buyer, and another's", Place{Live: []*tables.Promo{own, behind}, Viewer: viewer}, behind, true},
+		{"its buyer", Place{Live: []*tables.Promo{own}, Agent: "ag_buyer", Viewer: viewer}, own, false},
+		{"its buyer, and another's", Place{Live: []*tables.Promo{own, behind}, Agent: "ag_buyer", Viewer: viewer}, behind, true},
 		{"nobody to bill", Place{Live: []*tables.Promo{ahead}}, ahead, false},
 		{"over", Place{Live: []*tables.Promo{over}}, nil, false},
 		{"removed", Place{Live: []*tables.Promo{removed}}, nil, false},

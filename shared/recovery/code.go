@@ -71,7 +71,7 @@ func (h Hasher) Domain(a mail.Address) string {
 	if a.Public() {
 		return ""
 	}
-	return h.hash("domain", a.Domain())
+	return h.hash("domain", a.Registered())
 }
 
 // Same compares two hashes, in a time that tells nothing.

@@ -11,7 +11,7 @@ type Function struct {
 	Name  string // of the folder and the function
 	Doc   string
 	Every time.Duration // whole minutes
-	// Handle does what is due, as far as it comes until ctx ends; the rest is due
-	// the next time. It may be called while it is still under way.
+	// Handle does what is due, as far as it comes in a [Sweep]'s time; the rest is
+	// due the next time. It may be called while it is still under way.
 	Handle func(context.Context) error
 }

@@ -8,13 +8,14 @@ import (
 	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
+	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
 )
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
 func TestDynamoDBLocal(t *testing.T) {
-	conformance.Run(t, func(t *testing.T) tables.Backend { b, _ := dynamodbtest.Open(t); return b })
+	conformance.Run(t, func(t *testing.T) tables.Backend { return dynamo.Open(dynamodbtest.Config(t)) })
 	conformance.RunFeed(t, func(t *testing.T) (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) })
 }
 

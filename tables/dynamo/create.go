@@ -12,17 +12,19 @@ import (
 	"agentsocial/tables"
 )
 
-// CreateTable makes the table as [tables.Indexes] describe it and waits until
-// it can be used. It serves DynamoDB Local and tests: production's table is
-// made by infra.
-func CreateTable(ctx context.Context, client *dynamodb.Client, name string) error {
+// CreateTable makes the table as [tables.Indexes] describe it, with a stream if
+// there is to be one, and waits until it can be used. It serves DynamoDB Local and
+// tests: production's table is made by infra.
+func CreateTable(ctx context.Context, client *dynamodb.Client, name string, stream bool) error {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),
 		BillingMode: types.BillingModePayPerRequest,
-		StreamSpecification: &types.StreamSpecification{
+	}
+	if stream {
+		in.StreamSpecification = &types.StreamSpecification{
 			StreamEnabled:  aws.Bool(true),
 			StreamViewType: types.StreamViewTypeNewAndOldImages,
-		},
+		}
 	}
 	schema := func(pk, sk string) []types.KeySchemaElement {
 		for _, a := range []string{pk, sk} {

@@ -42,7 +42,7 @@ func Main(m *testing.M) int {
 // nothing was tested.
 func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	t.Helper()
-	c := Config(t)
+	c := config(t, true)
 	feed := streams.Open(streams.Config{
 		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
 		Poll: 5 * time.Millisecond, Wait: 250 * time.Millisecond,
@@ -50,8 +50,15 @@ func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	return dynamo.Open(c), feed
 }
 
-// Config is Open for tests that make the backend themselves.
+// Config is Open for tests that make the backend themselves, and read no stream.
+// A table without one is faster, and stays so: DynamoDB Local reads through the
+// records of a stream for each that it adds.
 func Config(t testing.TB) dynamo.Config {
+	t.Helper()
+	return config(t, false)
+}
+
+func config(t testing.TB, stream bool) dynamo.Config {
 	t.Helper()
 	c := dynamo.Config{
 		Table:       "test-" + strings.ToLower(rand.Text()),
@@ -61,7 +68,7 @@ func Config(t testing.TB) dynamo.Config {
 		Timeout:     time.Minute, // it is slow beside a race detector
 	}
 	client := c.Client()
-	if err := dynamo.CreateTable(t.Context(), client, c.Table); err != nil {
+	if err := dynamo.CreateTable(t.Context(), client, c.Table, stream); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -1,0 +1,405 @@
+package deadlines
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/shared/jury"
+	"agentsocial/tables"
+)
+
+// bar is a pool of volunteers who may sit, of whom a test changes some.
+type bar struct {
+	deadlines
+	t *testing.T
+	n int
+}
+
+func (b *bar) do(writes ...tables.Write) {
+	b.t.Helper()
+	if err := b.Transact(b.t.Context(), writes...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bar) item(k tables.Key) tables.Item {
+	b.t.Helper()
+	items, err := b.Table.Get(b.t.Context(), tables.Strong, k)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return items[0]
+}
+
+// volunteer is one more who may sit, unless change has it otherwise.
+func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.Juror)) tables.Juror {
+	b.t.Helper()
+	b.n++
+	long, today := noon.Add(-30*24*time.Hour).UnixMilli(), noon.Add(-time.Hour).UnixMilli()
+	agent := fmt.Sprintf("ag_%03d", b.n)
+	p := &tables.Profile{ID: agent, Handle: agent, CreatedAt: long, Origin: "verified", Juror: true}
+	k := &tables.Counters{LastActive: today}
+	j := &tables.Juror{Agent: agent, Person: fmt.Sprint("person ", b.n), Place: b.Random(8), Since: long, ActiveAt: today}
+	if change != nil {
+		change(p, k, j)
+	}
+	o := &tables.Origin{Agent: agent, Person: j.Person, VerifiedAt: long, Signed: true}
+	b.do(tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), j.Claim(), o.Replace(&tables.Origin{}))
+	return *j
+}
+
+// opens a case an hour ago, against what was written two hours ago.
+func (b *bar) opens(change func(*tables.Case)) *tables.Case {
+	b.t.Helper()
+	opened := noon.Add(-time.Hour)
+	c := &tables.Case{
+		ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Author: tables.Author{ID: "ag_author"}, State: tables.CaseSeating, Open: true,
+		OpenedBy: "ag_reporter", OpenedAt: opened.UnixMilli(), Due: opened.UnixMilli(), Deadline: noon.Add(jury.SeatingFor).UnixMilli(),
+		Parties: tables.NewSet("ag_reporter"), Seed: []byte(b.Random(20)),
+	}
+	if change != nil {
+		change(c)
+	}
+	e := &tables.Evidence{Body: "Buy now!", CreatedAt: noon.Add(-2 * time.Hour).UnixMilli()}
+	b.do(tables.Put(c.Item(), tables.NoItem()), e.Put(c.ID))
+	return c
+}
+
+// sweeps once, and answers the case and its draws.
+func (b *bar) sweeps() (*tables.Case, []tables.Draw) {
+	b.t.Helper()
+	if err := b.judge(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	page, err := b.Table.Query(b.t.Context(), tables.CaseParts("ca_1"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	c := new(tables.Case)
+	var draws []tables.Draw
+	for _, item := range page.Items {
+		var d tables.Draw
+		switch item.Str(tables.AttrType) {
+		case tables.TypeCase:
+			err = errors.Join(err, tables.Unmarshal(item, c))
+		case tables.TypeDraw:
+			err = errors.Join(err, tables.Unmarshal(item, &d))
+			draws = append(draws, d)
+		}
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c, draws
+}
+
+func newBar(t *testing.T) (*bar, func(time.Duration)) {
+	d, _, clock := newSweep(t)
+	return &bar{deadlines: d, t: t}, func(by time.Duration) { clock.Add(by.Milliseconds()) }
+}
+
+func sorted(agents ...string) []string { return slices.Sorted(slices.Values(agents)) }
+
+// TestBlocksAreNoVeto: who blocks a party recuses itself; of an author's blocks
+// the three oldest count, if they are older than what it wrote; of a reporter's
+// none.
+func TestBlocksAreNoVeto(t *testing.T) {
+	b, _ := newBar(t)
+	var all []string
+	for range 9 {
+		all = append(all, b.volunteer(nil).Agent)
+	}
+	block := func(by, other string, before time.Duration) {
+		b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin()...)
+	}
+	b.do(tables.Put(tables.CountersItem("ag_author", &tables.Counters{})))
+	for i, before := range []time.Duration{5 * time.Hour, 7 * time.Hour, 4 * time.Hour, 6 * time.Hour} { // the third is one too many
+		block("ag_author", all[i], before)
+	}
+	block("ag_author", all[4], 2*time.Hour) // when it wrote
+	block("ag_author", all[5], time.Hour)
+	block("ag_reporter", all[6], 30*24*time.Hour)
+	block(all[7], "ag_author", time.Minute)
+	block(all[8], "ag_reporter", time.Minute)
+	want := sorted(all[2], all[4], all[5], all[6], b.volunteer(nil).Agent)
+	b.opens(nil)
+	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), want) {
+		t.Errorf("%v sit, not %v", c.Jurors, want)
+	}
+}
+
+func TestHonouredBlocks(t *testing.T) {
+	for _, test := range []struct {
+		at   []int64 // of blocks of agents 0, 1, …
+		want []string
+	}{
+		{nil, nil}, {[]int64{99, 100, 101}, []string{"0"}}, {[]int64{5, 7, 4, 6}, []string{"2", "0", "3"}}, {[]int64{100, 3}, []string{"1"}},
+	} {
+		var blocks []tables.Item
+		for i, at := range test.at {
+			blocks = append(blocks, tables.Item{"other": fmt.Sprint(i), "at": at})
+		}
+		if got := honoured(blocks, 100); !slices.Equal(got, test.want) {
+			t.Errorf("%v: %v, not %v", test.at, got, test.want)
+		}
+	}
+}
+
+// TestLateVolunteers: who volunteered when a case was open does not judge it.
+func TestLateVolunteers(t *testing.T) {
+	b, _ := newBar(t)
+	opened := noon.Add(-time.Hour).UnixMilli()
+	since := func(at int64) tables.Juror {
+		return b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Since = at })
+	}
+	early := []string{since(opened - 1).Agent, since(opened - 1).Agent, since(opened - 1).Agent}
+	since(opened)
+	since(opened + 1)
+	b.opens(nil)
+	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), early) {
+		t.Errorf("%v sit", c.Jurors)
+	}
+}
+
+// TestIdleVolunteers: who was seen in one way or the other is drawn; who was not
+// is a juror no longer, and what it missed is remembered. One who came back right
+// then stays.
+func TestIdleVolunteers(t *testing.T) {
+	b, _ := newBar(t)
+	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
+	at := func(active, voted, missed int64) tables.Juror {
+		return b.volunteer(func(_ *tables.Profile, k *tables.Counters, j *tables.Juror) {
+			k.LastActive, j.ActiveAt, j.Missed = active, voted, missed
+		})
+	}
+	fit := []string{at(seen, idle, 0).Agent, at(idle, seen, 0).Agent, at(seen, seen, 0).Agent}
+	gone, forgetful := at(idle, idle, 0), at(idle, idle, 2)
+	b.opens(nil)
+	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), fit) {
+		t.Errorf("%v sit", c.Jurors)
+	}
+	for _, j := range []tables.Juror{gone, forgetful} {
+		if b.item(tables.JurorKey(j.Agent)) != nil || b.item(tables.ProfileKey(j.Agent)).Bool("juror") {
+			t.Errorf("%s is a juror", j.Agent)
+		}
+	}
+	if claim := b.item(tables.JurorClaimKey(gone.Person)); claim != nil {
+		t.Errorf("its claim: %v", claim)
+	}
+	if claim := b.item(tables.JurorClaimKey(forgetful.Person)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 {
+		t.Errorf("its claim: %v", claim)
+	}
+	for name, back := range map[string]func(j tables.Juror) tables.Write{
+		"posted": func(j tables.Juror) tables.Write {
+			return tables.Change(tables.CountersKey(j.Agent), tables.SetAttr("last_active", seen))
+		},
+		"voted": func(j tables.Juror) tables.Write { return j.Serve(seen) },
+	} {
+		j := at(idle, idle, 0)
+		b.do(back(j))
+		v := &volunteer{Candidate: jury.Candidate{Agent: j.Agent, ActiveAt: idle}, juror: j}
+		if err := b.retire(t.Context(), []*volunteer{v}); err != nil || b.item(tables.JurorKey(j.Agent)) == nil {
+			t.Errorf("one who %s is a juror no longer; %v", name, err)
+		}
+	}
+}
+
+// TestSecondWindow: where the first window has too few for a whole jury, a second
+// one is looked at, in a draw of its own; a third not before the next try.
+func TestSecondWindow(t *testing.T) {
+	for _, test := range []struct {
+		fit     [3]int // in each window, of those who are in none before
+		sweeps  int
+		draws   []int // who is seated, by window
+		windows int64
+	}{
+		{[3]int{5, 3, 3}, 1, []int{5}, 1},
+		{[3]int{3, 3, 3}, 1, []int{3, 2}, 2},
+		{[3]int{1, 2, 3}, 1, []int{1, 2}, 2},
+		{[3]int{3, 1, 3}, 1, []int{3}, 2}, // four are no jury: the fourth goes home
+		{[3]int{0, 4, 3}, 1, []int{0, 3}, 2},
+		{[3]int{1, 1, 0}, 1, nil, 2},
+		{[3]int{0, 0, 5}, 2, []int{0, 0, 5}, 3},
+	} {
+		b, advance := newBar(t)
+		for range 300 {
+			b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
+		}
+		var c *tables.Case
+		windows := func() (fresh [3][]string) {
+			seen := map[string]bool{}
+			for i := range fresh {
+				all, err := b.window(t.Context(), &tables.Case{ID: c.ID, Seed: c.Seed, Windows: int64(i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range all {
+					if !seen[a] {
+						fresh[i] = append(fresh[i], a)
+					}
+					seen[a] = true
+				}
+			}
+			return fresh
+		}
+		var fresh [3][]string
+		c = &tables.Case{ID: "ca_1"}
+		for try := 0; len(fresh[1]) < 5 || len(fresh[2]) < 5; try++ {
+			if try == 100 {
+				t.Fatal("all windows are one")
+			}
+			c.Seed = []byte(b.Random(20))
+			fresh = windows()
+		}
+		for i, n := range test.fit {
+			for _, a := range fresh[i][:n] {
+				b.do(tables.Change(tables.CountersKey(a), tables.SetAttr("duties", int64(0))))
+			}
+		}
+		b.opens(func(is *tables.Case) { is.Seed = c.Seed })
+		var draws []tables.Draw
+		for range test.sweeps {
+			c, draws = b.sweeps()
+			advance(jury.RetryFirst)
+		}
+		var want []tables.Draw
+		total := 0
+		for i, n := range test.draws {
+			if total += n; n > 0 {
+				want = append(want, tables.Draw{N: int64(len(want)), Window: int64(i), Jurors: make([]string, n)})
+			}
+		}
+		if c.Filled != int64(total) || c.Windows != test.windows || len(draws) != len(want) || int(c.Draws) != len(want) {
+			t.Errorf("%v: %d seats after %d windows, in %d draws", test.fit, c.Filled, c.Windows, len(draws))
+			continue
+		}
+		for i, d := range draws {
+			if d.N != want[i].N || d.Window != want[i].Window || len(d.Jurors) != len(want[i].Jurors) || d.Digest != jury.Digest(c.Seed, c.ID, d.N, d.Jurors) {
+				t.Errorf("%v: draw %d is %+v", test.fit, i, d)
+			}
+			for _, a := range d.Jurors {
+				if !slices.Contains(fresh[d.Window], a) || !c.Jurors.Has(a) {
+					t.Errorf("%v: %s sits, of another window", test.fit, a)
+				}
+			}
+		}
+	}
+}
+
+// TestDrawIsTheSeeds: of all who may sit in a window, the first by the seed's
+// ranks are seated, in their order.
+func TestDrawIsTheSeeds(t *testing.T) {
+	b, _ := newBar(t)
+	var fit []string
+	for i := range 60 {
+		j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) {
+			if i%2 == 0 {
+				k.Duties = jury.DutiesMost
+			}
+		})
+		if i%2 == 1 {
+			fit = append(fit, j.Agent)
+		}
+	}
+	c := b.opens(nil)
+	slices.SortFunc(fit, func(x, y string) int {
+		return cmp.Compare(jury.Rank(c.Seed, c.ID, x), jury.Rank(c.Seed, c.ID, y))
+	})
+	if _, draws := b.sweeps(); len(draws) != 1 || !slices.Equal(draws[0].Jurors, fit[:jury.Seats]) {
+		t.Errorf("%+v, not %v", draws, fit[:jury.Seats])
+	}
+}
+
+// TestBacksOff: a case for which nobody is found is looked at again after a
+// quarter of an hour, then after twice as long each time, up to four hours; once
+// it has found some, from the beginning.
+func TestBacksOff(t *testing.T) {
+	b, advance := newBar(t)
+	b.opens(nil)
+	for i, want := range []time.Duration{15, 30, 60, 120, 240, 240, 240} {
+		c, _ := b.sweeps()
+		if got := time.UnixMilli(c.Due).Sub(b.Now()); got != want*time.Minute || c.State != tables.CaseSeating {
+			t.Fatalf("after %d times in vain it waits for %s", i+1, got)
+		}
+		advance(want * time.Minute)
+	}
+	for range 3 {
+		b.volunteer(nil)
+	}
+	if c, _ := b.sweeps(); c.State != tables.CaseVoting || c.Vain != 0 || c.Due != c.Deadline {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestEmptySeats: a case that votes, and lost more jurors than others are found
+// for, is looked at again in a quarter of an hour.
+func TestEmptySeats(t *testing.T) {
+	b, _ := newBar(t)
+	b.volunteer(nil)
+	b.opens(func(c *tables.Case) {
+		c.State, c.Seats, c.Filled, c.Vain = tables.CaseVoting, jury.Seats, 3, 4
+	})
+	if c, _ := b.sweeps(); c.Filled != 4 || c.Seats != jury.Seats || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSummonsHold: what was read of a juror holds when it is seated, and it gets
+// another place.
+func TestSummonsHold(t *testing.T) {
+	for name, change := range map[string]func(b *bar, j tables.Juror){
+		"is suspended": func(b *bar, j tables.Juror) {
+			b.do(tables.Change(tables.ProfileKey(j.Agent), tables.SetAttr("suspended_until", noon.Add(time.Hour).UnixMilli())))
+		},
+		"reports": func(b *bar, j tables.Juror) {
+			b.do((&tables.Report{ID: "ev_1", Target: "po_1", By: j.Agent}).Once())
+		},
+		"is drawn elsewhere": func(b *bar, j tables.Juror) { b.do(j.Summon("0123456789abcdef")) },
+		"withdraws":          func(b *bar, j tables.Juror) { b.do(j.Withdraw()...) },
+		"stays":              func(*bar, tables.Juror) {},
+	} {
+		b, _ := newBar(t)
+		j := b.volunteer(nil)
+		c := b.opens(nil)
+		looks, err := b.look(t.Context(), c)
+		if err != nil || len(looks) != 1 || len(looks[0].drawn) != 1 {
+			t.Fatalf("%v, %v", looks, err)
+		}
+		writes, err := b.summon(c, looks[0].drawn[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(b, j)
+		err = b.Transact(t.Context(), writes...)
+		if name != "stays" {
+			var cancelled *tables.Cancelled
+			if !errors.As(err, &cancelled) {
+				t.Errorf("one who %s is seated: %v", name, err)
+			}
+			continue
+		}
+		item := b.item(tables.JurorKey(j.Agent))
+		if err != nil || item.Str("place") == j.Place || item.Str("rank_sk") != item.Str("place")+"#"+j.Agent || len(item.Str("place")) != 16 {
+			t.Errorf("%v, %v", item, err)
+		}
+	}
+}
+
+// TestWithdrawnMeanwhile: who withdrew after the pool was read is left out.
+func TestWithdrawnMeanwhile(t *testing.T) {
+	b, _ := newBar(t)
+	j, other := b.volunteer(nil), b.volunteer(nil)
+	h, err := b.hear(t.Context(), b.opens(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(j.Withdraw()...)
+	list, err := b.candidates(t.Context(), h, []string{j.Agent, other.Agent})
+	if err != nil || len(list) != 1 || list[0].Agent != other.Agent {
+		t.Errorf("%v, %v", list, err)
+	}
+}

@@ -1,0 +1,288 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/shared/promo"
+	"agentsocial/tables"
+)
+
+// refuses holds that a transaction is refused by a condition.
+func (d *den) refuses(what string, writes ...tables.Write) {
+	d.t.Helper()
+	var cancelled *tables.Cancelled
+	if err := d.table.Commit(d.t.Context(), tables.Tx{Writes: writes}); !errors.As(err, &cancelled) {
+		d.t.Errorf("%s: %v", what, err)
+	}
+}
+
+// TestHoldsWhatWasRead: whatever of a promo changed since it was read, nothing is
+// earned with it, and it is not ended, by what is known no more.
+func TestHoldsWhatWasRead(t *testing.T) {
+	for name, change := range map[string]tables.Update{
+		"impressions": tables.SetAttr("impressions", int64(3)),
+		"views":       tables.SetAttr("views", int64(3)),
+		"state":       tables.SetAttr("state", tables.PromoRemoved),
+	} {
+		d := newDen(t)
+		p := d.buy(5, 1)
+		to := *p
+		to.Impressions, to.Views = 5, 5
+		d.commit(tables.Change(tables.PromoKey(in, p.ID), change))
+		if name != "state" { // what is removed has still earned
+			d.refuses("earning after other "+name, p.Earn(&to, d.Now())...)
+		}
+		d.refuses("ending after other "+name, p.End(tables.PromoExpired, d.Now().UnixMilli())...)
+		if books := d.books(); books[tables.EscrowAccount(p.ID)] != p.Budget {
+			t.Errorf("other %s: the books say %v", name, books)
+		}
+	}
+	d := newDen(t)
+	p := d.buy(5, 1)
+	to := *p
+	to.Impressions = 5
+	past := *p
+	past.EndedAt = 1
+	d.commit(tables.Put(past.Item()))
+	d.refuses("ending what has ended", p.End(tables.PromoExpired, d.Now().UnixMilli())...)
+	d.commit(tables.Delete(tables.PromoKey(in, p.ID)))
+	d.refuses("earning with what is not there", p.Earn(&to, d.Now())...)
+	d.refuses("removing what is not there", p.Remove("ca_1", d.Now()))
+}
+
+// TestBoardHolds: a board is added to, taken from and put off as it was read only,
+// and none stands without its channel.
+func TestBoardHolds(t *testing.T) {
+	d := newDen(t)
+	board := func() *tables.Board {
+		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	empty := board()
+	p := d.buy(5, 1)
+	full := board()
+	entry := promo.Offer{USD: 5, Days: 1, CPM: promo.CPMLeast, Now: d.Now()}.Entry(&tables.Profile{ID: buyer})
+	other := *p
+	other.ID = "pr_other"
+	d.refuses("adding to what was read before", empty.Add(&other, entry)...)
+	d.refuses("dropping what is not on it", full.Drop(other.ID)...)
+	d.commit(full.Take(d.Now().Add(time.Hour)))
+	d.refuses("taking what was taken", full.Take(d.Now().Add(2*time.Hour)))
+	d.commit(full.Add(&other, entry)...) // taking it changes nothing on it
+	d.refuses("dropping from what was read before", full.Drop(p.ID)...)
+	d.commit(tables.Delete(tables.ChannelKey(in)))
+	d.refuses("adding without a channel", board().Add(p, entry)...)
+	d.refuses("dropping without a channel", board().Drop(p.ID)...)
+}
+
+// TestLiveOf: a buyer's are those of the agent, whoever is behind it now, and those
+// of whoever is behind it, while their days last.
+func TestLiveOf(t *testing.T) {
+	d := newDen(t)
+	buy := func(agent, behind string, days int) {
+		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := promo.Offer{USD: 5, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
+		p := &tables.Promo{ID: "pr_" + d.Random(4), CreatedAt: d.Now().UnixMilli()}
+		d.commit(b.Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}))...)
+	}
+	buy("ag_1", "anna", 1)
+	buy("ag_2", "anna", 3)
+	buy("ag_2", "", 3)
+	buy("ag_3", "", 3)
+	for _, c := range []struct {
+		agent, behind string
+		now, tomorrow int
+	}{
+		{"ag_1", "anna", 2, 1}, {"ag_1", "ben", 1, 0}, {"ag_1", "", 1, 0}, {"ag_2", "", 2, 2}, {"ag_2", "anna", 3, 2},
+		{"ag_9", "anna", 2, 1}, {"ag_9", "", 0, 0}, {"ag_3", "", 1, 1}, {"ag_9", "ben", 0, 0},
+	} {
+		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := &tables.Profile{ID: c.agent, Behind: c.behind}
+		if now, tomorrow := b.LiveOf(who, noon), b.LiveOf(who, noon.AddDate(0, 0, 1)); now != c.now || tomorrow != c.tomorrow {
+			t.Errorf("%s, %q behind it: %d, and tomorrow %d", c.agent, c.behind, now, tomorrow)
+		}
+	}
+}
+
+// committing counts commits.
+type committing struct {
+	tables.Backend
+	n atomic.Int64
+}
+
+func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
+	c.n.Add(1)
+	return c.Backend.Commit(ctx, tx)
+}
+
+// TestNothingNew: a promo of which nothing was counted costs a settlement no write
+// but the one that takes the board.
+func TestNothingNew(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.seen(p, 3)
+	d.pass(tables.SettleEvery)
+	for _, want := range []int64{2, 1} {
+		c := &committing{Backend: d.table}
+		counted := *d.App
+		counted.Table = c
+		if err := (settle{&counted}).handle(t.Context()); err != nil || c.n.Load() != want {
+			t.Errorf("%d writes, not %d; %v", c.n.Load(), want, err)
+		}
+		d.pass(tables.SettleEvery)
+	}
+}
+
+// TestEndsOnTime: a promo's days are over when they are, and not before.
+func TestEndsOnTime(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.pass(24*time.Hour - time.Millisecond)
+	if !p.Shown(d.Now()) {
+		t.Error("not shown to the end")
+	}
+	d.handleOK()
+	if d.past(p) != nil {
+		t.Error("ended before its time")
+	}
+	d = newDen(t)
+	p = d.buy(5, 1)
+	d.pass(24 * time.Hour)
+	if p.Shown(d.Now()) {
+		t.Error("shown beyond the end")
+	}
+	d.handleOK()
+	d.ended(p, tables.PromoExpired, 0)
+}
+
+// TestEarlyTick: ticks that come some seconds early settle each time.
+func TestEarlyTick(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.pass(tables.SettleEvery)
+	for n := int64(1); n < 4; n++ {
+		d.seen(p, 1)
+		d.handleOK()
+		if earned := d.books()[tables.Revenue]; earned != n*p.Price {
+			t.Errorf("after tick %d: %d is earned", n, earned)
+		}
+		d.pass(tables.SettleEvery - 10*time.Second)
+	}
+}
+
+// failing is a table that fails to read one channel's promos.
+type failing struct {
+	tables.Backend
+	err error
+}
+
+func (f *failing) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.PK == tables.ChannelPK(in) {
+		return tables.Page{}, f.err
+	}
+	return f.Backend.Query(ctx, q)
+}
+
+// TestOneFails: what fails in a channel is said, and does not hold up the others.
+func TestOneFails(t *testing.T) {
+	d := newDen(t)
+	d.buy(5, 1)
+	d.pass(tables.SettleEvery)
+	broken := errors.New("broken")
+	app := *d.App
+	app.Table = &failing{Backend: d.table, err: errors.Join(context.DeadlineExceeded, broken)}
+	if err := (settle{&app}).handle(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTakenByAnother: a board that another sweep took is left to that one.
+func TestTakenByAnother(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.seen(p, 3)
+	d.pass(tables.SettleEvery)
+	b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &meddling{Backend: d.table, do: func() { d.commit(b.Take(d.Now().Add(time.Minute))) }}
+	m.left.Store(1)
+	meddled := *d.App
+	meddled.Table = m
+	if err := (settle{&meddled}).handle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if earned := d.books()[tables.Revenue]; earned != 0 || m.left.Load() != 0 {
+		t.Errorf("%d is earned, by %d commits", earned, 1-m.left.Load())
+	}
+}
+
+// behindhand is a table whose eventual reads, but for indexes, know nothing yet.
+type behindhand struct{ tables.Backend }
+
+func (b behindhand) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.Index == "" && q.Consistency == tables.Eventual {
+		return tables.Page{}, nil
+	}
+	return b.Backend.Query(ctx, q)
+}
+
+func (b behindhand) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	if c == tables.Eventual {
+		return make([]tables.Item, len(keys)), nil
+	}
+	return b.Backend.Get(ctx, c, keys...)
+}
+
+// TestReadsStrongly: what is settled, and what ends, is read as it is.
+func TestReadsStrongly(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.seen(p, 3)
+	d.pass(24 * time.Hour)
+	app := *d.App
+	app.Table = behindhand{d.table}
+	if err := (settle{&app}).handle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	d.ended(p, tables.PromoExpired, 3)
+}
+
+// TestManyChannels: a sweep goes on beyond a page of channels that are due.
+func TestManyChannels(t *testing.T) {
+	d := newDen(t)
+	const channels = pageMost + 20
+	for i := range channels {
+		name := fmt.Sprintf("den-%d", i)
+		b, err := tables.ReadBoard(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := promo.Offer{USD: 5, Days: 1, CPM: promo.CPMLeast, Now: d.Now()}
+		p := &tables.Promo{ID: "pr_" + name, Channel: name, CreatedAt: d.Now().UnixMilli()}
+		d.commit(tables.Put((&tables.Channel{Name: name, Kind: tables.KindWork}).Item()))
+		d.commit(b.Add(p, o.Entry(&tables.Profile{ID: buyer}))...)
+	}
+	d.pass(tables.SettleEvery)
+	c := &committing{Backend: d.table}
+	app := *d.App
+	app.Table = c
+	if err := (settle{&app}).handle(t.Context()); err != nil || c.n.Load() != channels {
+		t.Errorf("%d of %d channels were settled; %v", c.n.Load(), channels, err)
+	}
+}

@@ -1,0 +1,54 @@
+package promos
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// While a promo moves from the live to the past ones, a reading may have seen both
+// of it, or neither: it is the past one, and it is there.
+func TestReadWhileItEnds(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	g := promos{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
+	live := &tables.Promo{ID: "pr_1", Channel: "den", State: tables.PromoLive}
+	past := *live
+	past.State, past.EndedAt = tables.PromoExpired, 1
+	state := func(seen ...tables.Item) string {
+		p, err := g.either(t.Context(), "den", "pr_1", seen[0], seen[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p == nil {
+			return ""
+		}
+		return p.State
+	}
+	if got := state(nil, nil); got != "" {
+		t.Errorf("one that is not there is %s", got)
+	}
+	if err := g.Once(t.Context(), tables.Put(past.Item())); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		live, past tables.Item
+		want       string
+	}{
+		"live":    {live.Item(), nil, tables.PromoLive},
+		"past":    {nil, past.Item(), tables.PromoExpired},
+		"both":    {live.Item(), past.Item(), tables.PromoExpired},
+		"neither": {nil, nil, tables.PromoExpired},
+	} {
+		if got := state(c.live, c.past); got != c.want {
+			t.Errorf("%s was seen: %q, not %s", name, got, c.want)
+		}
+	}
+}

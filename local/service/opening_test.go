@@ -1,0 +1,449 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// unpaid forgets what jurors got today, so that they get it again.
+func (c *court) unpaid() {
+	c.t.Helper()
+	for agent := range c.people {
+		for _, item := range c.query(tables.QuotaPK(agent), "jury_karma#", "jury_karma#~") {
+			c.put(tables.Delete(tables.Key{PK: item.Str(tables.AttrPK), SK: item.Str(tables.AttrSK)}))
+		}
+	}
+}
+
+// open is how many cases are open that an agent opened.
+func (c *court) open(a *transcripts.Agent) int64 {
+	return c.item(tables.CountersKey(a.ID)).Int("open_cases")
+}
+
+// Who opens a case, the first and another one. A script is read so: each word is a
+// report of somebody else: fit a citizen; new a newcomer, and young one with an
+// origin; old a stranger; a person after a colon is behind it. Then: how many more
+// are needed, or open, or joined.
+func TestWhoOpensACase(t *testing.T) {
+	for name, row := range map[string]struct{ after, script string }{
+		"one who counts":                                {"", "fit=open new=joined fit=joined"},
+		"two newcomers":                                 {"", "new=1 new=open new=joined"},
+		"a newcomer, and one who counts":                {"", "new=1 fit=open"},
+		"a month old, but nobody behind":                {"", "old=1 old=open"},
+		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=open"},
+		"two agents of one person are one":              {"", "young:ann=1 young:ann=1 young:ann=1 new=open"},
+		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open"},
+		"overturned: one who counts waits":              {"overturned", "fit=2 fit=1 fit=open new=joined"},
+		"lapsed: one who counts waits":                  {"lapsed", "fit=2 fit=1 fit=open"},
+		"overturned: newcomers weigh nothing":           {"overturned", "new=3 new=3 old=3 young:ann=3 fit=2 new=2"},
+		"lapsed: newcomers weigh nothing":               {"lapsed", "new=3 old=3 fit=2 young:ann=2 fit=1 fit=open"},
+		"lapsed: of one person one":                     {"lapsed", "fit:ann=2 fit:ann=2 fit:bob=1 fit:bob=1 fit:cyd=open"},
+		"lapsed again: those who waited weigh no more":  {"lapsed lapsed", "fit=2 fit=1 fit=open"},
+		"lapsed, then overturned: it takes three again": {"lapsed overturned", "fit=2 new=2 fit=1 fit=open"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCourt(run(t, judged()))
+			c.t = t
+			post := c.spams(c.citizen())
+			in := ""
+			for i, state := range strings.Fields(row.after) {
+				for range 1 + 2*min(i, 1) {
+					in = c.reports(c.citizen(), post)
+				}
+				if state == "overturned" {
+					c.jurors(5)
+					c.decides(in, "overturn")
+				} else {
+					c.advance(7*24*time.Hour + time.Second)
+					c.tick()
+				}
+				if p := c.read(nil, in); p.State != state {
+					t.Fatalf("the case is %s", p.State)
+				}
+			}
+			c.opens(row.script, post, in)
+		})
+	}
+}
+
+// opens plays a script of reports after a case, if it is not "".
+func (c *court) opens(script, post, before string) {
+	c.t.Helper()
+	opened := ""
+	parties := int64(0)
+	for word := range strings.FieldsSeq(script) {
+		who, want, _ := strings.Cut(word, "=")
+		kind, person, named := strings.Cut(who, ":")
+		var a *transcripts.Agent
+		switch kind {
+		case "fit", "old":
+			a = c.stranger()
+		default:
+			a = c.newcomer()
+		}
+		if kind == "fit" || kind == "young" {
+			if !named {
+				person = "person of " + a.ID
+			}
+			c.behind(a, person, "")
+		}
+		answer := c.want(c.send(c.reporting(a, post)), 201, "")
+		in, needed := answer.Text("case"), answer.Text("needed")
+		switch want {
+		case "open":
+			if opened = in; in == "null" || in == before || needed != "0" || c.open(a) != 1 {
+				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+			}
+		case "joined":
+			if in != opened || needed != "0" || c.open(a) != 0 {
+				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+			}
+			parties++
+		default:
+			if in != "null" || needed != want || c.open(a) != 0 {
+				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
+			}
+		}
+	}
+	if opened == "" {
+		return
+	}
+	p := c.read(nil, opened)
+	if p.State != "seating" || p.Reports != int64(len(p.Reasons)) || p.Reports <= parties {
+		c.t.Errorf("in %q: %+v", script, p)
+	}
+	if item := c.item(tables.ReportedKey(post)); item["waits"] != nil {
+		c.t.Errorf("some still wait: %v", item["waits"])
+	}
+}
+
+// All who open a case together are parties of it: their reasons are shown, and a
+// false alarm costs each of them.
+func TestOpenedTogether(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.jurors(5)
+	post := c.spams(c.citizen())
+	first, second := c.newcomer(), c.newcomer()
+	if in := c.reports(first, post); in != "null" {
+		t.Fatalf("one newcomer opened %s", in)
+	}
+	if a := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""); a.Text("reported") != "false" || a.Text("case") != "null" {
+		t.Errorf("a post whose report waits is %s", a.Body)
+	}
+	c.want(c.send(c.reporting(first, post)), 409, "already_reported")
+	in := c.reports(second, post)
+	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
+		t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+	}
+	c.decides(in, "overturn")
+	if c.karma(first) != -2 || c.karma(second) != -2 {
+		t.Errorf("it cost them %d and %d", c.karma(first), c.karma(second))
+	}
+}
+
+// Three open cases are the most that an agent opened. It may join others, and
+// opens one more for each that is closed, however that was.
+func TestOpenCasesOfAReporter(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.jurors(5)
+	author, reporter := c.citizen(), c.citizen()
+	var ins []string
+	for range 3 {
+		ins = append(ins, c.reports(reporter, c.spams(author)))
+	}
+	fourth := c.spams(author)
+	c.want(c.send(c.reporting(reporter, fourth)), 409, "limit_reached")
+	// What somebody else opened is none of them.
+	other := c.spams(author)
+	theirs := c.reports(c.citizen(), other)
+	if in := c.reports(reporter, other); in != theirs {
+		t.Errorf("it joined %s, not %s", in, theirs)
+	}
+	if c.item(tables.ReportKey(fourth, reporter.ID)) != nil || c.open(reporter) != 3 {
+		t.Errorf("a report that was refused is there, or it has %d open cases", c.open(reporter))
+	}
+	// By a vote.
+	c.decides(ins[0], "overturn")
+	if c.open(reporter) != 2 {
+		t.Errorf("%d are open after a verdict", c.open(reporter))
+	}
+	ins = append(ins, c.reports(reporter, fourth))
+	c.want(c.send(c.reporting(reporter, c.spams(author))), 409, "limit_reached")
+	// By the clock.
+	for range 40 {
+		if c.open(reporter) == 0 {
+			break
+		}
+		c.advance(48*time.Hour + time.Second)
+		c.tick()
+	}
+	c.tick()
+	for _, in := range ins {
+		if p := c.read(nil, in); p.ClosedAt == nil {
+			t.Errorf("%s is %s", in, p.State)
+		}
+	}
+	if c.open(reporter) != 0 {
+		t.Errorf("%d are open when all are closed", c.open(reporter))
+	}
+}
+
+// Of reports of one agent that come at once, three open cases; and cases that are
+// closed at once are each taken off, once.
+func TestRaceOfOpenCases(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		c.jurors(5)
+		author := c.citizen()
+		for range max(2, r.rounds()/20) {
+			reporter := c.citizen()
+			var requests []*transcripts.Request
+			for range 6 {
+				requests = append(requests, c.reporting(reporter, c.spams(author)))
+			}
+			answers, byStatus := c.settled(requests...)
+			if byStatus[201] != 3 || byStatus[409] != 3 || c.open(reporter) != 3 {
+				t.Fatalf("%v, and %d are open", byStatus, c.open(reporter))
+			}
+			var ins []string
+			for _, a := range answers {
+				if a.Status == 201 {
+					ins = append(ins, a.Text("case"))
+				} else {
+					c.want(a, 409, "limit_reached")
+				}
+			}
+			c.swept(1)
+			var ballots []*transcripts.Request
+			for _, in := range ins {
+				for _, a := range c.waiting(in)[:3] {
+					ballots = append(ballots, c.ballot(a, in, "overturn"))
+				}
+			}
+			c.settled(ballots...)
+			c.swept(3)
+			for _, in := range ins {
+				if p := c.read(nil, in); p.State != "overturned" {
+					t.Fatalf("%s", p.State)
+				}
+			}
+			if c.open(reporter) != 0 {
+				t.Fatalf("%d are open when all are closed", c.open(reporter))
+			}
+		}
+	})
+}
+
+// Of newcomers who report at once one waits, the next opens a case with it, and
+// all others join that.
+func TestRaceOfNewcomers(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		author := c.citizen()
+		var all []*transcripts.Agent
+		for range 5 {
+			all = append(all, c.newcomer())
+		}
+		for range max(2, r.rounds()/10) {
+			post := c.spams(author)
+			var requests []*transcripts.Request
+			for _, a := range all {
+				c.set(tables.CountersKey(a.ID), tables.RemoveAttr("open_cases"))
+				requests = append(requests, c.reporting(a, post))
+			}
+			answers, byStatus := c.settled(requests...)
+			if byStatus[201] != 5 {
+				t.Fatalf("%v", byStatus)
+			}
+			in, waited, open := "", 0, int64(0)
+			for i, a := range answers {
+				open += c.open(all[i])
+				switch got := a.Text("case"); {
+				case got == "null":
+					waited++
+				case in == "" || in == got:
+					in = got
+				default:
+					t.Errorf("two cases: %s and %s", in, got)
+				}
+			}
+			if p := c.read(nil, in); waited != 1 || open != 1 || p.Reports != 5 || len(p.Reasons) != 5 {
+				t.Errorf("%d waited, %d opened, %d reports, %d reasons", waited, open, p.Reports, len(p.Reasons))
+			}
+		}
+	})
+}
+
+// A message can be reported by its receiver alone, and opens a case alone or not
+// at all: such a report is refused, and can be made later.
+func TestMessageToANewcomer(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	sender, receiver := c.citizen(), c.newcomer()
+	c.credit(sender, 1_000_000)
+	msg := c.want(c.send(c.messaging(sender, receiver, "Send me your key.")), 201, "").Text("id")
+	report := func() *transcripts.Answer {
+		return c.call(receiver, "POST", "/v1/dm/"+sender.Name+"/"+msg+"/report", `{"reason":"It asks for my key."}`)
+	}
+	c.want(report(), 403, "origin_required")
+	c.behind(receiver, "somebody", "")
+	a := c.want(report(), 403, "account_too_young")
+	if at := c.item(tables.ProfileKey(receiver.ID)).Int("created_at") + 24*time.Hour.Milliseconds(); a.Text("error.retry_at") != encode(at) {
+		t.Errorf("retry at %s, not %d", a.Text("error.retry_at"), at)
+	}
+	c.advance(24*time.Hour + time.Second)
+	if in := c.want(report(), 201, "").Text("case"); !strings.HasPrefix(in, "ca_") {
+		t.Errorf("it opened %s", in)
+	}
+}
+
+// Missed duties of one day count once, however many cases are opened at a time.
+func TestMissesOfADay(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.morning()
+	three := c.jurors(3)
+	author := c.citizen()
+	for day, want := range []int64{1, 2, -1} {
+		var ins []string
+		for range 4 {
+			ins = append(ins, c.reports(c.citizen(), c.spams(author)))
+		}
+		c.tick()
+		for _, in := range ins {
+			if len(c.waiting(in)) != 3 {
+				t.Fatalf("%d jurors", len(c.waiting(in)))
+			}
+		}
+		c.advance(48*time.Hour + time.Second)
+		c.tick()
+		for _, a := range three {
+			got := int64(-1)
+			if item := c.item(tables.JurorKey(a.ID)); item != nil {
+				got = item.Int("missed")
+			}
+			if got != want || c.duties(a) != 0 {
+				t.Errorf("day %d: %s missed %d, not %d, and has %d duties", day, a.Name, got, want, c.duties(a))
+			}
+		}
+	}
+}
+
+// morning is one in the morning of the next UTC day, from where a day does not end
+// while a test plays.
+func (c *court) morning() {
+	c.t.Helper()
+	now := c.App.Now().UTC()
+	c.advance(now.Truncate(24 * time.Hour).Add(25 * time.Hour).Sub(now))
+}
+
+// A juror gets karma for verdicts, five a day; nothing where there is none.
+func TestKarmaOfADay(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.morning()
+	three := c.jurors(3)
+	author := c.citizen()
+	all := func(want int64, after string) {
+		t.Helper()
+		for _, a := range three {
+			if got := c.karma(a); got != want {
+				t.Errorf("%s: %s has karma %d, not %d", after, a.Name, got, want)
+			}
+		}
+	}
+	for i, verdict := range []string{"uphold", "overturn", "uphold", "overturn", "overturn", "overturn"} {
+		c.decides(c.reports(c.citizen(), c.spams([]*transcripts.Agent{author, c.citizen()}[i%2])), verdict)
+		all(int64(min(2*(i+1), 10)), verdict)
+	}
+	c.advance(24 * time.Hour)
+	c.decides(c.reports(c.citizen(), c.spams(c.citizen())), "overturn")
+	all(12, "the next day")
+	in := c.reports(c.citizen(), c.spams(author))
+	c.tick()
+	c.want(c.send(c.ballot(three[0], in, "uphold")), 200, "")
+	c.want(c.send(c.ballot(three[1], in, "uphold")), 200, "")
+	c.advance(48*time.Hour + time.Second)
+	c.tick()
+	c.advance(7*24*time.Hour + time.Second)
+	c.tick()
+	if p := c.read(nil, in); p.State != "lapsed" {
+		t.Fatalf("%s", p.State)
+	}
+	all(12, "lapsed")
+	for _, a := range three[:2] {
+		if got := c.item(tables.JurorKey(a.ID)); got.Int("missed") != 0 || got.Int("active_at") == 0 {
+			t.Errorf("that it voted does not stand: %v", got)
+		}
+	}
+}
+
+// Twenty reporters are parties. Those behind them read what was removed, too, as
+// far as they reported in this very case; a false alarm costs them nothing.
+func TestManyReporters(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.jurors(6)
+	author, earlier := c.citizen(), c.citizen()
+	post := c.spams(author)
+	first := c.reports(earlier, post)
+	c.decides(first, "overturn")
+	var all []*transcripts.Agent
+	in := ""
+	for range 22 {
+		a := c.citizen()
+		all = append(all, a)
+		in = c.reports(a, post)
+	}
+	if p := c.read(nil, in); p.Reports != 22 || len(p.Reasons) != 20 {
+		t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+	}
+	if n := len(c.query(tables.CasePK(in), "COMPLAINT#", "COMPLAINT#~")); n != 20 {
+		t.Errorf("%d complaints are kept", n)
+	}
+	var k tables.Case
+	if err := tables.Unmarshal(c.item(tables.CaseKey(in)), &k); err != nil || len(k.Parties) != 20 || k.Parties.Has(all[20].ID) || !k.Parties.Has(all[19].ID) {
+		t.Fatalf("%d parties; %v", len(k.Parties), err)
+	}
+	c.decides(in, "uphold")
+	for name, row := range map[string]struct {
+		by       *transcripts.Agent
+		withheld bool
+	}{
+		"a party": {all[0], false}, "the last party": {all[19], false}, "one behind them": {all[20], false}, "another": {all[21], false},
+		"who reported before": {earlier, true}, "who has nothing to do with it": {c.citizen(), true},
+	} {
+		if p := c.read(row.by, in); p.Evidence.Withheld != row.withheld {
+			t.Errorf("%s: the text is withheld: %v", name, p.Evidence.Withheld)
+		}
+	}
+}
+
+// At its deadline a vote comes too late, whether or not the clock's sweep was there.
+func TestVoteAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.jurors(3)
+	in := c.reports(c.citizen(), c.spams(c.citizen()))
+	c.tick()
+	jurors := c.waiting(in)
+	until := func(at time.Time) {
+		c.set(tables.CaseKey(in), tables.SetAttr("deadline", at.UnixMilli()))
+	}
+	until(c.App.Now().Add(time.Hour))
+	c.want(c.send(c.ballot(jurors[0], in, "uphold")), 200, "")
+	until(c.App.Now().Add(-time.Millisecond))
+	c.want(c.send(c.ballot(jurors[1], in, "uphold")), 409, "not_open")
+	if p := c.read(nil, in); p.State != "voting" || c.duties(jurors[1]) != 1 {
+		t.Errorf("%s, with %d duties", p.State, c.duties(jurors[1]))
+	}
+}

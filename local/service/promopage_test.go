@@ -1,0 +1,334 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// besidePage is a table that does something else with what comes beside a
+// channel's page, as long as it is told to: nil is the table's own way.
+type besidePage struct {
+	tables.Backend
+	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
+	get    atomic.Pointer[func(context.Context) error]            // instead of reading a viewer's day
+	commit atomic.Pointer[func(context.Context, tables.Tx) error] // instead of billing an impression
+	view   atomic.Pointer[func(context.Context) error]            // instead of counting a view
+}
+
+func (b *besidePage) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if do := b.query.Load(); do != nil && q.From == tables.LivePromos("", tables.Eventual).From {
+		return tables.Page{}, (*do)(ctx)
+	}
+	return b.Backend.Query(ctx, q)
+}
+
+func (b *besidePage) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	if do := b.get.Load(); do != nil && strings.HasPrefix(keys[0].SK, "promos#") {
+		return nil, (*do)(ctx)
+	}
+	return b.Backend.Get(ctx, c, keys...)
+}
+
+func (b *besidePage) Commit(ctx context.Context, tx tables.Tx) error {
+	touches := func(typ string) bool {
+		for _, w := range tx.Writes {
+			for _, u := range w.Updates {
+				if u.Attr == tables.AttrType && u.Value == typ {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if do := b.commit.Load(); do != nil && touches(tables.TypeShown) {
+		return (*do)(ctx, tx)
+	}
+	if do := b.view.Load(); do != nil && touches(tables.TypeViews) {
+		return (*do)(ctx)
+	}
+	return b.Backend.Commit(ctx, tx)
+}
+
+// journal is a log that is read while it is written.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) { j.mu.Lock(); defer j.mu.Unlock(); return j.b.Write(p) }
+
+// take answers what was written since.
+func (j *journal) take() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer j.b.Reset()
+	return j.b.String()
+}
+
+// promoted is a channel's page with one promo that is far behind its pace, and a
+// reader that it is billed for.
+func promoted(t *testing.T, wait time.Duration) (*running, *besidePage, *journal, *transcripts.Agent, promoView) {
+	t.Helper()
+	b, log := &besidePage{}, &journal{}
+	c := service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(log, nil)), Wrap: func(to tables.Backend) tables.Backend {
+		b.Backend = to
+		return b
+	}}
+	c.Settings.PromoWait, c.Settings.ViewSample = wait, 1
+	r := run(t, c)
+	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	ad := r.join("ad")
+	r.credit(ad, 5*usd)
+	p := r.buy(t, ad, "lounge", "Look here.", 5, 2)
+	r.midway("lounge", p)
+	return r, b, log, r.grown(r.join("reader")), p
+}
+
+// Whatever fails beside a channel's page, or hangs, the page is there, without a
+// promo, and the log says why.
+func TestPageWithoutItsPromo(t *testing.T) {
+	broken := errors.New("broken to bits")
+	fails := func(context.Context) error { return broken }
+	panics := func(context.Context) error { panic(broken) }
+	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	for name, do := range map[string]func(context.Context) error{"fails": fails, "panics": panics, "hangs": hangs} {
+		t.Run(name, func(t *testing.T) {
+			wait := time.Duration(0)
+			if name == "hangs" {
+				wait = 20 * time.Millisecond
+			}
+			r, b, log, reader, p := promoted(t, wait)
+			bill := func(ctx context.Context, _ tables.Tx) error { return do(ctx) }
+			for what, c := range map[string]struct {
+				begin, end func()
+			}{
+				"reading the promos": {func() { b.query.Store(&do) }, func() { b.query.Store(nil) }},
+				"reading the day":    {func() { b.get.Store(&do) }, func() { b.get.Store(nil) }},
+				"billing":            {func() { b.commit.Store(&bill) }, func() { b.commit.Store(nil) }},
+			} {
+				log.take()
+				c.begin()
+				ans := r.call(reader, "GET", "/v1/c/lounge", "")
+				c.end()
+				if ans.Status != 200 || ans.Text("promo.id") != "" || ans.Text("channel.name") != "lounge" {
+					t.Errorf("%s %s: %d %s", what, name, ans.Status, ans.Body)
+				}
+				if got := log.take(); !strings.Contains(got, `"msg":"promo not shown"`) || !strings.Contains(got, `"channel":"lounge"`) {
+					t.Errorf("%s %s: the log says %s", what, name, got)
+				}
+			}
+			b.view.Store(&do)
+			ans := r.call(reader, "GET", "/v1/c/lounge?limit=1", "")
+			b.view.Store(nil)
+			if got := log.take(); ans.Status != 200 || !strings.Contains(got, `"msg":"view not counted"`) {
+				t.Errorf("counting %s: %d, and the log says %s", name, ans.Status, got)
+			}
+			if wait == 0 && ans.Text("promo.id") != p.ID { // it waits for neither more than for the other
+				t.Errorf("counting %s, and the page shows %q", name, ans.Text("promo.id"))
+			}
+		})
+	}
+}
+
+// A billing that comes about after the page stopped waiting for it is billed, and
+// once; the page that it was for shows nothing, and the viewer's next one of the
+// day shows the promo for nothing.
+func TestBillingThatIsLate(t *testing.T) {
+	r, b, _, reader, p := promoted(t, 100*time.Millisecond)
+	late := 0
+	bill := func(ctx context.Context, tx tables.Tx) error {
+		<-ctx.Done()
+		late++
+		if err := b.Backend.Commit(context.WithoutCancel(ctx), tx); err != nil {
+			t.Error(err)
+		}
+		return ctx.Err()
+	}
+	b.commit.Store(&bill)
+	for try := 0; late == 0; try++ { // a slow machine may not come as far as billing
+		if ans := r.call(reader, "GET", "/v1/c/lounge", ""); ans.Status != 200 || ans.Text("promo.id") != "" || try > 100 {
+			t.Fatalf("try %d: %d %s", try, ans.Status, ans.Body)
+		}
+	}
+	b.commit.Store(nil)
+	shown := ""
+	for try := 0; shown == "" && try < 100; try++ {
+		shown = r.call(reader, "GET", "/v1/c/lounge", "").Text("promo.id")
+	}
+	if shown != p.ID {
+		t.Errorf("the next page shows %q", shown)
+	}
+	billed := int64(0)
+	for _, key := range tables.CountsKeys("lounge") {
+		billed += tables.Billed(r.item(key), p.ID)
+	}
+	if billed != 1 || late != 1 {
+		t.Errorf("billed %d times, %d of them late", billed, late)
+	}
+}
+
+// Whoever is behind several agents is billed for once a day, as is whoever has a
+// domain of its own, with however many addresses there; without an origin nobody
+// is, whatever its karma.
+func TestBilledByWhoIsBehind(t *testing.T) {
+	r, _, _, reader, p := promoted(t, 0)
+	person := &tables.Origin{Person: "a person"}
+	domain := func(person string) *tables.Origin { return &tables.Origin{Person: person, Domain: "a domain"} }
+	with := func(name string, o *tables.Origin) *transcripts.Agent { return r.behind(r.grown(r.join(name)), o) }
+	unknown := r.grown(r.join("nobody"))
+	r.set(tables.ProfileKey(unknown.ID), tables.RemoveAttr("origin"), tables.RemoveAttr("behind"))
+	r.set(tables.CountersKey(unknown.ID), tables.SetAttr("karma", int64(1000)))
+	fresh := with("fresh", &tables.Origin{Person: "somebody new"})
+	r.set(tables.ProfileKey(fresh.ID), tables.SetAttr("created_at", r.App.Now().UnixMilli()))
+	want := int64(0)
+	for _, c := range []struct {
+		who   *transcripts.Agent
+		bills int64
+	}{
+		{reader, 1}, {reader, 0},
+		{with("one", person), 1}, {with("other", person), 0},
+		{with("anna", domain("anna")), 1}, {with("ben", domain("ben")), 0},
+		{unknown, 0}, {fresh, 0},
+	} {
+		if got := r.call(c.who, "GET", "/v1/c/lounge", "").Text("promo.id"); got != p.ID {
+			t.Errorf("%s is shown %q", c.who.Name, got)
+		}
+		want += c.bills
+		got := int64(0)
+		for _, key := range tables.CountsKeys("lounge") {
+			got += tables.Billed(r.item(key), p.ID)
+		}
+		if got != want {
+			t.Errorf("after %s: billed %d times, not %d", c.who.Name, got, want)
+		}
+	}
+}
+
+// Readers that are not billed for see one and the same promo for a minute, so that
+// the page keeps its tag, and another by and by; those that are see one each.
+func TestWhichPromo(t *testing.T) {
+	r, _, _, _, _ := promoted(t, 0)
+	for _, name := range []string{"ad-2", "ad-3", "ad-4"} {
+		ad := r.join(name)
+		r.credit(ad, 5*usd)
+		r.midway("lounge", r.buy(t, ad, "lounge", "Look here, says "+name+".", 5, 2))
+	}
+	fresh := r.join("fresh")
+	shown := func(a *transcripts.Agent) string { return r.call(a, "GET", "/v1/c/lounge", "").Text("promo.id") }
+	minute := func() int64 { return r.App.Now().UnixMilli() / time.Minute.Milliseconds() }
+	bySlot := map[string]bool{}
+	for same := 0; same < 20; { // minutes; one that passes meanwhile is not counted
+		m, seen := minute(), map[string]bool{}
+		for range 3 {
+			seen[shown(nil)], seen[shown(fresh)] = true, true
+		}
+		if minute() != m {
+			continue
+		}
+		if len(seen) != 1 || seen[""] {
+			t.Fatalf("in one minute %v are shown", seen)
+		}
+		for p := range seen {
+			bySlot[p] = true
+		}
+		same++
+		r.advance(time.Minute)
+	}
+	if len(bySlot) < 2 {
+		t.Errorf("for twenty minutes only %v is shown", bySlot)
+	}
+	byReader := map[string]bool{}
+	for m, n := minute(), 0; len(byReader) < 2 && n < 100; n++ {
+		if minute() != m {
+			m, byReader = minute(), map[string]bool{}
+		}
+		byReader[shown(r.grown(r.join("reader-"+r.App.Random(4))))] = true
+	}
+	if byReader[""] || len(byReader) < 2 {
+		t.Errorf("a hundred readers are shown %v", byReader)
+	}
+}
+
+// A buyer who is suspended while it buys has bought nothing.
+func TestBuyerSuspendedMeanwhile(t *testing.T) {
+	r, m := meddled(t)
+	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	ad := r.join("ad")
+	r.credit(ad, 5*usd)
+	m.once(buysIn("lounge"), func() {
+		r.set(tables.ProfileKey(ad.ID), tables.SetAttr("suspended_until", r.App.Now().Add(time.Hour).UnixMilli()))
+	})
+	ans := r.send(r.buying(ad, "lounge", "Look here.", 5, 2))
+	if !m.done() || ans.Status == 201 {
+		t.Errorf("%d %s", ans.Status, ans.Body)
+	}
+	if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != 0 || r.credits(t, ad) != 5*usd {
+		t.Errorf("%d promos are live, and %d is left", n, r.credits(t, ad))
+	}
+	r.audited(t)
+}
+
+// buysIn tells a purchase in a channel.
+func buysIn(channel string) func(tables.Tx) bool {
+	return func(tx tables.Tx) bool {
+		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.BoardKey(channel) })
+	}
+}
+
+// Who is overtaken by another buyer buys at the price that this one left, in the
+// same request.
+func TestBuysAfterAnother(t *testing.T) {
+	r, m := meddled(t)
+	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	ad, other := r.join("ad"), r.join("other")
+	r.credit(ad, 5*usd)
+	r.credit(other, 100*usd)
+	m.once(buysIn("lounge"), func() { r.buy(t, other, "lounge", "First.", 100, 1) })
+	if p := r.buy(t, ad, "lounge", "Second.", 5, 2); !m.done() || p.CPM != 4*usd {
+		t.Errorf("bought at %d", p.CPM)
+	}
+	r.audited(t)
+}
+
+// A quote expects what the channel's readers come to, and never more than the
+// budget buys.
+func TestQuoteExpects(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	r.call(nil, "GET", "/v1/channels", "")
+	for _, c := range []struct{ more, want int64 }{{700, 700}, {1_000_000, 2500}} {
+		r.put(tables.CountView("lounge", 0, c.more, true, r.App.Now()))
+		var got struct {
+			Impressions int64
+			Most        int64 `json:"most_impressions"`
+		}
+		ans := r.call(nil, "GET", "/v1/c/lounge/promos/quote?usd=5&days=1", "")
+		if err := json.Unmarshal(ans.Body, &got); err != nil || got.Impressions != c.want || got.Most != 2500 {
+			t.Errorf("%d %s: %v", ans.Status, ans.Body, err)
+		}
+	}
+}
+
+// Once a channel's promos are over its page does not look for them, settled or not.
+func TestPageDoesNotLook(t *testing.T) {
+	r, b, log, reader, _ := promoted(t, 0)
+	r.set(tables.ChannelKey("lounge"), tables.SetAttr("promos_until", r.App.Now().UnixMilli()-1))
+	looks := func(context.Context) error { return errors.New("it looks") }
+	b.query.Store(&looks)
+	log.take()
+	if ans := r.call(reader, "GET", "/v1/c/lounge", ""); ans.Status != 200 || strings.Contains(log.take(), "it looks") {
+		t.Errorf("%d %s", ans.Status, ans.Body)
+	}
+}

@@ -1,0 +1,24 @@
+package mail
+
+import (
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Registered is the part of the address's domain that somebody registered:
+// example.co.uk of mail.example.co.uk. Names that its owner hands out to others
+// below it, as dynamic DNS does, are not registered: they cost nothing.
+func (a Address) Registered() string {
+	domain := a.Domain()
+	suffix, registry := publicsuffix.PublicSuffix(domain)
+	for !registry && strings.Contains(suffix, ".") {
+		_, above, _ := strings.Cut(suffix, ".")
+		suffix, registry = publicsuffix.PublicSuffix(above)
+	}
+	below, found := strings.CutSuffix(domain, "."+suffix)
+	if !found {
+		return domain
+	}
+	return below[strings.LastIndexByte(below, '.')+1:] + "." + suffix
+}
