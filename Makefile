@@ -1,12 +1,12 @@
 .DEFAULT_GOAL := help
-export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS ADDRESS_LIMITS
+export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS WEB_ORIGINS
 .PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz contract venv test-clients
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "  knobs of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18"
-	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on"
+	@echo "  knobs of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18  PAGE_BITS=14"
+	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  WEB_ORIGINS=https://… (or *)"
 
 run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 	@go build -o build/local ./local && exec ./build/local
@@ -70,10 +70,10 @@ build/venv/made: Makefile
 venv: build/venv/made ## what is in Python, in build/venv
 
 contract: build/venv/made ## lints the OpenAPI document, and has each endpoint called with what it allows and does not (Node, Python)
-	npx --yes --prefer-offline @redocly/cli@2.77.0 lint --format=stylish --skip-rule=info-license functions/docs/openapi.json
+	npx --yes --prefer-offline -p node@22.23.3 -p @redocly/cli@2.77.0 redocly lint --format=stylish --skip-rule=info-license functions/docs/openapi.json
 	SCHEMATHESIS=build/venv/bin/schemathesis go run ./local/fuzz
 
-test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python)
+test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python, Chromium)
 	@go run ./local/clients
 
 race: ## the tests under the race detector, on the embedded table

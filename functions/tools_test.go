@@ -1,11 +1,15 @@
 package functions
 
 import (
+	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,6 +92,50 @@ func TestNextNamesTools(t *testing.T) {
 	}
 }
 
+// Every tool that a text names is there: on the consent page, in the topics, in
+// what clients tell their models. Elsewhere a tool is what follows the word; the
+// texts on MCP name nothing else in such words but codes of errors and members.
+func TestNamedToolsAreThere(t *testing.T) {
+	declared := tools()
+	others := map[string]bool{"idempotency_key": true}
+	for _, c := range api.Codes {
+		others[string(c.Code)] = true
+	}
+	texts, err := filepath.Glob("docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := regexp.MustCompile("tools?(?: is| are|:)? (?:<code>|`)([a-z_]+)(?:</code>|`)")
+	word := regexp.MustCompile("\\b[a-z]+(?:_[a-z]+)+\\b")
+	found := 0
+	for _, path := range append(texts, "oauth/page.go", "mcp/server.go", "../shared/api/codes.go", "../shared/api/authorize.go") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, m := range after.FindAllSubmatch(text, -1) {
+			names = append(names, string(m[1]))
+		}
+		switch path {
+		case "docs/topics/mcp.md":
+			names = append(names, word.FindAllString(string(text), -1)...)
+		case "mcp/server.go":
+			_, instructions, _ := strings.Cut(string(text), "const instructions = `")
+			names = append(names, word.FindAllString(instructions, -1)...)
+		}
+		for _, name := range names {
+			found++
+			if declared[name] == "" && !others[name] {
+				t.Errorf("%s names %q, which is no tool", path, name)
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d names were found", found)
+	}
+}
+
 // suggested is the tool of a literal of [api.Next], if it names one.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
@@ -115,6 +163,43 @@ func suggested(n ast.Node) (tool string, ok bool) {
 		ok = true
 	}
 	return tool, ok && does
+}
+
+// A tool says what stands in its path's places, and names tools, where its
+// endpoint's documentation names endpoints.
+func TestToolsSpeakOfTools(t *testing.T) {
+	made, schemas := api.Tools(Groups(&app.App{})...)
+	words := api.ToolWords(tools())
+	said := 0
+	var check func(tool string, v any)
+	check = func(tool string, v any) {
+		m, _ := v.(map[string]any)
+		if d, ok := m["description"].(string); ok {
+			if said++; words(d) != d {
+				t.Errorf("%s says %q", tool, d)
+			}
+		}
+		for _, x := range m {
+			check(tool, x)
+		}
+	}
+	for _, x := range made {
+		var in, out map[string]any
+		if err := errors.Join(json.Unmarshal(schemas[x.Name].Input, &in), json.Unmarshal(schemas[x.Name].Output, &out)); err != nil {
+			t.Fatal(err)
+		}
+		check(x.Name, in)
+		check(x.Name, out)
+		check(x.Name, map[string]any{"description": x.Description})
+		for name, p := range x.Places {
+			if d, _ := in["properties"].(map[string]any)[name].(map[string]any)["description"].(string); p.In == "path" && d == "" {
+				t.Errorf("%s does not say what %s is", x.Name, name)
+			}
+		}
+	}
+	if said < 500 {
+		t.Errorf("only %d descriptions are found", said)
+	}
 }
 
 // The needs of the mcp function are those of the groups inside, and no others.

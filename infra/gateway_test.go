@@ -102,7 +102,6 @@ func TestSlowRoutes(t *testing.T) {
 	_, stage := of(t, ours).only(t, "AWS::ApiGatewayV2::Stage")
 	stage.expect(t, "stage", map[string]string{
 		"RouteSettings": `{"GET /oauth/authorize":{"ThrottlingBurstLimit":100,"ThrottlingRateLimit":50},` +
-			`"POST /oauth/authorize":{"ThrottlingBurstLimit":40,"ThrottlingRateLimit":20},` +
 			`"POST /v1/recover":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5},` +
 			`"POST /v1/recover/confirm":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5}}`,
 	})

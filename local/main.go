@@ -79,6 +79,9 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.PowBits, err = strconv.Atoi(or("POW_BITS", strconv.Itoa(c.Settings.PowBits))); err != nil || c.Settings.PowBits < 0 || c.Settings.PowBits > 40 {
 		return c, fmt.Errorf("POW_BITS=%q is no number from 0 to 40", getenv("POW_BITS"))
 	}
+	if c.Settings.PageBits, err = strconv.Atoi(or("PAGE_BITS", strconv.Itoa(c.Settings.PageBits))); err != nil || c.Settings.PageBits < 0 || c.Settings.PageBits > 30 {
+		return c, fmt.Errorf("PAGE_BITS=%q is no number from 0 to 30", getenv("PAGE_BITS"))
+	}
 	if v := getenv("WEB_ORIGINS"); v != "" {
 		c.Settings.WebOrigins = strings.Split(v, ",")
 	}

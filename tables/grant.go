@@ -92,12 +92,19 @@ func (g *Grant) Rotate(agent string, newest Set, at time.Time) []Write {
 	case g.On.Grant != "":
 		idle := at.Add(GrantIdle)
 		writes[1].Updates = append(list.Updates, SetAttr(liveAttr+g.On.Grant, idle.UnixMilli()))
-		writes = append(writes, Change(GrantKey(agent, g.On.Grant),
-			SetAttr("expires_at", idle.UnixMilli()), SetAttr(AttrTTL, idle.Unix()+1)).When(Equal("epoch", g.Epoch)))
+		writes = append(writes, extendGrant(agent, g.On.Grant, g.Epoch, at))
 	case !g.On.Zero():
 		writes = append(writes, g.On.Stands(agent, g.Epoch))
 	}
 	return writes
+}
+
+// extendGrant makes a connection live as if it was refreshed at a time, on the
+// condition that it is there.
+func extendGrant(agent, grant string, epoch int64, at time.Time) Write {
+	idle := at.Add(GrantIdle)
+	return Change(GrantKey(agent, grant),
+		SetAttr("expires_at", idle.UnixMilli()), SetAttr(AttrTTL, idle.Unix()+1)).When(Equal("epoch", epoch))
 }
 
 // RevokeGrant ends a connection and with it all of its tokens; the first of the

@@ -162,6 +162,27 @@ func TestGrantHangs(t *testing.T) {
 	}
 }
 
+// A connection that minted a link code lives on with what is connected with it,
+// unless it ended before.
+func TestGrantLends(t *testing.T) {
+	table := openTable(t)
+	commit(t, table, tables.Put(grantOf("gr_0", 1).Item(fox)))
+	l := &tables.LinkCode{Agent: fox, Grant: "gr_0", Epoch: 1}
+	later, end := noon.Add(24*time.Hour), noon.Add(tables.GrantIdle)
+	if refused(t, table, l.Lend(end)) == nil {
+		t.Error("one that has expired lends")
+	}
+	other := &tables.LinkCode{Agent: fox, Grant: "gr_0", Epoch: 2}
+	if refused(t, table, other.Lend(later)) == nil {
+		t.Error("one of another epoch lends")
+	}
+	commit(t, table, l.Lend(later))
+	if parent := get(t, table, tables.GrantKey(fox, "gr_0")); parent.Int("expires_at") != later.Add(tables.GrantIdle).UnixMilli() || parent.Int("ttl") != parent.Int("expires_at")/1000+1 {
+		t.Errorf("%v", parent)
+	}
+	commit(t, table, l.Lend(end)) // which is not its end any more
+}
+
 // A code, and an assertion, are spent once.
 func TestSpentOnce(t *testing.T) {
 	table := openTable(t)

@@ -73,6 +73,15 @@ func (l *LinkCode) Minter() Minter {
 // Whether a token has expired need not be asked: its codes expire no later.
 func (l *LinkCode) MinterStands() Write { return l.Minter().Stands(l.Agent, l.Epoch) }
 
+// Lend holds the same where a connection is made with the code. What a
+// connection minted it with lives as long as the new one.
+func (l *LinkCode) Lend(now time.Time) Write {
+	if l.Grant == "" {
+		return l.MinterStands()
+	}
+	return extendGrant(l.Agent, l.Grant, l.Epoch, now).When(AtLeast("expires_at", now.UnixMilli()+1))
+}
+
 // Minter is the credential with which a link code was minted, and on which hangs
 // what is made with the code: one of the three, or nothing.
 type Minter struct {

@@ -74,6 +74,16 @@ func (l Live) Add(id string, expires int64) Write {
 	return Put(item, AbsentOrEqual("version", l.version), AbsentOrBefore("epoch", l.epoch+1))
 }
 
+// Extend has one of them that is there expire later, with what [Live.Add] puts.
+func (l Live) Extend(id string, expires int64) {
+	if _, ok := l.expires[id]; ok {
+		l.expires[id] = expires
+	}
+}
+
+// Drop leaves one out of what [Live.Add] puts.
+func (l Live) Drop(id string) { delete(l.expires, id) }
+
 // unlist takes one out of a list.
 func unlist(key Key, typ, id string) Write {
 	return Change(key, SetAttr(AttrType, typ), RemoveAttr(liveAttr+id), Add("version", 1))

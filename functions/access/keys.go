@@ -20,13 +20,13 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Doc: "List your public keys. Oldest first.",
 		}, g.keys),
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic,
+			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic, Secures: true,
 			Doc:    "Add a public key. An agent that connected by OAuth adds its first key with a bearer token; every other key is added with a signature.",
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
 		}, g.addKey, g.keyAdded),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it.",
+			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it, and tokens that its assertions made.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.keyRemoved),
 	}

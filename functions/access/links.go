@@ -16,7 +16,7 @@ import (
 func (g access) linkEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Topic: "mcp",
+			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
 			Doc:    "Mint a link code. Pasted on the OAuth connect page, it binds that connection to you, with at most the scopes that the code has.",
 			Errors: []api.Code{api.LimitReached, api.SigRequired},
 		}, g.mintLinkCode, g.linkCodeMinted),
@@ -75,6 +75,9 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 	case grant != nil && !grant.On.Zero(): // or there would be no end to what hangs on what
 		return nil, api.Fail(api.SigRequired, "The token is of a connection that was made with a link code itself.").
 			WithHint("Mint the code with a key of the agent's, or with the connection that minted the first one.")
+	case t != nil && t.Key != "": // what hangs on the token would outlive its key
+		return nil, api.Fail(api.SigRequired, "The token was made by an assertion, for an hour.").
+			WithHint("Sign the request, with the key that signed the assertion or another one.")
 	case grant != nil:
 		l.Grant, l.Scopes = grant.ID, t.Scopes
 	case t != nil:
@@ -117,7 +120,7 @@ func (g access) linkCodeMinted(ctx context.Context, in *mintLinkCodeIn, o api.Ou
 		ID: o.IDs[0], Uses: int64(uses), Scopes: tables.NewSet(strings.Split(o.IDs[2], ",")...), CreatedAt: created, ExpiresAt: expires,
 	})
 	out.Shown = true
-	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one"})...)
+	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"})...)
 	return out, nil
 }
 

@@ -23,13 +23,13 @@ func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true,
+			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true, Secures: true,
 			Doc:    "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
 			Errors: []api.Code{api.SigRequired},
 		}, g.askOrigin, g.originAsked),
 		api.OnWrite(api.Endpoint{
-			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true,
-			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, it can be recovered by mail too.",
+			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
+			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, or while it has no key, it can be recovered by mail too.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.originVerified),
 		api.On(api.Endpoint{

@@ -8,6 +8,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/mail"
 	"agentsocial/shared/oauth"
 	"agentsocial/shared/recovery"
 	"agentsocial/tables"
@@ -36,7 +37,7 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 	}
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
-		if err := way.Mail(ctx, recovery.Bare(in.Body.Handle), to); err != nil {
+		if err := way.Mail(ctx, recovery.Bare(in.Body.Handle), to, mail.RecoveryCode); err != nil {
 			// The answer must not tell.
 			c.Log.Error("recovery not mailed", "error", err.Error())
 		}

@@ -222,7 +222,13 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {
 			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
 		})
 	}
-	return c.Next(append(next, g.welcome(c).Next...)...)
+	next = append(next, g.welcome(c).Next...)
+	if t := c.Token(); t != nil && t.Scopes.Has("post") {
+		next = append(next, api.Next{
+			Do: "POST /v1/me/link-codes", Why: "mint a link code, with which another client connects to you and not to a new agent", Tool: "link_code",
+		})
+	}
+	return c.Next(next...)
 }
 
 func signedUp(p *tables.Profile) error {

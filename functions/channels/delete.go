@@ -9,8 +9,8 @@ import (
 )
 
 type removeIn struct {
-	Ch string `path:"ch" maxLength:"40"`
-	ID string `path:"id" maxLength:"40"`
+	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	ID string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
 }
 
 // Reads besides what authorisation reads.

@@ -44,7 +44,7 @@ type feedAuthor struct {
 }
 
 type feedIn struct {
-	Ch     string `path:"ch" maxLength:"40"`
+	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. next_url has it."`
 }
 

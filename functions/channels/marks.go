@@ -40,8 +40,8 @@ func afterMark(c *api.Call, channel, post, why string) api.Written {
 }
 
 type voteIn struct {
-	Ch   string `path:"ch" maxLength:"40"`
-	ID   string `path:"id" maxLength:"40"`
+	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
 	Body struct {
 		V int64 `json:"v" minimum:"-1" maximum:"1" doc:"1 up, -1 down, 0 takes your vote back."`
 	}
@@ -101,8 +101,8 @@ func voteAnswer(c *api.Call, in *voteIn) *voteOut {
 }
 
 type reactIn struct {
-	Ch   string `path:"ch" maxLength:"40"`
-	ID   string `path:"id" maxLength:"40"`
+	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
 	Body struct {
 		Emoji string `json:"emoji" minLength:"1" maxLength:"64" doc:"Exactly one emoji." example:"❤️"`
 		On    *bool  `json:"on,omitempty" default:"true" doc:"false takes it back."`
@@ -201,8 +201,8 @@ func reactAnswer(c *api.Call, in *reactIn, one string) *reactOut {
 }
 
 type helpfulIn struct {
-	Ch string `path:"ch" maxLength:"40"`
-	ID string `path:"id" maxLength:"40"`
+	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	ID string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
 }
 
 // Reads besides what authorisation reads.

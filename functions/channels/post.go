@@ -19,7 +19,7 @@ const maxBody = 4000
 const newFor = 24 * time.Hour
 
 type postIn struct {
-	Ch   string `path:"ch" maxLength:"40"`
+	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Body struct {
 		Body   string `json:"body" minLength:"1" maxLength:"4000"`
 		Parent string `json:"parent,omitempty" maxLength:"40" doc:"The post that this one answers."`

@@ -88,16 +88,27 @@ var entries = func() []entry {
 	return append(list, entry{"/about", "About"}, entry{"/privacy", "Privacy"})
 }()
 
-// wantsHTML: a browser names text/html before anything else that fits.
+// wantsHTML: a browser names text/html. Whoever names plain text too, and likes it
+// no less, is an agent that reads.
 func wantsHTML(accept string) bool {
+	var html, plain float64
 	for part := range strings.SplitSeq(accept, ",") {
 		ct, params, err := mime.ParseMediaType(part)
-		q, bad := strconv.ParseFloat(params["q"], 64)
-		if err == nil && ct == "text/html" && (bad != nil || q > 0) {
-			return true
+		if err != nil {
+			continue
+		}
+		q, err := strconv.ParseFloat(params["q"], 64)
+		if err != nil {
+			q = 1
+		}
+		switch ct {
+		case "text/html":
+			html = max(html, q)
+		case "text/markdown", "text/plain":
+			plain = max(plain, q)
 		}
 	}
-	return false
+	return html > plain
 }
 
 //go:embed pages/page.css

@@ -38,12 +38,12 @@ func onShelf(name string) bool {
 }
 
 type pageIn struct {
-	Accept string `header:"Accept" doc:"text/html gets HTML, anything else Markdown."`
+	Accept string `header:"Accept" doc:"text/html gets HTML, unless text/markdown or text/plain is liked as well; anything else Markdown."`
 }
 
 type topicIn struct {
 	Topic  string `path:"topic" maxLength:"40"`
-	Accept string `header:"Accept" doc:"text/html gets HTML, anything else Markdown."`
+	Accept string `header:"Accept" doc:"text/html gets HTML, unless text/markdown or text/plain is liked as well; anything else Markdown."`
 }
 
 func (g docs) index(_ context.Context, in *pageIn) (*api.Page, error) {

@@ -297,6 +297,47 @@ func TestAges(t *testing.T) {
 	}
 }
 
+// TestWantsHTML: who reads Markdown gets that, whatever else it takes.
+func TestWantsHTML(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"": false, "*/*": false, "text/*": false, "application/json": false, "nonsense;;, text/html": true,
+		"text/html": true, "TEXT/HTML;q=0.1": true, "text/html;q=0": false,
+		"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8": true,
+		"text/markdown, text/html, */*":                                              false,
+		"text/html, text/markdown":                                                   false,
+		"text/html;q=0.5,text/markdown":                                              false,
+		"text/html, text/markdown;q=0.9":                                             true,
+		"text/html, text/plain":                                                      false,
+		"text/html;q=0.9, text/plain;q=0.8":                                          true,
+	} {
+		if got := wantsHTML(accept); got != want {
+			t.Errorf("%q: %v", accept, got)
+		}
+	}
+}
+
+// TestPagesSayTheExceptions: what holds nearly everywhere is not said without
+// where it does not.
+func TestPagesSayTheExceptions(t *testing.T) {
+	for name, said := range map[string][]string{
+		"errors":     {"Forms that are sent to `/oauth`", "an error of JSON-RPC", "spends its challenge"},
+		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
+		"mcp":        {"these two answer, `me`, and those [tools](#tools) that need no scope", "3. Then, and not before", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
+		"quickstart": {"| `answer` | a list; up to 14; required |", "but for `GET /v1/me`"},
+		"auth":       {"verified with a signature, or while it has no key, it can be recovered"},
+		"skill":      {"in `If-Match` once there is one"},
+		"privacy":    {"a hash of its `jti`"},
+		"index":      {"`gr_` connection, `lc_` link code"},
+	} {
+		text, _ := render(t, name)
+		for _, s := range said {
+			if !strings.Contains(text, s) {
+				t.Errorf("%s does not say %q", name, s)
+			}
+		}
+	}
+}
+
 // TestTables: what a topic asks for must be there.
 func TestTables(t *testing.T) {
 	d := described()

@@ -9,7 +9,7 @@ import (
 )
 
 type readIn struct {
-	ID string `path:"id" maxLength:"40"`
+	ID string `path:"id" maxLength:"40" doc:"Of an idea."`
 }
 
 // Reads besides what authorisation reads.

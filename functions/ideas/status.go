@@ -12,7 +12,7 @@ import (
 const maxNote = 500
 
 type statusIn struct {
-	ID   string `path:"id" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
 	Body struct {
 		Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
 		Note        string `json:"note,omitempty" maxLength:"500" doc:"Why, for everybody to read. Left out, there is none any more."`

@@ -8,7 +8,7 @@ import (
 )
 
 type supportIn struct {
-	ID   string `path:"id" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
 	Body *struct {
 		On *bool `json:"on,omitempty" default:"true" doc:"false takes it back."`
 	}

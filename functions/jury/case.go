@@ -13,7 +13,7 @@ import (
 )
 
 type readIn struct {
-	ID string `path:"id" maxLength:"40"`
+	ID string `path:"id" maxLength:"40" doc:"Of a case."`
 }
 
 type caseOut struct {

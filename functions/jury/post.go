@@ -9,7 +9,7 @@ import (
 )
 
 type reportPostIn struct {
-	Ch   string `path:"ch" maxLength:"40"`
+	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Of a post, of a reply, or of a promo that is shown in the channel."`
 	Body complaint
 }

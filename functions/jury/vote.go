@@ -13,7 +13,7 @@ import (
 const noteMost = 1000
 
 type voteIn struct {
-	ID   string `path:"id" maxLength:"40"`
+	ID   string `path:"id" maxLength:"40" doc:"Of a case."`
 	Body struct {
 		Verdict string `json:"verdict" enum:"uphold,overturn" doc:"uphold: the report stands, and what was reported is removed. overturn: it stays."`
 		Note    string `json:"note,omitempty" maxLength:"1000" doc:"Why; public once the case is closed."`

@@ -33,7 +33,15 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	if e := answer.Refusal; e != nil && p.refuses(e) {
 		p.refusal.Store(e)
 	}
+	if e := answer.Refusal; e != nil {
+		answer.Body = g.servers[t.Group]().Refused(g.inTools(e)).Body
+	}
 	body := t.Answer(answer)
+	if p.batch && t.ReadOnly && !p.fits(body) {
+		answer = g.servers[t.Group]().Refused(api.Fail(api.TooLarge, "With that of %s, the results of this batch would have more than %d bytes.", t.Name, batchSizeMost).
+			WithHint("Call it again, by itself."))
+		body = t.Answer(answer)
+	}
 	res := &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: body, IsError: answer.Refusal != nil,
 	}
@@ -43,17 +51,45 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	return res, nil
 }
 
+// inTools is a refusal whose hint names tools, not their endpoints.
+func (g *mcp) inTools(e *api.Error) *api.Error {
+	said := *e
+	said.Hint = g.words(e.Advice())
+	return &said
+}
+
+// fits reports whether a batch has room for a result, and counts it if so.
+func (p *post) fits(body json.RawMessage) bool {
+	n := sizeOf(body)
+	if p.size.Add(n) <= batchSizeMost {
+		return true
+	}
+	p.size.Add(-n)
+	return false
+}
+
+// sizeOf is how many bytes a result has that says something twice, as text and as
+// it is, in an answer that is itself a string of JSON.
+func sizeOf(body json.RawMessage) int64 {
+	quoted := func(s []byte) []byte {
+		b, err := json.Marshal(string(s))
+		if err != nil {
+			panic(err) // only a string
+		}
+		return b
+	}
+	return int64(len(quoted(body)) + len(quoted(quoted(body))))
+}
+
 // ask makes the endpoint's request of a tool's arguments and has it answered,
 // with the credential of the message that called it.
 func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Relayed {
 	endpoint := g.servers[t.Group]()
 	r, err := t.Request(arguments)
 	if err != nil {
-		if !p.batch { // or it was asked before
-			err = cmp.Or(p.call.Admit(p.ctx), err) // the credential comes before what is asked with it
-		}
-		return endpoint.Refused(err)
+		return endpoint.Refused(cmp.Or(p.admit(), err)) // the credential comes before what is asked with it
 	}
+	p.judged.Store(true)
 	r.Header.Set("Authorization", p.header.Get("Authorization"))
 	if key := p.header.Get("Idempotency-Key"); key != "" && r.Header.Get("Idempotency-Key") == "" {
 		r.Header.Set("Idempotency-Key", key)

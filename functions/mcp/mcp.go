@@ -39,6 +39,7 @@ type mcp struct {
 
 	// made by warm
 	tools    map[string]*api.Tool
+	words    func(text string) string // names tools where it names their endpoints
 	protocol *sdk.StreamableHTTPHandler
 }
 
@@ -74,9 +75,11 @@ func (g *mcp) warm() {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
 	g.tools = make(map[string]*api.Tool, len(tools))
+	routes := make(map[string]string, len(tools))
 	for i := range tools {
-		g.tools[tools[i].Name] = &tools[i]
+		g.tools[tools[i].Name], routes[tools[i].Name] = &tools[i], tools[i].Route
 	}
+	g.words = api.ToolWords(routes)
 	server := g.newServer(tools)
 	g.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,

@@ -17,14 +17,52 @@ import (
 	"agentsocial/shared/api"
 )
 
-// batchMost is how many messages a batch of version 2025-03-26 may have.
-const batchMost = 20
+// A batch of version 2025-03-26 has at most so many messages, and its results so
+// many bytes, in the gateway's own JSON, of which Lambda takes 6 MB: what is read
+// beyond that is refused, and may be asked for again.
+const (
+	batchMost     = 20
+	batchSizeMost = 4 << 20
+	listSize      = 200 << 10 // of the list of tools, by the same measure
+)
 
 // message is what is looked at of one before the SDK reads it.
 type message struct {
 	ID     json.RawMessage
 	Method string
-	Params struct{ Name string }
+	Name   string // of a tool, among its params
+}
+
+// UnmarshalJSON reads names as they are spelt, as the SDK does: encoding/json
+// would take "Method" for "method", and so see another message than the SDK.
+func (m *message) UnmarshalJSON(b []byte) error {
+	var members, params map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	m.ID = members["id"]
+	if err := member(members, "method", &m.Method); err != nil {
+		return err
+	}
+	if m.Method == "" && members["result"] == nil && members["error"] == nil {
+		return errors.New("neither asks nor answers")
+	}
+	if len(m.ID) > 0 && m.ID[0] != '"' && bytes.ContainsAny(m.ID, ".eE") {
+		return errors.New("the id is a fraction, which the SDK would cut")
+	}
+	if member(members, "params", &params) != nil || member(params, "name", &m.Name) != nil {
+		m.Name = "" // no tool has it: the SDK says what is wrong
+	}
+	return nil
+}
+
+// member reads one member of an object, if it is there.
+func member(of map[string]json.RawMessage, name string, into any) error {
+	raw := of[name]
+	if raw == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, into)
 }
 
 // post is one request: what its tools are called for and with.
@@ -33,7 +71,17 @@ type post struct {
 	call    *api.Call
 	header  http.Header
 	batch   bool
+	judged  atomic.Bool               // the credential was, by the service or by a tool's endpoint
+	size    atomic.Int64              // of the batch's results as yet
 	refusal atomic.Pointer[api.Error] // that is the answer, if there is one
+}
+
+// admit has the credential judged, unless it was.
+func (p *post) admit() error {
+	if p.judged.Swap(true) {
+		return nil
+	}
+	return p.call.Admit(p.ctx)
 }
 
 type postKey struct{}
@@ -47,16 +95,24 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	messages, batch, problem := read(body)
-	if problem != nil {
-		refuse(w, http.StatusBadRequest, nil, problem)
-		return
-	}
 	version := r.Header.Get("Mcp-Protocol-Version")
-	if !g.leavesToEndpoint(messages, batch) {
-		if err := c.Admit(r.Context()); err != nil {
+	if problem == nil {
+		problem = unfit(version, batch)
+	}
+	var to json.RawMessage // whom an error is for
+	if len(messages) > 0 && !batch {
+		to = messages[0].ID
+	}
+	p := &post{ctx: r.Context(), call: c, header: r.Header, batch: batch}
+	if problem != nil || !g.leavesToEndpoint(messages, batch) {
+		if err := p.admit(); err != nil {
 			c.Refuse(err)
 			return
 		}
+	}
+	if problem != nil {
+		refuse(w, http.StatusBadRequest, to, problem)
+		return
 	}
 	if m := messages[0]; !batch && !slices.Contains(methods, m.Method) {
 		switch {
@@ -69,18 +125,23 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p := &post{ctx: r.Context(), call: c, header: r.Header, batch: batch}
-	a := g.speak(p, r, body)
+	for _, m := range messages {
+		if m.Method == methodList {
+			p.size.Add(listSize)
+		}
+	}
+	a := g.speakKnown(p, r, body, messages)
+	a.mend(version)
+	if err := p.admit(); err != nil { // the SDK answered without a tool having been called
+		c.Refuse(err)
+		return
+	}
 	switch e := p.refusal.Load(); {
 	case e != nil:
 		c.Refuse(e)
 	case a.status == 0: // its time was over
 		c.Refuse(context.DeadlineExceeded)
 	case a.status >= 400 && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
-		var to json.RawMessage
-		if !batch {
-			to = messages[0].ID
-		}
 		refuse(w, a.status, to, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(a.body.String())})
 	default:
 		if t := a.header.Get("Content-Type"); t != "" {
@@ -91,7 +152,7 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read takes a body apart. A batch is one of requests for methods that are there.
+// read takes a body apart.
 func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) {
 	wrong := func(code int64, format string, args ...any) ([]message, bool, *jsonrpc.Error) {
 		return nil, false, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -113,20 +174,14 @@ func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) 
 	if n := len(messages); n == 0 || n > batchMost {
 		return wrong(jsonrpc.CodeInvalidRequest, "The batch has %d messages; 1 to %d are read.", n, batchMost)
 	}
-	for _, m := range messages {
-		if !slices.Contains(methods, m.Method) {
-			e := noMethod(m.Method)
-			return wrong(e.Code, "%s", e.Message)
-		}
-	}
 	return messages, true, nil
 }
 
-// leavesToEndpoint reports whether a message is the call of a tool, whose
+// leavesToEndpoint reports whether a message looks like the call of a tool, whose
 // endpoint reads the credential anyway.
 func (g *mcp) leavesToEndpoint(messages []message, batch bool) bool {
 	m := messages[0]
-	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Params.Name] != nil
+	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Name] != nil
 }
 
 // speak has the SDK answer a request.
@@ -176,12 +231,5 @@ func clip(s string) string {
 func refuse(w http.ResponseWriter, status int, id json.RawMessage, e *jsonrpc.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	err := json.NewEncoder(w).Encode(struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id,omitempty"`
-		Error   *jsonrpc.Error  `json:"error"`
-	}{"2.0", id, e})
-	if err != nil {
-		panic(err) // what was read can be written
-	}
+	_, _ = w.Write(encode(reply{Version: "2.0", ID: id, Error: e})) // into memory
 }

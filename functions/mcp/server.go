@@ -18,6 +18,9 @@ import (
 // without.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
+// batchVersion alone has batches.
+const batchVersion = "2025-03-26"
+
 // stateless reports whether a version has neither handshake nor sessions.
 func stateless(version string) bool { return version >= "2026-07-28" }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"strings"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
@@ -12,7 +13,7 @@ import (
 )
 
 // assert gives a token for an assertion that an agent signed with a key of its
-// own (RFC 7523): for an hour, and for once.
+// own (RFC 7523): for an hour, as long as the key is the agent's, and for once.
 func (g oauth) assert(ctx context.Context, a params) (*tokenOut, error) {
 	if err := a.need("assertion"); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (g oauth) assert(ctx context.Context, a params) (*tokenOut, error) {
 		ID: id.Token.New(c.Time, g.Rand), Label: "assertion", Scopes: scopes, Epoch: p.Epoch, Key: said.Key,
 		CreatedAt: c.Time.UnixMilli(), ExpiresAt: c.Time.Add(accessLives).UnixMilli(), TTL: c.Time.Add(accessLives).Unix() + 1,
 	}
-	access, hash, err := auth.MintToken(p.ID, t.ID, g.Rand)
+	access, hash, err := auth.Hangs{Key: said.Key}.MintToken(p.ID, t.ID, g.Rand)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func wantedScopes(a params) (tables.Set, error) {
 	if a["scope"] == "" {
 		return tables.NewSet(auth.DefaultScopes...), nil
 	}
-	return a.scopes(auth.Scopes)
+	return a.scopes(auth.Scopes, "Ask for some of these, or send no scope, which means "+strings.Join(auth.DefaultScopes, " ")+".")
 }
 
 func refusedAssertion(format string, args ...any) error {

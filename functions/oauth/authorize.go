@@ -19,16 +19,16 @@ import (
 func (g oauth) consentEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "GET /oauth/authorize", Topic: topic, LooseQuery: true, Redirects: true, Answers: []string{"text/html"},
+			Route: "GET /oauth/authorize", Topic: topic, LooseQuery: true, NoBearer: true, Redirects: true, Answers: []string{"text/html"},
 			Cost: 10, Rate: 50, // it may fetch a document
-			Doc:    "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt.",
+			Doc:    "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt; to a site the person takes it there.",
 			Errors: []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
 			Refuse: g.refusePage,
 		}, g.authorize),
 		api.On(api.Endpoint{
-			Route: "POST /oauth/authorize", Topic: topic, Body: 16 << 10, Answers: []string{"text/html"},
-			Media: []string{"application/x-www-form-urlencoded"},
-			Cost:  5, Rate: 20, // one in search of an agent holds a process for two seconds
+			Route: "POST /oauth/authorize", Topic: topic, NoBearer: true, Body: 16 << 10, Answers: []string{"text/html"},
+			Media:  []string{"application/x-www-form-urlencoded"},
+			Cost:   5,
 			Doc:    "Consent, or refuse. The page sends it, with a proof of work; the answer is a page that leads back to the client, with a code that lives for a minute.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
 			Refuse: g.refusePage,
@@ -96,6 +96,9 @@ func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error
 		return nil, api.Fail(api.BadRedirect, "%q is none of the client's redirect URIs.", clip(a.Redirect))
 	}
 	if problem := g.ask(a, q); problem != nil {
+		if elsewhere(a.Redirect) {
+			return g.sendBack(ctx, a, problem), nil
+		}
 		return problem.page(g.Settings.BaseURL, a), nil
 	}
 	return g.page(ctx, a, view{granted: withMemory(a.Scopes)})
@@ -147,8 +150,10 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 		return &problem{"unsupported_response_type", "response_type is not code, the only one there is."}
 	case mode != "" && mode != "query":
 		return &problem{"invalid_request", "response_mode is not query, the only one there is."}
-	case q.Has("request") || q.Has("request_uri"):
+	case q.Has("request"):
 		return &problem{"request_not_supported", "Parameters are taken from the query only."}
+	case q.Has("request_uri"):
+		return &problem{"request_uri_not_supported", "Parameters are taken from the query only."}
 	case q.Get("code_challenge") == "":
 		return &problem{"invalid_request", "code_challenge is missing: PKCE is required."}
 	case q.Get("code_challenge_method") != "S256":
@@ -159,6 +164,9 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 		return &problem{"invalid_request", "code_challenge is not the base64url form of a SHA-256, without padding."}
 	}
 	for _, resource := range q["resource"] {
+		if resource == "" { // as if it were left out (RFC 6749 3.1)
+			continue
+		}
 		if resources := g.resources(); !slices.Contains(resources[:], strings.TrimSuffix(resource, "/")) || a.Resource != "" && a.Resource != resource {
 			return &problem{"invalid_target", "resource is neither " + resources[0] + " nor " + resources[1] + ", or both."}
 		}

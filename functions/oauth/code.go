@@ -17,7 +17,7 @@ import (
 // but who asked for the code can do so, and so only by them is it spent; a second
 // time, however late, it ends the connection that it made: it is known to two.
 func (g oauth) redeem(ctx context.Context, a params) (*tokenOut, error) {
-	if err := a.need("code", "code_verifier", "redirect_uri", "client_id"); err != nil {
+	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
 	}
 	box, err := g.Box(ctx)
@@ -56,7 +56,7 @@ func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 			return api.Fail(api.InvalidClient, "client_id is none that this service gave out.")
 		}
 		return api.Fail(api.InvalidGrant, "The code was made for another client.")
-	case a["redirect_uri"] != code.Redirect:
+	case a["redirect_uri"] != "" && a["redirect_uri"] != code.Redirect: // OAuth 2.1 does without: the verifier says more
 		return api.Fail(api.InvalidGrant, "redirect_uri is not the one with which the code was asked for.")
 	case !code.Proves(a["code_verifier"]):
 		return api.Fail(api.InvalidGrant, "code_verifier is not what the code's code_challenge was made of.")
@@ -157,6 +157,14 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*to
 		}
 	}
 	live := tables.LiveGrants(agent, items[tables.GrantsKey(agent)], grant.Epoch, c.Time.UnixMilli())
+	if link != nil && link.Grant != "" {
+		live.Extend(link.Grant, c.Time.Add(tables.GrantIdle).UnixMilli())
+	}
+	if live.Len() >= tables.GrantsMost {
+		if err := g.dropDead(ctx, agent, live, grant.Epoch); err != nil {
+			return nil, err
+		}
+	}
 	if live.Len() >= tables.GrantsMost {
 		return nil, g.unlessSpent(ctx, code, api.Fail(api.InvalidGrant, "%d connections are the most that an agent may have: revoke one with DELETE /v1/me/tokens/{id}.", tables.GrantsMost))
 	}
@@ -182,6 +190,44 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*to
 	return nil, flow.ErrGone
 }
 
+// dropDead takes those connections off a full list that are dead with what minted
+// their link codes: nothing told the list.
+func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epoch int64) error {
+	ids := live.IDs()
+	read := func(key func(i int) tables.Key) ([]tables.Item, error) {
+		keys := make([]tables.Key, len(ids))
+		for i := range ids {
+			keys[i] = key(i)
+		}
+		return g.GetAll(ctx, tables.Strong, keys)
+	}
+	items, err := read(func(i int) tables.Key { return tables.GrantKey(agent, ids[i]) })
+	if err != nil {
+		return err
+	}
+	grants := make([]tables.Grant, len(ids))
+	for i, item := range items {
+		if err := tables.Unmarshal(item, &grants[i]); err != nil {
+			return err
+		}
+	}
+	minters, err := read(func(i int) tables.Key {
+		if on := grants[i].On; !on.Zero() {
+			return on.Item(agent)
+		}
+		return tables.GrantKey(agent, ids[i])
+	})
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if on := grants[i].On; items[i] == nil || !on.Zero() && !on.Stood(minters[i], epoch) {
+			live.Drop(id)
+		}
+	}
+	return nil
+}
+
 // unlessSpent is a refusal, unless the code that would have to be refused for
 // it was used: then it ends what it gave.
 func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
@@ -205,7 +251,8 @@ func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkC
 		}
 	}
 	if scopes == nil {
-		return api.Fail(api.InvalidScope, "The link code has none of the scopes that were granted.")
+		return api.Fail(api.InvalidScope, "The link code has none of the scopes that were granted.").
+			WithHint("Have the person connect again, with a link code that a key minted, or a token that has the scopes.")
 	}
 	grant.Scopes, grant.Newest, grant.On = tables.NewSet(scopes...), tables.NewSet(scopes...), link.Minter()
 	if link.Token == "" {

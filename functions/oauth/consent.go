@@ -69,6 +69,8 @@ func answerOf(body []byte) (*answer, error) {
 func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	// There is no session that another site could use, and nothing is sealed that
 	// it could not get sealed itself; but nothing of this is its business either.
+	// Origin is null by the page's own Referrer-Policy (Fetch, "append a request
+	// Origin header").
 	if in.Site != "" && in.Site != "same-origin" || in.Origin != "" && in.Origin != "null" && in.Origin != g.Settings.BaseURL {
 		return nil, api.Fail(api.PageRefused, "The answer came from another site.")
 	}
@@ -83,7 +85,7 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	switch s.do {
 	case doRefuse:
 		no := &problem{"access_denied", "The person refused."}
-		return g.leave(ctx, a, "Refused", no.location(g.Settings.BaseURL, a))
+		return g.leave(ctx, a, "Refused", "Nothing was connected.", no.location(g.Settings.BaseURL, a))
 	case doConnect, doMail:
 	default:
 		return nil, api.Fail(api.InvalidRequest, "The form does not say whether to connect or to refuse.")
@@ -91,7 +93,7 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	if n := auth.ZeroBits(workOf(s.sealed) + s.pow); n < a.Bits || len(s.pow) > 32 {
 		return nil, api.Fail(api.BadPow, "The proof of work does not belong to this page. Is JavaScript on?")
 	}
-	if err := g.spend(ctx, a); err != nil {
+	if err := g.spend(ctx, a, s); err != nil {
 		return nil, err
 	}
 	v := view{granted: s.scopes, handle: s.handle, email: s.email}
@@ -110,7 +112,7 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	case s.code != "" || s.handle != "":
 		return g.connectRecovered(ctx, a, s, v)
 	}
-	return g.connect(ctx, a, s.scopes, nil)
+	return g.connect(ctx, a, s.scopes, nil, "")
 }
 
 // workOf is what the browser's work is done on: it fits this page's request and
@@ -136,8 +138,13 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	return a, nil
 }
 
-// spend counts an answer and uses its page up: it was worked for once.
-func (g oauth) spend(ctx context.Context, a *asked) error {
+// recovers reports whether an answer looks for an agent by its origin, which
+// holds a process for as long as that takes at most.
+func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
+
+// spend counts an answer and uses its page up: it was worked for once. Of those
+// that hold a process a minute's are limited in all, so that the others need not be.
+func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})}
 	if g.Settings.ByAddr {
@@ -147,6 +154,9 @@ func (g oauth) spend(ctx context.Context, a *asked) error {
 		}
 		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most))
 	}
+	if s.recovers() {
+		writes = append(writes, tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute))
+	}
 	err := g.Transact(ctx, writes...)
 	var failed *tables.Cancelled
 	switch {
@@ -154,12 +164,16 @@ func (g oauth) spend(ctx context.Context, a *asked) error {
 		return err
 	case failed.Reasons[0].Failed:
 		return api.Fail(api.InvalidRequest, "The page was answered before.")
+	case s.recovers() && failed.Reasons[len(writes)-1].Failed:
+		return c.OverRate(time.Minute, "Too many agents are being reconnected at once; a new one, or one with a link code, can be connected.")
+	case g.Settings.ByAddr && failed.Reasons[1].Failed:
+		return c.OverRate(time.Hour, "%d answers an hour from one address are the limit.", most)
 	}
-	return c.OverRate(time.Hour, "%d answers an hour from one address are the limit.", most)
+	return tables.ErrConflict
 }
 
-// connect makes the code.
-func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound) (*api.Page, error) {
+// connect makes the code. handle is that of the agent that it is bound to.
+func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound, handle string) (*api.Page, error) {
 	box, err := g.Box(ctx)
 	if err != nil {
 		return nil, err
@@ -171,12 +185,16 @@ func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.
 	if err != nil {
 		return nil, err
 	}
-	return g.leave(ctx, a, "Connected", back(g.Settings.BaseURL, a, url.Values{"code": {code}}))
+	done := "It gets a new agent, which chooses its name in the conversation."
+	if to != nil {
+		done = "It may act for @" + handle + "."
+	}
+	return g.leave(ctx, a, "Connected", done, back(g.Settings.BaseURL, a, url.Values{"code": {code}}))
 }
 
 // connectLinked connects the agent that a link code names.
 func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
-	link, err := g.linkOf(ctx, s.link)
+	link, handle, err := g.linkOf(ctx, s.link)
 	if err != nil {
 		return nil, err
 	}
@@ -189,34 +207,35 @@ func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (
 		v.problem = "The link code allows none of what is ticked. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
 		return g.page(ctx, a, v)
 	}
-	return g.connect(ctx, a, scopes, &flow.Bound{Agent: link.Agent, Epoch: link.Epoch, Link: link.Hash})
+	return g.connect(ctx, a, scopes, &flow.Bound{Agent: link.Agent, Epoch: link.Epoch, Link: link.Hash}, handle)
 }
 
-// linkOf is a link code that can be used, as far as is known; nil for any other.
-func (g oauth) linkOf(ctx context.Context, code string) (*tables.LinkCode, error) {
+// linkOf is a link code that can be used, as far as is known, and its agent's
+// handle; nil for any other.
+func (g oauth) linkOf(ctx context.Context, code string) (_ *tables.LinkCode, handle string, _ error) {
 	hash, ok := auth.LinkCodeHash(code)
 	if !ok {
-		return nil, nil
+		return nil, "", nil
 	}
 	items, err := g.Table.Get(ctx, tables.Strong, tables.LinkCodeKey(hash))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	link := new(tables.LinkCode)
 	if err := tables.Unmarshal(items[0], link); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if link.Uses < 1 || link.ExpiresAt <= api.From(ctx).Time.UnixMilli() {
-		return nil, nil
+		return nil, "", nil
 	}
 	items, err = g.Table.Get(ctx, tables.Strong, tables.ProfileKey(link.Agent), link.Minter().Item(link.Agent))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if items[0].Int("epoch") != link.Epoch || !link.Minter().Stood(items[1], link.Epoch) {
-		return nil, nil
+		return nil, "", nil
 	}
-	return link, nil
+	return link, items[0].Str("handle"), nil
 }
 
 // mailCode mails a recovery code, if the address is the agent's.
@@ -228,7 +247,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 	}
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
-		if err := way.Mail(ctx, s.handle, to); err != nil {
+		if err := way.Mail(ctx, s.handle, to, mail.ReconnectCode); err != nil {
 			api.From(ctx).Log.Error("recovery not mailed", "error", err.Error()) // the answer must not tell
 		}
 		return false
@@ -258,5 +277,5 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 		v.problem = "The code is not one that can be used: only the newest is, for a day, and after five wrong ones none."
 		return g.page(ctx, a, v)
 	}
-	return g.connect(ctx, a, s.scopes, to)
+	return g.connect(ctx, a, s.scopes, to, s.handle)
 }

@@ -3,6 +3,7 @@ package oauth
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"reflect"
 	"slices"
@@ -21,10 +22,11 @@ var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
 // readParams reads a body of either form, which its first character tells. form
 // is the struct that documents what is known: what else stands in a form is
-// ignored (RFC 6749 3.2), what stands in JSON is refused, as everywhere.
+// ignored (RFC 6749 3.2), what stands in JSON is refused, as everywhere, but by the
+// name that the standard has for it.
 func readParams(body []byte, form any) (params, error) {
 	known := membersOf(form)
-	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' {
+	if b := bytes.TrimSpace(body); len(b) > 0 && strings.ContainsRune(`{["`, rune(b[0])) {
 		return readObject(b, known)
 	}
 	values, err := url.ParseQuery(string(body))
@@ -34,6 +36,8 @@ func readParams(body []byte, form any) (params, error) {
 	a := params{}
 	for _, name := range known {
 		switch v := values[name]; {
+		case name == "resource": // alone may stand several times (RFC 8707 2)
+			a[name] = strings.Join(v, " ") // of which a URI has none
 		case len(v) > 1:
 			return nil, api.Fail(api.InvalidRequest, "%s is sent %d times.", name, len(v))
 		case len(v) == 1 && v[0] != "":
@@ -54,21 +58,24 @@ func membersOf(form any) (names []string) {
 }
 
 func readObject(body []byte, known []string) (params, error) {
-	if err := api.CheckJSON(body); err != nil {
+	var e *api.Error
+	if err := api.CheckJSON(body); errors.As(err, &e) {
+		return nil, api.Fail(api.InvalidRequest, "%s", e.Message)
+	} else if err != nil {
 		return nil, err
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, api.Fail(api.BadJSON, "The body is not a JSON object.")
+		return nil, api.Fail(api.InvalidRequest, "The body is JSON, and not an object.")
 	}
 	a := params{}
 	for name, v := range members {
 		s, ok := v.(string)
 		switch {
 		case !slices.Contains(known, name):
-			return nil, api.BadField("body", "has a member that is not known here; known are %s", strings.Join(known, ", "))
+			return nil, api.Fail(api.InvalidRequest, "The body has a member %q; known are %s.", clip(name), strings.Join(known, ", "))
 		case !ok && v != nil:
-			return nil, api.BadField(name, "is no string")
+			return nil, api.Fail(api.InvalidRequest, "%s is no string.", name)
 		case s != "":
 			a[name] = s
 		}

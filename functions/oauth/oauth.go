@@ -2,6 +2,43 @@
 // it registers, sends the person to a page that asks for consent, and is given
 // tokens for the code that it brings back (OAuth 2.1, with the parts of it that
 // MCP clients need).
+//
+// What holds each point of it (local/testdata and local/service, if nothing else
+// is said; local/clients tries it all with the real clients):
+//
+//	error bodies of the standards      TestWhoMayRedeem, oauth_token.txtar
+//	metadata, to the letter            oauth_authorize.txtar
+//	WWW-Authenticate of 401 and 403    TestChallengesOfTokens, TestMCPWhoMayAsk
+//	registration stores nothing        oauth_authorize.txtar, TestClientIDs, TestForgeriesAreLimited
+//	redirect URIs                      TestCraftedRedirects, TestCheckRedirect, TestNoOpenRedirect
+//	clients that are URLs              TestClientsOfDocuments, TestClientURLs, TestRefused, TestPrivateAddresses, TestNamesThatChangeTheirMind
+//	resource                           TestWhoMayRedeem, TestSeveralResources
+//	PKCE                               TestProves, TestWhoMayRedeem
+//	request, request_uri               TestRequestObjectsAreRefused
+//	consent: page, proof of work       TestAPersonConnectsAClient, TestTheConsentPageWithoutScripts, TestConsentIsBoundToItsPage
+//	consent: CSRF, framing             TestAnotherSiteAnswersTheConsentPage, oauth_authorize.txtar
+//	consent: tells nothing, limits     TestTheConsentPageTellsNothing, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
+//	reconnecting by mail               TestReconnectingIsARecovery, oauth_token.txtar
+//	a code is spent once               TestCodeReplay, TestRaceOfTwoRedemptions, TestACodeDiesWithTheEpoch
+//	redirect_uri at the token endpoint TestRedirectURIMayBeLeftOut
+//	a new agent signs up first         TestSignupMayCallNothingElse, TestUnfinishedAgentIsForgotten
+//	a keyless agent is not lost        TestFoundingConnectionSecuresItsAgent, TestMissingScopeNamesTheLinkCode, life.txtar
+//	link codes: scopes, minter, end    TestConnectionHangsOnItsMinter, TestConnectionEndsWithItsMinter, TestConnectionLivesAsLongAsItsChild, TestLinkedConnectionSecuresNothing
+//	refresh rotates, and is idle       TestRefreshReplay, TestRefreshReplayIsASetting, TestConnectionIdles
+//	refresh at once, and reuse         TestRaceOfRefreshes, TestRaceOfRefreshAndReuse, TestTokenAnswersLostInTheTable
+//	refresh narrows, of its client     TestRefreshNarrows, TestRefreshOfTheSameClient
+//	jwt-bearer                         TestAssertion, TestRaceOfOneAssertion
+//	revoke                             TestEndsOfAConnection, TestRevokeOfTheSameClient
+//	stale Bearer, Basic                TestStaleBearerMeansNothing
+//	limits                             TestTokensAreLimited, TestForgeriesAreLimited
+//	nothing in tables, logs, errors    TestTokensOfConnectionsAreNowhere
+//	MCP: both eras, no sessions        TestMCPHandshake, TestMCPWithoutHandshakeOrSession, TestMCPGoClient
+//	MCP: methods, versions, headers    TestMCPGetAndDeleteAreNot, TestMCPNotificationsAreAccepted, TestMCPBadVersions, TestMCPUnknownMethods
+//	MCP: Origin, CORS                  TestMCPPagesOfOtherOrigins, TestMCPPreflight
+//	MCP: a credential for everything   TestMCPWhoMayAsk, TestMCPReadsWhatTheSDKReads
+//	MCP: tools are endpoints           TestMCPTools, TestMCPAnswersKeepTheirSchemas, TestMCPRefusalsAreTheEndpoints, TestMCPIdempotency, TestMCPLimits
+//	MCP: batches                       TestMCPBatch, TestMCPBatchHasASize
+//	MCP: one server in a process       TestServerIsBuiltOnce
 package oauth
 
 import (

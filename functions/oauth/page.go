@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
@@ -35,11 +36,16 @@ type view struct {
 // may says what a scope allows, to people.
 var may = map[string]string{
 	"read":   "Read what is the agent’s own: its inbox, profile, messages and memory",
-	"post":   "Act in public: post, reply, vote, follow, create channels",
+	"post":   "Act in public: post, reply, vote, follow, create channels; and change its profile, mail address and first key",
 	"memory": "Rewrite the agent’s private memory",
 	"jury":   "Vote in the juries that the agent is seated on",
 	"promo":  "Buy promos, paid with the agent’s credits",
 	"dm":     "Send direct messages, paid with the agent’s credits",
+}
+
+// more says what else is to be known of a scope.
+var more = map[string]string{
+	"post": "A new agent may set its mail address and its first key without this too: with neither it is lost when the connection ends.",
 }
 
 // page asks for consent.
@@ -49,13 +55,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		return nil, err
 	}
 	here, there := hostOf(g.Settings.BaseURL), placeOf(a.Redirect)
-	who := a.Name
-	switch {
-	case who == "" && a.Host != "":
-		who = a.Host
-	case who == "":
-		who = "A program"
-	}
+	who := a.asks()
 	b := new(markup)
 	b.raw(`<h1>Connect `).text(who).raw(`</h1>`)
 	if v.problem != "" {
@@ -64,15 +64,16 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	if v.note != "" {
 		b.raw(`<p class="note" role="status">`).text(v.note).raw(`</p>`)
 	}
-	b.raw(`<p><strong>`).text(who).raw(`</strong> asks to act for an agent on <strong>`).text(here).raw(`</strong>, a social network whose members are AI agents.</p>`)
+	b.raw(`<p>It asks to act for an agent on <strong>`).text(here).raw(`</strong>, a social network whose members are AI agents.</p>`)
 	b.raw(`<dl>`)
+	if a.Name != "" {
+		b.raw(`<dt>It calls itself</dt><dd>`).text(a.Name).raw(`</dd>`)
+	}
 	if a.Host != "" {
 		b.raw(`<dt>It is published by</dt><dd>`).text(a.Host).raw(`</dd>`)
 	}
 	b.raw(`<dt>You will be sent back to</dt><dd>`).text(there).raw(`</dd></dl>`)
-	if a.Name != "" && a.Host == "" {
-		b.raw(`<p class="hint">The name is the program’s own word. Connect only if you have just started this yourself, and know where it goes back to.</p>`)
-	}
+	b.raw(`<p class="hint">`).text(strings.Join(a.warnings(), " ")).raw(`</p>`)
 	b.raw(`<form method="post" action="/oauth/authorize" id="form" autocomplete="off">`)
 	b.raw(`<input type="hidden" name="asked" value="`).text(sealed).raw(`"><input type="hidden" name="pow" id="pow" value="">`)
 
@@ -82,12 +83,16 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		if slices.Contains(v.granted, s) {
 			b.raw(` checked`)
 		}
-		b.raw(`><label for="scope-` + s + `">` + may[s] + ` <code>` + s + `</code></label></div>`)
+		b.raw(`><label for="scope-` + s + `">` + may[s] + ` <code>` + s + `</code>`)
+		if more[s] != "" {
+			b.raw(`<span class="hint">` + more[s] + `</span>`)
+		}
+		b.raw(`</label></div>`)
 	}
 	b.raw(`</fieldset>`)
 
 	b.raw(`<fieldset><legend>For which agent</legend>`)
-	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>: it chooses its name in the conversation, after this.</p>`)
+	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>: it chooses its name in the conversation, after this. If this program has an agent here already, leaving this empty leaves that one behind.</p>`)
 	b.raw(`<div class="field"><label for="link">Link code of an agent that you have</label>`)
 	b.raw(`<input id="link" name="link_code" maxlength="40" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="link-hint">`)
 	b.raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. It begins with <code>lc_</code>.</p></div>`)
@@ -96,7 +101,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		b.raw(` open`)
 	}
 	b.raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.raw(`<p>A code is mailed to the agent’s verified origin. For three days after it is used, the agent’s credits, messages and origin are held.</p>`)
+	b.raw(`<p>A code is mailed to the agent’s verified origin. For three days after it is used, the agent’s credits, messages and origin are held. Reconnecting revokes nothing: to throw somebody out, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
 		b.raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).text(value).raw(`"></div>`)
 	}
@@ -121,12 +126,24 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 
 // leave leads the browser back to the client. It is a page, not a redirect:
 // a form's policy holds for where its answer redirects to, too (CSP form-action).
-func (g oauth) leave(ctx context.Context, a *asked, said, to string) (*api.Page, error) {
+func (g oauth) leave(ctx context.Context, a *asked, said, done, to string) (*api.Page, error) {
 	b := new(markup)
-	b.raw(`<h1>`).text(said).raw(`</h1><p>You are being sent back to <strong>`).text(placeOf(a.Redirect)).raw(`</strong>.</p>`)
+	b.raw(`<h1>`).text(said).raw(`</h1><p>`).text(done).raw(`</p><p>You are being sent back to <strong>`).text(placeOf(a.Redirect)).raw(`</strong>.</p>`)
 	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(to).raw(`">Go back now</a></p>`)
 	b.raw(`<p class="hint">If nothing happens, press it. Then you can close this page.</p>`)
 	return g.html(ctx, http.StatusOK, said, to, b, g.Random(16)), nil
+}
+
+// sendBack says to a person what is wrong, who may then have the client hear it.
+// No browser is led to another's site because somebody had it open a link here
+// (RFC 9700 4.11.2): a client, whatever it goes by, was made by anybody.
+func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
+	b := new(markup)
+	b.raw(`<h1>This does not work</h1><p class="problem" role="alert">`).text(p.text).raw(`</p>`)
+	b.raw(`<p>Nothing was connected. If you came here from <strong>`).text(placeOf(a.Redirect)).raw(`</strong>, go back and let it know; else close this page.</p>`)
+	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(p.location(g.Settings.BaseURL, a)).raw(`">Go back</a></p>`)
+	b.raw(`<p class="hint">` + p.code + `</p>`)
+	return g.html(ctx, http.StatusBadRequest, "This does not work", "", b, g.Random(16))
 }
 
 // refusePage says to a person what is wrong.
@@ -187,6 +204,49 @@ func hostOf(base string) string {
 		return u.Host
 	}
 	return base
+}
+
+// asks is whoever asks, by what it cannot choose: the host that publishes it, or
+// else the place that the code goes to.
+func (a *asked) asks() string {
+	switch {
+	case a.Host != "":
+		return a.Host
+	case elsewhere(a.Redirect):
+		return placeOf(a.Redirect)
+	}
+	return "a program on this computer"
+}
+
+// warnings are what a person should think of before connecting it.
+func (a *asked) warnings() (all []string) {
+	if a.Name != "" {
+		all = append(all, "The name is the program’s own word.")
+	}
+	if mixed(a.Name) {
+		all = append(all, "It mixes letters of several alphabets, of which some look alike: it may pass for another’s.")
+	}
+	if elsewhere(a.Redirect) {
+		return append(all, "Connect only if you have just started this yourself, and know where it goes back to.")
+	}
+	return append(all, "Any program on this computer could have asked; connect only if you started it.")
+}
+
+// elsewhere reports whether a redirect URI leads to a site, not to a program on
+// the person's computer.
+func elsewhere(redirect string) bool { return strings.HasPrefix(redirect, "https://") }
+
+// mixed reports whether a name has letters of two of the alphabets that share
+// their looks.
+func mixed(name string) bool {
+	alike := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Lisu}
+	n := 0
+	for _, script := range alike {
+		if strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(script, r) }) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // placeOf says where a redirect URI leads to, in words.

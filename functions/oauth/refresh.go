@@ -57,7 +57,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 	if err := g.target(a, grant.Resource); err != nil {
 		return nil, err
 	}
-	scopes, err := a.scopes(grant.Scopes)
+	scopes, err := a.scopes(grant.Scopes, "Ask for some of these, which the person granted, or send no scope, which means all of them. For more the person connects again.")
 	if err != nil {
 		return nil, err
 	}

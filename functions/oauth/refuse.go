@@ -35,8 +35,12 @@ func standard(base string, e *api.Error) *api.Page {
 	if hint == "" && e.Code != api.Invalid { // whose fields have no place here
 		hint = info.Do
 	}
+	at := name
+	if _, ok := api.Info(api.Code(name)); !ok { // one of the standard's alone
+		at = string(e.Code)
+	}
 	body, err := json.Marshal(map[string]string{
-		"error": name, "error_description": described(strings.TrimSpace(e.Message + " " + hint)), "error_uri": base + "/docs/errors#" + string(e.Code),
+		"error": name, "error_description": described(strings.TrimSpace(e.Message + " " + hint)), "error_uri": base + "/docs/errors#" + at,
 	})
 	if err != nil {
 		panic(err) // only strings

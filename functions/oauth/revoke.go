@@ -14,7 +14,7 @@ import (
 type revokeForm struct {
 	Token    string `json:"token" doc:"An access token or a refresh token."`
 	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: a token's form says what it is."`
-	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it."`
+	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it; of a connection's token, it must be the right one if it is sent."`
 }
 
 type revokeOut struct{ api.Written }
@@ -31,31 +31,53 @@ func (g oauth) revoke(ctx context.Context, in *tokenIn) (*revokeOut, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(a["token"], refreshPrefix) {
-		err = g.revokeRefresh(ctx, a["token"])
+		err = g.revokeRefresh(ctx, a)
 	} else {
-		err = g.revokeAccess(ctx, a["token"])
+		err = g.revokeAccess(ctx, a)
 	}
 	return &revokeOut{api.From(ctx).Next()}, err
 }
 
-func (g oauth) revokeRefresh(ctx context.Context, value string) error {
+func (g oauth) revokeRefresh(ctx context.Context, a params) error {
 	box, err := g.Box(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := openRefresh(box, value)
+	r, err := openRefresh(box, a["token"])
 	if err != nil { // none of ours: there is nothing to revoke
 		return nil
+	}
+	if a["client_id"] != "" {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.GrantKey(r.Agent, r.Grant))
+		if err != nil {
+			return err
+		}
+		if err := a.ofClient(items[0]); err != nil {
+			return err
+		}
 	}
 	return g.end(ctx, r.Agent, r.Grant)
 }
 
-func (g oauth) revokeAccess(ctx context.Context, value string) error {
-	token, err := auth.ParseToken(value)
+// ofClient holds that a connection is the client's that is named, if one is (RFC
+// 7009 2.1).
+func (a params) ofClient(grant tables.Item) error {
+	if a["client_id"] == "" || grant == nil || grant.Str("client") == clientHash(a["client_id"]) {
+		return nil
+	}
+	return api.Fail(api.InvalidGrant, "token was given to another client.")
+}
+
+func (g oauth) revokeAccess(ctx context.Context, a params) error {
+	token, err := auth.ParseToken(a["token"])
 	if err != nil {
 		return nil
 	}
-	items, err := g.Table.Get(ctx, tables.Strong, tables.TokenKey(token.Agent, token.ID))
+	keys := []tables.Key{tables.TokenKey(token.Agent, token.ID)}
+	if token.On.Grant != "" {
+		keys = append(keys, tables.GrantKey(token.Agent, token.On.Grant))
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, keys...)
 	if err != nil {
 		return err
 	}
@@ -65,6 +87,9 @@ func (g oauth) revokeAccess(ctx context.Context, value string) error {
 	}
 	if !token.Is(t.Hash) {
 		return nil
+	}
+	if err := a.ofClient(items[len(items)-1]); t.Grant != "" && err != nil {
+		return err
 	}
 	writes := tables.RevokeToken(token.Agent, token.ID)
 	if t.Grant != "" || t.Key != "" {

@@ -20,16 +20,16 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "POST /oauth/token", Topic: topic, AnyOrigin: true, Proved: true, Media: media, Form: tokenForm{}, Refuse: asAsked(g.Settings.BaseURL),
+			Route: "POST /oauth/token", Topic: topic, AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: tokenForm{}, Refuse: asAsked(g.Settings.BaseURL),
 			Doc: "Get a token. For an authorization code, for a refresh token, which is good for one answer, or for an assertion that is signed with a key of yours. A form, or a JSON object with the same members; an error has the form of RFC 6749 for the one, and of this service for the other.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
 			},
 		}, g.token),
 		api.On(api.Endpoint{
-			Route: "POST /oauth/revoke", Topic: topic, AnyOrigin: true, Media: media, Form: revokeForm{}, Refuse: asAsked(g.Settings.BaseURL),
+			Route: "POST /oauth/revoke", Topic: topic, AnyOrigin: true, NoBearer: true, Media: media, Form: revokeForm{}, Refuse: asAsked(g.Settings.BaseURL),
 			Doc:    "Revoke a token. An access token alone; a refresh token with its whole connection. The answer is the same whether or not there was one.",
-			Errors: []api.Code{api.InvalidRequest, api.InvalidClient},
+			Errors: []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
 	}
 }
@@ -41,12 +41,12 @@ type tokenForm struct {
 	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
 	Code         string `json:"code,omitempty" doc:"authorization_code: the code that came back to the redirect URI, within a minute."`
 	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: what code_challenge was made of (PKCE)."`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: as it was sent with the request for the code."`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; as it was sent with the request for the code, if it is sent."`
 	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be the right one if it is sent."`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
 	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT that a key of the agent's signed (EdDSA)."`
 	Scope        string `json:"scope,omitempty" doc:"refresh_token: fewer scopes than were granted, for this access token. jwt-bearer: what it is to open; read, post and jury if it is left out. Separated by spaces."`
-	Resource     string `json:"resource,omitempty" doc:"The base URL of this service, or that of its MCP endpoint (RFC 8707)."`
+	Resource     string `json:"resource,omitempty" doc:"The base URL of this service, or that of its MCP endpoint (RFC 8707). In a form, it may stand several times."`
 }
 
 type tokenOut struct {
@@ -102,32 +102,33 @@ func follows(c *api.Call, state string) api.Written {
 }
 
 // scopes reads a list of scopes, each of which must be one of those allowed; all
-// of these if none are asked for.
-func (a params) scopes(allowed []string) (tables.Set, error) {
+// of these if none are asked for. otherwise says what to do about another.
+func (a params) scopes(allowed []string, otherwise string) (tables.Set, error) {
 	wanted := strings.Fields(a["scope"])
 	if len(wanted) == 0 {
 		wanted = allowed
 	}
 	for _, s := range wanted {
 		if !slices.Contains(allowed, s) {
-			return nil, api.Fail(api.InvalidScope, "The scopes to be had are %s; others are asked for.", strings.Join(allowed, " "))
+			return nil, api.Fail(api.InvalidScope, "%q is none of the scopes to be had here: %s.", clip(s), strings.Join(allowed, " ")).WithHint("%s", otherwise)
 		}
 	}
 	return tables.NewSet(wanted...), nil
 }
 
-// target holds that a resource that is named is this service, and what the grant
-// was made for, if that named one (RFC 8707 2.2).
+// target holds that each resource that is named is this service, and what the
+// grant was made for, if that named one (RFC 8707 2.2).
 func (g oauth) target(a params, granted string) error {
-	sent := strings.TrimSuffix(a["resource"], "/")
 	base := g.Settings.BaseURL
-	switch {
-	case sent == "", sent == strings.TrimSuffix(granted, "/"):
-		return nil
-	case sent != base && sent != base+"/mcp":
-		return api.Fail(api.InvalidTarget, "resource is neither %s nor %s/mcp.", base, base)
-	case granted != "":
-		return api.Fail(api.InvalidTarget, "resource is not the one that the connection was made for.")
+	for _, sent := range strings.Fields(a["resource"]) {
+		sent = strings.TrimSuffix(sent, "/")
+		switch {
+		case sent == strings.TrimSuffix(granted, "/"):
+		case sent != base && sent != base+"/mcp":
+			return api.Fail(api.InvalidTarget, "resource is neither %s nor %s/mcp.", base, base)
+		case granted != "":
+			return api.Fail(api.InvalidTarget, "resource is not the one that the connection was made for.")
+		}
 	}
 	return nil
 }

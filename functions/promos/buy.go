@@ -15,7 +15,7 @@ import (
 )
 
 type buyIn struct {
-	Ch   string `path:"ch" maxLength:"40"`
+	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Body struct {
 		Body     string `json:"body" minLength:"1" maxLength:"700" doc:"How long it may be follows from the budget: max_chars of the quote."`
 		USD      int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget: whole US dollars."`

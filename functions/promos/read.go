@@ -8,8 +8,8 @@ import (
 )
 
 type readIn struct {
-	Ch string `path:"ch" maxLength:"40"`
-	ID string `path:"id" maxLength:"40"`
+	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
+	ID string `path:"id" maxLength:"40" doc:"Of a promo."`
 }
 
 // Reads besides what authorisation reads.

@@ -12,32 +12,39 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open starts Chromium without a window, or skips the test where there is none.
-// A build server has no such excuse.
-func Open(t testing.TB) context.Context {
-	t.Helper()
+// Start starts Chromium without a window; stop ends it.
+func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	var path string
-	var err error
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err = exec.LookPath(name); err == nil {
 			break
 		}
 	}
 	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the pages need a browser: %v", err)
-		}
-		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
+		return nil, nil, err
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
 	if os.Getuid() == 0 { // as which its sandbox does not start
 		options = append(options, chromedp.NoSandbox)
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	ctx, end := chromedp.NewExecAllocator(ctx, options...)
+	tab, closeTab := chromedp.NewContext(ctx)
+	return tab, func() { closeTab(); end() }, nil
+}
+
+// Open starts Chromium for a test, or skips the test where there is none.
+// A build server has no such excuse.
+func Open(t testing.TB) context.Context {
+	t.Helper()
+	ctx, stop, err := Start(t.Context())
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the pages need a browser: %v", err)
+		}
+		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
+	}
+	t.Cleanup(stop)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

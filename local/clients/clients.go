@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"agentsocial/local/transcripts"
 )
 
 // patience with one program.
@@ -27,10 +31,18 @@ type result struct{ step, problem string }
 
 func clients(s *running) []client {
 	node := filepath.Join(build, "node_modules", ".bin", "node")
+	python := filepath.Join(build, "venv", "bin", "python")
+	// An assertion is signed at the time that it really is: before clients move the clock.
 	list := []client{
+		{"oauth4webapi", program(node, "oauth4webapi.mjs")},
+		{"conformance of OAuth", authorization(node)},
 		{"TypeScript client 2", program(node, "typescript.mjs", "2")},
+		{"  by OAuth", program(node, "oauth.mjs", "2")},
 		{"TypeScript SDK 1", program(node, "typescript.mjs", "1")},
-		{"Python SDK", program(build+"/venv/bin/python", "python.py")},
+		{"  by OAuth", program(node, "oauth.mjs", "1")},
+		{"Python SDK", program(python, "python.py")},
+		{"  by OAuth", program(python, "oauth.py")},
+		{"Go SDK, by OAuth", goSDK},
 		{"Inspector", inspector(node)},
 	}
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
@@ -42,15 +54,7 @@ func clients(s *running) []client {
 // program runs one of ours, which says of each step how it went.
 func program(name, script string, args ...string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
-		copied := filepath.Join(build, script) // beside what it imports
-		b, err := os.ReadFile(filepath.Join(source, script))
-		if err == nil {
-			err = os.WriteFile(copied, b, 0o644)
-		}
-		if err != nil {
-			return []result{{"start", err.Error()}}
-		}
-		out, err := output(ctx, s, name, append([]string{copied}, args...)...)
+		out, err := output(ctx, s, name, append([]string{filepath.Join(build, script)}, args...)...)
 		var results []result
 		for line := range strings.Lines(out) {
 			if step, said, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
@@ -67,14 +71,34 @@ func program(name, script string, args ...string) func(context.Context, *running
 func output(ctx context.Context, s *running, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	bin, err := filepath.Abs(filepath.Join(build, "node_modules", ".bin"))
+	cmd, err := command(ctx, s, name, args...)
 	if err != nil {
 		return "", err
 	}
-	cmd.Env = append(os.Environ(), "MCP_URL="+s.URL+"/mcp", "MCP_TOKEN="+s.token, "MCP_READER="+s.reader, "PATH="+bin+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// command is a program that knows what there is.
+func command(ctx context.Context, s *running, name string, args ...string) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	bin, err := filepath.Abs(filepath.Join(build, "node_modules", ".bin"))
+	if err != nil {
+		return nil, err
+	}
+	key, err := jwk(s.agent)
+	cmd.Env = append(os.Environ(), "SERVICE="+s.URL, "MCP_URL="+s.URL+"/mcp", "MCP_TOKEN="+s.token, "MCP_READER="+s.reader,
+		"PERSON="+s.person.URL, "CALLBACK="+s.person.callback(), "AGENT_ID="+s.agent.ID, "AGENT_KEY="+key,
+		"PATH="+bin+":"+os.Getenv("PATH"))
+	return cmd, err
+}
+
+// jwk is an agent's key pair (RFC 8037).
+func jwk(a *transcripts.Agent) (string, error) {
+	b, err := json.Marshal(map[string]string{
+		"kty": "OKP", "crv": "Ed25519", "x": a.Pub(), "d": base64.RawURLEncoding.EncodeToString(a.Key.Seed()),
+	})
+	return string(b), err
 }
 
 func last(out string) string {

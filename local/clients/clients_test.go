@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 )
 
@@ -22,6 +23,26 @@ func TestFailures(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A scenario that was skipped has not been passed, nor has one that is not there.
+func TestScenariosIn(t *testing.T) {
+	both := "=== SUMMARY ===\n✓ metadata-endpoint: 2 passed, 0 failed\n✓ code-grant: 1 passed, 0 failed\n\nTotal: 3 passed, 0 failed\n"
+	for _, x := range []struct {
+		out  string
+		err  error
+		want []result
+	}{
+		{both, nil, []result{{"metadata-endpoint", ""}, {"code-grant", ""}}},
+		{"✗ a: 1 passed, 1 failed\n✓ b: 0 passed, 0 failed\nend", errors.New("exit status 1"), []result{
+			{"a", "✗ a: 1 passed, 1 failed"}, {"b", "✓ b: 0 passed, 0 failed"}, {"end", "exit status 1: end"},
+		}},
+		{"✓ a: 1 passed, 0 failed\n", nil, []result{{"a", ""}, {"end", "1 scenarios: ✓ a: 1 passed, 0 failed"}}},
+	} {
+		if got := scenariosIn(x.out, x.err); !reflect.DeepEqual(got, x.want) {
+			t.Errorf("%v, want %v", got, x.want)
 		}
 	}
 }

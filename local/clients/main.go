@@ -1,6 +1,7 @@
 // Command clients has the MCP clients that others wrote talk to a service in
 // memory, and prints what each of them could do: `make test-clients`. They are
-// installed from lock files into build/clients; it needs npm and Python.
+// installed from lock files into build/clients, and a Node of their own with them;
+// it needs npm, Python, and Chromium, in which consent is given.
 package main
 
 import (
@@ -101,13 +102,35 @@ func install(ctx context.Context) error {
 			}
 		}
 	}
+	return copyPrograms()
+}
+
+// copyPrograms puts ours beside what they import.
+func copyPrograms() error {
+	for _, pattern := range []string{"*.mjs", "*.py"} {
+		names, err := filepath.Glob(filepath.Join(source, pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(build, filepath.Base(name)), b, 0o644); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// running is a service with an agent, and tokens of it.
+// running is a service with an agent, tokens of it, and a person at a browser.
 type running struct {
 	*service.Service
+	agent         *transcripts.Agent
 	token, reader string
+	person        *person
 	proxy         *http.Server
 	behind        string // the service's address behind a proxy that adds the token
 }
@@ -125,6 +148,7 @@ func start(ctx context.Context) (_ *running, err error) {
 	if _, err := a.Register(s.URL, "🔌"); err != nil {
 		return nil, err
 	}
+	s.agent = a
 	mint := func(scopes ...string) (string, error) {
 		body, err := json.Marshal(map[string]any{"label": "test", "scopes": scopes})
 		if err != nil {
@@ -142,6 +166,9 @@ func start(ctx context.Context) (_ *running, err error) {
 	if s.reader, err = mint("read"); err != nil {
 		return nil, err
 	}
+	if s.person, err = sitDown(ctx, s, a); err != nil {
+		return nil, err
+	}
 	return s, s.serveProxy()
 }
 
@@ -156,17 +183,28 @@ func (s *running) serveProxy() error {
 		return err
 	}
 	s.behind = "http://" + listener.Addr().String()
-	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = to.Host
 		r.Out.Header.Set("Authorization", "Bearer "+s.token)
-	}}}
+	}}
+	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Read to its end first: an answer that comes before a body was seen to end closes it under the proxy.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	})}
 	go func() { _ = s.proxy.Serve(listener) }() // until it is closed
 	return nil
 }
 
 func (s *running) stop() {
 	s.proxy.Close()
+	s.person.leave()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {

@@ -1,5 +1,4 @@
-"""The official Python client. Each step that is taken is one line: its name, and
-what is wrong with it."""
+"""The official Python client, with a token that it was given."""
 
 import asyncio
 import os
@@ -9,6 +8,8 @@ import httpx2
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from step import step
+
 
 @asynccontextmanager
 async def connected(token):
@@ -16,20 +17,6 @@ async def connected(token):
         async with streamable_http_client(os.environ["MCP_URL"], http_client=http) as streams:
             async with ClientSession(streams[0], streams[1]) as session:
                 yield session, await session.initialize()
-
-
-def reason(e):
-    while isinstance(e, BaseExceptionGroup):
-        e = e.exceptions[0]
-    return (str(e) or type(e).__name__).splitlines()[0]
-
-
-async def step(name, take):
-    try:
-        await asyncio.wait_for(take(), 20)
-        print(f"{name}\tok", flush=True)
-    except BaseException as e:
-        print(f"{name}\t{reason(e)}", flush=True)
 
 
 async def main():

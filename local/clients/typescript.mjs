@@ -1,6 +1,7 @@
-// The official TypeScript client, in the version that is the first argument.
-// Each step that is taken is one line: its name, and what is wrong with it.
+// The official TypeScript client, in the version that is the first argument, with
+// a token that it was given.
 import assert from "node:assert/strict";
+import { step } from "./step.mjs";
 
 const [version] = process.argv.slice(2);
 const { Client, StreamableHTTPClientTransport } =
@@ -16,15 +17,6 @@ async function connected(token) {
   const headers = { Authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(process.env.MCP_URL), { requestInit: { headers } }));
   return client;
-}
-
-async function step(name, take) {
-  try {
-    await take();
-    console.log(`${name}\tok`);
-  } catch (e) {
-    console.log(`${name}\t${String(e?.message ?? e).split("\n")[0]}`);
-  }
 }
 
 let client;

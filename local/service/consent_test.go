@@ -134,6 +134,32 @@ func TestConsentsAreLimited(t *testing.T) {
 	}
 }
 
+// Of answers in search of an agent, each of which holds a process for seconds, a
+// minute takes so many, whoever sends them; the others go on.
+func TestReconnectionsAreLimited(t *testing.T) {
+	settings := generous()
+	settings.Limits.ReconnectsMinute = 2
+	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
+		r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute + time.Second).Sub(r.App.Now()))
+		c := r.connection()
+		lost := func() int {
+			return r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000")))).Status
+		}
+		for i, want := range []int{422, 422, 429} {
+			if got := lost(); got != want {
+				t.Fatalf("answer %d: %d", i+1, got)
+			}
+		}
+		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
+			t.Errorf("a new agent: %d %s", a.Status, a.Body)
+		}
+		r.advance(time.Minute)
+		if got := lost(); got != 422 {
+			t.Errorf("a minute later: %d", got)
+		}
+	})
+}
+
 // The work is bound to its page, and a page to its request: nothing of another's
 // page helps.
 func TestConsentIsBoundToItsPage(t *testing.T) {
@@ -384,5 +410,20 @@ func TestNoOpenRedirect(t *testing.T) {
 	}
 	if http.StatusOK != r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + transcripts.NewConnection(client, "https://client.example/cb").Query().Encode()}).Status {
 		t.Error("the client's own redirect URI is refused")
+	}
+}
+
+// Parameters are taken from the query alone: an object that holds them, by value
+// or by reference (RFC 9101), is refused, back at the client.
+func TestRequestObjectsAreRefused(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	for _, name := range []string{"request", "request_uri"} {
+		q := r.connection().Query()
+		q.Set(name, "https://client.example/request")
+		a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+		if got := r.sentBack(a); a.Status != 302 || got.Get("error") != name+"_not_supported" || got.Get("code") != "" || got.Get("state") != q.Get("state") || got.Get("iss") != r.URL {
+			t.Errorf("%s: %d %v", name, a.Status, got)
+		}
 	}
 }

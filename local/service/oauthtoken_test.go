@@ -230,7 +230,6 @@ func TestWhoMayRedeem(t *testing.T) {
 		{"no client", "client_id", "", "invalid_request"},
 		{"another redirect", "redirect_uri", "http://127.0.0.1/other", "invalid_grant"},
 		{"another port", "redirect_uri", "http://127.0.0.1:81/callback", "invalid_grant"},
-		{"no redirect", "redirect_uri", "", "invalid_request"},
 		{"no code", "code", "", "invalid_request"},
 		{"a damaged code", "code", v.code[:len(v.code)-2] + "AA", "invalid_grant"},
 		{"another's code", "code", other.code, "invalid_grant"},
@@ -262,7 +261,7 @@ func TestWhoMayRedeem(t *testing.T) {
 	}
 	r.want(r.send(asJSON()), 400, "invalid_grant")
 	body["code_verifer"] = "misspelt"
-	r.want(r.send(asJSON()), 422, "invalid")
+	r.want(r.send(asJSON()), 400, "invalid_request")
 	delete(body, "code_verifer")
 	body["code_verifier"] = v.verifier
 	got := r.want(r.send(asJSON()), 200, "")
@@ -678,8 +677,10 @@ func TestRaceForTheLastConnection(t *testing.T) {
 			live := tables.LiveGrants(fox.ID, r.item(tables.GrantsKey(fox.ID)), 1, r.App.Now().UnixMilli())
 			until := r.App.Now().Add(time.Hour).UnixMilli()
 			for j := range tables.GrantsMost - 2 {
-				list := live.Add(fmt.Sprintf("gr_%d", j), until)
+				other := &tables.Grant{ID: fmt.Sprintf("gr_%d", j), Epoch: 1, ExpiresAt: until}
+				list := live.Add(other.ID, until)
 				r.put(list)
+				r.put(tables.Put(other.Item(fox.ID)))
 				live = live.Again(list.Item)
 			}
 			link = r.want(r.patient(fox, "POST", "/v1/me/link-codes", `{"uses":5}`), 201, "").Text("code")
@@ -858,13 +859,18 @@ func TestAssertion(t *testing.T) {
 	r.refused(r.send(r.assertion(fox, map[string]any{"jti": "mine"})), "invalid_grant")
 	r.want(r.send(r.assertion(owl, map[string]any{"jti": "mine"})), 200, "")
 
-	// A key that was removed signs nothing more; the token goes by the clock.
+	// A key that was removed signs nothing more, and the tokens of what it signed
+	// before are worth nothing; not that of another key, which goes by the clock.
 	second := r.addKey(fox, "second")
-	by := r.assertion(second, nil)
-	r.want(r.send(by), 200, "")
+	its := r.want(r.send(r.assertion(second, nil)), 200, "")
+	r.whoami(its)
+	r.want(r.bearer(its.Text("access_token"), "POST", "/v1/me/link-codes", ""), 403, "signature_required") // it would outlive the key
 	late := r.assertion(second, nil)
 	r.want(r.call(fox, "DELETE", "/v1/me/keys/"+second.Pub(), ""), 200, "")
 	r.refused(r.send(late), "invalid_grant")
+	r.want(r.bearer(its.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
+	r.addKey(fox, "second") // added again, it is another one
+	r.want(r.bearer(its.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
 	r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")), 200, "")
 	if keys := r.call(fox, "GET", "/v1/me/keys", ""); keys.Text("items.0.last_used_at") == "null" {
 		t.Errorf("%s", keys.Body)
@@ -1000,4 +1006,251 @@ func TestTokensOfConnectionsAreNowhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A redirect URI need not be sent again (OAuth 2.1); the wrong one is refused
+// above.
+func TestRedirectURIMayBeLeftOut(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	r.want(r.send(r.visit().redemption("redirect_uri", "")), 200, "")
+}
+
+// Each resource that is named must be the right one (RFC 8707 2.2).
+func TestSeveralResources(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	with := func(v *visitor, resources ...string) *transcripts.Request {
+		q := v.redemption()
+		for _, resource := range resources {
+			q.Body = append(q.Body, "&resource="+url.QueryEscape(resource)...)
+		}
+		return q
+	}
+	v := r.visit()
+	for _, bad := range [][]string{{r.URL + "/mcp", "https://y.example"}, {"https://y.example", r.URL + "/mcp"}, {r.URL + "/mcp", r.URL}} {
+		r.refused(r.send(with(v, bad...)), "invalid_target")
+	}
+	r.want(r.send(with(v, r.URL+"/mcp", r.URL+"/mcp/")), 200, "")
+	any := r.visit(func(c *flow.Code) { c.Resource = "" })
+	r.want(r.send(with(any, r.URL+"/mcp", r.URL)), 200, "")
+}
+
+// A bearer token in the header means nothing where tokens are got and given
+// back: clients send along what they have, dead or not. Another credential is
+// refused, as the client's.
+func TestStaleBearerMeansNothing(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	registration := func() *transcripts.Request {
+		return &transcripts.Request{Method: "POST", Target: "/oauth/register", Body: []byte(`{"redirect_uris":["` + back + `"]}`), Header: map[string][]string{"Content-Type": {"application/json"}}}
+	}
+	dead, _, err := auth.MintToken("ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "tk_01j9z3k4m5n6p7q8r9s0t1v2w3", rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got *transcripts.Answer
+	for _, header := range []string{"Bearer " + dead, "bearer nonsense", "Bearer"} {
+		got = r.want(r.send(withHeader(r.visit().redemption(), "Authorization", header)), 200, "")
+		got = r.want(r.send(withHeader(r.refreshing(got.Text("refresh_token")), "Authorization", header)), 200, "")
+		r.want(r.send(withHeader(form("/oauth/revoke", "token", got.Text("refresh_token")), "Authorization", header)), 200, "")
+		r.dead(got)
+		r.want(r.send(withHeader(registration(), "Authorization", header)), 201, "")
+	}
+	for _, q := range []*transcripts.Request{r.visit().redemption(), form("/oauth/revoke", "token", "x"), registration()} {
+		r.refused(r.send(withHeader(q, "Authorization", "Basic eDp5")), "invalid_client")
+	}
+}
+
+// A client that names itself gives back its own tokens alone (RFC 7009 2.1).
+func TestRevokeOfTheSameClient(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	v := r.visit()
+	got := r.want(r.send(v.redemption()), 200, "")
+	for _, kind := range []string{"access_token", "refresh_token"} {
+		r.refused(r.send(form("/oauth/revoke", "token", got.Text(kind), "client_id", "https://client.example/another")), "invalid_grant")
+		r.whoami(got)
+	}
+	r.want(r.send(form("/oauth/revoke", "token", got.Text("access_token"), "client_id", v.client)), 200, "")
+	r.want(r.bearer(got.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
+	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "")
+	r.dead(got)
+	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // as ever
+}
+
+// founded is an agent that came to be by a connection with scopes, and has a handle.
+func (r *running) founded(handle string, scopes ...string) (*transcripts.Agent, *transcripts.Answer) {
+	r.t.Helper()
+	got := r.want(r.send(r.visit(func(c *flow.Code) { c.Scopes = scopes }).redemption()), 200, "")
+	a := transcripts.NewAgent(handle)
+	a.ID = r.whoami(got)
+	r.want(r.send(r.signup(got.Text("access_token"), handle, true)), 200, "")
+	return a, got
+}
+
+// Whoever is lent a link code cannot have the agent for good: while it has no
+// key, its first one and its origin are not for what was connected with a code.
+func TestLinkedConnectionSecuresNothing(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		owl, root := r.founded("owl", "read", "post")
+		link := r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/link-codes", "")), 201, "").Text("code")
+		child := r.want(r.steady(r.visit(linked(r, owl, link)).redemption()), 200, "")
+		thief := child.Text("access_token")
+		const address = "thief@example.org"
+		theirs := fresh(owl, "theirs")
+		for _, a := range []*transcripts.Answer{
+			r.steady(bearer(thief, "POST", "/v1/me/keys", newKey(theirs))),
+			r.steady(bearer(thief, "POST", "/v1/me/origin", email(address))),
+		} {
+			if r.want(a, 403, "signature_required"); !strings.Contains(a.Text("error.hint"), "minted the code") {
+				t.Errorf("%s", a.Body)
+			}
+		}
+		// Nor does it prove the address that the owner asked for.
+		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/origin", email("owner@example.org"))), 202, "")
+		code := r.code("owner@example.org")
+		r.want(r.steady(bearer(thief, "POST", "/v1/me/origin/verify", codeBody(code))), 403, "signature_required")
+		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/origin/verify", codeBody(code))), 200, "")
+		mine := fresh(owl, "mine")
+		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/keys", newKey(mine))), 201, "")
+		r.want(r.patient(mine, "GET", "/v1/me", ""), 200, "")
+	})
+}
+
+// The connection that an agent came to be by secures it, whatever it was granted;
+// it may do nothing else without the scope, and if it was granted the scope and
+// the token was narrowed, not even that.
+func TestFoundingConnectionSecuresItsAgent(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	for i, scopes := range [][]string{{"read"}, {"memory"}} {
+		owl, root := r.founded(fmt.Sprint("owl", i), scopes...)
+		token, address := root.Text("access_token"), fmt.Sprintf("owner%d@example.org", i)
+		r.want(r.bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
+		r.want(r.bearer(token, "POST", "/v1/me/origin", email(address)), 202, "")
+		r.want(r.bearer(token, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
+		key := fresh(owl, "mine")
+		r.want(r.bearer(token, "POST", "/v1/me/keys", newKey(key)), 201, "")
+		r.want(r.call(key, "GET", "/v1/me", ""), 200, "")
+		r.want(r.bearer(token, "POST", "/v1/me/origin", email(address)), 403, "scope_missing") // it has a key to sign with
+	}
+	owl, root := r.founded("narrow", "read", "post")
+	few := r.want(r.send(r.refreshing(root.Text("refresh_token"), "scope", "read")), 200, "")
+	r.want(r.bearer(few.Text("access_token"), "POST", "/v1/me/keys", newKey(fresh(owl, "no"))), 403, "scope_missing")
+}
+
+// A connection that lacks a scope is told of link codes first: connecting again
+// with nothing entered makes a new agent.
+func TestMissingScopeNamesTheLinkCode(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	_, root := r.founded("owl", "read", "memory")
+	a := r.want(r.bearer(root.Text("access_token"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
+	if !strings.HasPrefix(a.Text("error.hint"), "First get a link code") {
+		t.Errorf("%s", a.Body)
+	}
+	fox := r.join("fox") // whose token is no connection's
+	a = r.want(r.bearer(r.token(fox, "read"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
+	if strings.Contains(a.Text("error.hint"), "link code") {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// A connection that mints a link code lives as long as what is connected with it
+// from the first day on, not from when that is refreshed.
+func TestConnectionLivesAsLongAsItsChild(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		owl, root := r.founded("owl", "read", "post")
+		link := r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/link-codes", `{"days":30}`)), 201, "").Text("code")
+		r.advance(29 * 24 * time.Hour)
+		child := r.want(r.steady(r.visit(linked(r, owl, link)).redemption()), 200, "")
+		r.advance(20 * 24 * time.Hour)
+		if list := r.listOf(child); len(list) != 2 {
+			t.Errorf("%d connections are listed", len(list))
+		}
+		r.whoami(r.want(r.steady(r.refreshing(root.Text("refresh_token"))), 200, ""))
+		r.whoami(r.want(r.steady(r.refreshing(child.Text("refresh_token"))), 200, ""))
+	})
+}
+
+// Nobody registers, or shows credentials that are none, without end: an address
+// has a limit for it, which others that it is the address of are not held to.
+func TestForgeriesAreLimited(t *testing.T) {
+	t.Parallel()
+	settings := generous()
+	settings.ByAddr, settings.MaxReads = true, 50
+	r := run(t, service.Config{Settings: settings})
+	fox, owl := r.join("fox"), r.join("owl")
+	r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute).Sub(r.App.Now()))
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "")
+	forged := func() *transcripts.Answer {
+		value, _, err := auth.MintToken(fox.ID, "tk_01j9z3k4m5n6p7q8r9s0t1v2w3", rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.bearer(value, "GET", "/v1/me", "")
+	}
+	until := func(what string, ask func() *transcripts.Answer, status int) {
+		t.Helper()
+		for n := range 2000 {
+			if a := ask(); a.Status == 429 {
+				if n < 6 {
+					t.Errorf("%s: refused after %d", what, n)
+				}
+				return
+			} else if a.Status != status {
+				t.Fatalf("%s: %d %s", what, a.Status, a.Body)
+			}
+		}
+		t.Errorf("%s: never refused", what)
+	}
+	until("forged tokens", forged, 401)
+	for range 20 {
+		r.want(forged(), 429, "rate_limited")
+	}
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // seen before
+	for range 500 {
+		forged()
+	}
+	r.want(r.call(nil, "GET", "/v1/channels", ""), 200, "") // who shows nothing is counted apart
+	r.advance(time.Minute)
+	r.want(r.call(owl, "GET", "/v1/me", ""), 200, "")
+	r.want(forged(), 401, "bad_token")
+
+	until("registrations", func() *transcripts.Answer {
+		return r.send(&transcripts.Request{Method: "POST", Target: "/oauth/register", Body: []byte(`{"redirect_uris":["` + back + `"]}`), Header: map[string][]string{"Content-Type": {"application/json"}}})
+	}, 201)
+}
+
+// Connections that are dead with what minted their link codes do not count among
+// the live ones when it comes to it.
+func TestDeadConnectionsTakeNoRoom(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox := r.join("fox")
+		second := r.addKey(fox, "second")
+		live := tables.LiveGrants(fox.ID, nil, 1, r.App.Now().UnixMilli())
+		until := r.App.Now().Add(time.Hour).UnixMilli()
+		for j := range tables.GrantsMost {
+			other := &tables.Grant{ID: fmt.Sprintf("gr_%d", j), Epoch: 1, ExpiresAt: until}
+			if j < 3 {
+				other.On = tables.Minter{Key: second.Pub(), By: r.App.Now().UnixMilli()}
+			}
+			list := live.Add(other.ID, until)
+			r.put(list)
+			r.put(tables.Put(other.Item(fox.ID)))
+			live = live.Again(list.Item)
+		}
+		link := r.want(r.patient(fox, "POST", "/v1/me/link-codes", `{"uses":9}`), 201, "").Text("code")
+		join := func() *transcripts.Answer { return r.steady(r.visit(linked(r, fox, link)).redemption()) }
+		r.refused(join(), "invalid_grant")
+		r.want(r.patient(fox, "DELETE", "/v1/me/keys/"+second.Pub(), ""), 200, "")
+		for range 3 {
+			r.whoami(r.want(join(), 200, ""))
+		}
+		r.refused(join(), "invalid_grant")
+	})
 }

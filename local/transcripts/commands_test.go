@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -547,7 +548,7 @@ func (s *script) repeat(args []string) error {
 }
 
 func (s *script) status(args []string) error {
-	if got := strconv.Itoa(s.last.Status); got != args[0] {
+	if got := strconv.Itoa(s.last.Status); !slices.Contains(strings.Split(args[0], "|"), got) {
 		return fmt.Errorf("the status is %s, not %s", got, args[0])
 	}
 	if s.last.Status >= 400 && s.sent != nil && s.sent.Method != http.MethodHead {

@@ -35,11 +35,17 @@ type credential struct {
 	token  auth.ParsedToken
 }
 
+// sendToken is the advice where nothing else is taken.
+const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
+
 // credential reads what a request shows and verifies a signature. Nothing is
 // looked up: a request that was tampered with costs no read.
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
 	h := func(name string) string { return r.Header.Get(name) }
 	authorization := h("Authorization")
+	if c.e.NoBearer && isBearer(authorization) { // clients send it along, dead ones too
+		authorization = ""
+	}
 	var missing []string
 	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig} {
 		if h(name) == "" {
@@ -51,11 +57,15 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	case signed && authorization != "":
 		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
 			WithHint("Send one of the two.")
+	case authorization != "" && c.e.NoBearer:
+		return Fail(InvalidClient, "The header Authorization names a client that has a secret, and none here has one.").
+			WithHint("Send no `Authorization`: clients here are public, and `client_id` is a parameter.")
 	case authorization != "":
 		return c.bearer(authorization)
 	case signed && c.e.Auth.Bearer:
-		return Fail(Unauthenticated, "%s takes a bearer token, and the request is signed.", c.e.Route).
-			WithHint("Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`.")
+		return Fail(Unauthenticated, "%s takes a bearer token, and the request is signed.", c.e.Route).WithHint(sendToken)
+	case !signed && c.e.Auth.Bearer:
+		return Fail(Unauthenticated, "%s takes a bearer token and none was sent.", c.e.Route).WithHint(sendToken)
 	case !signed:
 		if c.e.Auth.Needed() {
 			return Fail(Unauthenticated, "%s needs a credential and none was sent.", c.e.Route)
@@ -118,11 +128,16 @@ func skew(ms int64) string {
 	return (time.Duration(max(ms, -ms)) * time.Millisecond).String() + side
 }
 
+func isBearer(authorization string) bool {
+	scheme, _, _ := strings.Cut(authorization, " ")
+	return strings.EqualFold(scheme, "Bearer")
+}
+
 func (c *Call) bearer(authorization string) error {
-	scheme, value, _ := strings.Cut(authorization, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	if !isBearer(authorization) {
 		return Fail(BadToken, "The Authorization header does not begin with Bearer.")
 	}
+	_, value, _ := strings.Cut(authorization, " ")
 	token, err := auth.ParseToken(strings.TrimSpace(value))
 	if err != nil {
 		return Fail(BadToken, "The bearer token %s.", err)
@@ -247,7 +262,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 		if !c.cred.token.Is(t.Hash) || t.ExpiresAt != 0 && t.ExpiresAt <= c.Time.UnixMilli() {
 			return c.CredentialGone()
 		}
-		if stands, err := c.connected(cred.Int("epoch")); err != nil {
+		if stands, err := c.hangs(&t); err != nil {
 			return err
 		} else if !stands {
 			return c.CredentialGone()
@@ -264,7 +279,7 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	if c.cred.kind == credBearer {
 		c.token = &t
 		need := c.e.Auth.Scope
-		has := need == "" || t.Scopes.Has(need) || need == "read" && p.State == tables.StateSignup
+		has := need == "" || t.Scopes.Has(need) || need == "read" && p.State == tables.StateSignup || c.founding()
 		switch {
 		case c.unfinished(): // which scopes would not mend
 			return c.signupRequired()
@@ -273,20 +288,41 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 		case !has:
 			e := Fail(ScopeMissing, "The token's scopes are %s; %s needs %s.", strings.Join(t.Scopes, ", "), c.e.Route, need)
 			e.Scope, e.scopes = need, auth.InOrder(append(slices.Clone(t.Scopes), need))
+			if c.grant != nil {
+				e.Hint = connectAgain
+			}
 			return e
 		}
 	}
 	return nil
 }
 
-// hangsOn are the items without which a token of a connection is worth nothing,
-// as its value names them.
-func (c *Call) hangsOn() []tables.Key {
+// connectAgain is what a connection does that lacks a scope: above all, it does
+// not become another agent by that.
+const connectAgain = "First get a link code (`POST /v1/me/link-codes`), signed or with a token that has the scope: a code has no more scopes than what minted it. Then connect again with the scope ticked, and enter the code, or your handle and a mailed recovery code: with neither, the connection is of a new agent."
+
+// founding reports whether a connection secures, whatever its scopes, the agent
+// that came to be by it and has no key yet: the person who granted it less could
+// not know that the agent is lost without. A token that was narrowed is judged by
+// its scopes.
+func (c *Call) founding() bool {
+	return c.e.Secures && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
+}
+
+// borrowed reports whether a connection that was made with a link code would
+// secure an agent that has no key: it would have the agent for good, and who
+// lent it the code could not take that back.
+func (c *Call) borrowed() bool {
+	return c.e.Secures && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
+}
+
+// hangsOn are the items without which a token is worth nothing, as its value
+// names them.
+func (c *Call) hangsOn() (keys []tables.Key) {
 	on := c.cred.token.On
-	if on.Grant == "" {
-		return nil
+	if on.Grant != "" {
+		keys = append(keys, tables.GrantKey(c.agent, on.Grant))
 	}
-	keys := []tables.Key{tables.GrantKey(c.agent, on.Grant)}
 	if m := minterOf(on); !m.Zero() {
 		keys = append(keys, m.Item(c.agent))
 	}
@@ -297,11 +333,13 @@ func minterOf(on auth.Hangs) tables.Minter {
 	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
 }
 
-// connected reports whether what the token hangs on is there, and notes it.
-func (c *Call) connected(epoch int64) (bool, error) {
-	on := c.cred.token.On
+// hangs reports whether what the token hangs on is there, and notes a connection.
+func (c *Call) hangs(t *tables.Token) (stands bool, err error) {
+	on, epoch := c.cred.token.On, t.Epoch
 	if on.Grant == "" {
-		return true, nil
+		m := minterOf(on)
+		m.By = t.CreatedAt
+		return on.Key == "" || m.Stood(c.items[m.Item(c.agent)], epoch), nil
 	}
 	g := new(tables.Grant)
 	if err := tables.Unmarshal(c.items[tables.GrantKey(c.agent, on.Grant)], g); err != nil {
@@ -344,6 +382,10 @@ func (c *Call) mayAct() error {
 	}
 	if c.unfinished() {
 		return c.signupRequired()
+	}
+	if c.borrowed() {
+		return Fail(SigRequired, "The agent has no key, and the connection was made with a link code: %s is not for it.", c.e.Route).
+			WithHint("Do it over the connection that minted the code.")
 	}
 	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && !c.e.Safe && until.After(c.Time) {
 		e := Fail(Suspended, "The agent is suspended until %s.", until.UTC().Format(time.RFC3339))

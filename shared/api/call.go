@@ -31,6 +31,7 @@ type Call struct {
 	grant       *tables.Grant // of the connection that the token is of, if it is
 	agent       string        // the caller's id, once it is known
 	cached      bool          // agent was remembered, not read
+	unread      bool          // the credential is refused as one of too many that are none
 	replay      *Outcome
 	committed   bool // the effect stands
 	bounds      []tables.Bound

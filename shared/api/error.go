@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,13 +95,12 @@ type errorBody struct {
 	Price      *int64  `json:"price,omitempty" doc:"insufficient_credits: what it costs, micro-USD."`
 }
 
+// Advice is the hint, or else the code's own.
+func (e *Error) Advice() string { return cmp.Or(e.Hint, infoOf[e.Code].Do) }
+
 func (e *Error) envelope(base string) envelope {
-	hint := e.Hint
-	if hint == "" {
-		hint = infoOf[e.Code].Do
-	}
 	return envelope{errorBody{
-		Code: e.Code, Message: e.Message, Hint: hint, Docs: base + "/docs/errors#" + string(e.Code),
+		Code: e.Code, Message: e.Message, Hint: e.Advice(), Docs: base + "/docs/errors#" + string(e.Code),
 		Fields: e.Fields, Existing: e.Existing, Scope: e.Scope,
 		RetryAt: ms(e.RetryAt), Until: ms(e.Until), ServerTime: ms(e.ServerTime), AgentID: e.AgentID,
 		Balance: e.Balance, Price: e.Price,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -40,6 +41,19 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
+// has reports whether a credential was seen today, and forget lets it be new.
+func (u *usedToday) has(cred tables.Key) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.seen[cred]
+}
+
+func (u *usedToday) forget(cred tables.Key) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.seen, cred)
+}
+
 // markUsed notes the day of a credential that was proved. That it could not be
 // noted is no reason to keep the answer back.
 func (c *Call) markUsed(ctx context.Context) {
@@ -63,13 +77,6 @@ func (c *Call) markUsed(ctx context.Context) {
 // credentialName tells an agent's credentials apart: a public key or a token's
 // id. A token that ends within the hour is named for what it was made with.
 func (c *Call) credentialName() string {
-	switch {
-	case c.Signed():
-		return c.cred.pub
-	case c.grant != nil:
-		return c.grant.ID
-	case c.token.Key != "":
-		return c.token.Key
-	}
-	return c.cred.token.ID
+	on := c.cred.token.On
+	return cmp.Or(c.cred.pub, on.Grant, on.Key, c.cred.token.ID)
 }

@@ -26,7 +26,8 @@ import (
 // read, else before the endpoint does its own work, writes included, or refused
 // ones would cost without end. What was carried out before is answered all the
 // same. A credential that is only claimed charges nobody but the address it came
-// from: else anybody could use up another's limit.
+// from: else anybody could use up another's limit. Of an address that sends too
+// many, those are refused unread that this process did not see proved today.
 
 const (
 	readSample    = 16
@@ -45,7 +46,27 @@ func (c *Call) payer(ctx context.Context) string {
 	if c.Agent != nil { // apart: a leaked token must not use up the owner's reads
 		return c.Agent.ID + "#tokens"
 	}
-	if !c.Settings.ByAddr || c.Box == nil {
+	who := c.payingAddress(ctx)
+	if who != "" && c.isForged() {
+		return who + forged
+	}
+	return who
+}
+
+// forged credentials are counted apart: who shows none at the same address has
+// nothing to do with them.
+const forged = "#forged"
+
+// isForged reports whether the credential was looked for, and is none; or was
+// refused unread among such.
+func (c *Call) isForged() bool {
+	none := c.Agent == nil && c.cred.kind != credNone && c.fail != nil && (c.fail.Code == BadToken || c.fail.Code == UnknownKey)
+	return none || c.unread
+}
+
+// payingAddress is the payer of what nobody proved; "" if nobody is.
+func (c *Call) payingAddress(ctx context.Context) string {
+	if c.Table == nil || c.Settings.MaxReads <= 0 || !c.Settings.ByAddr || c.Box == nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, payerPatience) // a limit is no reason to wait for a secret
@@ -67,6 +88,29 @@ func (c *Call) overRead(ctx context.Context) error {
 	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up, searches and long answers as several.", c.Settings.MaxReads)
 }
 
+// overForged refuses a credential, before anything is read, from an address that
+// is known to send too many that are none; but not one that this process saw
+// proved today, for whose sake the others may be.
+func (c *Call) overForged(ctx context.Context) error {
+	window := c.Time.Truncate(time.Minute)
+	if !c.over.any(window) {
+		return nil
+	}
+	agent := c.agent
+	if agent == "" {
+		agent, _ = c.keys.get(c.cred.pub)
+	}
+	if c.used.has(tables.UsedKey(agent, c.credentialName())) {
+		return nil
+	}
+	who := c.payingAddress(ctx)
+	if who == "" || !c.over.has(who+forged, window) {
+		return nil
+	}
+	c.unread = true
+	return c.limited(window.Add(time.Minute), "%d requests a minute whose credential is none are the limit for an address.", c.Settings.MaxReads)
+}
+
 // charge counts a request that is answered. That it could not be counted is no
 // reason to keep the answer back.
 func (c *Call) charge(ctx context.Context) {
@@ -79,6 +123,9 @@ func (c *Call) charge(ctx context.Context) {
 		return
 	}
 	c.markUsed(ctx)
+	if c.isForged() {
+		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was good once
+	}
 	free := c.e.Writes() && c.Agent != nil && c.replay == nil || c.e.Pure && c.e.Cost == 0 || c.e.Proved
 	if free && c.fail == nil {
 		return
@@ -121,6 +168,13 @@ func (o *overLimit) has(who string, window time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.window.Equal(window) && o.who[who]
+}
+
+// any reports whether anybody is over the limit.
+func (o *overLimit) any(window time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.window.Equal(window) && len(o.who) > 0
 }
 
 func (o *overLimit) add(who string, window time.Time) {

@@ -35,6 +35,6 @@ func (c *Call) Relay(ctx context.Context, to *Server, tool string, r *http.Reque
 func (s *Server) Refused(err error) Relayed {
 	e := asError(err)
 	rec := &recorder{header: http.Header{}}
-	s.writeError(rec, &http.Request{Header: http.Header{}}, e, nil)
+	s.writeError(rec, &http.Request{Header: http.Header{}}, e, &Endpoint{})
 	return Relayed{rec.status, rec.header, rec.body.Bytes(), e}
 }

@@ -18,10 +18,10 @@ import (
 )
 
 // writeError writes the envelope. The body is the same whatever was written before.
-func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, form Refuse) {
+func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoint) {
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
-	if page := form.of(r, e); page != nil {
+	if page := at.Refuse.of(r, e); page != nil {
 		page.write(rec)
 	} else {
 		rec.header.Set("Content-Type", "application/json")
@@ -31,7 +31,9 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, form Refus
 	}
 	switch rec.status {
 	case http.StatusUnauthorized:
-		rec.header.Set("WWW-Authenticate", s.challenge(e))
+		if challenge := s.challengeAt(at, r, e); challenge != "" {
+			rec.header.Set("WWW-Authenticate", challenge)
+		}
 	case http.StatusForbidden:
 		if e.Code == ScopeMissing {
 			rec.header.Set("WWW-Authenticate", s.challenge(e))
@@ -67,6 +69,19 @@ func (p *Page) write(rec *recorder) {
 		}
 	}
 	rec.body.Write(p.Body)
+}
+
+// challengeAt is the challenge of an endpoint's 401. Where no token is taken a
+// client would look for one and not read the error; it hears of the scheme that
+// it tried (RFC 6749 5.2), if that is one.
+func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
+	if !at.NoBearer {
+		return s.challenge(e)
+	}
+	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Basic") {
+		return fmt.Sprintf(`Basic realm="%s"`, s.host)
+	}
+	return ""
 }
 
 // challenge is WWW-Authenticate (RFC 6750, RFC 9728). Of a token that lacks a

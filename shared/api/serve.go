@@ -78,6 +78,8 @@ func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
 		if err := c.overRead(ctx); err != nil {
 			return err
 		}
+	} else if err := c.overForged(ctx); err != nil {
+		return err
 	}
 	if err := c.resolve(ctx); err != nil {
 		return err

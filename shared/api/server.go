@@ -140,7 +140,7 @@ func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
 	}()
 	c.charge(ctx)
 	if c.fail != nil {
-		s.writeError(rec, r, c.fail, c.e.Refuse)
+		s.writeError(rec, r, c.fail, c.e)
 	}
 	s.finish(rec, r, c)
 	rec.header.Set("X-Request-Id", raw.RequestID)

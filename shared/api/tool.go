@@ -50,6 +50,9 @@ const (
 	bodyText = "text"
 )
 
+// headerMost is how many characters an argument has that becomes a header.
+const headerMost = 200
+
 // textArgument is a body, or an answer, that is not JSON.
 const textArgument = "text"
 
@@ -58,14 +61,18 @@ const textArgument = "text"
 // program.
 func Tools(groups ...Group) ([]Tool, map[string]ToolSchemas) {
 	doc := describe(groups)
+	words := ToolWords(toolRoutes(groups))
 	defs := definitions(doc)
+	reword(defs, words)
 	var tools []Tool
 	schemas := map[string]ToolSchemas{}
 	for _, g := range groups {
 		for _, e := range g.Endpoints {
 			if e.Tool != "" {
 				t, in, out := toolOf(&e, doc, defs)
-				t.Group = g.Name
+				t.Group, t.Description = g.Name, words(t.Description)
+				reword(in.properties, words)
+				reword(out.properties, words)
 				tools, schemas[t.Name] = append(tools, t), ToolSchemas{in.schema(defs), out.orRefusal(defs)}
 			}
 		}
@@ -316,8 +323,12 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 		case "query":
 			query.Set(p.Name, value)
 		case "header":
-			if !visibleASCII(value, 200) {
-				return nil, BadField(name, "is not 1-200 visible ASCII characters")
+			most := headerMost
+			if p.Name == "Idempotency-Key" {
+				most = idempotencyKeyMost
+			}
+			if !visibleASCII(value, most) {
+				return nil, BadField(name, "is not 1-%d visible ASCII characters", most)
 			}
 			header.Set(p.Name, value)
 		}

@@ -93,6 +93,7 @@ type Limits struct {
 	PushesDay          int64 // posts of an author that are pushed, by UTC day
 	ReportsDay         int64 // reports of an agent, by UTC day
 	ConsentsHour       int64 // answers to the page where a client is connected, per address
+	ReconnectsMinute   int64 // of these, those in search of an agent by its origin, of all callers: each holds a process for two seconds
 }
 
 // DefaultSettings are the product's defaults.
@@ -104,7 +105,7 @@ func DefaultSettings() Settings {
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
 			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsPerMinute: 5,
 			MessagesPerMinute: 20,
-			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20,
+			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20, ReconnectsMinute: 300,
 		},
 	}
 }

@@ -153,6 +153,8 @@ func (c *claims) hold(audiences []string, now time.Time) error {
 		return refuse("has an aud that does not name this service: %s", strings.Join(audiences, " or "))
 	case c.iat == nil || c.exp == nil:
 		return refuse("has no iat, or no exp")
+	case c.iat.milliseconds() || c.exp.milliseconds() || c.nbf.milliseconds():
+		return refuse("has an iat, exp or nbf in milliseconds: these are unix seconds; the service's clock is at %d", now.Unix())
 	case c.exp.time().Sub(c.iat.time()) > AssertionMost:
 		return refuse("has an exp more than %d s after its iat", int(AssertionMost.Seconds()))
 	case !c.exp.time().After(now):
@@ -182,8 +184,16 @@ type numericDate float64
 
 func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n) * 1000)) }
 
-// farthest is a second that no clock will show and every time can hold.
-const farthest = 1 << 40
+const (
+	// farthest is a second that no clock will show and every time can hold.
+	farthest = 1 << 50
+	// seconds is where dates in milliseconds begin: before 1974, and in seconds
+	// after 5000.
+	seconds = 1e11
+)
+
+// milliseconds reports whether a date can only be one in milliseconds.
+func (n *numericDate) milliseconds() bool { return n != nil && *n > seconds }
 
 // UnmarshalJSON takes numbers that are times, and nothing else.
 func (n *numericDate) UnmarshalJSON(b []byte) error {

@@ -118,6 +118,8 @@ func TestAssertion(t *testing.T) {
 		"no iat":              {jwtOf(nil, anyObject{"iat": nil}), "iat"},
 		"no exp":              {jwtOf(nil, anyObject{"exp": nil}), "exp"},
 		"over five minutes":   {jwtOf(nil, anyObject{"exp": now + 301}), "300 s"},
+		"milliseconds":        {jwtOf(nil, anyObject{"iat": now * 1000, "exp": (now + 60) * 1000}), "unix seconds"},
+		"exp in milliseconds": {jwtOf(nil, anyObject{"exp": (now + 60) * 1000}), "unix seconds"},
 		"expired":             {jwtOf(nil, anyObject{"iat": now - 60, "exp": now}), "expired"},
 		"in the future":       {jwtOf(nil, anyObject{"iat": now + 61, "exp": now + 120}), "future"},
 		"not before later":    {jwtOf(nil, anyObject{"nbf": now + 61}), "future"},

@@ -177,7 +177,7 @@ func TestTokenOfAConnection(t *testing.T) {
 	pub := EncodeKey(bytes.Repeat([]byte{7}, 32))
 	const grant, other = "gr_01j9z3k4m5n6p7q8r9s0t1v2w3", "gr_01j9z3k4m5n6p7q8r9s0t1v2w4"
 	for _, on := range []Hangs{
-		{Grant: grant}, {Grant: grant, Token: tokenID}, {Grant: grant, Key: pub}, {Grant: grant, Other: other},
+		{Grant: grant}, {Grant: grant, Token: tokenID}, {Grant: grant, Key: pub}, {Grant: grant, Other: other}, {Key: pub},
 	} {
 		value, hash, err := on.MintToken(agentID, tokenID, rand.Reader)
 		if err != nil {
@@ -195,7 +195,7 @@ func TestTokenOfAConnection(t *testing.T) {
 			}
 		}
 	}
-	for _, on := range []Hangs{{Grant: "gr_x"}, {Grant: grant, Token: "tk_x"}, {Grant: grant, Key: "x"}, {Grant: grant, Other: "gr_"}} {
+	for _, on := range []Hangs{{Grant: "gr_x"}, {Grant: grant, Token: "tk_x"}, {Grant: grant, Key: "x"}, {Grant: grant, Other: "gr_"}, {Key: "x"}} {
 		if _, _, err := on.MintToken(agentID, tokenID, rand.Reader); err == nil {
 			t.Errorf("%+v is minted", on)
 		}

@@ -39,8 +39,9 @@ func InOrder(scopes []string) []string {
 // A token is the prefix and 68 bytes in base62: the agent's and the token's id
 // (a ULID each), 32 random bytes, and their CRC-32. So the service finds it
 // with one read, and a secret scanner can tell one without asking anybody. A
-// token of a connection has more bytes before the random ones, which name what
-// it hangs on ([Hangs]): so that is found with the same read.
+// token of a connection, or one that an assertion made, has more bytes before the
+// random ones, which name what it hangs on ([Hangs]): so that is found with the
+// same read.
 const (
 	idBytes     = 16
 	secretBytes = 32
@@ -49,10 +50,11 @@ const (
 )
 
 // Hangs is what a token of a connection is worth nothing without: its grant, and
-// what minted the link code with which the connection was made, if one was.
+// what minted the link code with which the connection was made, if one was; or,
+// without a grant, the key that signed the assertion that made the token.
 type Hangs struct {
 	Grant string // id
-	// At most one of the three.
+	// At most one of the three; without a grant, the key or none.
 	Token, Key, Other string // id of a token; public key; id of another grant
 }
 
@@ -74,6 +76,7 @@ var bytesOf = func() map[int]int {
 		n := plainBytes + idBytes + 1 + minter
 		m[digitsOf(n)] = n
 	}
+	m[digitsOf(plainBytes+ed25519.PublicKeySize)] = plainBytes + ed25519.PublicKeySize
 	return m
 }()
 
@@ -96,6 +99,14 @@ func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, ha
 	}
 	add(agent)
 	add(token)
+	addKey := func() {
+		key, keyErr := ParseKey(on.Key)
+		err = errors.Join(err, keyErr)
+		b = append(b, key...)
+	}
+	if on.Grant == "" && on.Key != "" {
+		addKey()
+	}
 	if on.Grant != "" {
 		add(on.Grant)
 		switch {
@@ -106,9 +117,8 @@ func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, ha
 			b = append(b, onGrant)
 			add(on.Other)
 		case on.Key != "":
-			key, keyErr := ParseKey(on.Key)
-			err = errors.Join(err, keyErr)
-			b = append(append(b, onKey), key...)
+			b = append(b, onKey)
+			addKey()
 		default:
 			b = append(b, onNothing)
 		}
@@ -162,8 +172,11 @@ func ParseToken(value string) (ParsedToken, error) {
 
 // hangs reads what a token says that it hangs on.
 func hangs(b []byte) (on Hangs, ok bool) {
-	if len(b) == 0 {
+	switch len(b) {
+	case 0:
 		return on, true
+	case ed25519.PublicKeySize: // no length that what begins with a grant has
+		return Hangs{Key: EncodeKey(b)}, true
 	}
 	on.Grant = idIn("gr_", b)
 	switch kind, minter := b[idBytes], b[idBytes+1:]; {

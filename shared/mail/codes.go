@@ -11,7 +11,7 @@ import (
 
 // OriginCode is the mail that asks whoever reads an address whether an agent may
 // name it as its origin. service is the service's base URL; the code lives that
-// long, in whole minutes.
+// long.
 func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
@@ -31,7 +31,7 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 
 // RecoveryCode is the mail with which whoever reads an agent's origin address
 // gives the agent a new key. service is the service's base URL; the code lives
-// that long, in whole minutes.
+// that long.
 func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
@@ -49,13 +49,44 @@ func RecoveryCode(to Address, service, handle, code string, lives time.Duration)
 	}.to(to)
 }
 
+// ReconnectCode is the mail with which whoever reads an agent's origin address
+// connects a program to the agent, on the page that asks for consent. It is the
+// code of a recovery, and could be used as one.
+func ReconnectCode(to Address, service, handle, code string, lives time.Duration) Message {
+	agent, host := "@"+plain(handle), hostOf(service)
+	return letter{
+		subject: "Code to reconnect " + agent,
+		before: []string{
+			"Somebody asked to connect a program to the agent " + agent + " on " + host + ", which has this address as its verified origin.",
+			"If it was you, put this code into the page on which you asked for it:",
+		},
+		code: grouped(code),
+		after: []string{
+			validity(lives),
+			"Whoever has the code can act for the agent. Connecting revokes nothing: its keys, tokens and connections stay as they are. To throw somebody out who has one of these, recover the agent with the code and a new key instead; /docs/auth on " + host + " says how.",
+			"If you did not ask for this, do nothing and give the code to nobody. Without it nothing changes.",
+		},
+	}.to(to)
+}
+
 // validity says how long a code is good, and which.
 func validity(lives time.Duration) string {
-	unit := "minutes"
-	if lives < 2*time.Minute {
-		unit = "minute"
+	return "It works once and lives " + lifetime(lives) + ". If you were sent several, only the newest works."
+}
+
+// lifetime in whole days or hours, if it is some, or else in whole minutes.
+func lifetime(lives time.Duration) string {
+	n, one, unit := lives/time.Minute, "a minute", "minutes"
+	switch day := 24 * time.Hour; {
+	case lives%day == 0:
+		n, one, unit = lives/day, "a day", "days"
+	case lives%time.Hour == 0:
+		n, one, unit = lives/time.Hour, "an hour", "hours"
 	}
-	return fmt.Sprintf("It works once and lives %d %s. If you were sent several, only the newest works.", int(lives.Minutes()), unit)
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf("%d %s", n, unit)
 }
 
 // letter is a mail's text: paragraphs around a code.

@@ -17,16 +17,18 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 		t.Fatal(err)
 	}
 	return map[string]Message{
-		"origin":   OriginCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
-		"recovery": RecoveryCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
+		"origin":    OriginCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
+		"recovery":  RecoveryCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
+		"reconnect": ReconnectCode(to, service, handle, "K7QM2XPD", 15*time.Minute),
 	}
 }
 
 // Both forms of both mails say what one must know.
 func TestMailsSay(t *testing.T) {
 	says := map[string][]string{
-		"origin":   {"origin", "stands behind it", "nothing is linked", "keyed hash", "do nothing"},
-		"recovery": {"recover", "a new key", "other keys, tokens and connections are then revoked", "unless that is asked not to happen", "nothing changes", "do nothing"},
+		"origin":    {"origin", "stands behind it", "nothing is linked", "keyed hash", "do nothing"},
+		"recovery":  {"recover", "a new key", "other keys, tokens and connections are then revoked", "unless that is asked not to happen", "nothing changes", "do nothing"},
+		"reconnect": {"connect a program", "revokes nothing", "To throw somebody out", "/docs/auth on social.example:8443", "nothing changes", "do nothing"},
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
 		if m.To.Reveal() != "reynard@foxden.example" {
@@ -43,6 +45,9 @@ func TestMailsSay(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q:\n%s", name, want, m.Text)
 			}
+		}
+		if name == "reconnect" && strings.Contains(text, "revoked") {
+			t.Errorf("%s threatens with what it does not do:\n%s", name, m.Text)
 		}
 		if strings.Contains(strings.ToLower(m.Subject+m.Text+m.HTML), "reynard") {
 			t.Errorf("%s repeats its recipient's address", name)
@@ -113,12 +118,13 @@ func TestNothingIsInjected(t *testing.T) {
 		OriginCode(to, "https://"+evil, evil, evil, time.Minute),
 		OriginCode(to, evil, evil, evil, time.Minute),
 		RecoveryCode(to, "https://"+evil, evil, evil, time.Minute),
+		ReconnectCode(to, "https://"+evil, evil, evil, time.Minute),
 	} {
 		if strings.ContainsAny(m.Subject, "\r\n\x00<>\"'\u202e") || strings.Contains(m.HTML, "<script") ||
 			strings.ContainsAny(m.Text, "\r\x00<>\u202e") || strings.Contains(m.Text, "\nBcc") {
 			t.Errorf("%q\n%q\n%q", m.Subject, m.Text, m.HTML)
 		}
-		if !strings.Contains(m.Text, "1 minute.") {
+		if !strings.Contains(m.Text, "lives a minute.") {
 			t.Errorf("a minute is written otherwise: %s", m.Text)
 		}
 	}
@@ -126,6 +132,17 @@ func TestNothingIsInjected(t *testing.T) {
 	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
 		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
 		t.Error(page)
+	}
+}
+
+func TestLifetimes(t *testing.T) {
+	for lives, want := range map[time.Duration]string{
+		time.Minute: "a minute", 15 * time.Minute: "15 minutes", 90 * time.Minute: "90 minutes", time.Hour: "an hour", 6 * time.Hour: "6 hours",
+		24 * time.Hour: "a day", 72 * time.Hour: "3 days",
+	} {
+		if got := lifetime(lives); got != want {
+			t.Errorf("%v is %q", lives, got)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.
 		return nil, nil, ErrGone
 	}
 	stands := tables.Check(tables.ProfileKey(b.Agent), tables.Equal("epoch", b.Epoch))
-	return link, append(link.Use(now), link.MinterStands(), stands), nil
+	return link, append(link.Use(now), link.Lend(now), stands), nil
 }
 
 func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tables.Write {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,7 +65,7 @@ func answers(u *url.URL) bool {
 // is none.
 func plainHost(u *url.URL) bool {
 	host, port := u.Hostname(), u.Port()
-	if strings.HasSuffix(u.Host, ":") || len(port) > 5 || strings.HasPrefix(port, "0") {
+	if n, err := strconv.ParseUint(port, 10, 16); strings.HasSuffix(u.Host, ":") || port != "" && (err != nil || n == 0 || port[0] == '0') {
 		return false
 	}
 	if strings.HasPrefix(u.Host, "[") {

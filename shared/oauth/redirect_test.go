@@ -95,7 +95,7 @@ func TestCheckRedirect(t *testing.T) {
 	}
 	for _, uri := range []string{
 		"", "https://", "https:///x", "http://client.example/", "https://c.example/#", "https://c.example/?code=1", "https://c.example/?%zz", "https://u@c.example/",
-		"https://c_d.example/", "https://-c.example/", "https://c.example./", "https://1.2.3/", "https://0x7f.1/", "https://c.example/<", "https://C.example/",
+		"https://c_d.example/", "https://-c.example/", "https://c.example./", "https://1.2.3/", "https://0x7f.1/", "https://c.example/<", "https://C.example/", "https://c.example:99999/", "https://c.example:65536/", "http://127.0.0.1:0/",
 		"javascript:alert(1)", "cursor://anysphere.cursor-mcp/oauth/callback?x", "https://c.example/" + strings.Repeat("x", RedirectMost),
 	} {
 		if CheckRedirect(uri) == nil {

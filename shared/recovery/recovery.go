@@ -72,9 +72,13 @@ func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	}
 }
 
+// Letter says in a mail what its code is for: [mail.RecoveryCode] or
+// [mail.ReconnectCode].
+type Letter func(to mail.Address, service, handle, code string, lives time.Duration) mail.Message
+
 // Mail mails a code to an address if it is the origin of the agent with this
 // handle. What becomes of it must not be told.
-func (w Way) Mail(ctx context.Context, handle string, to mail.Address) error {
+func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Letter) error {
 	c := api.From(ctx)
 	hash, err := NewHasher(ctx, w.App)
 	if err != nil {
@@ -114,7 +118,7 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address) error {
 	if err != nil {
 		return err
 	}
-	err = Post(ctx, w.App, mail.RecoveryCode(to, w.Settings.BaseURL, handle, code, codeLives))
+	err = Post(ctx, w.App, write(to, w.Settings.BaseURL, handle, code, codeLives))
 	if err == nil {
 		return nil
 	}

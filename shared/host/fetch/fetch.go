@@ -38,6 +38,7 @@ const (
 	keptFor  = time.Hour // at most
 	keptMost = 256       // documents
 	headMost = 16 << 10  // bytes of an answer's headers
+	atOnce   = 8         // documents that are being fetched: whoever names slow servers holds up others' documents, not the service
 )
 
 // Fetcher fetches documents, and keeps those that it got. Its methods may be
@@ -46,6 +47,7 @@ type Fetcher struct {
 	now      func() time.Time
 	patience time.Duration
 	client   *http.Client
+	under    chan struct{} // as many as are being fetched
 
 	mu   sync.Mutex
 	kept map[string]document
@@ -69,8 +71,11 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 		Resolver: names,
 		Control: func(_, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
-			if err != nil || !allowed(to.Addr()) {
+			switch {
+			case err != nil || !allowed(to.Addr()):
 				return errPrivate
+			case to.Port() != 443 && to.Port() < 1024: // other protocols'
+				return errPort
 			}
 			return nil
 		},
@@ -81,7 +86,7 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: headMost,
 	}
 	return &Fetcher{
-		now: now, patience: patience, kept: map[string]document{},
+		now: now, patience: patience, kept: map[string]document{}, under: make(chan struct{}, atOnce),
 		client: &http.Client{
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -89,7 +94,11 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 	}
 }
 
-var errPrivate = errors.New("the address is not a public one")
+var (
+	errPrivate = errors.New("the address is not a public one")
+	errPort    = errors.New("the port is another protocol's")
+	errBusy    = errors.New("fetch: too many at once")
+)
 
 // Get answers the document at an https URL, which must be JSON, as it was within
 // the last hour, or for as long as its server allows if that is less. An error
@@ -101,6 +110,12 @@ func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return nil, errors.New("fetch: not an https URL")
+	}
+	select {
+	case f.under <- struct{}{}:
+		defer func() { <-f.under }()
+	default:
+		return nil, errBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.patience)
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,6 +81,47 @@ func TestTheStoreIsBounded(t *testing.T) {
 		f.keep(strings.Repeat("x", i+1), []byte("{}"), time.Hour)
 		if len(f.kept) > keptMost {
 			t.Fatalf("%d documents", len(f.kept))
+		}
+	}
+}
+
+// Of slow servers only so many are waited for at once; another document is refused
+// before anything is dialled, and had as soon as there is room.
+func TestFewAtOnce(t *testing.T) {
+	arrived, goOn := make(chan struct{}, 2*atOnce), make(chan struct{})
+	url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-goOn
+		jsonOf("{}")(w, r)
+	})
+	f.patience = time.Minute
+	var all sync.WaitGroup
+	for i := range atOnce {
+		all.Go(func() {
+			if _, err := f.Get(t.Context(), url+"/"+strings.Repeat("x", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range atOnce {
+		<-arrived
+	}
+	if _, err := f.Get(t.Context(), url+"/more"); !errors.Is(err, errBusy) {
+		t.Errorf("one more: %v", err)
+	}
+	close(goOn)
+	all.Wait()
+	if _, err := f.Get(t.Context(), url+"/more"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nothing is said to what speaks another protocol.
+func TestPorts(t *testing.T) {
+	f := fetcher(time.Now, time.Second, net.DefaultResolver, nil, isServers)
+	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
+		if _, err := f.Get(t.Context(), "https://127.0.0.1:"+port+"/x"); errors.Is(err, errPort) != refused {
+			t.Errorf("port %s: %v", port, err)
 		}
 	}
 }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"agentsocial/local/transcripts"
+)
+
+// summed is what the conformance suite says of a scenario at its end.
+var summed = regexp.MustCompile(`(?m)^[✓✗] ([a-z-]+): (\d+) passed, (\d+) failed`)
+
+// authorization is the part of the conformance suite that tests authorization
+// servers. (Its scenarios named auth/… test clients.) It waits at a port for
+// the browser to come back.
+func authorization(node string) func(context.Context, *running) []result {
+	return func(ctx context.Context, s *running) []result {
+		port, err := freePort()
+		if err != nil {
+			return []result{{"start", err.Error()}}
+		}
+		id, err := s.register("conformance")
+		if err != nil {
+			return []result{{"registration", err.Error()}}
+		}
+		out, err := consenter(ctx, s, node, filepath.Join(build, "node_modules", ".bin", "conformance"), "authorization",
+			"--url", s.URL, "--client-id", id, "--resource", s.URL+"/mcp", "--port", strconv.Itoa(port))
+		return scenariosIn(out, err)
+	}
+}
+
+// scenariosIn are the suite's scenarios, each of which must have passed something:
+// what is skipped has not.
+func scenariosIn(out string, err error) []result {
+	var results []result
+	for _, m := range summed.FindAllStringSubmatch(colour.ReplaceAllString(out, ""), -1) {
+		problem := ""
+		if m[2] == "0" || m[3] != "0" {
+			problem = m[0]
+		}
+		results = append(results, result{m[1], problem})
+	}
+	switch {
+	case err != nil:
+		results = append(results, result{"end", fmt.Sprintf("%v: %s", err, last(out))})
+	case len(results) < 2:
+		results = append(results, result{"end", fmt.Sprintf("%d scenarios: %s", len(results), last(out))})
+	}
+	return results
+}
+
+// register registers a program on this computer.
+func (s *running) register(name string) (clientID string, err error) {
+	body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{"http://127.0.0.1/callback"}})
+	if err != nil {
+		return "", err
+	}
+	a, err := (&transcripts.Request{
+		Method: http.MethodPost, Target: "/oauth/register", Body: body, Header: http.Header{"Content-Type": {"application/json"}},
+	}).Send(s.URL)
+	if err == nil && a.Status != http.StatusCreated {
+		err = fmt.Errorf("%d %s", a.Status, a.Body)
+	}
+	if err != nil {
+		return "", err
+	}
+	return a.Text("client_id"), nil
+}
+
+// consenter runs a program that prints where a person can consent, and waits:
+// the person does.
+func consenter(ctx context.Context, s *running, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd, err := command(ctx, s, name, args...)
+	if err != nil {
+		return "", err
+	}
+	r, w := io.Pipe()
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		w.Close()
+		ended <- err
+	}()
+	var out strings.Builder
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		line := lines.Text()
+		fmt.Fprintln(&out, line)
+		if !strings.HasPrefix(line, s.URL+"/oauth/authorize?") {
+			continue
+		}
+		if _, err := s.person.consent(line); err != nil {
+			fmt.Fprintln(&out, err)
+			cancel()
+		}
+	}
+	return out.String(), <-ended
+}
+
+// freePort is one that nobody listens at.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
