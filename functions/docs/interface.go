@@ -168,6 +168,10 @@ func (s schema) rules(required bool) string {
 		say("%s", strings.Join(values, ", "))
 	case s.Minimum != nil && s.Maximum != nil:
 		say("%s-%s", *s.Minimum, *s.Maximum)
+	case s.Minimum != nil:
+		say("%v >= %s", s.Type, *s.Minimum)
+	case s.Maximum != nil:
+		say("%v <= %s", s.Type, *s.Maximum)
 	case s.MinLength != nil && s.MaxLength != nil:
 		say("%s-%s characters", *s.MinLength, *s.MaxLength)
 	case s.MaxLength != nil:

@@ -41,6 +41,19 @@ var (
 	link    = regexp.MustCompile(`<a href="([^"]+)"`)
 )
 
+// A member's row says all that its value must be.
+func TestRules(t *testing.T) {
+	promo, _ := render(t, "promo")
+	for _, row := range []string{
+		"| `max_cpm_micro_usd` | integer >= 1 |",
+		"| `usd` | 5-1000000; required |",
+	} {
+		if !strings.Contains(promo, row) {
+			t.Errorf("/docs/promo lacks %s", row)
+		}
+	}
+}
+
 // TestTopics: every page can be made, in both forms, has a title, and leads
 // nowhere that does not exist.
 func TestTopics(t *testing.T) {
