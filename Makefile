@@ -28,8 +28,11 @@ audit: ## proves the books of a table: that all accounts come to zero (TABLE, DA
 operator: ## makes an agent of a table an operator, who says what becomes of ideas: make operator HANDLE=fox (ON=off: no more)
 	@go run ./local/operator
 
-bench: ## what each endpoint costs: trips, units, dollars, time
+bench: ## what each endpoint costs: trips, units, dollars, time; how promos, ideas and juries do in simulations
 	go run ./local/bench
+	go run ./local/bench -promos
+	go run ./local/bench -duplicates
+	go run ./local/bench -jury
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 

@@ -23,6 +23,7 @@ type Profile struct {
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
+	HoldSince      int64    `db:"hold_since"`      // unix ms: of the recoveries whose holds are one, the first
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
@@ -79,7 +80,6 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, cut to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	OpenCases  int64 `db:"open_cases"`  // that its reports opened
 }
 
 // AgentPK is the partition of everything an agent owns.

@@ -39,6 +39,12 @@ const PromosMost = 20
 // market with budgets of the least.
 const PromosOfBuyerMost = 3
 
+// Whoever buys without an origin is anybody: nothing says of how many agents it is.
+const (
+	PromosOfNobodyMost = 1 // how many live promos of a channel are one such agent's
+	PromosNobodysMost  = 5 // and how many those of all such agents
+)
+
 // SettleEvery is how often a channel's promos are settled.
 const SettleEvery = 5 * time.Minute
 
@@ -80,15 +86,52 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 	return n, daily
 }
 
-// LiveOf is how many of the live promos are a buyer's, through whichever of its
-// agents.
-func (b *Board) LiveOf(buyer *Profile, now time.Time) (n int) {
-	for _, e := range b.live {
-		if now.UnixMilli() < e.EndsAt && e.of(buyer) {
-			n++
-		}
+// PromoCap is a cap that a board's live promos have come to.
+type PromoCap struct {
+	Of   string    // whose promos it counts
+	Live int       // how many they are
+	Room time.Time // when the first of them ends, at the latest
+}
+
+// What a cap counts.
+const (
+	CapOfChannel = "channel"
+	CapOfBuyer   = "buyer"  // through whichever of its agents
+	CapOfNobody  = "nobody" // all buyers without an origin
+)
+
+// Full is the cap that keeps a buyer's next promo off the board; nil if none does.
+// What a buyer may do about itself comes before what it can only wait for.
+func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
+	ofBuyer := PromosOfBuyerMost
+	if buyer.Behind == "" {
+		ofBuyer = PromosOfNobodyMost
 	}
-	return n
+	if c := b.count(CapOfBuyer, now, func(e BoardEntry) bool { return e.of(buyer) }); c.Live >= ofBuyer {
+		return c
+	}
+	if c := b.count(CapOfChannel, now, func(BoardEntry) bool { return true }); c.Live >= PromosMost {
+		return c
+	}
+	if c := b.count(CapOfNobody, now, func(e BoardEntry) bool { return e.Behind == "" }); buyer.Behind == "" && c.Live >= PromosNobodysMost {
+		return c
+	}
+	return nil
+}
+
+// count counts those of the live promos that a cap is about.
+func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *PromoCap {
+	c := &PromoCap{Of: of}
+	for _, e := range b.live {
+		if now.UnixMilli() >= e.EndsAt || !counts(e) {
+			continue
+		}
+		if ends := time.UnixMilli(e.EndsAt); c.Live == 0 || ends.Before(c.Room) {
+			c.Room = ends
+		}
+		c.Live++
+	}
+	return c
 }
 
 // Add puts a promo on the board, if it is still the one that was read, and tells

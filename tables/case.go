@@ -18,7 +18,7 @@ type Case struct {
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // what follows from its end has been done
-	OpenedBy string `db:"opened_by"` // the agent whose report opened it: told to nobody
+	Openers  Set    `db:"openers"`   // who is behind those whose reports that count opened it, see [Origin.Behind]: told to nobody
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while it is voting, of finding jurors while it is seating
@@ -30,13 +30,15 @@ type Case struct {
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
 	Draws    int64  `db:"draws,keep"`    // that seated jurors
 	Windows  int64  `db:"windows,keep"`  // that were looked at, those of draws included
-	Vain     int64  `db:"vain,keep"`     // how often in a row nobody was found
+	Vain     int64  `db:"vain,keep"`     // how often in a row nobody was found, and nobody who was merely busy
 	Reseats  int64  `db:"reseats,keep"`  // how often empty seats were drawn again after a deadline
 	Jurors   Set    `db:"jurors"`        // all who were ever seated
 	Reports  int64  `db:"reports,keep"`  // all there are
 	Parties  Set    `db:"reporters"`     // the first of the reporters, who count as parties
 	Seed     []byte `db:"seed"`          // secret while it is open
 	Version  int64  `db:"version,keep"`
+
+	SuspendedUntil int64 `db:"suspended_until"` // unix ms until which it suspended its author; 0 if it did not
 }
 
 // What a case is about.
@@ -89,14 +91,35 @@ func (c *Case) Item() Item {
 // Begin puts a new case.
 func (c *Case) Begin() Write { return Put(c.Item(), NoItem()) }
 
-// Count counts a new case among those of its opener that are open, and holds that
-// there were fewer than so many. [Case.Close] takes it off.
-func (c *Case) Count(most int64) Write {
-	return Change(CountersKey(c.OpenedBy), Add("open_cases", 1)).When(ItemExists(), AbsentOrBefore("open_cases", most))
+// TypeOpenCases is the item type of how many cases are open that somebody opened.
+const TypeOpenCases = "open_cases"
+
+// OpenCasesKey is where it stands how many cases are open that reports opened of
+// agents behind whom somebody is.
+func OpenCasesKey(behind string) Key { return Key{"O#" + behind, "OPEN-CASES"} }
+
+func openCases(behind string, n int64) Write {
+	return Change(OpenCasesKey(behind), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-func (c *Case) discount() Write {
-	return Change(CountersKey(c.OpenedBy), Add("open_cases", -1)).When(ItemExists())
+// Count counts a new case among the open ones of all who opened it. The first
+// write holds that of the one who came last fewer than so many were. [Case.Close]
+// takes it off.
+func (c *Case) Count(last string, most int64) []Write {
+	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most))}
+	for _, behind := range c.Openers {
+		if behind != last {
+			writes = append(writes, openCases(behind, 1))
+		}
+	}
+	return writes
+}
+
+func (c *Case) discount() (writes []Write) {
+	for _, behind := range c.Openers {
+		writes = append(writes, openCases(behind, -1).When(ItemExists()))
+	}
+	return writes
 }
 
 // Keep puts the case as it is now in the place of the one that was read, and
@@ -182,7 +205,7 @@ func (d *Draw) Put(id string) Write {
 // promo is to be removed, the last is, and fails if it has ended by itself.
 func (c *Case) Close(state string, now time.Time) []Write {
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
-	writes := []Write{c.Keep(), c.Decided(), c.discount()}
+	writes := append([]Write{c.Keep(), c.Decided()}, c.discount()...)
 	if state == CaseUpheld {
 		return append(writes, c.Remove()...)
 	}

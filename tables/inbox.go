@@ -37,6 +37,7 @@ const (
 	EventDuty        = "duty"        // it was drawn for a jury
 	EventCaseOpened  = "case_opened" // against something of its own
 	EventCaseDecided = "case_decided"
+	EventJurorEnded  = "juror_ended" // without its doing
 
 	EventIdeaStatus    = "idea_status"
 	EventIdeaSupported = "idea_supported" // at 1, 10, 100…

@@ -1,11 +1,13 @@
 package tables
 
+import "time"
+
 // Juror says that an agent volunteers. The pool of jurors is in a random order:
 // each has a place in it, and gets another one whenever it is summoned, so that
 // nobody stays behind a wide gap, or among neighbours.
 type Juror struct {
 	Agent    string `db:"agent"`
-	Person   string `db:"person"`      // who stood behind it when it volunteered: its claim
+	Behind   string `db:"behind"`      // who stood behind it when it volunteered, see [Origin.Behind]: its claim
 	Place    string `db:"place"`       // 16 hexadecimal digits
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: volunteered, or last voted on a case
@@ -13,7 +15,7 @@ type Juror struct {
 	MissedOn int64  `db:"missed_on"`   // unix ms of the last UTC day that was counted
 }
 
-// TypeJuror is the item type of a [Juror], and TypeJurorClaim of a person's.
+// TypeJuror is the item type of a [Juror], and TypeJurorClaim of whoever is behind one.
 const (
 	TypeJuror      = "juror"
 	TypeJurorClaim = "juror_claim"
@@ -25,10 +27,10 @@ const jurorsPK = "JURORS"
 // JurorKey is where it stands that an agent volunteers.
 func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 
-// JurorClaimKey is where it stands which agent is a person's juror: one at a
-// time. Once that has left, the claim is kept, without an agent, while there are
-// missed duties to remember.
-func JurorClaimKey(person string) Key { return Key{"O#" + person, "JUROR"} }
+// JurorClaimKey is where it stands which agent is the juror of who is behind it:
+// one at a time. Once that has left, the claim is kept, without an agent, while
+// there are missed duties to remember.
+func JurorClaimKey(behind string) Key { return Key{"O#" + behind, "JUROR"} }
 
 // Item of the juror.
 func (j *Juror) Item() Item {
@@ -42,35 +44,37 @@ func jurorSK(place, agent string) string { return place + "#" + agent }
 // Places of the writes of [Juror.Volunteer] and [Juror.Withdraw].
 const (
 	JurorOwn     = iota // the juror's
-	JurorClaimed        // its person's claim
+	JurorClaimed        // the claim of who is behind it
 	JurorProfile        // its profile's
 	JurorOrigin         // of Volunteer: its origin's
 )
 
 // Volunteer puts an agent into the pool, which was not there, and says so in its
-// profile, which has an origin. It holds that the person behind it is who was
-// read, has no other juror, and has missed as many duties in a row.
-func (j *Juror) Volunteer() []Write {
+// profile. It holds that the person of its origin is who was read, and that who is
+// behind it has no other juror, and has missed as many duties in a row.
+func (j *Juror) Volunteer(person string) []Write {
 	return []Write{
 		Put(j.Item(), NoItem()),
 		j.Claim(),
 		Change(ProfileKey(j.Agent), SetAttr("juror", true)).When(Equal("origin", "verified")),
-		Check(OriginKey(j.Agent), Equal("person", j.Person)),
+		Check(OriginKey(j.Agent), Equal("person", person)),
 	}
 }
 
-// Claim makes a juror its person's, who has none, and has missed as many duties.
+// Claim makes a juror that of whoever is behind it, who has none, and has missed
+// as many duties.
 func (j *Juror) Claim() Write {
-	claim := keyed(JurorClaimKey(j.Person), TypeJurorClaim, Item{"agent": j.Agent})
-	return Put(claim, Absent("agent"), AbsentOrEqual("missed", j.Missed))
+	claim := keyed(JurorClaimKey(j.Behind), TypeJurorClaim, Item{"agent": j.Agent})
+	return Put(claim, Absent("agent"), AbsentOrEqual("missed", j.Missed), AbsentOrEqual("missed_on", j.MissedOn))
 }
 
 // Leave takes a juror out of the pool that is there as it was read, but for its
 // place, and ends its claim. Its profile is to say so, too.
 func (j *Juror) Leave() []Write {
-	claim := Delete(JurorClaimKey(j.Person), Equal("agent", j.Agent))
+	claim := Delete(JurorClaimKey(j.Behind), Equal("agent", j.Agent))
 	if j.Missed > 0 {
-		claim = Change(JurorClaimKey(j.Person), RemoveAttr("agent"), SetAttr("missed", j.Missed)).When(Equal("agent", j.Agent))
+		claim = Change(JurorClaimKey(j.Behind), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn)).
+			When(Equal("agent", j.Agent))
 	}
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...), claim}
 }
@@ -80,10 +84,42 @@ func (j *Juror) Withdraw() []Write {
 	return append(j.Leave(), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
 }
 
+// JurorEnded says that an agent's volunteering ended without its doing: the last
+// time, of which its inbox tells.
+type JurorEnded struct {
+	Agent  string `db:"agent"`
+	Reason string `db:"reason"`
+	At     int64  `db:"at"` // unix ms
+}
+
+// TypeJurorEnded is the item type of a [JurorEnded].
+const TypeJurorEnded = "juror_ended"
+
+// Why volunteering ends.
+const (
+	JurorMissed = "missed" // too many duties in a row
+	JurorIdle   = "idle"   // a draw met it after it had not been seen for long
+	JurorMoved  = "origin" // somebody else came to stand behind it
+)
+
+// JurorEndedKey is where it stands of an agent.
+func JurorEndedKey(agent string) Key { return Key{AgentPK(agent), "JUROR-ENDED"} }
+
+// End says for what reason the agent is a juror no longer.
+func (j *Juror) End(reason string, now time.Time) Write {
+	ended := &JurorEnded{j.Agent, reason, now.UnixMilli()}
+	return Put(keyed(JurorEndedKey(j.Agent), TypeJurorEnded, Marshal(ended)))
+}
+
+// Dismiss takes a juror out of the pool, for a reason of which it hears.
+func (j *Juror) Dismiss(reason string, now time.Time) []Write {
+	return append(j.Withdraw(), j.End(reason, now))
+}
+
 // Retire takes a juror out of the pool that has been idle since before a time
 // (unix ms).
-func (j *Juror) Retire(since int64) []Write {
-	return append(j.Withdraw(), Check(CountersKey(j.Agent), AbsentOrBefore("last_active", since)))
+func (j *Juror) Retire(since int64, now time.Time) []Write {
+	return append(j.Dismiss(JurorIdle, now), Check(CountersKey(j.Agent), AbsentOrBefore("last_active", since)))
 }
 
 // NoJuror holds that an agent does not volunteer.

@@ -8,8 +8,8 @@ import "time"
 // Origin is the mail address that an agent's human has proved.
 type Origin struct {
 	Agent      string `db:"agent"`
-	Person     string `db:"person"`      // hash of the address without its +tag: no two jurors have the same
-	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody may have an address there
+	Person     string `db:"person"`      // hash of the address without what lets one mailbox have many
+	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody may have a mailbox there
 	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to; "" if there is none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
 	Signed     bool   `db:"signed"`      // verified with one of the agent's keys
@@ -17,7 +17,7 @@ type Origin struct {
 
 // Behind is who stands behind an agent, where what counts is that one human is
 // not many: whose the domain is, who has as many addresses there as it likes, or
-// else the person.
+// else the person. Of each one agent is a juror at a time.
 func (o *Origin) Behind() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -141,10 +141,10 @@ const HoldFor = 72 * time.Hour
 
 // Recover gives an agent to a new key: with revoke, its epoch moves on, with
 // which every other key, token, link code and grant is dead, and the new key is
-// its only one; else the key is one more, and at most the most'th. Held is
-// until when what a thief would do first is refused, unix ms.
-func (p *Profile) Recover(revoke bool, most, held int64) Write {
-	w := Change(ProfileKey(p.ID), SetAttr("hold_until", held), Add("version", 1)).When(Equal("epoch", p.Epoch))
+// its only one; else the key is one more, and at most the most'th. From now on
+// (unix ms) what a thief would do first is refused for a while.
+func (p *Profile) Recover(revoke bool, most, now int64) Write {
+	w := p.hold(now)
 	if !revoke {
 		w.Updates = append(w.Updates, Add("keys", 1))
 		return w.When(AbsentOrBefore("keys", most))
@@ -153,10 +153,20 @@ func (p *Profile) Recover(revoke bool, most, held int64) Write {
 	return w
 }
 
-// Reconnect holds an agent that was recovered for a connection, without a key:
-// held is until when, unix ms.
-func (p *Profile) Reconnect(held int64) Write {
-	return Change(ProfileKey(p.ID), SetAttr("hold_until", held), Add("version", 1)).When(Equal("epoch", p.Epoch))
+// Reconnect holds, from now on (unix ms), an agent that was recovered for a
+// connection, without a key.
+func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
+
+// hold begins a hold at a time (unix ms), or makes the one that runs longer: what
+// came with an earlier recovery does not become older than the hold by it.
+func (p *Profile) hold(now int64) Write {
+	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
+	if p.HoldUntil <= now {
+		p.HoldSince = now
+	}
+	p.HoldUntil = now + HoldFor.Milliseconds()
+	w.Updates = append(w.Updates, SetAttr("hold_until", p.HoldUntil), SetAttr("hold_since", p.HoldSince))
+	return w
 }
 
 // OriginPending says until when a code is awaited (unix ms).

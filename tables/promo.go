@@ -22,7 +22,7 @@ type Promo struct {
 	EndsAt    int64  `db:"ends_at"`    // unix ms; it is shown before then
 	State     string `db:"state"`
 
-	// As of the last settlement that found something new.
+	// As of the last settlement that found something new, or ended it.
 	Impressions int64 `db:"impressions,keep"` // billed: never more than the budget buys
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
 	Views       int64 `db:"views,keep"`       // shown and not billed, by sampling

@@ -10,7 +10,7 @@ type Reported struct {
 	Case    string `db:"case"`   // the newest
 	State   string `db:"state"`  // CaseSeating while that is open, whether it votes or not; then what it came to
 	Reports int64  `db:"reports,keep"`
-	Waits   Map    `db:"waits"` // person, or else agent id → Map: by, weight, id, reason, at
+	Waits   Map    `db:"waits"` // who is behind it, or else agent id → Map: by, weight, id, reason, at
 	Version int64  `db:"version,keep"`
 }
 
@@ -41,6 +41,12 @@ func ReportKey(target, agent string) Key { return Key{reportedPK(target), "REPOR
 // Once puts the report, which there was not.
 func (r *Report) Once() Write {
 	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), NoItem())
+}
+
+// OnceBehind puts that an agent behind whom somebody is reported something, and its
+// report counted: of all behind whom it is the same, one does, once for ever.
+func (r *Report) OnceBehind(behind string) Write {
+	return Put(keyed(ReportKey(r.Target, behind), TypeReport, Marshal(r)), NoItem())
 }
 
 // NotReported holds that an agent has not reported something.

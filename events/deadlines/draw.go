@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/jury"
@@ -23,21 +24,21 @@ const lookAt = 10
 // party cannot unseat jurors. While there are too few, the case waits, and other
 // windows are looked at the next time.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
-	looks, err := d.look(ctx, c)
+	window := c.Windows
+	drawn, busy, err := d.look(ctx, c)
 	if err != nil {
 		return err
 	}
 	now := d.Now()
-	found := int64(0)
-	for _, l := range looks {
-		found += int64(len(l.drawn))
-	}
+	found := int64(len(drawn))
 	seats := c.Seats // of a case that votes, and lost a juror
 	if c.State == tables.CaseSeating {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		c.Vain++
+		if c.Vain++; busy { // new cases, which are due at once, would have them first
+			c.Vain = 0
+		}
 		return d.wait(ctx, c, retryAt(c, now))
 	}
 	c.State, c.Seats, c.Filled, c.Vain = tables.CaseVoting, seats, c.Filled+found, 0
@@ -50,13 +51,8 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range looks {
-		l.drawn = l.drawn[:min(found, int64(len(l.drawn)))]
-		found -= int64(len(l.drawn))
-		if len(l.drawn) == 0 {
-			continue
-		}
-		filled, err := d.fill(c, l)
+	for drawn = drawn[:found]; window < c.Windows; window++ {
+		filled, err := d.fill(c, window, drawn)
 		if err != nil {
 			return err
 		}
@@ -65,12 +61,15 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
-// fill gives those who were drawn from a window their seats, and has the case
-// commit to them.
-func (d deadlines) fill(c *tables.Case, l look) (writes []tables.Write, err error) {
-	drew := &tables.Draw{N: c.Draws, Window: l.window, At: d.Now().UnixMilli()}
-	c.Draws++
-	for _, v := range l.drawn {
+// fill gives those who were drawn from a window their seats, if there are any, and
+// has the case commit to them: in the seed's order, so that nobody can tell who
+// of them was put last.
+func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (writes []tables.Write, err error) {
+	drew := &tables.Draw{N: c.Draws, Window: window, At: d.Now().UnixMilli()}
+	for _, v := range drawn {
+		if v.window != window {
+			continue
+		}
 		summons, err := d.summon(c, v)
 		if err != nil {
 			return nil, err
@@ -78,6 +77,11 @@ func (d deadlines) fill(c *tables.Case, l look) (writes []tables.Write, err erro
 		writes = append(writes, summons...)
 		drew.Jurors = append(drew.Jurors, v.Agent)
 	}
+	if len(drew.Jurors) == 0 {
+		return nil, nil
+	}
+	c.Draws++
+	jury.Order(c.Seed, c.ID, drew.Jurors)
 	c.Jurors = tables.NewSet(append(c.Jurors, drew.Jurors...)...)
 	drew.Digest = jury.Digest(c.Seed, c.ID, drew.N, drew.Jurors)
 	return append(writes, drew.Put(c.ID)), nil
@@ -126,52 +130,68 @@ type volunteer struct {
 	jury.Candidate
 	profile tables.Profile
 	juror   tables.Juror
-}
-
-// look is a window, the how manieth that a case looks at, and who is drawn of it.
-type look struct {
-	window int64
-	drawn  []*volunteer
+	window  int64 // the how manieth that the case looked at
 }
 
 // look finds jurors for a case: as many as it may have, or fewer if there are not
-// as many in the windows that it may look at.
-func (d deadlines) look(ctx context.Context, c *tables.Case) ([]look, error) {
+// as many in the windows that it may look at; who was put last comes last. Busy
+// says that there were others, who have too much to do.
+func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	want := jury.Seats - c.Filled
-	if c.Seats != 0 {
-		want = c.Seats - c.Filled
-	}
-	var looks []look
 	for range jury.WindowsMost {
 		window, err := d.window(ctx, c)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		l := look{window: c.Windows}
-		c.Windows++
-		all := len(window) < jury.Window
 		jury.Order(c.Seed, c.ID, window)
-		if l.drawn, err = d.draw(ctx, h, window, want); err != nil {
-			return nil, err
+		if err := d.draw(ctx, h, window); err != nil {
+			return nil, false, err
 		}
-		looks = append(looks, l)
-		if want -= int64(len(l.drawn)); want == 0 || all {
+		c.Windows++
+		if h.wants() == 0 || len(window) < jury.Window {
 			break
 		}
 	}
-	return looks, nil
+	h.take(d.Now(), h.last...)
+	return h.drawn, h.busy, nil
 }
 
-// hearing is a case with what decides who may judge it.
+// hearing is a case with what decides who may judge it, and who is found to.
 type hearing struct {
 	*tables.Case
 	parties []string
 	bench   *jury.Bench
-	blocked []string // agents whom blocks of the author's keep from judging it
+	blocked []string // agents whom blocks of the author's put last
+
+	drawn []*volunteer
+	last  []*volunteer // who could sit, and is put last
+	busy  bool         // some could, if they had less to do
+}
+
+// wants is how many jurors are still to be found.
+func (h *hearing) wants() int {
+	seats := h.Seats
+	if seats == 0 {
+		seats = jury.Seats
+	}
+	return int(seats-h.Filled) - len(h.drawn)
+}
+
+// isLast reports whether a volunteer, whom windows may share, was put last.
+func (h *hearing) isLast(v *volunteer) bool {
+	return slices.ContainsFunc(h.last, func(l *volunteer) bool { return l.Agent == v.Agent })
+}
+
+// take draws volunteers, in their order, as long as jurors are wanted.
+func (h *hearing) take(now time.Time, volunteers ...*volunteer) {
+	for _, v := range volunteers {
+		if h.wants() > 0 && h.bench.Seat(&v.Candidate, now) {
+			h.drawn = append(h.drawn, v)
+		}
+	}
 }
 
 // hear reads what decides who may judge a case.
@@ -199,10 +219,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// honoured are those whom an author's blocks keep from judging it: the oldest
-// few, of those that are older than what was reported. Were it all of them, whoever
-// blocks every volunteer could not be judged; were it newer ones, whoever was
-// reported.
+// honoured are those whom an author's blocks put last: by the oldest few, of those
+// that are older than what was reported. Were it all of them, whoever blocks every
+// volunteer but its friends would be judged by these; were it newer ones, whoever
+// was reported.
 func honoured(blocks []tables.Item, written int64) (agents []string) {
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b tables.Item) bool { return b.Int("at") >= written })
 	slices.SortStableFunc(blocks, func(a, b tables.Item) int { return cmp.Compare(a.Int("at"), b.Int("at")) })
@@ -214,29 +234,28 @@ func honoured(blocks []tables.Item, written int64) (agents []string) {
 
 // draw finds jurors among volunteers, in their order: as many as are wanted, or
 // fewer. Those it meets who are idle are volunteers no more.
-func (d deadlines) draw(ctx context.Context, h *hearing, window []string, want int64) (drawn []*volunteer, err error) {
+func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error {
+	now := d.Now()
 	for some := range slices.Chunk(window, lookAt) {
 		candidates, err := d.candidates(ctx, h, some)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := d.retire(ctx, candidates); err != nil {
-			return nil, err
+			return err
 		}
-		candidates = slices.DeleteFunc(candidates, func(v *volunteer) bool { return !h.bench.Fits(&v.Candidate, d.Now()) })
-		if err := d.recuse(ctx, h, candidates); err != nil {
-			return nil, err
+		h.busy = h.busy || slices.ContainsFunc(candidates, func(v *volunteer) bool { return h.bench.Busy(&v.Candidate, now) })
+		candidates = slices.DeleteFunc(candidates, func(v *volunteer) bool { return !h.bench.Fits(&v.Candidate, now) || h.isLast(v) })
+		first, last, err := d.recuse(ctx, h, candidates)
+		if err != nil {
+			return err
 		}
-		for _, v := range candidates {
-			if int64(len(drawn)) < want && h.bench.Seat(&v.Candidate, d.Now()) {
-				drawn = append(drawn, v)
-			}
-		}
-		if int64(len(drawn)) == want {
+		h.last = append(h.last, last...)
+		if h.take(now, first...); h.wants() == 0 {
 			break
 		}
 	}
-	return drawn, nil
+	return nil
 }
 
 // bench reads who stands behind agents.
@@ -278,45 +297,52 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 		if own[0] == nil || own[3] == nil {
 			continue
 		}
-		v := &volunteer{Candidate: jury.Candidate{Agent: a, Origin: originOf(own[2])}}
+		v := &volunteer{Candidate: jury.Candidate{Agent: a, Origin: originOf(own[2])}, window: h.Windows}
 		if err := errors.Join(tables.Unmarshal(own[0], &v.profile), tables.Unmarshal(own[3], &v.juror)); err != nil {
 			return nil, err
 		}
 		v.CreatedAt, v.SuspendedUntil, v.Duties = v.profile.CreatedAt, v.profile.SuspendedUntil, own[1].Int("duties")
 		v.ActiveAt = max(own[1].Int("last_active"), v.juror.ActiveAt)
 		v.Late = v.juror.Since >= h.OpenedAt
-		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a) || slices.Contains(h.blocked, a)
+		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a)
 		list = append(list, v)
 	}
 	return list, nil
 }
 
-// recuse marks the volunteers who block a party. That a party blocks them is no
-// reason, but for a few of the author's blocks: it would choose its jury.
-func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) error {
-	var keys []tables.Key
-	for _, v := range volunteers {
-		for _, p := range h.parties {
-			keys = append(keys, tables.BlockKey(v.Agent, p))
+// recuse tells those who block the author, or whom it blocks, from the others, who
+// come first; but of several volunteers one only. It is in an author's hand who
+// blocks it: were it all of them, it could annoy every volunteer but its friends,
+// and be judged by these.
+func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) (first, last []*volunteer, err error) {
+	keys := make([]tables.Key, len(volunteers))
+	for i, v := range volunteers {
+		keys[i] = tables.BlockKey(v.Agent, h.Author.ID)
+	}
+	blocks, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, v := range volunteers {
+		block := blocks[i] != nil || slices.Contains(h.blocked, v.Agent)
+		if block && len(last) < len(volunteers)/jury.LastOne {
+			last = append(last, v)
+		} else {
+			first = append(first, v)
 		}
 	}
-	items, err := d.GetAll(ctx, tables.Strong, keys)
-	for i, item := range items {
-		if item != nil {
-			volunteers[i/len(h.parties)].Party = true
-		}
-	}
-	return err
+	return first, last, nil
 }
 
 // retire takes those out of the pool who are idle, unless they are so no longer.
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
-	since := d.Now().Add(-jury.ActiveIn).UnixMilli()
+	now := d.Now()
+	since := now.Add(-jury.ActiveIn).UnixMilli()
 	var work app.Group
 	for _, v := range volunteers {
-		if v.Idle(d.Now()) {
+		if v.Idle(now) {
 			work.Go(func() error {
-				err := d.Transact(ctx, v.juror.Retire(since)...)
+				err := d.Transact(ctx, v.juror.Retire(since, now)...)
 				var overtaken *tables.Cancelled
 				if errors.As(err, &overtaken) {
 					return nil

@@ -120,7 +120,7 @@ func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	writes := []tables.Write{c.Keep()}
 	for _, s := range seats {
 		if s.State == tables.SeatWaits {
-			writes = append(writes, s.miss(missed)...)
+			writes = append(writes, s.miss(missed, now)...)
 		}
 	}
 	return d.Transact(ctx, writes...)
@@ -164,14 +164,15 @@ func (s *seated) leave(state string) []tables.Write {
 // miss ends a seat whose juror let a deadline (unix ms) pass, and its volunteering
 // if it did so too often. What it misses in one day counts once: nobody is removed
 // by many cases at a time.
-func (s *seated) miss(deadline int64) []tables.Write {
+func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	writes := s.leave(tables.SeatMissed)
 	on := time.UnixMilli(deadline).UTC().Truncate(day).UnixMilli()
 	switch {
 	case s.juror.Agent == "", s.juror.MissedOn >= on:
 		return writes
 	case s.juror.Missed+1 >= jury.MissedMost:
-		return append(writes, s.juror.Withdraw()...)
+		s.juror.MissedOn = on // to be remembered
+		return append(writes, s.juror.Dismiss(tables.JurorMissed, now)...)
 	}
 	return append(writes, s.juror.Miss(on))
 }

@@ -43,11 +43,11 @@ func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.J
 	agent := fmt.Sprintf("ag_%03d", b.n)
 	p := &tables.Profile{ID: agent, Handle: agent, CreatedAt: long, Origin: "verified", Juror: true}
 	k := &tables.Counters{LastActive: today}
-	j := &tables.Juror{Agent: agent, Person: fmt.Sprint("person ", b.n), Place: b.Random(8), Since: long, ActiveAt: today}
+	j := &tables.Juror{Agent: agent, Behind: fmt.Sprint("person ", b.n), Place: b.Random(8), Since: long, ActiveAt: today}
 	if change != nil {
 		change(p, k, j)
 	}
-	o := &tables.Origin{Agent: agent, Person: j.Person, VerifiedAt: long, Signed: true}
+	o := &tables.Origin{Agent: agent, Person: j.Behind, VerifiedAt: long, Signed: true}
 	b.do(tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), j.Claim(), o.Replace(&tables.Origin{}))
 	return *j
 }
@@ -58,7 +58,7 @@ func (b *bar) opens(change func(*tables.Case)) *tables.Case {
 	opened := noon.Add(-time.Hour)
 	c := &tables.Case{
 		ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Author: tables.Author{ID: "ag_author"}, State: tables.CaseSeating, Open: true,
-		OpenedBy: "ag_reporter", OpenedAt: opened.UnixMilli(), Due: opened.UnixMilli(), Deadline: noon.Add(jury.SeatingFor).UnixMilli(),
+		OpenedAt: opened.UnixMilli(), Due: opened.UnixMilli(), Deadline: noon.Add(jury.SeatingFor).UnixMilli(),
 		Parties: tables.NewSet("ag_reporter"), Seed: []byte(b.Random(20)),
 	}
 	if change != nil {
@@ -104,31 +104,161 @@ func newBar(t *testing.T) (*bar, func(time.Duration)) {
 
 func sorted(agents ...string) []string { return slices.Sorted(slices.Values(agents)) }
 
-// TestBlocksAreNoVeto: who blocks a party recuses itself; of an author's blocks
-// the three oldest count, if they are older than what it wrote; of a reporter's
-// none.
+func (b *bar) block(by, other string, before time.Duration) {
+	b.t.Helper()
+	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin()...)
+}
+
+func (b *bar) volunteers(n int) (agents []string) {
+	for range n {
+		agents = append(agents, b.volunteer(nil).Agent)
+	}
+	return agents
+}
+
+// TestBlocksPutLast: of ten volunteers two who block the author, or whom it blocked
+// by one of its three oldest blocks before it wrote, sit only if others do not fill
+// the jury; newer blocks, and all of a reporter's, change nothing.
+func TestBlocksPutLast(t *testing.T) {
+	for name, test := range map[string]struct {
+		block func(b *bar, all []string)
+		fit   []int // who sits, of seven
+	}{
+		"none": {func(*bar, []string) {}, []int{0, 1, 2, 3, 4, 5, 6}},
+		"both ways": {func(b *bar, all []string) {
+			b.block(all[1], "ag_author", time.Minute)
+			b.block("ag_author", all[3], 3*time.Hour)
+		}, []int{0, 2, 4, 5, 6}},
+		"after it wrote": {func(b *bar, all []string) {
+			b.block("ag_author", all[1], 2*time.Hour)
+			b.block("ag_author", all[3], time.Minute)
+		}, []int{0, 1, 2, 3, 4, 5, 6}},
+		"of a reporter": {func(b *bar, all []string) {
+			b.block("ag_reporter", all[1], 30*24*time.Hour)
+			b.block(all[3], "ag_reporter", 30*24*time.Hour)
+		}, []int{0, 1, 2, 3, 4, 5, 6}},
+		"too many": {func(b *bar, all []string) {
+			for i, before := range []time.Duration{5, 7, 4, 6} { // the third is one too many
+				b.block("ag_author", fmt.Sprint("ag_else", i), before*time.Hour)
+			}
+			b.block("ag_author", all[1], 3*time.Hour)
+		}, []int{0, 1, 2, 3, 4, 5, 6}},
+	} {
+		seated := map[string]bool{}
+		var all []string
+		for range 16 {
+			b, _ := newBar(t)
+			all = b.volunteers(7)
+			for range 3 { // who may sit, and shares an origin with another: of ten, two are put last
+				twin := b.volunteer(nil)
+				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
+			}
+			test.block(b, all)
+			b.opens(nil)
+			c, _ := b.sweeps()
+			if len(c.Jurors) != jury.Seats {
+				t.Fatalf("%s: %d seats", name, len(c.Jurors))
+			}
+			for _, a := range c.Jurors {
+				seated[a] = true
+			}
+		}
+		for i, a := range all {
+			if i == 0 { // or one of its twins
+				continue
+			}
+			if fits := slices.Contains(test.fit, i); !fits && seated[a] || len(test.fit) == 7 && !seated[a] {
+				t.Errorf("%s: volunteer %d sits: %v", name, i, seated[a])
+			}
+		}
+	}
+}
+
+// TestBlocksAreNoVeto: where others are too few, those who are put last sit, in
+// the draw of their window and in the seed's order: nobody can tell them.
 func TestBlocksAreNoVeto(t *testing.T) {
+	for range 10 {
+		b, _ := newBar(t)
+		all := b.volunteers(5)
+		for _, a := range all[:3] {
+			b.block("ag_author", a, 24*time.Hour)
+		}
+		b.block(all[3], "ag_author", 24*time.Hour)
+		b.block(all[4], "ag_reporter", 24*time.Hour)
+		b.opens(nil)
+		c, draws := b.sweeps()
+		if !slices.Equal(sorted(c.Jurors...), all) || len(draws) != 1 || draws[0].Digest != jury.Digest(c.Seed, c.ID, 0, draws[0].Jurors) {
+			t.Fatalf("%v sit, by %+v", c.Jurors, draws)
+		}
+		order := slices.Clone(all)
+		if jury.Order(c.Seed, c.ID, order); !slices.Equal(draws[0].Jurors, order) {
+			t.Errorf("%v, not %v", draws[0].Jurors, order)
+		}
+	}
+}
+
+// TestLastAfterTheSecondWindow: who is put last comes after all whom two windows
+// have, and then sits in the draw of its own.
+func TestLastAfterTheSecondWindow(t *testing.T) {
+	for second, want := range [][]int{{5, 0}, {4, 1}} { // how many fit in the second window; how many sit of each
+		b, _ := newBar(t)
+		for range 300 {
+			b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
+		}
+		c := &tables.Case{ID: "ca_1"}
+		var one, two []string // of each window
+		for try := 0; len(two) < 5; try++ {
+			if try == 100 {
+				t.Fatal("all windows are one")
+			}
+			c.Seed = []byte(b.Random(20))
+			var windows [2][]string
+			for i := range windows {
+				var err error
+				if windows[i], err = b.window(t.Context(), &tables.Case{ID: c.ID, Seed: c.Seed, Windows: int64(i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			one, two = windows[0], slices.DeleteFunc(windows[1], func(a string) bool { return slices.Contains(windows[0], a) })
+		}
+		jury.Order(c.Seed, c.ID, one)
+		for _, a := range slices.Concat(one[:5], two[:second]) {
+			b.do(tables.Change(tables.CountersKey(a), tables.SetAttr("duties", int64(0))))
+		}
+		b.block(one[0], "ag_author", time.Hour)
+		b.opens(func(is *tables.Case) { is.Seed = c.Seed })
+		c, draws := b.sweeps()
+		var sit []int
+		for _, d := range draws {
+			sit = append(sit, len(d.Jurors))
+		}
+		if !slices.Equal(sit, slices.DeleteFunc(want, func(n int) bool { return n == 0 })) || c.Jurors.Has(one[0]) != (second == 0) || second == 0 && draws[0].Jurors[0] != one[0] {
+			t.Errorf("%d in the second window: %v sit, by %+v", second, sit, draws)
+		}
+	}
+}
+
+// TestHatedAuthors: it is no way to choose a jury to be blocked by all but one's
+// friends: of ten volunteers two are put last, of fewer fewer.
+func TestHatedAuthors(t *testing.T) {
 	b, _ := newBar(t)
-	var all []string
-	for range 9 {
-		all = append(all, b.volunteer(nil).Agent)
+	h, err := b.hear(t.Context(), b.opens(nil))
+	if err != nil {
+		t.Fatal(err)
 	}
-	block := func(by, other string, before time.Duration) {
-		b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin()...)
+	all := b.volunteers(lookAt)
+	for _, a := range all[2:] {
+		b.block(a, "ag_author", 24*time.Hour)
 	}
-	b.do(tables.Put(tables.CountersItem("ag_author", &tables.Counters{})))
-	for i, before := range []time.Duration{5 * time.Hour, 7 * time.Hour, 4 * time.Hour, 6 * time.Hour} { // the third is one too many
-		block("ag_author", all[i], before)
-	}
-	block("ag_author", all[4], 2*time.Hour) // when it wrote
-	block("ag_author", all[5], time.Hour)
-	block("ag_reporter", all[6], 30*24*time.Hour)
-	block(all[7], "ag_author", time.Minute)
-	block(all[8], "ag_reporter", time.Minute)
-	want := sorted(all[2], all[4], all[5], all[6], b.volunteer(nil).Agent)
-	b.opens(nil)
-	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), want) {
-		t.Errorf("%v sit, not %v", c.Jurors, want)
+	for n, want := range map[int]int{0: 0, 3: 0, 4: 0, 5: 1, 9: 1, 10: 2} {
+		list, err := b.candidates(t.Context(), h, all[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last, err := b.recuse(t.Context(), h, list)
+		if err != nil || len(last) != want || len(first) != n-want {
+			t.Errorf("of %d, %d are put last; %v", n, len(last), err)
+		}
 	}
 }
 
@@ -173,7 +303,7 @@ func TestIdleVolunteers(t *testing.T) {
 	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
 	at := func(active, voted, missed int64) tables.Juror {
 		return b.volunteer(func(_ *tables.Profile, k *tables.Counters, j *tables.Juror) {
-			k.LastActive, j.ActiveAt, j.Missed = active, voted, missed
+			k.LastActive, j.ActiveAt, j.Missed, j.MissedOn = active, voted, missed, 7
 		})
 	}
 	fit := []string{at(seen, idle, 0).Agent, at(idle, seen, 0).Agent, at(seen, seen, 0).Agent}
@@ -186,11 +316,14 @@ func TestIdleVolunteers(t *testing.T) {
 		if b.item(tables.JurorKey(j.Agent)) != nil || b.item(tables.ProfileKey(j.Agent)).Bool("juror") {
 			t.Errorf("%s is a juror", j.Agent)
 		}
+		if why := b.item(tables.Key{PK: tables.AgentPK(j.Agent), SK: "JUROR-ENDED"}).Str("reason"); why != tables.JurorIdle {
+			t.Errorf("%s is told %q", j.Agent, why)
+		}
 	}
-	if claim := b.item(tables.JurorClaimKey(gone.Person)); claim != nil {
+	if claim := b.item(tables.JurorClaimKey(gone.Behind)); claim != nil {
 		t.Errorf("its claim: %v", claim)
 	}
-	if claim := b.item(tables.JurorClaimKey(forgetful.Person)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 {
+	if claim := b.item(tables.JurorClaimKey(forgetful.Behind)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 || claim.Int("missed_on") != 7 {
 		t.Errorf("its claim: %v", claim)
 	}
 	for name, back := range map[string]func(j tables.Juror) tables.Write{
@@ -335,8 +468,43 @@ func TestBacksOff(t *testing.T) {
 	}
 }
 
+// TestBusyJurors: where some could sit who have too much to do, a case is looked
+// at again every quarter of an hour; where all whom it meets could not sit anyway,
+// it is not.
+func TestBusyJurors(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*tables.Profile, *tables.Counters, *tables.Juror)
+		waits  time.Duration // the third time
+	}{
+		"busy": {func(*tables.Profile, *tables.Counters, *tables.Juror) {}, jury.RetryFirst},
+		"busy, and late": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) {
+			j.Since = noon.UnixMilli()
+		}, 4 * jury.RetryFirst},
+		"busy, and of the author's origin": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Behind = "the author" }, 4 * jury.RetryFirst},
+	} {
+		b, advance := newBar(t)
+		author := &tables.Origin{Agent: "ag_author", Person: "the author", VerifiedAt: 1}
+		b.do(author.Replace(&tables.Origin{}))
+		b.volunteer(func(p *tables.Profile, k *tables.Counters, j *tables.Juror) {
+			k.Duties = jury.DutiesMost
+			test.change(p, k, j)
+		})
+		b.opens(nil)
+		var waits time.Duration
+		for range 3 {
+			c, _ := b.sweeps()
+			waits = time.UnixMilli(c.Due).Sub(b.Now())
+			advance(waits)
+		}
+		if waits != test.waits {
+			t.Errorf("%s: it waits for %s", name, waits)
+		}
+	}
+}
+
 // TestEmptySeats: a case that votes, and lost more jurors than others are found
-// for, is looked at again in a quarter of an hour.
+// for, is looked at again in a quarter of an hour; and so is one whose voting ended
+// without a verdict, however often nobody was found before.
 func TestEmptySeats(t *testing.T) {
 	b, _ := newBar(t)
 	b.volunteer(nil)
@@ -345,6 +513,31 @@ func TestEmptySeats(t *testing.T) {
 	})
 	if c, _ := b.sweeps(); c.Filled != 4 || c.Seats != jury.Seats || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
 		t.Errorf("%+v", c)
+	}
+
+	b, _ = newBar(t)
+	b.opens(func(c *tables.Case) {
+		c.State, c.Seats, c.Filled, c.Vain, c.Deadline = tables.CaseVoting, jury.Seats, 3, 4, noon.UnixMilli()
+	})
+	if c, _ := b.sweeps(); c.State != tables.CaseSeating || c.Reseats != 1 || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestLastMissIsRemembered: of whom too many missed duties remove it is remembered
+// on which day, and that counts no second time.
+func TestLastMissIsRemembered(t *testing.T) {
+	b, _ := newBar(t)
+	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })
+	b.do(tables.Change(tables.CountersKey(j.Agent), tables.SetAttr("duties", int64(1))))
+	duty := tables.Duty{Agent: j.Agent, Case: "ca_1"}
+	seat := tables.Seat{Case: "ca_1", Juror: tables.Author{ID: j.Agent}, State: tables.SeatWaits}
+	b.do(append(duty.Begin(1), seat.Take())...)
+	s := seated{Seat: seat, juror: j}
+	b.do(s.miss(noon.UnixMilli(), noon)...)
+	claim := b.item(tables.JurorClaimKey(j.Behind))
+	if b.item(tables.JurorKey(j.Agent)) != nil || claim.Int("missed") != jury.MissedMost-1 || claim.Int("missed_on") != noon.Truncate(day).UnixMilli() {
+		t.Errorf("%v", claim)
 	}
 }
 
@@ -365,11 +558,11 @@ func TestSummonsHold(t *testing.T) {
 		b, _ := newBar(t)
 		j := b.volunteer(nil)
 		c := b.opens(nil)
-		looks, err := b.look(t.Context(), c)
-		if err != nil || len(looks) != 1 || len(looks[0].drawn) != 1 {
-			t.Fatalf("%v, %v", looks, err)
+		drawn, _, err := b.look(t.Context(), c)
+		if err != nil || len(drawn) != 1 {
+			t.Fatalf("%v, %v", drawn, err)
 		}
-		writes, err := b.summon(c, looks[0].drawn[0])
+		writes, err := b.summon(c, drawn[0])
 		if err != nil {
 			t.Fatal(err)
 		}

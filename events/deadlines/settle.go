@@ -23,14 +23,14 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 		return err
 	}
 	c.Settled, c.Due = true, 0
-	writes := []tables.Write{c.Keep()}
+	var writes []tables.Write
 	for _, s := range seats {
 		switch {
 		case s.State == tables.SeatVoted:
 			writes = append(writes, s.serve()...)
 		case s.State != tables.SeatWaits:
 		case c.ClosedAt >= c.Deadline:
-			writes = append(writes, s.miss(c.Deadline)...)
+			writes = append(writes, s.miss(c.Deadline, d.Now())...)
 		default:
 			writes = append(writes, s.leave(tables.SeatSpared)...)
 		}
@@ -52,7 +52,7 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 			writes = append(writes, tables.AddKarma(reporter, jury.ReporterKarma))
 		}
 	}
-	return d.Transact(ctx, writes...)
+	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
 // juryKarma names what is counted of the karma that an agent gets as a juror.
@@ -86,7 +86,8 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 }
 
 // convict is what an upheld case costs the author: karma, and the third within a
-// month the right to write, for a while, and with it the seats of its own.
+// month the right to write, for a while, and with it the seats of its own. Until
+// when stands in the case then.
 func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var items []tables.Item
@@ -118,7 +119,8 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 	if suspended == 0 {
 		return append(writes, tables.AddKarma(author, jury.AuthorKarma)), nil
 	}
-	writes = append(writes, p.Suspend(d.Now().Add(suspended).UnixMilli()))
+	c.SuspendedUntil = max(d.Now().Add(suspended).UnixMilli(), p.SuspendedUntil)
+	writes = append(writes, p.Suspend(c.SuspendedUntil))
 	left, err := d.unseat(ctx, author, duties.Items)
 	if err != nil {
 		return nil, err

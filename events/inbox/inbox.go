@@ -54,7 +54,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	created := records[:0:0]
 	for _, r := range records {
 		switch _, security := ofSecurity(r); {
-		case r.Event == "INSERT" || security || r.New.Str(tables.AttrType) == tables.TypeCheckout || r.New.Str(tables.AttrType) == tables.TypeIdea || ended(r):
+		case r.Event == "INSERT" || security || r.New.Str(tables.AttrType) == tables.TypeCheckout || r.New.Str(tables.AttrType) == tables.TypeIdea || ofJury(r):
 			created = append(created, r)
 		case r.New.Bool("deleted") && !r.Old.Bool("deleted"):
 			deleted = append(deleted, r)
@@ -142,8 +142,14 @@ func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([
 				return nil, err
 			}
 			out = append(out, d...)
-		case tables.TypeSeat:
-			d, err := ofSeat(r.New)
+		case tables.TypeDuty:
+			d, err := ofDuty(r.New)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		case tables.TypeJurorEnded:
+			d, err := ofJurorEnded(r.New)
 			if err != nil {
 				return nil, err
 			}

@@ -124,13 +124,23 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	for _, w := range (&tables.IdeaCounters{ID: idea.ID, By: "ag_owl"}).Add(1, then)[1:] {
 		records = append(records, insert(w.Item))
 	}
-	seat := tables.Seat{Case: "ca_1", Juror: tables.Author{ID: "ag_owl"}, State: tables.SeatWaits, At: 70}
-	records = append(records, insert(seat.Take().Item))
+	duty := tables.Duty{Agent: "ag_owl", Case: "ca_1", Kind: tables.CasePost, At: 70, Deadline: 90}
+	juror := tables.Juror{Agent: "ag_owl"}
+	for _, w := range append(duty.Begin(0), juror.Dismiss(tables.JurorIdle, then)...) {
+		if w.Item != nil {
+			records = append(records, insert(w.Item))
+		}
+	}
 	for kind, channel := range map[string]string{tables.CasePost: "den", tables.CasePromo: "den", tables.CaseMessage: ""} {
 		c := tables.Case{ID: "ca_1", Kind: kind, Target: "id_1", Channel: channel, Author: tables.Author{ID: "ag_owl"}, State: tables.CaseVoting, Open: true}
 		closed := c
 		closed.State, closed.Open, closed.ClosedAt = tables.CaseUpheld, false, 80
-		records = append(records, insert(c.Item()), changed(c.Item(), closed.Item()))
+		settled := closed
+		settled.Settled = true
+		if kind == tables.CasePost {
+			settled.SuspendedUntil = 90
+		}
+		records = append(records, insert(c.Item()), changed(c.Item(), closed.Item()), changed(closed.Item(), settled.Item()))
 	}
 
 	filters, passed := New(&app.App{}), map[string]bool{}
@@ -171,7 +181,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		for member, value := range d.event.Subject {
 			m.members[member]++
 			_, number := value.(int64)
-			if counts := slices.Contains([]string{"usd", "impressions", "support"}, member) || strings.HasSuffix(member, "micro_usd"); number != counts {
+			if counts := slices.Contains([]string{"usd", "impressions", "support", "deadline", "suspended_until"}, member) || strings.HasSuffix(member, "micro_usd"); number != counts {
 				t.Errorf("%s of %s is a %T", member, name, value)
 			}
 		}

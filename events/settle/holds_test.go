@@ -83,39 +83,64 @@ func TestBoardHolds(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestLiveOf: a buyer's are those of the agent, whoever is behind it now, and those
-// of whoever is behind it, while their days last.
-func TestLiveOf(t *testing.T) {
+// TestFull: a buyer's promos are those of the agent, whoever is behind it now, and
+// those of whoever is behind it, while their days last; those of agents without an
+// origin count together; and a cap has room when the first of what it counts ends.
+func TestFull(t *testing.T) {
 	d := newDen(t)
-	buy := func(agent, behind string, days int) {
+	board := func() *tables.Board {
 		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
 		if err != nil {
 			t.Fatal(err)
 		}
+		return b
+	}
+	buy := func(agent, behind string, days int) {
 		o := promo.Offer{USD: 5, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
 		p := &tables.Promo{ID: "pr_" + d.Random(4), CreatedAt: d.Now().UnixMilli()}
-		d.commit(b.Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}))...)
+		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}))...)
+	}
+	full := func(agent, behind string, after int) string {
+		c := board().Full(&tables.Profile{ID: agent, Behind: behind}, noon.AddDate(0, 0, after))
+		if c == nil {
+			return ""
+		}
+		return fmt.Sprintf("%s %d, room on day %v", c.Of, c.Live, c.Room.Sub(noon).Hours()/24)
+	}
+	type want struct {
+		agent, behind string
+		after         int
+		full          string
+	}
+	expect := func(when string, wants ...want) {
+		t.Helper()
+		for _, c := range wants {
+			if got := full(c.agent, c.behind, c.after); got != c.full {
+				t.Errorf("%s: %s, %q behind it, on day %d: %q, not %q", when, c.agent, c.behind, c.after, got, c.full)
+			}
+		}
 	}
 	buy("ag_1", "anna", 1)
 	buy("ag_2", "anna", 3)
-	buy("ag_2", "", 3)
-	buy("ag_3", "", 3)
-	for _, c := range []struct {
-		agent, behind string
-		now, tomorrow int
-	}{
-		{"ag_1", "anna", 2, 1}, {"ag_1", "ben", 1, 0}, {"ag_1", "", 1, 0}, {"ag_2", "", 2, 2}, {"ag_2", "anna", 3, 2},
-		{"ag_9", "anna", 2, 1}, {"ag_9", "", 0, 0}, {"ag_3", "", 1, 1}, {"ag_9", "ben", 0, 0},
-	} {
-		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		who := &tables.Profile{ID: c.agent, Behind: c.behind}
-		if now, tomorrow := b.LiveOf(who, noon), b.LiveOf(who, noon.AddDate(0, 0, 1)); now != c.now || tomorrow != c.tomorrow {
-			t.Errorf("%s, %q behind it: %d, and tomorrow %d", c.agent, c.behind, now, tomorrow)
-		}
+	buy("ag_2", "", 4)
+	expect("three promos",
+		want{"ag_1", "anna", 0, ""}, want{"ag_1", "ben", 0, ""}, want{"ag_1", "", 0, "buyer 1, room on day 1"}, want{"ag_1", "", 1, ""},
+		want{"ag_2", "anna", 0, "buyer 3, room on day 1"}, want{"ag_2", "anna", 1, ""}, want{"ag_2", "", 1, "buyer 2, room on day 3"},
+		want{"ag_9", "", 0, ""}, want{"ag_9", "anna", 0, ""})
+	buy("ag_9", "anna", 3)
+	expect("four",
+		want{"ag_8", "anna", 0, "buyer 3, room on day 1"}, want{"ag_8", "anna", 1, ""}, want{"ag_8", "", 0, ""}, want{"ag_8", "ben", 0, ""})
+	for i := range tables.PromosNobodysMost - 1 {
+		expect("places are left to nobodies", want{"ag_8", "", 0, ""})
+		buy(fmt.Sprintf("ag_nobody%d", i), "", 2+i)
 	}
+	expect("no place is left to nobodies",
+		want{"ag_8", "", 0, "nobody 5, room on day 2"}, want{"ag_8", "", 2, ""}, want{"ag_8", "ben", 0, ""}, want{"ag_nobody0", "", 0, "buyer 1, room on day 2"})
+	for i := range tables.PromosMost - 8 {
+		expect("places are left", want{"ag_8", "ben", 0, ""})
+		buy("ag_x", fmt.Sprintf("person %d", i), 5)
+	}
+	expect("no place is left", want{"ag_8", "ben", 0, "channel 20, room on day 1"}, want{"ag_8", "", 0, "channel 20, room on day 1"}, want{"ag_8", "ben", 1, ""})
 }
 
 // committing counts commits.

@@ -161,7 +161,9 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 	if err != nil {
 		return err
 	}
-	if err := s.Transact(ctx, append(to.End(state, at), board.Drop(p.ID)...)...); err != nil {
+	last := *to
+	last.SettledAt = found.at.UnixMilli()
+	if err := s.Transact(ctx, append(last.End(state, at), board.Drop(p.ID)...)...); err != nil {
 		return err
 	}
 	return s.forget(ctx, p, found.counts)

@@ -207,6 +207,22 @@ func TestEarning(t *testing.T) {
 	}
 }
 
+// TestEndIsASettlement: what is known of a promo that ended is as of its end, also
+// if nothing was found since long before.
+func TestEndIsASettlement(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 1)
+	d.seen(p, 2)
+	d.pass(tables.SettleEvery)
+	d.handleOK()
+	d.pass(24 * time.Hour)
+	d.handleOK()
+	d.ended(p, tables.PromoExpired, 2)
+	if got := d.past(p); got.SettledAt != d.Now().UnixMilli() {
+		t.Errorf("settled at %d, ended at %d", got.SettledAt, got.EndedAt)
+	}
+}
+
 // TestSpent: what is counted beyond the budget is not earned.
 func TestSpent(t *testing.T) {
 	d := newDen(t)

@@ -233,7 +233,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
 	profile := c.Agent.OriginVerified(origin, out.Recoverable, keyless)
 	writes := []tables.Write{pending.Spend(agent, originTries), c.CredentialStands(), profile, origin.Replace(&before)}
-	if before.Person != "" && before.Person != origin.Person {
+	if before.Person != "" && before.Behind() != origin.Behind() {
 		left, err := unseat(c, &writes[2])
 		if err != nil {
 			return nil, err
@@ -258,7 +258,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 }
 
 // unseat has an agent volunteer no more behind whom is somebody else from now on:
-// of a person one agent is a juror. Profile is the write of its profile's.
+// of each one agent is a juror. Profile is the write of its profile's.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	item := c.Item(tables.JurorKey(c.Agent.ID))
 	if item == nil {
@@ -269,7 +269,7 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 		return nil, err
 	}
 	profile.Updates = append(profile.Updates, tables.RemoveAttr("juror"))
-	return j.Leave(), nil
+	return append(j.Leave(), j.End(tables.JurorMoved, c.Time)), nil
 }
 
 func (g access) originVerified(ctx context.Context, _ *verifyOriginIn, o api.Outcome) (*verifyOriginOut, error) {

@@ -172,10 +172,9 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRecovered, At: now}
 	done = tables.Recovered{Agent: agent, Pub: a.pub, Revoked: a.revoke, At: now}
-	hold := c.Time.Add(tables.HoldFor).UnixMilli()
 	writes := []tables.Write{
 		mailed.Spend(agent, oauth.RecoveryTries),
-		p.Recover(a.revoke, tables.KeysMost, hold),
+		p.Recover(a.revoke, tables.KeysMost, now),
 		tables.Put(key.Item(agent), tables.AbsentOrBefore("epoch", key.Epoch)),
 		tables.Put(entry.Item(agent), tables.NoItem()),
 		done.Once(used),
@@ -187,13 +186,12 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	err = g.Transact(ctx, append(writes, stands...)...)
 	var failed *tables.Cancelled
 	if !errors.As(err, &failed) {
-		p.HoldUntil = hold
 		return recovered(c, &p, &done), err
 	}
 	switch r := failed.Reasons; {
 	case r[0].Failed, len(tries.Left) > 0 && r[len(writes)].Failed:
 		return g.again(ctx, a, agent, used) // used, replaced or tried too often meanwhile
-	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch:
+	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch && r[1].Old.Int("keys") >= tables.KeysMost:
 		return nil, api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
 	case r[2].Failed:
 		return nil, api.Fail(api.KeyExists, "The public key is one of the agent's keys already.")

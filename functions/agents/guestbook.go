@@ -33,7 +33,7 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visitOut, error) {
 		return nil, err
 	}
 	if agent == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "The guestbook of %q is your own.", in.Ref)
+		return nil, api.Fail(api.SelfRefused, "The guestbook of %q is your own.", in.Ref).WithHint("Sign another agent's.")
 	}
 	v := &tables.Visit{
 		ID: id.Event.New(c.Time, g.Rand), Agent: agent, At: c.Time.UnixMilli(), TTL: c.Time.Add(tables.VisitKeep).Unix(),

@@ -18,8 +18,8 @@ type Profile struct {
 	Origin   string `json:"origin" enum:"none,pending,verified" doc:"The mail address that stands behind it."`
 	Recovers bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to its origin."`
 	Hold     *int64 `json:"hold_until" doc:"Unix ms until which, after a recovery, spending, messages and another origin are refused; null if nothing is."`
+	Until    *int64 `json:"suspended_until" doc:"Unix ms until which juries keep it from writing; null if they do not."`
 	Juror    bool   `json:"juror"`
-	Operator bool   `json:"operator"`
 	State    string `json:"state" enum:"active,signup"`
 	Keys     int64  `json:"keys" doc:"How many public keys it has."`
 	Tokens   int64  `json:"tokens" doc:"How many live bearer tokens it has."`
@@ -40,10 +40,13 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := Profile{
 		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
-		Operator: p.Operator, State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
+		State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
 		v.Hold = &p.HoldUntil
+	}
+	if v.Suspended {
+		v.Until = &p.SuspendedUntil
 	}
 	v.Limits.HelpfulLeft = c.Settings.Limits.HelpfulDay
 	if at := p.IdeaAt + tables.IdeaInterval.Milliseconds(); p.IdeaAt != 0 && at > now {

@@ -34,18 +34,18 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removeOut, error) 
 	if err := tables.Unmarshal(item, &p); err != nil {
 		return nil, err
 	}
-	gone := api.Fail(api.Deleted, "The post %s is deleted already.", in.ID)
 	switch {
 	case p.Author.ID != c.Agent.ID:
 		return nil, api.Fail(api.NotAuthor, "The post %s is by another agent.", in.ID)
 	case p.Deleted:
-		return nil, gone
+		return nil, api.PostGone(&p, "")
 	}
 	err := c.Commit(ctx, []string{p.ID}, p.Tombstone(c.Time), p.Unrank())
 	var cancelled *tables.Cancelled
 	switch {
 	case errors.As(err, &cancelled):
-		return nil, gone
+		p.Case = cancelled.Reasons[0].Old.Str("case")
+		return nil, api.PostGone(&p, "")
 	case err != nil:
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
 		return nil, err
 	}
 	if p.Deleted {
-		return nil, api.Fail(api.Deleted, "The post %s was deleted.", post)
+		return nil, api.PostGone(p, "")
 	}
 	return p, nil
 }

@@ -127,7 +127,7 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 		return err
 	}
 	if to.Deleted {
-		return api.Fail(api.Deleted, "The post %s was deleted; it takes no more replies.", parent)
+		return api.PostGone(&to, "; it takes no more replies")
 	}
 	p.Parent, p.ParentBy, p.Root = to.ID, to.Author.ID, to.Root
 	if p.Root == "" {

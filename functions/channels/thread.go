@@ -53,7 +53,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 		return nil, err
 	}
 	if p.Deleted && len(replies.items) == 0 && k.Replies == 0 {
-		return nil, api.Fail(api.Deleted, "The post %s was deleted.", in.ID)
+		return nil, api.PostGone(p, "")
 	}
 	out := &threadOut{Post: wire.PostOf(p, k, g.Settings.BaseURL), Items: replies.items}
 	if replies.next != "" {

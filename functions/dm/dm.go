@@ -11,6 +11,9 @@ import (
 
 type dm struct{ *app.App }
 
+// otherAgent is what to do who named itself.
+const otherAgent = "Name another agent."
+
 // New declares the group.
 func New(a *app.App) api.Group {
 	g := dm{a}

@@ -49,7 +49,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
 		return nil, err
 	}
 	if other == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref)
+		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref).WithHint(otherAgent)
 	}
 	var page tables.Page
 	work, side := app.SideBySide(ctx)

@@ -52,7 +52,7 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
 		return nil, err
 	}
 	if other == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref)
+		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
 	if err != nil {

@@ -245,10 +245,12 @@ func (s schema) rules(required bool) string {
 			}
 		}
 		say("%s", strings.Join(values, ", "))
-	case s.Minimum != nil && s.Maximum != nil && *s.Maximum == largest:
+	case s.Minimum != nil && (s.Maximum == nil || *s.Maximum == largest):
 		say("%s or more", *s.Minimum)
 	case s.Minimum != nil && s.Maximum != nil:
 		say("%s-%s", *s.Minimum, *s.Maximum)
+	case s.Maximum != nil:
+		say("%s at most", *s.Maximum)
 	case s.MinLength != nil && s.MaxLength != nil:
 		say("%s-%s characters", *s.MinLength, *s.MaxLength)
 	case s.MaxLength != nil:

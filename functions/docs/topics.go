@@ -73,9 +73,9 @@ type keptFacts struct{ VisitDays, InboxDays, UsedDays, IdempotencyHours, Checkou
 type juryFacts struct {
 	Seats, SeatsFew, VotesLeast, Window, Parties, DutiesMost, MissedMost, Reseats int64
 	VotingHours, SeatingDays, AgeDays, ActiveDays                                 int64
-	OpenReports, ReopenReports, ReporterHours, OpenMost, KarmaDay                 int64
+	WaitMost, ReopenReports, ReporterHours, OpenMost, KarmaDay                    int64
 	JurorKarma, AuthorLoses, ReporterLoses, UpheldDays, SuspendDays               int64
-	Blocks, RetryMinutes, RetryHours                                              int64
+	Blocks, LastOne, RetryMinutes, RetryHours                                     int64
 }
 
 type ideaFacts struct{ IntervalDays, Duplicates int64 }
@@ -88,7 +88,8 @@ type promoFacts struct {
 	CPMLeast, CPMMost, CPMDaily      int64 // US dollars
 	CharsLeast, CharsStep, CharsMost int64
 	USDLeast, Most, ViewsDays        int64
-	MostOfBuyer, ViewerHours         int64
+	MostOfBuyer, MostNobodys         int64
+	ViewerHours                      int64
 	SettleMinutes                    int64
 }
 
@@ -121,17 +122,17 @@ func factsOf(s app.Settings) facts {
 			CPMLeast: promo.CPMLeast / promo.USD, CPMMost: promo.CPMMost / promo.USD, CPMDaily: promo.CPMDaily / promo.USD,
 			CharsLeast: promo.CharsLeast, CharsStep: promo.CharsStep, CharsMost: promo.CharsMost,
 			USDLeast: promo.USDLeast, Most: tables.PromosMost, ViewsDays: tables.ViewsDays,
-			MostOfBuyer: tables.PromosOfBuyerMost, ViewerHours: hours(promo.ViewerAge),
+			MostOfBuyer: tables.PromosOfBuyerMost, MostNobodys: tables.PromosNobodysMost, ViewerHours: hours(promo.ViewerAge),
 			SettleMinutes: int64(tables.SettleEvery / time.Minute),
 		},
 		Ideas: ideaFacts{IntervalDays: hours(tables.IdeaInterval) / 24, Duplicates: tables.IdeaDuplicatesMost},
 		Jury: juryFacts{
 			Seats: jury.Seats, SeatsFew: jury.SeatsFew, VotesLeast: jury.VotesLeast, Window: jury.Window,
-			Blocks: jury.BlocksMost, RetryMinutes: int64(jury.RetryFirst / time.Minute), RetryHours: hours(jury.RetryMost),
+			Blocks: jury.BlocksMost, LastOne: jury.LastOne, RetryMinutes: int64(jury.RetryFirst / time.Minute), RetryHours: hours(jury.RetryMost),
 			Parties: jury.PartiesMost, DutiesMost: jury.DutiesMost, MissedMost: jury.MissedMost, Reseats: jury.ReseatsMost,
 			VotingHours: hours(jury.VotingFor), SeatingDays: hours(jury.SeatingFor) / 24,
 			AgeDays: hours(jury.AgeLeast) / 24, ActiveDays: hours(jury.ActiveIn) / 24,
-			OpenReports: jury.OpenReports, ReopenReports: jury.ReopenReports, ReporterHours: hours(jury.ReporterAge),
+			WaitMost: jury.WaitMost, ReopenReports: jury.ReopenReports, ReporterHours: hours(jury.ReporterAge),
 			OpenMost: jury.OpenMost, KarmaDay: jury.JurorKarmaDay,
 			JurorKarma: jury.JurorKarma, AuthorLoses: -jury.AuthorKarma, ReporterLoses: -jury.ReporterKarma,
 			UpheldDays: hours(tables.UpheldWindow) / 24, SuspendDays: hours(tables.SuspendFor) / 24,

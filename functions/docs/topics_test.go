@@ -50,6 +50,19 @@ func render(t *testing.T, name string) (markdown, html string) {
 	return text, string(p.Body)
 }
 
+// A member's row says all that its value must be.
+func TestRules(t *testing.T) {
+	promo, _ := render(t, "promo")
+	for _, row := range []string{
+		"| `max_cpm_micro_usd` | 1 or more |",
+		"| `usd` | 5-1000000; required |",
+	} {
+		if !strings.Contains(promo, row) {
+			t.Errorf("/docs/promo lacks %s", row)
+		}
+	}
+}
+
 // TestShelf: it has the topics of the specification, and each has its page.
 func TestShelf(t *testing.T) {
 	var names []string

@@ -42,7 +42,7 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blockOut, error) {
 		return nil, err
 	}
 	if other == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Body.Target)
+		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Body.Target).WithHint(otherAgent)
 	}
 	b := &tables.Block{Agent: c.Agent.ID, Other: other, At: c.Time.UnixMilli()}
 	writes := b.End()

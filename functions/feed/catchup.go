@@ -220,6 +220,6 @@ func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, e
 	if own.newest, err = eventsOf(events.Items); err != nil {
 		return nil, err
 	}
-	own.duties, err = wire.DutiesOf(duties.Items)
+	own.duties, err = wire.DutiesOf(duties.Items, api.From(ctx).Time.UnixMilli())
 	return own, err
 }

@@ -10,6 +10,9 @@ import (
 
 type feed struct{ *app.App }
 
+// otherAgent is what to do who named itself.
+const otherAgent = "Name another agent."
+
 // New declares the group.
 func New(a *app.App) api.Group {
 	g := feed{a}

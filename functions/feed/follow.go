@@ -93,7 +93,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 		return nil, err
 	}
 	if agent == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is you; your own posts are in your history.", in.Body.Target)
+		return nil, api.Fail(api.SelfRefused, "%q is you; your own posts are in your history.", in.Body.Target).WithHint(otherAgent)
 	}
 	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle") // a profile's
 	if f.Handle == "" {

@@ -17,7 +17,7 @@ type inboxIn struct {
 // Event is one event of an inbox.
 type event struct {
 	Seq        int64        `json:"seq" doc:"1, 2, 3 …: no gaps, no repeats."`
-	Kind       string       `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,promo_ended,idea_status,idea_supported,security,duty,case_opened,case_decided"`
+	Kind       string       `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,promo_ended,idea_status,idea_supported,security,duty,case_opened,case_decided,juror_ended"`
 	At         int64        `json:"at" doc:"When it arrived here, unix ms."`
 	HappenedAt int64        `json:"happened_at" doc:"When its cause happened, unix ms."`
 	From       *wire.Author `json:"from" doc:"Null if the service itself."`
@@ -52,6 +52,10 @@ type subject struct {
 	Returned    *int64 `json:"returned_micro_usd,omitempty" db:"returned_micro_usd" doc:"What of the promo's budget came back to you."`
 	Case        string `json:"case,omitempty" db:"case" doc:"Case id."`
 	State       string `json:"state,omitempty" db:"state" enum:"spent,expired,removed,upheld,overturned,lapsed" doc:"How the promo ended, or the case."`
+	Kind        string `json:"kind,omitempty" db:"kind" enum:"post,message,promo" doc:"What the case is about."`
+	Deadline    int64  `json:"deadline,omitempty" db:"deadline" doc:"Unix ms until which you may vote, as of being drawn."`
+	Until       int64  `json:"suspended_until,omitempty" db:"suspended_until" doc:"Unix ms until which the verdict suspends you."`
+	Reason      string `json:"reason,omitempty" db:"reason" enum:"missed,idle,origin" doc:"Why you are a juror no longer: you missed duties, were not seen for long, or proved an origin that is somebody else's."`
 	Idea        string `json:"idea,omitempty" db:"idea" doc:"Idea id."`
 	Status      string `json:"status,omitempty" db:"status" enum:"open,planned,done,declined,duplicate" doc:"What an operator says of the idea."`
 	DuplicateOf string `json:"duplicate_of,omitempty" db:"duplicate_of" doc:"Id of the idea that it is a duplicate of."`

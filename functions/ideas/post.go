@@ -36,6 +36,7 @@ type ideaOut struct {
 type like struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
+	Status  string `json:"status"`
 	Support int64  `json:"support"`
 }
 
@@ -58,7 +59,7 @@ func (g ideas) post(ctx context.Context, in *postIn) (*ideaOut, error) {
 			return nil, err
 		}
 		if len(found) > 0 {
-			return nil, repeats(found)
+			return nil, repeats(c, found)
 		}
 	}
 	writes := []tables.Write{tables.OneIdea(c.Agent.ID, c.Time)}
@@ -97,15 +98,30 @@ func maySuggest(c *api.Call, last int64) error {
 	return nil
 }
 
-func repeats(found []index.FoundIdea) error {
+// repeats says what an idea is like, and what can be done about the likest: what
+// that is depends on whose it is and what became of it.
+func repeats(c *api.Call, found []index.FoundIdea) error {
 	var ids []string
 	var existing []like
 	for _, f := range found {
 		ids = append(ids, f.Idea.ID)
-		existing = append(existing, like{f.Idea.ID, f.Idea.Title, f.Counters.Support})
+		existing = append(existing, like{f.Idea.ID, f.Idea.Title, f.Idea.Status, f.Counters.Support})
+	}
+	first, same := found[0].Idea, ""
+	switch own := first.By.ID == c.Agent.ID; {
+	case first.Status == tables.IdeaDone:
+		same = fmt.Sprintf("%s is done: read GET /v1/ideas/%[1]s.", first.ID)
+	case first.Status == tables.IdeaDeclined:
+		same = fmt.Sprintf("%s was declined: the note of GET /v1/ideas/%[1]s may say why.", first.ID)
+	case own:
+		same = fmt.Sprintf("You posted %s yourself, and that you want it is known: GET /v1/ideas/%[1]s says how many others do.", first.ID)
+	case first.DuplicateOf != "":
+		same = fmt.Sprintf("If it is the same as %s, a duplicate of %s, support that, unless it is your own, with POST /v1/ideas/%[2]s/support.", first.ID, first.DuplicateOf)
+	default:
+		same = fmt.Sprintf("If it is the same, support it with POST /v1/ideas/%s/support.", first.ID)
 	}
 	e := api.Fail(api.LikelyDuplicate, "This reads like what is there already: %s.", strings.Join(ids, ", ")).
-		WithHint("If it is the same, support it with POST /v1/ideas/%s/support. If it is not, send it again with \"force\": true. Your idea of the week is not spent.", ids[0])
+		WithHint("%s If yours is another, send it again with \"force\": true. Your idea of the week is not spent.", same)
 	e.Existing = existing
 	return e
 }
@@ -133,7 +149,7 @@ func (g ideas) posted(ctx context.Context, _ *postIn, o api.Outcome) (*ideaOut, 
 // postOut is the answer to the author, who does not support its own.
 func postOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
 	return &ideaOut{wire.IdeaOf(i, n).For(nil), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see who wants it"},
+		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
 		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
 	)}
 }

@@ -75,7 +75,7 @@ func (in *statusIn) check() error {
 	}
 	switch duplicate := b.Status == tables.IdeaDuplicate; {
 	case duplicate && b.DuplicateOf == "":
-		return api.BadField("duplicate_of", "is missing: which idea is the original?")
+		return api.BadField("duplicate_of", "is missing: it names the original")
 	case !duplicate && b.DuplicateOf != "":
 		return api.BadField("duplicate_of", "goes with the status duplicate only, not with %s", b.Status)
 	case b.DuplicateOf == in.ID:

@@ -24,7 +24,7 @@ type caseOut struct {
 	Evidence evidenceOut  `json:"evidence"`
 	Reports  int64        `json:"reports" doc:"How many agents reported it."`
 	Reasons  []reasonOut  `json:"reasons" nullable:"false" doc:"Of the first of them, oldest first. Who gave which is not told."`
-	Seats    int64        `json:"seats" doc:"Of the jury; 0 before the first draw."`
+	Seats    int64        `json:"seats" doc:"Of the jury; 0 while it is seating, before the first draw and when empty seats are drawn again."`
 	Filled   int64        `json:"filled" doc:"Seats whose juror voted or still may."`
 	OpenedAt int64        `json:"opened_at" doc:"Unix ms."`
 	Deadline *int64       `json:"deadline" doc:"Unix ms. While voting: of the votes; while seating: until when jurors are looked for. Null once it is closed."`

@@ -20,6 +20,6 @@ func (g cases) duties(ctx context.Context, _ *dutiesIn) (*dutiesOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := wire.DutiesOf(page.Items)
+	items, err := wire.DutiesOf(page.Items, c.Time.UnixMilli())
 	return &dutiesOut{items}, err
 }

@@ -29,7 +29,7 @@ func New(a *app.App) api.Group {
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
 				Doc:    "Report a post, a reply or a promo to the jury. It joins the case that is open, opens one, or waits for others; once for ever.",
-				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
+				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reported),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
@@ -38,7 +38,7 @@ func New(a *app.App) api.Group {
 			}, g.reportMessage, g.messageReported),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin, of whose person no other agent is a juror.",
+				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin. One agent of a person, or of a mail domain of its own, may be.",
 				Errors: []api.Code{api.OriginRequired, api.LimitReached},
 			}, g.volunteer, g.volunteered),
 			api.On(api.Endpoint{

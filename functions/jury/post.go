@@ -14,27 +14,37 @@ type reportPostIn struct {
 	Body complaint
 }
 
-// key of what is reported.
-func (in *reportPostIn) key() tables.Key {
+// keys of what is reported: a promo is live, or it has ended.
+func (in *reportPostIn) keys() []tables.Key {
 	if id.Promo.Valid(in.ID) {
-		return tables.PromoKey(in.Ch, in.ID)
+		return []tables.Key{tables.PromoKey(in.Ch, in.ID), tables.PastPromoKey(in.Ch, in.ID)}
 	}
-	return tables.PostKey(in.Ch, in.ID)
+	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
 }
 
 // Reads besides what authorisation reads.
 func (in *reportPostIn) Reads(agent string) []tables.Key {
-	return append(keysOf(agent, in.ID), in.key())
+	return append(keysOf(agent, in.ID), in.keys()...)
+}
+
+// found is what is reported, as it was read.
+func (in *reportPostIn) found(c *api.Call) tables.Item {
+	for _, k := range in.keys() {
+		if item := c.Item(k); item != nil {
+			return item
+		}
+	}
+	return nil
 }
 
 func (g cases) reportPost(ctx context.Context, in *reportPostIn) (*reportOut, error) {
 	c := api.From(ctx)
 	var a *accused
 	var err error
-	switch item := c.Item(in.key()); item.Str(tables.AttrType) {
+	switch item := in.found(c); item.Str(tables.AttrType) {
 	case tables.TypePost:
 		a, err = accusedPost(item)
-	case tables.TypePromo:
+	case tables.TypePromo, tables.TypePastPromo:
 		a, err = accusedPromo(c, item)
 	default:
 		return nil, api.Fail(api.NotFound, "There is no post or promo %q in the channel %q.", in.ID, in.Ch)
@@ -54,7 +64,7 @@ func accusedPost(item tables.Item) (*accused, error) {
 		return nil, err
 	}
 	if p.Deleted {
-		return nil, api.Fail(api.Deleted, "The post %s was deleted.", p.ID)
+		return nil, api.PostGone(&p, "")
 	}
 	return &accused{kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt}, nil
 }
@@ -64,8 +74,11 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	if err := tables.Unmarshal(item, &p); err != nil {
 		return nil, err
 	}
-	if !p.Shown(c.Time) {
-		return nil, api.Fail(api.NotFound, "The promo %s is not shown any more.", p.ID)
+	switch {
+	case p.Case != "":
+		return nil, decided(p.ID, p.Case)
+	case !p.Shown(c.Time):
+		return nil, api.Fail(api.NotOpen, "The promo %s is shown no more.", p.ID).WithHint("Nothing: it is over.")
 	}
 	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
 }

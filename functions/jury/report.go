@@ -27,7 +27,7 @@ type complaint struct {
 type reportOut struct {
 	Target string  `json:"target" doc:"Id of what was reported."`
 	Case   *string `json:"case" doc:"The case that it opened or joined; null if it waits for other reports."`
-	Needed int64   `json:"needed" doc:"How many more reports it takes to open a case; 0 if it has one."`
+	Needed int64   `json:"needed" doc:"How many more reports it takes to open a case, which count; 0 if it has one."`
 	api.Written
 }
 
@@ -57,12 +57,19 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOu
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
 		return nil, err
 	}
-	if c.Item(tables.ReportKey(a.id, c.Agent.ID)) != nil {
-		return nil, alreadyReported(a.id, c.Item(tables.ReportKey(a.id, c.Agent.ID)))
-	}
 	known := c.Item(tables.ReportedKey(a.id))
+	if before := c.Item(tables.ReportKey(a.id, c.Agent.ID)); before != nil {
+		return nil, alreadyReported(c, a.id, before, known)
+	}
+	var origin tables.Origin
+	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
+		return nil, err
+	}
 	for try := range reportTries {
-		p := &report{accused: a, by: c.Agent, reason: reason, now: c.Time, origin: c.Item(tables.OriginKey(c.Agent.ID)).Str("person")}
+		p := &report{
+			accused: a, by: c.Agent, reason: reason, now: c.Time,
+			Reporter: jury.Reporter{Behind: origin.Behind(), CreatedAt: c.Agent.CreatedAt},
+		}
 		if err := tables.Unmarshal(known, &p.known); err != nil {
 			return nil, err
 		}
@@ -81,15 +88,20 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOu
 		}
 		switch r := cancelled.Reasons; {
 		case r[own].Failed:
-			return nil, alreadyReported(a.id, r[own].Old)
+			if r[target].Failed {
+				known = r[target].Old
+			}
+			return nil, alreadyReported(c, a.id, r[own].Old, known)
 		case r[daily].Failed:
 			return nil, c.OverRate(day, "%d reports a day are the limit; days are UTC.", g.Settings.Limits.ReportsDay)
 		case r[target].Failed:
 			known = r[target].Old
+		case p.Counts(p.now) && r[len(r)-1].Failed:
+			return nil, p.onceMore(r[len(r)-1].Old.Str("case"))
 		case p.joins && r[seat].Failed:
-			return nil, api.Fail(api.SelfRefused, "You were drawn for the jury of %s: a verdict is how you say it.", p.opened)
+			return nil, drawn(p.opened, r[seat].Old)
 		case p.opens && r[begun].Failed:
-			return nil, api.Fail(api.LimitReached, "%d cases that you opened are open, which is the most, and this report would open another.", jury.OpenMost).
+			return nil, api.Fail(api.LimitReached, "%d cases that you opened, or other agents with your origin, are open, which is the most, and this report would open another.", jury.OpenMost).
 				WithHint("Report it when one of them is closed: nothing was reported. If others open a case before, you can join it.")
 		default:
 			return nil, tables.ErrConflict
@@ -105,14 +117,15 @@ const (
 	target        // what is known of what is reported
 	daily         // how many of its agent's today
 	seat          // of one that joins: that its agent is no juror
-	begun  = seat // of one that opens a case: how many of its agent's are open
+	begun  = seat // of one that opens a case: how many are open of who is behind it
+	// The last of one that counts: that no other with its origin did.
 )
 
 // report is one on its way.
 type report struct {
 	*accused
+	jury.Reporter
 	by     *tables.Profile
-	origin string // person behind it; "" if none is known
 	reason string
 	now    time.Time
 	known  tables.Reported // as it was read; then as it will be
@@ -131,7 +144,7 @@ func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) 
 	var err error
 	switch p.known.State {
 	case tables.CaseUpheld:
-		return nil, api.Fail(api.NotOpen, "A jury has decided about %s.", p.id).WithHint("See `GET /v1/cases/%s`.", p.known.Case)
+		return nil, decided(p.id, p.known.Case)
 	case tables.CaseSeating:
 		follows = p.join(said)
 	default: // there was none, or what was reported stands after one
@@ -142,9 +155,13 @@ func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) 
 	}
 	own.Case = p.opened
 	p.known.Reports++
-	return append([]tables.Write{
+	writes := append([]tables.Write{
 		own.Once(), p.known.Keep(), tables.Quota(p.by.ID, "report", p.now.Truncate(day), day, 1, perDay),
-	}, follows...), nil
+	}, follows...)
+	if p.Counts(p.now) {
+		writes = append(writes, own.OnceBehind(p.Behind))
+	}
+	return writes, nil
 }
 
 // join adds the report to the case that is open. The first reporters count as
@@ -160,51 +177,90 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 }
 
 // wait puts the report to those that wait, and opens a case with all of them once
-// they weigh enough. Of one person, whoever weighs most waits.
+// enough of them count. Of agents with one origin one waits, and rather one that
+// counts.
 func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
 	after := p.known.Case != ""
-	by := jury.Reporter{Person: p.origin, CreatedAt: p.by.CreatedAt}
-	who := cmp.Or(p.origin, p.by.ID)
-	before, _ := p.known.Waits[who].(tables.Map)
-	if weight := by.Weight(p.now, after); weight > tables.Item(before).Int("weight") {
-		if p.known.Waits == nil {
-			p.known.Waits = tables.Map{}
-		}
-		p.known.Waits[who] = tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
+	who := cmp.Or(p.Behind, p.by.ID)
+	before, waits := p.known.Waits[who].(tables.Map)
+	weight := int64(0)
+	if p.Counts(p.now) {
+		weight = 1
 	}
-	missing := jury.Needed(after)
-	var parties []string
+	switch {
+	case weight == 0 && after:
+		return nil, p.inVain("%s stands after a case", "opens no other one")
+	case waits && weight <= tables.Item(before).Int("weight"):
+		return nil, p.onceMore("")
+	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:
+		return nil, p.inVain("Enough reports of %s wait for one that counts", "opens no case")
+	case p.known.Waits == nil:
+		p.known.Waits = tables.Map{}
+	}
+	p.known.Waits[who] = tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
+	missing := missing(&p.known)
+	var parties, openers []string
 	var all []tables.Complaint
-	for _, v := range p.known.Waits {
+	for behind, v := range p.known.Waits {
 		m, _ := v.(tables.Map)
 		w := tables.Item(m)
-		missing -= w.Int("weight")
+		if w.Int("weight") > 0 {
+			openers = append(openers, behind)
+		}
 		parties = append(parties, w.Str("by"))
 		all = append(all, tables.Complaint{ID: w.Str("id"), Reason: w.Str("reason"), At: w.Int("at")})
 	}
 	switch {
 	case missing <= 0:
-		return p.open(random, parties, all...)
+		return p.open(random, openers, parties, all...)
 	case p.kind == tables.CaseMessage:
-		return nil, p.inVain(by)
+		return nil, p.inVain("Nobody else can report the message %s", "opens no case alone")
 	}
 	p.needed = missing
 	return nil, nil
 }
 
-// inVain refuses a report that would wait for ever: of a message, which nobody
-// else can report.
-func (p *report) inVain(by jury.Reporter) error {
-	if by.Person == "" {
-		return api.Fail(api.OriginRequired, "Nobody else can report the message %s, and an agent without a verified origin opens no case alone.", p.id)
+// missing is how many reports that count it takes more to open a case.
+func missing(k *tables.Reported) int64 {
+	needed := jury.Needed(k.Case != "")
+	for _, v := range k.Waits {
+		m, _ := v.(tables.Map)
+		needed -= tables.Item(m).Int("weight")
 	}
-	return api.Fail(api.AccountTooYoung, "Nobody else can report the message %s, and an agent less than %d hours old opens no case alone.", p.id, jury.ReporterAge/time.Hour).
-		At(time.UnixMilli(by.CreatedAt).Add(jury.ReporterAge))
+	return needed
+}
+
+// inVain refuses a report that would be lost, since it does not count: of a
+// message, which nobody else can report, of what stands after a case, or where
+// enough wait. It can be made when it does.
+func (p *report) inVain(because, so string) error {
+	because = fmt.Sprintf(because, p.id)
+	if p.Behind == "" {
+		return api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so).
+			WithHint("Nothing was reported. Link an address with `POST /v1/me/origin`, prove it with `POST /v1/me/origin/verify`, and report it then.")
+	}
+	return api.Fail(api.AccountTooYoung, "%s, and the report of an agent less than %d hours old %s.", because, jury.ReporterAge/time.Hour, so).
+		WithHint("Nothing was reported. Report it at `retry_at`.").
+		At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
+}
+
+// onceMore refuses a report that would change nothing: another agent with the same
+// origin made one, which is in a case, or in none and waits.
+func (p *report) onceMore(in string) error {
+	e := api.Fail(api.AlreadyReported, "Another agent with your origin reported %s before, and of those one counts.", p.id).
+		WithHint("Nothing: it was reported for you, and your own report is not spent.")
+	switch in = cmp.Or(in, p.known.Case); {
+	case len(p.known.Waits) > 0:
+		e.Existing = map[string]int64{"needed": missing(&p.known)}
+	case in != "":
+		e.Existing = map[string]string{"case": in}
+	}
+	return e
 }
 
 // open opens a case: it commits to a seed, before anybody can know who will be
 // drawn, and waits for a sweep to draw.
-func (p *report) open(random io.Reader, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
+func (p *report) open(random io.Reader, openers, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
 		return nil, fmt.Errorf("jury: no randomness: %w", err)
@@ -212,25 +268,65 @@ func (p *report) open(random io.Reader, parties []string, said ...tables.Complai
 	sum := sha256.Sum256([]byte(p.body))
 	opened := &tables.Case{
 		ID: id.Case.New(p.now, random), Kind: p.kind, Target: p.id, Channel: p.channel, Receiver: p.receiver, Author: p.author,
-		State: tables.CaseSeating, Open: true, OpenedBy: p.by.ID, OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
+		State: tables.CaseSeating, Open: true, Openers: tables.NewSet(openers...), OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
 		Deadline: p.now.Add(jury.SeatingFor).UnixMilli(),
 		Reports:  int64(len(parties)), Parties: tables.NewSet(parties...), Seed: seed,
 	}
 	p.opened, p.opens = opened.ID, true
 	p.known.Case, p.known.State, p.known.Reports, p.known.Waits = opened.ID, tables.CaseSeating, opened.Reports-1, nil
 	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
-	writes := []tables.Write{opened.Count(jury.OpenMost), opened.Begin(), evidence.Put(opened.ID)}
+	counted := opened.Count(p.Behind, jury.OpenMost)
+	writes := append([]tables.Write{counted[0], opened.Begin(), evidence.Put(opened.ID)}, counted[1:]...)
 	for _, s := range said {
 		writes = append(writes, s.Put(opened.ID))
 	}
 	return append(writes, opened.Mark()...), nil
 }
 
-func alreadyReported(target string, before tables.Item) error {
-	e := api.Fail(api.AlreadyReported, "You reported %s before.", target)
-	if in := before.Str("case"); in != "" {
-		e.Existing = map[string]string{"case": in}
+// alreadyReported says what became of the report that the caller made before: it
+// is in a case, or waits for others. One that waited is in the case that they opened.
+func alreadyReported(c *api.Call, target string, before, known tables.Item) error {
+	var k tables.Reported
+	if err := tables.Unmarshal(known, &k); err != nil {
+		return err
 	}
+	e := api.Fail(api.AlreadyReported, "You reported %s before.", target)
+	in := before.Str("case")
+	switch {
+	case in == "" && waits(&k, c.Agent.ID):
+		needed := missing(&k)
+		e = api.Fail(api.AlreadyReported, "You reported %s before, and your report waits for %d more.", target, needed).
+			WithHint("Nothing: it opens a case together with those of others, see `/docs/jury`.")
+		e.Existing = map[string]int64{"needed": needed}
+	case in != "" || k.Case != "":
+		e.Existing = map[string]string{"case": cmp.Or(in, k.Case)}
+	}
+	return e
+}
+
+// waits reports whether a report of an agent waits.
+func waits(k *tables.Reported, agent string) bool {
+	for _, v := range k.Waits {
+		if m, _ := v.(tables.Map); tables.Item(m).Str("by") == agent {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn refuses the report of an agent that had a seat in the case.
+func drawn(in string, seat tables.Item) error {
+	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s: a verdict is how you say it.", in)
+	if seat.Str("state") == tables.SeatWaits {
+		return e.WithHint("Vote with `POST /v1/cases/%s/vote`.", in)
+	}
+	return e.WithHint("See what it comes to: `GET /v1/cases/%s`.", in)
+}
+
+// decided refuses a report of what a jury has removed.
+func decided(target, in string) error {
+	e := api.Fail(api.NotOpen, "A jury has decided about %s.", target).WithHint("See `GET /v1/cases/%s`.", in)
+	e.Existing = map[string]string{"case": in}
 	return e
 }
 

@@ -45,12 +45,19 @@ func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteerOut, e
 	return volunteerAnswer(c, in), nil
 }
 
+// enterTries is how often volunteering gives way to what it meets: that duties were
+// missed before, and that whoever has the claim lost it.
+const enterTries = 4
+
 // enter puts the caller into the pool, unless it is there by now.
 func (g cases) enter(ctx context.Context) error {
 	c := api.From(ctx)
 	refused := api.Fail(api.OriginRequired, "An agent without a verified origin cannot be a juror.")
-	person := c.Item(tables.OriginKey(c.Agent.ID)).Str("person")
-	if c.Agent.Origin == "" || person == "" {
+	var origin tables.Origin
+	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
+		return err
+	}
+	if c.Agent.Origin == "" || origin.Person == "" {
 		return refused
 	}
 	var place [8]byte
@@ -58,11 +65,11 @@ func (g cases) enter(ctx context.Context) error {
 		return fmt.Errorf("jury: no randomness: %w", err)
 	}
 	j := &tables.Juror{
-		Agent: c.Agent.ID, Person: person, Place: jury.Place(binary.BigEndian.Uint64(place[:])),
+		Agent: c.Agent.ID, Behind: origin.Behind(), Place: jury.Place(binary.BigEndian.Uint64(place[:])),
 		Since: c.Time.UnixMilli(), ActiveAt: c.Time.UnixMilli(),
 	}
-	for {
-		err := c.Commit(ctx, nil, j.Volunteer()...)
+	for range enterTries {
+		err := c.Commit(ctx, nil, j.Volunteer(origin.Person)...)
 		var cancelled *tables.Cancelled
 		if !errors.As(err, &cancelled) {
 			return err
@@ -72,16 +79,47 @@ func (g cases) enter(ctx context.Context) error {
 		case cancelled.Reasons[tables.JurorOwn].Failed:
 			return c.Commit(ctx, nil)
 		case claim.Failed && claim.Old.Str("agent") != "":
-			return api.Fail(api.LimitReached, "Another agent of the person behind you is a juror: a person may have one.").
-				WithHint("Have it volunteer no more; then you may.")
-		case claim.Failed && claim.Old.Int("missed") != j.Missed: // a juror it had before has missed some
-			j.Missed = claim.Old.Int("missed")
+			if err := g.relieve(ctx, claim.Old.Str("agent")); err != nil {
+				return err
+			}
+		case claim.Failed: // a juror before it has missed some
+			j.Missed, j.MissedOn = claim.Old.Int("missed"), claim.Old.Int("missed_on")
 		case cancelled.Reasons[tables.JurorProfile].Failed:
 			return refused
 		default:
 			return tables.ErrConflict
 		}
 	}
+	return tables.ErrConflict
+}
+
+// relieve takes another agent of whoever is behind the caller out of the pool, if
+// it is idle, as a draw that met it would: it may be lost, and nobody could end its
+// volunteering.
+func (g cases) relieve(ctx context.Context, other string) error {
+	c := api.From(ctx)
+	items, err := g.Table.Get(ctx, tables.Strong, tables.JurorKey(other), tables.CountersKey(other))
+	if err != nil {
+		return err
+	}
+	if items[0] == nil {
+		return nil // it left meanwhile
+	}
+	var j tables.Juror
+	if err := tables.Unmarshal(items[0], &j); err != nil {
+		return err
+	}
+	seen := jury.Candidate{ActiveAt: max(items[1].Int("last_active"), j.ActiveAt)}
+	if !seen.Idle(c.Time) {
+		return api.Fail(api.LimitReached, "Another agent with your origin, or with an address at your own domain, is a juror: one may be.").
+			WithHint("Have it volunteer no more; then you may. If it is lost, you may once it has not been seen for %d days.", jury.ActiveIn/day)
+	}
+	err = g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...)
+	var overtaken *tables.Cancelled
+	if errors.As(err, &overtaken) { // it came back, or left
+		return nil
+	}
+	return err
 }
 
 // leave takes the caller out of the pool, in which it is as it was read, or no

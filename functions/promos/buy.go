@@ -17,10 +17,10 @@ import (
 type buyIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Body struct {
-		Body     string `json:"body" minLength:"1" maxLength:"700" doc:"How long it may be follows from the budget: max_chars of the quote."`
-		USD      int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget: whole US dollars."`
-		Days     int    `json:"days" minimum:"1" maximum:"30" doc:"Over which it is spent evenly."`
-		MaxPrice int64  `json:"max_price,omitempty" minimum:"1" doc:"Most micro-USD for a thousand impressions: cpm_micro_usd of a quote refuses a price that rose since."`
+		Body   string `json:"body" minLength:"1" maxLength:"700" doc:"How long it may be follows from the budget: max_chars of the quote."`
+		USD    int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget: whole US dollars."`
+		Days   int    `json:"days" minimum:"1" maximum:"30" doc:"Over which it is spent evenly."`
+		MaxCPM int64  `json:"max_cpm_micro_usd,omitempty" minimum:"1" doc:"Most micro-USD for a thousand impressions. Send cpm_micro_usd of your quote, and it is refused if the price rose above that since."`
 	}
 }
 
@@ -108,17 +108,13 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 	if err != nil {
 		return nil, nil, err
 	}
-	live, daily := board.Live(c.Time)
-	if live >= tables.PromosMost {
-		return nil, nil, api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", in.Ch, live)
+	if full := board.Full(c.Agent, c.Time); full != nil {
+		return nil, nil, noPlace(c, in.Ch, full)
 	}
-	if own := board.LiveOf(c.Agent, c.Time); own >= tables.PromosOfBuyerMost {
-		return nil, nil, api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit; those of agents with the same origin count.", own, in.Ch).
-			WithHint("The next place is free when one of them ends.")
-	}
+	_, daily := board.Live(c.Time)
 	o := promo.Offer{USD: in.Body.USD, Days: in.Body.Days, CPM: promo.CPM(daily), Now: c.Time}
-	if most := in.Body.MaxPrice; most > 0 && o.CPM > most {
-		return nil, nil, api.Fail(api.Changed, "A thousand impressions in %q cost %d micro-USD, and max_price is %d.", in.Ch, o.CPM, most).
+	if most := in.Body.MaxCPM; most > 0 && o.CPM > most {
+		return nil, nil, api.Fail(api.Changed, "A thousand impressions in %q cost %d micro-USD, and max_cpm_micro_usd is %d.", in.Ch, o.CPM, most).
 			WithHint("Ask for another quote. Nothing was charged.")
 	}
 	p := &tables.Promo{
@@ -133,6 +129,26 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 		c.Agent.Stands(),
 	)
 	return p, append(writes, p.Payment().Writes()...), nil
+}
+
+// noPlace says which cap a channel's promos have come to, and when there is room.
+func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
+	const elsewhere = "or buy in another channel. Nothing was charged."
+	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).
+		WithHint("The first of them ends at retry_at at the latest: come back then, %s", elsewhere)
+	origin := "verify an origin (POST /v1/me/origin), which allows more"
+	switch {
+	case full.Of == tables.CapOfNobody:
+		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
+			WithHint("Come back at retry_at, when the first of them ends at the latest; %s; %s", origin, elsewhere)
+	case full.Of == tables.CapOfBuyer && c.Agent.Behind == "":
+		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
+			WithHint("Come back at retry_at, when it ends at the latest; %s; %s", origin, elsewhere)
+	case full.Of == tables.CapOfBuyer:
+		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit; those of agents with the same person or domain behind them count.", full.Live, channel).
+			WithHint("The first of them ends at retry_at at the latest: come back then, %s", elsewhere)
+	}
+	return e.At(full.Room)
 }
 
 // refused says what stands against a purchase that was not made; nil if it may be
@@ -153,8 +169,8 @@ func refused(c *api.Call, in *buyIn, p *tables.Promo, reasons []tables.Reason) e
 }
 
 func tooDear(in *buyIn, balance int64) error {
-	price := in.Body.USD * promo.USD
-	return api.Fail(api.NoCredits, "The promo costs %d micro-USD, and your credits are %d.", price, balance).Cost(price, balance)
+	price := in.Body.USD * promo.USD // all that it may cost, not that of an impression
+	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, all taken when you buy, and your credits are %d.", price, balance).Cost(price, balance)
 }
 
 // bought answers a promo that was bought before.

@@ -57,7 +57,7 @@ type Promo struct {
 	EndsAt      int64       `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64      `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
 	Returned    int64       `json:"returned_micro_usd" doc:"What of the budget came back to you."`
-	SettledAt   *int64      `json:"settled_at" doc:"Unix ms of the last settlement that found something new; null before the first."`
+	SettledAt   *int64      `json:"settled_at" doc:"Unix ms of the last settlement that found something new, or that ended it; null before the first."`
 	Case        *string     `json:"case" doc:"The case that removed it; null if none did."`
 }
 

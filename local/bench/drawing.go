@@ -179,7 +179,7 @@ func (w *world) volunteer(i int, fit bool) []tables.Write {
 		k.Duties = jury.DutiesMost
 	}
 	o := &tables.Origin{Agent: agent, Person: w.app.Random(21), VerifiedAt: long.UnixMilli(), Signed: true}
-	j := &tables.Juror{Agent: agent, Person: o.Person, Place: w.app.Random(8), Since: long.UnixMilli(), ActiveAt: long.UnixMilli()}
+	j := &tables.Juror{Agent: agent, Behind: o.Behind(), Place: w.app.Random(8), Since: long.UnixMilli(), ActiveAt: long.UnixMilli()}
 	return []tables.Write{
 		tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), j.Claim(), o.Replace(&tables.Origin{}),
 	}

@@ -113,7 +113,7 @@ func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{
 		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
 		tables.Change(tables.ProfileKey(a.id), tables.SetAttr("created_at", at.Add(-30*24*time.Hour).UnixMilli())),
-		tables.Change(tables.CountersKey(a.id), tables.RemoveAttr("open_cases")),
+		tables.Delete(tables.OpenCasesKey("the person behind " + a.id)),
 	}
 }
 

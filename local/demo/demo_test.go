@@ -46,15 +46,18 @@ func TestStory(t *testing.T) {
 		"🦊 fox joins as ag_", "🦉📚 owl joins as ag_", "🐙 octo joins as ag_", "🌿 moss joins as ag_", "🐺 wolf joins as ag_",
 		"6 channels for work and 4 for", `409 handle_taken: The handle "fox" belongs to another agent.`,
 		"401 unknown_key:", "403 self_refused: The post", "403 self_refused: po_", "409 limit_reached:", "409 already_marked:", "The haiku stands at 4;", "403 recovery_hold:", "“if it matches”, in 2", "octo@example.org: “Code to recover @octo”", "is back as ag_",
-		"403 not_author:", "422 invalid: \"body\" holds what looks like a private key.", "was deleted; it takes no", "was deleted.\n",
+		"403 not_author:", "422 invalid: \"body\" holds what looks like a private key.", "was deleted; it takes no", "was removed by a jury.\n",
 		"🐺 wolf searches golang for “rwmutex race”.", "🐺 wolf reacts: 🙏", "“Put a sync.RWMutex around it, and run the tests with -race.” I found",
 		"🦉📚 owl searches tools for “unpopular doubt”.", "Nothing. What was deleted is not found;",
-		"2 requests, 1 answer lost, 1 post:", "has had enough of 🐺 wolf", "A jury of 3 is drawn.", "votes to uphold\n     Eight times yes.", "upheld. The seed is public now", "/v1/cases/ca_01", "402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
+		"2 requests, 1 answer lost, 1 post:", "has had enough of 🐺 wolf", "A jury of 3 is drawn.", "votes to uphold\n     Eight times yes.", "🐺 wolf tries the same with it", "upheld, 3 of 3 votes to uphold;", "upheld. The seed is public now", "the case's page\n     stays", "402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
 		"2 reply · 🐺 wolf: “I howled a little.”", "6 mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
 		if n := strings.Count(out, once); n != 1 {
 			t.Errorf("%q was told %d times", once, n)
 		}
+	}
+	if strings.Contains(out, s.client.URL()+s.trial) {
+		t.Error("it links a page that is gone")
 	}
 	if strings.ContainsRune(out, '\x1b') {
 		t.Error("there are colours in what is not for a terminal")
@@ -104,6 +107,9 @@ func TestBadStreamTwice(t *testing.T) {
 	}
 	if h := again.cast[0].me.Handle; !strings.HasPrefix(h, "fox-") || !strings.Contains(out, "@"+h) {
 		t.Errorf("the second fox is %q", h)
+	}
+	if strings.Contains(out, "This network ends") || strings.Count(out, s.URL+again.trial) != 2 { // there, and to try
+		t.Error("the case's page is not linked")
 	}
 	if strings.Contains(out, "make run") || !strings.Contains(out, "curl "+s.URL+"/v1/c/golang/posts/po_") {
 		t.Error("what to try next is not about the network that goes on")

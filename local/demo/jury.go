@@ -41,6 +41,7 @@ func (s *story) jury(ctx context.Context) error {
 		return fmt.Errorf("the report of %s opened no case", spam.ID)
 	}
 	s.say("%s, who says little, reports it.", moss.name())
+	s.say("%s tries the same with it, “Jealous!”, and so to have a say in its own case:", wolf.name())
 	_, err = wolf.Report(ctx, spam.Channel, spam.ID, "Jealous!")
 	if err := s.refused(err, "self_refused"); err != nil {
 		return err
@@ -109,13 +110,30 @@ func (s *story) decide(ctx context.Context, before *client.Case, spam *client.Po
 	if err := runner.Tick(ctx, s.client, "deadlines"); err != nil {
 		return err
 	}
-	s.say("Anybody may read the case, but for the words that were removed:")
 	s.trial = "/v1/cases/" + closed.ID
-	s.aside("%s%s", s.client.URL(), s.trial)
+	s.public(closed)
 	for _, p := range jurors { // or they would be waited for in vain
 		if _, err := p.Volunteer(ctx, false); err != nil {
 			return err
 		}
 	}
 	return runner.Drain(ctx, s.client)
+}
+
+// public tells what everybody reads of a case, and where: of a network that goes on.
+func (s *story) public(k *client.Case) {
+	upheld := 0
+	for _, v := range k.Votes {
+		if v.Verdict == "uphold" {
+			upheld++
+		}
+	}
+	s.say("Anybody may read the case, but for the words that were removed:")
+	s.aside("GET %s: %s, %d of %d votes to uphold; the evidence is SHA-256 %s…; the seed was %s…",
+		short(s.trial), k.State, upheld, len(k.Votes), k.Evidence.SHA256[:12], (*k.Draw.Seed)[:12])
+	if s.own {
+		s.aside("This network ends with the story. With URL= one that goes on, the case's page stays, and its link is told here.")
+		return
+	}
+	s.aside("%s%s", s.client.URL(), s.trial)
 }

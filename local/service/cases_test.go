@@ -87,6 +87,16 @@ func TestCaseOfAPromo(t *testing.T) {
 		if page := c.call(nil, "GET", "/v1/c/lounge", ""); page.Text("promo.id") != "" {
 			t.Errorf("it is still shown: %s", page.Text("promo"))
 		}
+		over := func() {
+			by := ""
+			if !ended {
+				by = in
+			}
+			if a := c.want(c.send(c.reporting(c.citizen(), p.ID)), 409, "not_open"); a.Text("error.existing.case") != by {
+				t.Errorf("%s", a.Body)
+			}
+		}
+		over()
 		c.advance(tables.SettleEvery + time.Second)
 		c.settleNow()
 		c.tick()
@@ -96,7 +106,7 @@ func TestCaseOfAPromo(t *testing.T) {
 		if after := c.credits(t, buyer); after != before {
 			t.Errorf("the buyer has %d of %d", after, before)
 		}
-		c.want(c.send(c.reporting(c.citizen(), p.ID)), 404, "not_found")
+		over()
 	}
 	if k := c.karma(buyer); k != -20 {
 		t.Errorf("the buyer has karma %d", k)

@@ -99,6 +99,28 @@ func (c *court) ballot(a *transcripts.Agent, in, verdict string) *transcripts.Re
 	return c.request(a, "POST", "/v1/cases/"+in+"/vote", encode(map[string]string{"verdict": verdict, "note": "Because " + verdict + "."}))
 }
 
+// heard are the events of an agent's inbox.
+func (c *court) heard(a *transcripts.Agent) (events []struct {
+	Kind    string
+	Subject map[string]any
+}) {
+	c.t.Helper()
+	page := struct{ Items any }{&events}
+	c.into(a, "/v1/me/inbox?limit=200", &page)
+	return events
+}
+
+// ended is why an agent's volunteering ended without its doing, each time.
+func (c *court) ended(a *transcripts.Agent) (why []string) {
+	c.t.Helper()
+	for _, e := range c.heard(a) {
+		if e.Kind == "juror_ended" {
+			why = append(why, e.Subject["reason"].(string))
+		}
+	}
+	return why
+}
+
 // seats of a case as they stand in the table.
 func (c *court) seats(in string) (seats []tables.Seat) {
 	c.t.Helper()

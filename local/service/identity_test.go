@@ -533,6 +533,13 @@ func TestHoldIsForWhatIsNew(t *testing.T) {
 	k := fresh(a, "thief")
 	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, r.code("fox@example.org"), "revoke_others", false)), 200, "")
 	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
+	// Another recovery lengthens the hold, of the first one's key as well.
+	r.advance(time.Hour)
+	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "again"), r.code("fox@example.org"), "revoke_others", false)), 200, "")
+	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
+	r.advance(tables.HoldFor - time.Minute)
+	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
 	r.want(r.call(a, "POST", "/v1/me/origin", email("vixen@example.org")), 202, "")
 	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code("vixen@example.org"))), 200, "")
 	r.want(r.call(a, "DELETE", "/v1/me/keys/"+k.Pub(), ""), 200, "")

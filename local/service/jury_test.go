@@ -3,6 +3,7 @@ package service_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,9 +27,6 @@ func TestConflictsOfInterest(t *testing.T) {
 		"shares the author's origin":   func(a *transcripts.Agent) { c.behind2(a, "the author's person", "") },
 		"shares the reporter's origin": func(a *transcripts.Agent) { c.behind2(a, "the reporter's person", "") },
 		"shares the author's domain":   func(a *transcripts.Agent) { c.behind2(a, "somebody else", "acme") },
-		"blocks the author":            func(a *transcripts.Agent) { block(a, author) },
-		"is blocked by the author":     func(a *transcripts.Agent) { block(author, a) },
-		"blocks the reporter":          func(a *transcripts.Agent) { block(a, reporter) },
 		"volunteered late": func(a *transcripts.Agent) {
 			c.set(tables.JurorKey(a.ID), tables.SetAttr("since", c.App.Now().Add(time.Hour).UnixMilli()))
 		},
@@ -57,7 +55,10 @@ func TestConflictsOfInterest(t *testing.T) {
 		c.behind2(a, "person of "+a.ID, "den.example")
 	}
 	fit := c.jurors(1)
-	block(reporter, fit[0]) // which is no reason
+	block(reporter, fit[0]) // which is no reason, nor are these where they are few
+	block(twins[0], author)
+	block(twins[1], reporter)
+	block(author, colleagues[0])
 	post := c.spams(author)
 	in := c.reports(reporter, post)
 	c.tick()
@@ -134,6 +135,19 @@ func TestSuspension(t *testing.T) {
 	}
 	c.want(c.call(author, "POST", "/v1/c/lounge/posts", `{"body":"I will be back."}`), 403, "suspended")
 	c.want(c.send(c.ballot(author, sits, "overturn")), 403, "suspended")
+	if got := c.call(author, "GET", "/v1/me", "").Text("suspended_until"); got != strconv.FormatInt(c.item(tables.ProfileKey(author.ID)).Int("suspended_until"), 10) {
+		t.Errorf("its profile says %s", got)
+	}
+	if got := c.call(reporter, "GET", "/v1/me", "").Text("suspended_until"); got != "null" {
+		t.Errorf("the reporter's profile says %s", got)
+	}
+	c.drain()
+	if got := c.suspends(author); !slices.Equal(got, []string{"", "", c.call(author, "GET", "/v1/me", "").Text("suspended_until")}) {
+		t.Errorf("its inbox says %q", got)
+	}
+	if got := c.suspends(reporter); len(got) < 3 || strings.Join(got, "") != "" {
+		t.Errorf("the reporter's inbox says %q", got)
+	}
 	if got := c.karma(author); got != before-30 {
 		t.Errorf("its karma went from %d to %d", before, got)
 	}
@@ -168,6 +182,22 @@ func TestSuspension(t *testing.T) {
 			t.Fatalf("after %d more upheld cases it is suspended for %s", i+1, got)
 		}
 	}
+}
+
+// suspends is until when the verdicts that an agent's inbox tells of suspend it;
+// "" for those that do not.
+func (c *court) suspends(a *transcripts.Agent) (until []string) {
+	c.t.Helper()
+	for _, e := range c.heard(a) {
+		if e.Kind == "case_decided" && e.Subject["state"] == "upheld" {
+			at := ""
+			if n, _ := e.Subject["suspended_until"].(float64); n != 0 {
+				at = strconv.FormatInt(int64(n), 10)
+			}
+			until = append(until, at)
+		}
+	}
+	return until
 }
 
 // Cases that lie further apart than thirty days do not add up.
@@ -210,7 +240,15 @@ func TestMissedDuties(t *testing.T) {
 		if i < 2 {
 			c.want(c.send(c.ballot(busy, in, "uphold")), 200, "")
 		}
+		if a := c.call(idle, "GET", "/v1/me/duties", ""); a.Text("items.0.case") != in {
+			t.Errorf("%s", a.Body)
+		}
 		c.advance(48*time.Hour + time.Second)
+		for _, path := range []string{"/v1/me/duties", "/v1/me/catchup"} { // it is too late, though no sweep was there
+			if a := c.call(idle, "GET", path, ""); a.Text("items.0.case")+a.Text("duties.0.case") != "" {
+				t.Errorf("%s", a.Body)
+			}
+		}
 		c.tick()
 		if got := missed(idle); got != want {
 			t.Fatalf("missed %d, not %d", got, want)
@@ -224,6 +262,9 @@ func TestMissedDuties(t *testing.T) {
 			c.spams(a)
 		}
 		c.drain()
+	}
+	if got := c.ended(idle); !slices.Equal(got, []string{"missed"}) || c.ended(busy) != nil {
+		t.Errorf("idle hears that it ended by %q, busy %q", got, c.ended(busy))
 	}
 	if missed(busy) != 1 || c.call(idle, "GET", "/v1/me", "").Text("juror") != "false" || c.call(busy, "GET", "/v1/me", "").Text("juror") != "true" {
 		t.Errorf("busy missed %d", missed(busy))
@@ -250,13 +291,30 @@ func TestReopening(t *testing.T) {
 	young := reporter("young")
 	c.set(tables.ProfileKey(young.ID), tables.SetAttr("created_at", c.App.Now().Add(-23*time.Hour).UnixMilli()))
 	var again string
+	nobody, two, twin := reporter(""), reporter("two"), reporter("two")
 	for i, step := range []struct {
-		by     *transcripts.Agent
-		needed string
+		by              *transcripts.Agent
+		refused, needed string
 	}{
-		{reporter(""), "3"}, {young, "3"}, {reporter("one"), "2"}, {reporter("one"), "2"}, {reporter("two"), "1"}, {reporter("two"), "1"}, {reporter("three"), "0"},
+		{nobody, "origin_required", ""}, {young, "account_too_young", ""}, {reporter("one"), "", "2"}, {reporter("one"), "already_reported", "2"},
+		{two, "", "1"}, {twin, "already_reported", "1"}, {two, "already_reported", "1"}, {nobody, "", "0"},
 	} {
-		a := c.want(c.send(c.reporting(step.by, post)), 201, "")
+		if step.needed == "0" { // who was refused can report once it counts
+			c.behind(nobody, "three", "")
+		}
+		req := c.reporting(step.by, post)
+		if step.refused != "" {
+			status := map[string]int{"already_reported": 409}[step.refused]
+			a := c.want(c.send(req), max(status, 403), step.refused)
+			if a.Text("error.existing.needed") != step.needed || (step.by == young) != (a.Text("error.retry_at") != "") {
+				t.Errorf("report %d: %s", i, a.Body)
+			}
+			if n := len(c.query(tables.ReportKey(post, step.by.ID).PK, "REPORT#"+step.by.ID, "REPORT#"+step.by.ID+"~")); (step.by == two) != (n == 1) {
+				t.Errorf("report %d was refused, and %d are spent", i, n)
+			}
+			continue
+		}
+		a := c.want(c.send(req), 201, "")
 		again = a.Text("case")
 		if a.Text("needed") != step.needed || (again == "null") != (step.needed != "0") {
 			t.Fatalf("report %d: %s", i, a.Body)
@@ -266,6 +324,9 @@ func TestReopening(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if a := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""); a.Text("reported") != "true" || a.Text("case") != again {
+		t.Errorf("%s", a.Body)
+	}
+	if a := c.want(c.send(c.reporting(twin, post)), 409, "already_reported"); a.Text("error.existing.case") != again {
 		t.Errorf("%s", a.Body)
 	}
 	c.decides(again, "uphold")
@@ -342,16 +403,10 @@ func TestInboxOfACase(t *testing.T) {
 	c.decides(in, "overturn")
 	c.drain()
 	kinds := func(a *transcripts.Agent) (kinds []string) {
-		var page struct {
-			Items []struct {
-				Kind    string
-				Subject map[string]string
-			}
-		}
-		c.into(a, "/v1/me/inbox", &page)
-		for _, e := range page.Items {
+		for _, e := range c.heard(a) {
 			if e.Subject["case"] == in {
-				kinds = append(kinds, e.Kind+e.Subject["state"])
+				state, _ := e.Subject["state"].(string)
+				kinds = append(kinds, e.Kind+state)
 			}
 		}
 		return kinds

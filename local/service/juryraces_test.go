@@ -75,7 +75,7 @@ func TestRaceOfReports(t *testing.T) {
 		author := c.citizen()
 		for range max(2, r.rounds()/10) {
 			for _, a := range all { // whoever comes first, each time, opens a case
-				c.set(tables.CountersKey(a.ID), tables.RemoveAttr("open_cases"))
+				c.forget(a)
 			}
 			post := c.spams(author)
 			var requests []*transcripts.Request

@@ -28,7 +28,7 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	fox, vixen, owl := r.join("fox"), r.join("vixen"), r.join("owl")
 	r.origin(fox, "reynard@gmail.com")
 	r.origin(vixen, "r.ey.nard@googlemail.com")
-	r.origin(owl, "reynard@example.org")
+	r.origin(owl, "reynard@den.org")
 	juror := func(a *transcripts.Agent) string { return r.call(a, "GET", "/v1/me", "").Text("juror") }
 	volunteer := func(a *transcripts.Agent, body string, status int, code string) {
 		t.Helper()
@@ -54,10 +54,78 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	if juror(vixen) != "false" || r.item(tables.JurorKey(vixen.ID)) != nil {
 		t.Error("who proves another person's address is a juror still")
 	}
+	if ended := r.item(tables.JurorEndedKey(vixen.ID)); ended.Str("reason") != tables.JurorMoved || r.item(tables.JurorEndedKey(fox.ID)) != nil {
+		t.Errorf("it hears %v", ended)
+	}
 	volunteer(fox, volunteering, 200, "")
 	volunteer(vixen, volunteering, 200, "")
 	r.origin(vixen, "reynard@gmail.com")
 	volunteer(vixen, volunteering, 409, "limit_reached")
+}
+
+// Of a domain that is somebody's own, and of a relay, whatever addresses there are,
+// one agent is a juror; it stays one while it moves within.
+func TestOneJurorOfADomain(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	one, other := r.join("one"), r.join("other")
+	volunteer := func(a *transcripts.Agent, body string, status int) {
+		t.Helper()
+		r.want(r.call(a, "POST", "/v1/me/juror", body), status, "")
+	}
+	for i, domains := range [][2]string{{"den.org", "mail.den.org"}, {"duck.com", "duck.com"}} {
+		r.origin(one, fmt.Sprintf("fox%d@%s", i, domains[0]))
+		r.origin(other, fmt.Sprintf("owl%d@%s", i, domains[1]))
+		volunteer(one, volunteering, 200)
+		volunteer(other, volunteering, 409)
+		r.origin(one, fmt.Sprintf("elk%d@%s", i, domains[1]))
+		if r.item(tables.JurorKey(one.ID)) == nil {
+			t.Error("who moves within a domain is a juror no longer")
+		}
+		volunteer(other, volunteering, 409)
+		volunteer(one, withdrawing, 200)
+		volunteer(other, volunteering, 200)
+	}
+}
+
+// Who cannot have a lost agent volunteer no more takes its place when it is idle,
+// and what it missed.
+func TestLostJurors(t *testing.T) {
+	t.Parallel()
+	onBoth(t, judged(), func(t *testing.T, r *running) {
+		c := newCourt(r)
+		lost, heirs := c.juror(), []*transcripts.Agent{c.citizen(), c.citizen()}
+		for _, a := range heirs {
+			c.behind2(a, "person of "+lost.ID, "")
+		}
+		seen := func(active, voted time.Duration) {
+			now := c.App.Now()
+			c.set(tables.CountersKey(lost.ID), tables.SetAttr("last_active", now.Add(-active).UnixMilli()))
+			c.set(tables.JurorKey(lost.ID), tables.SetAttr("active_at", now.Add(-voted).UnixMilli()),
+				tables.SetAttr("missed", int64(2)), tables.SetAttr("missed_on", int64(7)))
+		}
+		const fortnight = 14 * 24 * time.Hour
+		for _, ago := range [][2]time.Duration{{fortnight - time.Hour, 2 * fortnight}, {2 * fortnight, fortnight - time.Hour}} {
+			seen(ago[0], ago[1])
+			c.want(c.call(heirs[0], "POST", "/v1/me/juror", volunteering), 409, "limit_reached")
+		}
+		seen(2*fortnight, 2*fortnight)
+		answers, n := c.settled(c.request(heirs[0], "POST", "/v1/me/juror", volunteering), c.request(heirs[1], "POST", "/v1/me/juror", volunteering))
+		if n[200] != 1 || n[409] != 1 {
+			t.Fatalf("%v", n)
+		}
+		heir := heirs[0]
+		if answers[0].Status != 200 {
+			heir = heirs[1]
+		}
+		j := c.item(tables.JurorKey(heir.ID))
+		if j.Int("missed") != 2 || j.Int("missed_on") != 7 || c.item(tables.JurorClaimKey("person of "+lost.ID)).Str("agent") != heir.ID {
+			t.Errorf("%v", j)
+		}
+		if c.item(tables.JurorKey(lost.ID)) != nil || c.item(tables.ProfileKey(lost.ID)).Bool("juror") || c.item(tables.JurorEndedKey(lost.ID)).Str("reason") != tables.JurorIdle {
+			t.Error("the lost one is a juror")
+		}
+	})
 }
 
 // Who has an address at one name of a registered domain stands behind all of them.
@@ -83,12 +151,12 @@ func TestMissedDutiesAreRemembered(t *testing.T) {
 	a, b := c.juror(), c.citizen()
 	c.behind2(b, "person of "+a.ID, "")
 	missed := func(a *transcripts.Agent) int64 { return c.item(tables.JurorKey(a.ID)).Int("missed") }
-	c.set(tables.JurorKey(a.ID), tables.SetAttr("missed", int64(2)))
+	c.set(tables.JurorKey(a.ID), tables.SetAttr("missed", int64(2)), tables.SetAttr("missed_on", int64(7)))
 	for range 2 {
 		c.volunteers(a, false)
 		c.volunteers(a, true)
-		if missed(a) != 2 {
-			t.Fatalf("volunteering anew, it has missed %d", missed(a))
+		if on := c.item(tables.JurorKey(a.ID)).Int("missed_on"); missed(a) != 2 || on != 7 {
+			t.Fatalf("volunteering anew, it has missed %d, the last on %d", missed(a), on)
 		}
 	}
 	c.volunteers(a, false)
@@ -129,6 +197,10 @@ func TestEvictedJurors(t *testing.T) {
 			}
 		}
 		c.advance(time.Second)
+	}
+	c.drain()
+	if got := c.ended(idle); !slices.Equal(got, []string{"missed", "missed"}) {
+		t.Errorf("it hears that it ended by %q", got)
 	}
 }
 
@@ -192,7 +264,7 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 			if answers[0].Status != 200 || answers[1].Status != 200 || person == "person of "+a.ID {
 				t.Fatalf("round %d: %s, %s", i, answers[0].Body, answers[1].Body)
 			}
-			if (j != nil) != c.item(tables.ProfileKey(a.ID)).Bool("juror") || j != nil && j.Str("person") != person ||
+			if (j != nil) != c.item(tables.ProfileKey(a.ID)).Bool("juror") || j != nil && j.Str("behind") != person ||
 				(j != nil) != (c.item(tables.JurorClaimKey(person)) != nil) || c.item(tables.JurorClaimKey("person of "+a.ID)) != nil {
 				t.Fatalf("round %d: the juror of %s is %v", i, person, j)
 			}

@@ -19,31 +19,41 @@ func (c *court) unpaid() {
 	}
 }
 
-// open is how many cases are open that an agent opened.
+// open is how many cases are open that an agent opened, or others with its origin.
 func (c *court) open(a *transcripts.Agent) int64 {
-	return c.item(tables.CountersKey(a.ID)).Int("open_cases")
+	c.t.Helper()
+	var o tables.Origin
+	if err := tables.Unmarshal(c.item(tables.OriginKey(a.ID)), &o); err != nil {
+		c.t.Fatal(err)
+	}
+	if o.Behind() == "" {
+		return 0
+	}
+	return c.item(tables.OpenCasesKey(o.Behind())).Int("n")
 }
 
 // Who opens a case, the first and another one. A script is read so: each word is a
 // report of somebody else: fit a citizen; new a newcomer, and young one with an
-// origin; old a stranger; a person after a colon is behind it. Then: how many more
-// are needed, or open, or joined.
+// origin; old a stranger; a person after a colon is behind it, and after a slash the
+// owner of a domain. Then: how many more are needed, or open, or joined, or not.
 func TestWhoOpensACase(t *testing.T) {
 	for name, row := range map[string]struct{ after, script string }{
-		"one who counts":                                {"", "fit=open new=joined fit=joined"},
-		"two newcomers":                                 {"", "new=1 new=open new=joined"},
+		"one who counts":                                {"", "fit=open new=joined fit=joined young:ann=joined"},
+		"newcomers wait for one who counts":             {"", "new=1 new=1 new=1 fit=open new=joined"},
+		"ten of them":                                   {"", "new=1 new=1 new=1 new=1 new=1 old=1 new=1 new=1 new=1 new=1 new=not young:ann=not fit=open new=joined"},
 		"a newcomer, and one who counts":                {"", "new=1 fit=open"},
-		"a month old, but nobody behind":                {"", "old=1 old=open"},
-		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=open"},
-		"two agents of one person are one":              {"", "young:ann=1 young:ann=1 young:ann=1 new=open"},
-		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open"},
+		"a month old, but nobody behind":                {"", "old=1 old=1 fit=open"},
+		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=1 fit=open"},
+		"two agents of one person are one":              {"", "young:ann=1 young:ann=not new=1 fit=open"},
+		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open fit:ann=not"},
 		"overturned: one who counts waits":              {"overturned", "fit=2 fit=1 fit=open new=joined"},
 		"lapsed: one who counts waits":                  {"lapsed", "fit=2 fit=1 fit=open"},
-		"overturned: newcomers weigh nothing":           {"overturned", "new=3 new=3 old=3 young:ann=3 fit=2 new=2"},
-		"lapsed: newcomers weigh nothing":               {"lapsed", "new=3 old=3 fit=2 young:ann=2 fit=1 fit=open"},
-		"lapsed: of one person one":                     {"lapsed", "fit:ann=2 fit:ann=2 fit:bob=1 fit:bob=1 fit:cyd=open"},
+		"overturned: newcomers weigh nothing":           {"overturned", "new=not old=not young:ann=not fit=2 new=not"},
+		"lapsed: newcomers weigh nothing":               {"lapsed", "new=not old=not fit=2 young:ann=not fit=1 fit=open new=joined"},
+		"lapsed: of one person one":                     {"lapsed", "fit:ann=2 fit:ann=not fit:bob=1 fit:bob=not fit:cyd=open fit:ann=not"},
+		"lapsed: of one domain one":                     {"lapsed", "fit:ann/den=2 fit:bob/den=not fit:cyd/nest=1 fit:dan=open"},
 		"lapsed again: those who waited weigh no more":  {"lapsed lapsed", "fit=2 fit=1 fit=open"},
-		"lapsed, then overturned: it takes three again": {"lapsed overturned", "fit=2 new=2 fit=1 fit=open"},
+		"lapsed, then overturned: it takes three again": {"lapsed overturned", "fit=2 new=not fit=1 fit=open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,22 +100,31 @@ func (c *court) opens(script, post, before string) {
 			if !named {
 				person = "person of " + a.ID
 			}
-			c.behind(a, person, "")
+			person, domain, _ := strings.Cut(person, "/")
+			c.behind(a, person, domain)
 		}
-		answer := c.want(c.send(c.reporting(a, post)), 201, "")
+		had := c.open(a)
+		answer := c.send(c.reporting(a, post))
+		if want == "not" {
+			if answer.Status != 403 && answer.Status != 409 || c.item(tables.ReportKey(post, a.ID)) != nil {
+				c.t.Fatalf("%s in %q: %s", word, script, answer.Body)
+			}
+			continue
+		}
+		c.want(answer, 201, "")
 		in, needed := answer.Text("case"), answer.Text("needed")
 		switch want {
 		case "open":
-			if opened = in; in == "null" || in == before || needed != "0" || c.open(a) != 1 {
+			if opened = in; in == "null" || in == before || needed != "0" || c.open(a) != had+1 {
 				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
 			}
 		case "joined":
-			if in != opened || needed != "0" || c.open(a) != 0 {
+			if in != opened || needed != "0" || c.open(a) != had {
 				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
 			}
 			parties++
 		default:
-			if in != "null" || needed != want || c.open(a) != 0 {
+			if in != "null" || needed != want || c.open(a) != had {
 				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
 			}
 		}
@@ -129,7 +148,7 @@ func TestOpenedTogether(t *testing.T) {
 	c := newCourt(run(t, judged()))
 	c.jurors(5)
 	post := c.spams(c.citizen())
-	first, second := c.newcomer(), c.newcomer()
+	first, second := c.newcomer(), c.citizen()
 	if in := c.reports(first, post); in != "null" {
 		t.Fatalf("one newcomer opened %s", in)
 	}
@@ -144,6 +163,58 @@ func TestOpenedTogether(t *testing.T) {
 	c.decides(in, "overturn")
 	if c.karma(first) != -2 || c.karma(second) != -2 {
 		t.Errorf("it cost them %d and %d", c.karma(first), c.karma(second))
+	}
+}
+
+// Those who open a case together each have it among their open ones, and one more
+// agent of an owner's domain has what the others opened.
+func TestOpenCasesAreShared(t *testing.T) {
+	t.Parallel()
+	c := newCourt(run(t, judged()))
+	c.jurors(3)
+	author := c.citizen()
+	post := c.spams(author)
+	first := c.citizen()
+	c.decides(c.reports(first, post), "overturn")
+	if c.open(first) != 0 {
+		t.Fatalf("%d are open", c.open(first))
+	}
+	three := []*transcripts.Agent{c.citizen(), c.citizen(), c.citizen()}
+	var in string
+	for _, a := range three {
+		in = c.reports(a, post)
+	}
+	for _, a := range three {
+		if c.open(a) != 1 {
+			t.Errorf("%s has %d open", a.Name, c.open(a))
+		}
+	}
+	c.decides(in, "overturn")
+	for _, a := range three {
+		if c.open(a) != 0 {
+			t.Errorf("%s has %d open when it is closed", a.Name, c.open(a))
+		}
+	}
+	for i, refused := range []bool{false, false, false, true} {
+		a := c.stranger()
+		c.behind(a, "person "+a.ID, "den")
+		switch answer := c.send(c.reporting(a, c.spams(author))); {
+		case refused:
+			c.want(answer, 409, "limit_reached")
+		default:
+			c.want(answer, 201, "")
+		}
+		if c.open(a) != min(int64(i)+1, 3) {
+			t.Errorf("%d are open", c.open(a))
+		}
+	}
+}
+
+// forget has no case be open that an agent opened.
+func (c *court) forget(a *transcripts.Agent) {
+	c.t.Helper()
+	if o := c.item(tables.OriginKey(a.ID)); o != nil {
+		c.put(tables.Delete(tables.OpenCasesKey(o.Str("person"))))
 	}
 }
 
@@ -242,8 +313,8 @@ func TestRaceOfOpenCases(t *testing.T) {
 	})
 }
 
-// Of newcomers who report at once one waits, the next opens a case with it, and
-// all others join that.
+// Of newcomers and one who counts, who report at once, that one opens a case with
+// those that wait by then, and all others join it.
 func TestRaceOfNewcomers(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
@@ -253,31 +324,30 @@ func TestRaceOfNewcomers(t *testing.T) {
 		for range 5 {
 			all = append(all, c.newcomer())
 		}
+		all = append(all, c.citizen())
 		for range max(2, r.rounds()/10) {
 			post := c.spams(author)
 			var requests []*transcripts.Request
 			for _, a := range all {
-				c.set(tables.CountersKey(a.ID), tables.RemoveAttr("open_cases"))
+				c.forget(a)
 				requests = append(requests, c.reporting(a, post))
 			}
 			answers, byStatus := c.settled(requests...)
-			if byStatus[201] != 5 {
-				t.Fatalf("%v", byStatus)
+			if byStatus[201] != 6 || answers[5].Text("case") == "null" {
+				t.Fatalf("%v, %s", byStatus, answers[5].Body)
 			}
-			in, waited, open := "", 0, int64(0)
-			for i, a := range answers {
-				open += c.open(all[i])
+			in, open := "", c.open(all[5])
+			for _, a := range answers {
 				switch got := a.Text("case"); {
 				case got == "null":
-					waited++
 				case in == "" || in == got:
 					in = got
 				default:
 					t.Errorf("two cases: %s and %s", in, got)
 				}
 			}
-			if p := c.read(nil, in); waited != 1 || open != 1 || p.Reports != 5 || len(p.Reasons) != 5 {
-				t.Errorf("%d waited, %d opened, %d reports, %d reasons", waited, open, p.Reports, len(p.Reasons))
+			if p := c.read(nil, in); open != 1 || p.Reports != 6 || len(p.Reasons) != 6 {
+				t.Errorf("%d opened, %d reports, %d reasons", open, p.Reports, len(p.Reasons))
 			}
 		}
 	})

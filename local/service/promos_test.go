@@ -158,20 +158,26 @@ func TestRaceForTheLastPlaces(t *testing.T) {
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		r.call(nil, "GET", "/v1/channels", "") // which makes them
 		for i := range tables.PromosMost - 2 {
-			ad := r.join(fmt.Sprintf("ad-%d", i))
+			ad := r.grown(r.join(fmt.Sprintf("ad-%d", i)))
 			r.credit(ad, 5*usd)
 			r.buy(t, ad, "lounge", fmt.Sprintf("Number %d.", i), 5, 1)
 		}
 		var all []*transcripts.Request
 		var buyers []*transcripts.Agent
 		for i := range min(30, r.rounds()) {
-			a := r.join(fmt.Sprintf("buyer-%d", i))
+			a := r.grown(r.join(fmt.Sprintf("buyer-%d", i)))
 			r.credit(a, 100*usd)
 			buyers = append(buyers, a)
 			all = append(all, r.buying(a, "lounge", fmt.Sprintf("Mine, %d.", i), 100, 1))
 		}
-		if _, byStatus := r.settled(all...); byStatus[201] != 2 || byStatus[409] != len(all)-2 {
+		answers, byStatus := r.settled(all...)
+		if byStatus[201] != 2 || byStatus[409] != len(all)-2 {
 			t.Errorf("%v", byStatus)
+		}
+		for i, a := range answers {
+			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "" || !strings.Contains(a.Text("error.hint"), "another channel")) {
+				t.Errorf("purchase %d: %s", i, a.Body)
+			}
 		}
 		items := r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")
 		if len(items) != tables.PromosMost {
@@ -258,11 +264,52 @@ func TestRaceOfOneBuyer(t *testing.T) {
 	})
 }
 
+// Agents without an origin, as many as there may be, buy in one channel at once:
+// they get five places together, one each, and pay for those. The others are for
+// buyers that have an origin.
+func TestRaceOfNobodies(t *testing.T) {
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		r.call(nil, "GET", "/v1/channels", "") // which makes them
+		var agents []*transcripts.Agent
+		var all []*transcripts.Request
+		for i := range min(15, r.rounds()) {
+			a := r.join(fmt.Sprintf("nobody-%d", i))
+			r.credit(a, 10*usd)
+			agents = append(agents, a)
+			for _, body := range []string{"Mine", "Mine too"} {
+				all = append(all, r.buying(a, "lounge", fmt.Sprintf("%s, %d.", body, i), 5, 1))
+			}
+		}
+		answers, byStatus := r.settled(all...)
+		const most = tables.PromosNobodysMost
+		if byStatus[201] != most || byStatus[409] != len(all)-most {
+			t.Errorf("%v", byStatus)
+		}
+		for i, a := range answers {
+			if a.Status == 409 && (a.Text("error.code") != "limit_reached" || a.Text("error.retry_at") == "") {
+				t.Errorf("purchase %d: %s", i, a.Body)
+			}
+		}
+		for _, a := range agents {
+			if has := r.credits(t, a); has != 10*usd && has != 5*usd {
+				t.Errorf("%s has %d: it has more than one promo", a.Name, has)
+			}
+		}
+		if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != most {
+			t.Errorf("%d promos are live", n)
+		}
+		owl := r.grown(r.join("owl"))
+		r.credit(owl, 5*usd)
+		r.buy(t, owl, "lounge", "Somebody's.", 5, 1)
+		r.audited(t)
+	})
+}
+
 // The audit sees an escrow that is not what its promo has left, live or past.
 func TestAuditSeesEscrow(t *testing.T) {
 	r := run(t, service.Config{Settings: generous()})
 	r.call(nil, "GET", "/v1/channels", "")
-	ad := r.join("ad")
+	ad := r.grown(r.join("ad"))
 	r.credit(ad, 10*usd)
 	live, past := r.buy(t, ad, "lounge", "One.", 5, 2), r.buy(t, ad, "lounge", "Two.", 5, 2)
 	r.put((&tables.Promo{Channel: "lounge", ID: past.ID}).Remove("ca_1", r.App.Now()))
@@ -345,7 +392,7 @@ func (r *running) playPromos(t *rapid.T, b *breaking, n int) {
 	defer b.off()
 	const purse = 1000 * usd
 	balance := map[string]int64{}
-	agents := []*transcripts.Agent{r.join(fmt.Sprintf("a%d", n)), r.join(fmt.Sprintf("b%d", n))}
+	agents := []*transcripts.Agent{r.grown(r.join(fmt.Sprintf("a%d", n))), r.grown(r.join(fmt.Sprintf("b%d", n)))}
 	for _, a := range agents {
 		r.credit(a, purse)
 		balance[a.Name] = purse

@@ -393,7 +393,7 @@ func (c *Call) mayAct() error {
 		return e
 	}
 	// What was there before the recovery is the owner's, if it works still.
-	since := time.UnixMilli(c.Agent.HoldUntil).Add(-tables.HoldFor)
+	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail; this is refused until %s.", until.UTC().Format(time.RFC3339))
 		e.Until = until

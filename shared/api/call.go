@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"agentsocial/shared/app"
 	"agentsocial/shared/auth"
 	"agentsocial/tables"
@@ -44,6 +46,7 @@ type Call struct {
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
 	idemKey     string
 	fail        *Error
+	schemas     huma.Registry // of all endpoints' inputs
 	keys        *owners
 	handles     *owners
 }

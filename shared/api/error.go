@@ -87,12 +87,12 @@ type errorBody struct {
 	Fields     []Field `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`
 	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and the like: what is there already."`
 	Scope      string  `json:"scope,omitempty" doc:"scope_missing: the scope that is needed."`
-	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young: when to come back, unix ms."`
+	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young, and limit_reached where it is known: when to come back, unix ms."`
 	Until      int64   `json:"until,omitempty" doc:"suspended, recovery_hold: until when, unix ms."`
 	ServerTime int64   `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
 	AgentID    string  `json:"agent_id,omitempty" doc:"Recovery: the agent's id."`
 	Balance    *int64  `json:"balance,omitempty" doc:"insufficient_credits: what there is, micro-USD."`
-	Price      *int64  `json:"price,omitempty" doc:"insufficient_credits: what it costs, micro-USD."`
+	Price      *int64  `json:"price,omitempty" doc:"insufficient_credits: what it costs, micro-USD; of a promo, its whole budget."`
 }
 
 // Advice is the hint, or else the code's own.

@@ -2,16 +2,13 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 )
 
 // Version of the interface (spec "Versioning").
@@ -327,100 +324,8 @@ func init() {
 	huma.NewError = func(int, string, ...error) huma.StatusError { return refusal{} }
 	huma.NewErrorWithContext = func(hc huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		if c, ok := hc.Context().Value(callKey{}).(*Call); ok && c.fail == nil {
-			c.fail = fromHuma(status, msg, errs)
+			c.fail = fromHuma(status, msg, errs, declared{hc.Operation(), c.schemas})
 		}
 		return refusal{}
 	}
-}
-
-// fromHuma turns what huma finds wrong with a request into a refusal. Values
-// are left out: one might be a secret.
-func fromHuma(status int, msg string, errs []error) *Error {
-	if status == http.StatusInternalServerError {
-		return Fail(Internal, "Something failed inside the service.").Because(fmt.Errorf("%s: %w", msg, firstOf(errs)))
-	}
-	e := &Error{Code: Invalid}
-	for _, err := range errs {
-		d, ok := err.(huma.ErrorDetailer)
-		if !ok {
-			e.Fields = append(e.Fields, Field{"body", "is refused"})
-			continue
-		}
-		detail := d.ErrorDetail()
-		e.Fields = append(e.Fields, problemOf(detail))
-	}
-	// A member that is unknown comes first: it is likely the one that is missing, misspelt.
-	slices.SortStableFunc(e.Fields, func(a, b Field) int {
-		unknown := func(f Field) int {
-			if f.Problem == validation.MsgUnexpectedProperty {
-				return 0
-			}
-			return 1
-		}
-		return unknown(a) - unknown(b)
-	})
-	switch {
-	case len(e.Fields) == 0:
-		e.Fields = []Field{{"request body", msg}}
-		e.Message = "The request has no body, and needs one."
-	case len(e.Fields) == 1:
-		e.Message = fmt.Sprintf("%q: %s.", clip(e.Fields[0].Field, 60), e.Fields[0].Problem)
-	default:
-		e.Message = fmt.Sprintf("%q: %s; and %d more.", clip(e.Fields[0].Field, 60), e.Fields[0].Problem, len(e.Fields)-1)
-	}
-	return e
-}
-
-func firstOf(errs []error) error {
-	if len(errs) > 0 {
-		return errs[0]
-	}
-	return nil
-}
-
-// problemOf names the member that a problem is about, where huma only says so
-// in words, and says in ours what encoding/json says in Go's.
-func problemOf(d *huma.ErrorDetail) Field {
-	name := fieldName(d.Location)
-	before, after, required := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
-	if member, ok := strings.CutPrefix(d.Message, before); ok && required && strings.HasSuffix(member, after) {
-		member = strings.TrimSuffix(member, after)
-		if name != "request body" {
-			member = name + "." + member
-		}
-		return Field{member, "is missing"}
-	}
-	if strings.HasPrefix(d.Message, "json: ") {
-		if _, member, ok := strings.Cut(d.Message, "Go struct field "); ok {
-			member, _, _ = strings.Cut(member, " ")
-			name = member[strings.LastIndexByte(member, '.')+1:]
-		}
-		return Field{name, "has a number that does not fit, or is not written as an integer"}
-	}
-	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {
-		return Field{name, fmt.Sprintf("has %d characters; %s", utf8.RuneCountInString(v), d.Message)}
-	}
-	switch d.Value.(type) {
-	case int64, float64: // which is no secret
-		if strings.HasPrefix(d.Message, "expected number") || d.Message == validation.MsgExpectedInteger {
-			return Field{name, fmt.Sprintf("is %v; %s", d.Value, d.Message)}
-		}
-	}
-	if strings.HasPrefix(d.Message, "expected value to match exactly one schema") {
-		return Field{name, "is none of the forms that the documentation names, or too long or too short"}
-	}
-	return Field{name, d.Message}
-}
-
-// fieldName is a location without its first part: body.tags[1] is tags[1].
-func fieldName(location string) string {
-	if location == "body" {
-		return "request body"
-	}
-	for _, part := range []string{"body.", "query.", "path.", "header."} {
-		if name, ok := strings.CutPrefix(location, part); ok {
-			return name
-		}
-	}
-	return location
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"agentsocial/shared/app"
@@ -56,6 +58,7 @@ type Server struct {
 	over      overLimit
 	used      usedToday
 	takesBody map[string]bool // by the mux's pattern
+	schemas   huma.Registry
 
 	starting sync.Mutex
 	start    []func(context.Context) error // what has yet to succeed once
@@ -73,6 +76,7 @@ func NewServer(a *app.App, groups ...Group) *Server {
 	}
 	var group string
 	humaAPI := humago.New(s.mux, config(&group))
+	s.schemas = humaAPI.OpenAPI().Components.Schemas
 	for _, g := range groups {
 		group = g.Name
 		if g.Start != nil {
@@ -120,7 +124,7 @@ func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
 	rec := &recorder{header: http.Header{}}
 	own := *s.app
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
+	c := &Call{App: &own, Time: start, header: rec.header, schemas: s.schemas, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {
@@ -277,19 +281,27 @@ func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
 	if e.LooseQuery {
 		return nil
 	}
-	for name, values := range q {
+	var fields []Field
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		values := q[name]
+		bad := func(field, format string, args ...any) {
+			fields = append(fields, Field{field, fmt.Sprintf(format, args...)})
+		}
 		switch {
 		case name != "aud" && !slices.Contains(s.params[e.Route], name):
 			known := "none"
 			if p := s.params[e.Route]; len(p) > 0 {
 				known = strings.Join(p, ", ")
 			}
-			return BadField(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, known)
+			bad(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, known)
 		case len(values) > 1:
-			return BadField(name, "is in the query %d times", len(values))
+			bad(name, "is in the query %d times", len(values))
 		case values[0] == "":
-			return BadField(name, "is empty; give it a value, or leave it out where it is optional")
+			bad(name, "is empty; give it a value, or leave it out where it is optional")
 		}
+	}
+	if len(fields) > 0 {
+		return badFields(fields)
 	}
 	return nil
 }

@@ -110,12 +110,16 @@ func DefaultSettings() Settings {
 	}
 }
 
-// commitFor is how long a transaction that meets conflicts is tried again.
-const commitFor = 2 * time.Second
+// How long a transaction that meets conflicts is tried again, and how often at
+// least: on a machine that is busy elsewhere the time is over after a try or two.
+const (
+	commitFor   = 2 * time.Second
+	commitTries = 8
+)
 
 // Transact commits writes as one transaction, and tries again, with jitter,
 // what met a conflict or a throttle, or whose answer was lost: the token makes
-// that safe. After two seconds it gives up with the backend's error. An
+// that safe. After two seconds and eight tries it gives up with the backend's error. An
 // endpoint's own effect goes through api.Call's Commit, which records it.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
@@ -130,15 +134,17 @@ func (a *App) Once(ctx context.Context, w tables.Write) error {
 
 func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	deadline := time.Now().Add(commitFor) // the machine's time, not the service's: this is about waiting
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 400*time.Millisecond) {
+	wait := 5 * time.Millisecond
+	for tries := 1; ; tries++ {
 		err := a.Table.Commit(ctx, tx)
 		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
 			return err
 		}
-		if ctx.Err() != nil || time.Now().Add(wait).After(deadline) {
+		if ctx.Err() != nil || tries >= commitTries && time.Now().Add(wait).After(deadline) {
 			return err
 		}
 		a.Pause(ctx, wait)
+		wait = min(2*wait, 400*time.Millisecond)
 	}
 }
 

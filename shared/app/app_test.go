@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/shared/app"
@@ -88,6 +89,32 @@ func TestConflictsAreGivenUp(t *testing.T) {
 	if n := count(t, table); n != 0 {
 		t.Errorf("the count is %d", n)
 	}
+}
+
+// slowly commits what it refused some times, each a second later.
+type slowly struct {
+	tables.Backend
+	conflicts int
+}
+
+func (s *slowly) Commit(context.Context, tables.Tx) error {
+	time.Sleep(time.Second)
+	if s.conflicts--; s.conflicts >= 0 {
+		return tables.ErrConflict
+	}
+	return nil
+}
+
+// A machine that is busy elsewhere gives up no sooner.
+func TestBusyMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for conflicts, want := range map[int]error{7: nil, 8: tables.ErrConflict} {
+			a := &app.App{Rand: rand.Reader, Table: &slowly{conflicts: conflicts}}
+			if err := a.Transact(t.Context(), add()); !errors.Is(err, want) {
+				t.Errorf("after %d conflicts: %v", conflicts, err)
+			}
+		}
+	})
 }
 
 // What will not be otherwise the next time is not tried again.

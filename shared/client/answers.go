@@ -14,12 +14,12 @@ type Next struct {
 // Me is what an agent sees of itself. Next is empty unless it answers a write.
 type Me struct {
 	wire.Agent
-	DMs         string `json:"dms"`         // anyone, following, nobody
-	Origin      string `json:"origin"`      // none, pending, verified
-	Recoverable bool   `json:"recoverable"` // [Client.Recover] can mail a code to its origin
-	HoldUntil   *int64 `json:"hold_until"`  // spending, messages and another origin are refused until then, unix ms; nil if nothing is
+	DMs         string `json:"dms"`             // anyone, following, nobody
+	Origin      string `json:"origin"`          // none, pending, verified
+	Recoverable bool   `json:"recoverable"`     // [Client.Recover] can mail a code to its origin
+	HoldUntil   *int64 `json:"hold_until"`      // spending, messages and another origin are refused until then, unix ms; nil if nothing is
+	Until       *int64 `json:"suspended_until"` // juries keep it from writing until then, unix ms; nil if they do not
 	Juror       bool   `json:"juror"`
-	Operator    bool   `json:"operator"`
 	State       string `json:"state"` // active, signup
 	Keys        int64  `json:"keys"`
 	Tokens      int64  `json:"tokens"`

@@ -92,6 +92,7 @@ func (a *Agent) PostIdea(ctx context.Context, i NewIdea) (*Idea, error) {
 type Like struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
+	Status  string `json:"status"`
 	Support int64  `json:"support"`
 }
 

@@ -17,7 +17,7 @@ func TestIdeas(t *testing.T) {
 		t.Fatalf("PostIdea: %+v, %v", posted, err)
 	}
 	_, err = owl.PostIdea(ctx, tree)
-	if likes := client.Alike(err); len(likes) != 1 || likes[0].ID != posted.ID || likes[0].Title != tree.Title {
+	if likes := client.Alike(err); len(likes) != 1 || likes[0].ID != posted.ID || likes[0].Title != tree.Title || likes[0].Status != "open" {
 		t.Fatalf("PostIdea: %+v, %v", likes, err)
 	}
 	if likes := client.Alike(nil); likes != nil {

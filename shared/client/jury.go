@@ -102,7 +102,7 @@ type reason struct {
 
 // Report reports a post, or a promo, to the jury; once, else the error's code is
 // "already_reported". It is "limit_reached" if too many cases that the agent opened
-// are open.
+// are open, and "origin_required" or "account_too_young" if its report would be lost.
 func (a *Agent) Report(ctx context.Context, channel, post, why string) (*Reported, error) {
 	return call[Reported](ctx, a, http.MethodPost, postPath(channel, post)+"/report", reason{why})
 }

@@ -11,7 +11,7 @@ import (
 // Quote is what a promo would cost, bought now. Amounts are micro-USD.
 type Quote struct {
 	Price       int64 `json:"price"`              // the budget
-	CPM         int64 `json:"cpm_micro_usd"`      // of a thousand impressions; see Order.MaxPrice
+	CPM         int64 `json:"cpm_micro_usd"`      // of a thousand impressions; see Order.MaxCPM
 	Most        int64 `json:"most_impressions"`   // that the budget buys
 	Impressions int64 `json:"impressions"`        // to expect, by the channel's views of 7 days
 	Views       int64 `json:"views_7_days"`       // of the channel's newest page, by sampling
@@ -23,10 +23,10 @@ type Quote struct {
 
 // Order is a promo to buy.
 type Order struct {
-	Body     string `json:"body"`
-	USD      int64  `json:"usd"`
-	Days     int    `json:"days"`
-	MaxPrice int64  `json:"max_price,omitempty"` // most micro-USD for a thousand impressions; 0: any
+	Body   string `json:"body"`
+	USD    int64  `json:"usd"`
+	Days   int    `json:"days"`
+	MaxCPM int64  `json:"max_cpm_micro_usd,omitempty"` // most micro-USD for a thousand impressions; 0: any
 }
 
 // Promo is one of the agent's promos. Amounts are micro-USD, times unix ms.
@@ -61,7 +61,7 @@ func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int)
 
 // BuyPromo buys a promo from the agent's credits. The error's code is
 // "insufficient_credits" if they do not reach, and "changed" if it costs more
-// than the order's MaxPrice.
+// than the order's MaxCPM.
 func (a *Agent) BuyPromo(ctx context.Context, channel string, o Order) (*Promo, error) {
 	return call[Promo](ctx, a, http.MethodPost, promosPath(channel)+a.aud(), o)
 }

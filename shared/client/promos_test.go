@@ -19,7 +19,7 @@ func TestPromos(t *testing.T) {
 	if err != nil || q.Price != 10_000_000 || q.CPM != 2_000_000 || q.Most != 5000 || q.MaxChars != 180 || q.Places != 20 || q.EndsAt == 0 {
 		t.Fatalf("Quote: %+v, %v", q, err)
 	}
-	order := client.Order{Body: "Come and see.", USD: 10, Days: 2, MaxPrice: q.CPM}
+	order := client.Order{Body: "Come and see.", USD: 10, Days: 2, MaxCPM: q.CPM}
 	_, err = fox.BuyPromo(ctx, "lounge", order)
 	var e *client.Error
 	if !errors.As(err, &e) || e.Code != "insufficient_credits" || e.Price != q.Price {
@@ -33,7 +33,13 @@ func TestPromos(t *testing.T) {
 		t.Fatalf("BuyPromo: %+v, %v", p, err)
 	}
 	order.Body = "And once more."
-	if _, err := fox.BuyPromo(ctx, "lounge", order); !client.IsCode(err, "changed") {
+	if _, err := fox.BuyPromo(ctx, "lounge", order); !client.IsCode(err, "limit_reached") {
+		t.Fatalf("BuyPromo of a second one without an origin: %v", err)
+	}
+	if err := s.App.Transact(ctx, transcripts.Credit(owl.ID(), 20_000_000, s.App.Now(), "test")...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := owl.BuyPromo(ctx, "lounge", order); !client.IsCode(err, "changed") {
 		t.Fatalf("BuyPromo at an old price: %v", err)
 	}
 	page, err := owl.Channel(ctx, "lounge", client.Page{})

@@ -9,7 +9,8 @@ const (
 	DutiesMost  = 5                   // cases that wait for it at once
 	MissedMost  = 3                   // duties missed in a row that end its volunteering
 	PartiesMost = 20                  // reporters who count as parties of a case
-	BlocksMost  = 3                   // blocks of an author that keep those whom it blocks from judging it
+	BlocksMost  = 3                   // blocks of an author that count
+	LastOne     = 5                   // of so many who could sit, one is put last for a block
 )
 
 // Origin is who stands behind an agent, as far as hashes tell: a person, and a
@@ -24,7 +25,7 @@ type Candidate struct {
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
 	Duties         int64 // that wait for it
-	Party          bool  // it is one, or was seated before, or recuses itself, or the author's block counts
+	Party          bool  // it is one, or was seated before
 	Late           bool  // it volunteered when the case was open already
 }
 
@@ -36,8 +37,13 @@ func (c *Candidate) Idle(now time.Time) bool {
 
 // Eligible reports whether the candidate may sit, whoever else does.
 func (c *Candidate) Eligible(now time.Time) bool {
+	return c.Duties < DutiesMost && c.qualifies(now)
+}
+
+// qualifies reports whether the candidate may sit, or might if it had less to do.
+func (c *Candidate) qualifies(now time.Time) bool {
 	ms := now.UnixMilli()
-	return c.Person != "" && !c.Party && !c.Late && c.SuspendedUntil <= ms && c.Duties < DutiesMost &&
+	return c.Person != "" && !c.Party && !c.Late && c.SuspendedUntil <= ms &&
 		ms-c.CreatedAt >= AgeLeast.Milliseconds() && !c.Idle(now)
 }
 
@@ -66,7 +72,17 @@ func (b *Bench) add(o Origin) {
 // Fits reports whether a candidate may have a place: it is eligible, and shares
 // neither its origin nor the domain of its address with anybody on the bench.
 func (b *Bench) Fits(c *Candidate, now time.Time) bool {
-	return c.Eligible(now) && !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
+	return c.Eligible(now) && b.differs(c)
+}
+
+func (b *Bench) differs(c *Candidate) bool {
+	return !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
+}
+
+// Busy reports whether a candidate might have a place if it had less to do: it is
+// worth waiting for.
+func (b *Bench) Busy(c *Candidate, now time.Time) bool {
+	return c.Duties >= DutiesMost && c.qualifies(now) && b.differs(c)
 }
 
 // Seat gives a candidate a place, if it may have one.

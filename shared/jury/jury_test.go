@@ -73,6 +73,26 @@ func TestDiversity(t *testing.T) {
 	}
 }
 
+// TestBusy: worth waiting for is who could sit but for what waits for it.
+func TestBusy(t *testing.T) {
+	b := NewBench(Origin{"author", "acme"})
+	for i, c := range []struct {
+		change func(*Candidate)
+		want   bool
+	}{
+		{func(c *Candidate) { c.Duties = DutiesMost }, true},
+		{func(*Candidate) {}, false},
+		{func(c *Candidate) { c.Duties, c.Late = DutiesMost, true }, false},
+		{func(c *Candidate) { c.Duties, c.Person = DutiesMost, "author" }, false},
+		{func(c *Candidate) { c.Duties, c.Domain = DutiesMost, "acme" }, false},
+	} {
+		v := candidate("ag_1", "fox", "den")
+		if c.change(v); b.Busy(v, noon) != c.want {
+			t.Errorf("candidate %d: %v", i, !c.want)
+		}
+	}
+}
+
 // TestOrder: the order is the ranks', whatever it was before, and another case's
 // is another.
 func TestOrder(t *testing.T) {

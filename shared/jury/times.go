@@ -11,7 +11,8 @@ const (
 	ReseatsMost = 2 // times that empty seats are drawn again after a deadline
 )
 
-// RetryAfter is for how long a case waits that has found nobody so often in a row.
+// RetryAfter is for how long a case waits that has found nobody so often in a row,
+// and nobody for whom it is worth waiting.
 func RetryAfter(vain int64) time.Duration {
 	return min(RetryFirst<<min(max(vain-1, 0), 8), RetryMost)
 }

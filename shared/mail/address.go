@@ -137,20 +137,14 @@ func (a Address) Reveal() string {
 
 // Person is the address without what lets one mailbox have many: the tag that
 // many providers let its owner append (fox+jury@example.com is fox@example.com),
-// and at Gmail the dots, and its other name. It tells people apart, and mail never
-// goes to it.
+// and what some read as one besides. It tells people apart, and mail never goes
+// to it.
 func (a Address) Person() string {
 	local, domain, _ := strings.Cut(a.Reveal(), "@")
 	if i := strings.LastIndexByte(local, '+'); i > 0 {
 		local = local[:1+strings.IndexByte(local[1:], '+')] // a plus in front is no tag's
 	}
-	if domain == "googlemail.com" {
-		domain = "gmail.com"
-	}
-	if domain == "gmail.com" {
-		local = strings.ReplaceAll(local, ".", "")
-	}
-	return local + "@" + domain
+	return foldingAt(domain).fold(local, domain)
 }
 
 // Domain is what stands behind the @.

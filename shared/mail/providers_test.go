@@ -9,6 +9,8 @@ func TestPublic(t *testing.T) {
 	for address, want := range map[string]bool{
 		"fox@gmail.com": true, "Fox+jury@GMAIL.com": true, "fox@126.com": true, "fox@zohomail.eu": true,
 		"fox@example.com": false, "fox@mail.gmail.com": false, "fox@notgmail.com": false, "fox@gmail.co": false,
+		"fox@duck.com": false, "fox@privaterelay.appleid.com": false, "fox@relay.firefox.com": false, "fox@mozmail.com": false, // relays
+		"fox@simplelogin.com": false, "fox@slmail.me": false, "fox@passmail.net": false, "fox@passinbox.com": false,
 	} {
 		a, err := ParseAddress(address)
 		if err != nil {
@@ -16,6 +18,20 @@ func TestPublic(t *testing.T) {
 		}
 		if a.Public() != want {
 			t.Errorf("%s: %v", address, !want)
+		}
+	}
+}
+
+// What is folded is folded once, and public: at another domain nobody but its owner
+// has a mailbox.
+func TestFoldings(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range foldings {
+		for _, domain := range f.domains {
+			if _, found := slices.BinarySearch(providers(), domain); !found || seen[domain] {
+				t.Errorf("%s is no provider, or folded twice", domain)
+			}
+			seen[domain] = true
 		}
 	}
 }

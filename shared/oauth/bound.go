@@ -76,7 +76,7 @@ func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tabl
 	entry := &tables.HistoryEntry{ID: id.Event.New(now, rand), Kind: tables.HistoryRecovered, At: now.UnixMilli()}
 	return []tables.Write{
 		code.Spend(b.Agent, RecoveryTries),
-		p.Reconnect(now.Add(tables.HoldFor).UnixMilli()),
+		p.Reconnect(now.UnixMilli()),
 		tables.Put(entry.Item(b.Agent), tables.NoItem()),
 	}
 }

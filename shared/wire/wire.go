@@ -38,6 +38,7 @@ type Agent struct {
 	Following    int64    `json:"following"`
 	Posts        int64    `json:"posts" doc:"Replies included, deleted ones not."`
 	Suspended    bool     `json:"suspended"`
+	Operator     bool     `json:"operator" doc:"Whether it says what becomes of ideas."`
 }
 
 // AgentOf makes a public profile. now is unix ms.
@@ -50,7 +51,7 @@ func AgentOf(p *tables.Profile, c *tables.Counters, now int64) Agent {
 		ID: p.ID, Handle: p.Handle, Emoji: p.Emoji, Bio: p.Bio, Now: p.Now, Into: p.Into, Tags: tags,
 		Karma: c.Karma, CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
 		Followers: c.Followers, Following: c.Following, Posts: c.Posts,
-		Suspended: p.SuspendedUntil > now,
+		Suspended: p.SuspendedUntil > now, Operator: p.Operator,
 	}
 }
 
@@ -132,15 +133,17 @@ type Duty struct {
 	Deadline int64  `json:"deadline" doc:"Unix ms."`
 }
 
-// DutiesOf makes a list of duties.
-func DutiesOf(items []tables.Item) ([]Duty, error) {
-	list := make([]Duty, len(items))
-	for i, item := range items {
+// DutiesOf makes a list of the duties that can be done yet. now is unix ms.
+func DutiesOf(items []tables.Item, now int64) ([]Duty, error) {
+	list := []Duty{}
+	for _, item := range items {
 		var d tables.Duty
 		if err := tables.Unmarshal(item, &d); err != nil {
 			return nil, err
 		}
-		list[i] = Duty{d.Case, d.Kind, d.At, d.Deadline}
+		if d.Deadline > now {
+			list = append(list, Duty{d.Case, d.Kind, d.At, d.Deadline})
+		}
 	}
 	return list, nil
 }
