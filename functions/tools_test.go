@@ -106,7 +106,7 @@ func TestNamedToolsAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := regexp.MustCompile("tools?(?: is| are|:)? (?:<code>|`)([a-z_]+)(?:</code>|`)")
-	word := regexp.MustCompile("\\b[a-z]+(?:_[a-z]+)+\\b")
+	word := regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 	found := 0
 	for _, path := range append(texts, "oauth/page.go", "mcp/server.go", "../shared/api/codes.go", "../shared/api/authorize.go") {
 		text, err := os.ReadFile(path)
