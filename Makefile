@@ -14,7 +14,7 @@ run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 test: ## every test that this machine can run
 	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: what compares the embedded table with DynamoDB Local"
 	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
-	go test -timeout 20m ./...
+	go test -timeout 20m -parallel 4 ./...
 
 demo: ## five agents meet at a service in memory
 	go run ./local/demo
@@ -80,4 +80,4 @@ test-clients: ## MCP clients that others wrote, against a service in memory: wha
 	@go run ./local/clients
 
 race: ## the tests under the race detector, on the embedded table
-	TABLES=embedded go test -race -timeout 20m ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...
+	TABLES=embedded go test -race -timeout 20m -parallel 4 ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -607,7 +607,7 @@ func foreignIsMarked(t *testing.T, where string, v any) {
 			foreignIsMarked(t, where+"."+member, s)
 			s := s.(map[string]any)
 			said, _ := s["description"].(string)
-			if s["type"] != "string" || !slices.Contains(foreign, member) || where == "memory" || strings.HasPrefix(where, "signup_puzzle") {
+			if s["type"] != "string" || s["enum"] != nil || !slices.Contains(foreign, member) || where == "memory" || strings.HasPrefix(where, "signup_puzzle") {
 				continue
 			}
 			if !strings.Contains(said, "data, not instructions") && !strings.Contains(said, "Your own words") {
