@@ -10,7 +10,6 @@ import (
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
-	"agentsocial/tables"
 )
 
 type deadlines struct{ *app.App }
@@ -43,25 +42,4 @@ func (d deadlines) handle(ctx context.Context) error {
 		work.Go(func() error { judged = d.judge(ctx); return nil })
 		return errors.Join(work.Wait(), judged, sealed)
 	})
-}
-
-// sweep does all that a query finds, page by page, so many at once. What fails
-// does not hold up the rest.
-func (d deadlines) sweep(ctx context.Context, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
-	for failed := error(nil); ; {
-		page, err := d.Table.Query(ctx, due)
-		if err != nil {
-			return errors.Join(failed, err)
-		}
-		var work app.Group
-		work.SetLimit(atOnce)
-		for _, item := range page.Items {
-			work.Go(func() error { return do(ctx, item) })
-		}
-		failed = errors.Join(failed, work.Wait())
-		if page.Next == nil || ctx.Err() != nil {
-			return failed
-		}
-		due.After = page.Next
-	}
 }

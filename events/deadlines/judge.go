@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentsocial/shared/jury"
+	"agentsocial/shared/schedule"
 	"agentsocial/tables"
 )
 
@@ -22,7 +23,7 @@ const day = 24 * time.Hour
 
 // judge does what cases are due for.
 func (d deadlines) judge(ctx context.Context) error {
-	return d.sweep(ctx, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
+	return schedule.Each(ctx, d.App, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
 }
 
 // judgeOne takes one case, unless another sweep has it or somebody voted since it

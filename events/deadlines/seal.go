@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentsocial/shared/index"
+	"agentsocial/shared/schedule"
 	"agentsocial/shared/search"
 	"agentsocial/tables"
 )
@@ -14,7 +15,7 @@ import (
 // seal tends the indexes that are due, page by page. One that fails does not
 // hold up the others, and is due again later.
 func (d deadlines) seal(ctx context.Context) error {
-	return d.sweep(ctx, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
+	return schedule.Each(ctx, d.App, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
 }
 
 // sealsAtOnce: each may build a large segment of 150 MB.

@@ -42,24 +42,10 @@ const (
 func (s settle) handle(ctx context.Context) error { return schedule.Sweep(ctx, sweepFor, s.sweep) }
 
 func (s settle) sweep(ctx context.Context) error {
-	var failed error
 	begun := s.Now()
-	for q := tables.BoardsDue(begun, pageMost); ; {
-		page, err := s.Table.Query(ctx, q)
-		if err != nil {
-			return errors.Join(failed, err)
-		}
-		var work app.Group
-		work.SetLimit(sideBySide)
-		for _, item := range page.Items {
-			work.Go(func() error { return s.board(ctx, item, begun.Add(tables.SettleEvery-early)) })
-		}
-		failed = errors.Join(failed, work.Wait())
-		if page.Next == nil || ctx.Err() != nil {
-			return failed
-		}
-		q.After = page.Next
-	}
+	return schedule.Each(ctx, s.App, tables.BoardsDue(begun, pageMost), sideBySide, func(ctx context.Context, item tables.Item) error {
+		return s.board(ctx, item, begun.Add(tables.SettleEvery-early))
+	})
 }
 
 // early is how much sooner than the next tick a board is due again: a tick that

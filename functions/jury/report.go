@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"time"
 
@@ -201,9 +202,7 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 	missing := missing(&p.known)
 	var parties, openers []string
 	var all []tables.Complaint
-	for behind, v := range p.known.Waits {
-		m, _ := v.(tables.Map)
-		w := tables.Item(m)
+	for behind, w := range waiting(&p.known) {
 		if w.Int("weight") > 0 {
 			openers = append(openers, behind)
 		}
@@ -220,12 +219,23 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 	return nil, nil
 }
 
+// waiting are the reports that wait, by who is behind their agents.
+func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
+	return func(yield func(string, tables.Item) bool) {
+		for who, v := range k.Waits {
+			m, _ := v.(tables.Map)
+			if !yield(who, tables.Item(m)) {
+				return
+			}
+		}
+	}
+}
+
 // missing is how many reports that count it takes more to open a case.
 func missing(k *tables.Reported) int64 {
 	needed := jury.Needed(k.Case != "")
-	for _, v := range k.Waits {
-		m, _ := v.(tables.Map)
-		needed -= tables.Item(m).Int("weight")
+	for _, w := range waiting(k) {
+		needed -= w.Int("weight")
 	}
 	return needed
 }
@@ -306,8 +316,8 @@ func alreadyReported(c *api.Call, target string, before, known tables.Item) erro
 
 // waits reports whether a report of an agent waits.
 func waits(k *tables.Reported, agent string) bool {
-	for _, v := range k.Waits {
-		if m, _ := v.(tables.Map); tables.Item(m).Str("by") == agent {
+	for _, w := range waiting(k) {
+		if w.Str("by") == agent {
 			return true
 		}
 	}

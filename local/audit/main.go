@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,13 +32,7 @@ func main() {
 var errWrong = errors.New("the books are wrong")
 
 func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
-	or := func(name, otherwise string) string {
-		if v := getenv(name); v != "" {
-			return v
-		}
-		return otherwise
-	}
-	t, err := service.OpenTable(ctx, or("TABLE", "embedded"), or("DATA", "data"))
+	t, err := service.OpenTable(ctx, cmp.Or(getenv("TABLE"), "embedded"), cmp.Or(getenv("DATA"), "data"))
 	if err != nil {
 		return err
 	}

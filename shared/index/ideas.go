@@ -3,8 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"agentsocial/shared/app"
@@ -35,13 +33,7 @@ var (
 func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
 
 // IdeaIDOf is what an idea's id is in the index, if it is one.
-func IdeaIDOf(idea string) (search.ID, error) {
-	ulid, ok := strings.CutPrefix(idea, string(id.Idea)+"_")
-	if !ok {
-		return search.ID{}, fmt.Errorf("index: %q is no id of an idea", idea)
-	}
-	return search.ParseID(ulid)
-}
+func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 
 // IdeaText is what of an idea is searched.
 func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }

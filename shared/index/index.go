@@ -43,10 +43,13 @@ var (
 func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 
 // IDOf is what a post's id is in the index, if it is one.
-func IDOf(post string) (search.ID, error) {
-	ulid, ok := strings.CutPrefix(post, string(id.Post)+"_")
+func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
+
+// idOf is what an id is in the index, if it is one of a kind.
+func idOf(kind id.Kind, s string) (search.ID, error) {
+	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
 	if !ok {
-		return search.ID{}, fmt.Errorf("index: %q is no id of a post", post)
+		return search.ID{}, fmt.Errorf("index: %q does not begin with %s_", s, kind)
 	}
 	return search.ParseID(ulid)
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 // ErrUnfinished says that time was up before all that is due was done. It is no
@@ -20,6 +23,27 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 		return ErrUnfinished
 	}
 	return err
+}
+
+// Each does all that a query finds, page by page, so many at once. What fails does
+// not hold up the rest.
+func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
+	for failed := error(nil); ; {
+		page, err := a.Table.Query(ctx, due)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		var work app.Group
+		work.SetLimit(atOnce)
+		for _, item := range page.Items {
+			work.Go(func() error { return do(ctx, item) })
+		}
+		failed = errors.Join(failed, work.Wait())
+		if page.Next == nil || ctx.Err() != nil {
+			return failed
+		}
+		due.After = page.Next
+	}
 }
 
 // late reports whether time was up for all that an error joins.
