@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -20,6 +21,7 @@ type gateway struct {
 	stack        awscdk.Stack
 	api          awsapigatewayv2.CfnApi
 	stage        awsapigatewayv2.CfnStage
+	log          awslogs.LogGroup
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
 }
 
@@ -37,6 +39,8 @@ var accessLog = map[string]string{
 	"integrationStatus":  "$context.integration.integrationStatus",
 	"integrationError":   "$context.integrationErrorMessage",
 	"gatewayError":       "$context.error.responseType",
+
+	"integrationRequestId": "$context.integration.requestId", // Lambda's own, as in its REPORT
 }
 
 func newGateway(stack awscdk.Stack, s Settings) *gateway {
@@ -45,21 +49,23 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 		ProtocolType: jsii.String("HTTP"),
 		Description:  jsii.String("Routes are read from the endpoints' declarations"),
 	})
+	log := newLog(stack, "AccessLog", s)
 	format, _ := json.Marshal(accessLog) // strings only, in the order of their names
 	stage := awsapigatewayv2.NewCfnStage(stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
-		ApiId:      api.Ref(),
-		StageName:  jsii.String("$default"), // any other would stand before every path
-		AutoDeploy: jsii.Bool(true),
+		ApiId:       api.Ref(),
+		StageName:   jsii.String("$default"), // any other would stand before every path
+		AutoDeploy:  jsii.Bool(true),
+		Description: jsii.String("Throttles, and logs each request"),
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit:  jsii.Number(float64(s.ThrottleRate)),
 			ThrottlingBurstLimit: jsii.Number(float64(s.ThrottleBurst)),
 		},
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			DestinationArn: newLog(stack, "AccessLog", s).LogGroupArn(),
+			DestinationArn: log.LogGroupArn(),
 			Format:         jsii.String(string(format)),
 		},
 	})
-	return &gateway{stack, api, stage, map[string]awsapigatewayv2.CfnIntegration{}}
+	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}}
 }
 
 // attach lets the API, and no other, call a group's function: one integration
@@ -67,6 +73,7 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 func (g *gateway) attach(group string, f awslambda.Function) {
 	g.integrations[group] = awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
+		Description:          jsii.String("To the function " + group),
 		IntegrationType:      jsii.String("AWS_PROXY"),
 		IntegrationUri:       f.FunctionArn(),
 		PayloadFormatVersion: jsii.String("2.0"),

@@ -25,6 +25,10 @@ const (
 	// post, are gathered within a batch, and two batches would meet on the same
 	// items: one, until the age of records says otherwise.
 	parallel = 1
+
+	// behindMost is many batches that fail and are halved, and a small part of what
+	// the stream keeps.
+	behindMost = 10 * time.Minute
 )
 
 // subscribe has a reader called with the table's changes, from the oldest the
@@ -58,13 +62,21 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		},
 		MetricsConfig: &awslambda.CfnEventSourceMapping_MetricsConfigProperty{Metrics: jsii.Strings("EventCount")}, // else there is nothing to ring for
 	})
+	ofMapping := func(name string) []metric {
+		return []metric{{Namespace: "AWS/Lambda", Name: name, By: []by{{"EventSourceMappingUUID", m.Ref()}}}}
+	}
 	d.alarm(f, "GivesUp", alarm{
-		What:      fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days.", r.Name, failedBatchesKeepDays),
-		Namespace: "AWS/Lambda", Metric: "OnFailureDestinationDeliveredEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+		What: fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days: find in its log why, then redrive them.", r.Name, failedBatchesKeepDays),
+		Of:   ofMapping("OnFailureDestinationDeliveredEventCount"), Every: 5 * time.Minute,
 	})
 	d.alarm(f, "Loses", alarm{
-		What:      r.Name + " lost records: they could not be worked off, nor left in the bucket.",
-		Namespace: "AWS/Lambda", Metric: "DroppedEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+		What: r.Name + " lost records: they could not be worked off, nor left in the bucket. See whether the bucket is there, and who may write to it.",
+		Of:   ofMapping("DroppedEventCount"), Every: 5 * time.Minute,
+	})
+	d.alarm(f, "Behind", alarm{
+		What:  fmt.Sprintf("%s is more than %s behind the table. See in its log whether a record holds it up, or whether there are too many.", r.Name, behindMost),
+		Of:    []metric{{Namespace: "AWS/Lambda", Name: "IteratorAge", By: []by{{"FunctionName", f.FunctionName()}}, Statistic: "Maximum"}},
+		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
 	return m
 }

@@ -50,6 +50,70 @@ func TestTable(t *testing.T) {
 	})
 }
 
+// A table that was restored takes the place of the stack's own with all who read
+// or write it; the stack's own stays.
+func TestRestoredTable(t *testing.T) {
+	s := of(t, restored)
+	id, own := s.only(t, "AWS::DynamoDB::Table")
+	own.keeps(t, "Retain")
+	own.expect(t, "the stack's own table", map[string]string{"DeletionProtectionEnabled": "true", "TableName": ""})
+	const arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/restored"
+	const stream = "arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-21T00:00:00.000"
+	may := s.rights()
+	for _, name := range s.names() {
+		_, f := s.function(t, name)
+		has := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["TABLE"]
+		if has != nil && has != "restored" {
+			t.Errorf("%s has the table %v", name, has)
+		}
+		var over []string
+		for _, line := range s.statements(t, name) {
+			if _, resource, _ := strings.Cut(line, " on "); strings.HasPrefix(line, "dynamodb:") {
+				resource, _, _ = strings.Cut(resource, " if ")
+				over = append(over, resource)
+			}
+			if strings.Contains(line, id) {
+				t.Errorf("%s may %s", name, line)
+			}
+		}
+		for _, resource := range over {
+			if resource != arn && !strings.HasPrefix(resource, arn+"/index/") && resource != arn+"/stream/*" && resource != stream {
+				t.Errorf("%s has rights over %s", name, resource)
+			}
+		}
+		if slices.Contains(over, arn) != (has != nil) || slices.Contains(over, stream) != may[name].Stream {
+			t.Errorf("%s, which has the table %v, has rights over\n  %s", name, has, strings.Join(over, "\n  "))
+		}
+	}
+	mappings := s.all("AWS::Lambda::EventSourceMapping")
+	for id, m := range mappings {
+		m.expect(t, id, map[string]string{"EventSourceArn": stream, "StartingPosition": "TRIM_HORIZON"})
+	}
+	if got := plain(s.Outputs["TableName"].Value); got != "restored" || len(mappings) != len(s.readers) {
+		t.Errorf("the table is %s, with %d readers", got, len(mappings))
+	}
+}
+
+// A cap on reads is the table's and each index's; one on writes the table's
+// alone, which the indexes follow.
+func TestCaps(t *testing.T) {
+	_, table := of(t, whole).only(t, "AWS::DynamoDB::Table")
+	reads, writes := everything["tableReads"].(string), everything["tableWrites"].(string)
+	table.expect(t, "table", map[string]string{
+		"OnDemandThroughput":               `{"MaxReadRequestUnits":` + reads + `,"MaxWriteRequestUnits":` + writes + `}`,
+		"ContributorInsightsSpecification": `{"Enabled":true}`,
+	})
+	for _, x := range table.Properties["GlobalSecondaryIndexes"].([]any) {
+		if got := plain(x.(map[string]any)["OnDemandThroughput"]); got != `{"MaxReadRequestUnits":`+reads+`}` {
+			t.Errorf("%v: %s", x.(map[string]any)["IndexName"], got)
+		}
+	}
+	production(t, func(t *testing.T, s *service) {
+		_, table := s.only(t, "AWS::DynamoDB::Table")
+		table.expect(t, "table", map[string]string{"OnDemandThroughput": "", "ContributorInsightsSpecification": `{"Enabled":false}`})
+	})
+}
+
 // Resources of one type, which only their logical ids tell apart.
 const (
 	secretID = "SecretA720EF05"

@@ -191,9 +191,18 @@ func (m *Movement) Writes() []Write {
 	return writes
 }
 
+// addToBalance lists the balance, too: its keys alone are in the index, which so is
+// written once.
 func addToBalance(a Account, microUSD int64) Write {
-	return Change(BalanceKey(a), SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))
+	return Change(BalanceKey(a), SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD),
+		SetAttr("parent_pk", balancesPK), SetAttr("parent_sk", string(a)))
 }
+
+// balancesPK is the partition of by_parent that lists all balances.
+const balancesPK = "BALANCES"
+
+// Balances asks for the keys of all balances.
+func Balances(most int) Query { return Query{Index: ByParent, PK: balancesPK, Limit: most} }
 
 // Refusal is why a movement was not made.
 type Refusal int
@@ -254,10 +263,21 @@ func (m *Movement) DaySumKey() Key {
 		return Key{}
 	}
 	sum := sha256.Sum256([]byte(m.Home()))
-	return Key{fmt.Sprintf("%s#%d", LedgerPK(a), sum[0]%sumShards), "DAY#" + m.day()}
+	return Key{sumPK(a, sum[0]%sumShards), "DAY#" + m.day()}
 }
 
 func (m *Movement) day() string { return time.UnixMilli(m.At).UTC().Format("20060102") }
+
+// DaySums ask, shard by shard, for what was added up of a summed account.
+func DaySums(a Account) []Query {
+	queries := make([]Query, sumShards)
+	for shard := range queries {
+		queries[shard] = Query{PK: sumPK(a, byte(shard)), Consistency: Strong}
+	}
+	return queries
+}
+
+func sumPK(a Account, shard byte) string { return fmt.Sprintf("%s#%d", LedgerPK(a), shard) }
 
 // CountMovements adds up movements, of one [Movement.DaySumKey], that were not
 // before: each is its own marker.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -30,36 +29,15 @@ type gateway struct {
 	fallback host.GatewayHandler
 }
 
-// functionTime is how long a function may take, as infra sets it.
-const functionTime = 10 * time.Second
-
-// newGateway makes a function of each group, with a server of its own, as
-// deployed: what a group does not declare that it needs, it does not get.
-func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
+// newGateway makes a function of each group.
+func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
 	for _, declare := range groups {
-		own := *a
-		needs := declare(a).Needs
-		if !needs.Table {
-			own.Table = nil
+		h, err := from.Group(declare)
+		if err != nil {
+			return nil, err
 		}
-		if !needs.Secret {
-			own.Box = nil
-		}
-		if !needs.Pepper {
-			own.Pepper = nil
-		}
-		if !needs.Mail {
-			own.Mail = nil
-		}
-		if !needs.Fetch {
-			own.Fetch = nil
-		}
-		if !needs.Payments {
-			own.Payments = nil
-		}
-		group := declare(&own)
-		h := host.Gateway(api.NewServer(&own, group))
+		group := declare(&app.App{})
 		for _, e := range group.Endpoints {
 			g.handlers[e.Route] = h
 			g.routes.Handle(e.Route, http.NotFoundHandler())
@@ -68,7 +46,7 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
 			g.fallback = h
 		}
 	}
-	return g
+	return g, nil
 }
 
 func (g *gateway) route(method, path string) host.GatewayHandler {
@@ -127,7 +105,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
 	// A function goes on when its caller is gone, until its time is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), functionTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), host.GroupSize.Timeout)
 	defer cancel()
 	res, err := h(ctx, e)
 	if err != nil {

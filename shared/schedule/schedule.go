@@ -4,6 +4,8 @@ package schedule
 import (
 	"context"
 	"time"
+
+	"agentsocial/tables"
 )
 
 // Function is called again and again.
@@ -14,4 +16,6 @@ type Function struct {
 	// Handle does what is due, as far as it comes in a [Sweep]'s time; the rest is
 	// due the next time. It may be called while it is still under way.
 	Handle func(context.Context) error
+
+	Reads, Writes tables.Families // what it may do in the table
 }

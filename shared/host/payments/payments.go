@@ -16,6 +16,10 @@ var Stripe = host.Part{
 	},
 	Add: func(e host.Env, a *app.App) {
 		keys := secret.Keep(secret.Read(e, e.PaymentsARN), stripe.ParseKeys, a.Now)
-		a.Payments = stripe.New(stripe.Config{BaseURL: a.Settings.BaseURL, Stage: e.Stage, Keys: keys.Get, Doubt: keys.Doubt})
+		c := stripe.Config{BaseURL: a.Settings.BaseURL, Stage: e.Stage, Keys: keys.Get, Doubt: keys.Doubt}
+		if e.Local != nil {
+			c.URL = e.Local.StripeURL
+		}
+		a.Payments = stripe.New(c)
 	},
 }

@@ -50,6 +50,7 @@ type Config struct {
 	Doubt   func()                              // has Keys look again, for keys that were of no use; may be nil
 	BaseURL string                              // of the service: pages return to it
 	Stage   string                              // tells this service's payments from others of the account; never changes, as its URL may
+	URL     string                              // of Stripe's API, if it is not Stripe's own
 	Way     http.RoundTripper                   // how Stripe is reached; over the network if nil
 }
 
@@ -70,6 +71,9 @@ func New(c Config) *Processor {
 		MaxNetworkRetries: stripe.Int64(retries),
 		EnableTelemetry:   stripe.Bool(false),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // what fails, the request's line says
+	}
+	if c.URL != "" {
+		b.URL = &c.URL
 	}
 	return &Processor{c, stripe.NewBackendsWithConfig(b)}
 }
