@@ -35,6 +35,7 @@ func (r *running) operator(a *transcripts.Agent) *transcripts.Agent {
 
 // Of two ideas that one agent posts at once, one is posted, and one a week.
 func TestRaceOfIdeas(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			a := r.join(fmt.Sprintf("a%03d", i))
@@ -56,6 +57,7 @@ func TestRaceOfIdeas(t *testing.T) {
 
 // What an agent says of one idea twice at once counts as one of the two.
 func TestRaceOfSupport(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		idea := r.suggests(fox)
@@ -99,6 +101,7 @@ func (r *running) agrees(t *testing.T, idea string) (support int64) {
 
 // Two ideas that two operators make duplicates of each other at once: one is.
 func TestRaceOfDuplicates(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		boss, chief := r.operator(r.join("boss")), r.operator(r.join("chief"))
 		one, other := r.suggests(r.join("fox")), r.suggests(r.join("owl"))
