@@ -82,8 +82,8 @@ func (r *Report) page(out io.Writer, bills []billed) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs
 
-Made by `+"`make cost`"+` from the meter of `+"`local/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 of
-%s (`+"`local/bench/prices.go`"+`, with their sources), without free tiers, discounts and taxes.
+Made by `+"`make cost`"+` from the meter of `+"`local/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 as
+known on %s (`+"`local/bench/prices.go`"+` names AWS's page for each: look there too), without free tiers, discounts and taxes.
 
 **Of each call** is counted: the units of the table, of its own and of the stream's readers on its account (each change by
 itself: of ten that come together each costs a third to two thirds of that), the bytes of its answer and of its log lines.

@@ -1,10 +1,11 @@
 package main
 
 // Prices in US dollars, us-east-1, without free tiers, taxes and discounts by
-// volume. Looked up on 21 November 2026; whoever changes one changes the date.
-// `make cost` is the page that is made of them.
+// volume, as they were known on the date below. Beside each stands AWS's page that
+// decides: look there before you rely on one, and then change the date. `make cost`
+// is the page that is made of them.
 const (
-	pricesOf = "21 November 2026"
+	pricesOf = "22 November 2026"
 
 	// https://aws.amazon.com/dynamodb/pricing/on-demand/: Standard table class,
 	// since 1 November 2024. What Lambda reads of the stream is free.

@@ -1,5 +1,5 @@
 // Command weigh holds every function against a Lambda function that does nothing
-// but read an item (hello): how large its zip is, and how long it takes from its
+// but read an item (hello, which is written as AWS's documentation does): how large its zip is, and how long it takes from its
 // start to its first poll for work. What is more than twice hello, or larger than
 // 15 MB, fails. `make weigh` builds them all, and calls it.
 //
@@ -35,25 +35,8 @@ import (
 // zipMost is how large a zip may be, whatever hello's is.
 const zipMost = 15 << 20
 
-// bound is how many times hello's a function's zip and its start may be.
-type bound struct{ zip, start float64 }
-
-var usual = bound{zip: 2, start: 2}
-
-// heavier are the functions that may be more than usual, each with why.
-var heavier = map[string]bound{
-	// Nine groups, and the protocol's SDK, Stripe's client and SES's, of which each
-	// other function has one at most: 2.07 and 2.0 times. SES's alone, without which it
-	// can mail nobody, are 0.2 MB of the zip and 0.8 ms of the start.
-	"mcp": {zip: 2.15, start: 2.5},
-}
-
-func (f *function) bound() bound {
-	if b, ok := heavier[f.name]; ok {
-		return b
-	}
-	return usual
-}
+// most is how many times hello's a function's zip and its start may be.
+const most = 2.0
 
 const (
 	hello  = "hello"
@@ -162,7 +145,7 @@ func (f *function) start(ctx context.Context) error {
 // slower are those that take longer to start than they may.
 func slower(all []*function) (beyond []*function) {
 	for _, f := range all {
-		if ratio(f.least, all[0].least) > f.bound().start {
+		if ratio(f.least, all[0].least) > most {
 			beyond = append(beyond, f)
 		}
 	}
@@ -188,15 +171,15 @@ func verdict(all []*function) error {
 	var problems []string
 	hello := all[0]
 	for _, f := range all {
-		if r := ratio(f.zip, hello.zip); r > f.bound().zip {
-			problems = append(problems, fmt.Sprintf("%s: its zip is %.2f times hello's; %g is the most", f.name, r, f.bound().zip))
+		if r := ratio(f.zip, hello.zip); r > most {
+			problems = append(problems, fmt.Sprintf("%s: its zip is %.2f times hello's; %g is the most", f.name, r, most))
 		}
 		if f.zip > zipMost {
 			problems = append(problems, fmt.Sprintf("%s: its zip has %d bytes; %d are the most", f.name, f.zip, zipMost))
 		}
 	}
 	for _, f := range slower(all) {
-		problems = append(problems, fmt.Sprintf("%s: it takes %.2f times as long to start as hello; %g is the most", f.name, ratio(f.least, hello.least), f.bound().start))
+		problems = append(problems, fmt.Sprintf("%s: it takes %.2f times as long to start as hello; %g is the most", f.name, ratio(f.least, hello.least), most))
 	}
 	if problems != nil {
 		return fmt.Errorf("too heavy:\n  %s", strings.Join(problems, "\n  "))

@@ -1,27 +1,26 @@
-// Command hello is the least that a Lambda function with a table may be: what
-// `make weigh` holds the service's functions against. It makes its client as
-// they do, without the SDK's config package, and answers with an item.
+// Command hello is the least that a Lambda function with a table may be, written as
+// AWS's documentation does, with the SDK's config package: what `make weigh` holds
+// the service's functions against.
 package main
 
 import (
 	"context"
+	"log"
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 func main() {
-	client := dynamodb.New(dynamodb.Options{
-		Region: os.Getenv("AWS_REGION"),
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{
-				AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
-			}, nil
-		}),
-	})
+	c, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(c)
 	lambda.Start(func(ctx context.Context) (map[string]types.AttributeValue, error) {
 		out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: aws.String(os.Getenv("TABLE")),
