@@ -73,25 +73,31 @@ type alarm struct {
 	Times int           // in a row that it is out of bounds; 1 unless it says otherwise
 	// Silent is a number that is to be there: the alarm is that it is not.
 	Silent bool
+	// Once is something that happened, which is not over because it does not happen
+	// again: nobody is told so.
+	Once bool
 }
 
 // alarm rings when the number is above what it may be or, where it is to be there,
 // when it is not. It says so once more when that is over.
 //
-// CloudWatch has a state of its own, INSUFFICIENT_DATA, for an alarm of whose
-// number it has heard nothing, in which each begins: to be rung for is only the
-// change to it, of a number that was there before. So a new stage is silent.
+// Each begins in a state of CloudWatch's own, INSUFFICIENT_DATA, and finds within
+// minutes that all is well: of a new stage the operators hear that, once for each,
+// if they have confirmed by then. One that is Silent may ring until the number is
+// there for the first time: there is no other way to hear of one that never comes.
 func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 	operators := []*string{d.operators.TopicArn()}
 	props := &awscloudwatch.CfnAlarmProps{
 		AlarmDescription:   jsii.String(d.Stage + ": " + a.What + " See infra/RUNBOOK.md, \"" + runbookHeading(kind) + "\"."),
 		EvaluationPeriods:  jsii.Number(float64(max(1, a.Times))),
 		ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: jsii.Number(a.Above), TreatMissingData: jsii.String("notBreaching"),
-		AlarmActions: &operators, OkActions: &operators,
+		AlarmActions: &operators,
+	}
+	if !a.Once {
+		props.OkActions = &operators
 	}
 	if a.Silent {
-		props.ComparisonOperator, props.Threshold, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.Number(1), jsii.String("missing")
-		props.InsufficientDataActions = &operators
+		props.ComparisonOperator, props.Threshold, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.Number(1), jsii.String("breaching")
 	}
 	period := jsii.Number(a.Every.Seconds())
 	if len(a.Of) == 1 {
@@ -105,17 +111,10 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 // runbookHeading is of the section that tells what to do for an alarm.
 func runbookHeading(kind string) string { return "Alarm: " + kind }
 
-// alone makes the metric the alarm's only one. A percentile of few samples is none.
+// alone makes the metric the alarm's only one.
 func (m metric) alone(props *awscloudwatch.CfnAlarmProps, period *float64) {
 	props.Namespace, props.MetricName, props.Dimensions, props.Period = jsii.String(m.Namespace), jsii.String(m.Name), m.dimensions(), period
-	switch {
-	case m.Statistic == "":
-		props.Statistic = jsii.String("Sum")
-	case m.Statistic[0] == 'p':
-		props.ExtendedStatistic, props.EvaluateLowSampleCountPercentile = jsii.String(m.Statistic), jsii.String("ignore")
-	default:
-		props.Statistic = jsii.String(m.Statistic)
-	}
+	props.Statistic = jsii.String(cmp.Or(m.Statistic, "Sum"))
 }
 
 func (m metric) dimensions() any {

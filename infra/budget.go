@@ -16,7 +16,7 @@ func newBudget(stack awscdk.Stack, s Settings, operators awssns.Topic) {
 	if s.BudgetUSD == 0 {
 		return
 	}
-	operators.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+	allowed := operators.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Budget"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("budgets.amazonaws.com"), nil)},
 		Actions:    jsii.Strings("sns:Publish"),
@@ -34,11 +34,12 @@ func newBudget(stack awscdk.Stack, s Settings, operators awssns.Topic) {
 			}},
 		}
 	}
-	awsbudgets.NewCfnBudget(stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{
+	budget := awsbudgets.NewCfnBudget(stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{
 		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
 			BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
 			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(float64(s.BudgetUSD)), Unit: jsii.String("USD")},
 		},
 		NotificationsWithSubscribers: []any{above("ACTUAL"), above("FORECASTED")},
 	})
+	budget.Node().AddDependency(allowed.PolicyDependable) // it looks whether it may tell
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,10 @@ func TestBudget(t *testing.T) {
 		"Budget":                       `{"BudgetLimit":{"Amount":` + everything["budgetUsd"].(string) + `,"Unit":"USD"},"BudgetType":"COST","TimeUnit":"MONTHLY"}`,
 		"NotificationsWithSubscribers": `[` + above("ACTUAL") + `,` + above("FORECASTED") + `]`,
 	})
-	_, policy := s.only(t, "AWS::SNS::TopicPolicy")
+	id, policy := s.only(t, "AWS::SNS::TopicPolicy")
+	if !slices.Contains(list(budget.DependsOn), id) { // AWS refuses a budget that may not tell
+		t.Errorf("the budget waits for %v, and not for %s", budget.DependsOn, id)
+	}
 	if got := plain(policy.Properties["PolicyDocument"]); !strings.Contains(got, `"Effect":"Allow","Principal":{"Service":"budgets.amazonaws.com"},"Resource":{"Ref":"`+topic+`"},"Sid":"Budget"`) {
 		t.Errorf("the budget may not tell anybody: %s", got)
 	}

@@ -8,6 +8,22 @@ import (
 	"testing"
 )
 
+// alarmed is of how many metrics alarms are.
+func (s *service) alarmed() (n int) {
+	for _, a := range s.all("AWS::CloudWatch::Alarm") {
+		several, _ := a.Properties["Metrics"].([]any)
+		for _, m := range several {
+			if m.(map[string]any)["MetricStat"] != nil { // else it is made of others
+				n++
+			}
+		}
+		if several == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // TestCostPageCounts holds what the page of costs says there is whatever happens
 // against what there is: local/bench, which makes it, cannot see the template.
 func TestCostPageCounts(t *testing.T) {
@@ -16,20 +32,8 @@ func TestCostPageCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := of(t, ours)
-	alarms := 0
-	for _, a := range s.all("AWS::CloudWatch::Alarm") {
-		several, _ := a.Properties["Metrics"].([]any)
-		for _, m := range several {
-			if m.(map[string]any)["MetricStat"] != nil { // else it is made of others
-				alarms++
-			}
-		}
-		if several == nil {
-			alarms++
-		}
-	}
 	for what, want := range map[string]int{
-		"metrics of alarms": alarms,
+		"metrics of alarms": s.alarmed(),
 		"secrets":           len(s.all("AWS::SecretsManager::Secret")),
 		"dashboard":         len(s.all("AWS::CloudWatch::Dashboard")),
 	} {

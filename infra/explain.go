@@ -14,8 +14,8 @@ import (
 	"text/tabwriter"
 )
 
-// kind explains resources of one type: what they are for, and what each costs a
-// month though nobody calls, in US dollars as they are in us-east-1. What calls
+// kind explains resources of one type: what they are for, and what each (of alarms
+// each metric that they are of) costs a month though nobody calls, in US dollars as they are in us-east-1. What calls
 // cost says `make cost`.
 type kind struct {
 	Type, For string
@@ -76,21 +76,40 @@ func explain(w io.Writer, folder string) error {
 	var problems []error
 	for _, file := range files {
 		var t struct {
-			Resources map[string]struct{ Type string }
+			Resources map[string]explained
 		}
 		if err := readJSON(file, &t); err != nil {
 			return err
 		}
-		counts := map[string]int{}
+		counts, paid := map[string]int{}, map[string]int{}
 		for _, r := range t.Resources {
 			counts[r.Type]++
+			paid[r.Type] += r.paid()
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".template.json")
 		fmt.Fprintf(w, "%s: %d resources\n", name, len(t.Resources))
-		problems = append(problems, checkExplained(counts), checkCount(len(t.Resources)), tabulate(w, counts))
+		problems = append(problems, checkExplained(counts), checkCount(len(t.Resources)), tabulate(w, counts, paid))
 		problems = append(problems, weigh(w, strings.TrimSuffix(file, ".template.json")+".assets.json"))
 	}
 	return errors.Join(problems...)
+}
+
+// explained is what [explain] looks at of a resource.
+type explained struct {
+	Type       string
+	Properties struct {
+		Metrics []struct{ MetricStat json.RawMessage } // of an alarm of several
+	}
+}
+
+// paid is for how many a resource is paid: an alarm of several metrics for each.
+func (e explained) paid() (n int) {
+	for _, m := range e.Properties.Metrics {
+		if m.MetricStat != nil { // else it is made of the others
+			n++
+		}
+	}
+	return max(1, n)
 }
 
 // checkExplained finds types that are not among [kinds].
@@ -112,7 +131,7 @@ func checkCount(n int) error {
 	return nil
 }
 
-func tabulate(w io.Writer, counts map[string]int) error {
+func tabulate(w io.Writer, counts, paid map[string]int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	sum := 0.0
 	for _, k := range kinds {
@@ -122,8 +141,9 @@ func tabulate(w io.Writer, counts map[string]int) error {
 		}
 		cost := "-"
 		if k.USD > 0 {
-			cost = fmt.Sprintf("%.2f", float64(n)*k.USD)
-			sum += float64(n) * k.USD
+			usd := float64(paid[k.Type]) * k.USD
+			cost = fmt.Sprintf("%.2f", usd)
+			sum += usd
 		}
 		fmt.Fprintf(table, "  %4d\t%s\t%s\t%s\n", n, k.Type, cost, k.For)
 	}

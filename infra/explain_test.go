@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,7 +68,7 @@ func TestDescribed(t *testing.T) {
 
 // The table that ends `make synth`, on what the CDK wrote.
 func TestExplain(t *testing.T) {
-	of(t, whole)
+	s := of(t, whole)
 	folder := filepath.Join(scratch, "everything", "cdk.out")
 	var out bytes.Buffer
 	if err := explain(&out, folder); err != nil {
@@ -77,6 +78,7 @@ func TestExplain(t *testing.T) {
 		`(?m)^agentsocial-prod: \d+ resources$`,
 		`(?m)^ +1 +AWS::DynamoDB::Table +- +the single table`,
 		`(?m)^ +3 +AWS::SecretsManager::Secret +1\.20 +what tokens`,
+		fmt.Sprintf(`(?m)^ +\d+ +AWS::CloudWatch::Alarm +%.2f +tells`, float64(s.alarmed())*0.10),
 		`(?m)^ +USD a month, though nobody calls +\d+\.\d\d`,
 		`(?m)^ +\d+ zips, the heaviest 0\.0 MB \(`,
 	} {

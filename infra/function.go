@@ -39,7 +39,7 @@ func functionOfReader(r stream.Function) function {
 	return function{Name: r.Name, Doc: r.Doc, Size: host.ReaderSize, Rights: rightsOfReader(r)}
 }
 func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
-	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize, Rights: rightsOfSchedule(s), Dead: dead}
+	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
 }
 
 // deployment is what all functions share.

@@ -25,6 +25,7 @@ func TestFunctions(t *testing.T) {
 		for _, x := range s.schedules {
 			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
+		timeouts["audit"] = "900" // its own
 		logs, roles, code := map[string]string{}, map[string]string{}, map[string]string{}
 		for _, name := range names {
 			_, f := s.function(t, name)
@@ -50,7 +51,7 @@ func TestFunctions(t *testing.T) {
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]
 			log.expect(t, name, map[string]string{"RetentionInDays": "30"})
-			log.keeps(t, "Retain")
+			log.keeps(t, "RetainExceptOnCreate")
 			own("role", roles, f.Properties["Role"])
 			own("code", code, f.Properties["Code"].(map[string]any)["S3Key"])
 		}

@@ -93,12 +93,18 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 // parameter, changes its route in place, where a new one would be refused
 // beside the old. The stage waits for them, so that the first deployment is
 // whole and the only one.
-func (g *gateway) open(routes []route) {
+//
+// A route's own throttle takes the place of the stage's, and so is never above it.
+// The gateway keeps it when it leaves the template: before a deployment without one
+// that was there the runbook has it deleted ("Upgrade").
+func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}
 	for _, r := range routes {
 		if r.Rate > 0 {
-			slow[r.Key] = map[string]any{"ThrottlingRateLimit": r.Rate, "ThrottlingBurstLimit": 2 * r.Rate}
+			slow[r.Key] = map[string]any{
+				"ThrottlingRateLimit": min(r.Rate, s.ThrottleRate), "ThrottlingBurstLimit": min(2*r.Rate, s.ThrottleBurst),
+			}
 		}
 		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
 			ApiId:    g.api.Ref(),

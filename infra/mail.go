@@ -12,7 +12,7 @@ import (
 // mailing is what mail is sent with.
 type mailing struct {
 	from       string
-	identities []*string // ARNs; SES asks for a right on the one it takes
+	identities *string // ARNs of all that the account has
 	set        awsses.ConfigurationSet
 	setARN     *string
 }
@@ -46,13 +46,14 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 			Name: jsii.String(mailDimension), Source: awsses.CloudWatchDimensionSource_MESSAGE_TAG, DefaultValue: jsii.String("none"),
 		}}),
 	})
-	return &mailing{s.MailFrom, identitiesOf(stack, s, set), set, stack.FormatArn(&awscdk.ArnComponents{
-		Service: jsii.String("ses"), Resource: jsii.String("configuration-set"), ResourceName: set.ConfigurationSetName(),
-	})}
+	identify(stack, s, set)
+	arn := func(resource string, name *string) *string {
+		return stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("ses"), Resource: jsii.String(resource), ResourceName: name})
+	}
+	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// identitiesOf makes SES know the address that mail is sent from, and answers by
-// which names it may.
+// identify makes SES know the address that mail is sent from.
 //
 // SES knows a name once per account and region: two stages need two domains,
 // such as subdomains, or an identity that neither owns. It signs for a domain
@@ -60,23 +61,18 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 // no mail before. An address alone is verified by a mail to it; its mails are
 // signed by SES's domain only, and many servers will take them for spam. It
 // holds nothing that a stage could want to keep.
-func identitiesOf(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) []*string {
+func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	_, domain, _ := strings.Cut(s.MailFrom, "@")
 	made := func(id string, of awsses.Identity) awsses.EmailIdentity {
 		return awsses.NewEmailIdentity(stack, jsii.String(id), &awsses.EmailIdentityProps{Identity: of, ConfigurationSet: set})
 	}
 	switch s.MailIdentity {
 	case identityExisting:
-		var arns []*string
-		for _, name := range []string{domain, s.MailFrom} {
-			arns = append(arns, stack.FormatArn(&awscdk.ArnComponents{
-				Service: jsii.String("ses"), Resource: jsii.String("identity"), ResourceName: jsii.String(name),
-			}))
-		}
-		return arns
+		return
 	case identityAddress:
 		output(stack, "MailAddress", jsii.String(s.MailFrom), "SES has mailed it a link; no mail is sent before somebody follows that")
-		return []*string{made("MailSender", awsses.Identity_Email(jsii.String(s.MailFrom))).EmailIdentityArn()}
+		made("MailSender", awsses.Identity_Email(jsii.String(s.MailFrom)))
+		return
 	}
 	identity := made("MailDomain", awsses.Identity_Domain(jsii.String(domain)))
 	for i, r := range *identity.DkimRecords() {
@@ -85,5 +81,4 @@ func identitiesOf(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) [
 	}
 	output(stack, "MailPolicy", jsii.String(`_dmarc.`+domain+` TXT "v=DMARC1; p=quarantine"`),
 		"For the DNS of "+domain+", unless a domain above it has one: who forges its mails is not believed")
-	return []*string{identity.EmailIdentityArn()}
 }

@@ -89,24 +89,29 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		statements = append(statements, awsiam.NewPolicyStatement(p))
 	}
 	below := func(arn *string, path string) *string { return jsii.String(*arn + path) }
-	table := st.table.TableArn()
+	all := []*string{st.table.TableArn()}
+	if st.other != nil {
+		all = append(all, st.other.TableArn())
+	}
 
 	// The ARN of a log group ends in ":*": all its streams.
 	allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, nil, log.LogGroupArn())
 	if keys := leading(r.Reads); keys != nil {
-		allow("Read", readActions, keys, table)
+		allow("Read", readActions, keys, all...)
 	}
 	var indexes []*string
 	for _, x := range tables.Indexes {
 		if r.Reads.HasIndex(x.Name) {
-			indexes = append(indexes, below(table, "/index/"+string(x.Name)))
+			for _, table := range all {
+				indexes = append(indexes, below(table, "/index/"+string(x.Name)))
+			}
 		}
 	}
 	if indexes != nil {
 		allow("ReadIndexes", []string{"dynamodb:Query"}, nil, indexes...)
 	}
 	if keys := leading(r.Writes); keys != nil {
-		allow("Write", writeActions, keys, table)
+		allow("Write", writeActions, keys, all...)
 	}
 	if r.Secret {
 		allow("Secret", []string{"secretsmanager:GetSecretValue"}, nil, st.secret.SecretArn())
@@ -118,15 +123,15 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		allow("Payments", []string{"secretsmanager:GetSecretValue"}, nil, st.payments.SecretArn())
 	}
 	if r.Mail && mail != nil {
-		// From this address only. In SES's sandbox a mail also needs a right on the
-		// recipient, who is an identity of the account's there.
+		// From this address only, by whichever identity SES takes for it. In SES's
+		// sandbox a mail also needs the right on whom it is to, an identity there.
 		allow("Mail", []string{"ses:SendEmail"}, map[string]any{
 			"StringEquals": map[string]any{"ses:FromAddress": mail.from},
-		}, append(mail.identities, mail.setARN)...)
+		}, mail.identities, mail.setARN)
 	}
-	if r.Stream {
+	if r.Stream { // of the table in use only: what is written to the other is not to be heard
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(table, "/stream/*")) // it names no single stream
+		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(st.table.TableArn(), "/stream/*")) // it names no single stream
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
 	}

@@ -27,6 +27,9 @@ const (
 	// beside it.
 	sweepTries = 0
 
+	// timeoutMost is what Lambda gives a call.
+	timeoutMost = 15 * time.Minute
+
 	// oldestTick is how long Lambda keeps a call, at most.
 	oldestTick = 6 * time.Hour
 
@@ -45,12 +48,14 @@ func tickAge(s schedule.Function) *float64 {
 
 // rateOf is how often a function is called, as EventBridge Scheduler says it.
 func rateOf(s schedule.Function) (string, error) {
-	n := int(s.Every / time.Minute)
+	n, most := int(s.Every/time.Minute), host.ScheduleSize(s).Timeout
 	switch {
 	case n < 1 || s.Every%time.Minute != 0:
 		return "", fmt.Errorf("schedule %s: every %s; whole minutes are possible", s.Name, s.Every)
-	case s.Every <= host.ScheduleSize.Timeout:
-		return "", fmt.Errorf("schedule %s: every %s, and it may take %s", s.Name, s.Every, host.ScheduleSize.Timeout)
+	case most > timeoutMost:
+		return "", fmt.Errorf("schedule %s: it may take %s; Lambda gives %s", s.Name, most, timeoutMost)
+	case s.Every <= most:
+		return "", fmt.Errorf("schedule %s: every %s, and it may take %s", s.Name, s.Every, most)
 	}
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }

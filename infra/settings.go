@@ -46,7 +46,7 @@ type Settings struct {
 	EndpointMetrics           bool
 	XRay, ContributorInsights bool
 
-	RestoredTable, RestoredStream string // "": the stack's own
+	RestoredTable, RestoredStream string // without the stream the stack's own is in use
 }
 
 // DefaultSettings stand for what neither cdk.json nor the command line names.
@@ -113,11 +113,13 @@ func (s *Settings) all() []setting {
 func ReadSettings(context map[string]any) (Settings, error) {
 	s := DefaultSettings()
 	var problems []error
-	var names []string
+	var names, bad []string
 	for _, setting := range s.all() {
 		names = append(names, setting.Name)
 		if v := context[setting.Name]; v != nil {
-			problems = append(problems, setting.take(v))
+			if err := setting.take(v); err != nil {
+				problems, bad = append(problems, err), append(bad, setting.Name)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(context)) {
@@ -125,10 +127,7 @@ func ReadSettings(context map[string]any) (Settings, error) {
 			problems = append(problems, fmt.Errorf("there is no setting %s; there are %s", name, strings.Join(names, ", ")))
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return s, err
-	}
-	return s, s.together()
+	return s, errors.Join(append(problems, s.together(bad)...)...)
 }
 
 // isCDKs tells the names that the CDK puts into a context of its own.
@@ -136,34 +135,48 @@ func isCDKs(name string) bool {
 	return strings.HasPrefix(name, "@") || strings.Contains(name, ":") || name == "cli-telemetry"
 }
 
-// together says which settings, each right by itself, do not fit each other.
-func (s Settings) together() error {
-	var problems []error
-	unfit := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+// together says which settings, each right by itself, do not fit each other. Of
+// those that are bad, which have no value, it says nothing.
+func (s Settings) together(bad []string) (problems []error) {
+	unfit := func(of, format string, args ...any) {
+		if !slices.ContainsFunc(strings.Fields(of), func(name string) bool { return slices.Contains(bad, name) }) {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
 	elsewhere := func(arn string) bool {
 		part := strings.Split(arn, ":")
 		return s.Region != "" && part[3] != s.Region || s.Account != "" && part[4] != s.Account
 	}
 	switch {
 	case (s.Domain == "") != (s.CertificateARN == ""):
-		unfit("setting domain is %q and certificateArn is %q; the one needs the other", s.Domain, s.CertificateARN)
+		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; the one needs the other", s.Domain, s.CertificateARN)
 	case s.Domain != "" && elsewhere(s.CertificateARN):
-		unfit("setting certificateArn is %q; it must be of the region %q and the account %q, as the API is", s.CertificateARN, s.Region, s.Account)
+		unfit("certificateArn", "setting certificateArn is %q; it must be of the region %q and the account %q, as the API is", s.CertificateARN, s.Region, s.Account)
 	}
 	if s.HostedZone != "" && s.Domain == "" {
-		unfit("setting hostedZone is %q and domain is empty; there is nothing to put into the zone", s.HostedZone)
+		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; there is nothing to put into the zone", s.HostedZone)
+	}
+	if _, at, _ := strings.Cut(s.MailFrom, "@"); s.MailIdentity == identityDomain && isProviders(s.MailFrom) {
+		unfit("mailIdentity", "setting mailFrom is %q and mailIdentity is %q; %s is a mail provider's, and nobody else can put records into its DNS", s.MailFrom, s.MailIdentity, at)
+	}
+	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
+		unfit("stage", "setting restoredTable is %q; of the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)
 	}
 	switch {
-	case (s.RestoredTable == "") != (s.RestoredStream == ""):
-		unfit("setting restoredTable is %q and restoredStream is %q; the one needs the other", s.RestoredTable, s.RestoredStream)
+	case s.RestoredStream == "": // on the way back the stack's own table is in use, see inUse
 	case s.RestoredTable == "":
+		unfit("restoredStream restoredTable", "setting restoredStream is %q and restoredTable is empty; it needs its table's name", s.RestoredStream)
 	case streamForm.FindStringSubmatch(s.RestoredStream)[1] != s.RestoredTable:
-		unfit("setting restoredStream is %q; it must be of the table %q", s.RestoredStream, s.RestoredTable)
+		unfit("restoredStream", "setting restoredStream is %q; it must be of the table %q", s.RestoredStream, s.RestoredTable)
 	case elsewhere(s.RestoredStream):
-		unfit("setting restoredStream is %q; it must be of the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
+		unfit("restoredStream", "setting restoredStream is %q; it must be of the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
 	}
-	return errors.Join(problems...)
+	return problems
 }
+
+// tablePrefix is what the name of a stage's own table begins with, and so that of
+// one that was restored from it.
+func tablePrefix(stage string) string { return "agentsocial-" + stage + "-Table" }
 
 func wrong(name string, value any, want string) error {
 	return fmt.Errorf("setting %s is %#v; it must be %s", name, value, want)
@@ -291,6 +304,12 @@ func areOrigins(v string) bool {
 func isAddress(v string) bool {
 	a, err := mail.ParseAddress(v)
 	return err == nil && v == a.Reveal()
+}
+
+// isProviders: of an address that is one.
+func isProviders(address string) bool {
+	a, err := mail.ParseAddress(address)
+	return err == nil && a.Public()
 }
 
 func isIdentity(v string) bool {

@@ -22,7 +22,7 @@ func TestSettings(t *testing.T) {
 			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example",
 			"throttleRate": "1", "throttleBurst": "5000", "tableReads": "100", "tableWrites": "1000000", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
-			"endpointMetrics": "false", "xray": "true", "contributorInsights": "true", "restoredTable": "a.table", "restoredStream": streamARN,
+			"endpointMetrics": "false", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
 			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
 		})
 		want := Settings{
@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example",
 			ThrottleRate: 1, ThrottleBurst: 5000, TableReads: 100, TableWrites: 1_000_000, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
-			XRay: true, ContributorInsights: true, RestoredTable: "a.table", RestoredStream: streamARN,
+			XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 		}
 		if err != nil || s != want || !s.Disposable() {
 			t.Errorf("%+v, %v", s, err)
@@ -55,7 +55,10 @@ func limitsWith(t *testing.T, object string) app.Limits {
 	return l
 }
 
-const streamARN = "arn:aws:dynamodb:eu-central-1:123456789012:table/a.table/stream/2026-01-02T03:04:05.678"
+const (
+	restoredTable = "agentsocial-dev-TableCD117FA1-1A2B-restored-20260102T030405Z"
+	streamARN     = "arn:aws:dynamodb:eu-central-1:123456789012:table/" + restoredTable + "/stream/2026-01-02T03:04:05.678"
+)
 
 // The README's table, cdk.json and the settings that are read are the same, by
 // their names, their defaults and what they must be.
@@ -139,7 +142,7 @@ func TestSettingsRefused(t *testing.T) {
 
 // What is right by itself may not fit the rest.
 func TestSettingsThatDoNotFit(t *testing.T) {
-	const zone, table, stream = "Z0123", "a.table", streamARN
+	const zone, table, stream = "Z0123", restoredTable, streamARN
 	for want, context := range map[string]map[string]any{
 		"domain is \"agents.example\" and certificateArn is \"\"": {"domain": "agents.example"},
 		"domain is \"\" and certificateArn is":                    {"certificateArn": certificateARN},
@@ -147,29 +150,42 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 			"domain": "agents.example", "certificateArn": certificateARN, "region": "us-east-1"},
 		"certificateArn is \"" + certificateARN + "\"; it must be of the region \"\" and the account \"210987654321\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "account": "210987654321"},
-		"hostedZone is \"Z0123\" and domain is empty":             {"hostedZone": zone},
-		"restoredTable is \"a.table\" and restoredStream is \"\"": {"restoredTable": table},
-		"restoredTable is \"\" and restoredStream is":             {"restoredStream": stream},
-		"it must be of the table \"b.table\"":                     {"restoredTable": "b.table", "restoredStream": stream},
-		"it must be of the region \"eu-west-1\"":                  {"restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
-		"and the account \"210987654321\"":                        {"restoredTable": table, "restoredStream": stream, "account": "210987654321"},
-		"there is no setting powbits; there are stage, region":    {"powbits": 20.0},
-		"there is no setting baseUrl":                             {"baseUrl": "https://agents.example"},
+		"hostedZone is \"Z0123\" and domain is empty":                       {"hostedZone": zone},
+		"and restoredTable is empty":                                        {"restoredStream": stream},
+		"it must be of the table \"" + table + "2\"":                        {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},
+		"it must be of the region \"eu-west-1\"":                            {"stage": "dev", "restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
+		"and the account \"210987654321\"":                                  {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
+		"of the stage \"prod\" it must begin with agentsocial-prod-Table":   {"restoredTable": table, "restoredStream": stream},
+		"of the stage \"de\" it must begin with agentsocial-de-Table":       {"stage": "de", "restoredTable": table},
+		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"": {"mailFrom": "no-reply@gmail.com"},
+		"there is no setting powbits; there are stage, region":              {"powbits": 20.0},
+		"there is no setting baseUrl":                                       {"baseUrl": "https://agents.example"},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", context, err, want)
 		}
 	}
+	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {
+		t.Errorf("a mailbox of one's own, for a trial: %v", err)
+	}
 }
 
 func TestSettingsSayEverythingAtOnce(t *testing.T) {
-	_, err := ReadSettings(map[string]any{"stage": "PROD", "powBits": 99.0, "logRetentionDays": "31", "limits": `{"posts_per_hour": 0}`, "log": 1.0})
+	_, err := ReadSettings(map[string]any{"stage": "PROD", "powBits": 99.0, "logRetentionDays": "31", "limits": `{"posts_per_hour": 0}`, "log": 1.0,
+		"domain": "agents.example", "mailFrom": "no-reply@gmail.com",
+		// What is said to be wrong is not said to be missing, too.
+		"hostedZone": "agents.example", "restoredTable": restoredTable, "restoredStream": "latest"})
 	want := `setting stage is "PROD"; it must be 1 to 16 of a-z, 0-9 and -
+setting hostedZone is "agents.example"; it must be the id of a hosted zone of Route 53's, or empty
 setting powBits is 99; it must be 8 to 26
 limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000
 setting logRetentionDays is "31"; it must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+setting restoredStream is "latest"; it must be the ARN of a table's stream, or empty
 there is no setting log; there are stage, `
-	if err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
+	const unfit = `
+setting domain is "agents.example" and certificateArn is ""; the one needs the other
+setting mailFrom is "no-reply@gmail.com" and mailIdentity is "domain"; gmail.com is a mail provider's, and nobody else can put records into its DNS`
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), unfit) {
+		t.Errorf("got\n%v\nwant\n%s…%s", err, want, unfit)
 	}
 }

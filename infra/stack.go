@@ -41,7 +41,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		after(f, readers)
 		gateway.attach(g.Name, f)
 	}
-	gateway.open(p.routes)
+	gateway.open(p.routes, s)
 	gateway.name(s)
 	for _, s := range p.schedules {
 		dead := newDeadLetters(stack, s.Name)
@@ -72,8 +72,19 @@ func (s Settings) target() *awscdk.Environment {
 	return e
 }
 
-// removal is what becomes of data when its resource leaves the stack.
+// removal is what becomes of data when its resource leaves the stack. What a
+// deployment made that is rolled back goes with it: there is nothing in it yet,
+// and the names of secrets would be in the way of the next try.
 func (s Settings) removal() awscdk.RemovalPolicy {
+	if s.Disposable() {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
+}
+
+// removalOfTable differs: a rollback that tried to delete what is protected from
+// that would fail itself. The table is left over instead, in nobody's way.
+func (s Settings) removalOfTable() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY
 	}

@@ -16,6 +16,7 @@ const failedBatchesKeepDays = 25
 // store is what holds data, and outlives a deployment.
 type store struct {
 	table  awsdynamodb.ITable // the one in use
+	other  awsdynamodb.ITable // which functions may use too; nil unless one was restored
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
@@ -24,21 +25,30 @@ type store struct {
 }
 
 func newStore(stack awscdk.Stack, s Settings) store {
-	return store{inUse(stack, s, newTable(stack, s)), newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
+	table, other := inUse(stack, s, newTable(stack, s))
+	return store{table, other, newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
 }
 
-// inUse is the stack's own table, unless one is set that was restored from it:
-// then functions, their rights and the stream's readers have that one in its
+// inUse is the stack's own table, unless one is set that was restored from it,
+// and its stream: then functions and the stream's readers have that one in its
 // place, and the stack's own stays as it is, to be looked at. The restored one
 // is not the stack's: whoever restored it gave it its stream, its recovery, its
 // protection and the attribute of its TTL (make restore).
-func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) awsdynamodb.ITable {
+//
+// Beside it is the other of the two, over which functions have the same rights. A
+// deployment changes their roles minutes before it tells them of another table,
+// and in between all they asked for would be refused. The way back is the same:
+// without the stream the stack's own is in use, and the rights are still there.
+func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
 	if s.RestoredTable == "" {
-		return own
+		return own, nil
 	}
-	return awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), &awsdynamodb.TableAttributes{
-		TableName: jsii.String(s.RestoredTable), TableStreamArn: jsii.String(s.RestoredStream),
-	})
+	a := &awsdynamodb.TableAttributes{TableName: jsii.String(s.RestoredTable)}
+	if s.RestoredStream == "" {
+		return own, awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a)
+	}
+	a.TableStreamArn = jsii.String(s.RestoredStream)
+	return awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a), own
 }
 
 // newTable is the single table, as package tables describes it. It is
@@ -58,7 +68,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
 		DeletionProtection:  jsii.Bool(!s.Disposable()),
-		RemovalPolicy:       s.removal(),
+		RemovalPolicy:       s.removalOfTable(),
 		MaxReadRequestUnits: unlessZero(s.TableReads), MaxWriteRequestUnits: unlessZero(s.TableWrites),
 		ContributorInsightsSpecification: &awsdynamodb.ContributorInsightsSpecification{Enabled: jsii.Bool(s.ContributorInsights)},
 	})

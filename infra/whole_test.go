@@ -18,8 +18,8 @@ var (
 	trial    = sync.OnceValues(func() (*service, error) { return synthesise("trial", all(), map[string]any{"stage": "dev"}) })
 	restored = sync.OnceValues(func() (*service, error) {
 		return synthesise("restored", all(), map[string]any{
-			"restoredTable":  "restored",
-			"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-21T00:00:00.000",
+			"restoredTable":  "agentsocial-prod-Table-restored",
+			"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/agentsocial-prod-Table-restored/stream/2026-11-21T00:00:00.000",
 		})
 	})
 )

@@ -103,7 +103,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "cost"} {
+	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "cost"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("it does not say what `make %s` is for", verb)
 		}
@@ -134,8 +134,12 @@ func TestTheRunbooksShell(t *testing.T) {
 			t.Errorf("%s\n%s", out, b[1])
 		}
 	}
-	script := `aws() { printf '<%s>' "$@"; }` + "\n" + blocks[0][1] + `
-echo; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 1h '{ $.failed = 1 }'; echo; echo "$TABLE"`
+	query := slices.IndexFunc(blocks, func(b []string) bool { return strings.Contains(b[1], "start-query") })
+	if query < 0 {
+		t.Fatal("nothing asks the logs")
+	}
+	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }` + "\n" + blocks[0][1] + blocks[query][1] + `
+echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 1h '{ $.failed = 1 }'; echo; echo "$TABLE"`
 	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", script)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -149,9 +153,139 @@ echo; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 
 		`'feedLog')].PhysicalResourceId>><--since><1h><--format><short><--filter-pattern><{ $.level = "ERROR" || $.level = "WARN" }>`,
 		"<--filter-pattern><{ $.failed = 1 }>",
 		"aws:<cloudformation><describe-stacks>",
+		"stage=prod\n", // for make
+		"<logs><get-query-results><--query-id><<logs><start-query><--log-group-name>",
+		"<--query><queryId><--output><text>>",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("it does not ask\n%s\nbut\n%s", want, out)
 		}
 	}
+}
+
+// Which stage is deployed, and what of it is not cdk.json's, make takes from the
+// shell, whatever it does with it.
+func TestMakeDeploysTheShellsStage(t *testing.T) {
+	program, err := exec.LookPath("make")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	for _, verb := range []string{"synth", "deploy", "destroy"} {
+		cmd := exec.CommandContext(t.Context(), program, "--dry-run", verb)
+		cmd.Dir = ".."
+		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }),
+			"STAGE=dev", "CONTEXT=-c domain= -c mailFrom=")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !regexp.MustCompile(`(?m) cdk `+verb+`\b.* -c stage=dev -c domain= -c mailFrom=$`).Match(out) {
+			t.Errorf("make %s: %v\n%s", verb, err, out)
+		}
+	}
+}
+
+// What has bitten: a restore whose deployments forget the throttle, figures of
+// costs that COST.md has otherwise, a proxy against floods.
+func TestTheRunbookContradictsNothing(t *testing.T) {
+	book := text(t, "infra/RUNBOOK.md")
+	_, restore, _ := strings.Cut(book, "\n## Restore\n")
+	restore, _, ok := strings.Cut(restore, "\n## ")
+	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
+		t.Errorf("the throttle of a restore is not where `make deploy` finds it:\n%s", restore)
+	}
+	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
+	metrics, _, ok = strings.Cut(metrics, "\n## ")
+	if figures := all(metrics, `(\d+(?:\.\d+)?)\s+(?:USD|metrics|of them)`); !ok || len(figures) > 0 {
+		t.Errorf("it has figures of its own for metrics: %q", figures)
+	}
+	for _, page := range []string{"README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
+		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
+			flat := strings.Join(strings.Fields(paragraph), " ")
+			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents one address") {
+				t.Errorf("%s does not say what a proxy does:\n%s", page, paragraph)
+			}
+		}
+	}
+}
+
+// What the runbook has one paste to clear a first deployment away takes the
+// protection off before it deletes, and deletes nothing of a stack that stands.
+func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
+	book := text(t, "infra/RUNBOOK.md")
+	for status, want := range map[string][]string{
+		"ROLLBACK_COMPLETE": {
+			"cloudformation update-termination-protection --stack-name agentsocial-prod --no-enable-termination-protection",
+			"cloudformation delete-stack --stack-name agentsocial-prod",
+			"dynamodb update-table --table-name agentsocial-prod-Table-1 --no-deletion-protection-enabled",
+			"dynamodb delete-table --table-name agentsocial-prod-Table-1",
+		},
+		"UPDATE_ROLLBACK_COMPLETE": nil, "CREATE_COMPLETE": nil, "": nil,
+	} {
+		out := pasted(t, book, "### The first deployment failed", `aws() {
+  case $2 in
+  describe-stacks) echo "`+status+`" ;;
+  list-stack-resources) echo agentsocial-prod-Table-1 ;;
+  wait) ;;
+  *) echo "did $*" ;;
+  esac
+}`, "")
+		if got := all(out, `(?m)^did (.*)$`); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%q: it does %q, want %q", status, got, want)
+		}
+		for i := 1; i < len(want); i++ {
+			if strings.Index(out, want[i-1]) > strings.Index(out, want[i]) {
+				t.Errorf("%s\nbefore\n%s", want[i], want[i-1])
+			}
+		}
+	}
+}
+
+// Before a restore each reader and each schedule is stopped, and nothing else of them changes.
+func TestTheRunbookStopsReadersAndClock(t *testing.T) {
+	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
+  case "$*" in
+  *list-stack-resources*Lambda::EventSourceMapping*) echo reader1 reader2 ;;
+  *list-stack-resources*Scheduler::Schedule*) echo clock1 clock2 ;;
+  "scheduler get-schedule"*) query="$8"; echo "{${query##*,} of $4" ;;
+  *) echo "did $*" ;;
+  esac
+}`, "readers --enabled; clock ENABLED")
+	for _, n := range []string{"1", "2"} {
+		for reader, clock := range map[string]string{"--no-enabled": "DISABLED", "--enabled": "ENABLED"} {
+			for _, want := range []string{
+				"did lambda update-event-source-mapping --uuid reader" + n + " " + reader + "\n",
+				"did scheduler update-schedule --cli-input-json {State:'" + clock + "'} of clock" + n + "\n",
+			} {
+				if !strings.Contains(out, want) {
+					t.Errorf("it does not ask\n%sbut\n%s", want, out)
+				}
+			}
+		}
+	}
+}
+
+// pasted is what the first block of a section prints, after the runbook's first of
+// all, with an AWS CLI of one's own, and with something more pasted after it.
+func pasted(t *testing.T, book, heading, aws, more string) string {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	_, section, found := strings.Cut(book, "\n"+heading+"\n")
+	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
+	first, its := block.FindStringSubmatch(book), block.FindStringSubmatch(section)
+	if !found || its == nil {
+		t.Fatalf("%s has no block of shell", heading)
+	}
+	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", aws+"\n"+first[1]+"\n"+its[1]+"\n"+more)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
 }

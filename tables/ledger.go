@@ -194,15 +194,42 @@ func (m *Movement) Writes() []Write {
 // addToBalance lists the balance, too: its keys alone are in the index, which so is
 // written once.
 func addToBalance(a Account, microUSD int64) Write {
-	return Change(BalanceKey(a), SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD),
-		SetAttr("parent_pk", balancesPK), SetAttr("parent_sk", string(a)))
+	w := ListBalance(a)
+	w.Updates = append(w.Updates, SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))
+	return w
 }
 
-// balancesPK is the partition of by_parent that lists all balances.
-const balancesPK = "BALANCES"
+// balanceShards is how many partitions of by_parent list the balances: so that they
+// can be read side by side, and no partition has all of them.
+const balanceShards = 16
 
-// Balances asks for the keys of all balances.
-func Balances(most int) Query { return Query{Index: ByParent, PK: balancesPK, Limit: most} }
+func balancesPK(shard byte) string { return fmt.Sprintf("BALANCES#%d", shard) }
+
+// listedIn is the shard that lists an account's balance.
+func listedIn(a Account) string {
+	sum := sha256.Sum256([]byte(a))
+	return balancesPK(sum[0] % balanceShards)
+}
+
+// ListBalance lists an account's balance.
+func ListBalance(a Account) Write {
+	return Change(BalanceKey(a), SetAttr("parent_pk", listedIn(a)), SetAttr("parent_sk", string(a)))
+}
+
+// Listed reports whether a balance is listed, as each is that moved since there is
+// the list.
+func Listed(balance Item) bool {
+	return balance.Str("parent_pk") == listedIn(BalanceOwner(balance))
+}
+
+// Balances ask, shard by shard, for the keys of all balances.
+func Balances(most int) []Query {
+	queries := make([]Query, balanceShards)
+	for shard := range queries {
+		queries[shard] = Query{Index: ByParent, PK: balancesPK(byte(shard)), Limit: most}
+	}
+	return queries
+}
 
 // Refusal is why a movement was not made.
 type Refusal int

@@ -45,7 +45,7 @@ func standingNow() standing {
 		ticks += float64(daysAMonth * 24 * time.Hour / schedule(&app.App{}).Every)
 	}
 	return standing{
-		Secrets: 3, AlarmMetrics: 44, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
+		Secrets: 3, AlarmMetrics: 55, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
 		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million, Log: (platformLog + batchLog) / gb * logPrice},
 	}
 }
@@ -133,9 +133,9 @@ backups; %s is what there is whatever happens: custom metrics, alarms, secrets, 
 	row(append([]string{fmt.Sprintf("`throttleRate` for %d times as many", peak)}, each(months, func(m month) string {
 		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
 	})...)...)
-	st := standingNow()
-	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. What the clock finds to do is paid\nfor by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
-		st.Metrics, metricsOf(metrics.Sets(false)), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
+	st, few := standingNow(), metricsOf(metrics.Sets(false))
+	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d, and up to %s USD less), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. What the clock\nfinds to do is paid for by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
+		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
 	head("call", "a day", "USD for a thousand agents")
@@ -164,7 +164,8 @@ three dearest:
 	away := turnedAway()
 	fmt.Fprintf(out, `
 What the throttle turns away costs a line in the gateway's log and no more: at %s a second %s USD a day. No
-setting bounds that; whoever is flooded so has AWS, or a proxy before `+"`domain`"+`, keep it off.
+setting bounds that, and a proxy before `+"`domain`"+` is no way out: it would make all agents one address for the limits.
+Whoever is flooded so asks AWS's support to keep it off.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 A day of any of these is seen within minutes: the gateway's requests, the table's units and the log's bytes are on the

@@ -50,10 +50,11 @@ type Request struct {
 
 // Place is where in the stream the batch stood.
 type Place struct {
-	Shard string `json:"shardId"`
-	First string `json:"startSequenceNumber"`
-	Last  string `json:"endSequenceNumber"`
-	Size  int    `json:"batchSize"`
+	Stream string `json:"streamArn,omitempty"` // a local stream has no name
+	Shard  string `json:"shardId"`
+	First  string `json:"startSequenceNumber"`
+	Last   string `json:"endSequenceNumber"`
+	Size   int    `json:"batchSize"`
 }
 
 // Event is what the reader was given, a DynamoDBEvent in JSON, to the byte: in
@@ -113,6 +114,13 @@ func (b *Batch) Reader() string {
 		name = b.Request.FunctionARN
 	}
 	name, _, _ = strings.Cut(name, ":") // a version may follow
+	return name
+}
+
+// Table is the name of the table that the batch is of; "" of a local one.
+func (b *Batch) Table() string {
+	_, name, _ := strings.Cut(b.Place.Stream, ":table/")
+	name, _, _ = strings.Cut(name, "/")
 	return name
 }
 

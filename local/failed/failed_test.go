@@ -51,14 +51,14 @@ func TestReadsLambdas(t *testing.T) {
 		want := failed.Batch{
 			Request: failed.Request{FunctionARN: "arn:aws:lambda:us-east-2:123456789012:function:myfunction", Condition: "RetryAttemptsExhausted", Attempts: 1},
 			Version: "1.0", Timestamp: time.Date(2019, 11, 14, 0, 13, 49, 717_000_000, time.UTC),
-			Place: failed.Place{Shard: "shardId-00000001573689847184-864758bb", First: "800000000003126276362", Last: "800000000003126276362", Size: 1},
+			Place: failed.Place{Stream: "arn:aws:dynamodb:us-east-2:123456789012:table/mytable/stream/2019-11-14T00:04:06.388", Shard: "shardId-00000001573689847184-864758bb", First: "800000000003126276362", Last: "800000000003126276362", Size: 1},
 			Event: failed.Event(event),
 		}
 		if !reflect.DeepEqual(*b, want) {
 			t.Errorf("%+v, want %+v", *b, want)
 		}
-		if b.Reader() != "myfunction" {
-			t.Errorf("the function is %q", b.Reader())
+		if b.Reader() != "myfunction" || b.Table() != "mytable" {
+			t.Errorf("the function is %q, the table %q", b.Reader(), b.Table())
 		}
 	}
 	for _, text := range []string{"", "{}", "[]", `{"requestContext":{"functionArn":"arn"}}`, `{"payload":"{}"}`, lambdas("7.5e"), lambdas(`"\u12"`)} {
@@ -92,6 +92,9 @@ func TestFolder(t *testing.T) {
 	b, err := failed.New("karma", 10, at, records)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if b.Table() != "" {
+		t.Errorf("a local batch is of table %q", b.Table())
 	}
 	for range 2 { // again is no other
 		if err := folder.Put(b); err != nil {

@@ -61,7 +61,7 @@ func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 
 // Schedule is what the clock calls.
 func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
-	f, err := l.function(s.Name, api.Needs{Table: true}, host.ScheduleSize)
+	f, err := l.function(s.Name, api.Needs{Table: true}, host.ScheduleSize(s))
 	return func(ctx context.Context) error {
 		var none any
 		return invoke(ctx, f, events.EventBridgeEvent{

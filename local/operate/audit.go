@@ -42,6 +42,9 @@ func (j job) tell(r *books.Report) error {
 	row("escrows", escrows, "")
 	row("revenue", r.Balances[tables.Revenue], "")
 	row("processor", r.Balances[tables.Processor], "")
+	if r.Unlisted > 0 {
+		j.say("unlisted    %d balances, which the function audit does not see: `make list-balances`", r.Unlisted)
+	}
 	days := r.Days[tables.Revenue]
 	for _, day := range slices.Sorted(maps.Keys(days)) {
 		row("  "+day, days[day], "  revenue")

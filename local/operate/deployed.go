@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,7 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"agentsocial/events"
 	"agentsocial/local/failed"
+	"agentsocial/shared/app"
 )
 
 // deployedFailures finds the bucket where the readers of a deployed table leave
@@ -32,11 +35,12 @@ func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) 
 		return nil, nil, err
 	}
 	j.say("batches     s3://%s", m.bucket)
-	return newBucket(c, m.bucket), invoke(functions), nil
+	return newBucket(c, m.bucket), m.invoke(functions), nil
 }
 
 // mappings are what a table's stream tells of its readers.
 type mappings struct {
+	stream    string   // its ARN
 	bucket    string   // where they leave what they give up: one, for all
 	functions []string // ARNs
 }
@@ -49,6 +53,7 @@ func mappingsOf(ctx context.Context, j job, c *lambda.Client) (m mappings, err e
 		return m, err
 	}
 	stream := table.Table.LatestStreamArn
+	m.stream = aws.ToString(stream)
 	if stream == nil {
 		return m, errors.New("the table has no stream, and so no readers")
 	}
@@ -80,21 +85,38 @@ func mappingsOf(ctx context.Context, j job, c *lambda.Client) (m mappings, err e
 // function is the ARN of a reader's function, whose name CloudFormation makes of
 // the stack's, the reader's, and more (infra/function.go).
 func (m mappings) function(reader string) (string, error) {
-	i := slices.IndexFunc(m.functions, func(arn string) bool { return strings.Contains(arn, "-"+reader+"Function") })
+	i := slices.IndexFunc(m.functions, func(arn string) bool { return strings.Contains(arn, inName(reader)) })
 	if i < 0 {
 		return "", fmt.Errorf("of %v none is the function of the reader %s", m.functions, reader)
 	}
 	return m.functions[i], nil
 }
 
-// invoke has the deployed function that gave a batch up read it.
-func invoke(c *lambda.Client) reader {
+func inName(reader string) string { return "-" + reader + "Function" }
+
+// functionFor is the ARN of the function that a batch is for: the one that reads for
+// whom the batch names. An object in a bucket does not say what is called.
+func (m mappings) functionFor(b *failed.Batch) (string, error) {
+	for _, declare := range events.All() {
+		if name := declare(&app.App{}).Name; strings.Contains(b.Reader(), inName(name)) {
+			return m.function(name)
+		}
+	}
+	return "", fmt.Errorf("%s is none of this table's readers, and is not called", b.Request.FunctionARN)
+}
+
+// invoke has the deployed function of the reader that gave a batch up read it.
+func (m mappings) invoke(c *lambda.Client) reader {
 	return func(ctx context.Context, b *failed.Batch, records []record) (int, error) {
-		event, err := eventOf(records)
+		function, err := m.functionFor(b)
 		if err != nil {
 			return 0, err
 		}
-		out, err := c.Invoke(ctx, &lambda.InvokeInput{FunctionName: &b.Request.FunctionARN, Payload: event})
+		out, err := c.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: eventOf(records)})
+		var answered interface{ HTTPStatusCode() int }
+		if errors.As(err, &answered) && answered.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
+			return 0, nil // half of it may not be
+		}
 		if err != nil {
 			return 0, err
 		}

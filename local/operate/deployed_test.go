@@ -50,13 +50,15 @@ type cloud struct {
 	asked   map[string][]map[string]any // what DynamoDB was asked, by operation
 	looks   int                         // at a table that is being restored, until it is
 	last    int64                       // the newest second that can be restored
+	from    map[string]map[string]any   // what tables were restored from, by name
 	fails   bool                        // functions fail as a whole
+	takes   int                         // bytes of an event, at most
 }
 
 // newCloud points the environment at it, as that of a person with credentials.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
-	c := &cloud{t: t, config: dynamodbtest.Streaming(t), objects: map[string][]byte{}, asked: map[string][]map[string]any{}}
+	c := &cloud{t: t, config: dynamodbtest.Streaming(t), objects: map[string][]byte{}, asked: map[string][]map[string]any{}, from: map[string]map[string]any{}, takes: 6 << 20}
 	target, err := url.Parse(c.config.Endpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +139,8 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 		if at := in["RestoreDateTime"].(float64); at > float64(c.last) {
 			c.t.Errorf("restored as it is at %.f, and %d is the last", at, c.last)
 		}
-		c.looks = 2
+		c.looks = 3
+		c.from[to.Table] = map[string]any{"SourceTableArn": c.tableARN(c.config.Table), "RestoreDateTime": in["RestoreDateTime"], "RestoreInProgress": false}
 		if err := dynamo.CreateTable(r.Context(), to.Client(), to.Table, false); err != nil {
 			c.t.Error(err)
 		}
@@ -157,6 +160,8 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		say(200, m{"Tags": []m{{"Key": "stage", "Value": "prod"}}})
+	case "DescribeTimeToLive": // DynamoDB restores without
+		say(200, m{"TimeToLiveDescription": m{"TimeToLiveStatus": map[bool]string{false: "DISABLED", true: "ENABLED"}[len(c.asked["UpdateTimeToLive"]) > 0]}})
 	case "TagResource", "UpdateTimeToLive":
 		say(200, m{})
 	default:
@@ -164,18 +169,34 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 			if c.looks--; op != "DescribeTable" {
 				c.t.Errorf("%s of a table that is being restored", op)
 			}
+			if c.looks == 2 { // at first DynamoDB does not know of it
+				say(400, m{"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"})
+				return
+			}
 			say(200, m{"Table": m{"TableStatus": "CREATING"}})
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		c.local.ServeHTTP(w, r)
+		name, _ := in["TableName"].(string)
+		if op != "DescribeTable" || c.from[name] == nil {
+			c.local.ServeHTTP(w, r)
+			return
+		}
+		var out struct{ Table m }
+		local := httptest.NewRecorder()
+		c.local.ServeHTTP(local, r)
+		if err := json.Unmarshal(local.Body.Bytes(), &out); err != nil {
+			c.t.Errorf("%s: %v", local.Body, err)
+		}
+		out.Table["RestoreSummary"] = c.from[name]
+		say(200, out)
 	}
 }
 
 // lambda lists mappings, page by page, and calls functions.
 func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/2015-03-31/event-source-mappings" {
-		if arn := r.URL.Query().Get("EventSourceArn"); !strings.HasPrefix(arn, c.tableARN(c.config.Table)+"/stream/") {
+		if arn := r.URL.Query().Get("EventSourceArn"); !strings.HasPrefix(arn, c.tableARN(c.config.Table)) {
 			c.t.Errorf("mappings of %q", arn)
 		}
 		arn, next := inboxARN, `,"NextMarker":"2"`
@@ -188,8 +209,14 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	arn := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/2015-03-31/functions/"), "/invocations")
 	name := map[string]string{karmaARN: "karma", inboxARN: "inbox"}[arn]
 	body, err := io.ReadAll(r.Body)
-	if name == "" || err != nil || len(body) > 6<<20 {
+	if name == "" || err != nil {
 		c.t.Errorf("a call of %s with %d bytes, %v", arn, len(body), err)
+	}
+	if len(body) > c.takes {
+		w.Header().Set("X-Amzn-Errortype", "RequestTooLargeException")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		fmt.Fprint(w, `{"Type":"User","Message":"Request must be smaller"}`)
+		return
 	}
 	if c.fails {
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
@@ -282,7 +309,7 @@ func (c *cloud) leave(function, name string, records []tables.StreamRecord) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	b.Request.FunctionARN = function
+	b.Request.FunctionARN, b.Place.Stream = function, c.tableARN(c.config.Table)+"/stream/2026-11-22T00:00:00.000"
 	text, err := json.Marshal(b)
 	if err != nil {
 		c.t.Fatal(err)
@@ -356,6 +383,25 @@ func TestDeployed(t *testing.T) {
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
+	// What a batch names is not what is called: a function of the reader, whatever it
+	// was called when it gave the batch up.
+	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is none of this table's readers") {
+		t.Errorf("%s %v", out, err)
+	}
+	// And it is halved if it is too large.
+	c.leave(karmaARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
+	c.locked(func() {
+		b, err := failed.Read(c.objects[failed.Prefix+"aaaa-uuid/"+whole])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.takes = len(b.Event) - 1
+	})
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, whole+": 3 records", "1 of 1 failed")
+	c.locked(func() { c.takes = 6 << 20 })
+
 	var said bytes.Buffer
 	protect := func(table string, is bool) {
 		t.Helper()
@@ -370,10 +416,12 @@ func TestDeployed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	vars := map[string]string{}
 	does := func(verb string, at time.Time) (string, error) {
 		said.Reset()
+		vars["AT"] = at.UTC().Format(time.RFC3339)
 		err := verbs[verb](t.Context(), job{
-			Table: table, getenv: func(string) string { return at.UTC().Format(time.RFC3339) }, out: &said,
+			Table: table, getenv: func(name string) string { return vars[name] }, out: &said,
 			look: time.Millisecond, patience: 100 * time.Millisecond,
 		})
 		return said.String(), err
@@ -394,7 +442,8 @@ func TestDeployed(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
-	out, err = does("restore", time.Now().Add(2*time.Minute)) // DynamoDB Local's streams know minutes
+	at := time.Now().Add(2 * time.Minute) // DynamoDB Local's streams know minutes
+	out, err = does("restore", at)
 	restored := c.all("RestoreTableToPointInTime")[1]["TargetTableName"].(string)
 	t.Cleanup(func() {
 		protect(restored, false)
@@ -405,6 +454,9 @@ func TestDeployed(t *testing.T) {
 	says(t, out, err,
 		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "make redrive TABLE=aws:"+restored+" AT=20", "come to zero", "replay      2 batches",
 	)
+	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "come to zero") {
+		t.Errorf("what the table is for is said after hours of reading:\n%s", out)
+	}
 	for op, want := range map[string]string{
 		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
 		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
@@ -417,14 +469,49 @@ func TestDeployed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", op, got, want)
 		}
 	}
+
+	// One that was broken off is gone on with, and what is done is not done again.
+	updates := func() int { return len(c.all("UpdateTable")) + len(c.all("UpdateTimeToLive")) }
+	n := updates()
+	vars["RESTORED"] = restored
+	out, err = does("restore", at)
+	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "come to zero")
+	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
+		t.Errorf("%d updates, and were %d; restored %v", updates(), n, c.all("RestoreTableToPointInTime"))
+	}
+	for _, x := range []struct {
+		name string
+		at   time.Time
+		says string
+	}{{restored, at.Add(-time.Second), "is not restored from"}, {name, at, "is not restored from"}, {name + "-none", at, "ResourceNotFoundException"}} {
+		vars["RESTORED"] = x.name
+		if out, err := does("restore", x.at); err == nil || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%s: %s %v", x.name, out, err)
+		}
+	}
 	out, err = makes(t, "redrive", env)
-	says(t, out, err, "2 of 2 failed batches passed")
+	says(t, out, err, "failed batches passed")
 	out, err = does("replay", time.Now().Add(2*time.Minute))
 	says(t, out, err, "replay      2 batches")
 	out, err = does("replay", time.Now().Add(-24*time.Hour))
 	says(t, out, err, "the stream has forgotten", "replay      0 batches")
 	c.leave(karmaARN, part, records)
+
+	// The restored table takes of the other's batches what was written by the moment
+	// that they have in common, if that is said. The rest stays, for a way back.
+	env["TABLE"] = "aws:" + restored
+	out, err = makes(t, "redrive", env)
+	if !errors.Is(err, errStay) || strings.Count(out, "it is of another table, "+name+":") != 3 || len(c.keys()) != 4 {
+		t.Errorf("%s %v", out, err)
+	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, part+": 2 of its 2 records were written later", "0 of 3 failed batches passed")
+	if len(c.keys()) != 4 {
+		t.Errorf("%v", c.keys())
+	}
+	c.leave(karmaARN, part, records[:1])
+	env["AT"] = at.UTC().Format(time.RFC3339)
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, "3 of 3 failed batches passed")
 	if keys := c.keys(); !slices.Equal(keys, []string{"access-log"}) {

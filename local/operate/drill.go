@@ -79,7 +79,7 @@ func (j job) judge(ctx context.Context, b *backup, stood, now *survey) error {
 	if err != nil {
 		return err
 	}
-	j.tellTypes(held, now)
+	j.tellTypes(held.types, now.types)
 	for _, p := range problems {
 		j.say("WRONG       %s", p)
 	}

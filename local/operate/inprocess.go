@@ -37,12 +37,8 @@ func inProcess(j job) (reader, error) {
 		if handle == nil {
 			return 0, fmt.Errorf("there is no reader %q", b.Reader())
 		}
-		text, err := eventOf(records)
-		if err != nil {
-			return 0, err
-		}
 		var e lambda.DynamoDBEvent
-		if err := json.Unmarshal(text, &e); err != nil {
+		if err := json.Unmarshal(eventOf(records), &e); err != nil {
 			return 0, err
 		}
 		res, err := handle(ctx, e)

@@ -1,5 +1,5 @@
-// Command operate looks after a table: `make audit`, `make operator`, `make
-// redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE
+// Command operate looks after a table: `make audit`, `make list-balances`, `make
+// operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE
 // and DATA of `make run`. They do the same to the embedded table, to DynamoDB Local and to a
 // deployed table, TABLE=aws:NAME, for which region and credentials are found as
 // AWS's own tools find them. A table in a file is one process's: stop the service
@@ -40,11 +40,11 @@ type job struct {
 	getenv   func(string) string
 	out      io.Writer
 	look     time.Duration // how often it is looked whether AWS is done
-	patience time.Duration // for records of a shard
+	patience time.Duration // for records of a shard that is open
 }
 
 var verbs = map[string]func(context.Context, job) error{
-	"audit": audit, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
+	"audit": audit, "list-balances": listBalances, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
 }
 
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {
@@ -58,7 +58,7 @@ func run(ctx context.Context, verb string, getenv func(string) string, out io.Wr
 	}
 	defer t.Close()
 	fmt.Fprintf(out, "  the table   %s\n", t.Where)
-	return do(ctx, job{t, getenv, out, 10 * time.Second, 5 * time.Second})
+	return do(ctx, job{t, getenv, out, 10 * time.Second, time.Minute})
 }
 
 // at is the moment that AT names, or another if it names none.

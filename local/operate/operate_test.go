@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -100,7 +101,7 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit operator redrive replay restore restore-drill]") {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit list-balances operator redrive replay restore restore-drill]") {
 			t.Errorf("%q: %v", verb, err)
 		}
 	}
@@ -162,6 +163,34 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// Balances from before they were listed are listed, as they are; others are not
+// touched. Nobody's is not made.
+func TestListBalances(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	if err := s.App.Transact(t.Context(), transcripts.Credit(fox.ID, 5_000_000, s.App.Now(), "cs_1")...); err != nil {
+		t.Fatal(err)
+	}
+	old := tables.Change(tables.BalanceKey(tables.AgentAccount(fox.ID)), tables.RemoveAttr("parent_pk"), tables.RemoveAttr("parent_sk"))
+	if err := s.App.Transact(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	env := map[string]string{"DATA": dir}
+	for i, n := range []int{1, 0} {
+		out, err := makes(t, "audit", env)
+		says(t, out, err, "agents          5.000000 USD", "come to zero")
+		if strings.Contains(out, "unlisted    1 balances") != (n > 0) {
+			t.Errorf("the audit before time %d says:\n%s", i+1, out)
+		}
+		out, err = makes(t, "list-balances", env)
+		says(t, out, err, fmt.Sprintf("listed      %d balances", n))
+	}
+}
+
 // An agent becomes an operator, and is one no more.
 func TestOperator(t *testing.T) {
 	dir := t.TempDir()
@@ -172,7 +201,7 @@ func TestOperator(t *testing.T) {
 		is                bool
 	}{
 		{"fox", "", "", true}, {"owl", "", `no agent "owl"`, true}, {"", "", "say whom", true},
-		{"fox", "perhaps", "say whom", true}, {"fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
+		{"fox", "perhaps", `ON="perhaps"`, true}, {"fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
 	} {
 		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
 		if x.fails == "" && (err != nil || !strings.Contains(out, fox.ID)) || x.fails != "" && (err == nil || !strings.Contains(err.Error(), x.fails)) {
@@ -335,11 +364,68 @@ func TestThrough(t *testing.T) {
 			t.Errorf("%v: %d done", c.failures, n)
 		}
 	}
+	const event = `{"Records":[{"dynamodb":{"SequenceNumber":"1","text":"<&>"}},{"dynamodb":{"SequenceNumber":"2"}}]}`
+	if same, err := recordsOf([]byte(event)); err != nil || string(eventOf(same)) != event {
+		t.Errorf("%s: %s %v", event, eventOf(same), err)
+	}
 	for _, event := range []string{"", "[]", "{}", `{"Records":[]}`, `{"Records":[7]}`} {
 		if r, err := recordsOf([]byte(event)); err == nil {
 			t.Errorf("%s has %v", event, r)
 		}
 	}
+}
+
+// sparse is a feed of which most pages are empty, and that has too many readers.
+type sparse struct {
+	shards []tables.Shard
+	pages  map[string][][]tables.StreamRecord // then the shard is done, if another's parent
+	asked  int
+}
+
+func (f *sparse) Shards(context.Context) ([]tables.Shard, error) {
+	if f.asked++; f.asked%2 == 1 {
+		return nil, tables.ErrThrottled
+	}
+	return f.shards, nil
+}
+
+func (f *sparse) Changes(_ context.Context, shard, _ string, _ int) ([]tables.StreamRecord, bool, error) {
+	if f.asked++; f.asked%2 == 1 {
+		return nil, false, tables.ErrThrottled
+	}
+	if len(f.pages[shard]) == 0 {
+		return nil, shard == "closed", nil
+	}
+	page := f.pages[shard][0]
+	f.pages[shard] = f.pages[shard][1:]
+	return page, false, nil
+}
+
+// All changes of an hour are replayed, however many pages of a closed shard are
+// empty, and whoever reads beside; of an open one those up to a silence.
+func TestReplayReadsOn(t *testing.T) {
+	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
+	of := func(seq string, before time.Duration) []tables.StreamRecord {
+		return []tables.StreamRecord{{Seq: seq, At: at.Add(-before)}}
+	}
+	f := &sparse{
+		shards: []tables.Shard{{ID: "closed"}, {ID: "open", Parent: "closed"}},
+		pages: map[string][][]tables.StreamRecord{
+			"closed": {nil, of("1", 2*time.Hour), nil, nil, of("2", 50*time.Minute), nil, of("3", 40*time.Minute), nil},
+			"open":   {of("4", 30*time.Minute), of("5", 20*time.Minute), nil, of("6", 0)},
+		},
+	}
+	var out bytes.Buffer
+	r := recovery{job: job{out: &out}}
+	records, err := r.read(t.Context(), f, at.Add(-time.Hour), at)
+	seqs := ""
+	for _, x := range records {
+		seqs += x.Seq
+	}
+	if seqs != "2345" {
+		t.Errorf("read are %q", seqs)
+	}
+	says(t, out.String(), err, "closed is read to 2026-11-22T00:50:00Z", "open is read to 2026-11-22T01:10:00Z")
 }
 
 // A backup of the embedded table is proved, and gone; one that is not what the

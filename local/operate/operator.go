@@ -12,8 +12,11 @@ import (
 // operator makes an agent one, who says what becomes of ideas, or takes that away.
 func operator(ctx context.Context, j job) error {
 	handle, on := j.getenv("HANDLE"), cmp.Or(j.getenv("ON"), "on")
-	if handle == "" || on != "on" && on != "off" {
-		return errors.New("say whom: HANDLE=fox, and ON=off for one who is to be none any more")
+	if handle == "" {
+		return errors.New("say whom: HANDLE=fox")
+	}
+	if on != "on" && on != "off" {
+		return fmt.Errorf("ON=%q is neither on nor off, for one who is to be none any more", on)
 	}
 	claim, err := j.Get(ctx, tables.Strong, tables.HandleKey(handle))
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,7 +19,7 @@ import (
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
 // errStay is that some could not be worked off this time either.
-var errStay = errors.New("some batches fail again")
+var errStay = errors.New("some batches stay")
 
 // redrive puts the batches that readers gave up through again, the oldest first:
 // from S3 through the deployed functions, which have the rights for it, or from
@@ -27,8 +28,11 @@ var errStay = errors.New("some batches fail again")
 // kept (tables.MarkerKeep). A batch that passed is removed, one of which a record
 // fails again stays as it is.
 //
-// AT a moment leaves out what was written after it: of a table that was restored
-// to that moment, it tells of what is gone.
+// A stage that was restored has the batches of two tables in one bucket, and one
+// of the other table is not put through: it may tell of what this one never held.
+// AT, the moment the two have in common, says that it is meant: what was written by
+// then is put through. What was written later is left out, and its batch stays, for
+// there may be a way back.
 //
 // The dead letters of schedules are not put through: what they were to do, the
 // next tick has done.
@@ -46,25 +50,28 @@ func redrive(ctx context.Context, j job) error {
 		return err
 	}
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(path.Base(a), path.Base(b)), cmp.Compare(a, b)) })
-	stay := 0
+	stay, later := 0, 0
 	for _, key := range keys {
-		left, size, err := again(ctx, store, call, key, at)
+		o, err := j.again(ctx, store, call, key, at)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
 			j.say("stays       %s: %v", key, err)
 			stay++
-		case left > 0:
-			j.say("stays       %s: %d of its %d records fail again", key, left, size)
+		case o.failed > 0:
+			j.say("stays       %s: %d of its %d records fail again", key, o.failed, o.size)
 			stay++
+		case o.later > 0:
+			j.say("stays       %s: %d of its %d records were written later", key, o.later, o.size)
+			later++
 		default:
-			j.say("passed      %s: %d records", key, size)
+			j.say("passed      %s: %d records", key, o.size)
 		}
 	}
-	j.say("%d of %d failed batches passed and are removed", len(keys)-stay, len(keys))
+	j.say("%d of %d failed batches passed and are removed", len(keys)-stay-later, len(keys))
 	if stay > 0 {
-		return fmt.Errorf("%w: %d of %d; the function's log says why", errStay, stay, len(keys))
+		return fmt.Errorf("%w: %d of %d; of those that fail, the function's log says why", errStay, stay, len(keys))
 	}
 	return nil
 }
@@ -79,27 +86,38 @@ func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 	return j.Failed, call, err
 }
 
-// again puts one batch through, and removes it if none of its records is left.
-func again(ctx context.Context, store failed.Store, call reader, key string, at time.Time) (left, size int, err error) {
+// outcome is what became of the records of a batch.
+type outcome struct {
+	size   int
+	later  int // than AT, and left out
+	failed int // again
+}
+
+// again puts one batch through, and removes it if that worked off all of it.
+func (j job) again(ctx context.Context, store failed.Store, call reader, key string, at time.Time) (o outcome, err error) {
 	text, err := store.Get(ctx, key)
 	if err != nil {
-		return 0, 0, err
+		return o, err
 	}
 	b, err := failed.Read(text)
 	if err != nil {
-		return 0, 0, err
+		return o, err
+	}
+	if at.IsZero() && b.Table() != "" && b.Table() != j.Dynamo.Table {
+		return o, fmt.Errorf("it is of another table, %s: AT, the moment of a restore, puts through what was written by then", b.Table())
 	}
 	records, err := recordsOf(b.Event)
 	if err != nil {
-		return 0, 0, err
+		return o, err
 	}
-	size = len(records)
+	o.size = len(records)
 	records = slices.DeleteFunc(records, func(r record) bool { return !at.IsZero() && r.at.After(at) })
-	left, err = through(ctx, b, records, call)
-	if err == nil && left == 0 {
+	o.later = o.size - len(records)
+	o.failed, err = through(ctx, b, records, call)
+	if err == nil && o.failed+o.later == 0 {
 		err = store.Delete(ctx, key)
 	}
-	return left, size, err
+	return o, err
 }
 
 // through does as Lambda does with a batch that fails, but for trying again: what
@@ -157,14 +175,15 @@ func recordsOf(event []byte) ([]record, error) {
 	return records, nil
 }
 
-// eventOf is the event that a function is called with. It is never larger than
-// what the function was called with before.
-func eventOf(records []record) ([]byte, error) {
-	texts := make([]json.RawMessage, len(records))
+// eventOf is the event that a function is called with: each record to the byte, so
+// that it is no larger than what the function was called with before. (json.Marshal
+// would escape <, > and &, and make six bytes of one.)
+func eventOf(records []record) []byte {
+	texts := make([][]byte, len(records))
 	for i, r := range records {
 		texts[i] = r.text
 	}
-	return json.Marshal(map[string]any{"Records": texts})
+	return slices.Concat([]byte(`{"Records":[`), bytes.Join(texts, []byte(",")), []byte("]}"))
 }
 
 // done is how many records a function's answer says to be worked off: those

@@ -82,7 +82,7 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 			if err != nil {
 				return err
 			}
-			b.Request.FunctionARN, b.Request.Condition = function, "Replay"
+			b.Request.FunctionARN, b.Request.Condition, b.Place.Stream = function, "Replay", m.stream
 			if err := bucket.Put(ctx, b); err != nil {
 				return err
 			}
@@ -96,17 +96,31 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 // between reads a table's changes of some time.
 func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.StreamRecord, error) {
 	c := r.Dynamo
-	// Of a shard many pages may be empty before one that is not.
-	feed := streams.Open(streams.Config{Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials, Wait: r.patience})
-	shards, err := feed.Shards(ctx)
+	return r.read(ctx, streams.Open(streams.Config{
+		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials, Wait: r.patience,
+	}), first, last)
+}
+
+// read reads each shard to its end or past last. Any number of pages may be empty
+// before one that is not: a shard that has a child is closed and says when it is
+// done; of an open one the end is where nothing came for as long as patience is.
+func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.Time) ([]tables.StreamRecord, error) {
+	var shards []tables.Shard
+	err := r.unhurried(ctx, func() (err error) { shards, err = feed.Shards(ctx); return err })
 	if err != nil {
 		return nil, err
 	}
+	closed := map[string]bool{}
+	for _, s := range shards {
+		closed[s.Parent] = true
+	}
 	var records []tables.StreamRecord
 	for _, s := range shards {
-		after := ""
-		for {
-			changes, done, err := feed.Changes(ctx, s.ID, after, 1000)
+		after, to := "", "its beginning"
+		for more := true; more; {
+			var changes []tables.StreamRecord
+			var done bool
+			err := r.unhurried(ctx, func() (err error) { changes, done, err = feed.Changes(ctx, s.ID, after, 1000); return err })
 			if err != nil {
 				return nil, err
 			}
@@ -115,14 +129,27 @@ func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.
 				if beyond = x.At.After(last); !beyond && !x.At.Before(first) {
 					records = append(records, x)
 				}
-				after = x.Seq
+				after, to = x.Seq, x.At.UTC().Format(time.RFC3339)
 			}
-			if done || beyond || len(changes) == 0 {
-				break
-			}
+			more = !done && !beyond && (closed[s.ID] || len(changes) > 0)
 		}
+		r.say("shard       %s is read to %s", s.ID, to)
 	}
 	return records, nil
+}
+
+// unhurried does it until the stream has not too many readers: the deployed ones
+// come first.
+func (r recovery) unhurried(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !errors.Is(err, tables.ErrThrottled) {
+			return err
+		}
+		if err := r.pause(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // batchesFor are the records that a reader's filters let pass, in batches of one

@@ -17,7 +17,8 @@ import (
 )
 
 // restore makes of a deployed table, as it was AT a moment, another that the
-// service can be pointed at, and says how.
+// service can be pointed at, and says how as soon as it can be; then it reads both.
+// With RESTORED, the name of the other, it goes on where it was broken off.
 func restore(ctx context.Context, j job) error {
 	if !j.Deployed {
 		return errors.New("only a deployed table, TABLE=aws:NAME, can be had as it was; of one in a file, keep copies")
@@ -41,7 +42,7 @@ func restore(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	b, err := r.restored(ctx, "restored", at)
+	b, err := r.begun(ctx, j.getenv("RESTORED"), at)
 	if err != nil {
 		return err
 	}
@@ -52,25 +53,42 @@ func restore(ctx context.Context, j job) error {
 	if err := r.keep(ctx, unread); err != nil {
 		return fmt.Errorf("%s is restored, and what its readers may not have worked off is not kept: %w", b.where, err)
 	}
-	held, err := take(ctx, b)
-	if err != nil {
-		return err
-	}
-	now, err := take(ctx, j)
-	if err != nil {
-		return err
-	}
-	j.tellTypes(held, now)
+	j.say("to point the service at it, set these in cdk.json and `make deploy`:")
+	j.say("  \"restoredTable\": %q,", b.where)
+	j.say("  \"restoredStream\": %q,", aws.ToString(table.LatestStreamArn))
+	j.say("then `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
+	j.say("what follows reads both tables, to prove what is restored; it may be broken off")
 	books, err := books.Audit(ctx, b, at)
 	if err != nil {
 		return err
 	}
 	wrong := j.tell(books)
-	j.say("to point the service at it, set these in cdk.json and `make deploy`:")
-	j.say("  \"restoredTable\": %q,", b.where)
-	j.say("  \"restoredStream\": %q,", aws.ToString(table.LatestStreamArn))
-	j.say("then `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
+	held, err := count(ctx, b)
+	if err != nil {
+		return err
+	}
+	now, err := count(ctx, j)
+	if err != nil {
+		return err
+	}
+	j.tellTypes(held, now)
 	return wrong
+}
+
+// begun is the table of a moment that has a name already, or another.
+func (r recovery) begun(ctx context.Context, name string, at time.Time) (*backup, error) {
+	if name == "" {
+		return r.restored(ctx, "restored", at)
+	}
+	out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		return nil, fmt.Errorf("RESTORED=%s: %w", name, err)
+	}
+	s := out.Table.RestoreSummary
+	if s == nil || !strings.HasSuffix(aws.ToString(s.SourceTableArn), ":table/"+r.Dynamo.Table) || aws.ToTime(s.RestoreDateTime).Unix() != at.Unix() {
+		return nil, fmt.Errorf("RESTORED=%s is not restored from %s as it was at %s", name, r.Dynamo.Table, at.UTC().Format(time.RFC3339))
+	}
+	return r.readable(ctx, name, at)
 }
 
 // recovery has a deployed table restored by its point-in-time recovery.
@@ -128,39 +146,52 @@ func (r recovery) window(ctx context.Context) (first, last time.Time, err error)
 
 // restored makes another table of a moment, and waits until it can be read.
 func (r recovery) restored(ctx context.Context, what string, at time.Time) (*backup, error) {
-	source, c := r.Dynamo.Table, r.Dynamo
-	c.Table = fmt.Sprintf("%s-%s-%s", source, what, stamp(r.Now()))
+	name := fmt.Sprintf("%s-%s-%s", r.Dynamo.Table, what, stamp(r.Now()))
 	_, err := r.client.RestoreTableToPointInTime(ctx, &dynamodb.RestoreTableToPointInTimeInput{
-		SourceTableName: &source, TargetTableName: &c.Table, RestoreDateTime: &at,
+		SourceTableName: &r.Dynamo.Table, TargetTableName: &name, RestoreDateTime: &at,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.say("restoring   %s; it takes from minutes to hours, and is not broken off with this program", c.Table)
-	if _, err := r.active(ctx, c.Table); err != nil {
+	r.say("restoring   %s; it takes from minutes to hours, and is not broken off with this program", name)
+	return r.readable(ctx, name, at)
+}
+
+// readable waits until a restored table can be read.
+func (r recovery) readable(ctx context.Context, name string, at time.Time) (*backup, error) {
+	if _, err := r.active(ctx, name); err != nil {
 		return nil, err
 	}
+	c := r.Dynamo
+	c.Table = name
 	return &backup{Scanner: dynamo.Open(c), where: c.Table, at: at, close: func() {}}, nil
 }
 
-// active waits until a table and its indexes are.
+// active waits until a table and its indexes are. DynamoDB may not know a table yet
+// that it has just begun to make.
 func (r recovery) active(ctx context.Context, name string) (*types.TableDescription, error) {
 	for {
 		out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-		if err != nil {
+		var unknown *types.ResourceNotFoundException
+		switch {
+		case errors.As(err, &unknown):
+		case err != nil:
 			return nil, err
-		}
-		is := out.Table.TableStatus == types.TableStatusActive
-		for _, x := range out.Table.GlobalSecondaryIndexes {
-			is = is && x.IndexStatus == types.IndexStatusActive
-		}
-		if is {
+		case isActive(out.Table):
 			return out.Table, nil
 		}
 		if err := r.pause(ctx); err != nil {
 			return nil, err
 		}
 	}
+}
+
+func isActive(t *types.TableDescription) bool {
+	is := t.TableStatus == types.TableStatusActive
+	for _, x := range t.GlobalSecondaryIndexes {
+		is = is && x.IndexStatus == types.IndexStatusActive
+	}
+	return is
 }
 
 func (r recovery) pause(ctx context.Context) error {
@@ -174,6 +205,7 @@ func (r recovery) pause(ctx context.Context) error {
 
 // complete gives a restored table what DynamoDB restores without: the stream,
 // expiry, tags, recovery of its own, and what protects the table it is made from.
+// What it has already DynamoDB would not take again.
 func (r recovery) complete(ctx context.Context, name string) (*types.TableDescription, error) {
 	source, err := r.active(ctx, r.Dynamo.Table)
 	if err != nil {
@@ -183,10 +215,13 @@ func (r recovery) complete(ctx context.Context, name string) (*types.TableDescri
 	if err != nil {
 		return nil, err
 	}
-	changes := []*dynamodb.UpdateTableInput{
-		{StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}},
+	var changes []*dynamodb.UpdateTableInput
+	if s := table.StreamSpecification; s == nil || !aws.ToBool(s.StreamEnabled) {
+		changes = append(changes, &dynamodb.UpdateTableInput{
+			StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+		})
 	}
-	if aws.ToBool(source.DeletionProtectionEnabled) {
+	if aws.ToBool(source.DeletionProtectionEnabled) && !aws.ToBool(table.DeletionProtectionEnabled) {
 		changes = append(changes, &dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(true)})
 	}
 	for _, change := range changes {
@@ -198,17 +233,29 @@ func (r recovery) complete(ctx context.Context, name string) (*types.TableDescri
 			return nil, err
 		}
 	}
-	_, err = r.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName:               &name,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(tables.AttrTTL), Enabled: aws.Bool(true)},
-	})
-	if err != nil {
+	if err := r.expires(ctx, name); err != nil {
 		return nil, err
 	}
 	if err := r.recoverable(ctx, name); err != nil {
 		return nil, err
 	}
 	return table, r.tag(ctx, *source.TableArn, *table.TableArn)
+}
+
+// expires switches TTL on.
+func (r recovery) expires(ctx context.Context, name string) error {
+	has, err := r.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil {
+		return err
+	}
+	if d := has.TimeToLiveDescription; d != nil && (d.TimeToLiveStatus == types.TimeToLiveStatusEnabled || d.TimeToLiveStatus == types.TimeToLiveStatusEnabling) {
+		return nil
+	}
+	_, err = r.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               &name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(tables.AttrTTL), Enabled: aws.Bool(true)},
+	})
+	return err
 }
 
 // recoverable switches point-in-time recovery on, which a new table does not take

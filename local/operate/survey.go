@@ -36,6 +36,15 @@ func take(ctx context.Context, t tables.Scanner) (*survey, error) {
 	})
 }
 
+// count is how many items of each type a table holds.
+func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
+	types := map[string]int{}
+	return types, t.Scan(ctx, func(i tables.Item) error {
+		types[i.Str(tables.AttrType)]++
+		return nil
+	})
+}
+
 // still leaves the items that another survey found the same.
 func (s *survey) still(o *survey) {
 	maps.DeleteFunc(s.items, func(k, item digest) bool { return o.items[k] != item })
@@ -74,11 +83,11 @@ func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (he
 }
 
 // tellTypes writes how many items of each type a copy and its table hold.
-func (j job) tellTypes(copied, now *survey) {
+func (j job) tellTypes(copied, now map[string]int) {
 	j.say("%-24s %10s %10s", "type", "copy", "table now")
-	types := maps.Clone(copied.types)
-	maps.Copy(types, now.types)
+	types := maps.Clone(copied)
+	maps.Copy(types, now)
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		j.say("%-24s %10d %10d", name, copied.types[name], now.types[name])
+		j.say("%-24s %10d %10d", name, copied[name], now[name])
 	}
 }

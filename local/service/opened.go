@@ -42,8 +42,11 @@ func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 		}
 	}
 	o, err := open(ctx, kind, data, clock.Now)
-	if err != nil {
+	if err != nil && kind == "embedded" {
 		return nil, fmt.Errorf("%w (a table in a file is one process's: does the service run on it?)", err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s, ok := o.Backend.(tables.Scanner)
 	if !ok {

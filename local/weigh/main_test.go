@@ -27,4 +27,3 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("a zip of 16 MB: %v", err)
 	}
 }
-

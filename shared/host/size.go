@@ -1,6 +1,11 @@
 package host
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"agentsocial/shared/schedule"
+)
 
 // Size is what a function is given.
 type Size struct {
@@ -28,10 +33,15 @@ var (
 	// to one record.
 	ReaderSize = Size{memory, time.Minute}
 
-	// ScheduleSize is what the clock calls'. Of search indexes that are due several
+	// scheduleSize is what the clock calls'. Of search indexes that are due several
 	// are built side by side, each whole in memory, and what they wait for is the
 	// CPU. A call in five minutes pays for it, where each batch of the karma reader
 	// would. Its timeout is more than a sweep takes (events/deadlines), and less
 	// than the time to the next.
-	ScheduleSize = Size{1024, 2 * time.Minute}
+	scheduleSize = Size{1024, 2 * time.Minute}
 )
+
+// ScheduleSize is that of a function that the clock calls.
+func ScheduleSize(f schedule.Function) Size {
+	return Size{scheduleSize.Memory, cmp.Or(f.Timeout, scheduleSize.Timeout)}
+}
