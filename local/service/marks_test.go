@@ -197,7 +197,7 @@ func TestViral(t *testing.T) {
 			r.request(a, "POST", post+"/vote", encode(map[string]int{"v": v})),
 			r.request(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "so do I, " + a.Name, "parent": id})))
 	}
-	answers, n := r.together(requests...)
+	answers, n := r.settled(requests...)
 	if n[200] != crowd || n[201] != crowd {
 		failed := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status >= 300 })
 		t.Fatalf("%v, such as %s", n, answers[failed].Body)
