@@ -31,11 +31,9 @@ type inProcess struct{ app *app.App }
 // Group is a function with a server of its own, as deployed: what a group does
 // not declare that it needs, it does not get.
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
-	own := *p.app
-	needs := declare(&own).Needs
-	if group := declare(&own); needs.Table {
-		own.Table = within{own.Table, group.Name, group.Reads(), group.Writes()}
-	} else {
+	group := declare(p.app)
+	own, needs := confined(p.app, group.Name, group.Reads(), group.Writes()), group.Needs
+	if !needs.Table {
 		own.Table = nil
 	}
 	if !needs.Secret {
@@ -53,7 +51,7 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 	if !needs.Payments {
 		own.Payments = nil
 	}
-	return host.Gateway(api.NewServer(&own, declare(&own))), nil
+	return host.Gateway(api.NewServer(own, declare(own))), nil
 }
 
 func (p inProcess) Reader(r stream.Function) (host.BatchHandler, error) {
