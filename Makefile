@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS WEB_ORIGINS
-.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz contract venv test-clients
+.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz contract venv test-clients faults
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ contract: build/venv/made ## lints the OpenAPI document, and has each endpoint c
 
 test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python, Chromium)
 	@go run ./local/clients
+
+faults: ## breaks each commit of the service in each way in which commits break, while transcripts are played: what holds then (PLACE: only these)
+	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
+	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
 
 race: ## the tests under the race detector, on the embedded table
 	TABLES=embedded go test -race -timeout 20m -parallel 4 ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
 	"agentsocial/shared/stream"
@@ -189,8 +191,10 @@ func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.St
 	tries := 0
 	for len(records) > 0 && ctx.Err() == nil {
 		bctx, over := u.mischief.crash(ctx)
-		res, err := handle(bctx, stream.ToLambda(records))
-		if crashed := over(); crashed {
+		var res events.DynamoDBEventResponse
+		var err error
+		lived := lives(bctx, func(ctx context.Context) { res, err = handle(ctx, stream.ToLambda(records)) })
+		if crashed := over(); crashed || !lived {
 			continue // the answer is lost: Lambda delivers the batch again
 		}
 		if err == nil && len(res.BatchItemFailures) == 0 {

@@ -79,7 +79,9 @@ func (t *tick) run(ctx context.Context, log *slog.Logger) {
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.do(ctx)
+	err := errDied
+	lives(ctx, func(ctx context.Context) { err = t.do(ctx) })
+	return err
 }
 
 // stop ends the ticker, and what it is doing.

@@ -23,20 +23,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"agentsocial/local/contract"
+	"agentsocial/local/faults"
+	"agentsocial/local/invariants"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/payments"
 	"agentsocial/tables"
 )
 
 // The language of the scripts. Words are as testscript reads them: '…' keeps
 // spaces; $NAME is put in everywhere, inside '…' too. Every service runs in
 // this process, on a port and a table of its own: the embedded one, or with
-// TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven).
+// TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
+// over its service is brought to rest, and its table held to [invariants.Check].
 //
-//	service [pow=N] [address-limits=on] [data=FOLDER] [writes=N] [posts=N]
+//	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
 //	        [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
 //	                         starts one; after halt, starts it again
@@ -119,6 +123,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				args[i] = os.Expand(a, ts.Getenv)
 			}
 			if err := f(s, args); err != nil {
+				s.failed = true
 				if s.last != nil {
 					ts.Logf("the last answer: %d %.1500s", s.last.Status, s.last.Body)
 				}
@@ -166,20 +171,22 @@ func TestCommandsAreOurs(t *testing.T) {
 
 // TestTranscripts plays the scripts.
 func TestTranscripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:  "../testdata",
-		Cmds: commands(),
-		Setup: func(e *testscript.Env) error {
-			s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}}
-			e.Values[scriptKey{}] = s
-			e.Defer(func() {
-				if s.svc != nil {
-					_ = s.halt(nil) // the script is over
-				}
-			})
-			return nil
-		},
-	})
+	testscript.Run(t, params(testscript.Params{Dir: scripts}, nil))
+}
+
+const scripts = "../testdata"
+
+// params are those with which scripts are played, over a table that breaks a
+// commit if it is given.
+func params(p testscript.Params, broken *faults.Table) testscript.Params {
+	p.Cmds = commands()
+	p.Setup = func(e *testscript.Env) error {
+		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken}
+		e.Values[scriptKey{}] = s
+		e.Defer(func() { s.end(e.T()) })
+		return nil
+	}
+	return p
 }
 
 type scriptKey struct{}
@@ -194,6 +201,12 @@ type script struct {
 	sent       *Request
 	last       *Answer
 	connection *Connection // that was asked for last
+	failed     bool
+
+	scanner tables.Scanner   // the service's table
+	given   invariants.Given // what was put there past the service
+	broken  *faults.Table    // what is put around it; may be nil
+	ticked  bool             // a schedule that met a fault was called again
 }
 
 // lines is a log that is read while it is written.
@@ -234,6 +247,8 @@ func (s *script) service(args []string) error {
 			c.Settings.PowBits, err = strconv.Atoi(value)
 		case name == "address-limits":
 			c.Settings.ByAddr = value == "on"
+		case name == "payments" && value == "none":
+			c.Payments = payments.None{}
 		case name == "data":
 			c.Data = s.ts.MkAbs(value)
 		case number[name] != nil:
@@ -247,6 +262,7 @@ func (s *script) service(args []string) error {
 		return err
 	}
 	c.Log = slog.New(slog.NewJSONHandler(&s.log, nil))
+	c.Wrap = s.around
 	s.svc, err = service.Start(context.Background(), c)
 	if err == nil {
 		s.ts.Setenv("URL", s.svc.URL)
@@ -301,19 +317,18 @@ func (s *script) who(name string) (*Agent, error) {
 	return a, nil
 }
 
-func (s *script) register(args []string) (err error) {
+func (s *script) register(args []string) error {
 	if err := s.agent(args[:1]); err != nil {
 		return err
 	}
 	a := s.agents[args[0]]
-	if s.last, err = a.Register(s.svc.URL, args[1]); err != nil {
+	if err := s.challenge(args[:1]); err != nil {
 		return err
 	}
-	s.ts.Setenv(strings.ToUpper(a.Name), a.ID)
-	if err := s.status([]string{"201"}); err != nil {
+	if err := s.join([]string{a.Name, "emoji=" + args[1]}); err != nil {
 		return err
 	}
-	return s.keeps("POST", "/v1/agents")
+	return s.status([]string{"201"})
 }
 
 func (s *script) challenge(args []string) error {
@@ -334,8 +349,7 @@ func (s *script) challenge(args []string) error {
 	if err != nil {
 		return err
 	}
-	c, ans, err := GetChallenge(s.svc.URL, pub)
-	s.challenges[a.Name], s.last = c, ans
+	s.challenges[a.Name], s.last, err = getChallenge(pub, s.persist)
 	if err != nil {
 		return err
 	}
@@ -413,7 +427,7 @@ func (s *script) send(r *Request) (err error) {
 		time.Sleep(100 * time.Microsecond)
 	}
 	s.sent = r
-	if s.last, err = r.Send(s.svc.URL); err != nil {
+	if s.last, err = s.persist(r); err != nil {
 		return err
 	}
 	return s.keeps(r.Method, r.Target)
@@ -498,6 +512,9 @@ func (s *script) call(args []string) error {
 	}
 	for name, values := range header {
 		r.Header[name] = values
+	}
+	if bearer {
+		s.named(r)
 	}
 	return s.send(r)
 }
@@ -728,6 +745,10 @@ func (s *script) karma(args []string) error {
 	if err != nil {
 		return err
 	}
+	if s.given.Karma == nil {
+		s.given.Karma = map[string]bool{}
+	}
+	s.given.Karma[a.ID] = true
 	return s.svc.App.Transact(context.Background(),
 		tables.Change(tables.CountersKey(a.ID), tables.SetAttr("karma", n)))
 }

@@ -260,7 +260,18 @@ func (c *Call) lookAgain(ctx context.Context, refusal error) {
 		c.Log.Warn("records not looked at again", "error", err.Error())
 		return
 	}
-	_ = c.judgeReplay() // what it finds stands in c.replay; else the refusal does
+	_ = c.judgeReplay() // what it finds stands in c.replay
+	if c.replay == nil {
+		return // the refusal stands
+	}
+	// What waits for the agent is other than it was before the effect.
+	err := c.read(ctx, []tables.Key{tables.CountersKey(c.agent), tables.MessagingKey(c.agent)})
+	if err == nil {
+		err = tables.Unmarshal(c.items[tables.CountersKey(c.agent)], &c.Counts)
+	}
+	if err != nil {
+		c.Log.Warn("counters not looked at again", "error", err.Error())
+	}
 }
 
 // judgeReplay says whether what was read holds this request's outcome.
