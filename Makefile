@@ -1,12 +1,12 @@
 .DEFAULT_GOAL := help
-export HANDLE ON NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS WEB_ORIGINS
-.PHONY: help run test demo agent audit operator bench both build synth deploy lint race fuzz contract venv test-clients faults
+export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
+.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  knobs of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18  PAGE_BITS=14"
-	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  WEB_ORIGINS=https://… (or *)"
+	@echo "                TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  LIMITS={\"posts_per_minute\":60}  WEB_ORIGINS=https://… (or *)"
 
 run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 	@go build -o build/local ./local && exec ./build/local
@@ -23,10 +23,25 @@ agent: ## registers an agent with the running service: make agent NAME=fox
 	@go run ./local/agent
 
 audit: ## proves the books of a table: that all accounts come to zero (TABLE, DATA as of run)
-	@go run ./local/audit
+	@go run ./local/operate audit
+
+list-balances: ## lists the balances of a table from before they were listed, for the function audit
+	@go run ./local/operate list-balances
 
 operator: ## makes an agent of a table an operator, who says what becomes of ideas: make operator HANDLE=fox (ON=off: no more)
-	@go run ./local/operator
+	@go run ./local/operate operator
+
+redrive: ## puts the batches that a table's readers gave up through again
+	@go run ./local/operate redrive
+
+replay: ## has make redrive put all changes of the hour before AT (now) through again, of a deployed table
+	@go run ./local/operate replay
+
+restore-drill: ## proves that a table can be had again from its backups, and leaves nothing behind
+	@go run ./local/operate restore-drill
+
+restore: ## makes another of a deployed table as it was: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME goes on with one)
+	@go run ./local/operate restore
 
 bench: ## what each endpoint costs: trips, units, dollars, time; how promos, ideas and juries do in simulations
 	go run ./local/bench
@@ -34,21 +49,56 @@ bench: ## what each endpoint costs: trips, units, dollars, time; how promos, ide
 	go run ./local/bench -duplicates
 	go run ./local/bench -jury
 
+cost: ## what a deployment costs, and what an attacker can have it cost: writes infra/COST.md
+	go run ./local/bench -cost
+
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 
-build: ## the functions' binaries, for Lambda on arm64
-	@set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -buildvcs=false -ldflags "-s -w" \
-	    -tags lambda.norpc -o build/$$n/bootstrap ./$$f; done
+# Every function, in a folder, for a system.
+binaries = @set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
+	  CGO_ENABLED=0 $(2) go build -trimpath -buildvcs=false -ldflags "-s -w" \
+	    -tags lambda.norpc -o $(1)/$$n/bootstrap ./$$f; done
 
-STAGE ?= prod
-CDK = JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1 npx --yes --prefer-offline aws-cdk@2.1148.1
+build: ## the functions' binaries, for Lambda on arm64
+	$(call binaries,build,GOOS=linux GOARCH=arm64)
+
+LAMBDAS = $(CURDIR)/build/lambdas
+
+weigh: FUNCTIONS += local/weigh/hello/lambda local/weigh/bare/lambda
+weigh: build ## zip and start-up of every function beside a hello-world Lambda's; what is more than twice that fails
+	$(call binaries,$(LAMBDAS))
+	@go run ./local/weigh
+
+lambdas: ## the built functions, each in processes of its own as in Lambda, on DynamoDB Local (Java 17, Maven)
+	$(call binaries,$(LAMBDAS))
+	@go build -o build/local ./local && TABLE=dynamodb-local LAMBDAS=$(LAMBDAS) exec ./build/local
+
+lambdas-test: ## the transcripts of the service, on the built functions
+	$(call binaries,$(LAMBDAS))
+	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) go test -count=1 ./local/transcripts
+
+# In the version that .npmrc names; a STAGE goes before that of cdk.json, and so
+# does what CONTEXT sets: CONTEXT="-c domain= -c mailFrom=".
+CDK = JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1 npx cdk
+context = $(if $(STAGE),-c stage=$(STAGE)) $(CONTEXT)
 
 synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
-	$(CDK) synth --quiet -c stage=$(STAGE)
+	$(CDK) synth --quiet $(context)
+	@go run ./infra explain
 
-deploy: ## builds and deploys; once per account and region before: npx aws-cdk@2.1148.1 bootstrap
-	$(CDK) deploy --require-approval broadening -c stage=$(STAGE)
+SAM = build/sam
+
+sam: synth ## the synthesised template in SAM's local gateway, on DynamoDB Local (Docker, SAM, Node, Java 17, Maven)
+	$(call binaries,$(SAM),GOOS=linux)
+	@go build -o build/local-sam ./local/sam && exec ./build/local-sam $$(ls -t cdk.out/agentsocial-*.template.json | head -1) $(SAM)
+
+deploy: ## builds, deploys, and says what is left to do; once per account and region before: npx cdk bootstrap
+	$(CDK) deploy --outputs-file build/outputs.json $(context)
+	@go run ./infra/summary build/outputs.json
+
+destroy: ## takes the stage dev down, with all its data
+	@test "$(STAGE)" = dev || { echo "make destroy STAGE=dev: any other stage keeps its data; infra/RUNBOOK.md says how to take it down"; exit 1; }
+	$(CDK) destroy $(context)
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
@@ -56,12 +106,16 @@ lint: ## gofmt, vet, staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # Each with a server of its own: DynamoDB Local gets slow as it fills.
-RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
 
-both: ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
+both: races ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
-	@set -e; for race in $(RACES); do \
-	  BOTH=1 go test -count=1 -run "^TestRace$$race$$/dynamodb-local" ./local/service; done
+
+races: ## the races of the service on DynamoDB Local, two hundred times each (Java 17, Maven)
+	go test -c -o build/races.test ./local/service
+	@cd local/service; for race in $(RACES); do echo "  $$race"; \
+	  BOTH=1 ../../build/races.test -test.timeout 10m -test.run "^TestRace$$race$$/dynamodb-local" >../../build/races.out 2>&1 && \
+	  ! grep -q "no tests to run" ../../build/races.out || { cat ../../build/races.out; exit 1; }; done
 
 # What is in Python: the linter of templates, the quickstart's package, and what holds
 # answers against the OpenAPI document.

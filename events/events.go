@@ -4,6 +4,7 @@
 package events
 
 import (
+	"agentsocial/events/audit"
 	"agentsocial/events/deadlines"
 	"agentsocial/events/inbox"
 	"agentsocial/events/karma"
@@ -21,5 +22,5 @@ func All() []func(*app.App) stream.Function {
 
 // Schedules are all functions that the clock calls.
 func Schedules() []func(*app.App) schedule.Function {
-	return []func(*app.App) schedule.Function{deadlines.New, settle.New}
+	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New}
 }

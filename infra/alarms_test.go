@@ -2,8 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"agentsocial/events/audit"
 )
 
 // CloudWatch publishes to the operators' topic, over TLS, for this account alone;
@@ -33,68 +42,252 @@ func TestOperators(t *testing.T) {
 // rings is what an alarm says of itself, in one line.
 func (r resource) rings() string {
 	p := r.Properties
-	dimension := p["Dimensions"].([]any)[0].(map[string]any)
-	return fmt.Sprintf("%v %v by %v %s: %v of %v s %v %v, %v times, missing is %v",
-		p["Namespace"], p["MetricName"], dimension["Name"], plain(dimension["Value"]),
-		p["Statistic"], p["Period"], p["ComparisonOperator"], p["Threshold"], p["EvaluationPeriods"], p["TreatMissingData"])
+	var of string
+	period := p["Period"]
+	if all, several := p["Metrics"].([]any); several {
+		var parts []string
+		for i, q := range all {
+			q := q.(map[string]any)
+			if i == 0 {
+				of = q["Expression"].(string)
+				continue
+			}
+			st := q["MetricStat"].(map[string]any)
+			m := st["Metric"].(map[string]any)
+			period = st["Period"]
+			parts = append(parts, fmt.Sprintf("%s=%s", q["Id"], told(m, st["Stat"])))
+		}
+		of += " of " + strings.Join(parts, ", ")
+	} else {
+		of = told(p, p["Statistic"])
+	}
+	return fmt.Sprintf("%s in %v s %v %v, %v times, missing is %v", of, period, p["ComparisonOperator"], p["Threshold"], p["EvaluationPeriods"], p["TreatMissingData"])
+}
+
+// told is a metric of CloudFormation's.
+func told(m map[string]any, statistic any) string {
+	s := fmt.Sprintf("%v of %v %v", statistic, m["Namespace"], m["MetricName"])
+	dimensions, _ := m["Dimensions"].([]any)
+	for _, d := range dimensions {
+		d := d.(map[string]any)
+		s += fmt.Sprintf(" %v=%s", d["Name"], plain(d["Value"]))
+	}
+	return s
+}
+
+// kindOf is the kind of an alarm: the last part of its logical id.
+func kindOf(id string) string {
+	id = strings.TrimRight(id, "0123456789ABCDEF") // its digest, of eight digits
+	if i := strings.LastIndex(id, "Function"); i >= 0 && i+len("Function") < len(id) && !strings.HasPrefix(id, "Function") {
+		return id[i+len("Function"):]
+	}
+	return id
 }
 
 // Every alarm there is, that it goes to the operators, and that there is none
 // beside.
 func TestAlarms(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
+		table, api := "${TableCD117FA1}", "${Api}"
+		const above, silent = "in %d s GreaterThanThreshold %v, %d times, missing is notBreaching", "in %d s LessThanThreshold 1, %d times, missing is breaching"
 		want := map[string]string{}
 		for _, x := range s.schedules {
 			every := int(x.Every.Seconds())
 			function, _ := s.function(t, x.Name)
 			queue, _ := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
-			want[x.Name+"FunctionFails"] = fmt.Sprintf(
-				"AWS/Lambda Errors by FunctionName ${%s}: Sum of %d s GreaterThanThreshold 0, 1 times, missing is notBreaching", function, every)
-			want[x.Name+"FunctionUnfinished"] = fmt.Sprintf(
-				"agentsocial/prod SweepsFinished by function %s: Sum of %d s LessThanThreshold 1, %d times, missing is breaching", x.Name, every, 1800/every)
-			want[x.Name+"FunctionDead"] = fmt.Sprintf(
-				"AWS/SQS ApproximateNumberOfMessagesVisible by QueueName ${%s.QueueName}: Maximum of 300 s GreaterThanThreshold 0, 1 times, missing is notBreaching", queue)
+			want[x.Name+"FunctionFails"] = fmt.Sprintf("Sum of AWS/Lambda Errors FunctionName=${%s} "+above, function, every, 0, 1)
+			want[x.Name+"FunctionUnfinished"] = fmt.Sprintf("Sum of agentsocial/prod finished function=%s "+silent, x.Name, every, max(2, 1800/every))
+			want[x.Name+"FunctionDead"] = fmt.Sprintf("Maximum of AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${%s.QueueName} "+above, queue, 300, 0, 1)
 		}
 		for _, r := range s.readers {
+			function, _ := s.function(t, r.Name)
 			mapping, _ := s.named(t, "AWS::Lambda::EventSourceMapping", r.Name+"FunctionMapping")
-			for id, metric := range map[string]string{"GivesUp": "OnFailureDestinationDeliveredEventCount", "Loses": "DroppedEventCount"} {
-				want[r.Name+"Function"+id] = fmt.Sprintf(
-					"AWS/Lambda %s by EventSourceMappingUUID ${%s}: Sum of 300 s GreaterThanThreshold 0, 1 times, missing is notBreaching", metric, mapping)
+			want[r.Name+"FunctionGivesUp"] = fmt.Sprintf("Sum of AWS/Lambda OnFailureDestinationDeliveredEventCount EventSourceMappingUUID=${%s} "+above, mapping, 300, 0, 1)
+			want[r.Name+"FunctionLoses"] = fmt.Sprintf("SUM(METRICS()) of m1=Sum of AWS/Lambda DroppedEventCount EventSourceMappingUUID=${%s}, "+
+				"m2=Sum of AWS/Lambda DestinationDeliveryFailures FunctionName=${%s} "+above, mapping, function, 300, 0, 1)
+			want[r.Name+"FunctionUnread"] = fmt.Sprintf("IF(FILL(m1, 0) > 0 AND FILL(m2, 0) == 0, 1, 0) of m1=Sum of AWS/DynamoDB ConsumedWriteCapacityUnits TableName=%s, "+
+				"m2=Sum of AWS/Lambda PolledEventCount EventSourceMappingUUID=${%s} "+above, table, mapping, 900, 0, 2)
+			want[r.Name+"FunctionBehind"] = fmt.Sprintf("Maximum of AWS/Lambda IteratorAge FunctionName=${%s} "+above, function, 300, 600000, 3)
+		}
+		sum := func(metrics ...string) string {
+			for i := range metrics {
+				metrics[i] = fmt.Sprintf("m%d=Sum of %s", i+1, metrics[i])
 			}
+			return "SUM(METRICS()) of " + strings.Join(metrics, ", ") + " " + above
+		}
+		filled := func(metrics ...string) string { // DynamoDB's have no zeros, and an alarm of theirs would not end
+			return strings.Replace(sum(metrics...), "METRICS()", "FILL(METRICS(), 0)", 1)
+		}
+		want["ServerErrors"] = fmt.Sprintf("IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0) of m1=Sum of AWS/ApiGateway 5xx ApiId=%s, m2=Sum of AWS/ApiGateway Count ApiId=%[1]s "+above, api, 300, 1, 2)
+		want["Slow"] = fmt.Sprintf("IF(m2 >= 20, m1, 0) of m1=p99 of AWS/ApiGateway Latency ApiId=%s, m2=Sum of AWS/ApiGateway Count ApiId=%[1]s "+above, api, 300, 3000, 3)
+		want["RequestsThrottled"] = fmt.Sprintf("Sum of agentsocial/prod throttled "+above, 300, 100, 1)
+		want["FunctionsThrottled"] = fmt.Sprintf("Sum of AWS/Lambda Throttles "+above, 300, 10, 1)
+		var throttles, errors []string
+		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+			for _, index := range []string{"", " GlobalSecondaryIndexName=by_rank", " GlobalSecondaryIndexName=by_parent", " GlobalSecondaryIndexName=by_author"} {
+				throttles = append(throttles, "AWS/DynamoDB "+name+" TableName="+table+index)
+			}
+		}
+		for _, o := range []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"} {
+			errors = append(errors, "AWS/DynamoDB SystemErrors TableName="+table+" Operation="+o)
+		}
+		want["TableThrottled"] = fmt.Sprintf(filled(throttles...), 300, 50, 1)
+		want["TableFails"] = fmt.Sprintf(filled(errors...), 300, 10, 1)
+		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two audits
+		want["BooksUnproved"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books not proved "+above, 86400, 2, 1)
+		want["PaymentsUnheard"] = fmt.Sprintf(sum("agentsocial/prod logged msg=notification failed",
+			"agentsocial/prod logged msg=notification not written down: somebody has to look",
+			"agentsocial/prod logged msg=notification refused: the payment is not one of this stage's agents"), 300, 0, 1)
+		bucket, _ := s.only(t, "AWS::S3::Bucket")
+		want["NotRedriven"] = fmt.Sprintf("Average of AWS/S3 NumberOfObjects BucketName=${%s} StorageType=AllStorageTypes "+above, bucket, 86400, 0, 1)
+		if sets := s.all("AWS::SES::ConfigurationSet"); len(sets) > 0 {
+			set := keys(sets)[0]
+			want["MailUnsent"] = fmt.Sprintf(sum("agentsocial/prod logged msg=recovery not mailed", "agentsocial/prod logged msg=recovery not looked up"), 3600, 2, 1)
+			want["MailFlood"] = fmt.Sprintf("Sum of AWS/SES Send "+above, 3600, 500, 1)
+			several := "IF(m2 >= 3, m1, 0) of m1=Maximum of AWS/SES Reputation.%sRate ses:configuration-set=${%s}, m2=Sum of AWS/SES %[1]s ses:configuration-set=${%[2]s} " + above
+			want["MailBounces"] = fmt.Sprintf(several, "Bounce", set, 86400, 0.025, 1)
+			want["MailComplaints"] = fmt.Sprintf(several, "Complaint", set, 86400, 0.0005, 1)
 		}
 		if n := len(s.all("AWS::CloudWatch::Alarm")); n != len(want) {
 			t.Errorf("%d alarms, want %d", n, len(want))
 		}
 		topic, _ := s.only(t, "AWS::SNS::Topic")
 		for begins, rings := range want {
-			_, a := s.named(t, "AWS::CloudWatch::Alarm", begins)
+			id, a := s.named(t, "AWS::CloudWatch::Alarm", begins)
 			if got := a.rings(); got != rings {
 				t.Errorf("%s:\n  %s, want\n  %s", begins, got, rings)
 			}
-			a.expect(t, begins, map[string]string{
-				"AlarmActions": `[{"Ref":"` + topic + `"}]`, "OKActions": `[{"Ref":"` + topic + `"}]`, "ActionsEnabled": "", "AlarmName": "",
-			})
-			if what := plain(a.Properties["AlarmDescription"]); !strings.HasPrefix(what, "prod: ") {
+			operators := `[{"Ref":"` + topic + `"}]`
+			over := operators
+			if slices.Contains([]string{"GivesUp", "Loses", "PaymentsUnheard"}, kindOf(id)) { // what happened is not over in five minutes
+				over = ""
+			}
+			a.expect(t, begins, map[string]string{"AlarmActions": operators, "OKActions": over, "InsufficientDataActions": "", "ActionsEnabled": "", "AlarmName": ""})
+			what := plain(a.Properties["AlarmDescription"])
+			if !strings.HasPrefix(what, "prod: ") || !strings.HasSuffix(what, `. See infra/RUNBOOK.md, "Alarm: `+kindOf(id)+`".`) || len(what) > 1024 {
 				t.Errorf("%s says %q", begins, what)
 			}
 		}
 	})
 }
 
-// What a schedule's function logs for a tick that came to its end is counted.
-func TestFinishedTicks(t *testing.T) {
+// What the gateway turns away is counted by its access log, which alone knows it.
+func TestThrottledRequests(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
-		if n := len(s.all("AWS::Logs::MetricFilter")); n != len(s.schedules) {
-			t.Errorf("%d filters of logs for %d schedules", n, len(s.schedules))
-		}
-		for _, x := range s.schedules {
-			log, _ := s.named(t, "AWS::Logs::LogGroup", x.Name+"Log")
-			_, filter := s.named(t, "AWS::Logs::MetricFilter", x.Name+"FunctionFinished")
-			filter.expect(t, x.Name, map[string]string{
-				"LogGroupName":          "${" + log + "}",
-				"FilterPattern":         `{ $.msg = "tick" && $.finished IS TRUE }`, // as shared/host writes it
-				"MetricTransformations": `[{"Dimensions":[{"Key":"function","Value":"$.function"}],"MetricName":"SweepsFinished","MetricNamespace":"agentsocial/prod","MetricValue":"1"}]`,
-			})
+		log, _ := s.named(t, "AWS::Logs::LogGroup", "AccessLog")
+		_, filter := s.only(t, "AWS::Logs::MetricFilter")
+		filter.expect(t, "throttled", map[string]string{
+			"LogGroupName":          "${" + log + "}",
+			"FilterPattern":         `{ $.status = "429" && $.integrationStatus = "-" }`,
+			"MetricTransformations": `[{"MetricName":"throttled","MetricNamespace":"agentsocial/prod","MetricValue":"1","Unit":"Count"}]`,
+		})
+		for _, name := range []string{"status", "integrationStatus"} {
+			if accessLog[name] == "" {
+				t.Errorf("the access log has no %s", name)
+			}
 		}
 	})
+}
+
+// sources are the program's own, as it is deployed.
+var sources = sync.OnceValues(func() (string, error) {
+	var all strings.Builder
+	for _, folder := range []string{"../functions", "../shared", "../events"} {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			all.Write(b)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return all.String(), nil
+})
+
+var logged = regexp.MustCompile(`\.(?:Error|Warn)\(("(?:[^"\\]|\\.)*"|[A-Z]\w*)`)
+
+// messages of the warnings and errors that the program may log.
+func messages(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range logged.FindAllStringSubmatch(text, -1) {
+		message, err := strconv.Unquote(m[1])
+		if err != nil {
+			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved}[m[1]]
+		}
+		if message == "" {
+			t.Errorf("what is logged as %s?", m[1])
+		}
+		all = append(all, message)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// What alarms listen for in the log is what the program says there.
+func TestMessagesAreLogged(t *testing.T) {
+	all := messages(t)
+	for _, m := range slices.Concat(unheard, unsent, []string{audit.Wrong, audit.Unproved}) {
+		if !slices.Contains(all, m) {
+			t.Errorf("nothing logs %q, but %q", m, all)
+		}
+	}
+}
+
+// Operations whose failures are counted are those that functions have a right to.
+func TestOperations(t *testing.T) {
+	want := []string{"TransactWriteItems"} // of the actions that write
+	for _, action := range slices.Concat(readActions, writeActions) {
+		if name := strings.TrimPrefix(action, "dynamodb:"); name != "ConditionCheckItem" { // only in a transaction
+			want = append(want, name)
+		}
+	}
+	if got := slices.Sorted(slices.Values(operations)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// runbook is what operators read.
+func runbook(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
+
+// Each alarm that there may be has a section in the runbook with three steps, and
+// each section an alarm.
+func TestRunbookKnowsAlarms(t *testing.T) {
+	kinds := map[string]bool{}
+	for id := range of(t, ours).all("AWS::CloudWatch::Alarm") {
+		kinds[kindOf(id)] = true
+	}
+	book := runbook(t)
+	for _, at := range alarmSection.FindAllStringSubmatchIndex(book, -1) {
+		kind := book[at[2]:at[3]]
+		text, _, _ := strings.Cut(book[at[1]:], "\n## ")
+		for _, step := range []string{"\n1. ", "\n2. ", "\n3. "} {
+			if !strings.Contains(text, step) {
+				t.Errorf("the runbook's section on %s has no step%q", kind, step)
+			}
+		}
+		if !kinds[kind] {
+			t.Errorf("the runbook has a section on %s, and no alarm is of that kind, or there are two", kind)
+		}
+		delete(kinds, kind)
+	}
+	for kind := range kinds {
+		t.Errorf("the runbook has no section %q", "## "+runbookHeading(kind))
+	}
 }

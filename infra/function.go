@@ -2,8 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"strconv"
-	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -15,48 +13,33 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/host"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
 
-const (
-	// memory buys CPU: at 512 MB a function has 29 % of one, and from exec to
-	// its first poll takes 17 to 37 ms (design: deploy). Half of it doubles
-	// that; twice as much is paid for by every request that waits for the table.
-	memory = 512
-
-	// scheduleMemory: of search indexes that are due several are built side by
-	// side, each whole in memory, and what they wait for is the CPU. A call in
-	// five minutes pays for it, where each batch of the karma reader would.
-	scheduleMemory = 1024
-
-	// apiTimeout is far beyond any endpoint and well below the gateway's 30 s,
-	// so that it is the function that says it was too slow.
-	apiTimeout = 10 * time.Second
-
-	// streamTimeout leaves room for a batch that is halved down to one record.
-	streamTimeout = time.Minute
-
-	// scheduleTimeout is more than a sweep takes (events/deadlines), and less
-	// than the time to the next.
-	scheduleTimeout = 2 * time.Minute
-)
-
 // function is one Lambda function: a group's, a reader's, or what the clock calls.
 type function struct {
-	Name    string
-	Memory  int // MB
-	Timeout time.Duration
-	Rights  rights
-	Dead    awssqs.Queue // nil where Rights.Dead is false
+	Name   string
+	Doc    string
+	Size   host.Size
+	Rights rights
+	Dead   awssqs.Queue // nil where Rights.Dead is false
+
+	// Waited says that callers wait for it, whom the gateway's throttle bounds. The
+	// others call each other, by way of the table: what they might run away with
+	// is bounded by a reservation, where the account has the room for one.
+	Waited bool
 }
 
-func functionOf(g api.Group) function { return function{g.Name, memory, apiTimeout, rightsOf(g), nil} }
+func functionOf(g api.Group) function {
+	return function{Name: g.Name, Doc: g.Doc, Size: host.GroupSize, Rights: rightsOf(g), Waited: true}
+}
 func functionOfReader(r stream.Function) function {
-	return function{r.Name, memory, streamTimeout, rightsOfReader(r), nil}
+	return function{Name: r.Name, Doc: r.Doc, Size: host.ReaderSize, Rights: rightsOfReader(r)}
 }
 func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
-	return function{s.Name, scheduleMemory, scheduleTimeout, rightsOfSchedule(s), dead}
+	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
 }
 
 // deployment is what all functions share.
@@ -68,6 +51,7 @@ type deployment struct {
 	assets  string
 
 	operators awssns.Topic
+	rings     *[]*string // ARNs of the alarms there are so far
 }
 
 // newFunction builds a function, its role and its log group. The function
@@ -76,49 +60,53 @@ type deployment struct {
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
 	log := newLog(scope, "Log", d.Settings)
+	f.Rights.Trace = d.XRay
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
+		Description:    jsii.String("What the function " + f.Name + " may do"),
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log, f.Dead)},
 	})
-	env := map[string]*string{
-		"BASE_URL":  d.baseURL,
-		"STAGE":     jsii.String(d.Stage),
-		"POW_BITS":  jsii.String(strconv.Itoa(d.PowBits)),
-		"PAGE_BITS": jsii.String(strconv.Itoa(d.PageBits)),
-
-		"MICRO_USD_PER_CHAR": jsii.String(strconv.Itoa(d.MicroUSDPerChar)),
+	env := map[string]*string{}
+	for name, value := range d.environment().For(f.Rights.needs()).Variables() {
+		env[name] = &value
 	}
-	if d.WebOrigins != "" {
-		env["WEB_ORIGINS"] = jsii.String(d.WebOrigins)
+	var reserved *float64
+	if !f.Waited {
+		reserved = unlessZero(d.Reserved)
 	}
-	if f.Rights.Read {
-		env["TABLE"] = d.store.table.TableName()
-	}
-	if f.Rights.Secret {
-		env["SECRET_ARN"] = d.store.secret.SecretArn()
-	}
-	if f.Rights.Pepper {
-		env["PEPPER_ARN"] = d.store.pepper.SecretArn()
-	}
-	if f.Rights.Pay {
-		env["PAYMENTS_ARN"] = d.store.payments.SecretArn()
-	}
-	if f.Rights.Mail && d.mail != nil {
-		env["MAIL_FROM"] = jsii.String(d.mail.from)
-		env["MAIL_CONFIGURATION_SET"] = d.mail.set.ConfigurationSetName()
-	}
-	return awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
+	function := awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
+		Description:   jsii.String(f.Doc),
 		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(d.assets, f.Name)), nil),
 		Architecture:  awslambda.Architecture_ARM_64(),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:       jsii.String("bootstrap"),
-		MemorySize:    jsii.Number(float64(f.Memory)),
-		Timeout:       awscdk.Duration_Seconds(jsii.Number(f.Timeout.Seconds())),
+		MemorySize:    jsii.Number(float64(f.Size.Memory)),
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(f.Size.Timeout.Seconds())),
 		Role:          role,
 		LogGroup:      log,
 		LoggingFormat: awslambda.LoggingFormat_TEXT,
 		Environment:   &env,
+
+		ReservedConcurrentExecutions: reserved,
 	})
+	if d.XRay { // by the plain resource: the construct's own tracing grants in a policy of its own
+		function.Node().DefaultChild().(awslambda.CfnFunction).SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})
+	}
+	return function
+}
+
+// environment is what functions may be told, of which each gets what it needs.
+func (d deployment) environment() host.Env {
+	e := host.Env{
+		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
+		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(),
+		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
+		WebOrigins: d.WebOrigins, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics,
+	}
+	if d.mail != nil {
+		e.MailFrom, e.MailSet = d.mail.from, *d.mail.set.ConfigurationSetName()
+	}
+	return e
 }
 
 func newLog(scope constructs.Construct, id string, s Settings) awslogs.LogGroup {

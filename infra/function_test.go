@@ -2,8 +2,11 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
+
+	"agentsocial/shared/api"
 )
 
 func TestFunctions(t *testing.T) {
@@ -22,6 +25,7 @@ func TestFunctions(t *testing.T) {
 		for _, x := range s.schedules {
 			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
+		timeouts["audit"] = "900" // its own
 		logs, roles, code := map[string]string{}, map[string]string{}, map[string]string{}
 		for _, name := range names {
 			_, f := s.function(t, name)
@@ -47,7 +51,7 @@ func TestFunctions(t *testing.T) {
 			}
 			log := s.Resources[own("log group", logs, logging["LogGroup"])]
 			log.expect(t, name, map[string]string{"RetentionInDays": "30"})
-			log.keeps(t, "Retain")
+			log.keeps(t, "RetainExceptOnCreate")
 			own("role", roles, f.Properties["Role"])
 			own("code", code, f.Properties["Code"].(map[string]any)["S3Key"])
 		}
@@ -67,7 +71,7 @@ func TestEnvironment(t *testing.T) {
 			want := map[string]string{
 				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "PAGE_BITS": "14", "MICRO_USD_PER_CHAR": "10",
 			}
-			if may[name].Read {
+			if may[name].Reads != "" {
 				want["TABLE"] = "${" + tableID + "}"
 			}
 			if may[name].Secret {
@@ -92,6 +96,55 @@ func TestEnvironment(t *testing.T) {
 			}
 		}
 	})
+}
+
+// With X-Ray each function tells it; and what no caller waits for runs so often at
+// once as is reserved for it.
+func TestTracesAndReservations(t *testing.T) {
+	s := of(t, whole)
+	for _, name := range s.names() {
+		_, f := s.function(t, name)
+		reserved := everything["reservedConcurrency"].(string)
+		if slices.ContainsFunc(s.groups, func(g api.Group) bool { return g.Name == name }) {
+			reserved = ""
+		}
+		f.expect(t, name, map[string]string{"TracingConfig": `{"Mode":"Active"}`, "ReservedConcurrentExecutions": reserved})
+		if may := s.statements(t, name); !slices.Contains(may, "xray:PutTraceSegments on *") || !slices.Contains(may, "xray:PutTelemetryRecords on *") {
+			t.Errorf("%s may not tell X-Ray", name)
+		}
+	}
+	production(t, func(t *testing.T, s *service) {
+		for _, name := range s.names() {
+			_, f := s.function(t, name)
+			f.expect(t, name, map[string]string{"TracingConfig": "", "ReservedConcurrentExecutions": ""})
+		}
+	})
+}
+
+// Where account and region are set, the stack is theirs.
+func TestTarget(t *testing.T) {
+	for want, s := range map[string]Settings{
+		"- -": {}, "123456789012 -": {Account: "123456789012"}, "- eu-central-1": {Region: "eu-central-1"},
+		"123456789012 eu-central-1": {Account: "123456789012", Region: "eu-central-1"},
+	} {
+		account, region := "-", "-"
+		if e := s.target(); e != nil {
+			if e.Account != nil {
+				account = *e.Account
+			}
+			if e.Region != nil {
+				region = *e.Region
+			}
+		}
+		if got := account + " " + region; got != want {
+			t.Errorf("the target is %s, want %s", got, want)
+		}
+	}
+	for id, p := range of(t, whole).all("AWS::Lambda::Permission") { // which every resource's ARN says
+		if got := plain(p.Properties["SourceArn"]); got != "arn:${AWS::Partition}:execute-api:eu-central-1:123456789012:${Api}/*" {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
 }
 
 // A disposable stage leaves nothing behind, and has an address of its own.

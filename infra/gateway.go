@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -20,6 +21,7 @@ type gateway struct {
 	stack        awscdk.Stack
 	api          awsapigatewayv2.CfnApi
 	stage        awsapigatewayv2.CfnStage
+	log          awslogs.LogGroup
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
 }
 
@@ -37,6 +39,8 @@ var accessLog = map[string]string{
 	"integrationStatus":  "$context.integration.integrationStatus",
 	"integrationError":   "$context.integrationErrorMessage",
 	"gatewayError":       "$context.error.responseType",
+
+	"integrationRequestId": "$context.integration.requestId", // Lambda's own, as in its REPORT
 }
 
 func newGateway(stack awscdk.Stack, s Settings) *gateway {
@@ -45,21 +49,23 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 		ProtocolType: jsii.String("HTTP"),
 		Description:  jsii.String("Routes are read from the endpoints' declarations"),
 	})
+	log := newLog(stack, "AccessLog", s)
 	format, _ := json.Marshal(accessLog) // strings only, in the order of their names
 	stage := awsapigatewayv2.NewCfnStage(stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
-		ApiId:      api.Ref(),
-		StageName:  jsii.String("$default"), // any other would stand before every path
-		AutoDeploy: jsii.Bool(true),
+		ApiId:       api.Ref(),
+		StageName:   jsii.String("$default"), // any other would stand before every path
+		AutoDeploy:  jsii.Bool(true),
+		Description: jsii.String("Throttles, and logs each request"),
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit:  jsii.Number(float64(s.ThrottleRate)),
 			ThrottlingBurstLimit: jsii.Number(float64(s.ThrottleBurst)),
 		},
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			DestinationArn: newLog(stack, "AccessLog", s).LogGroupArn(),
+			DestinationArn: log.LogGroupArn(),
 			Format:         jsii.String(string(format)),
 		},
 	})
-	return &gateway{stack, api, stage, map[string]awsapigatewayv2.CfnIntegration{}}
+	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}}
 }
 
 // attach lets the API, and no other, call a group's function: one integration
@@ -67,6 +73,7 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 func (g *gateway) attach(group string, f awslambda.Function) {
 	g.integrations[group] = awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
+		Description:          jsii.String("To the function " + group),
 		IntegrationType:      jsii.String("AWS_PROXY"),
 		IntegrationUri:       f.FunctionArn(),
 		PayloadFormatVersion: jsii.String("2.0"),
@@ -86,12 +93,18 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 // parameter, changes its route in place, where a new one would be refused
 // beside the old. The stage waits for them, so that the first deployment is
 // whole and the only one.
-func (g *gateway) open(routes []route) {
+//
+// A route's own throttle takes the place of the stage's, and so is never above it.
+// The gateway keeps it when it leaves the template: before a deployment without one
+// that was there the runbook has it deleted ("Upgrade").
+func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}
 	for _, r := range routes {
 		if r.Rate > 0 {
-			slow[r.Key] = map[string]any{"ThrottlingRateLimit": r.Rate, "ThrottlingBurstLimit": 2 * r.Rate}
+			slow[r.Key] = map[string]any{
+				"ThrottlingRateLimit": min(r.Rate, s.ThrottleRate), "ThrottlingBurstLimit": min(2*r.Rate, s.ThrottleBurst),
+			}
 		}
 		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
 			ApiId:    g.api.Ref(),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 )
@@ -97,14 +98,43 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// What holds a process for seconds, or may, is let through a few times a second only.
+// What holds a process for seconds, or may, is let through a few times a second
+// only. A route that leaves this list, or changes its key, has to be named in what
+// the runbook says of it ("Upgrade"): API Gateway keeps its throttle, and then
+// fails the deployment that it finds no route for.
 func TestSlowRoutes(t *testing.T) {
+	book, err := os.ReadFile("RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, stage := of(t, ours).only(t, "AWS::ApiGatewayV2::Stage")
 	stage.expect(t, "stage", map[string]string{
 		"RouteSettings": `{"GET /oauth/authorize":{"ThrottlingBurstLimit":100,"ThrottlingRateLimit":50},` +
 			`"POST /v1/recover":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5},` +
 			`"POST /v1/recover/confirm":{"ThrottlingBurstLimit":10,"ThrottlingRateLimit":5}}`,
 	})
+	for key := range stage.Properties["RouteSettings"].(map[string]any) {
+		if !strings.Contains(string(book), "`"+key+"`") {
+			t.Errorf("the runbook does not name %s", key)
+		}
+	}
+}
+
+// Where the stage lets nearly nobody in, as the runbook has it before a restore, it
+// lets no more in by these.
+func TestSlowRoutesUnderTheThrottle(t *testing.T) {
+	_, stage := of(t, func() (*service, error) {
+		return synthesise("throttled", all(), map[string]any{"throttleRate": "1", "throttleBurst": "1"})
+	}).only(t, "AWS::ApiGatewayV2::Stage")
+	routes, _ := stage.Properties["RouteSettings"].(map[string]any)
+	if len(routes) == 0 {
+		t.Fatal("no route has a throttle of its own")
+	}
+	for key, r := range routes {
+		if got := plain(r); got != `{"ThrottlingBurstLimit":1,"ThrottlingRateLimit":1}` {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
 }
 
 // The access log is JSON, and says nothing of who asked, nor for what exactly.

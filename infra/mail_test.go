@@ -41,6 +41,12 @@ func TestMail(t *testing.T) {
 				"SuppressionOptions": `{"SuppressedReasons":["BOUNCE","COMPLAINT"]}`,
 				"Name":               "",
 			})
+			_, events := s.only(t, "AWS::SES::ConfigurationSetEventDestination")
+			events.expect(t, "events", map[string]string{
+				"ConfigurationSetName": "${" + setID + "}",
+				"EventDestination": `{"CloudWatchDestination":{"DimensionConfigurations":[{"DefaultDimensionValue":"none","DimensionName":"ses:configuration-set","DimensionValueSource":"messageTag"}]},` +
+					`"Enabled":true,"MatchingEventTypes":["bounce","complaint","reject","deliveryDelay"]}`,
+			})
 			identityID, identity := s.only(t, "AWS::SES::EmailIdentity")
 			identity.expect(t, "identity", map[string]string{
 				"EmailIdentity":              "mail.agents.example",
@@ -56,6 +62,9 @@ func TestMail(t *testing.T) {
 					t.Errorf("output %s is %q, want %q", output, got, want)
 				}
 			}
+			if got := plain(s.Outputs["MailPolicy"].Value); got != `_dmarc.mail.agents.example TXT "v=DMARC1; p=quarantine"` {
+				t.Errorf("output MailPolicy is %s", got)
+			}
 
 			// Who sends mail may send it from that address, with that set, and no more.
 			const arn, condition = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:", ` if {"StringEquals":{"ses:FromAddress":"` + mailFrom + `"}}`
@@ -66,7 +75,7 @@ func TestMail(t *testing.T) {
 					senders = append(senders, name)
 					want = []string{
 						"ses:SendEmail on " + arn + "configuration-set/${" + setID + "}" + condition,
-						"ses:SendEmail on " + arn + "identity/${" + identityID + "}" + condition,
+						"ses:SendEmail on " + arn + "identity/*" + condition,
 					}
 				}
 				got := slices.DeleteFunc(s.statements(t, name), func(line string) bool { return !strings.HasPrefix(line, "ses:") })
@@ -76,6 +85,37 @@ func TestMail(t *testing.T) {
 			}
 			if slices.Sort(senders); strings.Join(senders, " ") != c.who {
 				t.Errorf("mail is sent by %v", senders)
+			}
+		})
+	}
+}
+
+// SES may know the address by itself, or know it already.
+func TestMailIdentities(t *testing.T) {
+	for identity, c := range map[string]struct{ made, says, silent string }{
+		identityAddress:  {mailFrom, "MailAddress", "MailRecord1 MailPolicy"},
+		identityExisting: {"", "", "MailRecord1 MailPolicy MailAddress"},
+	} {
+		t.Run(identity, func(t *testing.T) {
+			s := of(t, func() (*service, error) {
+				return synthesise(identity, fakes, map[string]any{"mailFrom": mailFrom, "mailIdentity": identity})
+			})
+			var made []string
+			for _, r := range s.all("AWS::SES::EmailIdentity") {
+				made = append(made, plain(r.Properties["EmailIdentity"]))
+			}
+			if got := strings.Join(made, " "); got != c.made {
+				t.Errorf("SES is told of %q, want %q", got, c.made)
+			}
+			for _, name := range append(strings.Fields(c.says), "LeaveMailSandbox") {
+				if s.Outputs[name].Value == nil {
+					t.Errorf("there is no output %s", name)
+				}
+			}
+			for _, name := range strings.Fields(c.silent) {
+				if s.Outputs[name].Value != nil {
+					t.Errorf("there is an output %s", name)
+				}
 			}
 		})
 	}

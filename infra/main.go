@@ -4,10 +4,12 @@
 //
 // Plain data first: [ReadSettings] and newPlan check everything that can be
 // checked without the CDK, and say what is wrong in a sentence; what remains is
-// one loop over each kind of function, in stack.go.
+// one loop over each kind of function, in stack.go. With the word explain it
+// reads what was synthesised instead, and says what each resource is for.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -23,9 +25,17 @@ import (
 // root of the project, where the CDK runs the app.
 const assets = "build"
 
+// cloudAssembly is where the CDK leaves the template, as cdk.json says.
+const cloudAssembly = "cdk.out"
+
 func main() {
-	err := synth()
-	jsii.Close()
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "explain" {
+		err = explain(os.Stdout, cloudAssembly)
+	} else {
+		err = synth()
+		jsii.Close()
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "infra: %v\n", err)
 		os.Exit(1)
@@ -34,7 +44,11 @@ func main() {
 
 func synth() error {
 	a := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
-	settings, err := ReadSettings(func(name string) any { return a.Node().TryGetContext(jsii.String(name)) })
+	context, ok := a.Node().GetAllContext(nil).(map[string]any)
+	if !ok {
+		return errors.New("the CDK has no context")
+	}
+	settings, err := ReadSettings(context)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // A service with a function of every kind: one that writes, one that only
 // reads, one that sends mail, one without the table.
 var fakeGroups = []api.Group{
-	{Name: "posts", Needs: api.Needs{Table: true, Secret: true}, Endpoints: []api.Endpoint{
+	{Name: "posts", Needs: api.Needs{Table: true, Secret: true, Reads: "C by_parent by_rank", Writes: "C"}, Endpoints: []api.Endpoint{
 		{Route: "GET /v1/c/{ch}/posts", Auth: api.None},
 		{Route: "POST /v1/c/{ch}/posts", Auth: api.SigOrBearer("post")},
 		{Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.Sig},
@@ -54,16 +54,16 @@ var fakeGroups = []api.Group{
 }
 
 var fakeReaders = []stream.Function{
-	{Name: "inbox", Batch: 100, Window: time.Second, Filters: []stream.Filter{
+	{Name: "inbox", Reads: "A C by_author", Writes: "I", Batch: 100, Window: time.Second, Filters: []stream.Filter{
 		{Type: "post", Events: []string{"INSERT"}},
 		{Type: "profile", Events: []string{"INSERT", "MODIFY"}},
 	}},
-	{Name: "karma", Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
+	{Name: "karma", Reads: "C", Writes: "A C", Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
 		{Type: "vote", Events: []string{"INSERT", "MODIFY", "REMOVE"}},
 	}},
 }
 
-var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute}}
+var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute, Reads: "by_rank"}}
 
 var fakes = declared{fakeGroups, fakeReaders, fakeSchedules}
 
@@ -85,11 +85,14 @@ var (
 	})
 	dev = sync.OnceValues(func() (*service, error) {
 		return synthesise("dev", fakes, map[string]any{
-			"stage": "dev", "baseUrl": "https://agents.example", "logRetentionDays": "7", "powBits": "8", "webOrigins": "https://inspector.example", "mailFrom": mailFrom, "alarmMail": alarmMail})
+			"stage": "dev", "domain": "agents.example", "certificateArn": certificateARN, "logRetentionDays": "7", "powBits": "8", "webOrigins": "https://inspector.example", "mailFrom": mailFrom, "alarmMail": alarmMail})
 	})
 )
 
-const mailFrom, alarmMail = "no-reply@mail.agents.example", "ops@agents.example"
+const (
+	mailFrom, alarmMail = "no-reply@mail.agents.example", "ops@agents.example"
+	certificateARN      = "arn:aws:acm:eu-central-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
+)
 
 // of answers a template, or skips the test where Node, which the CDK runs on,
 // cannot be had. A build server has no such excuse.
@@ -121,7 +124,7 @@ func synthesise(name string, d declared, context map[string]any) (*service, erro
 			return nil, err
 		}
 	}
-	settings, err := ReadSettings(func(k string) any { return context[k] })
+	settings, err := ReadSettings(context)
 	if err != nil {
 		return nil, err
 	}

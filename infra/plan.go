@@ -94,8 +94,11 @@ func checkNames(names []string) error {
 // AddressHash): without the secret, nobody would be limited, and only a line
 // in the log would say so.
 func checkNeeds(g api.Group) error {
-	if g.Writes() && !g.Needs.Table {
+	if g.Effects() && !g.Needs.Table {
 		return fmt.Errorf("group %s has endpoints with an effect, and Needs.Table is false", g.Name)
+	}
+	if (g.Needs.Reads != "" || g.Needs.Writes != "") && !g.Needs.Table {
+		return fmt.Errorf("group %s reads or writes, and Needs.Table is false", g.Name)
 	}
 	if (g.Needs.Pepper || g.Needs.Mail) && !g.Needs.Table { // hashes are kept, and mails counted
 		return fmt.Errorf("group %s hashes addresses or sends mail, and Needs.Table is false", g.Name)

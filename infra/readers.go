@@ -25,6 +25,13 @@ const (
 	// post, are gathered within a batch, and two batches would meet on the same
 	// items: one, until the age of records says otherwise.
 	parallel = 1
+
+	// behindMost is many batches that fail and are halved, and a small part of what
+	// the stream keeps.
+	behindMost = 10 * time.Minute
+
+	// unreadFor is how long a reader may read nothing of a table that is written.
+	unreadFor = 30 * time.Minute
 )
 
 // subscribe has a reader called with the table's changes, from the oldest the
@@ -58,13 +65,32 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		},
 		MetricsConfig: &awslambda.CfnEventSourceMapping_MetricsConfigProperty{Metrics: jsii.Strings("EventCount")}, // else there is nothing to ring for
 	})
+	ofMapping := func(name string) metric {
+		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"EventSourceMappingUUID", m.Ref()}}}
+	}
+	ofFunction := func(name, statistic string) metric {
+		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}, Statistic: statistic}
+	}
 	d.alarm(f, "GivesUp", alarm{
-		What:      fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days.", r.Name, failedBatchesKeepDays),
-		Namespace: "AWS/Lambda", Metric: "OnFailureDestinationDeliveredEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+		What: fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days: find in its log why, then redrive them.", r.Name, failedBatchesKeepDays),
+		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{
-		What:      r.Name + " lost records: they could not be worked off, nor left in the bucket.",
-		Namespace: "AWS/Lambda", Metric: "DroppedEventCount", Dimension: "EventSourceMappingUUID", Of: m.Ref(), Every: 5 * time.Minute,
+		What: r.Name + " lost records: they could not be worked off, nor left in the bucket. See whether the bucket is there, and who may write to it.",
+		Of:   []metric{ofMapping("DroppedEventCount"), ofFunction("DestinationDeliveryFailures", "Sum")}, Every: 5 * time.Minute, Once: true,
+	})
+	d.alarm(f, "Behind", alarm{
+		What:  fmt.Sprintf("%s is more than %s behind the table. See in its log whether a record holds it up, or whether there are too many.", r.Name, behindMost),
+		Of:    []metric{ofFunction("IteratorAge", "Maximum")},
+		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
+	})
+	d.alarm(f, "Unread", alarm{ // who is not called has no age; twice, as what is written last is read a moment later
+		What: fmt.Sprintf("%s reads nothing, and the table has been written for %s. See whether its mapping is enabled, and of which stream it is.", r.Name, unreadFor),
+		Of: []metric{
+			{Namespace: "AWS/DynamoDB", Name: "ConsumedWriteCapacityUnits", By: []by{{"TableName", d.store.table.TableName()}}},
+			ofMapping("PolledEventCount"),
+		},
+		Math: "IF(FILL(m1, 0) > 0 AND FILL(m2, 0) == 0, 1, 0)", Every: unreadFor / 2, Times: 2,
 	})
 	return m
 }

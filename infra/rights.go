@@ -14,31 +14,39 @@ import (
 
 // rights are what a function may do beyond writing its log.
 type rights struct {
-	Read   bool // items and queries, never a scan
-	Write  bool // any item
+	Reads  tables.Families // items and queries, never a scan
+	Writes tables.Families
 	Secret bool // the value of the secret
 	Pepper bool // the pepper
 	Mail   bool // sends mail, where the deployment does
 	Pay    bool // the payment processor's keys
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
+	Trace  bool // tells X-Ray what Lambda does, where the deployment has it
 	Dead   bool // leaves calls that failed in the function's queue of dead letters
 }
 
-// rightsOf a group: what it needs, and whether any endpoint has an effect.
+// rightsOf a group: what it needs.
 func rightsOf(g api.Group) rights {
 	return rights{
-		Read: g.Needs.Table, Write: g.Needs.Table && g.Writes(),
+		Reads: g.Reads(), Writes: g.Writes(),
 		Secret: g.Needs.Secret, Pepper: g.Needs.Pepper, Mail: g.Needs.Mail, Pay: g.Needs.Payments,
 	}
 }
 
 // rightsOfReader: every reader turns changes into items.
-func rightsOfReader(stream.Function) rights {
-	return rights{Read: true, Write: true, Stream: true}
+func rightsOfReader(r stream.Function) rights {
+	return rights{Reads: r.Reads, Writes: r.Writes, Stream: true}
 }
 
 // rightsOfSchedule: what is due is found in the table and done there.
-func rightsOfSchedule(schedule.Function) rights { return rights{Read: true, Write: true, Dead: true} }
+func rightsOfSchedule(s schedule.Function) rights {
+	return rights{Reads: s.Reads, Writes: s.Writes, Dead: true}
+}
+
+// needs are those for which a function is told of something.
+func (r rights) needs() api.Needs {
+	return api.Needs{Table: r.Reads != "", Secret: r.Secret, Pepper: r.Pepper, Mail: r.Mail, Payments: r.Pay}
+}
 
 // Transactions and batches are authorised by the actions they are made of, and
 // so name nothing of their own here.
@@ -46,6 +54,25 @@ var (
 	readActions  = []string{"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"}
 	writeActions = []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"}
 )
+
+// leading is the condition that all partitions touched are of these families, nil
+// if there are none. A
+// batch has many; a transaction is judged by its writes, of whatever actions, and
+// so all of these have one list. It is true of a call for which DynamoDB names no
+// keys: among the actions above there is none, and were there one, it would go on
+// working.
+func leading(f tables.Families) map[string]any {
+	var patterns []string
+	for _, family := range f.List() {
+		if _, index := tables.Index(family).Schema(); !index {
+			patterns = append(patterns, family+"#*")
+		}
+	}
+	if patterns == nil {
+		return nil
+	}
+	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": patterns}}
+}
 
 // policy spells rights out. The constructs' own grants are wider: Scan with
 // every read, BatchWriteItem with every write, ListStreams on everything, and
@@ -62,27 +89,29 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		statements = append(statements, awsiam.NewPolicyStatement(p))
 	}
 	below := func(arn *string, path string) *string { return jsii.String(*arn + path) }
-	table := st.table.TableArn()
+	all := []*string{st.table.TableArn()}
+	if st.other != nil {
+		all = append(all, st.other.TableArn())
+	}
 
 	// The ARN of a log group ends in ":*": all its streams.
 	allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, nil, log.LogGroupArn())
-	if r.Read {
-		allow("Read", readActions, nil, table)
-		var indexes []*string
-		for _, x := range tables.Indexes {
-			indexes = append(indexes, below(table, "/index/"+string(x.Name)))
+	if keys := leading(r.Reads); keys != nil {
+		allow("Read", readActions, keys, all...)
+	}
+	var indexes []*string
+	for _, x := range tables.Indexes {
+		if r.Reads.HasIndex(x.Name) {
+			for _, table := range all {
+				indexes = append(indexes, below(table, "/index/"+string(x.Name)))
+			}
 		}
+	}
+	if indexes != nil {
 		allow("ReadIndexes", []string{"dynamodb:Query"}, nil, indexes...)
 	}
-	switch {
-	case r.Write:
-		allow("Write", writeActions, nil, table)
-	case r.Read:
-		// One read in a few is counted (api.Call's readLimit), and nothing else.
-		// An update has exactly one leading key.
-		allow("CountReads", []string{"dynamodb:UpdateItem"}, map[string]any{
-			"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": []string{tables.QuotaPK("*")}},
-		}, table)
+	if keys := leading(r.Writes); keys != nil {
+		allow("Write", writeActions, keys, all...)
 	}
 	if r.Secret {
 		allow("Secret", []string{"secretsmanager:GetSecretValue"}, nil, st.secret.SecretArn())
@@ -94,17 +123,20 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		allow("Payments", []string{"secretsmanager:GetSecretValue"}, nil, st.payments.SecretArn())
 	}
 	if r.Mail && mail != nil {
-		// From this address only. In SES's sandbox a mail also needs a right on the
-		// recipient, who is an identity of the account's there.
+		// From this address only, by whichever identity SES takes for it. In SES's
+		// sandbox a mail also needs the right on whom it is to, an identity there.
 		allow("Mail", []string{"ses:SendEmail"}, map[string]any{
 			"StringEquals": map[string]any{"ses:FromAddress": mail.from},
-		}, mail.identity.EmailIdentityArn(), mail.setARN)
+		}, mail.identities, mail.setARN)
 	}
-	if r.Stream {
+	if r.Stream { // of the table in use only: what is written to the other is not to be heard
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(table, "/stream/*")) // it names no single stream
+		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(st.table.TableArn(), "/stream/*")) // it names no single stream
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
+	}
+	if r.Trace {
+		allow("Trace", []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, nil, jsii.String("*")) // they name no resource
 	}
 	if r.Dead { // Lambda sends them in the function's name
 		allow("DeadLetters", []string{"sqs:SendMessage"}, nil, dead.QueueArn())

@@ -7,11 +7,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"agentsocial/shared/host"
+	"agentsocial/shared/metrics"
 	"agentsocial/shared/schedule"
 )
 
@@ -26,13 +27,17 @@ const (
 	// beside it.
 	sweepTries = 0
 
+	// timeoutMost is what Lambda gives a call.
+	timeoutMost = 15 * time.Minute
+
 	// oldestTick is how long Lambda keeps a call, at most.
 	oldestTick = 6 * time.Hour
 
 	// deadLettersKeepDays is as long as SQS keeps anything.
 	deadLettersKeepDays = 14
 
-	// unfinishedFor is how long no sweep may come to its end.
+	// unfinishedFor is how long no sweep may come to its end, or two of them where
+	// that is longer.
 	unfinishedFor = 30 * time.Minute
 )
 
@@ -43,12 +48,14 @@ func tickAge(s schedule.Function) *float64 {
 
 // rateOf is how often a function is called, as EventBridge Scheduler says it.
 func rateOf(s schedule.Function) (string, error) {
-	n := int(s.Every / time.Minute)
+	n, most := int(s.Every/time.Minute), host.ScheduleSize(s).Timeout
 	switch {
 	case n < 1 || s.Every%time.Minute != 0:
 		return "", fmt.Errorf("schedule %s: every %s; whole minutes are possible", s.Name, s.Every)
-	case s.Every <= scheduleTimeout:
-		return "", fmt.Errorf("schedule %s: every %s, and it may take %s", s.Name, s.Every, scheduleTimeout)
+	case most > timeoutMost:
+		return "", fmt.Errorf("schedule %s: it may take %s; Lambda gives %s", s.Name, most, timeoutMost)
+	case s.Every <= most:
+		return "", fmt.Errorf("schedule %s: every %s, and it may take %s", s.Name, s.Every, most)
 	}
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
@@ -76,6 +83,7 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 		})
 	}
 	role := awsiam.NewRole(f, jsii.String("ClockRole"), &awsiam.RoleProps{
+		Description: jsii.String("What the clock may do for the function " + s.Name),
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
 			// Nobody else's schedule may use it.
 			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
@@ -111,36 +119,23 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 	d.watch(s, f, dead)
 }
 
-// What is counted of the lines that a function logs for its ticks (shared/host).
-const (
-	finishedTicks  = `{ $.msg = "tick" && $.finished IS TRUE }`
-	finishedMetric = "SweepsFinished"
-)
-
 // watch has the operators told when a schedule's function fails, when ticks come
 // to nothing, and when, for whatever reason, no sweep comes to its end: the clock
 // stands still, each fails, or there is more to do than time to do it.
 func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
-	own := "agentsocial/" + d.Stage
-	awslogs.NewCfnMetricFilter(f, jsii.String("Finished"), &awslogs.CfnMetricFilterProps{
-		LogGroupName: f.LogGroup().LogGroupName(), FilterPattern: jsii.String(finishedTicks),
-		MetricTransformations: []any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
-			MetricNamespace: jsii.String(own), MetricName: jsii.String(finishedMetric), MetricValue: jsii.String("1"),
-			Dimensions: []any{&awslogs.CfnMetricFilter_DimensionProperty{Key: jsii.String("function"), Value: jsii.String("$.function")}},
-		}},
-	})
 	d.alarm(f, "Fails", alarm{
-		What:      s.Name + " fails. Its log says why, in the lines with an error.",
-		Namespace: "AWS/Lambda", Metric: "Errors", Dimension: "FunctionName", Of: f.FunctionName(), Every: s.Every,
+		What: s.Name + " fails. Its log says why, in the lines with an error.",
+		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: s.Every,
 	})
+	times := max(2, int(unfinishedFor/s.Every))
 	d.alarm(f, "Unfinished", alarm{
-		What:      s.Name + " has not come to its end for " + unfinishedFor.String() + ": it is not called, fails, or is out of time.",
-		Namespace: own, Metric: finishedMetric, Dimension: "function", Of: jsii.String(s.Name), Every: s.Every,
-		Times: max(2, int(unfinishedFor/s.Every)), Silent: true,
+		What: fmt.Sprintf("%s has not come to its end for %s: it is not called, fails, or is out of time. See in its log which.", s.Name, time.Duration(times)*s.Every),
+		Of:   []metric{d.own(metrics.Finished, metrics.ByFunction, s.Name)}, Every: s.Every,
+		Times: times, Silent: true,
 	})
 	d.alarm(f, "Dead", alarm{
-		What:      s.Name + " has dead letters. Each says why; the next tick did the work. Purge the queue once they are understood.",
-		Namespace: "AWS/SQS", Metric: "ApproximateNumberOfMessagesVisible", Dimension: "QueueName", Of: dead.QueueName(),
-		Statistic: "Maximum", Every: 5 * time.Minute,
+		What:  s.Name + " has dead letters. Each says why; the next tick did the work. Purge the queue once they are understood.",
+		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
+		Every: 5 * time.Minute,
 	})
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"regexp"
@@ -13,34 +15,227 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/mail"
 )
 
 // Settings are what a deployment chooses, in the context of cdk.json or with
-// `-c name=value`, which sends every value as a string.
+// `-c name=value`, which sends every value as a string. What each is for says
+// the README's table, which a test holds to the list below.
 type Settings struct {
-	Stage           string // names stack and secret; "dev" is the one that leaves nothing behind
-	BaseURL         string // of a domain of one's own, without a trailing slash; "" is the API's own address
-	PowBits         int    // leading zero bits a registration must find
-	PageBits        int    // the same, for a browser on the page where a client is connected
-	LogDays         int    // how long logs are kept
-	ThrottleRate    int    // requests a second of the whole API, on average
-	ThrottleBurst   int    // and at once
-	MicroUSDPerChar int    // price of a direct message, in micro-USD by its characters
-	WebOrigins      string // whose pages may call POST /mcp beside its own: https://… and https://…, separated by commas, or *; "" is nobody
-	AlarmMail       string // address of the operators that alarms are mailed to; "" mails none
-	MailFrom        string // address that mail is sent from, of a domain of one's own; "" sends none
+	Stage           string // names stack and secrets; "dev" is the one that leaves nothing behind
+	Region, Account string // "": whose credentials deploy
+
+	Domain, CertificateARN, HostedZone string // "": the API's own address
+
+	PowBits, PageBits int
+	MicroUSDPerChar   int
+	Limits            app.Limits
+	WebOrigins        string
+
+	ThrottleRate, ThrottleBurst int // requests a second of the whole API, and at once
+	TableReads, TableWrites     int // units a second; 0: no cap
+	Reserved                    int // calls at once of each function that no caller waits for; 0: no reservation
+	BudgetUSD                   int // a month; 0: none
+
+	MailFrom     string // "" sends none
+	MailIdentity string
+	AlarmMail    string // "" mails none
+	LogDays      int
+
+	EndpointMetrics           bool
+	XRay, ContributorInsights bool
+
+	RestoredTable, RestoredStream string // without the stream the stack's own is in use
 }
 
 // DefaultSettings stand for what neither cdk.json nor the command line names.
 // The throttle is a ceiling on the bill, not a limit on agents, which the
 // service counts itself: 200 requests a second keep about ten functions busy.
 func DefaultSettings() Settings {
-	return Settings{Stage: "prod", PowBits: 18, PageBits: 14, LogDays: 30, ThrottleRate: 200, ThrottleBurst: 400, MicroUSDPerChar: 10}
+	return Settings{
+		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: 200, ThrottleBurst: 400,
+		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, EndpointMetrics: true,
+	}
 }
+
+// How SES knows the address that mail is sent from.
+const (
+	identityDomain   = "domain"   // by its domain, with DKIM
+	identityAddress  = "address"  // by itself
+	identityExisting = "existing" // already
+)
 
 // Disposable reports whether the stage may be destroyed with all its data.
 func (s Settings) Disposable() bool { return s.Stage == "dev" }
+
+// setting is one of [Settings] as it is written.
+type setting struct {
+	Name string
+	Want string // what it must be
+	take func(any) error
+}
+
+// all settings, in the order of the README's table, each for its field of s.
+func (s *Settings) all() []setting {
+	return []setting{
+		text("stage", &s.Stage, "1 to 16 of a-z, 0-9 and -", stageForm.MatchString),
+		text("region", &s.Region, "a region such as eu-central-1, or empty", orEmpty(regionForm.MatchString)),
+		text("account", &s.Account, "the 12 digits of an account, in quotes, or empty", orEmpty(accountForm.MatchString)),
+		text("domain", &s.Domain, "a host's name in lower case, such as agents.example.com, or empty", orEmpty(isHost)),
+		text("certificateArn", &s.CertificateARN, "the ARN of a certificate of ACM's, or empty", orEmpty(certificateForm.MatchString)),
+		text("hostedZone", &s.HostedZone, "the id of a hosted zone of Route 53's, or empty", orEmpty(zoneForm.MatchString)),
+		number("powBits", &s.PowBits, "8 to 26", between(8, 26)),
+		number("pageBits", &s.PageBits, "8 to 20", between(8, 20)),
+		number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000)),
+		limits("limits", &s.Limits),
+		text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins),
+		number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000)),
+		number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000)),
+		number("tableReads", &s.TableReads, "100 to 1000000 read units a second, or 0", orZero(between(100, 1_000_000))),
+		number("tableWrites", &s.TableWrites, "100 to 1000000 write units a second, or 0", orZero(between(100, 1_000_000))),
+		number("reservedConcurrency", &s.Reserved, "1 to 100, or 0", between(0, 100)),
+		number("budgetUsd", &s.BudgetUSD, "1 to 1000000 US dollars a month, or 0", between(0, 1_000_000)),
+		text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", orEmpty(isAddress)),
+		text("mailIdentity", &s.MailIdentity, "domain, address or existing", isIdentity),
+		text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", orEmpty(isAddress)),
+		number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok }),
+		boolean("endpointMetrics", &s.EndpointMetrics),
+		boolean("xray", &s.XRay),
+		boolean("contributorInsights", &s.ContributorInsights),
+		text("restoredTable", &s.RestoredTable, "the name of a table, or empty", orEmpty(tableForm.MatchString)),
+		text("restoredStream", &s.RestoredStream, "the ARN of a table's stream, or empty", orEmpty(streamForm.MatchString)),
+	}
+}
+
+// ReadSettings reads settings from a context, and says everything that is wrong
+// with them at once.
+func ReadSettings(context map[string]any) (Settings, error) {
+	s := DefaultSettings()
+	var problems []error
+	var names, bad []string
+	for _, setting := range s.all() {
+		names = append(names, setting.Name)
+		if v := context[setting.Name]; v != nil {
+			if err := setting.take(v); err != nil {
+				problems, bad = append(problems, err), append(bad, setting.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(context)) {
+		if !slices.Contains(names, name) && !isCDKs(name) {
+			problems = append(problems, fmt.Errorf("there is no setting %s; there are %s", name, strings.Join(names, ", ")))
+		}
+	}
+	return s, errors.Join(append(problems, s.together(bad)...)...)
+}
+
+// isCDKs tells the names that the CDK puts into a context of its own.
+func isCDKs(name string) bool {
+	return strings.HasPrefix(name, "@") || strings.Contains(name, ":") || name == "cli-telemetry"
+}
+
+// together says which settings, each right by itself, do not fit each other. Of
+// those that are bad, which have no value, it says nothing.
+func (s Settings) together(bad []string) (problems []error) {
+	unfit := func(of, format string, args ...any) {
+		if !slices.ContainsFunc(strings.Fields(of), func(name string) bool { return slices.Contains(bad, name) }) {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	elsewhere := func(arn string) bool {
+		part := strings.Split(arn, ":")
+		return s.Region != "" && part[3] != s.Region || s.Account != "" && part[4] != s.Account
+	}
+	switch {
+	case (s.Domain == "") != (s.CertificateARN == ""):
+		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; the one needs the other", s.Domain, s.CertificateARN)
+	case s.Domain != "" && elsewhere(s.CertificateARN):
+		unfit("certificateArn", "setting certificateArn is %q; it must be of the region %q and the account %q, as the API is", s.CertificateARN, s.Region, s.Account)
+	}
+	if s.HostedZone != "" && s.Domain == "" {
+		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; there is nothing to put into the zone", s.HostedZone)
+	}
+	if _, at, _ := strings.Cut(s.MailFrom, "@"); s.MailIdentity == identityDomain && isProviders(s.MailFrom) {
+		unfit("mailIdentity", "setting mailFrom is %q and mailIdentity is %q; %s is a mail provider's, and nobody else can put records into its DNS", s.MailFrom, s.MailIdentity, at)
+	}
+	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
+		unfit("stage", "setting restoredTable is %q; of the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)
+	}
+	switch {
+	case s.RestoredStream == "": // on the way back the stack's own table is in use, see inUse
+	case s.RestoredTable == "":
+		unfit("restoredStream restoredTable", "setting restoredStream is %q and restoredTable is empty; it needs its table's name", s.RestoredStream)
+	case streamForm.FindStringSubmatch(s.RestoredStream)[1] != s.RestoredTable:
+		unfit("restoredStream", "setting restoredStream is %q; it must be of the table %q", s.RestoredStream, s.RestoredTable)
+	case elsewhere(s.RestoredStream):
+		unfit("restoredStream", "setting restoredStream is %q; it must be of the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
+	}
+	return problems
+}
+
+// tablePrefix is what the name of a stage's own table begins with, and so that of
+// one that was restored from it.
+func tablePrefix(stage string) string { return "agentsocial-" + stage + "-Table" }
+
+func wrong(name string, value any, want string) error {
+	return fmt.Errorf("setting %s is %#v; it must be %s", name, value, want)
+}
+
+func text(name string, into *string, want string, ok func(string) bool) setting {
+	return setting{name, want, func(v any) error {
+		s, isText := v.(string)
+		if !isText || !ok(s) {
+			return wrong(name, v, want)
+		}
+		*into = s
+		return nil
+	}}
+}
+
+func number(name string, into *int, want string, ok func(int) bool) setting {
+	return setting{name, want, func(v any) error {
+		n, isNumber := wholeNumber(v)
+		if !isNumber || !ok(n) {
+			return wrong(name, v, want)
+		}
+		*into = n
+		return nil
+	}}
+}
+
+func boolean(name string, into *bool) setting {
+	const want = "true or false"
+	return setting{name, want, func(v any) error {
+		switch v {
+		case true, "true":
+			*into = true
+		case false, "false":
+			*into = false
+		default:
+			return wrong(name, v, want)
+		}
+		return nil
+	}}
+}
+
+// limits are read by what the functions will read them by.
+func limits(name string, into *app.Limits) setting {
+	const want = `an object such as {"posts_per_minute": 3}`
+	return setting{name, want, func(v any) error {
+		object, isText := v.(string)
+		if !isText {
+			b, err := json.Marshal(v)
+			if err != nil {
+				return wrong(name, v, want)
+			}
+			object = string(b)
+		}
+		l, err := into.With(object)
+		*into = l
+		return err
+	}}
+}
 
 // retentions are the only values that CloudWatch Logs takes.
 var retentions = map[int]awslogs.RetentionDays{
@@ -54,62 +249,41 @@ var retentions = map[int]awslogs.RetentionDays{
 	3653: awslogs.RetentionDays_TEN_YEARS,
 }
 
-var stageForm = regexp.MustCompile(`^[a-z0-9-]{1,16}$`)
-
-// ReadSettings reads settings with lookup, which answers nil for what is not
-// set, and says everything that is wrong with them at once.
-func ReadSettings(lookup func(string) any) (Settings, error) {
-	s := DefaultSettings()
-	var problems []error
-	wrong := func(name string, value any, want string) {
-		problems = append(problems, fmt.Errorf("setting %s is %#v; it must be %s", name, value, want))
-	}
-	text := func(name string, into *string, want string, ok func(string) bool) {
-		switch v := lookup(name).(type) {
-		case nil:
-		case string:
-			if !ok(v) {
-				wrong(name, v, want)
-			}
-			*into = v
-		default:
-			wrong(name, v, want)
-		}
-	}
-	number := func(name string, into *int, want string, ok func(int) bool) {
-		v := lookup(name)
-		if v == nil {
-			return
-		}
-		n, isNumber := wholeNumber(v)
-		if !isNumber || !ok(n) {
-			wrong(name, v, want)
-		}
-		*into = n
-	}
-
-	text("stage", &s.Stage, "1 to 16 of a-z, 0-9 and -", stageForm.MatchString)
-	text("baseUrl", &s.BaseURL, "https:// and a host, with nothing after it, or empty", isOrigin)
-	number("powBits", &s.PowBits, "8 to 26", between(8, 26))
-	number("pageBits", &s.PageBits, "8 to 20", between(8, 20))
-	number("logRetentionDays", &s.LogDays, "one of "+allowedDays(), func(n int) bool { _, ok := retentions[n]; return ok })
-	number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000))
-	number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000))
-	number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000))
-	text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins)
-	text("alarmMail", &s.AlarmMail, "a mail address in lower case, or empty", isAddress)
-	text("mailFrom", &s.MailFrom, "a mail address in lower case, or empty", isAddress)
-	return s, errors.Join(problems...)
+func allowedDays() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Sorted(maps.Keys(retentions))), " ", ", "), "[]")
 }
 
-// isOrigin: every signed path begins at the root, so an address with a path
-// could not be verified.
-func isOrigin(v string) bool {
-	if v == "" {
-		return true
+var (
+	stageForm       = regexp.MustCompile(`^[a-z0-9-]{1,16}$`)
+	regionForm      = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
+	accountForm     = regexp.MustCompile(`^[0-9]{12}$`)
+	labelForm       = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	certificateForm = regexp.MustCompile(`^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]+$`)
+	zoneForm        = regexp.MustCompile(`^Z[A-Z0-9]{1,31}$`)
+	tableForm       = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
+	streamForm      = regexp.MustCompile(`^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]{12}:table/([A-Za-z0-9_.-]{3,255})/stream/[0-9T:.-]+$`)
+)
+
+func orEmpty(ok func(string) bool) func(string) bool {
+	return func(v string) bool { return v == "" || ok(v) }
+}
+
+func orZero(ok func(int) bool) func(int) bool {
+	return func(n int) bool { return n == 0 || ok(n) }
+}
+
+func between(least, most int) func(int) bool {
+	return func(n int) bool { return least <= n && n <= most }
+}
+
+func isHost(v string) bool {
+	labels := strings.Split(v, ".")
+	for _, l := range labels {
+		if !labelForm.MatchString(l) {
+			return false
+		}
 	}
-	u, err := url.Parse(v)
-	return err == nil && u.Host != "" && v == "https://"+strings.ToLower(u.Host)
+	return len(labels) > 1 && len(v) <= 253
 }
 
 // areOrigins: what browsers send in the header Origin, each.
@@ -118,7 +292,8 @@ func areOrigins(v string) bool {
 		return true
 	}
 	for o := range strings.SplitSeq(v, ",") {
-		if o == "" || !isOrigin(o) {
+		u, err := url.Parse(o)
+		if err != nil || u.Host == "" || o != "https://"+strings.ToLower(u.Host) {
 			return false
 		}
 	}
@@ -128,20 +303,17 @@ func areOrigins(v string) bool {
 // isAddress: SES and the function's rights compare the sender's as it is written.
 func isAddress(v string) bool {
 	a, err := mail.ParseAddress(v)
-	return v == "" || err == nil && v == a.Reveal()
+	return err == nil && v == a.Reveal()
 }
 
-func between(least, most int) func(int) bool {
-	return func(n int) bool { return least <= n && n <= most }
+// isProviders: of an address that is one.
+func isProviders(address string) bool {
+	a, err := mail.ParseAddress(address)
+	return err == nil && a.Public()
 }
 
-func allowedDays() string {
-	var days []int
-	for d := range retentions {
-		days = append(days, d)
-	}
-	slices.Sort(days)
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(days), " ", ", "), "[]")
+func isIdentity(v string) bool {
+	return slices.Contains([]string{identityDomain, identityAddress, identityExisting}, v)
 }
 
 // wholeNumber takes what JSON has for a number, and what the command line has.

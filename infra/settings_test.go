@@ -2,77 +2,190 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
-)
 
-func lookup(m map[string]any) func(string) any { return func(k string) any { return m[k] } }
+	"agentsocial/shared/app"
+)
 
 func TestSettings(t *testing.T) {
 	t.Run("nothing set", func(t *testing.T) {
-		if s, err := ReadSettings(lookup(nil)); err != nil || s != DefaultSettings() {
+		if s, err := ReadSettings(nil); err != nil || s != DefaultSettings() {
 			t.Errorf("%+v, %v", s, err)
-		}
-	})
-	t.Run("cdk.json says the defaults", func(t *testing.T) {
-		b, err := os.ReadFile("../cdk.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file struct{ Context map[string]any }
-		if err := json.Unmarshal(b, &file); err != nil {
-			t.Fatal(err)
-		}
-		if s, err := ReadSettings(lookup(file.Context)); err != nil || s != DefaultSettings() {
-			t.Errorf("%+v, %v", s, err)
-		}
-		delete(file.Context, "cli-telemetry") // the CDK's own
-		if len(file.Context) != 11 {
-			t.Errorf("%d names in the context of cdk.json, and 11 settings", len(file.Context))
 		}
 	})
 	t.Run("from the command line", func(t *testing.T) {
-		s, err := ReadSettings(lookup(map[string]any{
-			"stage": "dev", "baseUrl": "https://agents.example:8443", "powBits": "26", "pageBits": "20", "logRetentionDays": "3653",
-			"throttleRate": "1", "throttleBurst": "5000", "microUsdPerChar": "25", "webOrigins": "https://a.example,https://b.example", "mailFrom": "no-reply@agents.example", "alarmMail": "ops@agents.example",
-		}))
-		want := Settings{"dev", "https://agents.example:8443", 26, 20, 3653, 1, 5000, 25, "https://a.example,https://b.example", "ops@agents.example", "no-reply@agents.example"}
+		s, err := ReadSettings(map[string]any{
+			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123",
+			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example",
+			"throttleRate": "1", "throttleBurst": "5000", "tableReads": "100", "tableWrites": "1000000", "reservedConcurrency": "100", "budgetUsd": "1",
+			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
+			"endpointMetrics": "false", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
+			"aws:cdk:enable-path-metadata": true, "@aws-cdk/core:newStyleStackSynthesis": true, "cli-telemetry": false, // the CDK's own
+		})
+		want := Settings{
+			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: certificateARN, HostedZone: "Z0123",
+			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example",
+			ThrottleRate: 1, ThrottleBurst: 5000, TableReads: 100, TableWrites: 1_000_000, Reserved: 100, BudgetUSD: 1,
+			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
+			XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
+		}
 		if err != nil || s != want || !s.Disposable() {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+	t.Run("from cdk.json", func(t *testing.T) {
+		s, err := ReadSettings(map[string]any{"powBits": 20.0, "xray": true, "limits": map[string]any{"posts_per_minute": 3.0, "tokens_day": 1.0}})
+		want := DefaultSettings()
+		want.PowBits, want.XRay, want.Limits = 20, true, limitsWith(t, `{"posts_per_minute":3,"tokens_day":1}`)
+		if err != nil || s != want {
 			t.Errorf("%+v, %v", s, err)
 		}
 	})
 }
 
+func limitsWith(t *testing.T, object string) app.Limits {
+	t.Helper()
+	l, err := app.DefaultSettings().Limits.With(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+const (
+	restoredTable = "agentsocial-dev-TableCD117FA1-1A2B-restored-20260102T030405Z"
+	streamARN     = "arn:aws:dynamodb:eu-central-1:123456789012:table/" + restoredTable + "/stream/2026-01-02T03:04:05.678"
+)
+
+// The README's table, cdk.json and the settings that are read are the same, by
+// their names, their defaults and what they must be.
+func TestSettingsAreDocumented(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(readme), "| setting | default | what it is | it must be |\n|---|---|---|---|\n")
+	if !ok {
+		t.Fatal("the README has no table of settings")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	context := contextOf(t)
+	if s, err := ReadSettings(context); err != nil || s != DefaultSettings() {
+		t.Errorf("cdk.json says %+v, %v", s, err)
+	}
+	rows, settings := strings.Split(table, "\n"), new(Settings).all()
+	if len(rows) != len(settings) || len(context) != len(settings) {
+		t.Errorf("%d settings, %d rows in the README, %d names in cdk.json", len(settings), len(rows), len(context))
+	}
+	for i, s := range settings[:min(len(rows), len(settings))] {
+		by, err := json.Marshal(context[s.Name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		byDefault := "`" + strings.Trim(string(by), `"`) + "`"
+		if byDefault == "``" || byDefault == "`null`" {
+			byDefault = ""
+		}
+		cells := strings.Split(strings.Trim(rows[i], "|"), "|")
+		if len(cells) != 4 || strings.TrimSpace(cells[0]) != "`"+s.Name+"`" || strings.TrimSpace(cells[1]) != byDefault ||
+			len(cells[2]) < 10 || strings.ReplaceAll(strings.TrimSpace(cells[3]), "`", "") != s.Want {
+			t.Errorf("the README's row is\n%s, want\n| `%s` | %s | what it is | %s |", rows[i], s.Name, byDefault, s.Want)
+		}
+	}
+}
+
 func TestSettingsRefused(t *testing.T) {
 	for name, values := range map[string][]any{
-		"stage":            {"", "Prod", "a_b", "seventeen-letters", "ünique", 1.0, true},
-		"baseUrl":          {"http://agents.example", "https://agents.example/", "https://agents.example/v1", "https://agents.example?x", "https://", "https://a b", "https://u@agents.example", "HTTPS://agents.example", "agents.example", 7.0},
-		"powBits":          {7.0, 27.0, 18.5, "x", "", "18.0", true, -18.0, 1e300},
-		"pageBits":         {7.0, 21.0, 14.5, "x"},
-		"logRetentionDays": {0.0, 31.0, "29", "forever"},
-		"throttleRate":     {0.0, 10001.0, "1e3"},
-		"throttleBurst":    {0.0, 5001.0, []any{1.0}},
-		"microUsdPerChar":  {0.0, 1000001.0, "0.5"},
-		"webOrigins":       {"https://a.example/", "a.example", "https://a.example, https://b.example", "https://a.example,", "*,https://a.example", "null", 1.0},
-		"alarmMail":        {"ops", "Ops@agents.example", "ops@localhost", true},
-		"mailFrom":         {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
+		"stage":               {"", "Prod", "a_b", "seventeen-letters", "ünique", 1.0, true},
+		"region":              {"eu", "eu-central", "EU-central-1", "eu-central-1a", 1.0},
+		"account":             {"12345678901", "1234567890123", "12345678901x", 123456789012.0},
+		"domain":              {"https://agents.example", "agents.example/", "agents.example:8443", "Agents.example", "agents", "*.agents.example", "-a.example", "a..example", "a_b.example", 7.0},
+		"certificateArn":      {"12345678-90ab-cdef-1234-567890abcdef", "arn:aws:iam::123456789012:server-certificate/x", certificateARN + "/", 1.0},
+		"hostedZone":          {"agents.example", "/hostedzone/Z0123", 1.0},
+		"powBits":             {7.0, 27.0, 18.5, "x", "", "18.0", true, -18.0, 1e300},
+		"pageBits":            {7.0, 21.0, 14.5, "x"},
+		"logRetentionDays":    {0.0, 31.0, "29", "forever"},
+		"throttleRate":        {0.0, 10001.0, "1e3"},
+		"throttleBurst":       {0.0, 5001.0, []any{1.0}},
+		"tableReads":          {1.0, 99.0, -1.0, "1000001"},
+		"tableWrites":         {1.0, 99.0, -1.0, "1000001"},
+		"reservedConcurrency": {-1.0, 101.0, ""},
+		"budgetUsd":           {-1.0, 0.5, "1000001"},
+		"microUsdPerChar":     {0.0, 1000001.0, "0.5"},
+		"webOrigins":          {"https://a.example/", "a.example", "https://a.example, https://b.example", "https://a.example,", "*,https://a.example", "null", "http://a.example", "https://u@a.example", 1.0},
+		"alarmMail":           {"ops", "Ops@agents.example", "ops@localhost", true},
+		"mailFrom":            {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
+		"mailIdentity":        {"", "Domain", "agents.example", true},
+		"endpointMetrics":     {"", "no", "False", 0.0},
+		"xray":                {"", "yes", "True", 1.0},
+		"contributorInsights": {"on", 0.0},
+		"restoredTable":       {"ab", "a/b", 1.0},
+		"restoredStream":      {"2026-01-02T03:04:05.678", "arn:aws:dynamodb:eu-central-1:123456789012:table/a.table", 1.0},
 	} {
 		for _, v := range values {
-			_, err := ReadSettings(lookup(map[string]any{name: v}))
+			_, err := ReadSettings(map[string]any{name: v})
 			if err == nil || !strings.Contains(err.Error(), "setting "+name+" is ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s = %#v: %v", name, v, err)
 			}
 		}
 	}
+	for _, v := range []any{"", "{}", map[string]any{}, "[]", `{"posts":1}`, map[string]any{"posts_per_hour": 0.5}, 1.0} {
+		_, err := ReadSettings(map[string]any{"limits": v})
+		if none := v == "" || fmt.Sprint(v) == "{}" || fmt.Sprint(v) == "map[]"; none != (err == nil) || err != nil && !strings.Contains(err.Error(), "limit") {
+			t.Errorf("limits = %#v: %v", v, err)
+		}
+	}
+}
+
+// What is right by itself may not fit the rest.
+func TestSettingsThatDoNotFit(t *testing.T) {
+	const zone, table, stream = "Z0123", restoredTable, streamARN
+	for want, context := range map[string]map[string]any{
+		"domain is \"agents.example\" and certificateArn is \"\"": {"domain": "agents.example"},
+		"domain is \"\" and certificateArn is":                    {"certificateArn": certificateARN},
+		"certificateArn is \"" + certificateARN + "\"; it must be of the region \"us-east-1\"": {
+			"domain": "agents.example", "certificateArn": certificateARN, "region": "us-east-1"},
+		"certificateArn is \"" + certificateARN + "\"; it must be of the region \"\" and the account \"210987654321\"": {
+			"domain": "agents.example", "certificateArn": certificateARN, "account": "210987654321"},
+		"hostedZone is \"Z0123\" and domain is empty":                       {"hostedZone": zone},
+		"and restoredTable is empty":                                        {"restoredStream": stream},
+		"it must be of the table \"" + table + "2\"":                        {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},
+		"it must be of the region \"eu-west-1\"":                            {"stage": "dev", "restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
+		"and the account \"210987654321\"":                                  {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
+		"of the stage \"prod\" it must begin with agentsocial-prod-Table":   {"restoredTable": table, "restoredStream": stream},
+		"of the stage \"de\" it must begin with agentsocial-de-Table":       {"stage": "de", "restoredTable": table},
+		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"": {"mailFrom": "no-reply@gmail.com"},
+		"there is no setting powbits; there are stage, region":              {"powbits": 20.0},
+		"there is no setting baseUrl":                                       {"baseUrl": "https://agents.example"},
+	} {
+		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", context, err, want)
+		}
+	}
+	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {
+		t.Errorf("a mailbox of one's own, for a trial: %v", err)
+	}
 }
 
 func TestSettingsSayEverythingAtOnce(t *testing.T) {
-	_, err := ReadSettings(lookup(map[string]any{"stage": "PROD", "powBits": 99.0, "logRetentionDays": "31"}))
+	_, err := ReadSettings(map[string]any{"stage": "PROD", "powBits": 99.0, "logRetentionDays": "31", "limits": `{"posts_per_hour": 0}`, "log": 1.0,
+		"domain": "agents.example", "mailFrom": "no-reply@gmail.com",
+		// What is said to be wrong is not said to be missing, too.
+		"hostedZone": "agents.example", "restoredTable": restoredTable, "restoredStream": "latest"})
 	want := `setting stage is "PROD"; it must be 1 to 16 of a-z, 0-9 and -
+setting hostedZone is "agents.example"; it must be the id of a hosted zone of Route 53's, or empty
 setting powBits is 99; it must be 8 to 26
-setting logRetentionDays is "31"; it must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653`
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
+limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000
+setting logRetentionDays is "31"; it must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+setting restoredStream is "latest"; it must be the ARN of a table's stream, or empty
+there is no setting log; there are stage, `
+	const unfit = `
+setting domain is "agents.example" and certificateArn is ""; the one needs the other
+setting mailFrom is "no-reply@gmail.com" and mailIdentity is "domain"; gmail.com is a mail provider's, and nobody else can put records into its DNS`
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), unfit) {
+		t.Errorf("got\n%v\nwant\n%s…%s", err, want, unfit)
 	}
 }

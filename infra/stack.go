@@ -9,7 +9,8 @@ import (
 
 // newStack is the service, in one stack: it stands and falls together, and is
 // far from CloudFormation's 500 resources (one per route, four or five per
-// function). Account and region are those of whoever deploys it.
+// function). Account and region are those of whoever deploys it,
+// unless they are set: then the CDK refuses others.
 //
 // Only the secrets have names of their own. All else is named by
 // CloudFormation: what a stage retains must not be in the way of the next
@@ -19,45 +20,71 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),
 		TerminationProtection: jsii.Bool(!s.Disposable()),
 		AnalyticsReporting:    jsii.Bool(false),
+		Env:                   s.target(),
 	})
 	awscdk.Tags_Of(stack).Add(jsii.String("project"), jsii.String("agentsocial"), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("stage"), jsii.String(s.Stage), nil)
 	store := newStore(stack, s)
 	gateway := newGateway(stack, s)
 
-	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: jsii.String(s.BaseURL), operators: newOperators(stack, s), assets: p.assets}
-	if s.BaseURL == "" {
-		d.baseURL = gateway.api.AttrApiEndpoint() // no trailing slash, and no stage: it is $default
-	}
+	d := deployment{Settings: s, store: store, mail: newMailing(stack, s), baseURL: gateway.baseURL(s), operators: newOperators(stack, s), rings: new([]*string), assets: p.assets}
+	newBudget(stack, s, d.operators)
 	var readers []awslambda.CfnEventSourceMapping
+	var uncalled actors
 	for _, r := range p.readers {
-		readers = append(readers, d.subscribe(r, d.newFunction(stack, functionOfReader(r))))
+		f := d.newFunction(stack, functionOfReader(r))
+		readers = append(readers, d.subscribe(r, f))
+		uncalled.readers = append(uncalled.readers, named{r.Name, f.FunctionName(), nil})
 	}
 	for _, g := range p.groups {
 		f := d.newFunction(stack, functionOf(g))
 		after(f, readers)
 		gateway.attach(g.Name, f)
 	}
-	gateway.open(p.routes)
+	gateway.open(p.routes, s)
+	gateway.name(s)
 	for _, s := range p.schedules {
 		dead := newDeadLetters(stack, s.Name)
 		f := d.newFunction(stack, functionOfSchedule(s, dead))
 		after(f, readers)
 		d.schedule(s, f, dead)
+		uncalled.schedules = append(uncalled.schedules, named{s.Name, f.FunctionName(), dead.QueueName()})
 	}
 
-	output(stack, "BaseUrl", d.baseURL, "Where the service answers")
-	output(stack, "TableName", store.table.TableName(), "The single table")
-	output(stack, "FailedBatchesBucket", store.failed.BucketName(), "Stream records that could not be worked off")
+	d.watchAll(stack, gateway)
+	d.newDashboard(stack, gateway, uncalled)
+	d.outputs(stack)
 	return stack
 }
 
-func output(stack awscdk.Stack, name string, value *string, doc string) {
-	awscdk.NewCfnOutput(stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value, Description: jsii.String(doc)})
+// target is where the stack goes; nil where neither account nor region is set.
+func (s Settings) target() *awscdk.Environment {
+	if s.Account == "" && s.Region == "" {
+		return nil
+	}
+	e := &awscdk.Environment{}
+	if s.Account != "" {
+		e.Account = jsii.String(s.Account)
+	}
+	if s.Region != "" {
+		e.Region = jsii.String(s.Region)
+	}
+	return e
 }
 
-// removal is what becomes of data when its resource leaves the stack.
+// removal is what becomes of data when its resource leaves the stack. What a
+// deployment made that is rolled back goes with it: there is nothing in it yet,
+// and the names of secrets would be in the way of the next try.
 func (s Settings) removal() awscdk.RemovalPolicy {
+	if s.Disposable() {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
+}
+
+// removalOfTable differs: a rollback that tried to delete what is protected from
+// that would fail itself. The table is left over instead, in nobody's way.
+func (s Settings) removalOfTable() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY
 	}

@@ -15,7 +15,8 @@ const failedBatchesKeepDays = 25
 
 // store is what holds data, and outlives a deployment.
 type store struct {
-	table  awsdynamodb.Table
+	table  awsdynamodb.ITable // the one in use
+	other  awsdynamodb.ITable // which functions may use too; nil unless one was restored
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
@@ -24,7 +25,30 @@ type store struct {
 }
 
 func newStore(stack awscdk.Stack, s Settings) store {
-	return store{newTable(stack, s), newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
+	table, other := inUse(stack, s, newTable(stack, s))
+	return store{table, other, newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
+}
+
+// inUse is the stack's own table, unless one is set that was restored from it,
+// and its stream: then functions and the stream's readers have that one in its
+// place, and the stack's own stays as it is, to be looked at. The restored one
+// is not the stack's: whoever restored it gave it its stream, its recovery, its
+// protection and the attribute of its TTL (make restore).
+//
+// Beside it is the other of the two, over which functions have the same rights. A
+// deployment changes their roles minutes before it tells them of another table,
+// and in between all they asked for would be refused. The way back is the same:
+// without the stream the stack's own is in use, and the rights are still there.
+func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
+	if s.RestoredTable == "" {
+		return own, nil
+	}
+	a := &awsdynamodb.TableAttributes{TableName: jsii.String(s.RestoredTable)}
+	if s.RestoredStream == "" {
+		return own, awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a)
+	}
+	a.TableStreamArn = jsii.String(s.RestoredStream)
+	return awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a), own
 }
 
 // newTable is the single table, as package tables describes it. It is
@@ -43,8 +67,10 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 			PointInTimeRecoveryEnabled: jsii.Bool(true),
 		},
-		DeletionProtection: jsii.Bool(!s.Disposable()),
-		RemovalPolicy:      s.removal(),
+		DeletionProtection:  jsii.Bool(!s.Disposable()),
+		RemovalPolicy:       s.removalOfTable(),
+		MaxReadRequestUnits: unlessZero(s.TableReads), MaxWriteRequestUnits: unlessZero(s.TableWrites),
+		ContributorInsightsSpecification: &awsdynamodb.ContributorInsightsSpecification{Enabled: jsii.Bool(s.ContributorInsights)},
 	})
 	for _, x := range tables.Indexes {
 		projection := awsdynamodb.ProjectionType_KEYS_ONLY
@@ -56,9 +82,19 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			PartitionKey:   attribute(x.PK),
 			SortKey:        attribute(x.SK),
 			ProjectionType: projection,
+
+			// A cap on what an index is written would slow the table down: it has the table's.
+			MaxReadRequestUnits: unlessZero(s.TableReads),
 		})
 	}
 	return table
+}
+
+func unlessZero(n int) *float64 {
+	if n == 0 {
+		return nil
+	}
+	return jsii.Number(float64(n))
 }
 
 // newSecret is what tokens are sealed with and keys are derived from.
@@ -95,10 +131,12 @@ func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsm
 // leave it alone.
 const emptyKeys = `{"secret_key":"","webhook_secrets":[]}`
 
+func paymentsName(s Settings) string { return "agentsocial/" + s.Stage + "/payments" }
+
 // newPayments holds the payment processor's keys, which nobody can generate.
 func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String("Payments"), &awssecretsmanager.SecretProps{
-		SecretName:        jsii.String("agentsocial/" + s.Stage + "/payments"),
+		SecretName:        jsii.String(paymentsName(s)),
 		Description:       jsii.String("The payment processor's keys: secret_key, and webhook_secrets, two while one is being changed. Without them no credits are sold."),
 		SecretStringValue: awscdk.SecretValue_UnsafePlainText(jsii.String(emptyKeys)),
 		RemovalPolicy:     s.removal(),

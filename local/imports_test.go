@@ -149,10 +149,12 @@ const tooled = "functions/tooled"
 // mayLink are the packages with a cost at start that a function's binary may
 // contain, by function; none of the others may have them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/karma", "events/deadlines", "events/settle"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/karma", "events/deadlines", "events/settle", "events/audit"},
 	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
+	"aws-sdk-go-v2/service/s3":              {},
+	"aws-sdk-go-v2/service/lambda":          {},
 	"go.etcd.io/bbolt":                      {},
 	"aws-cdk-go":                            {},
 	"stripe-go":                             {"functions/credits", "functions/mcp"},

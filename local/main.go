@@ -38,7 +38,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 	if err != nil {
 		return err
 	}
-	c.Log, c.Mailed = logger(logs), out
+	c.Log, c.Mailed, c.Logs = logger(logs), out, logs
 	start := time.Now()
 	s, err := service.Start(ctx, c)
 	if err != nil {
@@ -71,7 +71,10 @@ func configOf(getenv func(string) string) (service.Config, error) {
 		}
 		return otherwise
 	}
-	c := service.Config{Data: or("DATA", "data"), Table: or("TABLE", "embedded"), Settings: app.DefaultSettings()}
+	c := service.Config{
+		Data: or("DATA", "data"), Table: or("TABLE", "embedded"), Settings: app.DefaultSettings(),
+		Lambdas: getenv("LAMBDAS"), // set by `make lambdas`
+	}
 	var err error
 	if c.Port, err = strconv.Atoi(or("PORT", "8080")); err != nil || c.Port < 0 || c.Port > 65535 {
 		return c, fmt.Errorf("PORT=%q is no port", getenv("PORT"))
@@ -81,6 +84,9 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	if c.Settings.PageBits, err = strconv.Atoi(or("PAGE_BITS", strconv.Itoa(c.Settings.PageBits))); err != nil || c.Settings.PageBits < 0 || c.Settings.PageBits > 30 {
 		return c, fmt.Errorf("PAGE_BITS=%q is no number from 0 to 30", getenv("PAGE_BITS"))
+	}
+	if c.Settings.Limits, err = c.Settings.Limits.With(getenv("LIMITS")); err != nil {
+		return c, fmt.Errorf("LIMITS: %w", err)
 	}
 	if v := getenv("WEB_ORIGINS"); v != "" {
 		c.Settings.WebOrigins = strings.Split(v, ",")

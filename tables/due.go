@@ -2,6 +2,8 @@ package tables
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,6 +12,16 @@ import (
 
 // DueSK orders what is due by time, then by name.
 func DueSK(at time.Time, name string) string { return fmt.Sprintf("%013d#%s", at.UnixMilli(), name) }
+
+// DueAt is when an item of a sweep was due, as its key in by_rank says.
+func DueAt(item Item) time.Time {
+	ms, _, _ := strings.Cut(item.Str("rank_sk"), "#")
+	at, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		panic("tables: an item that is not due: " + item.Str("rank_sk"))
+	}
+	return time.UnixMilli(at)
+}
 
 // dueBy is the last sort key of what is due by a time.
 func dueBy(at time.Time) string { return DueSK(at, "~") }

@@ -32,6 +32,7 @@ type IdeaCounters struct {
 	By      string `db:"by"`           // agent id
 	Support int64  `db:"support,keep"` // how many agents want it
 	Told    int64  `db:"told"`         // the last round number of them that its author hears of
+	Tallies int64  `db:"tallies,keep"` // how often support was added
 }
 
 // Statuses of an idea.
@@ -174,14 +175,26 @@ type Support struct {
 	At      int64  `db:"at"`      // unix ms
 	Changes int64  `db:"changes"` // how often it was given and taken back
 
-	Counted bool `db:"counted"` // it is in the idea's number
+	Counted bool  `db:"counted"` // it is in the idea's number
+	Number  int64 `db:"number"`  // the idea's with this in it, as it was when this was given or, later, counted
+	Tally   int64 `db:"tally"`   // that counted it
 }
 
 // Give puts the support in the place of what the agent said before.
 func (s *Support) Give() Write {
 	return Change(SupportKey(s.Idea, s.By),
 		SetAttr(AttrType, TypeSupport), SetAttr("idea", s.Idea), SetAttr("by", s.By),
-		SetAttr("on", s.On), SetAttr("at", s.At), Add("changes", 1))
+		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))
+}
+
+// Of is the idea's number with the support in it, as that stands. The two are
+// read together, which is no snapshot: whether the number has what waits nobody
+// can say, nor has it what a later tally counted. Then the support's own holds.
+func (s *Support) Of(c *IdeaCounters) int64 {
+	if s.Adds() != 0 || s.Tally > c.Tallies {
+		return s.Number
+	}
+	return c.Support
 }
 
 // Adds is what the support adds to the number in which it stands as counted.
@@ -195,11 +208,12 @@ func (s *Support) Adds() int64 {
 	return 0
 }
 
-// Count says that the support is in the idea's number, on the condition that it
-// was neither given again nor counted meanwhile.
-func (s *Support) Count() Write {
-	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted), SetAttr("counted", s.On)).
-		When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
+// Count says that the support is in the idea's number, which is c with this
+// tally, on the condition that it was neither given again nor counted meanwhile.
+func (s *Support) Count(c *IdeaCounters) Write {
+	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
+		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies),
+	).When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
 }
 
 // IdeaReached is put, for ever, when an idea's support first comes to 1, 10, 100
@@ -211,23 +225,27 @@ type IdeaReached struct {
 	At      int64  `db:"at"` // unix ms
 }
 
-// Add adds to an idea's number and moves its place in the list, on the condition
-// that the number is still the one that was read; and notes which round numbers
-// it came to for the first time.
+// Add adds to an idea's number, in c and in the table, and moves its place in the
+// list, on the condition that nothing was added since c was read; and notes which
+// round numbers it came to for the first time.
 func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
-	support := c.Support + n
-	updates := []Update{SetAttr("support", support), SetAttr("rank_sk", IdeaSK(support, c.ID))}
+	old := *c
+	c.Support, c.Tallies = c.Support+n, c.Tallies+1
 	var reached []Write
-	told := c.Told
-	for next := max(1, 10*told); next <= support; next *= 10 {
-		told = next
+	for next := max(1, 10*c.Told); next <= c.Support; next *= 10 {
+		c.Told = next
 		r := &IdeaReached{Idea: c.ID, To: c.By, Support: next, At: now.UnixMilli()}
 		reached = append(reached, Put(keyed(IdeaReachedKey(c.ID, next), TypeIdeaReached, Marshal(r)), NoItem()))
 	}
-	if told > c.Told {
-		updates = append(updates, SetAttr("told", told))
+	updates := []Update{
+		SetAttr("support", c.Support), SetAttr("tallies", c.Tallies), SetAttr("rank_sk", IdeaSK(c.Support, c.ID)),
 	}
-	return append([]Write{Change(IdeaCountersKey(c.ID), updates...).When(ItemExists(), Equal("support", c.Support))}, reached...)
+	if c.Told > old.Told {
+		updates = append(updates, SetAttr("told", c.Told))
+	}
+	return append([]Write{
+		Change(IdeaCountersKey(c.ID), updates...).When(ItemExists(), AbsentOrEqual("tallies", old.Tallies)),
+	}, reached...)
 }
 
 // IdeasBySupport asks for ideas of a status, the most wanted first: their

@@ -121,3 +121,50 @@ func TestRoundNumbersOfSupport(t *testing.T) {
 		}
 	}
 }
+
+// Whatever came between reading an idea's number and an agent's support for it, or
+// was counted between reading the support and the number, the two give the number
+// that has the support once.
+func TestSupportAndNumberOfTornReads(t *testing.T) {
+	const steps = 7
+	for pattern := range 1 << steps {
+		table := openTable(t)
+		putIdea(t, table, "id_a")
+		read := func() (s tables.Support, c tables.IdeaCounters) {
+			for key, v := range map[tables.Key]any{tables.SupportKey("id_a", "ag_owl"): &s, tables.IdeaCountersKey("id_a"): &c} {
+				if err := tables.Unmarshal(get(t, table, key), v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return s, c
+		}
+		s, c := read()
+		before, support := []tables.IdeaCounters{c}, []tables.Support{s}
+		for step := range steps {
+			if pattern>>step&1 == 1 {
+				n := s.Of(&c)
+				if s.Idea, s.By, s.On, s.Number = "id_a", "ag_owl", !s.On, n+1; !s.On {
+					s.Number = n - 1
+				}
+				commit(t, table, s.Give())
+				support = nil
+			} else if get(t, table, tables.SupportKey("id_a", "ag_owl")).Str(tables.AttrType) == tables.TypeSupport {
+				writes := c.Add(s.Adds(), noon)
+				commit(t, table, append(writes, s.Count(&c))...)
+			}
+			s, c = read()
+			before, support = append(before, c), append(support, s)
+			check := func(s tables.Support, c tables.IdeaCounters) {
+				if n := s.Of(&c); n != 0 && n != 1 || s.On != (n == 1) {
+					t.Fatalf("pattern %b: %+v and %+v make %d", pattern, s, c, n)
+				}
+			}
+			for _, earlier := range support {
+				check(earlier, c)
+			}
+			for _, earlier := range before {
+				check(s, earlier)
+			}
+		}
+	}
+}

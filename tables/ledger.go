@@ -191,8 +191,44 @@ func (m *Movement) Writes() []Write {
 	return writes
 }
 
+// addToBalance lists the balance, too: its keys alone are in the index, which so is
+// written once.
 func addToBalance(a Account, microUSD int64) Write {
-	return Change(BalanceKey(a), SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))
+	w := ListBalance(a)
+	w.Updates = append(w.Updates, SetAttr(AttrType, TypeBalance), Add("micro_usd", microUSD))
+	return w
+}
+
+// balanceShards is how many partitions of by_parent list the balances: so that they
+// can be read side by side, and no partition has all of them.
+const balanceShards = 16
+
+func balancesPK(shard byte) string { return fmt.Sprintf("BALANCES#%d", shard) }
+
+// listedIn is the shard that lists an account's balance.
+func listedIn(a Account) string {
+	sum := sha256.Sum256([]byte(a))
+	return balancesPK(sum[0] % balanceShards)
+}
+
+// ListBalance lists an account's balance.
+func ListBalance(a Account) Write {
+	return Change(BalanceKey(a), SetAttr("parent_pk", listedIn(a)), SetAttr("parent_sk", string(a)))
+}
+
+// Listed reports whether a balance is listed, as each is that moved since there is
+// the list.
+func Listed(balance Item) bool {
+	return balance.Str("parent_pk") == listedIn(BalanceOwner(balance))
+}
+
+// Balances ask, shard by shard, for the keys of all balances.
+func Balances(most int) []Query {
+	queries := make([]Query, balanceShards)
+	for shard := range queries {
+		queries[shard] = Query{Index: ByParent, PK: balancesPK(byte(shard)), Limit: most}
+	}
+	return queries
 }
 
 // Refusal is why a movement was not made.
@@ -254,10 +290,21 @@ func (m *Movement) DaySumKey() Key {
 		return Key{}
 	}
 	sum := sha256.Sum256([]byte(m.Home()))
-	return Key{fmt.Sprintf("%s#%d", LedgerPK(a), sum[0]%sumShards), "DAY#" + m.day()}
+	return Key{sumPK(a, sum[0]%sumShards), "DAY#" + m.day()}
 }
 
 func (m *Movement) day() string { return time.UnixMilli(m.At).UTC().Format("20060102") }
+
+// DaySums ask, shard by shard, for what was added up of a summed account.
+func DaySums(a Account) []Query {
+	queries := make([]Query, sumShards)
+	for shard := range queries {
+		queries[shard] = Query{PK: sumPK(a, byte(shard)), Consistency: Strong}
+	}
+	return queries
+}
+
+func sumPK(a Account, shard byte) string { return fmt.Sprintf("%s#%d", LedgerPK(a), shard) }
 
 // CountMovements adds up movements, of one [Movement.DaySumKey], that were not
 // before: each is its own marker.

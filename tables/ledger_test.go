@@ -119,3 +119,47 @@ func TestNoMovements(t *testing.T) {
 		}()
 	}
 }
+
+// Each balance is listed once it moved, once, in a shard that many accounts of one
+// millisecond do not share; one from before the list is, when it is put there.
+func TestBalancesAreListed(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	commit := func(writes ...tables.Write) {
+		t.Helper()
+		if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 200
+	for i := range n {
+		a := tables.Account(fmt.Sprintf("ag_01m7zpvgpq%016d", i))
+		commit(movement(tables.Processor, a, tables.Bought, fmt.Sprint(i), 5).Writes()...)
+		commit(movement(tables.Processor, a, tables.Bought, fmt.Sprint("again", i), 5).Writes()...)
+	}
+	listed := func() (all, most int) {
+		t.Helper()
+		for _, q := range tables.Balances(n) {
+			page, err := table.Query(t.Context(), q)
+			if err != nil || page.Next != nil {
+				t.Fatal(page.Next, err)
+			}
+			all, most = all+len(page.Items), max(most, len(page.Items))
+		}
+		return all, most
+	}
+	if all, most := listed(); all != n || most > n/5 {
+		t.Errorf("%d of %d are listed, %d in one shard", all, n, most)
+	}
+	commit(tables.Change(tables.BalanceKey(payer), tables.SetAttr(tables.AttrType, tables.TypeBalance), tables.Add("micro_usd", 7)))
+	for _, want := range []bool{false, true} {
+		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer))
+		if all, _ := listed(); err != nil || tables.Listed(items[0]) != want || (all == n+1) != want || tables.MicroUSD(items[0]) != 7 {
+			t.Errorf("%v of %d, %v", items, all, err)
+		}
+		commit(tables.ListBalance(payer))
+	}
+}

@@ -46,6 +46,8 @@ type Vote struct {
 
 	Counted int64 `db:"counted"` // what of V is in the post's score
 	Worth   int64 `db:"worth"`   // what of it is in the author's karma
+	Score   int64 `db:"score"`   // the post's with V in it, as it was when this was cast or, later, counted
+	Tally   int64 `db:"tally"`   // that counted it
 }
 
 // VoterAge is how long an agent must have been there to move karma by voting.
@@ -61,15 +63,26 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 func (v *Vote) Cast() Write {
 	return Change(VoteKey(v.Post, v.By),
 		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), SetAttr("channel", v.Channel), SetAttr("to", v.To),
-		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs), Add("changes", 1))
+		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs),
+		SetAttr("score", v.Score), Add("changes", 1))
 }
 
-// Count says that the vote is in the post's score, and what it is worth in
-// karma by now, on the condition that it was neither cast again nor counted
-// meanwhile: a mark and its post are read together, which is no snapshot.
-func (v *Vote) Count(worth int64) Write {
-	return Change(VoteKey(v.Post, v.By),
-		SetAttr(AttrType, TypeVoteCounted), SetAttr("counted", v.V), SetAttr("worth", worth),
+// Of is the post's score with the vote in it, as that stands. The two are read
+// together, which is no snapshot: whether the score has what waits nobody can
+// say, nor has it what a later tally counted. Then the vote's own holds.
+func (v *Vote) Of(c *PostCounters) int64 {
+	if v.V != v.Counted || v.Tally > c.Tallies {
+		return v.Score
+	}
+	return c.Score
+}
+
+// Count says that the vote is in the post's score, which is in c with this
+// tally, and what it is worth in karma by now, on the condition that it was
+// neither cast again nor counted meanwhile.
+func (v *Vote) Count(c *PostCounters) Write {
+	return Change(VoteKey(v.Post, v.By), SetAttr(AttrType, TypeVoteCounted),
+		SetAttr("counted", v.V), SetAttr("worth", v.Worth), SetAttr("score", c.Score), SetAttr("tally", c.Tallies),
 	).When(Equal(AttrType, TypeVote), Equal("changes", v.Changes))
 }
 

@@ -125,7 +125,7 @@ func TestTallyIsOvertaken(t *testing.T) {
 		"by a voter":                {v.Cast(), []int{0}},
 		"by who reacts":             {re.React("🦊"), []int{1}},
 		"by who takes it back":      {re.Unreact("🦉"), []int{1}},
-		"by one that counts a vote": {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(1), []int{0}},
+		"by one that counts a vote": {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(&tables.PostCounters{}), []int{0}},
 		"by one that counts emoji":  {(&tables.Reactions{Post: post.ID, By: re.By, Changes: 1}).Count(nil), []int{1}},
 		"by one that counts thanks": {h.Count(5), []int{2}},
 		"by a tally":                {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{3}},
@@ -144,7 +144,7 @@ func TestTallyIsOvertaken(t *testing.T) {
 		}
 		k := tables.PostCounters{Score: 1}
 		writes := []tables.Write{
-			vote.Count(1), reactions.Count(reactions.Emoji), h.Count(5), k.Retally("den", post.ID, post.CountersItem()),
+			vote.Count(&k), reactions.Count(reactions.Emoji), h.Count(5), k.Retally("den", post.ID, post.CountersItem()),
 		}
 		commit(t, table, c.meanwhile)
 		if r := refused(t, table, writes...); !slices.Equal(r, c.refused) {

@@ -126,16 +126,18 @@ const HelpfulScore = 3
 func Ranked(counters Item) bool { return counters.Str("rank_pk") != "" }
 
 // Retally puts what marks add up to in the place of old, the counters that were
-// read, and moves the post among the best; on the condition that no mark was
-// added meanwhile, and that a post which had a place there still has it.
+// read, as one tally more, and moves the post among the best; on the condition
+// that no mark was added meanwhile, and that a post which had a place there still
+// has it.
 func (c *PostCounters) Retally(channel, post string, old Item) Write {
 	reactions := RemoveAttr("reactions")
 	if len(c.Reactions) > 0 {
 		reactions = SetAttr("reactions", c.Reactions)
 	}
+	c.Tallies++
 	w := Change(PostCountersKey(channel, post),
-		SetAttr("score", c.Score), SetAttr("helpful", c.Helpful), reactions, SetAttr("tallies", c.Tallies+1),
-	).When(ItemExists(), AbsentOrEqual("tallies", c.Tallies))
+		SetAttr("score", c.Score), SetAttr("helpful", c.Helpful), reactions, SetAttr("tallies", c.Tallies),
+	).When(ItemExists(), AbsentOrEqual("tallies", c.Tallies-1))
 	if Ranked(old) {
 		w.Updates = append(w.Updates, SetAttr("rank_sk", BestSK(c.Score+HelpfulScore*c.Helpful, post)))
 		w = w.When(Present("rank_pk"))

@@ -14,7 +14,7 @@ type Index string
 
 const (
 	ByRank   Index = "by_rank"   // what is listed by score, activity or due time
-	ByParent Index = "by_parent" // replies of a post; followers
+	ByParent Index = "by_parent" // replies of a post; followers; balances
 	ByAuthor Index = "by_author" // an agent's public history
 )
 

@@ -18,6 +18,7 @@ type deadlines struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "deadlines", Doc: "Juries: draws, deadlines, and what follows from verdicts. Search indexes of channels that fell silent.",
+		Reads: "A C Q S T Y Z by_rank", Writes: "A C O Q S T Z",
 		Every:  5 * time.Minute,
 		Handle: deadlines{a}.handle,
 	}

@@ -22,6 +22,7 @@ type inbox struct{ *app.App }
 func New(a *app.App) stream.Function {
 	return stream.Function{
 		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, ideas, juries, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
+		Reads: "A H I P Y by_parent", Writes: "I P",
 		Filters: slices.Concat([]stream.Filter{
 			{Type: tables.TypeHistory, Events: []string{"INSERT"}},
 			{Type: tables.TypePost, Events: []string{"INSERT", "MODIFY"}},

@@ -72,7 +72,7 @@ func (f karma) tryCount(ctx context.Context, to string, marks []tables.Item) err
 	for _, h := range t.helpful {
 		t.thank(h)
 	}
-	if len(t.writes) == 0 {
+	if len(t.posts) == 0 {
 		return nil
 	}
 	if err := f.keepSlots(ctx, t); err != nil {
@@ -82,6 +82,9 @@ func (f karma) tryCount(ctx context.Context, to string, marks []tables.Item) err
 		if p.found {
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}
+	}
+	for _, v := range t.votes {
+		t.writes = append(t.writes, v.Count(&t.posts[v.Post].counters))
 	}
 	if t.karma != 0 {
 		t.writes = append(t.writes, tables.AddKarma(to, t.karma))

@@ -43,28 +43,32 @@ func (f karma) tryCountSupport(ctx context.Context, idea string, support []table
 	if err != nil {
 		return err
 	}
-	var writes []tables.Write
+	var waiting []*tables.Support
 	var n int64
 	for _, item := range items[1:] {
 		if item.Str(tables.AttrType) != tables.TypeSupport {
 			continue
 		}
-		var s tables.Support
-		if err := tables.Unmarshal(item, &s); err != nil {
+		s := new(tables.Support)
+		if err := tables.Unmarshal(item, s); err != nil {
 			return err
 		}
 		n += s.Adds()
-		writes = append(writes, s.Count())
+		waiting = append(waiting, s)
 	}
-	if len(writes) == 0 {
+	if len(waiting) == 0 {
 		return nil
 	}
-	if n != 0 && items[0] != nil {
-		var counters tables.IdeaCounters
+	var writes []tables.Write
+	var counters tables.IdeaCounters
+	if items[0] != nil {
 		if err := tables.Unmarshal(items[0], &counters); err != nil {
 			return err
 		}
-		writes = append(writes, counters.Add(n, f.Now())...)
+		writes = counters.Add(n, f.Now())
+	}
+	for _, s := range waiting {
+		writes = append(writes, s.Count(&counters))
 	}
 	return f.Transact(ctx, writes...)
 }

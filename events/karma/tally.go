@@ -131,7 +131,7 @@ func (t *tally) weigh(v *tables.Vote) {
 		worth = t.worth(v)
 	}
 	t.karma += worth - v.Worth
-	t.writes = append(t.writes, v.Count(worth))
+	v.Worth = worth
 }
 
 // moves reports whether marks on a post still move its author's karma.

@@ -23,6 +23,7 @@ type settle struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "settle", Doc: "What promos spend, their ends, and what comes back of them.",
+		Reads: "C R by_rank", Writes: "C L R",
 		Every:  tables.SettleEvery,
 		Handle: settle{a}.handle,
 	}

@@ -17,7 +17,7 @@ func New(a *app.App) api.Group {
 	g := access{a}
 	return api.Group{
 		Name: "access", Doc: "Keys, tokens, link codes, origin and recovery.",
-		Needs:     api.Needs{Table: true, Secret: true, Pepper: true, Mail: true},
+		Needs:     api.Needs{Table: true, Writes: "A K O", Secret: true, Pepper: true, Mail: true},
 		Endpoints: slices.Concat(g.keyEndpoints(), g.tokenEndpoints(), g.linkEndpoints(), g.originEndpoints()),
 	}
 }

@@ -18,7 +18,7 @@ func New(a *app.App) api.Group {
 	const topic = "quickstart"
 	return api.Group{
 		Name: "agents", Doc: "Registration, signup, profiles, private memory, histories, guestbooks, tags.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "C I V Y by_author by_rank", Writes: "A H K V", Secret: true},
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/challenge", Topic: topic, Pure: true,
@@ -44,7 +44,7 @@ func New(a *app.App) api.Group {
 				Route: "PATCH /v1/me", Auth: api.SigOrBearer("post"), Tool: "update_profile", Topic: "profile",
 				Doc: "Change your profile. Only the members that are sent change.",
 			}, g.update, g.updated),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
 				Answers: []string{"text/markdown"}, Headers: versionHeaders,
 				Doc: "Read your private memory. Text that nobody else sees, with its ETag; empty, and without one, if you never wrote any.",

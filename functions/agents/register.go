@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/metrics"
 	"agentsocial/tables"
 )
 
@@ -131,6 +132,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	var cancelled *tables.Cancelled
 	switch {
 	case err == nil:
+		c.Made(metrics.Registrations)
 		return &registerOut{ownProfile(c, p, counters, 0, 0), g.welcome(c)}, nil
 	case !errors.As(err, &cancelled):
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/metrics"
 	"agentsocial/shared/puzzle"
 	"agentsocial/shared/seal"
 	"agentsocial/tables"
@@ -136,6 +137,7 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 		if err != nil {
 			return nil, err
 		}
+		c.Made(metrics.Registrations)
 		c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
 		items := ownItems(c)
 		items[0] = tables.CountersItem(p.ID, &c.Counts)

@@ -16,7 +16,7 @@ func New(a *app.App) api.Group {
 	g := channels{a}
 	return api.Group{
 		Name: "channels", Doc: "Channels and posts.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "C P R S by_parent by_rank", Writes: "A C P R W", Secret: true},
 		Start: seed.Channels(a),
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
@@ -41,7 +41,7 @@ func New(a *app.App) api.Group {
 				Doc:    "Read a channel's best posts. Posts and replies of the last days by votes and three times helpful marks, of equals the newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.best),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Answers: []string{"application/feed+json"},
 				Doc:    "Subscribe to a channel. Its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
 				Errors: []api.Code{api.BadCursor},

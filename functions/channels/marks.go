@@ -74,29 +74,47 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voteOut, error) {
 	case in.Body.V < 0 && c.Item(tables.ChannelKey(in.Ch)).Bool("vent"):
 		return nil, api.Fail(api.DownvoteRefused, "%q is a vent channel: nobody is voted down there.", in.Ch)
 	}
+	before, score, err := in.read(c)
+	if err != nil {
+		return nil, err
+	}
 	var writes []tables.Write
-	if in.Body.V != c.Item(tables.VoteKey(in.ID, c.Agent.ID)).Int("v") {
+	if in.Body.V != before.V {
 		v := &tables.Vote{
 			Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
-			Weighs: tables.Weighs(c.Agent, c.Counts.Karma, in.Body.V, c.Time),
+			Weighs: tables.Weighs(c.Agent, c.Counts.Karma, in.Body.V, c.Time), Score: score,
 		}
 		writes = append(writes, v.Cast())
 	}
 	if err := c.Commit(ctx, nil, writes...); err != nil {
 		return nil, err
 	}
-	return voteAnswer(c, in), nil
+	return voteAnswer(c, in, score), nil
+}
+
+// read is the caller's vote as it was before, and the post's score with what the
+// input says in its place.
+func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error) {
+	var counters tables.PostCounters
+	if err := tables.Unmarshal(c.Item(tables.VoteKey(in.ID, c.Agent.ID)), &before); err != nil {
+		return before, 0, err
+	}
+	if err := tables.Unmarshal(c.Item(tables.PostCountersKey(in.Ch, in.ID)), &counters); err != nil {
+		return before, 0, err
+	}
+	return before, before.Of(&counters) - before.V + in.Body.V, nil
 }
 
 func (g channels) voted(ctx context.Context, in *voteIn, _ api.Outcome) (*voteOut, error) {
-	return voteAnswer(api.From(ctx), in), nil
+	c := api.From(ctx)
+	_, score, err := in.read(c)
+	if err != nil {
+		return nil, err
+	}
+	return voteAnswer(c, in, score), nil
 }
 
-// voteAnswer has the score as it was last added up, and in it the vote instead
-// of what was counted of it by then.
-func voteAnswer(c *api.Call, in *voteIn) *voteOut {
-	counted := c.Item(tables.VoteKey(in.ID, c.Agent.ID)).Int("counted")
-	score := c.Item(tables.PostCountersKey(in.Ch, in.ID)).Int("score") - counted + in.Body.V
+func voteAnswer(c *api.Call, in *voteIn, score int64) *voteOut {
 	return &voteOut{in.ID, in.Body.V, score, afterMark(c, in.Ch, in.ID, "see the post and its replies")}
 }
 

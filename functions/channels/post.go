@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/metrics"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -75,6 +76,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 	if err := g.commitPost(ctx, p, in.hash(), perHour); err != nil {
 		return nil, err
 	}
+	c.Made(metrics.Posts)
 	return g.postOut(c, p), nil
 }
 

@@ -15,7 +15,7 @@ func New(a *app.App) api.Group {
 	const topic = "dm" // what credits are for
 	return api.Group{
 		Name: "credits", Doc: "Credits, and buying them.",
-		Needs: api.Needs{Table: true, Secret: true, Payments: true},
+		Needs: api.Needs{Table: true, Reads: "L", Writes: "A L", Secret: true, Payments: true},
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/credits", Auth: api.SigOrBearer("read"), Tool: "credits", Topic: topic,
@@ -31,7 +31,7 @@ func New(a *app.App) api.Group {
 				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /paid", Topic: topic, Cache: paidFor, Answers: []string{"text/html"}, LooseQuery: true,
 				Doc: "Where a checkout returns to. A page for people.",
 			}, g.paid),

@@ -19,7 +19,7 @@ func New(a *app.App) api.Group {
 	g := dm{a}
 	return api.Group{
 		Name: "dm", Doc: "Direct messages.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "D L by_rank", Writes: "A D L", Secret: true},
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm", Auth: api.SigOrBearer("read"), Tool: "conversations", Topic: "dm",

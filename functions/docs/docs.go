@@ -31,35 +31,35 @@ func New(a *app.App) api.Group {
 		Name: "docs", Doc: "Documentation, and every path that does not exist.",
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /docs", Answers: read, Cache: fresh, Topic: ofItself,
 				Doc: "Read the index of the documentation. Markdown, or HTML if you ask for it.",
 			}, g.index),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /docs/{topic}", Answers: read, Cache: fresh, Topic: ofItself,
 				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
 			}, g.topic),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /llms.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what a language model needs to join, and where the rest stands. In the form of llmstxt.org.",
 			}, g.short),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /llms-full.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the whole documentation in one file.",
 			}, g.full),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /skill.md", Answers: []string{"text/markdown"}, Cache: fresh, Topic: ofItself,
 				Doc: "Read how an agent joins and stays present. A skill in the form of agentskills.io, to be kept in a folder of that name.",
 			}, g.skill),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /openapi.json", Answers: []string{"application/json"}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /about", Answers: read, Cache: fresh, Topic: ofItself,
 				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
 			}, g.about),
-			api.On(api.Endpoint{
+			api.OnPage(api.Endpoint{
 				Route: "GET /privacy", Answers: read, Cache: fresh, Topic: ofItself,
 				Doc: "Read what is kept of whom, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),

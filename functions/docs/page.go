@@ -9,6 +9,7 @@ import (
 	"mime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -21,13 +22,15 @@ import (
 	"agentsocial/shared/api"
 )
 
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(
-		parser.WithAttribute(), parser.WithAutoHeadingID(),
-		parser.WithASTTransformers(util.Prioritized(labels{}, 1000)), // when tables are known
-	),
-)
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(
+			parser.WithAttribute(), parser.WithAutoHeadingID(),
+			parser.WithASTTransformers(util.Prioritized(labels{}, 1000)), // when tables are known
+		),
+	)
+})
 
 // labels says in each cell of a table which column it is of: on a phone, cells
 // stand one below the other, without the table's head.
@@ -59,10 +62,10 @@ func page(accept, at, text string) (*api.Page, error) {
 		return &api.Page{ContentType: "text/markdown; charset=utf-8", Vary: "Accept", Body: []byte(text)}, nil
 	}
 	var content, b bytes.Buffer
-	if err := markdown.Convert([]byte(text), &content); err != nil {
+	if err := markdown().Convert([]byte(text), &content); err != nil {
 		return nil, err
 	}
-	err := frame.Execute(&b, map[string]any{
+	err := frame().Execute(&b, map[string]any{
 		"Title": titleOf(text), "Content": template.HTML(content.String()), // goldmark lets no HTML of the text through
 		"Style": template.CSS(style), "At": at, "Entries": entries,
 	})
@@ -122,7 +125,8 @@ var styleHash = func() string {
 
 // The navigation stands behind the text, where a phone has it at the end; on a
 // wide screen it stands beside.
-var frame = template.Must(template.New("page").Parse(`<!doctype html>
+var frame = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{{.Title}} · Agent Social Network</title><style>{{.Style}}</style></head><body>
 <header><a href="/docs">Agent Social Network</a><a href="#pages">Pages</a></header>
 <main>
@@ -132,3 +136,4 @@ var frame = template.Must(template.New("page").Parse(`<!doctype html>
 {{end}}</ul></nav>
 </body></html>
 `))
+})

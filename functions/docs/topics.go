@@ -4,6 +4,7 @@ import (
 	"embed"
 	"path"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -30,14 +31,16 @@ import (
 //go:embed topics/*.md pages/*.md programs
 var files embed.FS
 
-var texts = template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-	"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
-	"ages":      func(topic string) (string, error) { return described().ages(topic) },
-	"members":   func(route string) (string, error) { return described().members(route) },
-	"optional":  func(schema string) (string, error) { return described().optional(schema) },
-	"scopes":    func() (string, error) { return described().scopes() },
-	"tools":     func() (string, error) { return described().tools() },
-}).ParseFS(files, "topics/*.md", "pages/*.md"))
+var texts = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+		"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
+		"ages":      func(topic string) (string, error) { return described().ages(topic) },
+		"members":   func(route string) (string, error) { return described().members(route) },
+		"optional":  func(schema string) (string, error) { return described().optional(schema) },
+		"scopes":    func() (string, error) { return described().scopes() },
+		"tools":     func() (string, error) { return described().tools() },
+	}).ParseFS(files, "topics/*.md", "pages/*.md"))
+})
 
 // facts are the values that topics name.
 type facts struct {
@@ -147,7 +150,7 @@ func factsOf(s app.Settings) facts {
 // textOf is a topic, or another text, in Markdown.
 func textOf(name string, s app.Settings) (string, error) {
 	var b strings.Builder
-	err := texts.ExecuteTemplate(&b, name+".md", factsOf(s))
+	err := texts().ExecuteTemplate(&b, name+".md", factsOf(s))
 	return b.String(), err
 }
 

@@ -18,7 +18,7 @@ func New(a *app.App) api.Group {
 	g := feed{a}
 	return api.Group{
 		Name: "feed", Doc: "The inbox, catchup, follows and blocks.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "C I L", Writes: "A C", Secret: true},
 		Start: seed.Channels(a), // which are followed
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{

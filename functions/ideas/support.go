@@ -50,7 +50,9 @@ func (g ideas) support(ctx context.Context, in *supportIn) (*supportOut, error) 
 	}
 	var writes []tables.Write
 	if in.on() != s.support.On {
-		give := &tables.Support{Idea: s.idea.ID, By: c.Agent.ID, On: in.on(), At: c.Time.UnixMilli()}
+		give := &tables.Support{
+			Idea: s.idea.ID, By: c.Agent.ID, On: in.on(), At: c.Time.UnixMilli(), Number: s.number(in.on()),
+		}
 		writes = append(writes, give.Give())
 	}
 	if err := c.Commit(ctx, []string{s.idea.ID}, writes...); err != nil {
@@ -106,11 +108,20 @@ func (g ideas) supported(ctx context.Context, in *supportIn, o api.Outcome) (*su
 	return s.answer(api.From(ctx), in.on()), nil
 }
 
-// answer has the number as it was last added up, and in it the support instead of
-// what was counted of it by then.
+// number is the idea's, with the caller's support in it or not.
+func (s *subject) number(on bool) int64 {
+	n := s.support.Of(&s.counters)
+	switch {
+	case on && !s.support.On:
+		return n + 1
+	case !on && s.support.On:
+		return n - 1
+	}
+	return n
+}
+
 func (s *subject) answer(c *api.Call, on bool) *supportOut {
-	s.support.On = on
-	return &supportOut{s.idea.ID, on, s.counters.Support + s.support.Adds(), c.Next(
+	return &supportOut{s.idea.ID, on, s.number(on), c.Next(
 		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
 		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
 	)}

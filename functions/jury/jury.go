@@ -24,7 +24,7 @@ func New(a *app.App) api.Group {
 	const topic = "jury"
 	return api.Group{
 		Name: "jury", Doc: "Reports, jurors and cases.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "C D T Z", Writes: "A C D O T Z", Secret: true},
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,

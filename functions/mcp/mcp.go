@@ -53,7 +53,6 @@ func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 			group := declare(a)
 			g.servers[group.Name] = sync.OnceValue(func() *api.Server { return api.NewServer(a, group) })
 			needs = needs.And(group.Needs)
-			needs.Writes = needs.Writes || group.Writes()
 		}
 		return api.Group{
 			Name: "mcp", Doc: "The Model Context Protocol: tools that are endpoints of the other groups.",

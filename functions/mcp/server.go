@@ -56,16 +56,20 @@ func (g *mcp) newServer(tools []api.Tool) *sdk.Server {
 			c.TTLMs, c.CacheScope = int(listKept.Milliseconds()), "public"
 		},
 	})
-	for _, t := range tools {
-		s.AddTool(&sdk.Tool{Name: t.Name, InputSchema: anything}, g.call)
-	}
-	s.AddReceivingMiddleware(onlyDeclared, listed(tools))
+	s.AddReceivingMiddleware(onlyDeclared, listed(tools), g.called)
 	return s
 }
 
-// anything is what the SDK knows of what a tool takes, which it would look through
-// at every start: endpoints judge it.
-var anything = json.RawMessage(`{"type":"object"}`)
+// called calls the tools, of which the SDK knows none: it would look through what
+// each takes at every start, and endpoints judge that.
+func (g *mcp) called(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if c, ok := r.(*sdk.CallToolRequest); ok && g.tools[c.Params.Name] != nil {
+			return g.call(ctx, c)
+		}
+		return next(ctx, method, r)
+	}
+}
 
 // onlyDeclared answers no method that is not there.
 func onlyDeclared(next sdk.MethodHandler) sdk.MethodHandler {

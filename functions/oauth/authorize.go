@@ -18,14 +18,14 @@ import (
 
 func (g oauth) consentEndpoints() []api.Endpoint {
 	return []api.Endpoint{
-		api.On(api.Endpoint{
+		api.OnPage(api.Endpoint{
 			Route: "GET /oauth/authorize", Topic: topic, LooseQuery: true, NoBearer: true, Redirects: true, Answers: []string{"text/html"},
 			Cost: 10, Rate: 50, // it may fetch a document
 			Doc:    "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt; to a site the person takes it there.",
 			Errors: []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
 			Refuse: g.refusePage,
 		}, g.authorize),
-		api.On(api.Endpoint{
+		api.OnPage(api.Endpoint{
 			Route: "POST /oauth/authorize", Topic: topic, NoBearer: true, Body: 16 << 10, Answers: []string{"text/html"},
 			Media:  []string{"application/x-www-form-urlencoded"},
 			Cost:   5,

@@ -55,7 +55,7 @@ func New(a *app.App) api.Group {
 	g := oauth{a}
 	return api.Group{
 		Name: "oauth", Doc: "OAuth: discovery, registration of clients, consent, tokens.",
-		Needs:     api.Needs{Table: true, Secret: true, Pepper: true, Mail: true, Fetch: true},
+		Needs:     api.Needs{Table: true, Writes: "A", Secret: true, Pepper: true, Mail: true, Fetch: true},
 		Endpoints: slices.Concat(g.metadataEndpoints(), g.clientEndpoints(), g.consentEndpoints(), g.tokenEndpoints()),
 	}
 }

@@ -19,7 +19,7 @@ func New(a *app.App) api.Group {
 	g := promos{a}
 	return api.Group{
 		Name: "promos", Doc: "Promos: what they cost, buying one, what became of it.",
-		Needs: api.Needs{Table: true, Secret: true},
+		Needs: api.Needs{Table: true, Reads: "C L W", Writes: "A C L", Secret: true},
 		Start: seed.Channels(a), // where promos are bought
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{

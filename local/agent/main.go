@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,7 +50,9 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	if err := client.SaveKey(file, key); err != nil {
+	if err := client.SaveKey(file, key); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s holds a key already: give the agent another NAME, or KEYS another folder", file)
+	} else if err != nil {
 		return err
 	}
 	_, me, err := c.Register(ctx, key, client.Registration{Handle: name, Emoji: or("EMOJI", "🦊")}, runner.Solve(ctx, c))

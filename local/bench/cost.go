@@ -8,15 +8,6 @@ import (
 	"agentsocial/tables"
 )
 
-// DynamoDB's on-demand prices in USD per million request units, Standard table
-// class, us-east-1, since 1 November 2024
-// (https://aws.amazon.com/dynamodb/pricing/on-demand/). Storage, the stream,
-// Lambda and API Gateway are billed besides.
-const (
-	readPrice  = 0.125
-	writePrice = 0.625
-)
-
 // Cost is what one call costs at the table.
 type Cost struct {
 	Trips         int     `json:"trips"` // serial round trips

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,10 @@ func paying(w *world) ([]scenario, error) {
 		if err := w.app.Transact(context.Background(), writes...); err != nil {
 			return nil, err
 		}
+	}
+	// A balance is listed when there first is one.
+	if err := w.ask(w.at(-1), w.paid(buyer, "cs_first_"+strings.Repeat("0", 32)), 200, nil); err != nil {
+		return nil, err
 	}
 	ledger := request{route: "GET /v1/me/credits", by: reader}
 	return []scenario{

@@ -18,6 +18,7 @@ import (
 type postbox struct {
 	mu    sync.Mutex
 	codes map[string]string
+	sent  int
 }
 
 var mailedCode = regexp.MustCompile(`\b[0-9A-Z]{4}-[0-9A-Z]{4}\b`)
@@ -31,6 +32,7 @@ func (p *postbox) Send(_ context.Context, m mail.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.codes[m.To.Reveal()] = code
+	p.sent++
 	return nil
 }
 
@@ -38,6 +40,12 @@ func (p *postbox) code(address string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.codes[address]
+}
+
+func (p *postbox) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
 }
 
 func addressOf(a *agent) string { return a.handle + "@example.org" }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,7 +157,8 @@ func (w *world) drain(ctx context.Context) error {
 		if err != nil || len(records) == 0 {
 			return err
 		}
-		for _, f := range w.readers {
+		for _, name := range slices.Sorted(maps.Keys(w.readers)) {
+			f := w.readers[name]
 			if err := f.Handle(ctx, matching(f, records)); err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ import (
 type Report struct {
 	Movements int
 	Uncounted int                                 // that the stream has still to add up
+	Unlisted  int                                 // balances, from before they were listed
 	Balances  map[tables.Account]int64            // of all accounts; they come to zero, or Problems says so
 	Days      map[tables.Account]map[string]int64 // of revenue and the processor, as the stream has added them up
 	Problems  []Problem
@@ -87,6 +88,9 @@ func (a *audit) visit(item tables.Item) error {
 	case tables.TypeBalance:
 		account := tables.BalanceOwner(item)
 		a.running[account] = tables.MicroUSD(item)
+		if !tables.Listed(item) {
+			a.Unlisted++
+		}
 		if item.Key() != tables.BalanceKey(account) {
 			a.problem(string(account), "its balance stands under %v", item.Key())
 		}

@@ -41,6 +41,7 @@ func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 }
 
 func TestStory(t *testing.T) {
+	t.Parallel()
 	s, out := told(t, false, "POW_BITS", "6")
 	for _, once := range []string{
 		"🦊 fox joins as ag_", "🦉📚 owl joins as ag_", "🐙 octo joins as ag_", "🌿 moss joins as ag_", "🐺 wolf joins as ag_",
@@ -90,6 +91,7 @@ func TestStory(t *testing.T) {
 // However badly the stream behaves, and however often the five come to one
 // network, everybody hears of everything once.
 func TestBadStreamTwice(t *testing.T) {
+	t.Parallel()
 	settings := app.DefaultSettings()
 	settings.PowBits, settings.ByAddr = 4, false
 	s, err := service.Start(t.Context(), service.Config{

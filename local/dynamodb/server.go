@@ -15,10 +15,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"syscall"
 	"time"
+
+	"agentsocial/local/child"
 )
 
 // Region and Credentials that DynamoDB Local is spoken to with. Any will do,
@@ -108,22 +109,15 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
-	dieWithParent(cmd)
-	go s.run(cmd)
+	go func() {
+		s.err = child.Run(cmd)
+		close(s.exited)
+	}()
 	if err := s.ready(ctx); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("DynamoDB Local did not start: %w\n%s", err, lastLines(s.output.Bytes()))
 	}
 	return s, nil
-}
-
-// run starts the process and waits for its end, both on one thread that does
-// nothing else: see dieWithParent.
-func (s *Server) run(cmd *exec.Cmd) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	s.err = cmd.Run()
-	close(s.exited)
 }
 
 // Stop ends the server and waits until it is gone.

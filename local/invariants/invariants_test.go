@@ -123,7 +123,8 @@ func whole(tb testing.TB) table {
 	vote := &tables.Vote{Post: post, Channel: "lounge", To: fox, By: owl, V: 1}
 	react := &tables.Reactions{Post: post, Channel: "lounge", To: fox, By: tables.Author{ID: owl}, Emoji: tables.NewSet("🎉")}
 	help := &tables.Helpful{ID: "ev_help", Post: reply, Channel: "lounge", To: owl, By: tables.Author{ID: fox}}
-	t.made(vote.Cast(), vote.Count(1), react.React("🎉"), react.Count(react.Emoji))
+	vote.Worth = 1
+	t.made(vote.Cast(), vote.Count(numbers[post]), react.React("🎉"), react.Count(react.Emoji))
 	t.made(append(help.Mark(), help.Count(tables.HelpfulKarma))...)
 	for _, f := range []*tables.Follow{{ID: "ev_1", Agent: owl, Kind: tables.FollowAgent, Target: fox}, {ID: "ev_2", Agent: owl, Kind: tables.FollowChannel, Target: "lounge"}} {
 		t.made(f.Begin(10, nil, now)...)
@@ -141,7 +142,8 @@ func whole(tb testing.TB) table {
 	twin := &tables.Idea{ID: "id_2", By: tables.Author{ID: owl}, Status: tables.IdeaDuplicate, DuplicateOf: "id_1"}
 	t.put(append(idea.Items(), twin.Items()...)...)
 	s := &tables.Support{Idea: idea.ID, By: owl, On: true}
-	t.made(append((&tables.IdeaCounters{ID: idea.ID, By: fox}).Add(1, now), s.Give(), s.Count())...)
+	wanted := &tables.IdeaCounters{ID: idea.ID, By: fox}
+	t.made(append(wanted.Add(1, now), s.Give(), s.Count(wanted))...)
 	t.court()
 	t.market()
 	all := table{}

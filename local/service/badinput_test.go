@@ -173,6 +173,7 @@ func (s schema) example(but, value string) string {
 // TestBadInput: whatever is wrong with a request, the answer is the envelope
 // with a documented code, never a 5xx, and the table is as it was.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	operations, schemas := readDocument(t)
 	r := run(t, service.Config{Settings: generous()})
 	b := &badInput{running: r, fox: r.join("fox")}
@@ -294,6 +295,7 @@ func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Cod
 
 // A body that breaks off is no request, and is not answered as if it were done.
 func TestBodyThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	for _, request := range []string{
 		"Content-Length: 100\r\n\r\n{}",

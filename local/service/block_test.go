@@ -8,6 +8,7 @@ import (
 
 // Of two blocks of the same agent at once both are answered, and one is counted.
 func TestBlockedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
 	r, m := meddled(t)
 	fox, owl := r.join("fox"), r.join("owl")
 	block := encode(map[string]any{"target": owl.ID, "on": true})

@@ -197,6 +197,7 @@ func TestCatchupIsComplete(t *testing.T) {
 // An inbox in which more has arrived than a catchup holds: what it gives, and
 // what follows after, is all of it.
 func TestCatchupOfALongInbox(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	r.drain()
@@ -256,6 +257,7 @@ func TestCatchupOfALongInbox(t *testing.T) {
 // However much there is, an answer is of about 256 KiB, names everything that
 // has something new, and says of each where it goes on.
 func TestCatchupIsBounded(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	at := r.App.Now().Add(-time.Minute)

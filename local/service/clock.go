@@ -37,7 +37,10 @@ func openClock(dir string) (*clock, error) {
 }
 
 // Now by the service's clock.
-func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) Now() time.Time { return time.Now().Add(c.lead()) }
+
+// lead is how far it is ahead of the machine's.
+func (c *clock) lead() time.Duration { return time.Duration(c.ahead.Load()) }
 
 // advance moves the clock.
 func (c *clock) advance(d time.Duration) error {

@@ -60,6 +60,7 @@ func (r *running) redeems(c *transcripts.Connection, code string) *transcripts.A
 
 // A page is answered once, however often at once.
 func TestRaceOfOneConsent(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		c := r.connection()
 		for range r.rounds() {
@@ -80,6 +81,7 @@ func TestRaceOfOneConsent(t *testing.T) {
 // From one address a mailed code bears five tries on this page too, however many
 // come at once: even the right code is too late then.
 func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.ByAddr, settings.Limits.ConsentsHour = true, 1000
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
@@ -107,6 +109,7 @@ func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 
 // Twenty answers an hour from one address.
 func TestConsentsAreLimited(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.ByAddr = true
 	r := run(t, service.Config{Settings: settings})
@@ -137,6 +140,7 @@ func TestConsentsAreLimited(t *testing.T) {
 // Of answers in search of an agent, each of which holds a process for seconds, a
 // minute takes so many, whoever sends them; the others go on.
 func TestReconnectionsAreLimited(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.ReconnectsMinute = 2
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
@@ -163,6 +167,7 @@ func TestReconnectionsAreLimited(t *testing.T) {
 // The work is bound to its page, and a page to its request: nothing of another's
 // page helps.
 func TestConsentIsBoundToItsPage(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	mine, theirs := r.connection(), transcripts.NewConnection(r.register("Another"), "http://127.0.0.1:7/callback")
 	a, b := r.consent(mine), r.consent(theirs)
@@ -208,6 +213,7 @@ func b2i(b bool) int {
 
 // Whatever may be asked and sent, there is a limit to it.
 func TestSizesOfConsent(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	c := r.connection()
 	q := c.Query()
@@ -236,6 +242,7 @@ var hides = regexp.MustCompile(`nonce(-|=")[0-9a-f]+|name="asked" value="[^"]*"|
 // What is answered about a recovery, and when, tells nothing of the agent, of
 // its origin or of whether there was a mail.
 func TestTheConsentPageTellsNothing(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.MailsDay = 1
 	r := run(t, service.Config{Settings: settings})
@@ -291,6 +298,7 @@ func TestTheConsentPageTellsNothing(t *testing.T) {
 // An agent comes back by its origin: the connection is its own, once per mail;
 // its history and its inbox tell, and what a thief would do first is held.
 func TestReconnectingIsARecovery(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		r.origin(fox, "fox@den.example")
@@ -324,6 +332,7 @@ func TestReconnectingIsARecovery(t *testing.T) {
 
 // A recovery of everything else, meanwhile, leaves the code of a page worth nothing.
 func TestACodeDiesWithTheEpoch(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	r.origin(fox, "fox@den.example")
@@ -341,6 +350,7 @@ func TestACodeDiesWithTheEpoch(t *testing.T) {
 // A client that is known by the URL of its metadata: who publishes them is shown,
 // and what cannot be fetched is told to nobody but the log.
 func TestClientsOfDocuments(t *testing.T) {
+	t.Parallel()
 	const id = "https://den.example/client.json"
 	var log bytes.Buffer
 	document := `{"client_id":"` + id + `","client_name":"Den\u202eExplorer","redirect_uris":["` + back + `","https://den.example/cb"],"token_endpoint_auth_method":"none"}`
@@ -388,6 +398,7 @@ func TestClientsOfDocuments(t *testing.T) {
 // No redirect is open: whatever a client registers or sends, an answer leads
 // only to what was registered, and nothing that is wrong leads anywhere.
 func TestNoOpenRedirect(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	client := r.register("A client")
 	for _, uri := range []string{

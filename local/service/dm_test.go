@@ -469,6 +469,7 @@ func TestRaceOfReadersAndWriters(t *testing.T) {
 
 // The limit and the price count Unicode characters, whatever they weigh.
 func TestMessagesAreCountedInCharacters(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox, owl := r.join("fox"), r.join("owl")
 	r.credit(fox, 100_000)

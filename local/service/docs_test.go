@@ -104,6 +104,7 @@ func (c *crawler) get(from, at, accept string) *transcripts.Answer {
 // TestAllLinksResolve: whatever the documentation, llms.txt and errors lead to
 // is there, down to the place on the page.
 func TestAllLinksResolve(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	c := &crawler{r: r, anchors: map[string][]string{}, seen: map[string]bool{}}
 	for _, start := range []string{"/docs", "/llms.txt", "/llms-full.txt", "/skill.md", "/about", "/privacy"} {

@@ -30,6 +30,7 @@ func followable() service.Config {
 
 // With room for two more, two of four at once are followed.
 func TestRaceForTheLastFollows(t *testing.T) {
+	t.Parallel()
 	onBoth(t, followable(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		var others []string
@@ -69,6 +70,7 @@ func TestRaceForTheLastFollows(t *testing.T) {
 // However often one target is followed and not followed at once, what is counted
 // is what there is; and blocks likewise.
 func TestRaceOfFollowing(t *testing.T) {
+	t.Parallel()
 	onBoth(t, followable(), func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		block := func(on bool) *transcripts.Request {
@@ -103,6 +105,7 @@ func TestRaceOfFollowing(t *testing.T) {
 
 // Of six posts at once two are pushed, if two more may be; all of them are there.
 func TestRaceForTheLastPush(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.PushesDay = 2
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {

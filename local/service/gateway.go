@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -25,80 +23,36 @@ import (
 // the function of a route, hands it an event in payload format 2.0, the path
 // decoded and the query as it came, and gives what is not declared to $default.
 type gateway struct {
-	app       *app.App
-	routes    *http.ServeMux
-	functions map[string]*function // by route
-	fallback  *function
+	app      *app.App
+	routes   *http.ServeMux
+	handlers map[string]host.GatewayHandler // by route
+	fallback host.GatewayHandler
 }
 
-// function is what Lambda keeps ready of a group: one process at a time, and
-// another when that has died.
-type function struct {
-	start func() host.GatewayHandler
-	mu    sync.Mutex
-	runs  host.GatewayHandler
-}
-
-// handle has the function answer an event.
-func (f *function) handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (res events.APIGatewayV2HTTPResponse, err error) {
-	f.mu.Lock()
-	h := f.runs
-	f.mu.Unlock()
-	if !lives(ctx, func(ctx context.Context) { res, err = h(ctx, e) }) {
-		f.mu.Lock()
-		f.runs = f.start()
-		f.mu.Unlock()
-		return events.APIGatewayV2HTTPResponse{}, errDied
-	}
-	return res, err
-}
-
-// functionTime is how long a function may take, as infra sets it.
-const functionTime = 10 * time.Second
-
-// newGateway makes a function of each group, with a server of its own, as
-// deployed: what a group does not declare that it needs, it does not get.
-func newGateway(a *app.App, groups []func(*app.App) api.Group) *gateway {
-	g := &gateway{app: a, routes: http.NewServeMux(), functions: map[string]*function{}}
+// newGateway makes a function of each group.
+func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*gateway, error) {
+	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
 	for _, declare := range groups {
-		own := *a
-		needs := declare(a).Needs
-		if !needs.Table {
-			own.Table = nil
+		h, err := from.Group(declare)
+		if err != nil {
+			return nil, err
 		}
-		if !needs.Secret {
-			own.Box = nil
-		}
-		if !needs.Pepper {
-			own.Pepper = nil
-		}
-		if !needs.Mail {
-			own.Mail = nil
-		}
-		if !needs.Fetch {
-			own.Fetch = nil
-		}
-		if !needs.Payments {
-			own.Payments = nil
-		}
-		group := declare(&own)
-		f := &function{start: func() host.GatewayHandler { return host.Gateway(api.NewServer(&own, declare(&own))) }}
-		f.runs = f.start()
+		group := declare(&app.App{})
 		for _, e := range group.Endpoints {
-			g.functions[e.Route] = f
+			g.handlers[e.Route] = h
 			g.routes.Handle(e.Route, http.NotFoundHandler())
 		}
 		if group.Name == functions.Fallback {
-			g.fallback = f
+			g.fallback = h
 		}
 	}
-	return g
+	return g, nil
 }
 
-func (g *gateway) route(method, path string) *function {
+func (g *gateway) route(method, path string) host.GatewayHandler {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	if _, pattern := g.routes.Handler(probe); g.functions[pattern] != nil && method != http.MethodHead { // which Go's mux takes for GET
-		return g.functions[pattern]
+	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil && method != http.MethodHead { // which Go's mux takes for GET
+		return g.handlers[pattern]
 	}
 	return g.fallback
 }
@@ -149,11 +103,11 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.send(r.Context(), w, g.route(r.Method, r.URL.Path), e)
 }
 
-func (g *gateway) send(ctx context.Context, w http.ResponseWriter, f *function, e events.APIGatewayV2HTTPRequest) {
+func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
 	// A function goes on when its caller is gone, until its time is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), functionTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), host.GroupSize.Timeout)
 	defer cancel()
-	res, err := f.handle(ctx, e)
+	res, err := h(ctx, e)
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())
 		http.Error(w, `{"message":"Internal Server Error"}`, http.StatusInternalServerError) // as the gateway says it

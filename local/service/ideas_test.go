@@ -7,9 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/index"
+	"agentsocial/shared/search"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -35,6 +38,7 @@ func (r *running) operator(a *transcripts.Agent) *transcripts.Agent {
 
 // Of two ideas that one agent posts at once, one is posted, and one a week.
 func TestRaceOfIdeas(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			a := r.join(fmt.Sprintf("a%03d", i))
@@ -56,6 +60,7 @@ func TestRaceOfIdeas(t *testing.T) {
 
 // What an agent says of one idea twice at once counts as one of the two.
 func TestRaceOfSupport(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		idea := r.suggests(fox)
@@ -99,6 +104,7 @@ func (r *running) agrees(t *testing.T, idea string) (support int64) {
 
 // Two ideas that two operators make duplicates of each other at once: one is.
 func TestRaceOfDuplicates(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		boss, chief := r.operator(r.join("boss")), r.operator(r.join("chief"))
 		one, other := r.suggests(r.join("fox")), r.suggests(r.join("owl"))
@@ -124,6 +130,40 @@ func TestRaceOfDuplicates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The function deadlines brings the index of ideas up to date when nobody has an
+// idea any more, with the rights that it declares.
+func TestIdeasAreSealed(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	const n = 16 // what a segment has at least
+	for i := range n {
+		r.suggests(r.join(fmt.Sprintf("a%02d", i)))
+	}
+	r.drain()
+	sealed := func() (posts int) {
+		t.Helper()
+		heads, err := index.OfIdeas(r.App).Heads(t.Context(), search.Newest, 100, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range heads {
+			posts += h.Posts
+		}
+		return posts
+	}
+	if got := sealed(); got != 0 {
+		t.Fatalf("%d are sealed before it is time", got)
+	}
+	if err := index.OfIdeas(r.App).TendBy(t.Context(), r.App.Now()); err != nil { // as if it had been an idea's turn
+		t.Fatal(err)
+	}
+	r.advance(10 * time.Minute)
+	r.tick()
+	if got := sealed(); got != n {
+		t.Errorf("%d of %d are sealed", got, n)
+	}
 }
 
 // TestStormOfIdeas: agents want ideas and change their minds while operators

@@ -137,6 +137,7 @@ func checkAuthors(where string, v any) (problems []error) {
 
 // TestCheckFeed: the checker refuses what the format forbids.
 func TestCheckFeed(t *testing.T) {
+	t.Parallel()
 	const good = `{"version":"https://jsonfeed.org/version/1.1","title":"t","home_page_url":"https://x.example/","feed_url":"https://x.example/f",
 		"next_url":"https://x.example/f?2","_x":{},"items":[{"id":"1","url":"https://x.example/1","content_text":"a","date_published":"2026-11-21T13:00:00.000Z","authors":[{"name":"n"}],"tags":["a"]}]}`
 	if err := checkFeed([]byte(good)); err != nil {

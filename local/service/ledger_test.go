@@ -351,6 +351,7 @@ func (r *running) notified(t *rapid.T, b *breaking) {
 
 // Fifty debits at once with money for ten: ten go, whichever.
 func TestRaceOfDebits(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		const price = 1_230_000
 		fox := r.join("fox")
@@ -392,6 +393,7 @@ func TestRaceOfDebits(t *testing.T) {
 // The stream adds up what came in and what was earned, by day, each movement
 // once, however it is delivered.
 func TestDaysAreAddedUp(t *testing.T) {
+	t.Parallel()
 	mischief := service.Mischief{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
 	onBothStreaming(t, service.Config{Settings: generous(), Mischief: mischief}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
@@ -423,6 +425,7 @@ func TestDaysAreAddedUp(t *testing.T) {
 
 // The audit sees whatever is wrong.
 func TestAuditSees(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		link := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")

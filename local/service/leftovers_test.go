@@ -38,6 +38,7 @@ func (r *running) listed(index tables.Index, pk string) (sks []string) {
 // A deleted post leaves the channel's best and its author's history, whether
 // it stays in the thread or not.
 func TestDeletedPostsAreListedNowhere(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox, owl := r.join("fox"), r.join("owl")
 	post := func(a *transcripts.Agent, body, parent string) string {
@@ -139,6 +140,7 @@ func (r *running) inboxOf(a *transcripts.Agent, limit int) (seqs []string, last 
 
 // What is older than 90 days is not answered, whatever TTL has got to.
 func TestOldEventsAreNotAnswered(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	const day = 24 * time.Hour
 	fox, owl := r.join("fox"), r.join("owl")
@@ -176,6 +178,7 @@ func TestOldEventsAreNotAnswered(t *testing.T) {
 // The oldest event is found behind many that TTL has not removed, wherever in
 // a page it stands.
 func TestOldestBehindManyOldEvents(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	const all = 250
 	inboxes := map[int64]*transcripts.Agent{} // by how many events are old
@@ -217,6 +220,7 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 // A key that has moved to another agent, as a recovery moves it, is that
 // agent's with the first request, though the process knew it as the other's.
 func TestMovedKeysAreServedAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, first := range []struct{ name, method, target, body string }{
 		{"a read", "GET", "/v1/me", ""},
 		{"a write", "POST", "/v1/c/lounge/posts", `{"body":"moved"}`},
@@ -276,6 +280,7 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 // A challenge made before the secret was changed can be answered after it, as
 // long as the old key is still among those that open.
 func TestChallengesOutliveTheirKey(t *testing.T) {
+	t.Parallel()
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
 		t.Fatal(err)

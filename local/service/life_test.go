@@ -79,6 +79,7 @@ func (p *publicCase) secret(t *testing.T) {
 // waits ends its volunteering; =voting:5/5 is the state, seats filled and seats;
 // seats:voted3,spared2 what the seats came to.
 func TestLifeOfACase(t *testing.T) {
+	t.Parallel()
 	rows := []struct{ name, script string }{
 		{"upheld early", "j7 =seating:0/0 tick =voting:5/5 u =voting:5/5 u =voting:5/5 u =upheld:5/5 tick seats:spared2,voted3"},
 		{"overturned early", "j7 tick o o =voting:5/5 o =overturned:5/5"},

@@ -29,6 +29,7 @@ func address(t testing.TB, s string) mail.Address {
 
 // The newest 200 mails are kept, newest first; each is printed, and none logged.
 func TestMailbox(t *testing.T) {
+	t.Parallel()
 	var printed, logged bytes.Buffer
 	r := run(t, service.Config{Settings: generous(), Mailed: &printed, Log: slog.New(slog.NewJSONHandler(&logged, nil))})
 	fox, dog := address(t, "fox@den.example"), address(t, "dog+a@den.example")
@@ -73,6 +74,7 @@ func TestMailbox(t *testing.T) {
 }
 
 func TestMailboxFails(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	m := mail.RecoveryCode(address(t, "fox@den.example"), "https://social.example", "fox", "K7QM2XPD", time.Minute)
 	sent := func() string { return r.call(nil, "GET", "/_local/mail", "").Text("len") }
@@ -102,6 +104,7 @@ func TestMailboxFails(t *testing.T) {
 
 // Many send at once, while others read: under the race detector.
 func TestMailboxIsShared(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Mailed: io.Discard})
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -126,6 +129,7 @@ func TestMailboxIsShared(t *testing.T) {
 // The pepper stands beside the secret, is another, and is the same at the next
 // start; one that is cut off is refused rather than used.
 func TestPepperStays(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	start := func(data string) (*service.Service, error) {
 		return service.Start(t.Context(), service.Config{Data: data, Table: "embedded", Settings: generous(), Log: slog.New(slog.DiscardHandler)})

@@ -23,7 +23,7 @@ func (r *running) asks(a *transcripts.Agent, body, parent string) string {
 	if parent != "" {
 		in["parent"] = parent[strings.LastIndexByte(parent, '/')+1:]
 	}
-	ans := r.call(a, "POST", "/v1/c/lounge/posts", encode(in))
+	ans := r.insist(a, "POST", "/v1/c/lounge/posts", encode(in))
 	if ans.Status != 201 {
 		r.t.Fatalf("posting: %d %s", ans.Status, ans.Body)
 	}
@@ -33,6 +33,7 @@ func (r *running) asks(a *transcripts.Agent, body, parent string) string {
 // Of four different emoji that one agent sends at once three are taken, and
 // those the post shows.
 func TestRaceOfReactions(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		taken := map[string]tables.Set{} // by post
@@ -71,6 +72,7 @@ func TestRaceOfReactions(t *testing.T) {
 // Of twenty replies that are marked at once ten are, and ten are refused until
 // midnight.
 func TestRaceOfHelpfulMarks(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		owl := r.join("owl")
 		var askers []*transcripts.Agent
@@ -104,6 +106,7 @@ func TestRaceOfHelpfulMarks(t *testing.T) {
 
 // One reply is marked once, and spends one of the day's marks.
 func TestRaceOfOneHelpfulMark(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		for i := range min(r.rounds(), 10) { // ten a day
@@ -131,6 +134,7 @@ func TestRaceOfOneHelpfulMark(t *testing.T) {
 // Votes of one agent at once leave one vote, which is one of them; and the score
 // is that vote.
 func TestRaceOfOwnVotes(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		r.advance(25 * time.Hour)
@@ -193,7 +197,7 @@ func TestViral(t *testing.T) {
 			r.request(a, "POST", post+"/vote", encode(map[string]int{"v": v})),
 			r.request(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "so do I, " + a.Name, "parent": id})))
 	}
-	answers, n := r.together(requests...)
+	answers, n := r.settled(requests...)
 	if n[200] != crowd || n[201] != crowd {
 		failed := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status >= 300 })
 		t.Fatalf("%v, such as %s", n, answers[failed].Body)

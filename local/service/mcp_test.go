@@ -305,6 +305,7 @@ func TestMCPWhoMayAsk(t *testing.T) {
 	r := run(t, service.Config{Settings: generous()})
 	fox, token := r.insider("fox")
 	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, r.URL)
+	time.Sleep(2 * time.Millisecond) // of two tokens in one millisecond neither is the last
 	dead := r.token(fox, "read")
 	list := r.want(r.call(fox, "GET", "/v1/me/tokens", ""), 200, "")
 	r.want(r.call(fox, "DELETE", "/v1/me/tokens/"+list.Text("items.-1.id"), ""), 200, "")

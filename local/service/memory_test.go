@@ -60,6 +60,7 @@ func tagOf(text string) string { return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte
 // Of two sessions that replace the same version exactly one does; the other is
 // told what is there now.
 func TestRaceForMemory(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() {
@@ -91,6 +92,7 @@ func TestRaceForMemory(t *testing.T) {
 // wins, and what it replaced is the other's. Whoever reads meanwhile gets one
 // text, whole.
 func TestMemoryWithoutPreconditions(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		var reads atomic.Int64
@@ -134,6 +136,7 @@ func text(n, size int) string {
 }
 
 func TestMemorySizes(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		wide := make([]rune, memoryMost/4)
@@ -193,6 +196,7 @@ func (m *overtaker) Get(ctx context.Context, c tables.Consistency, keys ...table
 // A reader who has read the head when both slots are written again notices,
 // and answers what is there now; if that goes on, it gives up.
 func TestMemoryWrittenWhileRead(t *testing.T) {
+	t.Parallel()
 	m := &overtaker{}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
 		m.Backend = b
@@ -227,6 +231,7 @@ func TestMemoryWrittenWhileRead(t *testing.T) {
 
 // What is not UTF-8 is refused, with the place where it begins.
 func TestMemoryIsText(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	for body, at := range map[string]int{
@@ -246,6 +251,7 @@ func TestMemoryIsText(t *testing.T) {
 
 // Whatever one session does, the memory is what a pair of variables would be.
 func TestMemoryModel(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	var agents int
 	rapid.Check(t, func(rt *rapid.T) {

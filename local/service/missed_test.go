@@ -49,6 +49,7 @@ func deleted(p *tables.Post) { p.Body, p.Deleted = "", true }
 // An agent whose newest posts all stand under channels is named if it has older
 // ones that are listed nowhere.
 func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
+	t.Parallel()
 	r := run(t, followable())
 	fox, owl := &reader{running: r, agent: r.join("fox"), posts: map[string]bool{}}, r.join("owl")
 	r.send(r.follow(fox.agent, "agent", "owl", true))
@@ -81,6 +82,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 // A channel whose newest posts are all deleted gives those before them, as far as
 // a catchup looks; there it says where to go on.
 func TestCatchupReadsPastWhatIsDeleted(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	s := &stocked{running: r, at: r.App.Now().Add(-time.Hour)}
@@ -115,6 +117,7 @@ func TestCatchupReadsPastWhatIsDeleted(t *testing.T) {
 
 // Of many channels fewer posts each are looked for; what is left out is told.
 func TestCatchupOfManyChannels(t *testing.T) {
+	t.Parallel()
 	for channels, want := range map[int]string{50: "20 true", 51: "19 true", tables.FollowChannelsMost: "5 true"} {
 		r := run(t, service.Config{Settings: generous()})
 		s := &stocked{running: r, at: r.App.Now().Add(-time.Minute)}
@@ -138,6 +141,7 @@ func TestCatchupOfManyChannels(t *testing.T) {
 // A catchup that finds no events says where the inbox ends, so that none that
 // comes later is passed over.
 func TestCatchupOfAQuietInbox(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox, owl := r.join("fox"), r.join("owl")
 	r.drain()
@@ -159,6 +163,7 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 // A full inbox takes a quarter of an answer, posts have the rest. An event that
 // has expired is not answered, though it is still there.
 func TestCatchupOfAFullInbox(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	r.drain()

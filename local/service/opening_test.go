@@ -37,6 +37,7 @@ func (c *court) open(a *transcripts.Agent) int64 {
 // origin; old a stranger; a person after a colon is behind it, and after a slash the
 // owner of a domain. Then: how many more are needed, or open, or joined, or not.
 func TestWhoOpensACase(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
 		"one who counts":                                {"", "fit=open new=joined fit=joined young:ann=joined"},
 		"newcomers wait for one who counts":             {"", "new=1 new=1 new=1 fit=open new=joined"},
@@ -62,11 +63,13 @@ func TestWhoOpensACase(t *testing.T) {
 			post := c.spams(c.citizen())
 			in := ""
 			for i, state := range strings.Fields(row.after) {
+				if state == "overturned" {
+					c.jurors(5) // before the clock, of itself, looks for some
+				}
 				for range 1 + 2*min(i, 1) {
 					in = c.reports(c.citizen(), post)
 				}
 				if state == "overturned" {
-					c.jurors(5)
 					c.decides(in, "overturn")
 				} else {
 					c.advance(7*24*time.Hour + time.Second)

@@ -49,12 +49,7 @@ func (s *Service) pages(mux *http.ServeMux) {
 		page("POST /_local/payments", s.payer.Hook)
 		mux.Handle(payPrefix+"/", http.StripPrefix(payPrefix, http.HandlerFunc(s.pay)))
 	}
-	page("GET /_local/dead", func(*http.Request) (any, int) {
-		if s.pump == nil {
-			return []DeadLetter{}, http.StatusOK
-		}
-		return s.pump.deadLetters(), http.StatusOK
-	})
+	page("GET /_local/dead", s.dead.page)
 	page("/_local/", func(*http.Request) (any, int) {
 		return problem("there are POST /_local/clock, POST /_local/tick, POST /_local/drain, POST /_local/solve, GET and POST /_local/mail, GET and POST /_local/payments and GET /_local/dead"), http.StatusNotFound
 	})
@@ -99,6 +94,9 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	}
 	if err := s.clock.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
 		return problem(err.Error()), http.StatusInternalServerError
+	}
+	if s.lambda != nil {
+		s.lambda.Ahead(s.clock.lead())
 	}
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
 }

@@ -33,6 +33,7 @@ import (
 // A notification is proved over the bytes that were sent, whether the gateway
 // hands them over as text or in base64.
 func TestNoticeAsTheGatewayHandsIt(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	const secret = "whsec_gateway"
@@ -71,6 +72,7 @@ func TestNoticeAsTheGatewayHandsIt(t *testing.T) {
 // Without the processor's keys credits cannot be bought, the log says to the
 // operator why, and all else works.
 func TestWithoutAProcessor(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 1
@@ -199,6 +201,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 // A checkout whose answer got lost is the same page when it is asked for again,
 // however late that is. What the processor was asked in vain stays counted.
 func TestCheckoutIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 2
 	s := new(till)
@@ -249,6 +252,7 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 
 // A notification that this service fails to take is sent again until it does.
 func TestNoticeIsSentAgain(t *testing.T) {
+	t.Parallel()
 	var m *failing
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
 		m = &failing{Backend: b}
@@ -301,6 +305,7 @@ func (f *failing) Commit(ctx context.Context, tx tables.Tx) error {
 // What was paid is not lost when the service ends before it hears of it, nor
 // when it has another URL from then on.
 func TestPaymentsOutliveARun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	start := func() *service.Service {
 		t.Helper()
@@ -349,6 +354,7 @@ func TestPaymentsOutliveARun(t *testing.T) {
 // not, makes nothing, and is not lost: the first is a warning, and the second
 // fails, so that the processor sends it again and somebody looks.
 func TestNoticesOfNobodyHere(t *testing.T) {
+	t.Parallel()
 	const secret = "whsec_nobody"
 	var log safeBuffer
 	r := run(t, service.Config{
@@ -391,6 +397,7 @@ func TestNoticesOfNobodyHere(t *testing.T) {
 // What no second try would change is taken, and said loudly: an endpoint that
 // refuses for days may be switched off.
 func TestUnclearNotice(t *testing.T) {
+	t.Parallel()
 	const secret = "whsec_unclear"
 	var log safeBuffer
 	agent := ""
@@ -430,6 +437,7 @@ func (l listing) RoundTrip(*http.Request) (*http.Response, error) {
 
 // Of one notification that comes twice at once, both are taken, and one counts.
 func TestRaceOfNotices(t *testing.T) {
+	t.Parallel()
 	const secret = "whsec_race"
 	processor := stripe.New(stripe.Config{Stage: "prod", Keys: func(context.Context) (stripe.Keys, error) {
 		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
@@ -459,6 +467,7 @@ func TestRaceOfNotices(t *testing.T) {
 // The processor is not limited as a reader is, but who forges its notifications
 // is.
 func TestNoticesAreNotLimited(t *testing.T) {
+	t.Parallel()
 	const secret = "whsec_limits"
 	settings := generous()
 	settings.ByAddr, settings.MaxReads = true, 1

@@ -19,6 +19,7 @@ import (
 
 // Of two visits on one day, at once, one is written, and heard of once.
 func TestRaceOfVisits(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		const day = 24 * time.Hour
@@ -99,6 +100,7 @@ func (r *running) signup(token, handle string, right bool) *transcripts.Request 
 // An agent signs up once, whatever it sends at once: under one of the handles,
 // of which it does not take the others, and is welcomed once.
 func TestRaceOfSignups(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		var all []string
 		for i := range r.rounds() / 2 {
@@ -141,6 +143,7 @@ func TestRaceOfSignups(t *testing.T) {
 // Of two agents that sign up under one handle at once one gets it; the other's
 // answer still serves.
 func TestRaceOfSignupsForAHandle(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		for i := range r.rounds() / 2 {
 			_, one := r.connected()
@@ -178,6 +181,7 @@ func replaced(t *testing.T, body []byte, name string, v any) map[string]any {
 // However changes of tags meet with posts in a new hour, an agent stands under
 // each of its tags, and at the hour it was last active.
 func TestRaceOfTagsAndActivity(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		sets := [][]string{{"go", "night"}, {"night", "den"}, {}, {"go", "den", "hens", "night"}, {"hens"}}
@@ -224,6 +228,7 @@ func TestRaceOfTagsAndActivity(t *testing.T) {
 // An agent that becomes active while it changes its tags stands under the new
 // one at the new hour.
 func TestTagsChangeWhileActive(t *testing.T) {
+	t.Parallel()
 	r, m := meddled(t)
 	fox := r.join("fox")
 	r.advance(time.Hour)

@@ -23,21 +23,30 @@ func Kill(ctx context.Context) {
 	select {}
 }
 
-// lives runs f as a process, and reports whether it came to its end.
-func lives(ctx context.Context, f func(context.Context)) bool {
+// survive runs f as a process does, and fails with errDied if that ended before f did.
+func survive[R any](ctx context.Context, f func(context.Context) (R, error)) (res R, err error) {
 	p := &process{make(chan struct{})}
-	ended := make(chan any, 1)
+	type end struct {
+		res      R
+		err      error
+		panicked any
+	}
+	ended := make(chan end, 1)
 	go func() {
-		defer func() { ended <- recover() }()
-		f(context.WithValue(ctx, processKey{}, p))
+		var e end
+		defer func() {
+			e.panicked = recover()
+			ended <- e
+		}()
+		e.res, e.err = f(context.WithValue(ctx, processKey{}, p))
 	}()
 	select {
 	case <-p.dead:
-		return false
-	case panicked := <-ended:
-		if panicked != nil {
-			panic(panicked)
+		return res, errDied
+	case e := <-ended:
+		if e.panicked != nil {
+			panic(e.panicked)
 		}
-		return true
+		return e.res, e.err
 	}
 }

@@ -184,6 +184,7 @@ func TestBillingThatIsLate(t *testing.T) {
 // domain of its own, with however many addresses there; without an origin nobody
 // is, whatever its karma.
 func TestBilledByWhoIsBehind(t *testing.T) {
+	t.Parallel()
 	r, _, _, reader, p := promoted(t, 0)
 	person := &tables.Origin{Person: "a person"}
 	domain := func(person string) *tables.Origin { return &tables.Origin{Person: person, Domain: "a domain"} }
@@ -220,6 +221,7 @@ func TestBilledByWhoIsBehind(t *testing.T) {
 // Readers that are not billed for see one and the same promo for a minute, so that
 // the page keeps its tag, and another by and by; those that are see one each.
 func TestWhichPromo(t *testing.T) {
+	t.Parallel()
 	r, _, _, _, _ := promoted(t, 0)
 	for _, name := range []string{"ad-2", "ad-3", "ad-4"} {
 		ad := r.join(name)
@@ -264,6 +266,7 @@ func TestWhichPromo(t *testing.T) {
 
 // A buyer who is suspended while it buys has bought nothing.
 func TestBuyerSuspendedMeanwhile(t *testing.T) {
+	t.Parallel()
 	r, m := meddled(t)
 	r.call(nil, "GET", "/v1/channels", "") // which makes them
 	ad := r.join("ad")
@@ -291,6 +294,7 @@ func buysIn(channel string) func(tables.Tx) bool {
 // Who is overtaken by another buyer buys at the price that this one left, in the
 // same request.
 func TestBuysAfterAnother(t *testing.T) {
+	t.Parallel()
 	r, m := meddled(t)
 	r.call(nil, "GET", "/v1/channels", "") // which makes them
 	ad, other := r.join("ad"), r.join("other")
@@ -306,6 +310,7 @@ func TestBuysAfterAnother(t *testing.T) {
 // A quote expects what the channel's readers come to, and never more than the
 // budget buys.
 func TestQuoteExpects(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	r.call(nil, "GET", "/v1/channels", "")
 	for _, c := range []struct{ more, want int64 }{{700, 700}, {1_000_000, 2500}} {
@@ -323,6 +328,7 @@ func TestQuoteExpects(t *testing.T) {
 
 // Once a channel's promos are over its page does not look for them, settled or not.
 func TestPageDoesNotLook(t *testing.T) {
+	t.Parallel()
 	r, b, log, reader, _ := promoted(t, 0)
 	r.set(tables.ChannelKey("lounge"), tables.SetAttr("promos_until", r.App.Now().UnixMilli()-1))
 	looks := func(context.Context) error { return errors.New("it looks") }

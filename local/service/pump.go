@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
+	"agentsocial/local/failed"
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
 	"agentsocial/shared/stream"
@@ -22,26 +21,24 @@ import (
 type pump struct {
 	app      *app.App
 	feed     tables.Feed
-	readers  []stream.Function
+	readers  []reader
 	places   *places
 	mischief *mischief
+	dead     *deadLetters
 
 	work   atomic.Int64 // batches handed over, for drain
 	mu     sync.Mutex
 	kick   chan struct{}    // closed and replaced to end waiting reads
 	idle   map[string]int64 // reader and shard → the newest drain that it has met nothing in
 	drain  int64
-	dead   []DeadLetter
 	done   sync.WaitGroup
 	cancel context.CancelFunc
 }
 
-// DeadLetter is a record that a reader could not work off, whole, as the
-// failure bucket keeps it.
-type DeadLetter struct {
-	Reader string              `json:"reader"`
-	Tries  int                 `json:"tries"`
-	Record tables.StreamRecord `json:"record"`
+// reader is a reader of the stream, and what its batches are handed to.
+type reader struct {
+	stream.Function
+	handle host.BatchHandler
 }
 
 const (
@@ -51,10 +48,10 @@ const (
 	drainRead  = 300 * time.Millisecond
 )
 
-func startPump(a *app.App, feed tables.Feed, readers []stream.Function, p *places, m *mischief) *pump {
+func startPump(a *app.App, feed tables.Feed, readers []reader, p *places, m *mischief, d *deadLetters) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, readers: readers, places: p, mischief: m,
+		app: a, feed: feed, readers: readers, places: p, mischief: m, dead: d,
 		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
 	}
 	for _, r := range readers {
@@ -67,7 +64,7 @@ func startPump(a *app.App, feed tables.Feed, readers []stream.Function, p *place
 func (u *pump) stop() { u.cancel(); u.done.Wait() }
 
 // readShards reads every shard, children after their parents.
-func (u *pump) readShards(ctx context.Context, r stream.Function) {
+func (u *pump) readShards(ctx context.Context, r reader) {
 	running, finished := map[string]bool{}, map[string]bool{}
 	var mu sync.Mutex
 	for ctx.Err() == nil {
@@ -97,7 +94,7 @@ func (u *pump) readShards(ctx context.Context, r stream.Function) {
 	}
 }
 
-func (u *pump) readShard(ctx context.Context, r stream.Function, shard string) {
+func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	id := r.Name + " " + shard
 	u.mu.Lock()
 	u.idle[id] = 0
@@ -167,7 +164,7 @@ func (u *pump) read(ctx context.Context, shard, after string) (records []tables.
 }
 
 // deliver hands over what a reader's filters let pass, in batches.
-func (u *pump) deliver(ctx context.Context, r stream.Function, records []tables.StreamRecord) {
+func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRecord) {
 	var wanted []tables.StreamRecord
 	for _, rec := range records {
 		if r.Match(rec) {
@@ -185,16 +182,13 @@ func (u *pump) deliver(ctx context.Context, r stream.Function, records []tables.
 // batch hands over one batch until it is worked off, as the mapping does: one
 // that fails as a whole is halved; one that fails from a record on comes again
 // from there; what goes on failing is set aside, records and all.
-func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.StreamRecord) {
+func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecord) {
 	u.work.Add(1)
-	handle := host.Batches(u.app, r)
 	tries := 0
 	for len(records) > 0 && ctx.Err() == nil {
 		bctx, over := u.mischief.crash(ctx)
-		var res events.DynamoDBEventResponse
-		var err error
-		lived := lives(bctx, func(ctx context.Context) { res, err = handle(ctx, stream.ToLambda(records)) })
-		if crashed := over(); crashed || !lived {
+		res, err := r.handle(bctx, stream.ToLambda(records))
+		if crashed := over(); crashed {
 			continue // the answer is lost: Lambda delivers the batch again
 		}
 		if err == nil && len(res.BatchItemFailures) == 0 {
@@ -219,27 +213,24 @@ func (u *pump) batch(ctx context.Context, r stream.Function, records []tables.St
 			continue
 		}
 		if tries++; tries >= pumpTries {
-			for _, rec := range records {
-				u.setAside(r.Name, tries, rec)
-			}
+			u.setAside(r.Name, tries, records)
 			return
 		}
 		pause(ctx, min(pumpPause<<tries, time.Second))
 	}
 }
 
-func (u *pump) setAside(reader string, tries int, rec tables.StreamRecord) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.dead = append(u.dead, DeadLetter{reader, tries, rec})
-	u.app.Log.Error("dead letter", "reader", reader, "seq", rec.Seq)
-}
-
-// deadLetters are what was set aside.
-func (u *pump) deadLetters() []DeadLetter {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return append([]DeadLetter{}, u.dead...)
+// setAside keeps a batch as Lambda does in S3. Where that cannot be done either,
+// the records are lost, and the log alone has them.
+func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord) {
+	b, err := failed.New(reader, tries, u.app.Now(), records)
+	if err == nil {
+		err = u.dead.add(b)
+	}
+	u.app.Log.Error("dead letter", "reader", reader, "seq", records[0].Seq, "records", len(records))
+	if err != nil {
+		u.app.Log.Error("a dead letter cannot be kept", "reader", reader, "seq", records[0].Seq, "error", err.Error())
+	}
 }
 
 // drained waits until every reader has read to the end of every shard and what

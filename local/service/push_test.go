@@ -11,6 +11,7 @@ import (
 // One after another, as many posts of a day are pushed as may be, while there are
 // no more followers than may be; the others are posts like any.
 func TestPushedPosts(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.PushesDay, settings.Limits.PushFollowers = 2, 3
 	r := run(t, service.Config{Settings: settings})

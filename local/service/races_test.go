@@ -53,6 +53,7 @@ func (r *running) together(requests ...*transcripts.Request) (answers []*transcr
 // Of two agents that want one handle exactly one gets it; the other's
 // challenge is not spent.
 func TestRaceForAHandle(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			handle := fmt.Sprintf("wanted%d", i)
@@ -97,6 +98,7 @@ func (r *running) registration(a *transcripts.Agent, c *transcripts.Challenge, h
 
 // One challenge makes one agent, whatever is sent at once.
 func TestRaceForAChallenge(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	for i := range r.rounds() {
 		a := transcripts.NewAgent(fmt.Sprintf("twin%d", i))
@@ -123,6 +125,7 @@ func TestRaceForAChallenge(t *testing.T) {
 
 // A key makes one agent, however many challenges are answered with it at once.
 func TestRaceForAKey(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	for i := range r.rounds() {
 		a := transcripts.NewAgent(fmt.Sprintf("keyed%d", i))
@@ -152,6 +155,7 @@ func TestRaceForAKey(t *testing.T) {
 
 // The same signed bytes, eight times at once, are one post.
 func TestRaceOfTheSameBytes(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	for i := range r.rounds() {
@@ -182,6 +186,7 @@ func TestRaceOfTheSameBytes(t *testing.T) {
 
 // Of two deletions at once one deletes.
 func TestRaceOfDeletions(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	for i := range r.rounds() {
@@ -202,6 +207,7 @@ func TestRaceOfDeletions(t *testing.T) {
 
 // At a limit of six, six of ten get through.
 func TestRaceAtALimit(t *testing.T) {
+	t.Parallel()
 	settings := generous()
 	settings.Limits.PostsPerMinute = 6
 	r := run(t, service.Config{Settings: settings})
@@ -224,6 +230,7 @@ func TestRaceAtALimit(t *testing.T) {
 
 // However updates meet, an agent is listed under the tags that it has.
 func TestRaceOfTags(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	sets := [][]string{{"go", "night"}, {"night", "den"}, {}, {"go", "den", "hens", "night"}, {"hens"}}
@@ -254,6 +261,7 @@ func TestRaceOfTags(t *testing.T) {
 
 // A channel is made once; an agent makes one a week.
 func TestRaceOfChannels(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	n := r.rounds() / 2
 	var agents [][3]*transcripts.Agent

@@ -77,6 +77,7 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 // Best is the sorted posts of the days asked for, on either table, whatever the
 // size of a page.
 func TestBestOfDays(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		random := rand.New(rand.NewPCG(5, 5))
 		ids := rand.NewChaCha8([32]byte{5})
@@ -121,6 +122,7 @@ func TestBestOfDays(t *testing.T) {
 // The posts that answer none are a full page, however many replies are between
 // them, and page by page each comes once.
 func TestPageWithoutReplies(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		ids := rand.NewChaCha8([32]byte{6})
 		at := r.App.Now()
@@ -153,12 +155,13 @@ func TestPageWithoutReplies(t *testing.T) {
 // A deleted post is gone from best and feed with the answer that says so, and
 // stays a tombstone in the channel while it has replies.
 func TestDeletedVanishAtOnce(t *testing.T) {
+	t.Parallel()
 	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range 5 {
-			post := r.call(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("post ", i)}))
+			post := r.insist(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("post ", i)}))
 			at := post.Text("id")
-			r.call(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("reply ", i), "parent": at}))
+			r.insist(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("reply ", i), "parent": at}))
 			r.drain()
 			has := func(target string) bool {
 				return bytes.Contains(r.call(nil, "GET", target, "").Body, []byte("/posts/"+at+`"`))
@@ -184,6 +187,7 @@ func TestDeletedVanishAtOnce(t *testing.T) {
 
 // A channel's feed is a JSON Feed that a reader's library reads, to its end.
 func TestFeed(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	fox := r.join("fox")
 	bodies := map[string]string{} // by id
@@ -244,6 +248,7 @@ func TestFeed(t *testing.T) {
 // Posts as long as can be make pages shorter: a feed stays about as large as
 // the format finds fine, and nothing is lost between its pages.
 func TestFeedOfLongPosts(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	ids := rand.NewChaCha8([32]byte{7})
 	at := r.App.Now()
@@ -276,6 +281,7 @@ func TestFeedOfLongPosts(t *testing.T) {
 // together; a channel that becomes active meanwhile comes at most once, and
 // those that do not come exactly once.
 func TestManyChannels(t *testing.T) {
+	t.Parallel()
 	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
 		many := 5000
 		if r.rounds() < 100 { // see rounds
@@ -353,6 +359,7 @@ func TestManyChannels(t *testing.T) {
 
 // Who polls a feed that has not changed gets nothing again.
 func TestFeedUnchanged(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
 	first := r.call(nil, "GET", "/v1/c/haiku/feed.json", "")
 	q := r.request(nil, "GET", "/v1/c/haiku/feed.json", "")

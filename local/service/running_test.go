@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"agentsocial/local/contract"
 	"agentsocial/local/dynamodb/dynamodbtest"
@@ -35,7 +38,7 @@ func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
-		here(t)
+		here(t, 1)
 		c.Open = func() (tables.Backend, tables.Feed) { return dynamo.Open(dynamodbtest.Config(t)), nil }
 		test(t, run(t, c))
 	})
@@ -45,18 +48,30 @@ func onBoth(t *testing.T, c service.Config, test func(t *testing.T, r *running))
 func onBothStreaming(t *testing.T, c service.Config, test func(t *testing.T, r *running)) {
 	t.Run("embedded", func(t *testing.T) { test(t, run(t, c)) })
 	t.Run("dynamodb-local", func(t *testing.T) {
-		here(t)
+		here(t, atOnce)
 		c.Open = func() (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) }
 		test(t, run(t, c))
 	})
 }
 
-// here leaves DynamoDB Local out where it is told to: the race detector waits there
+// atOnce is how many tests share DynamoDB Local, however many go on beside them:
+// what waits for it too long is refused. One that reads a stream has it for itself.
+const atOnce = 2
+
+var local = semaphore.NewWeighted(atOnce)
+
+// here waits for a share of DynamoDB Local, which is the test's until its service
+// has ended; or leaves it out where it is told to: the race detector waits there
 // more than it finds.
-func here(t *testing.T) {
+func here(t *testing.T, share int64) {
+	t.Helper()
 	if os.Getenv("TABLES") == "embedded" {
 		t.Skip("TABLES=embedded")
 	}
+	if err := local.Acquire(t.Context(), share); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { local.Release(share) })
 }
 
 // embedded is the table, if it is that one.
@@ -121,6 +136,18 @@ func (r *running) join(name string) *transcripts.Agent {
 // by any goroutine.
 func (r *running) call(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
 	return r.send(r.request(a, method, target, body))
+}
+
+// insist is call, until it is answered with something else than to send the same
+// again: a post that a busy machine cannot commit in time is refused so.
+func (r *running) insist(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
+	q := r.request(a, method, target, body)
+	for range 10 {
+		if ans := r.send(q); ans.Status != http.StatusServiceUnavailable {
+			return ans
+		}
+	}
+	return r.send(q)
 }
 
 func (r *running) request(a *transcripts.Agent, method, target, body string) *transcripts.Request {

@@ -24,12 +24,12 @@ import (
 
 	"agentsocial/events"
 	"agentsocial/functions"
+	"agentsocial/local/lambdas"
 	standin "agentsocial/local/payments"
 	"agentsocial/shared/app"
 	"agentsocial/shared/host/fetch"
 	"agentsocial/shared/payments"
 	"agentsocial/shared/seal"
-	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
 
@@ -47,6 +47,13 @@ type Config struct {
 	Fetch    func(ctx context.Context, url string) ([]byte, error) // what documents of others are fetched with; from the internet if nil
 	Wrap     func(tables.Backend) tables.Backend                   // for tests and measurements
 	Open     func() (tables.Backend, tables.Feed)                  // a table of a test's own, in the place of Table
+
+	// Lambdas is the folder of the functions as they are built for Lambda, on this
+	// machine, each of which runs in processes of its own then; "": all run in this
+	// one. What they write goes to Logs. Mischief and Rand are theirs no more, and
+	// the Table must be "dynamodb-local".
+	Lambdas string
+	Logs    io.Writer
 }
 
 // Service is a running service.
@@ -61,11 +68,20 @@ type Service struct {
 	pump   *pump            // nil where the deployed functions read the stream
 	ticker *ticker
 	places *places
+	dead   deadLetters
 	table  *openTable
+	cloud  *Cloud // nil where functions run in this process
+	lambda *lambdas.Lambdas
 	http   *http.Server
+
+	secret, pepper []byte
+
 	unused unused
 	failed chan error
 }
+
+// headerWithin bounds how long a request's headers may take.
+const headerWithin = 10 * time.Second
 
 // Memory is the Data of a run that keeps nothing.
 const Memory = ":memory:"
@@ -104,21 +120,23 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, err
 	}
 	undo = append(undo, s.table.close)
-	box, err := openBox(dir, c.Rand)
+	if s.secret, err = openSecret(dir, "secret", c.Rand); err != nil {
+		return nil, err
+	}
+	box, err := seal.New(s.secret)
 	if err != nil {
 		return nil, err
 	}
 	// A deployed table's addresses were hashed with its own pepper: here they are
 	// unknown, and those that are verified here are unknown there.
-	pepper, err := openSecret(dir, "pepper", c.Rand)
-	if err != nil {
+	if s.pepper, err = openSecret(dir, "pepper", c.Rand); err != nil {
 		return nil, err
 	}
 	s.mail = &mailbox{now: s.clock.Now, out: c.Mailed}
 	s.App = &app.App{
 		Table: s.table.Backend, Now: s.clock.Now, Rand: c.Rand, Log: c.Log, Settings: c.Settings,
 		Box:    func(context.Context) (*seal.Box, error) { return box, nil },
-		Pepper: func(context.Context) ([]byte, error) { return pepper, nil },
+		Pepper: func(context.Context) ([]byte, error) { return s.pepper, nil },
 		Mail:   s.mail,
 	}
 	if s.App.Fetch = c.Fetch; s.App.Fetch == nil {
@@ -139,24 +157,43 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	placesFile := ""
 	if dir != "" && s.table.durable {
 		placesFile = filepath.Join(dir, "places-"+strings.ReplaceAll(c.Table, ":", "-")+".json")
+		s.dead.folder = failedFolder(dir, c.Table)
 	}
 	if s.places, err = openPlaces(placesFile, c.Log); err != nil {
 		return nil, err
 	}
-	var readers []stream.Function
-	for _, r := range events.All() {
-		readers = append(readers, r(s.App))
+	h, err := s.handlers(c)
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, s.closeLambdas)
+	gateway, err := newGateway(s.App, functions.All(), h)
+	if err != nil {
+		return nil, err
+	}
+	var readers []reader
+	for _, declare := range events.All() {
+		f := declare(s.App)
+		r := reader{Function: declare(confined(s.App, f.Name, f.Reads, f.Writes))}
+		if r.handle, err = h.Reader(r.Function); err != nil {
+			return nil, err
+		}
+		readers = append(readers, r)
+	}
+	ticks, err := s.ticks(h)
+	if err != nil {
+		return nil, err
 	}
 	if s.table.feed != nil {
-		s.pump = startPump(s.App, s.table.feed, readers, s.places, newMischief(c.Mischief))
+		s.pump = startPump(s.App, s.table.feed, readers, s.places, newMischief(c.Mischief), &s.dead)
 	}
-	s.ticker = startTicker(s.ticks(), c.Log)
+	s.ticker = startTicker(ticks, c.Log)
 
 	mux := http.NewServeMux()
-	mux.Handle("/", newGateway(s.App, functions.All()))
+	mux.Handle("/", gateway)
 	s.pages(mux)
 	s.http = &http.Server{
-		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -236,18 +273,10 @@ func (s *Service) Stop(ctx context.Context) error {
 		s.pump.stop()
 	}
 	s.ticker.stop()
+	s.closeLambdas()
 	s.places.close()
 	s.table.close()
 	return err
-}
-
-// openBox makes a box of the folder's secret.
-func openBox(dir string, random io.Reader) (*seal.Box, error) {
-	secret, err := openSecret(dir, "secret", random)
-	if err != nil {
-		return nil, err
-	}
-	return seal.New(secret)
 }
 
 // openSecret reads one of the folder's secrets, or makes it: 64 hexadecimal

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"agentsocial/local/dynamodb"
@@ -22,7 +23,8 @@ import (
 // openTable is one of the tables that a run may stand on.
 type openTable struct {
 	tables.Backend
-	feed     tables.Feed // nil if others read the stream
+	feed     tables.Feed   // nil if others read the stream
+	dynamo   dynamo.Config // of a table of DynamoDB's; zero otherwise
 	where    string
 	durable  bool
 	deployed bool                        // its functions run elsewhere, by real time
@@ -94,23 +96,34 @@ func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
 		Table: localTable, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
 	})
 	return &openTable{
-		Backend: dynamo.Open(cfg), feed: feed, where: where, durable: dir != "",
+		Backend: dynamo.Open(cfg), feed: feed, dynamo: cfg, where: where, durable: dir != "",
 		sweep: func(context.Context) error { return nil }, // expiry is judged by the clock everywhere
 		close: server.Stop,
 	}, nil
 }
 
+// awsTimeout of one call: a page of a scan has a megabyte, and the way to AWS
+// may be a slow one from here.
+const awsTimeout = 15 * time.Second
+
+// openAWS finds region, credentials and, where AWS_ENDPOINT_URL_DYNAMODB names
+// one, the endpoint as AWS's own tools do: in the environment and in profiles,
+// single sign-on included.
 func openAWS(ctx context.Context, name string) (*openTable, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Region == "" {
+	if c.Region == "" {
 		return nil, errors.New("TABLE=aws: set AWS_REGION, or a profile that has one")
 	}
+	o := sdk.NewFromConfig(c).Options()
+	cfg := dynamo.Config{
+		Table: name, Region: o.Region, Endpoint: aws.ToString(o.BaseEndpoint), Credentials: o.Credentials, Timeout: awsTimeout,
+	}
 	return &openTable{
-		Backend:  dynamo.Open(dynamo.Config{Table: name, Region: cfg.Region, Credentials: aws.NewCredentialsCache(cfg.Credentials)}),
-		where:    "the DynamoDB table " + name + " in " + cfg.Region,
+		Backend: dynamo.Open(cfg), dynamo: cfg,
+		where:    "the DynamoDB table " + name + " in " + c.Region,
 		deployed: true,
 		sweep:    func(context.Context) error { return nil },
 		close:    func() {},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentsocial/events"
-	"agentsocial/shared/host"
 )
 
 // ticker is what EventBridge Scheduler is to the deployed service, and
@@ -35,17 +34,22 @@ const sweepEach = time.Minute
 
 // ticks are the sweep, in real time as TTL is, and the schedules, by the
 // service's clock. Those of a deployed table are called elsewhere.
-func (s *Service) ticks() []*tick {
+func (s *Service) ticks(from handlers) ([]*tick, error) {
 	all := []*tick{{name: "sweep", clock: time.Now, every: sweepEach, do: s.table.sweep}}
 	for _, declare := range events.Schedules() {
 		f := declare(s.App)
-		t := &tick{name: f.Name, clock: s.clock.Now, every: f.Every, next: s.clock.Now().Add(f.Every), do: host.Ticks(s.App, f)}
+		f = declare(confined(s.App, f.Name, f.Reads, f.Writes))
+		do, err := from.Schedule(f)
+		if err != nil {
+			return nil, err
+		}
+		t := &tick{name: f.Name, clock: s.clock.Now, every: f.Every, next: s.clock.Now().Add(f.Every), do: do}
 		if s.table.deployed {
 			t.every = 0
 		}
 		all = append(all, t)
 	}
-	return all
+	return all, nil
 }
 
 // look is how often the clock is looked at, which may have been moved.
@@ -79,9 +83,7 @@ func (t *tick) run(ctx context.Context, log *slog.Logger) {
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := errDied
-	lives(ctx, func(ctx context.Context) { err = t.do(ctx) })
-	return err
+	return t.do(ctx)
 }
 
 // stop ends the ticker, and what it is doing.

@@ -14,14 +14,19 @@ import (
 )
 
 // torn is a table whose reads of several items are no snapshot, as DynamoDB's
-// are none: guards are read first, and time passes before the rest.
-type torn struct{ tables.Backend }
+// are none: some are read first, and time passes before the rest.
+type torn struct {
+	tables.Backend
+	first func(tables.Key) bool
+}
+
+func guards(k tables.Key) bool { return strings.HasPrefix(k.PK, "G#") }
 
 func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	items := make([]tables.Item, len(keys))
-	for _, guards := range []bool{true, false} {
+	for _, first := range []bool{true, false} {
 		for i, k := range keys {
-			if strings.HasPrefix(k.PK, "G#") != guards {
+			if b.first(k) != first {
 				continue
 			}
 			got, err := b.Backend.Get(ctx, c, k)
@@ -30,7 +35,7 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 			}
 			items[i] = got[0]
 		}
-		if guards && len(keys) > 1 {
+		if first && len(keys) > 1 {
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -41,8 +46,9 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 // request may see the effect of its twin and not its record: all answer as the
 // first does.
 func TestTornReads(t *testing.T) {
+	t.Parallel()
 	r := run(t, service.Config{
-		Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return torn{b} },
+		Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return torn{b, guards} },
 	})
 	fox := r.join("fox")
 	ready := r.App.Now().Add(-48 * time.Hour).UnixMilli()
@@ -63,4 +69,60 @@ func TestTornReads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is asked for again, while the stream adds it up, is answered with a number
+// that has it once, whichever of a mark and its number is read first.
+func TestRaceOfAskingAgain(t *testing.T) {
+	t.Parallel()
+	orders := map[string]func(tables.Key) bool{
+		"numbers first": func(k tables.Key) bool { return strings.HasSuffix(k.SK, "+") },
+		"marks first": func(k tables.Key) bool {
+			return strings.HasPrefix(k.SK, "SUPPORT#") || strings.HasPrefix(k.SK, "VOTE#")
+		},
+	}
+	for name, first := range orders {
+		onBothStreaming(t, service.Config{
+			Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return torn{b, first} },
+		}, func(t *testing.T, r *running) {
+			t.Log(name)
+			askingAgain(t, r)
+		})
+	}
+}
+
+func askingAgain(t *testing.T, r *running) {
+	fox, owl, elk := r.join("fox"), r.join("owl"), r.join("elk")
+	idea, post := r.suggests(fox), r.asks(fox, "what do you think?", "")
+	support := func(on bool) *transcripts.Request {
+		return r.request(owl, "POST", "/v1/ideas/"+idea+"/support", encode(map[string]bool{"on": on}))
+	}
+	vote := func(v int) *transcripts.Request {
+		return r.request(owl, "POST", post+"/vote", encode(map[string]int{"v": v}))
+	}
+	r.call(elk, "POST", "/v1/ideas/"+idea+"/support", "")
+	r.call(elk, "POST", post+"/vote", `{"v":1}`)
+	r.drain()
+	for i := range min(r.rounds(), 40) {
+		on, v := i%2 == 0, i%3-1
+		wanted, score := 1, fmt.Sprint(1+v)
+		if on {
+			wanted++
+		}
+		said, cast := support(on), vote(v)
+		for _, requests := range [][]*transcripts.Request{
+			{said, cast}, {said, cast, support(on), vote(v)}, {said, cast, support(on), vote(v)},
+		} {
+			answers, n := r.together(requests...)
+			if n[200] != len(answers) {
+				t.Fatalf("round %d: %v", i, n)
+			}
+			for j, ans := range answers {
+				if j%2 == 0 && ans.Text("support") != fmt.Sprint(wanted) || j%2 == 1 && ans.Text("score") != score {
+					t.Fatalf("round %d: not %d and %s: %s", i, wanted, score, ans.Body)
+				}
+			}
+		}
+	}
+	r.drain()
 }

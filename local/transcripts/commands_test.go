@@ -127,6 +127,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				if s.last != nil {
 					ts.Logf("the last answer: %d %.1500s", s.last.Status, s.last.Body)
 				}
+				ts.Logf("the log ends: %s", s.log.end(5))
 				ts.Fatalf("%v", err)
 			}
 		}
@@ -218,6 +219,12 @@ type lines struct {
 func (l *lines) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.b.Write(p) }
 func (l *lines) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
 
+// end is its last lines.
+func (l *lines) end(n int) string {
+	all := strings.Split(strings.TrimSpace(l.String()), "\n")
+	return strings.Join(all[max(0, len(all)-n):], "\n")
+}
+
 // options takes name=value arguments.
 func options(args []string, set func(name, value string) error) error {
 	for _, a := range args {
@@ -263,6 +270,7 @@ func (s *script) service(args []string) error {
 	}
 	c.Log = slog.New(slog.NewJSONHandler(&s.log, nil))
 	c.Wrap = s.around
+	c.Lambdas, c.Logs = os.Getenv("TRANSCRIPTS_LAMBDAS"), &s.log
 	s.svc, err = service.Start(context.Background(), c)
 	if err == nil {
 		s.ts.Setenv("URL", s.svc.URL)

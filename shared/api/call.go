@@ -41,6 +41,7 @@ type Call struct {
 	used        *usedToday
 	e           *Endpoint
 	tool        string      // that was called over MCP; "" if none
+	made        string      // metric of what came to be
 	relayed     atomic.Bool // another server's endpoint answered for this one
 	header      http.Header
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
@@ -55,6 +56,9 @@ type callKey struct{}
 
 // From is the call in a handler's context.
 func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
+
+// Made has the request counted under a metric of what came to be by it.
+func (c *Call) Made(metric string) { c.made = metric }
 
 // Item is what was read for a key that the input's Reads named; nil if there
 // is no such item.

@@ -47,7 +47,7 @@ func rename(v any) {
 	}
 }
 
-// notEmpty: a query member that is there has a value ([Server.queryOnce]).
+// notEmpty: a query member that is there has a value ([queryOnce]).
 func notEmpty(p part) {
 	schema := at(p, "schema")
 	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,8 +47,7 @@ type Group struct {
 
 // Needs are the rights of a group's function beyond what its endpoints tell.
 type Needs struct {
-	Table  bool // reads the table; whether it writes, its endpoints tell
-	Writes bool // writes the table, though none of its endpoints says so: they call others
+	Table  bool // has the table: see [Group.Reads] and [Group.Writes]
 	Secret bool // opens sealed tokens or derives keys
 	Pepper bool // hashes mail addresses
 	Mail   bool // sends mail
@@ -55,27 +55,45 @@ type Needs struct {
 	Fetch bool // gets documents from URLs that strangers name
 
 	Payments bool // takes money through the payment processor
+
+	Reads, Writes tables.Families // beyond what serving any endpoint takes
 }
 
 // And are the needs of two groups in one function.
 func (n Needs) And(m Needs) Needs {
 	return Needs{
-		Table: n.Table || m.Table, Writes: n.Writes || m.Writes, Secret: n.Secret || m.Secret,
+		Table: n.Table || m.Table, Secret: n.Secret || m.Secret,
 		Pepper: n.Pepper || m.Pepper, Mail: n.Mail || m.Mail, Payments: n.Payments || m.Payments,
+		Reads: n.Reads.And(m.Reads), Writes: n.Writes.And(m.Writes),
 	}
 }
 
-// Writes reports whether the group has an effect on the table.
-func (g Group) Writes() bool {
-	if g.Needs.Writes {
-		return true
+// What serving any endpoint takes: credentials, and whoever they are of or a ref
+// names; limits; what is known of a request that comes again.
+const (
+	serveReads  tables.Families = "A G H K N Q"
+	serveWrites tables.Families = "G N Q"
+)
+
+// Reads are the families of partitions, and the indexes, that the group's function reads.
+func (g Group) Reads() tables.Families {
+	if !g.Needs.Table {
+		return ""
 	}
-	for _, e := range g.Endpoints {
-		if e.Writes() {
-			return true
-		}
+	return serveReads.And(g.Needs.Reads)
+}
+
+// Writes are the families of partitions that the group's function writes.
+func (g Group) Writes() tables.Families {
+	if !g.Needs.Table {
+		return ""
 	}
-	return false
+	return serveWrites.And(g.Needs.Writes)
+}
+
+// Effects reports whether an endpoint of the group has an effect.
+func (g Group) Effects() bool {
+	return slices.ContainsFunc(g.Endpoints, func(e Endpoint) bool { return e.Writes() })
 }
 
 // Endpoint declares one endpoint. Everything else about it is derived.
@@ -195,10 +213,23 @@ type Handler[I, O any] func(context.Context, *I) (*O, error)
 
 // On declares an endpoint that reads.
 func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
+	if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
+		panic("api: " + e.Route + " answers with a page: declare it with OnPage")
+	}
+	e.register = register(h, nil, inBody)
+	return reading(e)
+}
+
+// OnPage is On for an endpoint that answers with a page.
+func OnPage[I any](e Endpoint, h Handler[I, Page]) Endpoint {
+	e.register = register(h, nil, withStatus)
+	return reading(e)
+}
+
+func reading(e Endpoint) Endpoint {
 	if e.Writes() && e.Auth.Needed() {
 		panic("api: " + e.Route + " has an effect: declare it with OnWrite")
 	}
-	e.register = register(h, nil)
 	return e
 }
 
@@ -206,7 +237,7 @@ func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
 // [Call.Commit]. again answers a request that was carried out before, from the
 // outcome that was recorded with its effect, and changes nothing.
 func OnWrite[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) Endpoint {
-	e.register = register(h, again)
+	e.register = register(h, again, inBody)
 	return e
 }
 
@@ -224,66 +255,74 @@ type Page struct {
 // output is how huma wants an answer.
 type output[O any] struct{ Body *O }
 
-func register[I, O any](h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) func(huma.API, *Endpoint) {
+func inBody[O any](_ *Endpoint, out *O) *output[O] { return &output[O]{out} }
+
+func withStatus(e *Endpoint, p *Page) *Page {
+	if p.Status == 0 {
+		p.Status = e.status()
+	}
+	return p
+}
+
+// register hands an endpoint to huma, whose own code for it, of 12 KB, is made for
+// each I and R: what need not know them stands in [Endpoint.carryOut].
+func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error), answer func(*Endpoint, *O) *R) func(huma.API, *Endpoint) {
 	return func(a huma.API, e *Endpoint) {
 		op := operation(e)
 		if e.Media != nil {
 			op.RequestBody = &huma.RequestBody{}
 			defer func() { *op.RequestBody = *mediaBody(a, e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
 		}
-		run := func(ctx context.Context, in *I) (*O, error) {
-			c := From(ctx)
-			keys := func() []tables.Key {
-				switch r := any(in).(type) {
-				case Reader:
-					return r.Reads(c.agent)
-				case RefReader:
-					return c.refReads(r)
-				}
-				return nil
-			}
-			if err := c.admit(ctx, keys); err != nil {
-				return nil, err
-			}
+		huma.Register(a, op, func(ctx context.Context, in *I) (*R, error) {
 			var out *O
-			var err error
-			if c.replay == nil {
-				out, err = h(ctx, in)
-			}
-			// Reads of several items are no snapshot: what was read of the guard may
-			// be older than what the handler saw of its own effect.
-			if again != nil && c.replay == nil && c.Agent != nil && !c.committed {
-				if err == nil {
-					return nil, errors.New("api: " + e.Route + " had no effect that was recorded")
+			err := e.carryOut(ctx, in, again != nil, func(before *Outcome) (err error) {
+				if before != nil {
+					out, err = again(ctx, in, *before)
+				} else {
+					out, err = h(ctx, in)
 				}
-				c.lookAgain(ctx, err)
-			}
-			if c.replay != nil { // done before, or a race lost against the same request
-				c.header.Set("Idempotent-Replayed", "true")
-				return again(ctx, in, *c.replay)
-			}
-			return out, err
-		}
-		if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
-			huma.Register(a, op, func(ctx context.Context, in *I) (*Page, error) {
-				out, err := run(ctx, in)
-				if err != nil {
-					return nil, From(ctx).refuse(err)
-				}
-				page := any(out).(*Page)
-				if page.Status == 0 {
-					page.Status = e.status()
-				}
-				return page, nil
+				return err
 			})
-			return
-		}
-		huma.Register(a, op, func(ctx context.Context, in *I) (*output[O], error) {
-			out, err := run(ctx, in)
 			if err != nil {
 				return nil, From(ctx).refuse(err)
 			}
-			return &output[O]{out}, nil
+			return answer(e, out), nil
 		})
 	}
+}
+
+// carryOut has an endpoint's work done, or its answer made again of what came of
+// it before: once the request may go on, and what in wants to read is read.
+// recorded says that the work is to have an effect.
+func (e *Endpoint) carryOut(ctx context.Context, in any, recorded bool, do func(before *Outcome) error) error {
+	c := From(ctx)
+	keys := func() []tables.Key {
+		switch r := in.(type) {
+		case Reader:
+			return r.Reads(c.agent)
+		case RefReader:
+			return c.refReads(r)
+		}
+		return nil
+	}
+	if err := c.admit(ctx, keys); err != nil {
+		return err
+	}
+	var err error
+	if c.replay == nil {
+		err = do(nil)
+	}
+	// Reads of several items are no snapshot: what was read of the guard may
+	// be older than what the handler saw of its own effect.
+	if recorded && c.replay == nil && c.Agent != nil && !c.committed {
+		if err == nil {
+			return errors.New("api: " + e.Route + " had no effect that was recorded")
+		}
+		c.lookAgain(ctx, err)
+	}
+	if c.replay != nil { // done before, or a race lost against the same request
+		c.header.Set("Idempotent-Replayed", "true")
+		return do(c.replay)
+	}
+	return err
 }

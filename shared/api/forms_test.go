@@ -37,7 +37,7 @@ func TestOtherForms(t *testing.T) {
 			}
 			return &said{string(in.RawBody) + " " + in.Resource}, nil
 		}),
-		On(Endpoint{Route: "GET /away"}, func(context.Context, *struct{}) (*Page, error) {
+		OnPage(Endpoint{Route: "GET /away"}, func(context.Context, *struct{}) (*Page, error) {
 			return &Page{Status: http.StatusFound, Location: "https://client.example/cb?code=1"}, nil
 		}),
 		On(Endpoint{Route: "PUT /memory", Pure: true, Media: []string{"text/markdown", "text/plain"}, Body: 10, Empty: true}, func(_ context.Context, in *text) (*said, error) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"agentsocial/shared/metrics"
 	"agentsocial/tables"
 )
 
@@ -158,9 +159,13 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.status = http.StatusNoContent
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
 	_, here := s.mux.Handler(probe)
-	_, there := s.elsewhere.Handler(probe)
-	e := s.endpoints[here]
-	if !(e != nil && e.open() && e.Method() == method) && !(s.open[there] && strings.HasPrefix(there, method+" ")) {
+	ours := false
+	if e := s.endpoints[here]; e != nil {
+		ours = e.open() && e.Method() == method
+	} else if there := s.elsewhere().find(probe); strings.HasPrefix(there, method+" ") { // a mux takes HEAD for GET
+		ours = s.elsewhere().public[there]
+	}
+	if !ours {
 		return
 	}
 	cors(rec.header)
@@ -176,10 +181,13 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 		route = "none"
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", raw.RequestID), slog.String("method", r.Method), slog.String("route", route),
-		slog.Int("status", rec.status), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.Int("bytes", rec.body.Len()), slog.Int("trips", usage.Trips()),
-		slog.Float64("read_units", usage.ReadUnits()), slog.Float64("write_units", usage.WriteUnits()),
+		slog.String("request_id", raw.RequestID), slog.String("method", r.Method), slog.String(metrics.ByRoute, route),
+		slog.Int("status", rec.status), slog.Float64(metrics.Latency, float64(took.Microseconds())/1000),
+		slog.Int("bytes", rec.body.Len()), slog.Int(metrics.Trips, usage.Trips()),
+		slog.Float64(metrics.ReadUnits, usage.ReadUnits()), slog.Float64(metrics.WriteUnits, usage.WriteUnits()),
+	}
+	if c.made != "" {
+		attrs = append(attrs, slog.Int(c.made, 1))
 	}
 	if c.tool != "" {
 		attrs = append(attrs, slog.String("tool", c.tool))
@@ -191,15 +199,16 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 		attrs = append(attrs, slog.Bool("replayed", true))
 	}
 	if c.fail != nil {
-		attrs = append(attrs, slog.String("code", string(c.fail.Code)))
+		outcome := metrics.Refused
+		if rec.status >= 500 {
+			outcome, level = metrics.Failed, slog.LevelError
+		}
+		attrs = append(attrs, slog.String(metrics.ByCode, string(c.fail.Code)), slog.Int(outcome, 1))
 		if cause := errors.Unwrap(c.fail); cause != nil {
 			attrs = append(attrs, slog.String("cause", cause.Error()))
 		}
-		if rec.status >= 500 {
-			level = slog.LevelError
-		}
 	}
-	s.app.Log.LogAttrs(r.Context(), level, "request", attrs...)
+	s.app.Log.LogAttrs(r.Context(), level, metrics.Request, attrs...)
 }
 
 // recorder holds an answer until it is whole.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,9 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"agentsocial/shared/app"
 	"agentsocial/tables"
@@ -49,55 +47,37 @@ type Server struct {
 	app       *app.App
 	host      string
 	mux       *http.ServeMux
-	endpoints map[string]*Endpoint // by the mux's pattern
-	params    map[string][]string  // query members, by the mux's pattern
-	elsewhere *http.ServeMux       // routes of other functions
-	open      map[string]bool      // whether they need no credential
-	keys      owners               // of original keys
+	endpoints map[string]*served // by the mux's pattern
+	elsewhere func() *elsewhere
+	keys      owners // of original keys
 	handles   owners
 	over      overLimit
 	used      usedToday
-	takesBody map[string]bool // by the mux's pattern
-	schemas   huma.Registry
 
 	starting sync.Mutex
 	start    []func(context.Context) error // what has yet to succeed once
 }
 
-// NewServer registers the endpoints of groups. It panics if two share a route
-// or a declaration cannot be served: that is a mistake in the program.
+// NewServer registers the endpoints of groups. It panics if two share a route:
+// that is a mistake in the program, as is a declaration that cannot be served, of
+// which [OpenAPI] tells.
 func NewServer(a *app.App, groups ...Group) *Server {
-	s := &Server{
-		app: a, mux: http.NewServeMux(), elsewhere: http.NewServeMux(), open: map[string]bool{},
-		endpoints: map[string]*Endpoint{}, params: map[string][]string{}, takesBody: map[string]bool{},
-	}
+	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}}
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
 		s.host = u.Host
 	}
-	var group string
-	humaAPI := humago.New(s.mux, config(&group))
-	s.schemas = humaAPI.OpenAPI().Components.Schemas
+	s.elsewhere = sync.OnceValue(func() *elsewhere { return newElsewhere(groups) })
 	for _, g := range groups {
-		group = g.Name
 		if g.Start != nil {
 			s.start = append(s.start, g.Start)
 		}
 		if g.Warm != nil {
 			g.Warm()
 		}
-		if g.Elsewhere != nil {
-			for path, methods := range g.Elsewhere() {
-				for m := range methods {
-					s.elsewhere.Handle(m+" "+path, http.NotFoundHandler())
-					s.open[m+" "+path] = methods[m]
-				}
-			}
-		}
 		for _, e := range g.Endpoints {
-			e.register(humaAPI, &e)
-			s.endpoints[e.Route] = &e
-			op := operationOf(humaAPI.OpenAPI(), &e)
-			s.params[e.Route], s.takesBody[e.Route] = queryMembers(op), op.RequestBody != nil
+			e := newServed(g.Name, e)
+			s.endpoints[e.Route] = e
+			s.mux.HandleFunc(e.Route, func(w http.ResponseWriter, r *http.Request) { e.bound().ServeHTTP(w, r) })
 		}
 	}
 	return s
@@ -124,7 +104,7 @@ func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
 	rec := &recorder{header: http.Header{}}
 	own := *s.app
 	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, schemas: s.schemas, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
+	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	func() {
@@ -162,21 +142,22 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if err != nil {
 		return err
 	}
-	c.e = e
-	if err := s.fromFewPages(e, r); err != nil {
+	b := e.bound()
+	c.e, c.schemas = &e.Endpoint, b.schemas
+	if err := s.fromFewPages(c.e, r); err != nil {
 		return err
 	}
-	if err := s.queryOnce(e, raw); err != nil {
+	if err := queryOnce(c.e, b.params, raw); err != nil {
 		return err
 	}
-	body, err := readBody(r, e)
+	body, err := readBody(r, c.e)
 	if err != nil {
 		return err
 	}
 	if err := s.credential(c, r, raw, body); err != nil {
 		return err
 	}
-	if len(body) > 0 && !s.takesBody[e.Route] {
+	if len(body) > 0 && !b.takesBody {
 		if b := bytes.TrimSpace(body); len(b) > 0 && string(b) != "{}" {
 			return BadField("request body", "is not empty, and %s takes none", e.Route)
 		}
@@ -217,7 +198,7 @@ const idempotencyKeyMost = 64
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 // match finds the endpoint of a request.
-func (s *Server) match(r *http.Request, raw Raw) (*Endpoint, error) {
+func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	none := Fail(NoSuchEndpoint, "There is no endpoint %s %s.", r.Method, clip(raw.Path, 100))
 	if !PlainPath(raw.Path) || raw.Path != path.Clean(raw.Path) {
 		return nil, none
@@ -231,8 +212,7 @@ func (s *Server) match(r *http.Request, raw Raw) (*Endpoint, error) {
 	for _, m := range methods {
 		probe.Method = m
 		_, here := s.mux.Handler(probe)
-		_, there := s.elsewhere.Handler(probe)
-		if s.endpoints[here] != nil || there != "" {
+		if s.endpoints[here] != nil || s.elsewhere().find(probe) != "" {
 			allow = append(allow, m)
 		}
 	}
@@ -270,7 +250,7 @@ func PlainQuery(query string) bool {
 
 // queryOnce refuses query members that are unknown, sent twice or malformed:
 // each would be lost silently.
-func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
+func queryOnce(e *Endpoint, known []string, raw Raw) error {
 	if !PlainQuery(raw.Query) {
 		return BadField("query", "has a character that must be written as %%XX")
 	}
@@ -288,12 +268,8 @@ func (s *Server) queryOnce(e *Endpoint, raw Raw) error {
 			fields = append(fields, Field{field, fmt.Sprintf(format, args...)})
 		}
 		switch {
-		case name != "aud" && !slices.Contains(s.params[e.Route], name):
-			known := "none"
-			if p := s.params[e.Route]; len(p) > 0 {
-				known = strings.Join(p, ", ")
-			}
-			bad(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, known)
+		case name != "aud" && !slices.Contains(known, name):
+			bad(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, cmp.Or(strings.Join(known, ", "), "none"))
 		case len(values) > 1:
 			bad(name, "is in the query %d times", len(values))
 		case values[0] == "":

@@ -4,15 +4,19 @@ package host
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/metrics"
 )
 
 // Env is the environment of a function. This file is the only one that reads it.
@@ -24,6 +28,25 @@ type Env struct {
 	PowBits, PageBits                  int
 	MicroUSDPerChar                    int64  // 0: the default
 	WebOrigins                         string // separated by commas
+	NoEndpointMetrics                  bool   // no metrics by endpoint
+	Limits                             app.Limits
+
+	// Where the AWS services are that are not AWS's own, as its SDKs name that.
+	DynamoDBURL, SecretsManagerURL, SESURL string
+
+	Local *Local // nil, but for a function on a laptop
+}
+
+// Local is what a laptop changes of a function that it runs as Lambda does
+// (`make lambdas`): the variable LOCAL, in JSON. No deployment sets it.
+type Local struct {
+	Ahead     time.Duration `json:"ahead"`  // of the machine's clock
+	StripeURL string        `json:"stripe"` // where Stripe is
+
+	ByAddr     bool          `json:"by_addr"`
+	MaxReads   int64         `json:"max_reads"`
+	ViewSample int64         `json:"view_sample"`
+	PromoWait  time.Duration `json:"promo_wait"`
 }
 
 // Part adds something to an App that only some functions need, so that only
@@ -43,6 +66,8 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
 	e.WebOrigins = get("WEB_ORIGINS")
+	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
+	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
 	missing := Missing(map[string]string{"BASE_URL": e.BaseURL})
 	for _, p := range parts {
 		for _, name := range p.Needs(e) {
@@ -65,10 +90,27 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 	e.PowBits = int(number("POW_BITS", 1, 64))
 	e.PageBits = int(number("PAGE_BITS", 1, 30))
 	e.MicroUSDPerChar = number("MICRO_USD_PER_CHAR", 1, 1_000_000)
+	var err error
+	if e.Limits, err = app.DefaultSettings().Limits.With(get("LIMITS")); err != nil {
+		missing = append(missing, "LIMITS ("+strings.ReplaceAll(err.Error(), "\n", "; ")+")")
+	}
+	if local := get("LOCAL"); local != "" {
+		if err := json.Unmarshal([]byte(local), &e.Local); err != nil {
+			missing = append(missing, "LOCAL ("+err.Error()+")")
+		}
+	}
 	if missing != nil {
 		return e, fmt.Errorf("host: these environment variables are missing or wrong: %s", strings.Join(missing, ", "))
 	}
 	return e, nil
+}
+
+// Endpoint is where an SDK's client finds its service: nil, AWS's own, for "".
+func Endpoint(url string) *string {
+	if url == "" {
+		return nil
+	}
+	return &url
 }
 
 // Missing are the names of variables that are empty.
@@ -82,10 +124,64 @@ func Missing(vars map[string]string) []string {
 	return names
 }
 
+// For is what a function gets of a deployment's environment: of what it has no
+// need of it is not told.
+func (e Env) For(n api.Needs) Env {
+	if !n.Table {
+		e.Table = ""
+	}
+	if !n.Secret {
+		e.SecretARN = ""
+	}
+	if !n.Pepper {
+		e.PepperARN = ""
+	}
+	if !n.Payments {
+		e.PaymentsARN = ""
+	}
+	if !n.Mail {
+		e.MailFrom, e.MailSet = "", ""
+	}
+	return e
+}
+
+// Variables are those that a deployment sets for e; the region and the
+// credentials Lambda sets itself.
+func (e Env) Variables() map[string]string {
+	vars := map[string]string{
+		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
+		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
+		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
+		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar),
+		"WEB_ORIGINS": e.WebOrigins, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
+		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDBURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": e.SecretsManagerURL, "AWS_ENDPOINT_URL_SESV2": e.SESURL,
+	}
+	if e.Local != nil {
+		b, err := json.Marshal(e.Local)
+		if err != nil {
+			panic(err) // numbers and texts
+		}
+		vars["LOCAL"] = string(b)
+	}
+	if e.NoEndpointMetrics {
+		vars["ENDPOINT_METRICS"] = "false"
+	}
+	maps.DeleteFunc(vars, func(_, value string) bool { return value == "" })
+	return vars
+}
+
+// digits of a number, none of 0.
+func digits(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // newApp is the App of a function in Lambda.
 func newApp(parts []Part) *app.App {
-	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	e, err := readEnv(os.Getenv, parts)
+	log := slog.New(metrics.Handler(os.Stdout, e.Stage, !e.NoEndpointMetrics))
 	if err != nil {
 		log.Error("cannot start", "error", err.Error())
 		os.Exit(1)
@@ -103,6 +199,11 @@ func newApp(parts []Part) *app.App {
 	}
 	if e.MicroUSDPerChar != 0 {
 		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar
+	}
+	a.Settings.Limits = e.Limits
+	if l := e.Local; l != nil {
+		a.Now = func() time.Time { return time.Now().Add(l.Ahead) }
+		a.Settings.ByAddr, a.Settings.MaxReads, a.Settings.ViewSample, a.Settings.PromoWait = l.ByAddr, l.MaxReads, l.ViewSample, l.PromoWait
 	}
 	for _, p := range parts {
 		p.Add(e, a)

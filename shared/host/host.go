@@ -13,6 +13,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/metrics"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
@@ -99,17 +100,17 @@ func Batches(a *app.App, f stream.Function) BatchHandler {
 			return events.DynamoDBEventResponse{}, err
 		}
 		n := f.Run(ctx, a.Log, records)
-		lag := time.Duration(0)
+		took, lag := a.Now().Sub(start), time.Duration(0)
 		if len(records) > 0 {
-			lag = start.Sub(records[0].At)
+			lag = start.Add(took).Sub(records[0].At)
 		}
 		var request string
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			request = lc.AwsRequestID
 		}
-		a.Log.Info("batch", "function", f.Name, "request_id", request, "records", len(records), "done", n,
-			"ms", a.Now().Sub(start).Milliseconds(), "lag_ms", lag.Milliseconds(),
-			"read_units", usage.ReadUnits(), "write_units", usage.WriteUnits())
+		a.Log.Info(metrics.Batch, metrics.ByFunction, f.Name, "request_id", request, "records", len(records), "done", n,
+			metrics.Latency, took.Milliseconds(), metrics.Lag, lag.Milliseconds(),
+			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
 		switch {
 		case n == len(records):
 			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil

@@ -357,20 +357,23 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
-		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example",
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "ENDPOINT_METRICS": "false", "LIMITS": `{"mails_day":1}`,
 	}
 	e, err := readEnv(func(n string) string { return all[n] }, parts)
 	want := Env{
-		"t", "https://social.example", "prod", "eu-central-1", "arn", "pepper-arn", "payments-arn", "id", "key", "session",
-		"no-reply@social.example", "set", 20, 12, 25, "https://a.example,https://b.example",
+		Table: "t", BaseURL: "https://social.example", Stage: "prod", Region: "eu-central-1",
+		SecretARN: "arn", PepperARN: "pepper-arn", PaymentsARN: "payments-arn", AccessKey: "id", SecretKey: "key", SessionToken: "session",
+		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25,
+		WebOrigins: "https://a.example,https://b.example", NoEndpointMetrics: true, Limits: app.DefaultSettings().Limits,
 	}
+	want.Limits.MailsDay = 1
 	if err != nil || e != want {
 		t.Errorf("%+v %v", e, err)
 	}
 	_, err = readEnv(func(n string) string {
-		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0"}[n]
+		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0", "LIMITS": `{"mails_day":0}`}[n]
 	}, parts)
-	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR"} {
+	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR", "LIMITS (limit mails_day is 0;"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
 		}
@@ -421,9 +424,9 @@ func TestTicks(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	for i, parts := range [][]string{
-		{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"finished":true`, `"read_units":3`, `"write_units":2`},
-		{`"error":"broken"`, `"finished":false`},
-		{`"error":""`, `"finished":false`},
+		{`"msg":"tick"`, `"function":"deadlines"`, `"error":""`, `"finished":1`, `"read_units":3`, `"write_units":2`},
+		{`"error":"broken"`, `"finished":0`},
+		{`"error":""`, `"finished":0`},
 	} {
 		for _, part := range parts {
 			if !strings.Contains(lines[i], part) {

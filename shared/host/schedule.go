@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"agentsocial/shared/app"
+	"agentsocial/shared/metrics"
 	"agentsocial/shared/schedule"
 	"agentsocial/tables"
 )
@@ -28,6 +29,7 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		ctx, cancel := sooner(ctx)
 		defer cancel()
 		ctx, usage := tables.WithUsage(ctx)
+		ctx, lag := schedule.WithLag(ctx)
 		start := a.Now()
 		err := f.Handle(ctx)
 		late := errors.Is(err, schedule.ErrUnfinished)
@@ -35,15 +37,19 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 			err = nil
 		}
 		var request, problem string
+		finished := 0 // a metric
+		if err == nil && !late {
+			finished = 1
+		}
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			request = lc.AwsRequestID
 		}
 		if err != nil {
 			problem = err.Error()
 		}
-		a.Log.Info("tick", "function", f.Name, "request_id", request, "error", problem, "finished", err == nil && !late,
-			"ms", a.Now().Sub(start).Milliseconds(),
-			"read_units", usage.ReadUnits(), "write_units", usage.WriteUnits())
+		a.Log.Info(metrics.Tick, metrics.ByFunction, f.Name, "request_id", request, "error", problem, metrics.Finished, finished,
+			metrics.Latency, a.Now().Sub(start).Milliseconds(), metrics.Lag, lag.Most().Milliseconds(),
+			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
 		return err
 	}
 }

@@ -19,14 +19,14 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := do(within)
-	if within.Err() != nil && ctx.Err() == nil && late(err) {
+	if within.Err() != nil && ctx.Err() == nil && timeWasUp(err) {
 		return ErrUnfinished
 	}
 	return err
 }
 
 // Each does all that a query finds, page by page, so many at once. What fails does
-// not hold up the rest.
+// not hold up the rest. How late it is stands in the context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {
 		page, err := a.Table.Query(ctx, due)
@@ -36,7 +36,11 @@ func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func
 		var work app.Group
 		work.SetLimit(atOnce)
 		for _, item := range page.Items {
-			work.Go(func() error { return do(ctx, item) })
+			work.Go(func() error {
+				err := do(ctx, item)
+				late(ctx, a.Now().Sub(tables.DueAt(item)))
+				return err
+			})
 		}
 		failed = errors.Join(failed, work.Wait())
 		if page.Next == nil || ctx.Err() != nil {
@@ -46,15 +50,15 @@ func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func
 	}
 }
 
-// late reports whether time was up for all that an error joins.
-func late(err error) bool {
+// timeWasUp reports whether it was for all that an error joins.
+func timeWasUp(err error) bool {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		several, ok := e.(interface{ Unwrap() []error })
 		if !ok {
 			continue
 		}
 		for _, one := range several.Unwrap() {
-			if !late(one) {
+			if !timeWasUp(one) {
 				return false
 			}
 		}

@@ -21,6 +21,8 @@ type Function struct {
 	// Handle works off records: all of them, or an error. It is called again
 	// with what it was given before, in any grouping: it must not mind.
 	Handle func(context.Context, []tables.StreamRecord) error
+
+	Reads, Writes tables.Families // what it may do in the table
 }
 
 // Filter lets the records of one item type pass, by what happened to the item.

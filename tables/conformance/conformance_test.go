@@ -15,11 +15,13 @@ import (
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
 func TestDynamoDBLocal(t *testing.T) {
+	t.Parallel()
 	conformance.Run(t, func(t *testing.T) tables.Backend { return dynamo.Open(dynamodbtest.Config(t)) })
 	conformance.RunFeed(t, func(t *testing.T) (tables.Backend, tables.Feed) { return dynamodbtest.Open(t) })
 }
 
 func TestEmbedded(t *testing.T) {
+	t.Parallel()
 	for name, path := range map[string]func(*testing.T) string{"memory": inMemory, "file": inFile} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, func(t *testing.T) tables.Backend { return openEmbedded(t, path(t)) })

@@ -8,4 +8,4 @@ import (
 	"agentsocial/shared/host/table"
 )
 
-func main() { host.API(credits.New, table.DynamoDB, secret.Manager, payments.Stripe) }
+func main() { host.API(credits.New, table.DynamoDB, secret.Manager, payments.Stripe()) }

@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	host.API(mcp.New(tooled.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.Stripe)
+	host.API(mcp.New(tooled.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.StripePages())
 }

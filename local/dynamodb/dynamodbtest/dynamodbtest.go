@@ -42,12 +42,18 @@ func Main(m *testing.M) int {
 // nothing was tested.
 func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	t.Helper()
-	c := config(t, true)
+	c := Streaming(t)
 	feed := streams.Open(streams.Config{
 		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
 		Poll: 5 * time.Millisecond, Wait: 250 * time.Millisecond,
 	})
 	return dynamo.Open(c), feed
+}
+
+// Streaming is Open for tests that find the table by its name.
+func Streaming(t testing.TB) dynamo.Config {
+	t.Helper()
+	return config(t, true)
 }
 
 // Config is Open for tests that make the backend themselves, and read no stream.

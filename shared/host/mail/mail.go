@@ -35,7 +35,7 @@ var SES = host.Part{
 			return
 		}
 		a.Mail = newSender(sesv2.Options{
-			Region: e.Region,
+			Region: e.Region, BaseEndpoint: host.Endpoint(e.SESURL),
 			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 				return aws.Credentials{AccessKeyID: e.AccessKey, SecretAccessKey: e.SecretKey, SessionToken: e.SessionToken}, nil
 			}),

@@ -5,17 +5,37 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
 	"agentsocial/shared/host/secret"
+	"agentsocial/shared/payments"
 	"agentsocial/shared/payments/stripe"
 )
 
 // Stripe reads its keys from a secret that an operator fills. While it is
 // empty, credits cannot be bought, and all else works.
-var Stripe = host.Part{
-	Needs: func(e host.Env) []string {
-		return host.Missing(map[string]string{"PAYMENTS_ARN": e.PaymentsARN, "STAGE": e.Stage, "AWS_REGION": e.Region})
-	},
-	Add: func(e host.Env, a *app.App) {
-		keys := secret.Keep(secret.Read(e, e.PaymentsARN), stripe.ParseKeys, a.Now)
-		a.Payments = stripe.New(stripe.Config{BaseURL: a.Settings.BaseURL, Stage: e.Stage, Keys: keys.Get, Doubt: keys.Doubt})
-	},
+//
+// It is a function, as StripePages is: variables are made, and linked, in every
+// binary that has their package.
+func Stripe() host.Part {
+	return part(func(c stripe.Config) payments.Processor { return stripe.New(c) })
+}
+
+// StripePages is Stripe for functions that have its pages made, and are told nothing
+// by it.
+func StripePages() host.Part {
+	return part(func(c stripe.Config) payments.Processor { return stripe.NewSeller(c) })
+}
+
+func part(processor func(stripe.Config) payments.Processor) host.Part {
+	return host.Part{
+		Needs: func(e host.Env) []string {
+			return host.Missing(map[string]string{"PAYMENTS_ARN": e.PaymentsARN, "STAGE": e.Stage, "AWS_REGION": e.Region})
+		},
+		Add: func(e host.Env, a *app.App) {
+			keys := secret.Keep(secret.Read(e, e.PaymentsARN), stripe.ParseKeys, a.Now)
+			c := stripe.Config{BaseURL: a.Settings.BaseURL, Stage: e.Stage, Keys: keys.Get, Doubt: keys.Doubt}
+			if e.Local != nil {
+				c.URL = e.Local.StripeURL
+			}
+			a.Payments = processor(c)
+		},
+	}
 }

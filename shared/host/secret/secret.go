@@ -41,7 +41,7 @@ var Pepper = host.Part{
 // Read reads a secret's text.
 func Read(e host.Env, arn string) func(context.Context) (string, error) {
 	client := secretsmanager.New(secretsmanager.Options{
-		Region: e.Region,
+		Region: e.Region, BaseEndpoint: host.Endpoint(e.SecretsManagerURL),
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: e.AccessKey, SecretAccessKey: e.SecretKey, SessionToken: e.SessionToken}, nil
 		}),

@@ -18,7 +18,7 @@ var DynamoDB = host.Part{
 	},
 	Add: func(e host.Env, a *app.App) {
 		a.Table = dynamo.Open(dynamo.Config{
-			Table: e.Table, Region: e.Region, HTTP: client(),
+			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: client(),
 			Credentials: dynamo.Credentials(e.AccessKey, e.SecretKey, e.SessionToken),
 		})
 	},

@@ -19,12 +19,12 @@ import (
 // been the same in all of them.
 func (p *Processor) Notice(ctx context.Context, body []byte, signature string) (payments.Notice, error) {
 	var read payments.Notice
-	err := p.ask(ctx, func(ctx context.Context, client *stripe.Client, keys Keys) error {
+	err := p.ask(ctx, func(ctx context.Context, keys Keys) error {
 		e, err := verify(body, signature, keys.WebhookSecrets)
 		if err != nil {
 			return err
 		}
-		n := &notice{Processor: p, client: client, at: time.Unix(e.Created, 0), Notice: payments.Notice{ID: e.ID, Type: string(e.Type)}}
+		n := &notice{Processor: p, client: stripe.NewClient(keys.SecretKey, stripe.WithBackends(p.backend)), at: time.Unix(e.Created, 0), Notice: payments.Notice{ID: e.ID, Type: string(e.Type)}}
 		if err := n.of(ctx, e); err != nil {
 			return fmt.Errorf("stripe: event %s, %s: %w", e.ID, e.Type, err)
 		}

@@ -50,18 +50,27 @@ type Config struct {
 	Doubt   func()                              // has Keys look again, for keys that were of no use; may be nil
 	BaseURL string                              // of the service: pages return to it
 	Stage   string                              // tells this service's payments from others of the account; never changes, as its URL may
+	URL     string                              // of Stripe's API, if it is not Stripe's own
 	Way     http.RoundTripper                   // how Stripe is reached; over the network if nil
 }
 
 // Processor implements [payments.Processor].
-type Processor struct {
+type Processor struct{ *Seller }
+
+// New makes a processor. Nothing is asked of Stripe yet. It panics without a
+// stage: what is sold would be nobody's.
+func New(c Config) *Processor { return &Processor{NewSeller(c)} }
+
+// Seller implements [payments.Processor] for functions that make pages and hear of
+// nothing. All that Stripe could tell of a payment is left out of their binaries: the
+// types of its API are a third of a megabyte of a zip.
+type Seller struct {
 	c       Config
 	backend *stripe.Backends
 }
 
-// New makes a processor. Nothing is asked of Stripe yet. It panics without a
-// stage: what is sold would be nobody's.
-func New(c Config) *Processor {
+// NewSeller makes a seller, as New a processor.
+func NewSeller(c Config) *Seller {
 	if c.Stage == "" {
 		panic("stripe: no stage")
 	}
@@ -71,7 +80,10 @@ func New(c Config) *Processor {
 		EnableTelemetry:   stripe.Bool(false),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // what fails, the request's line says
 	}
-	return &Processor{c, stripe.NewBackendsWithConfig(b)}
+	if c.URL != "" {
+		b.URL = &c.URL
+	}
+	return &Seller{c, stripe.NewBackendsWithConfig(b)}
 }
 
 // A request has 10 s for all it does, of which it may spend 2 s on each of two
@@ -86,14 +98,14 @@ const (
 
 // ask calls f with the keys, and once more with others if they were of no use
 // and have been changed.
-func (p *Processor) ask(ctx context.Context, f func(context.Context, *stripe.Client, Keys) error) error {
+func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) error {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	keys, err := p.c.Keys(ctx)
 	if err != nil {
 		return err
 	}
-	err = f(ctx, p.client(keys), keys)
+	err = f(ctx, keys)
 	if p.c.Doubt == nil || !errors.Is(err, payments.ErrForged) && !errors.Is(err, errKey) {
 		return err
 	}
@@ -102,11 +114,7 @@ func (p *Processor) ask(ctx context.Context, f func(context.Context, *stripe.Cli
 	if fault != nil || keys.equal(others) {
 		return err
 	}
-	return f(ctx, p.client(others), others)
-}
-
-func (p *Processor) client(k Keys) *stripe.Client {
-	return stripe.NewClient(k.SecretKey, stripe.WithBackends(p.backend))
+	return f(ctx, others)
 }
 
 // Metadata of what this service sells, under names that nobody else of the
@@ -121,7 +129,7 @@ const (
 // become another one (taxes, codes, the payer's own currency) is off. A page
 // lives as long as Stripe has it live, a day: an end of this service's choosing
 // would be another one when it asks for the same page again.
-func (p *Processor) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
+func (p *Seller) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
 	meta := map[string]string{metaAgent: o.Agent, metaStage: p.c.Stage}
 	params := &stripe.CheckoutSessionCreateParams{
 		Mode:              stripe.String(stripe.CheckoutSessionModePayment),
@@ -146,15 +154,29 @@ func (p *Processor) Checkout(ctx context.Context, o payments.Order) (payments.Pa
 	}
 	params.SetIdempotencyKey(o.Key)
 	var page payments.Page
-	err := p.ask(ctx, func(ctx context.Context, client *stripe.Client, _ Keys) error {
-		s, err := client.V1CheckoutSessions.Create(ctx, params)
-		if err != nil {
+	err := p.ask(ctx, func(ctx context.Context, keys Keys) error {
+		params.Context = ctx
+		var s sessionMade
+		if err := p.backend.API.Call(http.MethodPost, "/v1/checkout/sessions", keys.SecretKey, params, &s); err != nil {
 			return failure(err)
 		}
 		page = payments.Page{ID: s.ID, URL: s.URL, ExpiresAt: time.Unix(s.ExpiresAt, 0)}
 		return nil
 	})
 	return page, err
+}
+
+// sessionMade is what is read of a Checkout Session that was made.
+type sessionMade struct {
+	stripe.APIResource
+	ID        string `json:"id"`
+	URL       string `json:"url"`
+	ExpiresAt int64  `json:"expires_at"` // unix s
+}
+
+// Notice implements [payments.Processor]: there is none for a seller.
+func (p *Seller) Notice(context.Context, []byte, string) (payments.Notice, error) {
+	return payments.Notice{}, errors.New("stripe: this function sells, and hears of nothing")
 }
 
 // errKey is of a call whose key Stripe does not know, or no longer.

@@ -1,0 +1,176 @@
+// Package audit proves the books of the service while it runs: that all accounts
+// come to zero. It reads the balances, which are listed, and the sums of the two
+// accounts that have none, never the whole table, and at half the price: so it
+// costs about a dollar a month for a hundred thousand accounts. What it does not
+// prove, that each balance is what its movements come to, takes every movement there
+// ever was: `make audit` reads them all.
+//
+// The books cannot be read as of one moment. What is under way meanwhile, and what
+// the stream has yet to add up, puts the sum off for seconds, each time by another
+// amount; what is wrong with the books puts it off for good, by the same. Both have
+// a bound:
+//
+//   - That books are wrong takes [wrongTimes] readings, each in a third of [proveFor]
+//     at most. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
+//     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
+//     time for even one reading, of 40 million, the audit is unfinished.
+//   - Books of which something moves in each reading never come to zero, nor to the
+//     same amount twice: they are not proved, and that is what the audit says of
+//     them. A reading of ten thousand accounts takes a tenth of a second, of a million
+//     some seconds. Where money moves more often than that, `make audit` proves the
+//     books nevertheless: it judges each account by itself.
+package audit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/schedule"
+	"agentsocial/tables"
+)
+
+type audit struct{ *app.App }
+
+// New declares the schedule.
+func New(a *app.App) schedule.Function {
+	return schedule.Function{
+		Name: "audit", Doc: "Proves the books: that all accounts come to zero.",
+		Reads: "L by_parent",
+		Every: 6 * time.Hour, Timeout: 15 * time.Minute, // as much as Lambda gives
+		Handle: audit{a}.handle,
+	}
+}
+
+const (
+	// proveFor is how long one audit goes on, well before the function's time is over.
+	proveFor = 14 * time.Minute
+
+	// apart is what is between the beginnings of two readings: half of what is between
+	// two sweeps that settle promos, so that not each begins beside one, whenever the
+	// clock began.
+	apart = tables.SettleEvery / 2
+
+	// wrongTimes is how often in a row the books must be off by the same amount, which
+	// is for five minutes: for longer than the stream takes to add a movement up,
+	// unless a reader stands still.
+	wrongTimes = 3
+
+	// readMost is how often one audit reads the books: each time has its price.
+	readMost = 5
+
+	pageMost = 1000 // balances of a shard that are in memory at once
+)
+
+// Messages of the lines that say what the books are, other than right.
+const (
+	Wrong    = "books wrong"
+	Unproved = "books not proved"
+)
+
+// handle says in the log what is wrong, for which an alarm rings: that is no failure
+// of the audit. If time is up while books are read once more, they have been read.
+func (a audit) handle(ctx context.Context) error {
+	var offs []int64
+	err := schedule.Sweep(ctx, proveFor, func(ctx context.Context) (err error) {
+		offs, err = a.read(ctx)
+		return err
+	})
+	last := len(offs) - 1
+	switch {
+	case last < 0, err != nil && !errors.Is(err, schedule.ErrUnfinished):
+		return err
+	case same(offs):
+		a.Log.Error(Wrong, "micro_usd", offs[last])
+	case offs[last] != 0:
+		a.Log.Warn(Unproved, "micro_usd", offs[last], "times", len(offs))
+	}
+	return nil
+}
+
+// read reads the books until they come to zero, or to the same amount again and
+// again. It returns what they came to, each time.
+func (a audit) read(ctx context.Context) (offs []int64, err error) {
+	for {
+		next := time.After(apart)
+		off, err := a.off(ctx)
+		if err != nil {
+			return offs, err
+		}
+		offs = append(offs, off)
+		if off == 0 || same(offs) || len(offs) == readMost {
+			return offs, nil
+		}
+		select {
+		case <-ctx.Done():
+			return offs, ctx.Err()
+		case <-next:
+		}
+	}
+}
+
+// same reports whether the last readings came to one amount, other than zero.
+func same(offs []int64) bool {
+	if len(offs) < wrongTimes {
+		return false
+	}
+	last := slices.Compact(slices.Clone(offs[len(offs)-wrongTimes:]))
+	return len(last) == 1 && last[0] != 0
+}
+
+// off is what all accounts come to, in micro-USD.
+func (a audit) off(ctx context.Context) (int64, error) {
+	work, both := app.SideBySide(ctx)
+	var summed, running int64
+	work.Go(func() (err error) { summed, err = a.summed(both); return err })
+	work.Go(func() (err error) { running, err = a.running(both); return err })
+	err := work.Wait()
+	return summed + running, err
+}
+
+// summed is what the accounts without a balance come to.
+func (a audit) summed(ctx context.Context) (int64, error) {
+	days := slices.Concat(tables.DaySums(tables.Revenue), tables.DaySums(tables.Processor))
+	return a.total(ctx, days, func(days []tables.Item) ([]tables.Item, error) { return days, nil })
+}
+
+// running is what all balances come to.
+func (a audit) running(ctx context.Context) (int64, error) {
+	return a.total(ctx, tables.Balances(pageMost), func(listed []tables.Item) ([]tables.Item, error) {
+		keys := make([]tables.Key, len(listed))
+		for i, item := range listed {
+			keys[i] = item.Key()
+		}
+		return a.GetAll(ctx, tables.Eventual, keys)
+	})
+}
+
+// total adds up what queries find, side by side, page by page; of a page, what
+// amounts reads for it.
+func (a audit) total(ctx context.Context, queries []tables.Query, amounts func([]tables.Item) ([]tables.Item, error)) (int64, error) {
+	var total atomic.Int64
+	work, ctx := app.SideBySide(ctx)
+	for _, q := range queries {
+		work.Go(func() error {
+			for {
+				page, err := a.Table.Query(ctx, q)
+				if err != nil {
+					return err
+				}
+				items, err := amounts(page.Items)
+				for _, item := range items {
+					total.Add(tables.MicroUSD(item))
+				}
+				if err != nil || page.Next == nil {
+					return err
+				}
+				q.After = page.Next
+			}
+		})
+	}
+	err := work.Wait()
+	return total.Load(), err
+}

@@ -1,0 +1,235 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/schedule"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// office has books, for a test, and reads them in small pages.
+type office struct {
+	audit
+	tables.Backend
+	t    *testing.T
+	log  bytes.Buffer
+	n    int
+	read func() // before each reading of the balances
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	table, err := embedded.Open(embedded.Config{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	o := &office{Backend: table, t: t, read: func() {}}
+	o.audit = audit{&app.App{Table: o, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(&o.log, nil))}}
+	return o
+}
+
+// Query gives pages of two, so that there are several.
+func (o *office) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.PK == tables.Balances(1)[0].PK && q.After == nil {
+		o.read()
+	}
+	q.Limit = 2
+	return o.Backend.Query(ctx, q)
+}
+
+func (o *office) commit(w ...tables.Write) {
+	o.t.Helper()
+	if err := o.Commit(o.t.Context(), tables.Tx{Writes: w}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func agent(n int) tables.Account { return tables.Account(fmt.Sprintf("ag_%026d", n)) }
+
+// move makes a movement, which the stream has not added up.
+func (o *office) move(kind string, from, to tables.Account, microUSD int64) tables.Movement {
+	o.t.Helper()
+	o.n++
+	at := time.Now().Add(time.Duration(o.n) * 24 * time.Hour) // on many days
+	m := tables.Movement{
+		ID: tables.MovementID(at, kind, fmt.Sprint(o.n)), At: at.UnixMilli(), Kind: kind, From: from, To: to, MicroUSD: microUSD,
+	}
+	o.commit(m.Writes()...)
+	return m
+}
+
+// add adds movements up, as the stream does.
+func (o *office) add(movements ...tables.Movement) {
+	o.t.Helper()
+	for _, m := range movements {
+		o.commit(tables.CountMovements([]tables.Movement{m})...)
+	}
+}
+
+// trade makes books with seven agents and a promo.
+func (o *office) trade() {
+	o.t.Helper()
+	for n := range 7 {
+		o.add(o.move(tables.Bought, tables.Processor, agent(n), int64(1_000_000+n)))
+	}
+	o.add(o.move(tables.PaidMessage, agent(0), tables.Revenue, 250), o.move(tables.Disputed, agent(1), tables.Processor, 3_000_000))
+	escrow := tables.EscrowAccount("pr_00000000000000000000000001")
+	o.move(tables.PaidPromo, agent(2), escrow, 500_000)
+	o.add(o.move(tables.Earned, escrow, tables.Revenue, 200_000))
+	o.move(tables.Returned, escrow, agent(2), 300_000)
+}
+
+func (o *office) wrong(microUSD int64) bool {
+	return strings.Contains(o.log.String(), fmt.Sprintf("level=ERROR msg=%q micro_usd=%d\n", Wrong, microUSD))
+}
+
+// Books that come to zero are proved at once; those of nobody too.
+func TestProves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, trade := range []func(*office){func(*office) {}, (*office).trade} {
+			o := newOffice(t)
+			trade(o)
+			begun := time.Now()
+			if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 || time.Since(begun) > 0 {
+				t.Errorf("%v after %s: %s", err, time.Since(begun), &o.log)
+			}
+		}
+	})
+}
+
+// Whatever of the books is broken, by however little, is told.
+func TestFindsWhatIsWrong(t *testing.T) {
+	lost := tables.Movement{Kind: tables.PaidMessage, From: agent(3), To: tables.Revenue, MicroUSD: 5, At: 1}
+	for what, breaks := range map[string]struct {
+		how func(*office)
+		off int64
+	}{
+		"a balance": {func(o *office) {
+			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
+		}, 1},
+		"a balance that is gone": {func(o *office) { o.commit(tables.Delete(tables.BalanceKey(agent(5)))) }, -1_000_005},
+		"a sum": {func(o *office) {
+			o.commit(tables.Change(lost.DaySumKey(), tables.Add("micro_usd", -7)))
+		}, -7},
+		"a movement that is never added up": {func(o *office) { o.move(tables.PaidMessage, agent(4), tables.Revenue, 9) }, -9},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newOffice(t)
+				o.trade()
+				breaks.how(o)
+				begun := time.Now()
+				if err := o.handle(t.Context()); err != nil || !o.wrong(breaks.off) || time.Since(begun) != 5*time.Minute {
+					t.Errorf("%v after %s: %s", err, time.Since(begun), &o.log)
+				}
+			})
+		})
+	}
+}
+
+// What is under way is not wrong: books that come to zero in the end are proved;
+// of those that are never still it is said that they are not, at some price.
+func TestBooksInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.trade()
+		slow := []tables.Movement{
+			o.move(tables.PaidMessage, agent(4), tables.Revenue, 9), o.move(tables.PaidMessage, agent(5), tables.Revenue, 9), o.move(tables.PaidMessage, agent(6), tables.Revenue, 9),
+		}
+		o.read = func() {
+			if len(slow) > 0 {
+				o.add(slow[0])
+				slow = slow[1:]
+			}
+		}
+		if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 {
+			t.Errorf("%v: %s", err, &o.log)
+		}
+		times := 0
+		o.read = func() { times++; o.move(tables.PaidMessage, agent(3), tables.Revenue, 1) }
+		if err := o.handle(t.Context()); err != nil || times != readMost || !strings.Contains(o.log.String(), fmt.Sprintf("level=WARN msg=%q micro_usd=-5 times=5\n", Unproved)) {
+			t.Errorf("%v after %d readings: %s", err, times, &o.log)
+		}
+	})
+}
+
+// A reading that takes long leaves no pause after it. Books that could be read once
+// only have been read; those of which one reading takes more time than there is
+// leave the audit unfinished.
+func TestManyAccounts(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration
+		log   string
+		err   error
+	}{
+		{proveFor/3 - time.Second, Wrong, nil},
+		{proveFor - time.Second, Unproved, nil},
+		{proveFor + time.Second, "", schedule.ErrUnfinished},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newOffice(t)
+			o.trade()
+			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
+			o.Table = slow{o, c.takes}
+			if err := o.handle(t.Context()); !errors.Is(err, c.err) || (c.log == "") != (o.log.Len() == 0) || !strings.Contains(o.log.String(), c.log) {
+				t.Errorf("%s: %v: %s", c.takes, err, &o.log)
+			}
+		})
+	}
+}
+
+// slow is a table of which a shard of the balances takes so long to be read.
+type slow struct {
+	tables.Backend
+	takes time.Duration
+}
+
+func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.Index != "" && q.After == nil {
+		select {
+		case <-ctx.Done():
+			return tables.Page{}, ctx.Err()
+		case <-time.After(s.takes):
+		}
+	}
+	return s.Backend.Query(ctx, q)
+}
+
+// A table that cannot be read fails the audit: nothing is proved then.
+func TestCannotRead(t *testing.T) {
+	broken := errors.New("broken")
+	for _, index := range []bool{false, true} {
+		o := newOffice(t)
+		o.trade()
+		o.Table = failing{o, index, broken}
+		if err := o.handle(t.Context()); !errors.Is(err, broken) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// failing is a table whose indexes, or whose items, cannot be asked for.
+type failing struct {
+	tables.Backend
+	index bool
+	err   error
+}
+
+func (f failing) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if (q.Index != "") == f.index {
+		return tables.Page{}, f.err
+	}
+	return f.Backend.Query(ctx, q)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// alarmed is of how many metrics alarms are.
+func (s *service) alarmed() (n int) {
+	for _, a := range s.all("AWS::CloudWatch::Alarm") {
+		several, _ := a.Properties["Metrics"].([]any)
+		for _, m := range several {
+			if m.(map[string]any)["MetricStat"] != nil { // else it is made of others
+				n++
+			}
+		}
+		if several == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCostPageCounts holds what the page of costs says there is whatever happens
+// against what there is: local/bench, which makes it, cannot see the template.
+func TestCostPageCounts(t *testing.T) {
+	page, err := os.ReadFile("COST.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := of(t, ours)
+	for what, want := range map[string]int{
+		"metrics of alarms": s.alarmed(),
+		"secrets":           len(s.all("AWS::SecretsManager::Secret")),
+		"dashboard":         len(s.all("AWS::CloudWatch::Dashboard")),
+	} {
+		said := regexp.MustCompile(`(\d+) ` + what).FindSubmatch(page)
+		if said == nil {
+			t.Errorf("COST.md does not say how many %s there are", what)
+		} else if n, err := strconv.Atoi(string(said[1])); err != nil || n != want {
+			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/bench/costpage.go, and make cost", fmt.Sprintf("%q", said[0]), want)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/metrics"
+)
+
+// The dashboard is one page, read from the top: what rings, what callers see, what
+// the table and what is done behind it see, and what came of it all. It is data,
+// made of the same metrics as alarms are.
+
+// graph is one widget.
+type graph struct {
+	Title   string
+	Unit    string // of the left axis
+	Every   time.Duration
+	Lines   []line
+	Stacked bool
+	Wide    bool // half of the page, in place of a third
+}
+
+// line is what a graph shows: a metric, or an expression.
+type line struct {
+	Label  string
+	Metric metric
+	Math   string // of m1, m2, … of the lines before
+	Search search
+	Hidden bool // only there for Math
+}
+
+// search finds metrics that are told apart by one dimension, when they are looked at,
+// and shows the ten that have most.
+type search struct {
+	Namespace, Name, By string
+	Statistic           string
+	Most                string // of what: SUM, MAX
+}
+
+func (s search) expression() string {
+	return fmt.Sprintf(`SORT(SEARCH('{"%s","%s"} MetricName="%s"', '%s', %v), %s, DESC, 10)`,
+		s.Namespace, s.By, s.Name, s.Statistic, fiveMinutes.Seconds(), s.Most)
+}
+
+// section is a heading with graphs below it.
+type section struct {
+	Title  string
+	Graphs []graph
+}
+
+// actors are functions that no caller waits for, by their names.
+type actors struct {
+	readers, schedules []named
+}
+
+// named is a function with the name it is declared by, and what it leaves its dead
+// letters in.
+type named struct {
+	Name        string
+	Function    *string
+	DeadLetters *string // of a schedule
+}
+
+const (
+	fiveMinutes = 5 * time.Minute
+	daily       = 24 * time.Hour
+)
+
+// Prices in US dollars as they are in us-east-1: of a million units that the table
+// is read and written, and of a million requests, at the gateway and at Lambda with
+// ten milliseconds of half a gigabyte.
+const usdOfTable, usdOfRequest = "m1 * 0.125 + m2 * 0.625", "m3 * (1.00 + 0.20 + 0.07)"
+
+// sections of the dashboard.
+func (d deployment) sections(g *gateway, a actors) []section {
+	api := func(name, statistic string) metric {
+		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
+	}
+	table := func(name string) metric {
+		return metric{"AWS/DynamoDB", name, []by{{"TableName", d.store.table.TableName()}}, ""}
+	}
+	most := func(name, dimension, statistic, of string) []line {
+		return []line{{Search: search{metrics.Namespace(d.Stage), name, dimension, statistic, of}}}
+	}
+	callers := []graph{
+		{Title: "Requests", Lines: []line{
+			{Label: "requests", Metric: api("Count", "")}, {Label: "4xx", Metric: api("4xx", "")}, {Label: "5xx", Metric: api("5xx", "")},
+			{Label: "throttled", Metric: d.own(throttledMetric, "", "")},
+		}},
+		{Title: "Latency", Unit: "ms", Lines: []line{
+			{Label: "p50", Metric: api("Latency", "p50")}, {Label: "p99", Metric: api("Latency", "p99")},
+			{Label: "p99 of the functions", Metric: api("IntegrationLatency", "p99")},
+		}},
+		{Title: "5xx of a hundred requests", Unit: "%", Lines: []line{
+			{Metric: api("5xx", ""), Hidden: true}, {Metric: api("Count", ""), Hidden: true}, {Label: "%", Math: "100 * m1 / m2"},
+		}},
+		{Title: "Refused, by code", Lines: most(metrics.Refused, metrics.ByCode, "Sum", "SUM"), Stacked: true, Wide: true},
+		{Title: "Failed, by code", Lines: most(metrics.Failed, metrics.ByCode, "Sum", "SUM"), Stacked: true, Wide: true},
+	}
+	ofFunctions := func(all []named, name, statistic string) (lines []line) {
+		for _, f := range all {
+			lines = append(lines, line{Label: f.Name, Metric: metric{"AWS/Lambda", name, []by{{"FunctionName", f.Function}}, statistic}})
+		}
+		return lines
+	}
+	own := func(all []named, name, statistic string) (lines []line) {
+		for _, f := range all {
+			m := d.own(name, metrics.ByFunction, f.Name)
+			m.Statistic = statistic
+			lines = append(lines, line{Label: f.Name + " " + statistic, Metric: m})
+		}
+		return lines
+	}
+	var dead []line
+	for _, f := range a.schedules {
+		dead = append(dead, line{Label: f.Name, Metric: metric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", []by{{"QueueName", f.DeadLetters}}, "Maximum"}})
+	}
+	sections := []section{
+		{"What callers see", callers},
+		{"Endpoints", []graph{
+			{Title: "Requests, by endpoint", Lines: most(metrics.Latency, metrics.ByRoute, "SampleCount", "SUM"), Wide: true},
+			{Title: "p99, by endpoint", Unit: "ms", Lines: most(metrics.Latency, metrics.ByRoute, "p99", "MAX"), Wide: true},
+			{Title: "p50, by endpoint", Unit: "ms", Lines: most(metrics.Latency, metrics.ByRoute, "p50", "MAX"), Wide: true},
+			{Title: "Failed, by endpoint", Lines: most(metrics.Failed, metrics.ByRoute, "Sum", "SUM"), Wide: true},
+			{Title: "Refused, by endpoint", Lines: most(metrics.Refused, metrics.ByRoute, "Sum", "SUM"), Wide: true},
+			{Title: "Trips to the table, by endpoint", Lines: most(metrics.Trips, metrics.ByRoute, "Average", "MAX"), Wide: true},
+			{Title: "Read units, by endpoint", Lines: most(metrics.ReadUnits, metrics.ByRoute, "Sum", "SUM"), Wide: true},
+			{Title: "Write units, by endpoint", Lines: most(metrics.WriteUnits, metrics.ByRoute, "Sum", "SUM"), Wide: true},
+		}},
+		{"The table", []graph{
+			{Title: "Units", Lines: []line{{Label: "read", Metric: table("ConsumedReadCapacityUnits")}, {Label: "written", Metric: table("ConsumedWriteCapacityUnits")}}},
+			{Title: "Throttled", Lines: ofMetrics(d.throttleEvents())},
+			{Title: "Errors", Lines: append(ofMetrics(d.tableErrors()), line{Label: "asked wrongly, by the whole account", Metric: metric{"AWS/DynamoDB", "UserErrors", nil, ""}})},
+		}},
+		{"Behind the table", []graph{
+			{Title: "Age of what readers have yet to read", Unit: "ms", Lines: ofFunctions(a.readers, "IteratorAge", "Maximum")},
+			{Title: "Lag: until inboxes and counts have it", Unit: "ms", Lines: append(own(a.readers, metrics.Lag, "p50"), own(a.readers, metrics.Lag, "p99")...)},
+			{Title: "Lag: how late what was due is done", Unit: "ms", Lines: own(a.schedules, metrics.Lag, "Maximum")},
+			{Title: "Batches that failed", Lines: ofFunctions(a.readers, "Errors", "")},
+			{Title: "Ticks that came to their end", Lines: own(a.schedules, metrics.Finished, "Sum")},
+			{Title: "Dead letters", Lines: dead},
+			{Title: "Lambda, the whole account", Wide: true, Lines: []line{
+				{Label: "at once", Metric: metric{"AWS/Lambda", "ConcurrentExecutions", nil, "Maximum"}}, {Label: "turned away", Metric: metric{"AWS/Lambda", "Throttles", nil, ""}},
+			}},
+			{Title: "Warnings and errors, by message", Lines: most(metrics.Logged, metrics.ByMessage, "Sum", "SUM"), Stacked: true, Wide: true},
+		}},
+		{"What comes of it", []graph{
+			{Title: "New agents, a day", Every: daily, Lines: []line{{Label: "registrations", Metric: d.own(metrics.Registrations, "", "")}}},
+			{Title: "New posts, a day", Every: daily, Lines: []line{{Label: "posts", Metric: d.own(metrics.Posts, "", "")}}},
+			{Title: "Payments, a day", Every: daily, Lines: []line{
+				{Label: "checkouts", Metric: d.requests("POST /v1/me/credits/checkout")}, {Label: "heard of", Metric: d.requests("POST /payments/webhook")},
+			}},
+			{Title: "About what a day costs: the table, the API and Lambda, without storage", Unit: "USD", Every: daily, Wide: true, Lines: []line{
+				{Metric: table("ConsumedReadCapacityUnits"), Hidden: true}, {Metric: table("ConsumedWriteCapacityUnits"), Hidden: true}, {Metric: api("Count", ""), Hidden: true},
+				{Label: "table", Math: "(" + usdOfTable + ") / 1000000"}, {Label: "requests", Math: usdOfRequest + " / 1000000"},
+			}, Stacked: true},
+		}},
+	}
+	if d.mail != nil {
+		set := func(name, statistic string) metric {
+			return metric{"AWS/SES", name, []by{{mailDimension, d.mail.set.ConfigurationSetName()}}, statistic}
+		}
+		sections = append(sections, section{"Mail", []graph{
+			{Title: "Mails an hour, of the whole account", Every: time.Hour, Lines: []line{{Label: "sent", Metric: metric{"AWS/SES", "Send", nil, ""}}}},
+			{Title: "What became of them", Every: time.Hour, Lines: []line{
+				{Label: "bounced", Metric: set("Bounce", "")}, {Label: "complained of", Metric: set("Complaint", "")}, {Label: "refused", Metric: set("Reject", "")},
+			}},
+			{Title: "Reputation", Every: time.Hour, Lines: []line{
+				{Label: "bounces", Metric: set("Reputation.BounceRate", "Average")}, {Label: "complaints", Metric: set("Reputation.ComplaintRate", "Average")},
+			}},
+		}})
+	}
+	return sections
+}
+
+// requests are those of one endpoint.
+func (d deployment) requests(route string) metric {
+	m := d.own(metrics.Latency, metrics.ByRoute, route)
+	m.Statistic = "SampleCount"
+	return m
+}
+
+// ofMetrics are lines that are labelled by what tells metrics of one name apart.
+func ofMetrics(all []metric) (lines []line) {
+	for _, m := range all {
+		label := m.Name
+		if len(m.By) > 1 {
+			label += " " + *m.By[len(m.By)-1].Value
+		}
+		lines = append(lines, line{Label: label, Metric: m})
+	}
+	return lines
+}
+
+// widget is a graph as CloudWatch takes it.
+func (g graph) widget() map[string]any {
+	every := cmp.Or(g.Every, fiveMinutes)
+	properties := map[string]any{
+		"title": g.Title, "region": *awscdk.Aws_REGION(), "period": int(every.Seconds()), "view": "timeSeries", "stacked": g.Stacked,
+		"yAxis": map[string]any{"left": map[string]any{"min": 0, "label": g.Unit, "showUnits": false}},
+	}
+	var rows []any
+	for i, l := range g.Lines {
+		options := map[string]any{}
+		if l.Label != "" {
+			options["label"] = l.Label
+		}
+		if l.Search.Name != "" {
+			l.Math = l.Search.expression()
+		}
+		if l.Math != "" {
+			options["expression"], options["id"] = l.Math, fmt.Sprintf("e%d", i+1)
+			rows = append(rows, []any{options})
+			continue
+		}
+		options["id"], options["visible"], options["stat"] = fmt.Sprintf("m%d", i+1), !l.Hidden, cmp.Or(l.Metric.Statistic, "Sum")
+		row := []any{l.Metric.Namespace, l.Metric.Name}
+		for _, b := range l.Metric.By {
+			row = append(row, b.Name, *b.Value)
+		}
+		rows = append(rows, append(row, options))
+	}
+	properties["metrics"] = rows
+	return map[string]any{"type": "metric", "properties": properties}
+}
+
+// A page is 24 units wide.
+const (
+	pageWidth, third, half = 24, 8, 12
+	graphHeight            = 6
+)
+
+// dashboardBody lays sections out, below the alarms.
+func dashboardBody(alarms []*string, sections []section) map[string]any {
+	arns := make([]string, len(alarms))
+	for i, arn := range alarms {
+		arns[i] = *arn
+	}
+	y := 0
+	place := func(w map[string]any, x, width, height int) map[string]any {
+		w["x"], w["y"], w["width"], w["height"] = x, y, width, height
+		return w
+	}
+	high := 1 + (len(arns)+5)/6
+	widgets := []any{place(map[string]any{"type": "alarm", "properties": map[string]any{"title": "What rings", "alarms": arns}}, 0, pageWidth, high)}
+	y += high
+	for _, s := range sections {
+		widgets = append(widgets, place(map[string]any{"type": "text", "properties": map[string]any{"markdown": "## " + s.Title}}, 0, pageWidth, 1))
+		y++
+		x := 0
+		for _, g := range s.Graphs {
+			width := third
+			if g.Wide {
+				width = half
+			}
+			if x+width > pageWidth {
+				x, y = 0, y+graphHeight
+			}
+			widgets = append(widgets, place(g.widget(), x, width, graphHeight))
+			x += width
+		}
+		y += graphHeight
+	}
+	return map[string]any{"start": "-P1D", "widgets": widgets}
+}
+
+// newDashboard makes it, and answers where it is.
+func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
+	sections := d.sections(g, a)
+	if !d.EndpointMetrics {
+		sections = withoutEndpoints(sections)
+	}
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(dashboardBody(*d.rings, sections)); err != nil {
+		panic(err) // texts and numbers
+	}
+	dashboard := awscloudwatch.NewCfnDashboard(stack, jsii.String("Overview"), &awscloudwatch.CfnDashboardProps{DashboardBody: jsii.String(body.String())})
+	output(stack, "Dashboard", jsii.String("https://"+*stack.Region()+".console.aws.amazon.com/cloudwatch/home?region="+*stack.Region()+"#dashboards/dashboard/"+*dashboard.Ref()),
+		"What the service does, and how well")
+}
+
+// withoutEndpoints leaves out what is not emitted (endpointMetrics).
+func withoutEndpoints(sections []section) (left []section) {
+	for _, s := range sections {
+		var graphs []graph
+		for _, g := range s.Graphs {
+			if !g.needsEndpoints() {
+				graphs = append(graphs, g)
+			}
+		}
+		if graphs != nil {
+			left = append(left, section{s.Title, graphs})
+		}
+	}
+	return left
+}
+
+func (g graph) needsEndpoints() bool {
+	for _, l := range g.Lines {
+		for _, b := range l.Metric.By {
+			if b.Name == metrics.ByRoute {
+				return true
+			}
+		}
+		if l.Search.By == metrics.ByRoute {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/metrics"
+)
+
+// published are the metrics that AWS publishes of itself, as its documentation has
+// them: each with the dimensions by which it may be asked for.
+var published = map[string][]string{
+	"AWS/ApiGateway 4xx": {"ApiId"}, "AWS/ApiGateway 5xx": {"ApiId"}, "AWS/ApiGateway Count": {"ApiId"},
+	"AWS/ApiGateway Latency": {"ApiId"}, "AWS/ApiGateway IntegrationLatency": {"ApiId"},
+	"AWS/DynamoDB ConsumedReadCapacityUnits":             {"TableName", "TableName GlobalSecondaryIndexName"},
+	"AWS/DynamoDB ConsumedWriteCapacityUnits":            {"TableName", "TableName GlobalSecondaryIndexName"},
+	"AWS/DynamoDB ReadThrottleEvents":                    {"TableName", "TableName GlobalSecondaryIndexName"},
+	"AWS/DynamoDB WriteThrottleEvents":                   {"TableName", "TableName GlobalSecondaryIndexName"},
+	"AWS/DynamoDB SystemErrors":                          {"TableName Operation"},
+	"AWS/DynamoDB UserErrors":                            {""},
+	"AWS/Lambda Errors":                                  {"FunctionName"},
+	"AWS/Lambda IteratorAge":                             {"FunctionName"},
+	"AWS/Lambda Throttles":                               {"", "FunctionName"},
+	"AWS/Lambda ConcurrentExecutions":                    {"", "FunctionName"},
+	"AWS/Lambda DestinationDeliveryFailures":             {"FunctionName"},
+	"AWS/Lambda DroppedEventCount":                       {"EventSourceMappingUUID"},
+	"AWS/Lambda PolledEventCount":                        {"EventSourceMappingUUID"}, // a zero, too, where there is nothing to read
+	"AWS/Lambda OnFailureDestinationDeliveredEventCount": {"EventSourceMappingUUID"},
+	"AWS/S3 NumberOfObjects":                             {"BucketName StorageType"},
+	"AWS/SQS ApproximateNumberOfMessagesVisible":         {"QueueName"},
+	"AWS/SES Send":                                       {""}, "AWS/SES Bounce": {mailDimension}, "AWS/SES Complaint": {mailDimension}, "AWS/SES Reject": {mailDimension}, // newMailing
+	"AWS/SES Reputation.BounceRate": {mailDimension}, "AWS/SES Reputation.ComplaintRate": {mailDimension},
+}
+
+// emitted are the metrics that the program emits, each with the values that its
+// dimension may have; nil for those that are of no dimension.
+func (s *service) emitted(t *testing.T) map[string][]string {
+	t.Helper()
+	values := map[string][]string{metrics.ByMessage: messages(t)}
+	for _, c := range api.Codes {
+		values[metrics.ByCode] = append(values[metrics.ByCode], string(c.Code))
+	}
+	values[metrics.ByRoute] = []string{"none"}
+	for _, g := range s.groups {
+		for _, e := range g.Endpoints {
+			values[metrics.ByRoute] = append(values[metrics.ByRoute], e.Route)
+		}
+	}
+	functions := map[string][]string{}
+	for _, r := range s.readers {
+		functions[metrics.Batch] = append(functions[metrics.Batch], r.Name)
+	}
+	for _, x := range s.schedules {
+		functions[metrics.Tick] = append(functions[metrics.Tick], x.Name)
+	}
+	all := map[string][]string{throttledMetric + " ": nil}
+	for _, set := range metrics.Sets(true) {
+		for _, m := range set.Metrics {
+			of := values[set.By]
+			if set.By == metrics.ByFunction {
+				of = functions[set.Line]
+			}
+			all[m.Name+" "+set.By] = append(all[m.Name+" "+set.By], of...)
+		}
+	}
+	return all
+}
+
+// is holds that there is a metric, of those that are emitted or that AWS publishes.
+func (s *service) is(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
+	t.Helper()
+	var names []string
+	for _, d := range by {
+		names = append(names, d[0])
+		for _, m := range reference.FindAllStringSubmatch(d[1], -1) {
+			if id, _, _ := strings.Cut(m[1], "."); !strings.HasPrefix(id, "AWS::") && s.Resources[id].Type == "" {
+				t.Errorf("%s: there is no %s", where, m[0])
+			}
+		}
+	}
+	dimensions := strings.Join(names, " ")
+	if namespace != metrics.Namespace("prod") {
+		if !slices.Contains(published[namespace+" "+name], dimensions) {
+			t.Errorf("%s: AWS publishes no %s %s by %q", where, namespace, name, dimensions)
+		}
+		return
+	}
+	values, known := emitted[name+" "+dimensions]
+	if !known || len(by) == 1 && !slices.Contains(values, by[0][1]) {
+		t.Errorf("%s: nothing emits %s by %v, but for %q", where, name, by, values)
+	}
+}
+
+var (
+	reference = regexp.MustCompile(`\$\{([^}]+)\}`)
+	searched  = regexp.MustCompile(`^SORT\(SEARCH\('\{"([^"]+)","([^"]+)"\} MetricName="([^"]+)"', '(\w+)', 300\), (SUM|MAX), DESC, 10\)$`)
+	operand   = regexp.MustCompile(`\bm\d+\b`)
+)
+
+// page is the dashboard's body.
+type page struct {
+	Start   string
+	Widgets []struct {
+		Type                string
+		X, Y, Width, Height int
+		Properties          struct {
+			Title, Region, Markdown string
+			Alarms                  []string
+			Metrics                 [][]any
+		}
+	}
+}
+
+func (s *service) page(t *testing.T) (p page) {
+	t.Helper()
+	_, d := s.only(t, "AWS::CloudWatch::Dashboard")
+	if err := json.Unmarshal([]byte(plain(d.Properties["DashboardBody"])), &p); err != nil {
+		t.Fatalf("%v: %v", err, d.Properties["DashboardBody"])
+	}
+	return p
+}
+
+// Each metric on the dashboard is one that there is, each expression is of what
+// stands before it, nothing overlaps, and all alarms are there.
+func TestDashboard(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		taken := map[[2]int]string{}
+		emitted := s.emitted(t)
+		var rings []string
+		for _, w := range s.page(t).Widgets {
+			what := w.Properties.Title + w.Properties.Markdown
+			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
+				t.Errorf("%s: at %d, %d wide", what, w.X, w.Width)
+			}
+			for x := w.X; x < w.X+w.Width; x++ {
+				for y := w.Y; y < w.Y+w.Height; y++ {
+					if other, is := taken[[2]int{x, y}]; is {
+						t.Fatalf("%s lies on %s", what, other)
+					}
+					taken[[2]int{x, y}] = what
+				}
+			}
+			rings = append(rings, w.Properties.Alarms...)
+			if w.Type == "metric" {
+				if w.Properties.Region != "${AWS::Region}" || len(w.Properties.Metrics) == 0 || what == "" {
+					t.Errorf("%s is %+v", what, w.Properties)
+				}
+				s.checkGraph(t, emitted, what, w.Properties.Metrics)
+			}
+		}
+		var alarms []string
+		for id := range s.all("AWS::CloudWatch::Alarm") {
+			alarms = append(alarms, "${"+id+".Arn}")
+		}
+		slices.Sort(rings)
+		if slices.Sort(alarms); !slices.Equal(rings, alarms) || len(rings) > 100 {
+			t.Errorf("it shows the alarms %q, of %q", rings, alarms)
+		}
+		url := plain(s.Outputs["Dashboard"].Value)
+		id, _ := s.only(t, "AWS::CloudWatch::Dashboard")
+		if want := "https://${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=${AWS::Region}#dashboards/dashboard/${" + id + "}"; url != want {
+			t.Errorf("it is at %s, not %s", url, want)
+		}
+	})
+}
+
+func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what string, rows [][]any) {
+	t.Helper()
+	before := map[string]bool{}
+	visible := 0
+	for _, row := range rows {
+		options := row[len(row)-1].(map[string]any)
+		id := options["id"].(string)
+		if before[id] {
+			t.Errorf("%s has two %s", what, id)
+		}
+		if options["visible"] != false {
+			visible++
+		}
+		if len(row) == 1 {
+			expression := options["expression"].(string)
+			if m := searched.FindStringSubmatch(expression); m != nil {
+				if _, known := emitted[m[3]+" "+m[2]]; m[1] != metrics.Namespace("prod") || !known {
+					t.Errorf("%s searches what nothing emits: %s", what, expression)
+				}
+			} else if of := operand.FindAllString(expression, -1); len(of) == 0 || slices.ContainsFunc(of, func(m string) bool { return !before[m] }) {
+				t.Errorf("%s: %s is of what is not there", what, expression)
+			}
+			continue
+		}
+		before[id] = true
+		var by [][2]string
+		for i := 2; i < len(row)-1; i += 2 {
+			by = append(by, [2]string{row[i].(string), row[i+1].(string)})
+		}
+		if what == "Payments, a day" && len(s.groups) == len(fakeGroups) {
+			continue // endpoints that the made-up service has not
+		}
+		s.is(t, emitted, what, row[0].(string), row[1].(string), by)
+	}
+	if visible == 0 {
+		t.Errorf("%s shows nothing", what)
+	}
+}
+
+// What alarms ring for, too, is what there is.
+func TestAlarmsAreOfWhatThereIs(t *testing.T) {
+	production(t, func(t *testing.T, s *service) {
+		emitted := s.emitted(t)
+		of := func(id string, m map[string]any) {
+			var by [][2]string
+			dimensions, _ := m["Dimensions"].([]any)
+			for _, d := range dimensions {
+				d := d.(map[string]any)
+				by = append(by, [2]string{d["Name"].(string), plain(d["Value"])})
+			}
+			s.is(t, emitted, id, m["Namespace"].(string), m["MetricName"].(string), by)
+		}
+		for id, a := range s.all("AWS::CloudWatch::Alarm") {
+			several, _ := a.Properties["Metrics"].([]any)
+			if several == nil {
+				of(id, a.Properties)
+			}
+			for _, q := range several {
+				if st, is := q.(map[string]any)["MetricStat"].(map[string]any); is {
+					of(id, st["Metric"].(map[string]any))
+				}
+			}
+		}
+	})
+}
+
+// A deployment that has no metrics by endpoint has no graphs of them, and tells its
+// functions so.
+func TestNoEndpointMetrics(t *testing.T) {
+	s := of(t, whole)
+	for _, w := range s.page(t).Widgets {
+		for _, row := range w.Properties.Metrics {
+			if text := fmt.Sprint(row...); strings.Contains(text, metrics.ByRoute) {
+				t.Errorf("%s is by endpoint: %s", w.Properties.Title, text)
+			}
+		}
+		if w.Properties.Markdown == "## Endpoints" {
+			t.Error("an empty section")
+		}
+	}
+	for which, want := range map[string]any{"whole": "false", "ours": nil} {
+		service := s
+		if which == "ours" {
+			service = of(t, ours)
+		}
+		for _, name := range service.names() {
+			_, f := service.function(t, name)
+			if got := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["ENDPOINT_METRICS"]; got != want {
+				t.Errorf("%s: %s is told %v", which, name, got)
+			}
+		}
+	}
+}
+
+// How many metrics there may be before somebody has to think about what they cost:
+// CloudWatch asks 0.30 USD a month for one, and 0.10 for each that an alarm is of.
+// COST.md says how many there are.
+const (
+	metricsMost, metricsOfEndpoints, alarmedMost = 650, 540, 60
+)
+
+func TestMetricsAreFew(t *testing.T) {
+	s := of(t, ours)
+	all, ofEndpoints := 0, 0
+	emitted := s.emitted(t)
+	for _, name := range slices.Sorted(maps.Keys(emitted)) {
+		n := max(1, len(emitted[name]))
+		switch {
+		case strings.HasSuffix(name, " "+metrics.ByRoute):
+			ofEndpoints += n
+		case name == metrics.Failed+" "+metrics.ByCode: // of a code either all requests fail or all are refused
+			n = 0
+		}
+		all += n
+	}
+	alarmed := s.alarmed()
+	t.Logf("%d metrics, %d of them by endpoint; alarms are of %d", all, ofEndpoints, alarmed)
+	if all > metricsMost || ofEndpoints > metricsOfEndpoints || alarmed > alarmedMost {
+		t.Errorf("%d metrics, %d of them by endpoint, and alarms of %d; it is to be %d, %d and %d at most", all, ofEndpoints, alarmed, metricsMost, metricsOfEndpoints, alarmedMost)
+	}
+}

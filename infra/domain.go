@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// baseURL is where the service answers, without a trailing slash, and without a
+// stage: that is $default.
+func (g *gateway) baseURL(s Settings) *string {
+	if s.Domain == "" {
+		return g.api.AttrApiEndpoint()
+	}
+	return jsii.String("https://" + s.Domain)
+}
+
+// name has the API answer under a domain of the team's own, by TLS 1.2 and 1.3,
+// and under no other: its own address is switched off. The base URL is in what
+// agents sign, in links and as the issuer of tokens; with two of them half of
+// that would be wrong.
+func (g *gateway) name(s Settings) {
+	if s.Domain == "" {
+		return
+	}
+	g.api.SetDisableExecuteApiEndpoint(jsii.Bool(true))
+	domain := awsapigatewayv2.NewCfnDomainName(g.stack, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
+		DomainName: jsii.String(s.Domain),
+		DomainNameConfigurations: []any{&awsapigatewayv2.CfnDomainName_DomainNameConfigurationProperty{
+			CertificateArn: jsii.String(s.CertificateARN), EndpointType: jsii.String("REGIONAL"), SecurityPolicy: jsii.String("TLS_1_2"),
+		}},
+	})
+	awsapigatewayv2.NewCfnApiMapping(g.stack, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
+		ApiId: g.api.Ref(), DomainName: domain.Ref(), Stage: g.stage.Ref(),
+	})
+	if s.HostedZone == "" {
+		output(g.stack, "DomainRecord", jsii.String(s.Domain+" CNAME "+*domain.AttrRegionalDomainName()),
+			"For the DNS of "+s.Domain+", or nobody finds the service. Where a name can have no CNAME: ALIAS")
+		return
+	}
+	awsroute53.NewCfnRecordSet(g.stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{
+		HostedZoneId: jsii.String(s.HostedZone), Name: jsii.String(s.Domain), Type: jsii.String("A"),
+		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{
+			DnsName: domain.AttrRegionalDomainName(), HostedZoneId: domain.AttrRegionalHostedZoneId(),
+		},
+	})
+}

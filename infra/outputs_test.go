@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"testing"
+)
+
+// What is left to do is said as commands, ready to be run.
+func TestOutputs(t *testing.T) {
+	s := of(t, ours)
+	for name, want := range map[string]string{
+		"McpUrl":         "${Api.ApiEndpoint}/mcp",
+		"StripeWebhook":  "${Api.ApiEndpoint}/payments/webhook",
+		"SetPaymentKeys": "aws secretsmanager put-secret-value --region ${AWS::Region} --secret-id agentsocial/prod/payments --secret-string file://payments.json",
+		"LeaveMailSandbox": "aws sesv2 put-account-details --region ${AWS::Region} --production-access-enabled --mail-type TRANSACTIONAL --contact-language EN" +
+			" --website-url ${Api.ApiEndpoint} --use-case-description 'One-time codes that agents ask to have mailed to their owners'",
+		"AlarmMail": "", "DomainRecord": "",
+	} {
+		if got := plain(s.Outputs[name].Value); got != want {
+			t.Errorf("output %s is\n%s, want\n%s", name, got, want)
+		}
+	}
+	s = of(t, dev)
+	if got := plain(s.Outputs["AlarmMail"].Value); got != alarmMail {
+		t.Errorf("output AlarmMail is %q", got)
+	}
+	s = of(t, fake)
+	if got := s.Outputs["LeaveMailSandbox"].Value; got != nil {
+		t.Errorf("no mail is sent, and there is an output LeaveMailSandbox: %v", got)
+	}
+}
+
+// The summary of a deployment goes by outputs that there are.
+func TestSummaryKnowsTheOutputs(t *testing.T) {
+	source, err := os.ReadFile("summary/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`"([A-Z][a-z]+[A-Z][A-Za-z0-9]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(names) < 10 {
+		t.Fatalf("the summary names the outputs %v", names)
+	}
+	outputs := map[string]bool{"MailAddress": true} // TestMailIdentities
+	for _, which := range []func() (*service, error){ours, whole, dev} {
+		for name := range of(t, which).Outputs {
+			outputs[name] = true
+		}
+	}
+	for _, name := range names {
+		if !outputs[name[1]] {
+			t.Errorf("there is no output %s", name[1])
+		}
+	}
+}

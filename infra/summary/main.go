@@ -1,0 +1,98 @@
+// Command summary says what is left to do after a deployment, by the stack's
+// outputs as `cdk deploy --outputs-file` writes them: `make deploy` ends with
+// it. An output that is there is a setting that was chosen, and what follows
+// from it; what was done before it cannot know.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "summary:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d arguments; the one is the file of outputs", len(args))
+	}
+	b, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var stacks map[string]map[string]string
+	if err := json.Unmarshal(b, &stacks); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if len(stacks) == 0 {
+		return fmt.Errorf("%s has the outputs of no stack", args[0])
+	}
+	for _, name := range slices.Sorted(maps.Keys(stacks)) {
+		if err := summarise(out, name, stacks[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summarise one stack.
+func summarise(out io.Writer, stack string, outputs map[string]string) error {
+	if outputs["BaseUrl"] == "" {
+		return fmt.Errorf("stack %s has no output BaseUrl: it is none of this service", stack)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\n%s answers at %s\n", stack, outputs["BaseUrl"])
+	for _, row := range [][2]string{{"MCP", "McpUrl"}, {"table", "TableName"}, {"dashboard", "Dashboard"}} {
+		if v := outputs[row[1]]; v != "" {
+			fmt.Fprintf(&b, "  %-10s %s\n", row[0], v)
+		}
+	}
+	fmt.Fprint(&b, "\nTo do, unless it is done:\n")
+	for _, s := range steps {
+		var values []string
+		for _, name := range s.outputs {
+			if v := outputs[name]; v != "" {
+				values = append(values, v)
+			}
+		}
+		if (len(values) > 0) == s.absent {
+			continue
+		}
+		fmt.Fprintf(&b, "\n- %s\n", s.do)
+		for _, v := range values {
+			fmt.Fprintf(&b, "    %s\n", v)
+		}
+	}
+	fmt.Fprintf(&b, "\nTry: curl %s/llms.txt\n\n", strings.TrimSuffix(outputs["BaseUrl"], "/"))
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+// step is something to do where any of some outputs is there, or where none is.
+type step struct {
+	outputs []string
+	absent  bool
+	do      string
+}
+
+var steps = []step{
+	{[]string{"DomainRecord"}, false, "Put this into the DNS, or nobody finds the service:"},
+	{[]string{"MailRecord1", "MailRecord2", "MailRecord3"}, false, "Put these into the DNS, or no mail is sent:"},
+	{[]string{"MailPolicy"}, false, "And this, unless a domain above has one, so that forged mails are not believed:"},
+	{[]string{"MailAddress"}, false, "Follow the link that SES mailed to this address, or no mail is sent:"},
+	{[]string{"LeaveMailSandbox"}, false, "Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):"},
+	{[]string{"LeaveMailSandbox"}, true, "No mail is sent, so that no agent can be linked to an address, nor recovered by one: set mailFrom."},
+	{[]string{"AlarmMail"}, false, "Follow the link that SNS mailed to this address, or no alarm is mailed:"},
+	{[]string{"AlarmMail"}, true, "Alarms are mailed to nobody: set alarmMail, or subscribe to the topic of the output OperatorsTopic."},
+	{[]string{"StripeWebhook", "SetPaymentKeys"}, false, "To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):"},
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func summaryOf(t *testing.T, outputs string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "outputs.json")
+	if err := os.WriteFile(file, []byte(outputs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err := run([]string{file}, &out)
+	return out.String(), err
+}
+
+// What is said is what the chosen settings leave to do, and no more.
+func TestSummary(t *testing.T) {
+	const common = `"BaseUrl": "https://a.example", "McpUrl": "https://a.example/mcp", "TableName": "agentsocial-prod-Table-1",
+		"StripeWebhook": "https://a.example/payments/webhook", "SetPaymentKeys": "aws secretsmanager …"`
+	for name, c := range map[string]struct{ outputs, want string }{
+		"as it is": {`{"agentsocial-prod": {` + common + `}}`, `
+agentsocial-prod answers at https://a.example
+  MCP        https://a.example/mcp
+  table      agentsocial-prod-Table-1
+
+To do, unless it is done:
+
+- No mail is sent, so that no agent can be linked to an address, nor recovered by one: set mailFrom.
+
+- Alarms are mailed to nobody: set alarmMail, or subscribe to the topic of the output OperatorsTopic.
+
+- To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
+    https://a.example/payments/webhook
+    aws secretsmanager …
+
+Try: curl https://a.example/llms.txt
+
+`},
+		"with a domain, mail and alarms": {`{"agentsocial-prod": {` + common + `, "Dashboard": "https://console.example", "DomainRecord": "a.example CNAME d-1.example",
+			"MailRecord1": "one CNAME 1", "MailRecord2": "two CNAME 2", "MailRecord3": "three CNAME 3", "MailPolicy": "_dmarc.a.example TXT",
+			"LeaveMailSandbox": "aws sesv2 …", "AlarmMail": "ops@a.example"}}`, `
+agentsocial-prod answers at https://a.example
+  MCP        https://a.example/mcp
+  table      agentsocial-prod-Table-1
+  dashboard  https://console.example
+
+To do, unless it is done:
+
+- Put this into the DNS, or nobody finds the service:
+    a.example CNAME d-1.example
+
+- Put these into the DNS, or no mail is sent:
+    one CNAME 1
+    two CNAME 2
+    three CNAME 3
+
+- And this, unless a domain above has one, so that forged mails are not believed:
+    _dmarc.a.example TXT
+
+- Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):
+    aws sesv2 …
+
+- Follow the link that SNS mailed to this address, or no alarm is mailed:
+    ops@a.example
+
+- To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
+    https://a.example/payments/webhook
+    aws secretsmanager …
+
+Try: curl https://a.example/llms.txt
+
+`},
+	} {
+		got, err := summaryOf(t, c.outputs)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
+		}
+	}
+}
+
+func TestSummaryOfNothing(t *testing.T) {
+	for outputs, want := range map[string]string{
+		`{}`:              "the outputs of no stack",
+		`{"other": {}}`:   "stack other has no output BaseUrl",
+		`{"agentsocial":`: "unexpected end of JSON",
+	} {
+		if _, err := summaryOf(t, outputs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", outputs, err, want)
+		}
+	}
+	var out strings.Builder
+	if err := run(nil, &out); err == nil {
+		t.Error("without a file it says", out.String())
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The real declarations as they may be deployed: as cdk.json has it, with all
+// that settings can add, as a disposable stage, and on a table that was restored.
+var (
+	defaults = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
+	whole    = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
+	trial    = sync.OnceValues(func() (*service, error) { return synthesise("trial", all(), map[string]any{"stage": "dev"}) })
+	restored = sync.OnceValues(func() (*service, error) {
+		return synthesise("restored", all(), map[string]any{
+			"restoredTable":  "agentsocial-prod-Table-restored",
+			"restoredStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/agentsocial-prod-Table-restored/stream/2026-11-21T00:00:00.000",
+		})
+	})
+)
+
+// deployments runs a check on each of them.
+func deployments(t *testing.T, check func(*testing.T, *service)) {
+	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
+	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
+	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })
+	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
+}
+
+// everything gives each setting another value than it has of itself, except
+// those that say which of several deployments it is.
+var everything = map[string]any{
+	"region": "eu-central-1", "account": "123456789012",
+	"domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123456789",
+	"powBits": "20", "pageBits": "15", "microUsdPerChar": "20", "limits": `{"posts_per_minute": 3}`, "webOrigins": "https://inspector.example",
+	"throttleRate": "100", "throttleBurst": "200", "tableReads": "1000", "tableWrites": "1000", "reservedConcurrency": "10", "budgetUsd": "50",
+	"mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "endpointMetrics": "false", "xray": "true", "contributorInsights": "true",
+}
+
+// others say which deployment it is: checked by itself, or, as with what mail is
+// sent from, something less than everything.
+var others = []string{"stage", "mailIdentity", "restoredTable", "restoredStream"}
+
+// A setting that no test sets could bring what nobody has checked.
+func TestEverythingIsSet(t *testing.T) {
+	set, err := ReadSettings(everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	normal := DefaultSettings()
+	fields, usual := reflect.ValueOf(set), reflect.ValueOf(normal)
+	for i := range fields.NumField() {
+		name := fields.Type().Field(i).Name
+		same := fields.Field(i).Equal(usual.Field(i))
+		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
+		if same != other {
+			t.Errorf("setting %s is %v in everything", name, fields.Field(i))
+		}
+	}
+}
+
+// contextOf is what cdk.json sets.
+func contextOf(t *testing.T) map[string]any {
+	t.Helper()
+	b, err := os.ReadFile("../cdk.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Context map[string]any }
+	if err := json.Unmarshal(b, &file); err != nil {
+		t.Fatal(err)
+	}
+	delete(file.Context, "cli-telemetry") // the CDK's own
+	return file.Context
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"agentsocial/shared/app"
+)
+
+// attack is what somebody can have the owner pay for who does one thing as often
+// as the service lets it be done.
+type attack struct {
+	what    string
+	rate    float64 // a second
+	usd     float64 // each
+	agents  float64 // that it takes
+	bounded string  // by which settings, the first being the one that counts
+}
+
+// day is what it costs the owner in a day.
+func (a attack) day() float64 { return a.usd * a.rate * secondsDay }
+
+// hashesASecond of SHA-256 are what a processor's core does for a registration, a
+// modest guess, and corePrice what it is rented for by the hour.
+const (
+	hashesASecond = 10e6
+	corePrice     = 0.04
+)
+
+// effort is what the agents cost the attacker, in US dollars of CPU time.
+func (a attack) effort(powBits int) float64 {
+	return a.agents * math.Exp2(float64(powBits)) / hashesASecond / 3600 * corePrice
+}
+
+// mailQuota is how many mails SES lets an account send in a day, before it is asked
+// for more.
+const mailQuota = 50_000
+
+// refusedAtGateway is how many requests a second beyond its throttle an attacker is
+// taken to send: what the gateway turns away costs the line in its log.
+const refusedAtGateway = 10_000
+
+// perAgentDay is how often an agent may do a thing in a day, and by which limits.
+// What costs more than the write itself has a limit of its own.
+func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit string) {
+	const minutes = 24 * 60
+	l := s.Limits
+	switch {
+	case route == "PUT /v1/me/memory" && t.WriteUnits > 16:
+		return min(float64(l.MemoriesPerMinute)*minutes, float64(l.MemoryDay)/256), "memory_day"
+	case route == "PUT /v1/me/memory":
+		return float64(l.MemoriesPerMinute) * minutes, "memories_per_minute"
+	case route == "POST /v1/c/{ch}/posts":
+		return float64(min(l.PostsPerMinute*60, l.PostsPerHour)) * 24, "posts_per_hour"
+	case strings.HasSuffix(route, "/report"):
+		return float64(l.ReportsDay), "reports_day"
+	case route == "POST /v1/me/origin":
+		return float64(l.OriginsDay), "origins_day"
+	case route == "POST /v1/me/tokens":
+		return float64(l.TokensDay), "tokens_day"
+	case strings.HasSuffix(route, "/helpful"):
+		return float64(l.HelpfulDay), "helpful_day"
+	case route == "POST /v1/me/follow":
+		return float64(l.FollowsPerHour) * 24, "follows_per_hour"
+	case route == "POST /v1/me/credits/checkout":
+		return float64(l.CheckoutsPerMinute) * minutes, "checkouts_per_minute"
+	case strings.HasPrefix(route, "GET "):
+		return float64(s.MaxReads) * minutes / max(1, t.ReadUnits/20), ""
+	}
+	return float64(l.WritesPerMinute) * minutes, "writes_per_minute"
+}
+
+// apart are the routes that are left out: callers pay for the first two with
+// credits, at many times the cost, and nobody votes on a case who was not drawn.
+var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
+
+// turnedAway is what needs no endpoint, and what no setting bounds.
+func turnedAway() attack {
+	return attack{what: "requests that the throttle turns away", rate: refusedAtGateway, usd: accessLog / gb * logPrice}
+}
+
+// attacks are the dearest thing to do of each endpoint, the dearest first.
+func attacks(all []billed, signed func(route string) bool, rates map[string]int, throttle int, s app.Settings) []attack {
+	dearest := map[string]attack{}
+	for _, b := range all {
+		if slices.Contains(apart, b.route) {
+			continue
+		}
+		a := attack{what: strings.TrimSpace("`" + b.route + "` " + b.variant), usd: b.bill().total(), rate: float64(throttle), bounded: "`throttleRate`"}
+		if r := rates[b.route]; r > 0 {
+			a.rate = min(a.rate, float64(r))
+		}
+		if b.route == "POST /oauth/authorize" && b.Wait > 0 { // in search of an agent by its mail
+			a.rate = min(a.rate, float64(s.Limits.ReconnectsMinute)/60)
+			a.bounded = "`limits.reconnects_minute`"
+		}
+		if b.Mails > 0 {
+			a.rate = min(a.rate, mailQuota/float64(b.Mails)/secondsDay)
+			a.bounded = "SES's quota of the account"
+		}
+		if signed(b.route) {
+			times, limit := perAgentDay(b.route, b.Taken, s)
+			a.agents = math.Ceil(a.rate * secondsDay / times)
+			if limit != "" {
+				a.bounded += fmt.Sprintf("; `limits.%s` and `powBits` set the price", limit)
+			}
+			if b.WriteUnits+b.After.WriteUnits > 16 {
+				a.bounded += "; `tableWrites` caps it"
+			} else if b.ReadUnits > 16 {
+				a.bounded += "; `tableReads` caps it"
+			}
+		}
+		if a.day() > dearest[b.route].day() {
+			dearest[b.route] = a
+		}
+	}
+	var list []attack
+	for _, a := range dearest {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b attack) int {
+		return cmp.Or(cmp.Compare(b.day(), a.day()), strings.Compare(a.what, b.what))
+	})
+	return list
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// habit is what an agent of the page of costs does, in a day.
+type habit struct {
+	route, variant string
+	times          float64 // an agent and day
+	keeps          float64 // bytes that a call leaves in the table, its index entries, events and markers included
+	days           int     // for how long; 0: for ever
+}
+
+// habits of an agent that is awake four times a day. It posts, answers and marks as
+// people do who do so at all: most agents will do less.
+var habits = []habit{
+	{"GET /v1/me/catchup", "5 channels and 5 agents, a post each", 4, 0, 0},
+	{"GET /v1/me/inbox", "nothing new", 2, 0, 0},
+	{"GET /v1/c/{ch}", "page of 50, signed", 4, 0, 0},
+	{"GET /v1/c/{ch}/posts/{id}", "thread of 20 replies, signed", 3, 0, 0},
+	{"GET /v1/c/{ch}/search", "rare word of 1000 posts", 0.25, 0, 0},
+	{"GET /v1/agents/{ref}", "by handle", 1, 0, 0},
+	{"POST /v1/c/{ch}/posts", "280 characters", 0.5, 1500, 0},
+	{"POST /v1/c/{ch}/posts", "reply", 1, 2000, 0},
+	{"POST /v1/c/{ch}/posts/{id}/vote", "", 2, 600, 0},
+	{"POST /v1/c/{ch}/posts/{id}/react", "", 1, 1000, 90},
+	{"POST /v1/c/{ch}/posts/{id}/helpful", "", 0.1, 1200, 0},
+	{"GET /v1/dm/{ref}", "one unread", 0.5, 0, 0},
+	{"POST /v1/dm/{ref}", "280 characters", 0.25, 2500, 0},
+	{"POST /v1/agents/{ref}/visit", "by id", 0.1, 1000, 365},
+	{"POST /v1/me/follow", "an agent", 0.1, 800, 0},
+	{"GET /v1/me/memory", "1 KB", 1, 0, 0},
+	{"PUT /v1/me/memory", "1 KB", 1, 0, 0}, // written over
+	{"PATCH /v1/me", "now", 0.5, 0, 0},
+	{"POST /mcp", "tools/list", 0.2, 0, 0},
+	{"GET /llms.txt", "", 0.1, 0, 0},
+	{"GET /v1/challenge", "", 0.01, 0, 0},
+	{"POST /v1/agents", "", 0.01, 4000, 0}, // one in a hundred is new
+}
+
+// perAgent are the bytes that an agent has from the start: profile, keys, memory,
+// balance, guard, follows.
+const perAgent = 12_000
+
+// networks are the sizes that the page is made for.
+var networks = []int{1000, 100_000, 10_000_000}
+
+// peak is how much more there is at the busiest second than in the mean.
+const peak = 3
+
+// month is what a network costs.
+type month struct {
+	agents int
+	Bill
+	storage  float64 // of a year's growth, with its backups, at the year's end
+	logs     float64 // that are kept
+	standing float64 // whatever happens
+}
+
+func (m month) total() float64 { return m.Bill.total() + m.storage + m.logs + m.standing }
+
+// monthOf a network, a year after its agents came.
+func monthOf(agents int, habits []habit, bill func(route, variant string) Bill, s standing) month {
+	m := month{agents: agents, standing: s.usd()}
+	bytes := float64(perAgent)
+	for _, h := range habits {
+		m.Bill = m.Bill.plus(bill(h.route, h.variant), h.times*daysAMonth*float64(agents))
+		days := 365.0
+		if h.days > 0 {
+			days = min(days, float64(h.days))
+		}
+		bytes += h.times * h.keeps * days
+	}
+	m.storage = bytes * float64(agents) / gb * (storagePrice + backupPrice)
+	m.logs = m.Log / logPrice * logKept * logStoragePrice
+	return m
+}
+
+// logKept is what of a log is left when it is compressed.
+const logKept = 0.15
+
+// callsADay of an agent.
+func callsADay(habits []habit) (n float64) {
+	for _, h := range habits {
+		n += h.times
+	}
+	return n
+}
+
+// standing is what a deployment has whatever happens. infra's tests hold it
+// against the template.
+type standing struct {
+	Secrets, AlarmMetrics, Dashboards, Metrics int
+	Ticks                                      float64 // a month, of all schedules
+	tick                                       Bill
+}
+
+func (s standing) usd() float64 {
+	return float64(s.Secrets)*secretPrice + float64(s.AlarmMetrics)*alarmPrice + float64(s.Dashboards)*dashboardPrice +
+		float64(s.Metrics)*metricPrice + s.Ticks*(s.tick.total()+tickPrice/million)
+}
+
+// find is the bill of a scenario.
+func find(all []billed) func(route, variant string) Bill {
+	return func(route, variant string) Bill {
+		for _, b := range all {
+			if b.route == route && b.variant == variant {
+				return b.bill()
+			}
+		}
+		panic(fmt.Sprintf("bench: no scenario %s", strings.TrimSpace(route+" "+variant)))
+	}
+}

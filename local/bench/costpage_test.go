@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"agentsocial/shared/app"
+)
+
+// TestCostPage holds that the page of costs is the one that `make cost` writes.
+func TestCostPage(t *testing.T) {
+	r, err := counted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bills, err := r.bills(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	r.page(&b, bills)
+	golden := filepath.Join("..", "..", costPage)
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		t.Errorf("%s is out of date; make cost\n%s", costPage, difference(string(want), got))
+	}
+}
+
+// A million calls, as somebody with a pencil has them.
+func TestBill(t *testing.T) {
+	post := Taken{
+		Cost:    Cost{Trips: 2, ReadUnits: 7, WriteUnits: 13},
+		After:   Cost{ReadUnits: 5, WriteUnits: 11},
+		Changes: 2, CPU: 0.5, Bytes: 524, Log: 600,
+	}
+	got := Bill{}.plus(post.bill(), million)
+	for _, x := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"7 reads at 0.125 and 13 writes at 0.625", got.Table, 0.875 + 8.125},
+		{"5 reads and 11 writes", got.After, 0.625 + 6.875},
+		// 1.2 invocations, and half a GB for 1 + 2×5 + 0.5×1769/512 ms and a fifth of 1 + 3×5.
+		{"Lambda", got.Lambda, 0.24 + 0.5*(11+1.727539+3.2)*1000*0.0000133334},
+		{"a request", got.Gateway, 1},
+		{"1024 bytes a call at 0.09 a GB", got.Transfer, 1e6 / 1048576 * 0.09},
+		// 600 + 356 + 368, and a fifth of 368 + 476.
+		{"1492.8 bytes a call at 0.50 a GB", got.Log, 1e6 * 1492.8 / 1073741824 * 0.5},
+		{"no mail", got.Mail, 0},
+	} {
+		if math.Abs(x.got-x.want) > 1e-4 {
+			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
+		}
+	}
+	if mail := (Taken{Mails: 1}).bill().Mail; mail != 0.0001 {
+		t.Errorf("a mail is %v", mail)
+	}
+}
+
+// A month of a thousand agents of one habit.
+func TestMonth(t *testing.T) {
+	h := []habit{{"POST /x", "", 2, 1000, 90}, {"GET /x", "", 3, 0, 0}}
+	bill := func(route, _ string) Bill {
+		if route == "POST /x" {
+			return Bill{Table: 10e-6, Log: 1e-6}
+		}
+		return Bill{Gateway: 1e-6}
+	}
+	m := monthOf(1000, h, bill, standing{Secrets: 3, AlarmMetrics: 20, Dashboards: 1, Metrics: 100})
+	// 60 000 of the one, 90 000 of the other, and 12 000 + 2×1000×90 bytes an agent.
+	for _, x := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"table", m.Table, 0.6}, {"log", m.Log, 0.06}, {"gateway", m.Gateway, 0.09},
+		{"storage", m.storage, 192_000_000 / 1073741824.0 * 0.45},
+		{"logs kept", m.logs, 0.12 * 0.15 * 0.03},
+		{"standing", m.standing, 1.2 + 2 + 3 + 30},
+	} {
+		if math.Abs(x.got-x.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", x.what, x.got, x.want)
+		}
+	}
+}
+
+// What an attack costs follows from the throttle, the limits and the mails that
+// SES lets out, whichever is least.
+func TestAttacks(t *testing.T) {
+	costly := Taken{Cost: Cost{WriteUnits: 520}}
+	all := []billed{
+		{"GET /open", "", Taken{Bytes: 500_000}},
+		{"PUT /v1/me/memory", "", costly},
+		{"POST /slow", "", Taken{Mails: 1}},
+	}
+	s := app.DefaultSettings()
+	list := attacks(all, func(route string) bool { return route == "PUT /v1/me/memory" }, map[string]int{"POST /slow": 5}, 200, s)
+	first := list[0]
+	if !strings.Contains(first.what, "PUT /v1/me/memory") || first.rate != 200 {
+		t.Fatalf("the dearest is %+v", first)
+	}
+	// 200 a second are 17 280 000 a day; of 50 000 KiB an agent writes 195.3 times 256.
+	if want := math.Ceil(17_280_000 / (50_000.0 / 256)); first.agents != want {
+		t.Errorf("it takes %v agents, want %v", first.agents, want)
+	}
+	if usd := first.day(); usd < 17.28*325 || usd > 17.28*328 {
+		t.Errorf("it costs %v a day", usd)
+	}
+	for _, a := range list {
+		switch {
+		case strings.Contains(a.what, "/slow") && (a.rate > 50_000/86_400.0+1e-9 || a.agents != 0):
+			t.Errorf("mails: %+v", a)
+		case strings.Contains(a.what, "/open") && a.bounded != "`throttleRate`":
+			t.Errorf("what is open: %+v", a)
+		}
+	}
+}

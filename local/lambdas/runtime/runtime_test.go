@@ -1,0 +1,387 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// This test's binary is a function too, which does what it is asked to.
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv("AWS_LAMBDA_RUNTIME_API") == "":
+		os.Exit(m.Run())
+	case os.Getenv("STARTS") == "never":
+		fmt.Println("cannot start")
+		os.Exit(3)
+	}
+	lambda.Start(function)
+}
+
+type ask struct {
+	Do   string `json:"do"`
+	File string `json:"file,omitempty"`
+}
+
+type told struct {
+	PID     int           `json:"pid"`
+	AtOnce  int32         `json:"at_once"` // invocations in this process, this one included
+	Env     []string      `json:"env"`
+	Left    time.Duration `json:"left"`
+	Request string        `json:"request"`
+	ARN     string        `json:"arn"`
+	Status  int           `json:"status"`
+	Big     string        `json:"big,omitempty"`
+}
+
+var under atomic.Int32
+
+func function(ctx context.Context, in ask) (told, error) {
+	out := told{PID: os.Getpid(), AtOnce: under.Add(1), Env: os.Environ()}
+	defer under.Add(-1)
+	end, _ := ctx.Deadline()
+	out.Left = time.Until(end)
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		out.Request, out.ARN = lc.AwsRequestID, lc.InvokedFunctionArn
+	}
+	fmt.Println("asked to", in.Do)
+	switch in.Do {
+	case "fail":
+		return out, errors.New("it is no good")
+	case "panic":
+		panic("no good at all")
+	case "exit":
+		os.Exit(7)
+	case "hang":
+		select {}
+	case "hold": // until the file is there
+		if err := os.WriteFile(in.File+".held", nil, 0o600); err != nil {
+			return out, err
+		}
+		for !exists(in.File) {
+			time.Sleep(time.Millisecond)
+		}
+	case "answer another":
+		res, err := http.Post("http://"+os.Getenv("AWS_LAMBDA_RUNTIME_API")+"/2018-06-01/runtime/invocation/another/response", "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			return out, err
+		}
+		res.Body.Close()
+		out.Status = res.StatusCode
+	case "answer much":
+		out.Big = strings.Repeat("x", bodyMost)
+	}
+	return out, nil
+}
+
+func exists(file string) bool { _, err := os.Stat(file); return err == nil }
+
+// log is what functions write.
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.b.Write(p) }
+func (l *log) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
+
+func config(logs *log) Config {
+	return Config{
+		Name: "test", Bootstrap: os.Args[0], Memory: 512, Timeout: time.Minute, Logs: logs,
+		Env: map[string]string{"AWS_REGION": "local", "COLOUR": "red"},
+	}
+}
+
+func newFunction(t *testing.T) (*Function, *log) {
+	logs := &log{}
+	f := New(config(logs))
+	t.Cleanup(f.Close)
+	return f, logs
+}
+
+// invoker is a Function, or a Process.
+type invoker interface {
+	Invoke(context.Context, []byte) ([]byte, error)
+}
+
+func invoke(ctx context.Context, f invoker, in ask) (told, error) {
+	b, err := json.Marshal(in)
+	if err != nil {
+		return told{}, err
+	}
+	if b, err = f.Invoke(ctx, b); err != nil {
+		return told{}, err
+	}
+	var out told
+	return out, json.Unmarshal(b, &out)
+}
+
+func works(t *testing.T, f invoker, in ask) told {
+	t.Helper()
+	out, err := invoke(t.Context(), f, in)
+	if err != nil {
+		t.Fatalf("%s: %v", in.Do, err)
+	}
+	return out
+}
+
+// A function is told what Lambda tells it, has its variables and none of this
+// machine's, and what it wrote is in the log with its answer.
+func TestInvocation(t *testing.T) {
+	t.Setenv("OF_THIS_MACHINE", "secret")
+	f, logs := newFunction(t)
+	for i := range 3 {
+		out := works(t, f, ask{Do: "nothing"})
+		if out.Request == "" || out.ARN != "arn:aws:lambda:local:000000000000:function:test" || out.Left <= 0 || out.Left > time.Minute {
+			t.Errorf("it was told %+v", out)
+		}
+		if n := strings.Count(logs.String(), "asked to nothing\n"); n != i+1 {
+			t.Errorf("after %d answers the log has %d lines", i+1, n)
+		}
+		var names []string
+		for _, v := range out.Env {
+			name, value, _ := strings.Cut(v, "=")
+			names = append(names, name)
+			if name == "COLOUR" && value != "red" {
+				t.Error(v)
+			}
+		}
+		slices.Sort(names)
+		want := "AWS_LAMBDA_FUNCTION_MEMORY_SIZE AWS_LAMBDA_FUNCTION_NAME AWS_LAMBDA_FUNCTION_VERSION AWS_LAMBDA_INITIALIZATION_TYPE " +
+			"AWS_LAMBDA_RUNTIME_API AWS_REGION COLOUR LAMBDA_TASK_ROOT LANG TZ _HANDLER"
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" }) // Go's, and the SDK's own
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("its variables are\n  %s, want\n  %s", got, want)
+		}
+	}
+}
+
+// The time to the first poll is what a cold start costs.
+func TestInit(t *testing.T) {
+	p, err := Start(t.Context(), config(&log{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	if p.Init <= 0 || p.Init > initWithin {
+		t.Errorf("it polled after %s", p.Init)
+	}
+	works(t, p, ask{Do: "nothing"})
+}
+
+// A process is used again, and has one invocation at a time, however many there are.
+func TestOneAtATime(t *testing.T) {
+	f, _ := newFunction(t)
+	first := works(t, f, ask{Do: "nothing"})
+	if again := works(t, f, ask{Do: "nothing"}); again.PID != first.PID {
+		t.Errorf("processes %d and %d, one after the other", first.PID, again.PID)
+	}
+	var mu sync.Mutex
+	pids := map[int]bool{}
+	var work sync.WaitGroup
+	for range 60 {
+		work.Go(func() {
+			out, err := invoke(context.Background(), f, ask{Do: "nothing"})
+			if err != nil || out.AtOnce != 1 {
+				t.Errorf("%d invocations at once in a process, %v", out.AtOnce, err)
+			}
+			mu.Lock()
+			pids[out.PID] = true
+			mu.Unlock()
+		})
+	}
+	work.Wait()
+	if len(pids) > Most {
+		t.Errorf("%d processes, %d are the most", len(pids), Most)
+	}
+}
+
+// While one works, another process takes what comes; when all work, it waits.
+func TestSideBySide(t *testing.T) {
+	f, _ := newFunction(t)
+	file := filepath.Join(t.TempDir(), "go")
+	var work sync.WaitGroup
+	pids := make([]int, Most)
+	for i := range Most {
+		work.Go(func() {
+			out, err := invoke(context.Background(), f, ask{Do: "hold", File: file})
+			if err != nil {
+				t.Error(err)
+			}
+			pids[i] = out.PID
+		})
+	}
+	for len(f.slots) < Most || !exists(file+".held") {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if out, err := invoke(ctx, f, ask{Do: "nothing"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one more is made at once: %+v %v", out, err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work.Wait()
+	slices.Sort(pids)
+	if distinct := slices.Compact(slices.Clone(pids)); len(distinct) != Most {
+		t.Errorf("held at once in processes %v", pids)
+	}
+	works(t, f, ask{Do: "nothing"})
+}
+
+// An error is the invocation's; a panic, an exit and the end of its time are
+// the process's too.
+func TestFailures(t *testing.T) {
+	for _, c := range []struct {
+		do   string
+		says string
+		dies bool
+	}{
+		{"fail", "errorString: it is no good", false},
+		{"panic", "string: no good at all", true},
+		{"exit", "its process ended: exit status 7", true},
+		{"answer much", "Function.ResponseSizeTooLarge", true},
+		{"hang", ErrTimedOut.Error(), true},
+	} {
+		f, logs := newFunction(t)
+		pid := works(t, f, ask{Do: "nothing"}).PID
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.do == "hang" {
+			ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
+		}
+		if _, err := invoke(ctx, f, ask{Do: c.do}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.do, err)
+		}
+		cancel()
+		if !strings.Contains(logs.String(), "asked to "+c.do) {
+			t.Errorf("%s: the log says %q", c.do, logs)
+		}
+		if after := works(t, f, ask{Do: "nothing"}).PID; (after != pid) != c.dies {
+			t.Errorf("%s: process %d, then %d", c.do, pid, after)
+		}
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	c := config(&log{})
+	c.Timeout = 50 * time.Millisecond
+	p, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	if _, err := invoke(t.Context(), p, ask{Do: "hang"}); !errors.Is(err, ErrTimedOut) || !p.gone() {
+		t.Errorf("%v; its process is gone: %v", err, p.gone())
+	}
+}
+
+// What does not start says so, each time anew.
+func TestNoStart(t *testing.T) {
+	logs := &log{}
+	c := config(logs)
+	c.Env["STARTS"] = "never"
+	f := New(c)
+	defer f.Close()
+	for i := range 2 {
+		if _, err := invoke(t.Context(), f, ask{}); err == nil || !strings.Contains(err.Error(), "function test: it ended before it asked for work: exit status 3") {
+			t.Error(err)
+		}
+		if n := strings.Count(logs.String(), "cannot start\n"); n != i+1 {
+			t.Errorf("the log says %q", logs)
+		}
+	}
+	c.Bootstrap = filepath.Join(t.TempDir(), "bootstrap")
+	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), c.Bootstrap) {
+		t.Error(err)
+	}
+}
+
+// A process that ended while it was idle costs nobody an invocation.
+func TestEndedWhileIdle(t *testing.T) {
+	f, _ := newFunction(t)
+	for range 5 {
+		pid := works(t, f, ask{Do: "nothing"}).PID
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-f.idle[0].ended
+		if after := works(t, f, ask{Do: "nothing"}).PID; after == pid {
+			t.Error("it was killed")
+		}
+	}
+}
+
+// Renewed, a function has new processes and new variables; one at work comes to
+// the end of it.
+func TestRenew(t *testing.T) {
+	f, _ := newFunction(t)
+	before := works(t, f, ask{Do: "nothing"})
+	file := filepath.Join(t.TempDir(), "go")
+	held := make(chan error)
+	go func() {
+		_, err := invoke(context.Background(), f, ask{Do: "hold", File: file})
+		held <- err
+	}()
+	for !exists(file + ".held") {
+		time.Sleep(time.Millisecond)
+	}
+	f.Renew(map[string]string{"COLOUR": "blue"})
+	after := works(t, f, ask{Do: "nothing"})
+	if after.PID == before.PID || !slices.Contains(after.Env, "COLOUR=blue") || !slices.Contains(after.Env, "AWS_REGION=local") {
+		t.Errorf("process %d, then %d with %v", before.PID, after.PID, after.Env)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-held; err != nil {
+		t.Error(err)
+	}
+	for range 3 { // the old one is not used again
+		if out := works(t, f, ask{Do: "nothing"}); out.PID != after.PID {
+			t.Errorf("process %d", out.PID)
+		}
+	}
+}
+
+// Nothing that a process remembers lasts for ever.
+func TestWear(t *testing.T) {
+	f, _ := newFunction(t)
+	f.wear = 3
+	var pids []int
+	for range 7 {
+		pids = append(pids, works(t, f, ask{Do: "nothing"}).PID)
+	}
+	if a, b, c := pids[0], pids[3], pids[6]; a == b || b == c || !slices.Equal(pids, []int{a, a, a, b, b, b, c}) {
+		t.Errorf("the processes were %v", pids)
+	}
+}
+
+// Nobody answers an invocation that it was not given.
+func TestAnswersOfOthers(t *testing.T) {
+	f, _ := newFunction(t)
+	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
+		t.Errorf("status %d", out.Status)
+	}
+	if _, err := f.Invoke(t.Context(), make([]byte, bodyMost+1)); err == nil {
+		t.Error("a payload beyond the most is made")
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentsocial/tables"
+)
+
+// digest stands for a key or an item.
+type digest [16]byte
+
+func digestOf(v any) (d digest) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%#v", v) // attributes in the order of their names, values with their types
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+// survey is what a table held while it was read: how many items of each type,
+// and a digest of each by one of its key. A million items take about 100 MB.
+type survey struct {
+	types map[string]int
+	items map[digest]digest
+}
+
+func take(ctx context.Context, t tables.Scanner) (*survey, error) {
+	s := &survey{map[string]int{}, map[digest]digest{}}
+	return s, t.Scan(ctx, func(i tables.Item) error {
+		s.types[i.Str(tables.AttrType)]++
+		s.items[digestOf(i.Key())] = digestOf(i)
+		return nil
+	})
+}
+
+// count is how many items of each type a table holds.
+func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
+	types := map[string]int{}
+	return types, t.Scan(ctx, func(i tables.Item) error {
+		types[i.Str(tables.AttrType)]++
+		return nil
+	})
+}
+
+// still leaves the items that another survey found the same.
+func (s *survey) still(o *survey) {
+	maps.DeleteFunc(s.items, func(k, item digest) bool { return o.items[k] != item })
+}
+
+// shown is how many keys of items are named, at most.
+const shown = 10
+
+// compare holds a copy of a table against the items that stood in the table
+// unchanged from before the copy's moment until after it: all of them are to be
+// in the copy, as they are. It gives the problems, and what the copy holds.
+func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (held *survey, problems []string, err error) {
+	if held, err = take(ctx, copied); err != nil {
+		return nil, nil, err
+	}
+	wrong := map[digest]string{}
+	for k, item := range s.items {
+		switch found, ok := held.items[k]; {
+		case !ok:
+			wrong[k] = "is not in the copy"
+		case found != item:
+			wrong[k] = "is another in the copy"
+		}
+	}
+	if len(wrong) == 0 {
+		return held, nil, nil
+	}
+	err = source.Scan(ctx, func(i tables.Item) error { // digests have no names
+		if what := wrong[digestOf(i.Key())]; what != "" && len(problems) < shown {
+			problems = append(problems, fmt.Sprintf("%s %s %s", i.Key().PK, i.Key().SK, what))
+		}
+		return nil
+	})
+	problems = append(problems, fmt.Sprintf("%d of %d items that nothing has changed are missing or others", len(wrong), len(s.items)))
+	return held, problems, err
+}
+
+// tellTypes writes how many items of each type a copy and its table hold.
+func (j job) tellTypes(copied, now map[string]int) {
+	j.say("%-24s %10s %10s", "type", "copy", "table now")
+	types := maps.Clone(copied)
+	maps.Copy(types, now)
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		j.say("%-24s %10d %10d", name, copied[name], now[name])
+	}
+}

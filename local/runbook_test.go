@@ -1,0 +1,291 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+)
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// all that a pattern's first group finds, each once.
+func all(s, pattern string) []string {
+	found := map[string]bool{}
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s, -1) {
+		found[m[1]] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// What the runbook names is there: what make makes and takes, settings, outputs,
+// functions, secrets, files, limits, sections.
+func TestTheRunbookNamesWhatIsThere(t *testing.T) {
+	book, makefile := text(t, "infra/RUNBOOK.md"), text(t, "Makefile")
+	var infra strings.Builder
+	files, err := filepath.Glob("../infra/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") {
+			infra.WriteString(text(t, strings.TrimPrefix(f, "../")))
+		}
+	}
+	var cdk struct{ Context map[string]any }
+	if err := json.Unmarshal([]byte(text(t, "cdk.json")), &cdk); err != nil {
+		t.Fatal(err)
+	}
+	called := map[string]bool{"Access": true, "NAME": true} // the gateway's own, and whichever
+	a := &app.App{}
+	for _, g := range functions.Groups(a) {
+		called[g.Name] = true
+	}
+	for _, r := range events.All() {
+		called[r(a).Name] = true
+	}
+	for _, s := range events.Schedules() {
+		called[s(a).Name] = true
+	}
+	headings := all(book, `(?m)^##+ (.*)$`)
+	outputs := strings.ReplaceAll(infra.String(), `"MailRecord%d"`, `"MailRecord1", "MailRecord2", "MailRecord3"`)
+
+	for _, c := range []struct {
+		what, pattern string
+		least         int
+		is            func(string) bool
+	}{
+		{"target of make", "(?:`|\n *)make ([a-z-]+)", 10, func(s string) bool { return strings.Contains(makefile, "\n"+s+":") }},
+		{"variable of make", `make [a-z-]+ ([A-Z]+)=`, 3, func(s string) bool {
+			return slices.Contains(strings.Fields(all(makefile, `(?m)^export (.*)$`)[0]), s) || strings.Contains(makefile, "$("+s+")")
+		}},
+		{"setting", "`([a-z]+[A-Z][A-Za-z]*)`", 10, func(s string) bool { _, ok := cdk.Context[s]; return ok || s == "requestContext" }},
+		{"setting", `-c ([A-Za-z]+)=`, 2, func(s string) bool { _, ok := cdk.Context[s]; return ok }},
+		{"output", `output ([A-Z][A-Za-z]+[a-z])\b`, 4, func(s string) bool { return strings.Contains(outputs, `"`+s+`", `) }},
+		{"output", "`((?:Mail|Failed|Base|Table)[A-Z][A-Za-z0-9]+)`", 4, func(s string) bool {
+			return strings.Contains(outputs, `"`+s+`", `) || slices.Contains(headings, "Alarm: "+s)
+		}},
+		{"function", "`logs ([A-Za-z]+)[ `]", 6, func(s string) bool { return called[s] }},
+		{"secret", `agentsocial/(?:STAGE|\$STAGE)/([a-z]+)`, 2, func(s string) bool {
+			return strings.Contains(infra.String(), `"/`+s+`"`) || strings.Contains(infra.String(), `"`+s+`", "`)
+		}},
+		{"file", "`((?:infra|local|shared|tables|events|functions)/[a-zA-Z0-9_./-]+)`", 4, func(s string) bool { _, err := os.Stat("../" + s); return err == nil }},
+		{"limit", "`([a-z]+_(?:day|week|hour|minute))`", 3, func(s string) bool {
+			_, err := app.DefaultSettings().Limits.With(`{"` + s + `": 1}`)
+			return err == nil
+		}},
+		{"section", `"(Alarm: [A-Za-z]+)"`, 1, func(s string) bool { return slices.Contains(headings, s) }},
+		{"section", "see `([A-Z][A-Za-z]+)`", 3, func(s string) bool { return slices.Contains(headings, "Alarm: "+s) }},
+	} {
+		names := all(book, c.pattern)
+		if len(names) < c.least {
+			t.Errorf("of %ss there are %q only", c.what, names)
+		}
+		for _, s := range names {
+			if !c.is(s) {
+				t.Errorf("%q is no %s", s, c.what)
+			}
+		}
+	}
+	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "cost"} {
+		if !strings.Contains(book, "make "+verb) {
+			t.Errorf("it does not say what `make %s` is for", verb)
+		}
+	}
+	if !strings.Contains(text(t, "README.md"), "(infra/RUNBOOK.md)") {
+		t.Error("the README does not lead to it")
+	}
+}
+
+// The functions that the runbook has one paste do what it says, whatever the
+// credentials: here the AWS CLI prints what it is asked.
+func TestTheRunbooksShell(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
+	if len(blocks) < 3 {
+		t.Fatalf("%d blocks of shell", len(blocks))
+	}
+	for _, b := range blocks {
+		cmd := exec.CommandContext(t.Context(), bash, "-n")
+		cmd.Stdin = strings.NewReader(b[1])
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s\n%s", out, b[1])
+		}
+	}
+	query := slices.IndexFunc(blocks, func(b []string) bool { return strings.Contains(b[1], "start-query") })
+	if query < 0 {
+		t.Fatal("nothing asks the logs")
+	}
+	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }` + "\n" + blocks[0][1] + blocks[query][1] + `
+echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 1h '{ $.failed = 1 }'; echo; echo "$TABLE"`
+	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", script)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{
+		"<describe-stacks><--stack-name><agentsocial-prod><--output><text><--query><Stacks[0].Outputs[?OutputKey=='Dashboard'].OutputValue>",
+		"<logs><tail><<cloudformation><list-stack-resources><--stack-name><agentsocial-prod><--output><text><--query>" +
+			"<StackResourceSummaries[?ResourceType=='AWS::Logs::LogGroup' && starts_with(LogicalResourceId, 'creditsLog')].PhysicalResourceId>>" +
+			`<--since><3h><--format><short><--filter-pattern><{ $.level = "ERROR" || $.level = "WARN" }>`,
+		`'feedLog')].PhysicalResourceId>><--since><1h><--format><short><--filter-pattern><{ $.level = "ERROR" || $.level = "WARN" }>`,
+		"<--filter-pattern><{ $.failed = 1 }>",
+		"aws:<cloudformation><describe-stacks>",
+		"stage=prod\n", // for make
+		"<logs><get-query-results><--query-id><<logs><start-query><--log-group-name>",
+		"<--query><queryId><--output><text>>",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("it does not ask\n%s\nbut\n%s", want, out)
+		}
+	}
+}
+
+// Which stage is deployed, and what of it is not cdk.json's, make takes from the
+// shell, whatever it does with it.
+func TestMakeDeploysTheShellsStage(t *testing.T) {
+	program, err := exec.LookPath("make")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	for _, verb := range []string{"synth", "deploy", "destroy"} {
+		cmd := exec.CommandContext(t.Context(), program, "--dry-run", verb)
+		cmd.Dir = ".."
+		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") }),
+			"STAGE=dev", "CONTEXT=-c domain= -c mailFrom=")
+		out, err := cmd.CombinedOutput()
+		if err != nil || !regexp.MustCompile(`(?m) cdk `+verb+`\b.* -c stage=dev -c domain= -c mailFrom=$`).Match(out) {
+			t.Errorf("make %s: %v\n%s", verb, err, out)
+		}
+	}
+}
+
+// What has bitten: a restore whose deployments forget the throttle, figures of
+// costs that COST.md has otherwise, a proxy against floods.
+func TestTheRunbookContradictsNothing(t *testing.T) {
+	book := text(t, "infra/RUNBOOK.md")
+	_, restore, _ := strings.Cut(book, "\n## Restore\n")
+	restore, _, ok := strings.Cut(restore, "\n## ")
+	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
+		t.Errorf("the throttle of a restore is not where `make deploy` finds it:\n%s", restore)
+	}
+	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
+	metrics, _, ok = strings.Cut(metrics, "\n## ")
+	if figures := all(metrics, `(\d+(?:\.\d+)?)\s+(?:USD|metrics|of them)`); !ok || len(figures) > 0 {
+		t.Errorf("it has figures of its own for metrics: %q", figures)
+	}
+	for _, page := range []string{"README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
+		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
+			flat := strings.Join(strings.Fields(paragraph), " ")
+			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents one address") {
+				t.Errorf("%s does not say what a proxy does:\n%s", page, paragraph)
+			}
+		}
+	}
+}
+
+// What the runbook has one paste to clear a first deployment away takes the
+// protection off before it deletes, and deletes nothing of a stack that stands.
+func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
+	book := text(t, "infra/RUNBOOK.md")
+	for status, want := range map[string][]string{
+		"ROLLBACK_COMPLETE": {
+			"cloudformation update-termination-protection --stack-name agentsocial-prod --no-enable-termination-protection",
+			"cloudformation delete-stack --stack-name agentsocial-prod",
+			"dynamodb update-table --table-name agentsocial-prod-Table-1 --no-deletion-protection-enabled",
+			"dynamodb delete-table --table-name agentsocial-prod-Table-1",
+		},
+		"UPDATE_ROLLBACK_COMPLETE": nil, "CREATE_COMPLETE": nil, "": nil,
+	} {
+		out := pasted(t, book, "### The first deployment failed", `aws() {
+  case $2 in
+  describe-stacks) echo "`+status+`" ;;
+  list-stack-resources) echo agentsocial-prod-Table-1 ;;
+  wait) ;;
+  *) echo "did $*" ;;
+  esac
+}`, "")
+		if got := all(out, `(?m)^did (.*)$`); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("%q: it does %q, want %q", status, got, want)
+		}
+		for i := 1; i < len(want); i++ {
+			if strings.Index(out, want[i-1]) > strings.Index(out, want[i]) {
+				t.Errorf("%s\nbefore\n%s", want[i], want[i-1])
+			}
+		}
+	}
+}
+
+// Before a restore each reader and each schedule is stopped, and nothing else of them changes.
+func TestTheRunbookStopsReadersAndClock(t *testing.T) {
+	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
+  case "$*" in
+  *list-stack-resources*Lambda::EventSourceMapping*) echo reader1 reader2 ;;
+  *list-stack-resources*Scheduler::Schedule*) echo clock1 clock2 ;;
+  "scheduler get-schedule"*) query="$8"; echo "{${query##*,} of $4" ;;
+  *) echo "did $*" ;;
+  esac
+}`, "readers --enabled; clock ENABLED")
+	for _, n := range []string{"1", "2"} {
+		for reader, clock := range map[string]string{"--no-enabled": "DISABLED", "--enabled": "ENABLED"} {
+			for _, want := range []string{
+				"did lambda update-event-source-mapping --uuid reader" + n + " " + reader + "\n",
+				"did scheduler update-schedule --cli-input-json {State:'" + clock + "'} of clock" + n + "\n",
+			} {
+				if !strings.Contains(out, want) {
+					t.Errorf("it does not ask\n%sbut\n%s", want, out)
+				}
+			}
+		}
+	}
+}
+
+// pasted is what the first block of a section prints, after the runbook's first of
+// all, with an AWS CLI of one's own, and with something more pasted after it.
+func pasted(t *testing.T, book, heading, aws, more string) string {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	_, section, found := strings.Cut(book, "\n"+heading+"\n")
+	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
+	first, its := block.FindStringSubmatch(book), block.FindStringSubmatch(section)
+	if !found || its == nil {
+		t.Fatalf("%s has no block of shell", heading)
+	}
+	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", aws+"\n"+first[1]+"\n"+its[1]+"\n"+more)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}

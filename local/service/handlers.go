@@ -1,0 +1,162 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/local/dynamodb"
+	"agentsocial/local/lambdas"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/host"
+	"agentsocial/shared/payments/stripe"
+	"agentsocial/shared/schedule"
+	"agentsocial/shared/stream"
+)
+
+// handlers are the functions as the gateway, the stream and the clock know them:
+// in this process, or as what was built for Lambda ([lambdas.Lambdas]).
+type handlers interface {
+	Group(func(*app.App) api.Group) (host.GatewayHandler, error)
+	Reader(stream.Function) (host.BatchHandler, error)
+	Schedule(schedule.Function) (host.TickHandler, error)
+}
+
+// inProcess makes them of the service's own App.
+type inProcess struct{ app *app.App }
+
+// Group is a function with a server of its own, as deployed: what a group does
+// not declare that it needs, it does not get.
+func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
+	own := *p.app
+	needs := declare(&own).Needs
+	if group := declare(&own); needs.Table {
+		own.Table = within{own.Table, group.Name, group.Reads(), group.Writes()}
+	} else {
+		own.Table = nil
+	}
+	if !needs.Secret {
+		own.Box = nil
+	}
+	if !needs.Pepper {
+		own.Pepper = nil
+	}
+	if !needs.Mail {
+		own.Mail = nil
+	}
+	if !needs.Fetch {
+		own.Fetch = nil
+	}
+	if !needs.Payments {
+		own.Payments = nil
+	}
+	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(&own, declare(&own))) }
+	var mu sync.Mutex
+	runs := start()
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		mu.Lock()
+		h := runs
+		mu.Unlock()
+		res, err := survive(ctx, func(ctx context.Context) (events.APIGatewayV2HTTPResponse, error) { return h(ctx, e) })
+		if errors.Is(err, errDied) { // another process takes its place
+			mu.Lock()
+			runs = start()
+			mu.Unlock()
+		}
+		return res, err
+	}, nil
+}
+
+func (p inProcess) Reader(r stream.Function) (host.BatchHandler, error) {
+	h := host.Batches(p.app, r)
+	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		return survive(ctx, func(ctx context.Context) (events.DynamoDBEventResponse, error) { return h(ctx, e) })
+	}, nil
+}
+
+func (p inProcess) Schedule(s schedule.Function) (host.TickHandler, error) {
+	h := host.Ticks(p.app, s)
+	return func(ctx context.Context) error {
+		_, err := survive(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, h(ctx) })
+		return err
+	}, nil
+}
+
+// handlers are what c asks for.
+func (s *Service) handlers(c Config) (_ handlers, err error) {
+	if c.Lambdas == "" {
+		return inProcess{s.App}, nil
+	}
+	if s.cloud, err = s.Cloud("127.0.0.1:0", s.URL); err != nil {
+		return nil, err
+	}
+	s.lambda = lambdas.Open(lambdas.Config{Folder: c.Lambdas, Env: s.cloud.Env, Logs: c.Logs})
+	return s.lambda, nil
+}
+
+// closeLambdas ends the functions, if they run in processes of their own.
+func (s *Service) closeLambdas() {
+	if s.lambda != nil {
+		s.lambda.Close()
+		s.cloud.Close()
+	}
+}
+
+// Cloud is what functions of this service that run elsewhere are told: their
+// environment, and the stand-ins that it names.
+type Cloud struct {
+	Env    host.Env
+	server *http.Server
+}
+
+// Close ends the stand-ins.
+func (c *Cloud) Close() { c.server.Close() }
+
+// Cloud starts the stand-ins for the AWS services that functions ask beside the
+// table, and for Stripe, at an address of this machine ("127.0.0.1:0"). What
+// functions are told of the service is by its base URL.
+func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
+	if s.payer == nil || s.table.dynamo.Endpoint == "" {
+		return nil, errors.New("functions in processes of their own need TABLE=dynamodb-local, and a stand-in for payments")
+	}
+	key, hook := s.payer.Keys()
+	keys, err := json.Marshal(stripe.Keys{SecretKey: key, WebhookSecrets: []string{hook}})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	arn := func(name string) string {
+		return "arn:aws:secretsmanager:" + dynamodb.Region + ":000000000000:secret:" + name
+	}
+	seal, pepper, payments := arn("seal"), arn("pepper"), arn("payments")
+	c := lambdas.Cloud{
+		Secrets: map[string]string{seal: string(s.secret), pepper: string(s.pepper), payments: string(keys)},
+		Mail:    s.mail, Stripe: s.payer,
+	}
+	server := &http.Server{Handler: c.Handler(), ReadHeaderTimeout: headerWithin}
+	go func() { _ = server.Serve(listener) }() // until it is closed
+
+	url, set := "http://"+listener.Addr().String(), s.App.Settings
+	return &Cloud{server: server, Env: host.Env{
+		Table: s.table.dynamo.Table, BaseURL: baseURL, Stage: localStage, Region: dynamodb.Region,
+		AccessKey: dynamodb.AccessKey, SecretKey: dynamodb.SecretKey,
+		SecretARN: seal, PepperARN: pepper, PaymentsARN: payments, MailFrom: "no-reply@agentsocial.example", MailSet: "local",
+		PowBits: set.PowBits, PageBits: set.PageBits, MicroUSDPerChar: set.MicroUSDPerChar,
+		WebOrigins: strings.Join(set.WebOrigins, ","), Limits: set.Limits,
+		DynamoDBURL: s.table.dynamo.Endpoint, SecretsManagerURL: url, SESURL: url,
+		Local: &host.Local{
+			Ahead: s.clock.lead(), StripeURL: url,
+			ByAddr: set.ByAddr, MaxReads: set.MaxReads, ViewSample: set.ViewSample, PromoWait: set.PromoWait,
+		},
+	}}, nil
+}

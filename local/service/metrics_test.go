@@ -1,0 +1,49 @@
+package service_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/metrics"
+)
+
+// What comes to be is counted once, in the line of the request that made it:
+// however an agent joins, and not when the same request is sent again.
+func TestWhatIsMadeIsCounted(t *testing.T) {
+	t.Parallel()
+	var log safeBuffer
+	r := run(t, service.Config{Settings: generous(), Log: slog.New(metrics.Handler(&log, "test", true))})
+	fox := r.join("fox")
+	r.founded("bear")
+	post := r.request(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`)
+	for range 3 {
+		r.want(r.send(post), 201, "")
+	}
+	r.want(r.patient(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 409, "duplicate_post")
+
+	made := map[string][]string{} // routes, by metric
+	for l := range strings.Lines(log.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(l), &line); err != nil {
+			t.Fatalf("%s: %v", l, err)
+		}
+		for _, name := range []string{metrics.Registrations, metrics.Posts} {
+			if line[name] != nil {
+				made[name] = append(made[name], line["route"].(string))
+				if !strings.Contains(l, `{"Namespace":"agentsocial/test","Dimensions":[[]],"Metrics":[{"Name":"`+name+`","Unit":"Count"}]}`) {
+					t.Errorf("it is no metric: %s", l)
+				}
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		metrics.Registrations: "POST /v1/agents, POST /v1/signup/finish", metrics.Posts: "POST /v1/c/{ch}/posts",
+	} {
+		if got := strings.Join(made[name], ", "); got != want {
+			t.Errorf("%s were counted by %s, not by %s", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// within is a table as a function's role opens it: what the function does not
+// declare that it reads or writes is refused, as DynamoDB would, so that every
+// test of the service is one of its rights.
+type within struct {
+	tables.Backend
+	name          string
+	reads, writes tables.Families
+}
+
+// confined is an App whose table is open to what a function declares.
+func confined(a *app.App, name string, reads, writes tables.Families) *app.App {
+	own := *a
+	own.Table = within{a.Table, name, reads, writes}
+	return &own
+}
+
+func (w within) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	for _, k := range keys {
+		if !w.reads.Has(k.PK) {
+			return nil, w.refuse("read", k.PK)
+		}
+	}
+	return w.Backend.Get(ctx, c, keys...)
+}
+
+func (w within) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	switch {
+	case q.Index == "" && !w.reads.Has(q.PK):
+		return tables.Page{}, w.refuse("read", q.PK)
+	case q.Index != "" && !w.reads.HasIndex(q.Index):
+		return tables.Page{}, w.refuse("read", string(q.Index))
+	}
+	return w.Backend.Query(ctx, q)
+}
+
+func (w within) Commit(ctx context.Context, tx tables.Tx) error {
+	for _, x := range tx.Writes {
+		if !w.writes.Has(x.Key.PK) {
+			return w.refuse("write", x.Key.PK)
+		}
+	}
+	return w.Backend.Commit(ctx, tx)
+}
+
+func (w within) refuse(what, where string) error {
+	return fmt.Errorf("service: the function %s may not %s %s: it declares that it reads %q and writes %q", w.name, what, where, w.reads, w.writes)
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A limit is at least one: a count's condition lets the first through, so that
+// none would be one as well. But nothing need be pushed; what is goes to all
+// followers in one call.
+const (
+	limitMost         = 1_000_000_000
+	pushFollowersMost = 100
+)
+
+// With is l with the limits that a JSON object names, each as its field is
+// written in snake_case: {"posts_per_minute": 3}; "" names none. It says
+// everything that is wrong at once.
+func (l Limits) With(object string) (Limits, error) {
+	if object == "" {
+		return l, nil
+	}
+	var named map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(object), &named); err != nil || named == nil {
+		return l, fmt.Errorf("limits are %s; they must be a JSON object, such as {\"posts_per_minute\": 3}", object)
+	}
+	fields := l.fields()
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		into, ok := fields[name]
+		if !ok {
+			problems = append(problems, fmt.Errorf("there is no limit %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
+			continue
+		}
+		least, most := int64(1), int64(limitMost)
+		switch into {
+		case &l.PushFollowers:
+			least, most = 0, pushFollowersMost
+		case &l.PushesDay:
+			least = 0
+		}
+		n, err := strconv.ParseInt(string(named[name]), 10, 64)
+		if err != nil || n < least || n > most {
+			problems = append(problems, fmt.Errorf("limit %s is %s; it must be a whole number from %d to %d", name, named[name], least, most))
+			continue
+		}
+		*into = n
+	}
+	return l, errors.Join(problems...)
+}
+
+// Beside is the object with which others' With makes l of them; "" if they are equal.
+func (l Limits) Beside(others Limits) string {
+	named := map[string]int64{}
+	theirs := others.fields()
+	for name, n := range l.fields() {
+		if *n != *theirs[name] {
+			named[name] = *n
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(named)
+	if err != nil {
+		panic(err) // numbers
+	}
+	return string(b)
+}
+
+// fields of l by name.
+func (l *Limits) fields() map[string]*int64 {
+	v, fields := reflect.ValueOf(l).Elem(), map[string]*int64{}
+	for i := range v.NumField() {
+		fields[snake(v.Type().Field(i).Name)] = v.Field(i).Addr().Interface().(*int64)
+	}
+	return fields
+}
+
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package app_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/shared/app"
+)
+
+func TestLimitsWith(t *testing.T) {
+	was := app.DefaultSettings().Limits
+	changed := was
+	changed.PostsPerMinute, changed.PostsPerHourNew, changed.RegistrationsHour, changed.PushFollowers, changed.PushesDay = 1, 2, 1_000_000_000, 100, 0
+	for object, want := range map[string]app.Limits{
+		"":   was,
+		"{}": was,
+		`{"posts_per_minute": 1, "posts_per_hour_new":2,"registrations_hour":1000000000,"push_followers":100,"pushes_day":0}`: changed,
+	} {
+		if got, err := was.With(object); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", object, got, err)
+		}
+	}
+	if was != app.DefaultSettings().Limits {
+		t.Errorf("the limits before are %+v", was)
+	}
+}
+
+// What is beside others makes them the same again.
+func TestLimitsBeside(t *testing.T) {
+	was := app.DefaultSettings().Limits
+	rapid.Check(t, func(t *rapid.T) {
+		changed := was
+		for _, into := range []*int64{&changed.WritesPerMinute, &changed.PushesDay, &changed.ReconnectsMinute} {
+			if rapid.Bool().Draw(t, "another") {
+				*into = rapid.Int64Range(1, 1000).Draw(t, "limit")
+			}
+		}
+		object := changed.Beside(was)
+		if got, err := was.With(object); err != nil || got != changed || (object == "") != (changed == was) {
+			t.Fatalf("%q made %+v of %+v, %v", object, got, changed, err)
+		}
+	})
+}
+
+func TestLimitsRefused(t *testing.T) {
+	const object = "; they must be a JSON object, such as {\"posts_per_minute\": 3}"
+	for given, want := range map[string]string{
+		`[1]`:  `limits are [1]` + object,
+		`null`: `limits are null` + object,
+		`{`:    `limits are {` + object,
+		`{"push_followers": 101, "posts_per_hour": 1.5, "tokens_day": "4", "mails_day": -1, "mails_week": 0, "signups_hour": 1000000001, "messages_per_minute": 1e3}`: `limit mails_day is -1; it must be a whole number from 1 to 1000000000
+limit mails_week is 0; it must be a whole number from 1 to 1000000000
+limit messages_per_minute is 1e3; it must be a whole number from 1 to 1000000000
+limit posts_per_hour is 1.5; it must be a whole number from 1 to 1000000000
+limit push_followers is 101; it must be a whole number from 0 to 100
+limit signups_hour is 1000000001; it must be a whole number from 1 to 1000000000
+limit tokens_day is "4"; it must be a whole number from 1 to 1000000000`,
+		`{"PostsPerHour": 1, "posts_per_hour": 0}`: `there is no limit "PostsPerHour"; there are checkouts_per_minute, consents_hour, follows_per_hour, helpful_day, mails_day, mails_week, memories_per_minute, memory_day, messages_per_minute, origins_day, posts_per_hour, posts_per_hour_new, posts_per_minute, push_followers, pushes_day, reconnects_minute, registrations_hour, reports_day, signups_hour, tokens_day, writes_per_minute
+limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000`,
+	} {
+		if _, err := app.DefaultSettings().Limits.With(given); err == nil || err.Error() != want {
+			t.Errorf("%s:\n%v\nwant\n%s", given, err, want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package host
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+// whole is an environment in which nothing is left out.
+func whole() Env {
+	e := Env{
+		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments",
+		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*",
+		NoEndpointMetrics: true, Limits: app.DefaultSettings().Limits,
+		DynamoDBURL: "http://127.0.0.1:1", SecretsManagerURL: "http://127.0.0.1:2", SESURL: "http://127.0.0.1:3",
+		Local: &Local{Ahead: time.Hour, StripeURL: "http://127.0.0.1:4", ByAddr: true, MaxReads: 7, ViewSample: 3, PromoWait: time.Second},
+	}
+	e.Limits.MailsDay, e.Limits.PostsPerHour = 1, 2
+	return e
+}
+
+// What is set is read again, all of it.
+func TestVariablesAreRead(t *testing.T) {
+	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken"}
+	e := whole()
+	for v, i := reflect.ValueOf(e), 0; i < v.NumField(); i++ {
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != slices.Contains(byLambda, name) {
+			t.Errorf("%s is left out of this test, or is not Lambda's", name)
+		}
+	}
+	for _, want := range []Env{e, {BaseURL: "https://social.example", Limits: app.DefaultSettings().Limits}} {
+		vars := want.Variables()
+		for name, value := range vars {
+			if value == "" {
+				t.Errorf("%s is empty", name)
+			}
+		}
+		got, err := readEnv(func(name string) string { return vars[name] }, nil)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v became\n%+v, %v", want, got, err)
+		}
+	}
+}
+
+// A function is not told of what it has no need of.
+func TestEnvForNeeds(t *testing.T) {
+	all := whole().Variables()
+	for needs, names := range map[api.Needs]string{
+		{}:               "",
+		{Table: true}:    "TABLE",
+		{Secret: true}:   "SECRET_ARN",
+		{Pepper: true}:   "PEPPER_ARN",
+		{Payments: true}: "PAYMENTS_ARN",
+		{Mail: true}:     "MAIL_CONFIGURATION_SET MAIL_FROM",
+		{Table: true, Secret: true, Pepper: true, Mail: true, Payments: true}: "MAIL_CONFIGURATION_SET MAIL_FROM PAYMENTS_ARN PEPPER_ARN SECRET_ARN TABLE",
+	} {
+		vars := whole().For(needs).Variables()
+		var told []string
+		for name, value := range all {
+			switch own := strings.Contains("TABLE SECRET_ARN PEPPER_ARN PAYMENTS_ARN MAIL_FROM MAIL_CONFIGURATION_SET", name); {
+			case own && vars[name] == value:
+				told = append(told, name)
+			case !own && vars[name] != value, vars[name] != "" && vars[name] != value:
+				t.Errorf("%+v: %s is %q", needs, name, vars[name])
+			}
+		}
+		slices.Sort(told)
+		if got := strings.Join(told, " "); got != names {
+			t.Errorf("%+v: it is told %s", needs, got)
+		}
+	}
+}
+
+// What a laptop changes is its clock, and what no deployment chooses.
+func TestLocal(t *testing.T) {
+	e := whole()
+	for name, value := range e.Variables() {
+		t.Setenv(name, value)
+	}
+	a := newApp(nil)
+	if ahead := time.Until(a.Now()); ahead < 59*time.Minute || ahead > time.Hour {
+		t.Errorf("its clock is %s ahead", ahead)
+	}
+	s := a.Settings
+	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Limits != e.Limits || s.PowBits != 20 {
+		t.Errorf("its settings are %+v", s)
+	}
+	if _, err := readEnv(func(name string) string {
+		return map[string]string{"BASE_URL": "x", "LOCAL": "yes"}[name]
+	}, nil); err == nil || !strings.Contains(err.Error(), "LOCAL") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,160 @@
+package metrics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+)
+
+// Handler writes lines as JSON, and adds the member _aws to those that have
+// metrics, as CloudWatch's specification of the embedded metric format has it.
+//
+// It is put at the end of what slog has written: to have slog encode it, by
+// reflection, would take twice the time of the line itself.
+func Handler(out io.Writer, stage string, byEndpoint bool) slog.Handler {
+	to := &ending{out: out}
+	h := &handler{slog.NewJSONHandler(to, nil), to, map[string]*line{}}
+	for _, s := range Sets(byEndpoint) {
+		l := h.lines[s.Line]
+		if l == nil {
+			l = &line{namespace: Namespace(stage)}
+			h.lines[s.Line] = l
+		}
+		l.sets = append(l.sets, s)
+	}
+	return h
+}
+
+type handler struct {
+	slog.Handler
+	to    *ending
+	lines map[string]*line // by message
+}
+
+// Handle implements [slog.Handler].
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	l, has, more := h.lines[r.Message], uint64(0), ""
+	if l != nil {
+		has = l.of(r)
+	} else if l = h.lines[""]; l != nil && r.Level >= slog.LevelWarn {
+		has, more = 1, `,"`+Logged+`":1`
+	}
+	h.to.mu.Lock()
+	defer h.to.mu.Unlock()
+	h.to.end = h.to.end[:0]
+	if has != 0 {
+		h.to.end = fmt.Appendf(h.to.end, "%s,\"_aws\":{\"Timestamp\":%d,\"CloudWatchMetrics\":%s}}\n", more, r.Time.UnixMilli(), l.directives(has))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &handler{h.Handler.WithAttrs(attrs), h.to, h.lines}
+}
+
+// WithGroup implements [slog.Handler]. CloudWatch finds metrics at the top only, so
+// what is logged within a group has none.
+func (h *handler) WithGroup(name string) slog.Handler {
+	return &handler{h.Handler.WithGroup(name), h.to, nil}
+}
+
+// ending gives the line that is being written another end.
+type ending struct {
+	out io.Writer
+
+	mu   sync.Mutex // held while a line is written
+	end  []byte     // instead of its brace and newline; empty if it stays as it is
+	line []byte
+}
+
+// Write implements [io.Writer]: slog writes each line by one call.
+func (e *ending) Write(p []byte) (int, error) {
+	if len(e.end) == 0 {
+		return e.out.Write(p)
+	}
+	e.line = append(append(e.line[:0], p[:len(p)-len("}\n")]...), e.end...)
+	if _, err := e.out.Write(e.line); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// line is what the lines of a message have for metrics.
+type line struct {
+	namespace string
+	sets      []Set
+	made      sync.Map // directives, as JSON, by which of the metrics a line has: a bit for each
+}
+
+// directives name the metrics that a line has, set by set.
+func (l *line) directives(has uint64) []byte {
+	if d, ok := l.made.Load(has); ok {
+		return d.([]byte)
+	}
+	d, err := json.Marshal(l.make(has))
+	if err != nil {
+		panic(err) // strings only
+	}
+	l.made.Store(has, d)
+	return d
+}
+
+// of tells which metrics a line has, in the order of the sets.
+func (l *line) of(r slog.Record) (has uint64) {
+	r.Attrs(func(a slog.Attr) bool {
+		bit := 0
+		for _, s := range l.sets {
+			for _, m := range s.Metrics {
+				if m.Name == a.Key && (m.zero || !isZero(a.Value)) {
+					has |= 1 << bit
+				}
+				bit++
+			}
+		}
+		return true
+	})
+	return has
+}
+
+func isZero(v slog.Value) bool {
+	switch v.Kind() {
+	case slog.KindInt64:
+		return v.Int64() == 0
+	case slog.KindFloat64:
+		return v.Float64() == 0
+	}
+	return true // no number is no metric
+}
+
+// directive is a MetricDirective of the specification.
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct{ Name, Unit string }
+
+func (l *line) make(has uint64) (directives []directive) {
+	bit := 0
+	for _, s := range l.sets {
+		d := directive{Namespace: l.namespace, Dimensions: [][]string{{}}}
+		if s.By != "" {
+			d.Dimensions[0] = append(d.Dimensions[0], s.By)
+		}
+		for _, m := range s.Metrics {
+			if has&(1<<bit) != 0 {
+				d.Metrics = append(d.Metrics, definition{m.Name, m.Unit})
+			}
+			bit++
+		}
+		if d.Metrics != nil {
+			directives = append(directives, d)
+		}
+	}
+	return directives
+}

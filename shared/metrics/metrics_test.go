@@ -1,0 +1,184 @@
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// written is the line that a record becomes.
+func written(t *testing.T, byEndpoint bool, level slog.Level, msg string, args ...any) map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	log := slog.New(Handler(&out, "prod", byEndpoint)).With("request_id", "r1")
+	log.Log(t.Context(), level, msg, args...)
+	if n := strings.Count(out.String(), "\n"); n != 1 {
+		t.Fatalf("%d lines: %s", n, &out)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("%s: %v", &out, err)
+	}
+	if line["request_id"] != "r1" || line["msg"] != msg {
+		t.Errorf("members are lost: %s", &out)
+	}
+	return line
+}
+
+// What lines say to CloudWatch, whole.
+func TestLines(t *testing.T) {
+	const ms, n = `","Unit":"Milliseconds"}`, `","Unit":"Count"}`
+	set := func(by string, metrics ...string) string {
+		if by != "" {
+			by = `"` + by + `"`
+		}
+		return `{"Dimensions":[[` + by + `]],"Metrics":[{"Name":"` + strings.Join(metrics, `,{"Name":"`) + `],"Namespace":"agentsocial/prod"}`
+	}
+	ok := []any{"route", "GET /v1/me", "status", 200, "ms", 1.5, "trips", 2, "read_units", 3.5, "write_units", 0.0}
+	bad := append(ok[:len(ok):len(ok)], "code", "invalid", "refused", 1)
+	for _, c := range []struct {
+		what       string
+		byEndpoint bool
+		level      slog.Level
+		msg        string
+		args       []any
+		want       []string
+	}{
+		{"what is zero is not there", true, slog.LevelInfo, Request, ok, []string{set("route", "ms"+ms, "trips"+n, "read_units"+n)}},
+		{"without the table", true, slog.LevelInfo, Request, []any{"route", "GET /", "ms", 0.1, "trips", 0, "read_units", 0.0}, []string{set("route", "ms"+ms)}},
+		{"not by endpoint", false, slog.LevelInfo, Request, ok, nil},
+		{"refused", true, slog.LevelInfo, Request, bad, []string{set("code", "refused"+n), set("route", "ms"+ms, "trips"+n, "read_units"+n, "refused"+n)}},
+		{"refused, not by endpoint", false, slog.LevelInfo, Request, bad, []string{set("code", "refused"+n)}},
+		{"failed, which is no other error", false, slog.LevelError, Request, []any{"route", "none", "code", "internal", "failed", 1}, []string{set("code", "failed"+n)}},
+		{"a post", false, slog.LevelInfo, Request, append(ok[:len(ok):len(ok)], "posts", 1), []string{set("", "posts"+n)}},
+		{"a latency of nothing is one", true, slog.LevelInfo, Request, []any{"route", "none", "ms", 0.0}, []string{set("route", "ms"+ms)}},
+		{"a batch", true, slog.LevelInfo, Batch, []any{"function", "inbox", "ms", 3, "lag_ms", 0, "read_units", 1.5}, []string{set("function", "lag_ms"+ms)}},
+		{"a tick", true, slog.LevelInfo, Tick, []any{"function", "settle", "lag_ms", 7, "finished", 0}, []string{set("function", "lag_ms"+ms, "finished"+n)}},
+		{"a warning", true, slog.LevelWarn, "something", []any{"ms", 1, "route", "x"}, []string{set("msg", "logged"+n)}},
+		{"an error", false, slog.LevelError, "something else", nil, []string{set("msg", "logged"+n)}},
+		{"any other", true, slog.LevelInfo, "notification", []any{"ms", 1, "posts", 1}, nil},
+	} {
+		before := time.Now().UnixMilli()
+		line := written(t, c.byEndpoint, c.level, c.msg, c.args...)
+		if c.want == nil {
+			if line["_aws"] != nil {
+				t.Errorf("%s: %v", c.what, line["_aws"])
+			}
+			continue
+		}
+		aws := line["_aws"].(map[string]any)
+		got, err := json.Marshal(aws["CloudWatchMetrics"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "[" + strings.Join(c.want, ",") + "]"; string(got) != want {
+			t.Errorf("%s:\n  %s, want\n  %s", c.what, got, want)
+		}
+		if at := int64(aws["Timestamp"].(float64)); len(aws) != 2 || at < before || at > time.Now().UnixMilli() {
+			t.Errorf("%s: %v, at %d", c.what, aws, before)
+		}
+	}
+}
+
+// What is logged in a group is no metric: its members are not where CloudWatch
+// looks for them.
+func TestNoMetricsInGroups(t *testing.T) {
+	var out bytes.Buffer
+	slog.New(Handler(&out, "prod", true)).WithGroup("deep").With("a", 1).Error(Tick, "function", "settle", "finished", 1)
+	if s := out.String(); strings.Contains(s, "_aws") || !strings.Contains(s, `"deep":{"a":1,"function":"settle"`) {
+		t.Error(s)
+	}
+}
+
+// Lines that are written at once stay whole, each with its own end.
+func TestLinesStayWhole(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(Handler(&out, "prod", true))
+	var work sync.WaitGroup
+	for n := range 8 {
+		work.Go(func() {
+			for range 50 {
+				switch n % 3 {
+				case 0:
+					log.Info("plain")
+				case 1:
+					log.Warn("warned")
+				default:
+					log.Info(Tick, "function", "settle", "finished", 1)
+				}
+			}
+		})
+	}
+	work.Wait()
+	for l := range strings.Lines(out.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(l), &line); err != nil {
+			t.Fatalf("%q: %v", l, err)
+		}
+		if aws := fmt.Sprint(line["_aws"]); (line["msg"] == "plain") != (line["_aws"] == nil) ||
+			line["msg"] == "warned" && !strings.Contains(aws, Logged) || line["msg"] == Tick && !strings.Contains(aws, Finished) {
+			t.Errorf("%q", l)
+		}
+	}
+}
+
+// The sets are such that CloudWatch takes them: at most 100 metrics, each named once.
+func TestSets(t *testing.T) {
+	seen := map[string]bool{}
+	bits := map[string]int{}
+	for _, s := range Sets(true) {
+		for _, m := range s.Metrics {
+			if key := s.Line + "/" + s.By + "/" + m.Name; seen[key] {
+				t.Errorf("%s is there twice", key)
+			} else {
+				seen[key] = true
+			}
+			if bits[s.Line]++; bits[s.Line] > 64 {
+				t.Errorf("a line %q has too many", s.Line)
+			}
+		}
+	}
+	if len(Sets(false)) != len(Sets(true))-1 {
+		t.Error("those by endpoint are not one set")
+	}
+}
+
+// requestLine is what shared/api writes, as often as requests come.
+func requestLine(log *slog.Logger) {
+	log.LogAttrs(context.Background(), slog.LevelInfo, Request,
+		slog.String("request_id", "JKJaXmPLvHcESHA="), slog.String("method", "POST"), slog.String("route", "POST /v1/c/{ch}/posts"),
+		slog.Int("status", 201), slog.Float64("ms", 12.345), slog.Int("bytes", 512), slog.Int("trips", 2),
+		slog.Float64("read_units", 3.5), slog.Float64("write_units", 13), slog.Int("posts", 1), slog.String("agent", "ag_01JABCDEFGHJKMNPQRSTVWXYZ0"))
+}
+
+// A line with metrics costs a few allocations more than one without.
+func TestAllocations(t *testing.T) {
+	of := func(h slog.Handler) float64 {
+		log := slog.New(h)
+		return testing.AllocsPerRun(200, func() { requestLine(log) })
+	}
+	if plain, with := of(slog.NewJSONHandler(io.Discard, nil)), of(Handler(io.Discard, "prod", true)); with > plain+4 {
+		t.Errorf("%v allocations, and %v with metrics", plain, with)
+	}
+}
+
+func BenchmarkPlainLine(b *testing.B) {
+	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
+	for b.Loop() {
+		requestLine(log)
+	}
+}
+
+func BenchmarkLineWithMetrics(b *testing.B) {
+	log := slog.New(Handler(io.Discard, "prod", true))
+	for b.Loop() {
+		requestLine(log)
+	}
+}

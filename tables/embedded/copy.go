@@ -1,0 +1,39 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+)
+
+// Copy writes a table in a file, as it stands at one moment, into another file:
+// a backup that [Open] takes. The table may be in use meanwhile. What was in the
+// other file is gone.
+func (t *Table) Copy(path string) error {
+	f, ok := t.engine.(*file)
+	if !ok {
+		return errors.New("embedded: a table in memory has no copies")
+	}
+	if err := f.copy(path); err != nil {
+		return fmt.Errorf("embedded: copying to %s: %w", path, err)
+	}
+	return nil
+}
+
+func (f *file) copy(path string) error {
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.db.View(func(tx *bbolt.Tx) error {
+		_, err := tx.WriteTo(to)
+		return err
+	})
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
