@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
-.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults
+.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ test-clients: ## MCP clients that others wrote, against a service in memory: wha
 faults: ## breaks each commit of the service in each way in which commits break, while transcripts are played: what holds then (PLACE: only these)
 	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
 	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
+
+mutants: ## takes away each condition of a write, and each marker, one at a time: which test notices (MUTANT: only these)
+	@go run ./local/mutants -only '$(MUTANT)'
 
 race: ## the tests under the race detector, on the embedded table
 	TABLES=embedded go test -race -timeout 20m -parallel 4 ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -35,7 +35,7 @@ import (
 )
 
 // The language of the scripts. Words are as testscript reads them: '…' keeps
-// spaces; $NAME is put in everywhere, inside '…' too. Every service runs in
+// spaces; $NAME is put in everywhere, inside '…' too, and for ${N} N letters. Every service runs in
 // this process, on a port and a table of its own: the embedded one, or with
 // TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
 // over its service is brought to rest, and its table held to [invariants.Check].
@@ -110,6 +110,7 @@ import (
 //	assertion NAME AS [CLAIM=VALUE…]
 //	                         a JWT that NAME signs, $AS; CLAIMs take the place of what would be right
 //	styled                   the last answer's policy lets its own style pass
+//	shows NAME…              what was held of the last answers is what spec.txt says under NAME
 //	[!] logged EXPR          what the service wrote to its log
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	plain := func(f func(*script, []string) error) func(*testscript.TestScript, bool, []string) {
@@ -120,7 +121,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			s := ts.Value(scriptKey{}).(*script)
 			s.ts = ts
 			for i, a := range args {
-				args[i] = os.Expand(a, ts.Getenv)
+				args[i] = os.Expand(a, s.value)
 			}
 			if err := f(s, args); err != nil {
 				s.failed = true
@@ -144,8 +145,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
 		"mcp": plain((*script).mcp), "tool": plain((*script).tool),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
-		"styled": plain((*script).styled),
-		"ask":    plain((*script).ask), "answer": plain((*script).answer), "ticks": plain((*script).ticks), "back": plain((*script).back),
+		"styled": plain((*script).styled), "shows": plain((*script).shows),
+		"ask": plain((*script).ask), "answer": plain((*script).answer), "ticks": plain((*script).ticks), "back": plain((*script).back),
 		"form": plain((*script).form), "assertion": plain((*script).assertion),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
 			s := ts.Value(scriptKey{}).(*script)
@@ -153,6 +154,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			if err != nil {
 				ts.Fatalf("%v", err)
 			}
+			s.held++
 			if found == neg {
 				ts.Fatalf("logged: %v\n%s", found, s.log.String())
 			}
@@ -172,17 +174,19 @@ func TestCommandsAreOurs(t *testing.T) {
 
 // TestTranscripts plays the scripts.
 func TestTranscripts(t *testing.T) {
-	testscript.Run(t, params(testscript.Params{Dir: scripts}, nil))
+	all := newSeen()
+	t.Cleanup(func() { all.hold(t) })
+	testscript.Run(t, params(testscript.Params{Dir: scripts}, nil, all))
 }
 
 const scripts = "../testdata"
 
 // params are those with which scripts are played, over a table that breaks a
-// commit if it is given.
-func params(p testscript.Params, broken *faults.Table) testscript.Params {
+// commit if it is given; what they show is noted if anybody wants to know.
+func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
 	p.Setup = func(e *testscript.Env) error {
-		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken}
+		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
 		e.Values[scriptKey{}] = s
 		e.Defer(func() { s.end(e.T()) })
 		return nil
@@ -203,6 +207,8 @@ type script struct {
 	last       *Answer
 	connection *Connection // that was asked for last
 	failed     bool
+	held       int   // how often an answer was held to something since `shows`
+	seen       *seen // of all scripts; may be nil
 
 	scanner tables.Scanner   // the service's table
 	given   invariants.Given // what was put there past the service
@@ -361,7 +367,7 @@ func (s *script) challenge(args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.keeps("GET", "/v1/challenge")
+	return s.keeps(&Request{Method: http.MethodGet, Target: "/v1/challenge?pubkey=" + pub})
 }
 
 func (s *script) join(args []string) error {
@@ -438,16 +444,19 @@ func (s *script) send(r *Request) (err error) {
 	if s.last, err = s.persist(r); err != nil {
 		return err
 	}
-	return s.keeps(r.Method, r.Target)
+	return s.keeps(r)
 }
 
-// keeps holds the last answer to the OpenAPI document.
-func (s *script) keeps(method, target string) error {
+// keeps holds the last answer, to a request, to the OpenAPI document.
+func (s *script) keeps(r *Request) error {
 	c, err := contract.Load()
 	if err != nil {
 		return err
 	}
-	return c.Check(method, target, s.last.Status, s.last.Header, s.last.Body)
+	if s.seen != nil {
+		s.seen.answer(s.name(), c.Route(r.Method, r.Target), r, s.last)
+	}
+	return c.Check(r.Method, r.Target, s.last.Status, s.last.Header, s.last.Body)
 }
 
 // flags takes -name value arguments out of args.
@@ -572,7 +581,16 @@ func (s *script) repeat(args []string) error {
 	return nil
 }
 
+// value is what stands for $NAME in a script.
+func (s *script) value(name string) string {
+	if n, err := strconv.Atoi(name); err == nil {
+		return strings.Repeat("a", n)
+	}
+	return s.ts.Getenv(name)
+}
+
 func (s *script) status(args []string) error {
+	s.held++
 	if got := strconv.Itoa(s.last.Status); !slices.Contains(strings.Split(args[0], "|"), got) {
 		return fmt.Errorf("the status is %s, not %s", got, args[0])
 	}
@@ -634,6 +652,7 @@ func compare(got string, found bool, args []string) error {
 }
 
 func (s *script) json(args []string) error {
+	s.held++
 	v, found := s.last.At(args[0])
 	got := ""
 	if found {
@@ -645,9 +664,13 @@ func (s *script) json(args []string) error {
 	return nil
 }
 
-func (s *script) body(args []string) error { return compare(string(s.last.Body), true, args) }
+func (s *script) body(args []string) error {
+	s.held++
+	return compare(string(s.last.Body), true, args)
+}
 
 func (s *script) header(args []string) error {
+	s.held++
 	if err := compare(s.last.Header.Get(args[0]), s.last.Header.Values(args[0]) != nil, args[1:]); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

@@ -51,7 +51,7 @@ func (*played) Verbose() bool       { return false }
 // play plays a script over a table that breaks a commit.
 func play(script string, broken *faults.Table) *played {
 	p := &played{}
-	testscript.RunT(p, params(testscript.Params{Files: []string{script}}, broken))
+	testscript.RunT(p, params(testscript.Params{Files: []string{script}}, broken, nil))
 	return p
 }
 

@@ -72,6 +72,9 @@ func failed(a *Answer) bool {
 
 // end is what comes when a script is over, or has failed.
 func (s *script) end(t testscript.T) {
+	if s.seen != nil && s.ts != nil {
+		s.seen.end(s.name())
+	}
 	if s.svc == nil {
 		return
 	}
