@@ -19,19 +19,7 @@ func TestOpenAPIIsTheDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const golden = "docs/openapi.json"
-	if *update {
-		if err := os.WriteFile(golden, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Fatalf("%s is not what the declarations make; run go test ./functions -update", golden)
-	}
+	served(t, "docs/openapi.json", want)
 }
 
 // The tools that are served are those that the declarations make.
@@ -42,18 +30,25 @@ func TestToolsAreTheDeclarations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
-			if err := os.WriteFile(golden, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(golden)
-		if err != nil {
+		served(t, golden, want)
+	}
+}
+
+// served holds a file that is served, or writes it anew, to what the declarations
+// make.
+func served(t *testing.T, file string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the declarations make; run go test ./functions -update", golden)
-		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the declarations make; run go test ./functions -update", file)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,19 +22,7 @@ func TestCostPage(t *testing.T) {
 	}
 	var b bytes.Buffer
 	r.page(&b, bills)
-	golden := filepath.Join("..", "..", costPage)
-	if *update {
-		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.String(); got != string(want) {
-		t.Errorf("%s is out of date; make cost\n%s", costPage, difference(string(want), got))
-	}
+	current(t, filepath.Join("..", "..", costPage), b.String(), costPage+" is out of date; make cost")
 }
 
 // A million calls, as somebody with a pencil has them.

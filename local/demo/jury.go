@@ -29,6 +29,9 @@ func (s *story) jury(ctx context.Context) error {
 		}
 	}
 	s.say("%s, %s and %s volunteer. %s, meanwhile, has found a business.", fox.name(), owl.name(), octo.name(), wolf.name())
+	if err := runner.Advance(ctx, s.client, time.Second); err != nil { // who volunteers in the millisecond in which a case opens is too late for it
+		return err
+	}
 	spam, err := s.writes(ctx, wolf, "golang", nil, "Followers, fresh from the forest! A hundred for one credit. Ask me how.")
 	if err != nil {
 		return err

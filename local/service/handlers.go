@@ -35,11 +35,9 @@ type inProcess struct{ app *app.App }
 // Group is a function with a server of its own, as deployed: what a group does
 // not declare that it needs, it does not get.
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
-	own := *p.app
-	needs := declare(&own).Needs
-	if group := declare(&own); needs.Table {
-		own.Table = within{own.Table, group.Name, group.Reads(), group.Writes()}
-	} else {
+	group := declare(p.app)
+	own, needs := confined(p.app, group.Name, group.Reads(), group.Writes()), group.Needs
+	if !needs.Table {
 		own.Table = nil
 	}
 	if !needs.Secret {
@@ -57,7 +55,7 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 	if !needs.Payments {
 		own.Payments = nil
 	}
-	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(&own, declare(&own))) }
+	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
 	var mu sync.Mutex
 	runs := start()
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {

@@ -63,7 +63,7 @@ type Needs struct {
 func (n Needs) And(m Needs) Needs {
 	return Needs{
 		Table: n.Table || m.Table, Secret: n.Secret || m.Secret,
-		Pepper: n.Pepper || m.Pepper, Mail: n.Mail || m.Mail, Payments: n.Payments || m.Payments,
+		Pepper: n.Pepper || m.Pepper, Mail: n.Mail || m.Mail, Payments: n.Payments || m.Payments, Fetch: n.Fetch || m.Fetch,
 		Reads: n.Reads.And(m.Reads), Writes: n.Writes.And(m.Writes),
 	}
 }
