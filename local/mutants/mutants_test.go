@@ -29,11 +29,12 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{
 		`tables/guard.go Guard condition Absent(digest)`,
 		`tables/guard.go Guard attribute SetAttr(digest, outcome)`,
-		`tables/case.go Begin item Put(c.Item(), NoItem())`,
-		`tables/case.go Begin condition NoItem()`,
+		`tables/seat.go NotSeated condition NoItem()`,
+		`tables/ledger.go Writes item Put(m.Item(), NoItem())`,
+		`tables/idea.go Set condition ItemExists()`,
+		`tables/idea.go Set condition ItemExists() #2`,
 		`tables/origin.go Spend item Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))`,
-		`functions/agents/register.go create condition tables.NoItem()`,
-		`functions/agents/register.go create condition tables.NoItem() #4`,
+		`functions/channels/create.go create condition tables.NoItem()`,
 	} {
 		if !names[name] {
 			t.Errorf("%q is no mutant", name)
