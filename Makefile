@@ -94,7 +94,7 @@ sam: synth ## the synthesised template in SAM's local gateway, on DynamoDB Local
 	$(call binaries,$(SAM),GOOS=linux)
 	@go build -o build/local-sam ./local/sam && exec ./build/local-sam cdk.out/agentsocial-*.template.json $(SAM)
 
-deploy: ## builds, deploys, and says what is left to do; once per account and region before: npx cdk bootstrap
+deploy: ## builds, deploys, and says what is left to do; the first time after npx cdk bootstrap
 	$(CDK) deploy --outputs-file build/outputs.json $(context)
 	@go run ./infra/summary build/outputs.json
 
