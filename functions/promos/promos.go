@@ -78,5 +78,3 @@ func promoOf(p *tables.Promo) Promo {
 	}
 	return v
 }
-
-func noChannel(name string) error { return api.Fail(api.NotFound, "There is no channel %q.", name) }

@@ -219,7 +219,7 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	if allow == nil {
 		return nil, none
 	}
-	e := Fail(MethodNotAllowed, "%s is not a method of %s.", r.Method, clip(raw.Path, 100))
+	e := Fail(MethodNotAllowed, "%s is not a method of %s, which has %s.", r.Method, clip(raw.Path, 100), strings.Join(allow, ", "))
 	e.Allow = strings.Join(allow, ", ")
 	return nil, e
 }

@@ -333,10 +333,14 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 			header.Set(p.Name, value)
 		}
 	}
-	for name, p := range t.Places {
-		if p.In == "path" && args[name] == nil {
-			return nil, BadField(name, "is missing")
+	var missing []Field
+	for _, name := range slices.Sorted(maps.Keys(t.Places)) {
+		if t.Places[name].In == "path" && args[name] == nil {
+			missing = append(missing, Field{name, "is missing"})
 		}
+	}
+	if missing != nil {
+		return nil, badFields(missing)
 	}
 	content, err := t.content(header, body)
 	if err != nil {
