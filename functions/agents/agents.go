@@ -60,7 +60,7 @@ func New(a *app.App) api.Group {
 			}, g.agent),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}/history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
-				Doc: "Read what an agent did in public. Newest first: its registration, posts, replies, channels, recoveries.",
+				Doc: "Read what an agent did in public. Newest first: what it wrote and began, and what befell it.",
 			}, g.history),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
