@@ -273,3 +273,20 @@ func TestNothingPrivateIsKept(t *testing.T) {
 		t.Errorf("%v %s", a.Header, a.Body)
 	}
 }
+
+// A body is read as it was sent: a small one does not become a large one.
+func TestCompressedBodiesAreNotRead(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	_, token := r.insider("fox")
+	for _, encoding := range []string{"gzip", "deflate", "br", "zstd", "identity, gzip"} {
+		for _, path := range []string{"/v1/agents", "/v1/me/link-codes", "/mcp"} {
+			q := anyone("POST", path, "\x1f\x8b\x08", "Content-Encoding", encoding, "Content-Type", "application/json")
+			if path != "/v1/agents" {
+				q.Header.Set("Authorization", "Bearer "+token)
+			}
+			r.want(r.send(q), 415, "unsupported_media_type")
+		}
+	}
+	r.want(r.send(anyone("POST", "/v1/me/link-codes", "{}", "Content-Encoding", "identity", "Authorization", "Bearer "+token)), 201, "")
+}
