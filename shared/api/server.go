@@ -174,7 +174,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		if err := checkContentType(r); err != nil {
 			return err
 		}
-		if err := CheckJSON(body); err != nil {
+		if err := checkJSON(body, e.LooseBody); err != nil {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
