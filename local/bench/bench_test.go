@@ -146,15 +146,11 @@ func TestRun(t *testing.T) {
 
 // TestCovered holds that a declared endpoint without a scenario is noticed.
 func TestCovered(t *testing.T) {
-	w, err := newWorld(t.Context(), false)
+	w, list, err := staged(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := covered(list); err != nil {
 		t.Error(err)
 	}
@@ -170,15 +166,11 @@ func TestCovered(t *testing.T) {
 // BenchmarkScenario is for profiles: go test ./local/bench -run - -bench
 // 'Scenario/POST.*reply' -cpuprofile cpu.out
 func BenchmarkScenario(b *testing.B) {
-	w, err := newWorld(b.Context(), false)
+	w, list, err := staged(b.Context(), false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		b.Fatal(err)
-	}
 	for i := range list {
 		if list[i].costOnly || list[i].alone {
 			continue

@@ -189,15 +189,11 @@ func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
 // worked off after every call, and puts that beside what the calls were counted to
 // cost: what follows from a call, what is answered and what is logged.
 func (r *Report) bills(ctx context.Context) ([]billed, error) {
-	w, err := newWorld(ctx, false)
+	w, list, err := staged(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		return nil, err
-	}
 	if err := w.drain(ctx); err != nil { // of what was furnished, which none of them pays for
 		return nil, err
 	}

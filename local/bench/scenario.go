@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -65,6 +66,19 @@ func scenarios(w *world) ([]scenario, error) {
 		all = append(all, list...)
 	}
 	return all, nil
+}
+
+// staged is a world and the scenarios that are played in it.
+func staged(ctx context.Context, remote bool) (*world, []scenario, error) {
+	w, err := newWorld(ctx, remote)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := scenarios(w)
+	if err != nil {
+		w.close()
+	}
+	return w, all, err
 }
 
 // covered holds that every endpoint that is declared has a scenario, and that
