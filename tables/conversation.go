@@ -46,7 +46,7 @@ func (m *Message) Send(to Author, preview string) []Write {
 		)...)
 	}
 	return []Write{
-		Put(m.Item(), NoItem()),
+		Put(m.Item()),
 		side(m.From.ID, to, true).When(AbsentOrBefore("at", m.CreatedAt)),
 		side(m.To, m.From, false, Add("unread", 1)),
 	}

@@ -43,7 +43,7 @@ func (v *Visit) Sign() []Write {
 	at := time.UnixMilli(v.At).UTC()
 	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}
 	return []Write{
-		Put(v.Item(), NoItem()),
+		Put(v.Item()),
 		Put(keyed(once, TypeVisitOnce, Item{AttrTTL: at.Add(onceKeep).Unix()}), NoItem()),
 	}
 }

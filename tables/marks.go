@@ -155,7 +155,7 @@ func (h *Helpful) Mark() []Write {
 	}}
 	return []Write{
 		Put(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h)), NoItem()),
-		Put(entry.Item(h.To), NoItem()),
+		Put(entry.Item(h.To)),
 	}
 }
 

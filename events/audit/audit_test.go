@@ -25,7 +25,7 @@ type office struct {
 	t    *testing.T
 	log  bytes.Buffer
 	n    int
-	read func() // before each reading of the balances
+	read func() // before each reading of the third agent's balance
 }
 
 func newOffice(t *testing.T) *office {
@@ -42,7 +42,7 @@ func newOffice(t *testing.T) *office {
 
 // Query gives pages of two, so that there are several.
 func (o *office) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
-	if q.PK == tables.Balances(1)[0].PK && q.After == nil {
+	if q.PK == tables.ListBalance(agent(3)).Updates[0].Value && q.After == nil {
 		o.read()
 	}
 	q.Limit = 2

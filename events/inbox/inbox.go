@@ -301,7 +301,7 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 			seq++
 			e := d.event
 			e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
-			writes = append(writes, tables.Put(e.Item(agent), tables.NoItem()), tables.InboxMarker(agent, d.source, seq, now))
+			writes = append(writes, tables.Put(e.Item(agent)), tables.InboxMarker(agent, d.source, seq, now))
 		}
 	}
 	if seq > head.Seq {

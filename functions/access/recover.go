@@ -175,8 +175,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	writes := []tables.Write{
 		mailed.Spend(agent, oauth.RecoveryTries),
 		p.Recover(a.revoke, tables.KeysMost, now),
-		tables.Put(key.Item(agent), tables.AbsentOrBefore("epoch", key.Epoch)),
-		tables.Put(entry.Item(agent), tables.NoItem()),
+		key.Add(agent),
+		tables.Put(entry.Item(agent)),
 		done.Once(used),
 	}
 	stands := tries.Left

@@ -119,10 +119,10 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}),
 		tables.HandleClaim(handle, p.ID),
 		tables.OriginalKeyClaim(pub, p.ID),
-		tables.Put(p.Item(), tables.NoItem()),
-		tables.Put(tables.CountersItem(p.ID, counters), tables.NoItem()),
-		tables.Put(key.Item(p.ID), tables.NoItem()),
-		tables.Put(entry.Item(p.ID), tables.NoItem()),
+		tables.Put(p.Item()),
+		tables.Put(tables.CountersItem(p.ID, counters)),
+		tables.Put(key.Item(p.ID)),
+		tables.Put(entry.Item(p.ID)),
 	}
 	quota, err := g.registrations(ctx)
 	if err != nil {

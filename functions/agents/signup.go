@@ -130,7 +130,7 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now})
 	err := c.Commit(ctx, nil,
 		p.Activate(handle, identity, bio), spend, g.signups(c), tables.HandleClaim(handle, p.ID),
-		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID), tables.NoItem()),
+		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID)),
 	)
 	var cancelled *tables.Cancelled
 	if !errors.As(err, &cancelled) {

@@ -95,8 +95,8 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 		p.Pushed = 0 < c.Counts.Followers && c.Counts.Followers <= limits.PushFollowers &&
 			tables.PushedOn(latest, c.Time) < limits.PushesDay
 		err := c.Commit(ctx, []string{p.ID},
-			tables.Put(p.Item(), tables.NoItem()),
-			tables.Put(p.CountersItem(), tables.NoItem()),
+			tables.Put(p.Item()),
+			tables.Put(p.CountersItem()),
 			p.List(perHour, limits.PushesDay, latest, c.Time),
 			tables.BodyOnce(p.Author.ID, hash, p.ID, c.Time),
 		)

@@ -123,8 +123,8 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: c.Time.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
 	writes := append(board.Add(p, o.Entry(c.Agent)),
-		tables.Put(p.Item(), tables.NoItem()),
-		tables.Put(p.Started().Item(c.Agent.ID), tables.NoItem()),
+		tables.Put(p.Item()),
+		tables.Put(p.Started().Item(c.Agent.ID)),
 		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),
 		c.Agent.Stands(),
 	)

@@ -5,8 +5,8 @@
 // tables: each is a call in the source with a hook around it, which the environment
 // wakes. Tests are run once without any, which must pass and tells what meets what;
 // then for each mutant those that meet it, the shortest first, until one fails.
-// What was found stays in a folder, and holds until a test or what it tests is
-// changed. `make mutants` calls it.
+// What was found stays in a folder: what a package's tests met and noticed holds
+// until they, or what they test, are changed. `make mutants` calls it.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,15 +42,19 @@ func main() {
 	}
 }
 
-// found is what is known so far, of one state of the sources.
+// found is what is known so far.
 type found struct {
-	Stamp   string
+	Stamps  map[string]string // by package: of its tests, of which the rest tells
 	Units   []Unit            // that were run without any mutant
-	Noticed map[string]string // by a mutant's name: which test, "" for none
+	Noticed map[string]Notice // by a mutant's name
 
 	mu   sync.Mutex
 	file string
 }
+
+// Notice says which test of which package noticed a mutant; the zero Notice that
+// none did.
+type Notice struct{ Pkg, Test string }
 
 // run judges all mutants of a module whose names match, and prints the table.
 func run(ctx context.Context, out io.Writer, root, folder, only string, least float64, equivalent map[string]string) error {
@@ -112,28 +117,29 @@ func known(all []Mutant, equivalent map[string]string) error {
 	return nil
 }
 
-// load is what was found when the tests were as they are.
+// load is what was found and holds still: of packages whose tests are as they
+// were. That nobody noticed a mutant holds while all are.
 func (s *suite) load() (*found, error) {
-	stamp, err := s.stamp()
+	f := &found{file: filepath.Join(s.folder, "found.json")}
+	text, err := os.ReadFile(f.file)
+	if err == nil {
+		err = json.Unmarshal(text, f)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", f.file, err)
+	}
+	now, err := s.stamps()
 	if err != nil {
 		return nil, err
 	}
-	fresh := &found{Stamp: stamp, Noticed: map[string]string{}, file: filepath.Join(s.folder, "found.json")}
-	old := &found{file: fresh.file}
-	text, err := os.ReadFile(fresh.file)
-	if errors.Is(err, os.ErrNotExist) {
-		return fresh, nil
+	same := func(pkg string) bool { return now[pkg] != "" && now[pkg] == f.Stamps[pkg] }
+	f.Units = slices.DeleteFunc(f.Units, func(u Unit) bool { return !same(u.Pkg) })
+	all := maps.Equal(now, f.Stamps)
+	maps.DeleteFunc(f.Noticed, func(_ string, n Notice) bool { return !same(n.Pkg) && !(n == Notice{} && all) })
+	if f.Stamps = now; f.Noticed == nil {
+		f.Noticed = map[string]Notice{}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(text, old); err != nil {
-		return nil, fmt.Errorf("%s: %w", fresh.file, err)
-	}
-	if old.Stamp != stamp || old.Noticed == nil {
-		return fresh, nil
-	}
-	return old, nil
+	return f, nil
 }
 
 func (f *found) save() error {
@@ -184,9 +190,10 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 		if done || equivalent[name] != "" || ctx.Err() != nil {
 			return
 		}
-		by := ""
+		var by Notice
 		for _, batch := range batches(f.Units, all[i].N) {
-			if by, _ = s.run(ctx, all[i].N, "", batch...); by != "" {
+			if test, _ := s.run(ctx, all[i].N, "", batch...); test != "" {
+				by = Notice{batch[0].Pkg, test}
 				break
 			}
 		}
@@ -197,7 +204,7 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 		defer f.mu.Unlock()
 		f.Noticed[name] = by
 		errs[i] = f.save()
-		if by == "" {
+		if by == (Notice{}) {
 			fmt.Fprintf(out, "%5.0f s: %s: not noticed\n", time.Since(began).Seconds(), all[i])
 		}
 	})
@@ -219,11 +226,11 @@ func atOnce(n int, do func(i int)) {
 }
 
 // tell prints the table and the share, and fails if that is too small.
-func tell(out io.Writer, all []Mutant, noticed, equivalent map[string]string, least float64) error {
+func tell(out io.Writer, all []Mutant, noticed map[string]Notice, equivalent map[string]string, least float64) error {
 	counts := map[Kind][2]int{} // noticed, all
 	fmt.Fprintf(out, "\n%-34s %-16s %-10s %-60s %s\n", "place", "function", "kind", "without", "noticed by")
 	for _, m := range all {
-		by := noticed[m.Name()]
+		by := noticed[m.Name()].Test
 		switch why := equivalent[m.Name()]; {
 		case why != "":
 			by = "left out: " + why

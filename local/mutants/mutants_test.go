@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,11 +30,12 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{
 		`tables/guard.go Guard condition Absent(digest)`,
 		`tables/guard.go Guard attribute SetAttr(digest, outcome)`,
-		`tables/case.go Begin item Put(c.Item(), NoItem())`,
-		`tables/case.go Begin condition NoItem()`,
+		`tables/seat.go NotSeated condition NoItem()`,
+		`tables/ledger.go Writes item Put(m.Item(), NoItem())`,
+		`tables/idea.go Set condition ItemExists()`,
+		`tables/idea.go Set condition ItemExists() #2`,
 		`tables/origin.go Spend item Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))`,
-		`functions/agents/register.go create condition tables.NoItem()`,
-		`functions/agents/register.go create condition tables.NoItem() #4`,
+		`functions/channels/create.go create condition tables.NoItem()`,
 	} {
 		if !names[name] {
 			t.Errorf("%q is no mutant", name)
@@ -55,6 +57,7 @@ func TestFind(t *testing.T) {
 // What is taken away and noticed is told, with the test; what no test can notice
 // is told as well, and what is known to be so is left out of the share.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	root, folder := t.TempDir(), t.TempDir()
 	small, err := txtar.ParseFile("testdata/module.txtar")
 	if err != nil {
@@ -108,6 +111,50 @@ func TestRun(t *testing.T) {
 	}
 	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without any mutant") {
 		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// What was found holds as long as the tests do of which it tells; that none of them
+// noticed something, as long as all do.
+func TestFoundHolds(t *testing.T) {
+	folder := t.TempDir()
+	built := func(pkg, text string) {
+		if err := os.WriteFile(filepath.Join(folder, pkg+".test"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(pkgs ...string) (units, mutants []string) {
+		s := &suite{folder: folder, pkgs: pkgs}
+		f, err := s.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range f.Units {
+			units = append(units, u.Pkg)
+		}
+		return units, slices.Sorted(maps.Keys(f.Noticed))
+	}
+	for _, pkg := range []string{"p", "q", "r"} {
+		built(pkg, "as it was")
+	}
+	f, err := (&suite{folder: folder, pkgs: []string{"p", "q"}}).load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Units = []Unit{{Pkg: "p"}, {Pkg: "q"}}
+	f.Noticed = map[string]Notice{"by p": {"p", "p.TestA"}, "by q": {"q", "q.TestB"}, "by none": {}}
+	if err := f.save(); err != nil {
+		t.Fatal(err)
+	}
+	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by none", "by p", "by q"}) {
+		t.Errorf("%q, %q", units, mutants)
+	}
+	if units, mutants := holds("p", "q", "r"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by p", "by q"}) {
+		t.Errorf("with one package more: %q, %q", units, mutants)
+	}
+	built("q", "as it is")
+	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p"}) || !slices.Equal(mutants, []string{"by p"}) {
+		t.Errorf("with one that changed: %q, %q", units, mutants)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,34 +89,42 @@ func (s *suite) module() (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(first, "module ")), nil
 }
 
-// stamp is a digest of all that decides what the tests notice: what was built,
-// and the scripts that it plays.
-func (s *suite) stamp() (string, error) {
-	sum := sha256.New()
-	files, err := filepath.Glob(filepath.Join(s.root, filepath.FromSlash(scripts), "*"))
-	if err != nil {
-		return "", err
-	}
+// stamps are digests, by package, of all that decides what its tests notice: what
+// was built, and for the transcripts the scripts.
+func (s *suite) stamps() (map[string]string, error) {
+	all := map[string]string{}
 	for _, pkg := range s.pkgs {
-		files = append(files, s.binary(pkg))
-	}
-	for _, file := range files {
-		if info, err := os.Stat(file); err != nil || info.IsDir() {
+		files := []string{s.binary(pkg)}
+		if pkg == transcripts {
+			played, err := filepath.Glob(filepath.Join(s.root, filepath.FromSlash(scripts), "*"))
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			continue
+			files = append(files, played...)
 		}
-		f, err := os.Open(file)
-		if err != nil {
-			return "", err
+		sum := sha256.New()
+		for _, file := range files {
+			if err := digest(sum, file); err != nil {
+				return nil, err
+			}
 		}
-		_, err = io.Copy(sum, f)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return "", err
-		}
+		all[pkg] = fmt.Sprintf("%x", sum.Sum(nil))
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+	return all, nil
+}
+
+// digest adds a file to a sum; a folder adds nothing.
+func digest(sum io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return err
+	}
+	_, err = io.Copy(sum, f)
+	return err
 }
 
 // units lists what can be run. Of packages whose tests are together it is them all.
