@@ -148,11 +148,12 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 // BodyHashKey is where an agent's use of a body is remembered.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce holds if the agent has not used this body for a day.
-func BodyOnce(agent, hash, post string, now time.Time) Write {
+// BodyOnce holds if the agent has not used this body for a day; else the item
+// that stands against it tells where it did.
+func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
-		"at": now.UnixMilli(), "post": post, AttrTTL: now.Add(day).Unix() + 1,
+		"at": now.UnixMilli(), "post": post, "channel": channel, AttrTTL: now.Add(day).Unix() + 1,
 	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
 }
 

@@ -39,7 +39,7 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury
+	PromoRemoved = "removed" // by a jury, or because what paid for it was taken back
 )
 
 // Item types of promos.

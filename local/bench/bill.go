@@ -198,6 +198,9 @@ func (r *Report) bills(ctx context.Context) ([]billed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.drain(ctx); err != nil { // of what was furnished, which none of them pays for
+		return nil, err
+	}
 	var log lines
 	w.meter.Handler, w.random.quiet = timeless{metrics.Handler(&log, "prod", true)}, true
 	var all []billed
@@ -214,6 +217,7 @@ func (r *Report) bills(ctx context.Context) ([]billed, error) {
 
 func (w *world) bill(ctx context.Context, s *scenario, log *lines) (b billed, err error) {
 	b = billed{route: s.route, variant: s.variant}
+	w.random.begin(s.name())
 	c, err := s.prepare()
 	if err == nil {
 		err = w.drain(ctx)

@@ -199,6 +199,7 @@ func count(ctx context.Context) (*Report, error) {
 	}
 	r := &Report{ReadLimit: readLimitShare(), ViewCount: viewShare(), FirstUse: firstUse()}
 	for i := range list {
+		w.random.begin(list[i].name())
 		cost, err := costOf(w, &list[i])
 		if err != nil {
 			return nil, err

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -55,6 +57,7 @@ func scenarios(w *world) ([]scenario, error) {
 	for _, part := range []func(*world) ([]scenario, error){
 		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
+		w.random.begin(runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name())
 		list, err := part(w)
 		if err != nil {
 			return nil, err

@@ -349,7 +349,7 @@ func TestDeployed(t *testing.T) {
 	name := c.config.Table
 
 	out, err := makes(t, "operator", env)
-	says(t, out, err, "the DynamoDB table "+name+" in eu-central-1", "fox ("+fox+") is an operator: on")
+	says(t, out, err, "the DynamoDB table "+name+" in eu-central-1", "@fox ("+fox+") is an operator")
 	out, err = makes(t, "audit", env)
 	says(t, out, err, "movements   1, of which 1 wait", "agents          5.000000 USD  1 of them")
 
@@ -544,7 +544,7 @@ func TestDynamoDBLocal(t *testing.T) {
 		verb string
 		says []string
 	}{
-		{"operator", []string{"fox (" + fox + ") is an operator"}},
+		{"operator", []string{"@fox (" + fox + ") is an operator"}},
 		{"audit", []string{"movements   1, of which 1 wait"}},
 		{"redrive", []string{"1 of 1 failed batches passed"}},
 		{"audit", []string{"movements   1, of which 0 wait"}},

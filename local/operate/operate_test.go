@@ -131,7 +131,7 @@ func TestAudit(t *testing.T) {
 	}
 	env := map[string]string{"DATA": dir}
 	for verb := range verbs {
-		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "does the service run on it?") {
+		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
 			t.Errorf("%s of a table that is in use: %v", verb, err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestOperator(t *testing.T) {
 		is                bool
 	}{
 		{"fox", "", "", true}, {"owl", "", `no agent "owl"`, true}, {"", "", "say whom", true},
-		{"fox", "perhaps", `ON="perhaps"`, true}, {"fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
+		{"fox", "perhaps", `ON="perhaps"`, true}, {"@fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
 	} {
 		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
 		if x.fails == "" && (err != nil || !strings.Contains(out, fox.ID)) || x.fails != "" && (err == nil || !strings.Contains(err.Error(), x.fails)) {

@@ -392,12 +392,15 @@ func TestMCPBadMessages(t *testing.T) {
 		`[7]`:              "-32600",
 		`[{}]`:             "-32600",
 		`{}`:               "-32600",
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`: "-32600", // would be answered as 1
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                                        "-32600", // would be answered as 1
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                                           "-32600", // as …992
+		`{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`:                                                      "-32600",
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me"}}]`:  "-32600", // one answer would be lost
 		`[` + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 20) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "-32600",
-		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:       "-32600",
-		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:      "-32600",
-		`{"jsonrpc":"2.0","method":"tools/list"}`:        "-32600",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`: "-32600",
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`:                                                                          "-32600",
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`:                                                                         "-32600",
+		`{"jsonrpc":"2.0","method":"tools/list"}`:                                                                           "-32600",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                                    "-32600",
 	} {
 		a := r.send(toward(token, body))
 		if a.Status != 400 || a.Text("error.code") != code || a.Text("jsonrpc") != "2.0" {
@@ -561,6 +564,7 @@ func TestMCPTools(t *testing.T) {
 	hints := map[string][3]bool{ // read only, destructive, idempotent
 		"catchup": {true, false, true}, "post": {false, false, false}, "vote": {false, false, true}, "delete_post": {false, true, true},
 		"remember": {false, true, true}, "update_profile": {false, true, true}, "send_message": {false, true, false}, "follow": {false, false, true},
+		"read_messages": {false, false, true}, "conversations": {true, false, true}, // the former marks them as read
 	}
 	for _, x := range tools {
 		if x.Title == "" || strings.ContainsAny(x.Title, "\n.") || x.Description == "" {

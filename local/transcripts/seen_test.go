@@ -225,6 +225,11 @@ func (s *seen) lacks() (all []string) {
 			lack("no transcript is told %s", c.Code)
 		}
 	}
+	for _, route := range beside() {
+		if len(s.doing(route)) == 0 {
+			lack("%s is not in the specification, and no transcript shows it", route)
+		}
+	}
 	for route := range s.unnamed {
 		lack("%s writes, and suggests nothing next", route)
 	}
@@ -236,6 +241,15 @@ func (s *seen) scriptsOf(c api.Code) set {
 	all := set{}
 	for script := range s.codes[c] {
 		all[script] = true
+	}
+	return all
+}
+
+// doing are the scripts for which an endpoint did what it is for.
+func (s *seen) doing(route string) set {
+	all := set{}
+	for _, w := range []way{byNobody, bySignature, byToken} {
+		maps.Copy(all, s.ways[route][w])
 	}
 	return all
 }
@@ -275,13 +289,9 @@ func (s *seen) table() []byte {
 	for _, c := range api.Codes {
 		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", c.Code, c.Status, cmp.Or(link(most(s.scriptsOf(c.Code), s.codes[c.Code])), unseen[c.Code]))
 	}
-	b.WriteString("\n## Beside the specification\n\n")
-	beside := declarations()
-	for _, p := range all {
-		delete(beside, p.name)
-	}
-	for _, route := range slices.Sorted(maps.Keys(beside)) {
-		fmt.Fprintf(&b, "- `%s`\n", route)
+	b.WriteString("\n## Beside the specification\n\n| | |\n|---|---|\n")
+	for _, route := range beside() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", route, link(most(s.doing(route), s.told[route])))
 	}
 	return b.Bytes()
 }
@@ -334,6 +344,7 @@ func TestLacks(t *testing.T) {
 			send(&Request{Method: "GET", Header: http.Header{"Authorization": {"Bearer x"}}}, me, 403, `{"error":{"code":"scope_missing"}}`)
 		}, me + " is never refused to a token"},
 		{func() { send(&Request{Method: "GET", Header: nobody}, me, 404, `{"error":{"code":"not_found"}}`) }, "no transcript is told not_found"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, "GET /skill.md", 200, `{}`) }, "GET /skill.md is not in the specification"},
 		{func() {
 			send(&Request{Method: "POST", Header: fox, Body: []byte(`{"body":"b"}`)}, dm, 201, `{"next":[]}`)
 		}, dm + " is never sent body"},

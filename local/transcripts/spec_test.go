@@ -2,6 +2,9 @@ package transcripts
 
 import (
 	_ "embed"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +77,7 @@ var unseen = map[api.Code]string{
 
 // TestSpecification: every endpoint of the specification is declared, and takes
 // the credentials that it says. What it does not list takes none, but for /mcp,
-// of which it speaks in words.
+// of which it speaks in words, and stands among the README's deviations.
 func TestSpecification(t *testing.T) {
 	endpoints, names := 0, map[string]int{}
 	declared := declarations()
@@ -97,11 +100,28 @@ func TestSpecification(t *testing.T) {
 	if endpoints != 76 {
 		t.Errorf("%d endpoints were read, not 76", endpoints)
 	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, deviations, _ := strings.Cut(string(readme), "\n## Deviations from the spec\n")
 	for route, got := range declared {
+		if _, path, _ := strings.Cut(route, " "); !strings.Contains(deviations, "`"+path+"`") {
+			t.Errorf("%s is not in the specification: say under the README's deviations why it is here", route)
+		}
 		if got != api.None && !(route == "POST /mcp" && got == api.Bearer) {
 			t.Errorf("%s is not in the specification, and takes %+v", route, got)
 		}
 	}
+}
+
+// beside are the endpoints that the specification does not list.
+func beside() []string {
+	all := declarations()
+	for _, p := range promises() {
+		delete(all, p.name)
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // declarations are the endpoints that there are, and their credentials.

@@ -103,7 +103,8 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		return Fail(BadSignature, "The signature does not verify for this method, path and query, timestamp and body.")
 	}
 	if aud := r.URL.Query().Get("aud"); aud != "" && aud != s.host {
-		return Fail(BadSignature, "The signed query says that it is meant for aud=%q; this is %s.", aud, s.host)
+		return Fail(BadSignature, "The signed query says that it is meant for aud=%q; this is %s.", aud, s.host).
+			WithHint("If it is meant for this service, sign it again with `aud=%s`, or without.", s.host)
 	}
 	if agent := h(auth.HeaderID); agent != "" {
 		if !id.Agent.Valid(agent) {

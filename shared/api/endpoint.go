@@ -114,6 +114,7 @@ type Endpoint struct {
 	Safe    bool          // only takes rights away: a suspended agent may do it too
 	Pure    bool          // a POST without an effect on the table (a challenge)
 	Stable  bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
+	Marks   bool          // a GET that notes what was read: a tool of it has an effect
 	Secures bool          // makes the agent its owner's for good: see [Call.founding]
 	Proved  bool          // the handler proves itself who calls (a notification): what it accepts does not count as a read
 
@@ -125,6 +126,7 @@ type Endpoint struct {
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may be a 302 with a Location, too
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
+	LooseBody  bool     // unknown members of its JSON body are left out
 	AnyOrigin  bool     // a page of any origin may read the answer, as it may a public GET's
 	FewPages   bool     // of pages, only those of this service, of loopback and of Settings.WebOrigins may call it
 	Relays     bool     // of [Serve]: hands requests on to endpoints, which judge the credential; what it answers itself it asks [Call.Admit] about

@@ -84,7 +84,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 	op := operationOf(doc, e)
 	t = Tool{
 		Name: e.Tool, Title: op.Summary, Description: e.Doc, Route: e.Route, Places: map[string]Place{},
-		ReadOnly:    !e.Writes(),
+		ReadOnly:    !e.Writes() && !e.Marks,
 		Destructive: e.Writes() && e.Method() != http.MethodPost || slices.Contains(e.Errors, NoCredits),
 		Idempotent:  e.Method() != http.MethodPost || e.Stable,
 	}
@@ -304,6 +304,7 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 	}
 	method, path, _ := strings.Cut(t.Route, " ")
 	query, header, body := url.Values{}, http.Header{}, map[string]json.RawMessage{}
+	var parts []string // of the path, and what stands for them
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		p, placed := t.Places[name]
 		if !placed {
@@ -319,7 +320,7 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 			if !PlainPath("/"+value) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
 				return nil, BadField(name, "is %q, which cannot be a part of a path", clip(value, 60))
 			}
-			path = strings.ReplaceAll(path, "{"+name+"}", value)
+			parts = append(parts, "{"+name+"}", value)
 		case "query":
 			query.Set(p.Name, value)
 		case "header":
@@ -333,17 +334,21 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 			header.Set(p.Name, value)
 		}
 	}
-	for name, p := range t.Places {
-		if p.In == "path" && args[name] == nil {
-			return nil, BadField(name, "is missing")
+	var missing []Field
+	for _, name := range slices.Sorted(maps.Keys(t.Places)) {
+		if t.Places[name].In == "path" && args[name] == nil {
+			missing = append(missing, Field{name, "is missing"})
 		}
+	}
+	if missing != nil {
+		return nil, badFields(missing)
 	}
 	content, err := t.content(header, body)
 	if err != nil {
 		return nil, err
 	}
 	return &http.Request{
-		Method: method, URL: &url.URL{Path: path, RawQuery: query.Encode()}, Header: header,
+		Method: method, URL: &url.URL{Path: strings.NewReplacer(parts...).Replace(path), RawQuery: query.Encode()}, Header: header,
 		Body: io.NopCloser(bytes.NewReader(content)), ContentLength: int64(len(content)),
 	}, nil
 }
