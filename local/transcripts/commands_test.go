@@ -39,6 +39,8 @@ import (
 // this process, on a port and a table of its own: the embedded one, or with
 // TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
 // over its service is brought to rest, and its table held to [invariants.Check].
+// A line behind [lambdas] is for the built functions (make lambdas-test) alone, one
+// behind [!lambdas] for all others.
 //
 //	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
@@ -60,8 +62,9 @@ import (
 //	                         clock); bearer:TOKEN; or - for nobody. BODY @N is N letters
 //	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
 //	                         sends the last request's very bytes again, but for what is named
-//	repeat N STATUS WHO METHOD PATH BODY
-//	                         calls N times, #I in BODY counting from 1; each must answer STATUS
+//	repeat N STATUS WHO METHOD PATH BODY [-every DURATION]
+//	                         calls N times, #I in BODY counting from 1; each must answer STATUS.
+//	                         The clock is moved by DURATION before each
 //	status N [CODE]          of the last answer. Every answer is held to the OpenAPI document as it
 //	                         comes; those of 400 and more also to the envelope: code, message, hint, docs
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
@@ -185,6 +188,12 @@ const scripts = "../testdata"
 // commit if it is given; what they show is noted if anybody wants to know.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
+	p.Condition = func(name string) (bool, error) {
+		if name != "lambdas" {
+			return false, fmt.Errorf("there is no condition %q", name)
+		}
+		return lambdas(), nil
+	}
 	p.Setup = func(e *testscript.Env) error {
 		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
 		e.Values[scriptKey{}] = s
@@ -193,6 +202,9 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	}
 	return p
 }
+
+// lambdas reports whether the built functions play, in processes of their own.
+func lambdas() bool { return os.Getenv("TRANSCRIPTS_LAMBDAS") != "" }
 
 type scriptKey struct{}
 
@@ -565,11 +577,30 @@ func (s *script) resend(args []string) error {
 }
 
 func (s *script) repeat(args []string) error {
-	n, err := strconv.Atoi(args[0])
-	if err != nil || len(args) != 6 {
+	every := ""
+	args, err := flags(args, func(name, value string) error {
+		if name != "-every" {
+			return fmt.Errorf("repeat has no %s", name)
+		}
+		every = value
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(args) != 6 {
 		return fmt.Errorf("repeat N STATUS WHO METHOD PATH BODY")
 	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
 	for i := range n {
+		if every != "" {
+			if err := s.advance([]string{every}); err != nil {
+				return err
+			}
+		}
 		call := []string{args[2], args[3], args[4], strings.ReplaceAll(args[5], "#I", strconv.Itoa(i+1))}
 		if err := s.call(call); err != nil {
 			return err
