@@ -5,11 +5,12 @@
 // input, typed output, an error.
 //
 // A request's way: [Server.ServeHTTP] matches it, reads its body within the
-// endpoint's limit and verifies a signature without touching the table; huma
-// binds and validates; [Call.authorize] reads the credential together with
-// what the endpoint needs, in one round trip; the handler decides and commits
+// endpoint's limit (server.go) and verifies a signature without touching the table
+// (credential.go); huma binds and validates; [Call.authorize] reads the credential
+// together with what the endpoint needs, in one round trip (authorize.go), and tells
+// a request that was carried out before (replay.go); the handler decides and commits
 // through [Call.Commit], which adds the write limit and the record of the
-// outcome to its transaction.
+// outcome to its transaction (call.go).
 package api
 
 import (

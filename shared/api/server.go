@@ -192,9 +192,6 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	return nil
 }
 
-// idempotencyKeyMost is how many characters an Idempotency-Key has.
-const idempotencyKeyMost = 64
-
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 // match finds the endpoint of a request.
