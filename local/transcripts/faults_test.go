@@ -158,7 +158,7 @@ func someFaults(t *testing.T) {
 	}
 	some := map[string]faults.Kind{
 		"functions/agents/register.go create": faults.Killed, "functions/agents/guestbook.go visit": faults.Unknown,
-		"events/inbox/inbox.go tryAppend": faults.Failed,
+		"events/inbox/append.go tryAppend": faults.Failed,
 	}
 	var cells []*cell
 	for _, p := range places {
