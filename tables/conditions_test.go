@@ -172,7 +172,7 @@ func guardTrials() []trial {
 	claim := tables.ClaimRequest(fox, "name", noon)
 	nonce := tables.SpendNonce("nonce", &tables.SpentNonce{})
 	used := tables.MarkUsed(fox, "pub", noon)
-	body := tables.BodyOnce(fox, "hash", "po_1", noon)
+	body := tables.BodyOnce(fox, "hash", "po_1", "lounge", noon)
 	return []trial{
 		{"is full", these(bound), these(bound), first},
 		{"has the request", these(digest), these(digest), first},

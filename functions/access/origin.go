@@ -78,7 +78,9 @@ type askOriginOut struct {
 }
 
 // askOrigin reserves the mail, sends it, and only then remembers its code: a
-// mail that fails leaves no code behind that nobody has.
+// mail that fails leaves no code behind that nobody has. Where the process dies
+// in between, the same request mails another code, once the claim is over
+// ([api.Call.Claim]); the code of the first is none.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/host"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -314,6 +316,43 @@ func TestClaimsEnd(t *testing.T) {
 		t.Error("replayed after a day")
 	}
 	if n := r.mails("fox@example.org"); n != 2 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+// What claimed a request and died is given up after half a minute, in which no
+// function runs any more: the same request is carried out then.
+func TestClaimsOfTheDead(t *testing.T) {
+	t.Parallel()
+	if tables.ClaimFor < 2*host.GroupSize.Timeout {
+		t.Errorf("a claim is over after %s, and a function runs for %s", tables.ClaimFor, host.GroupSize.Timeout)
+	}
+	r := run(t, service.Config{Settings: generous()})
+	fox := r.join("fox")
+	token := r.token(fox, "read", "post")
+	for path, c := range map[string]struct {
+		body   string
+		status int
+	}{
+		"/v1/me/origin":           {email("fox@example.org"), 202},
+		"/v1/me/credits/checkout": {`{"usd": 5}`, 201},
+	} {
+		q := &transcripts.Request{Method: "POST", Target: path, Body: []byte(c.body), Header: http.Header{
+			"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {path},
+		}}
+		if err := r.App.Transact(t.Context(), tables.ClaimRequest(fox.ID, "i:"+path, r.App.Now())); err != nil {
+			t.Fatal(err)
+		}
+		r.want(r.send(q), 409, "busy")
+		r.advance(tables.ClaimFor)
+		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("%s is replayed", path)
+		}
+		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") == "" {
+			t.Errorf("%s is made twice", path)
+		}
+	}
+	if n := r.mails("fox@example.org"); n != 1 {
 		t.Errorf("%d mails", n)
 	}
 }

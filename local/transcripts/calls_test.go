@@ -142,11 +142,30 @@ func (s *script) resend(args []string) error {
 }
 
 func (s *script) repeat(args []string) error {
-	n, err := strconv.Atoi(args[0])
-	if err != nil || len(args) != 6 {
+	every := ""
+	args, err := flags(args, func(name, value string) error {
+		if name != "-every" {
+			return fmt.Errorf("repeat has no %s", name)
+		}
+		every = value
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(args) != 6 {
 		return fmt.Errorf("repeat N STATUS WHO METHOD PATH BODY")
 	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
 	for i := range n {
+		if every != "" {
+			if err := s.advance([]string{every}); err != nil {
+				return err
+			}
+		}
 		call := []string{args[2], args[3], args[4], strings.ReplaceAll(args[5], "#I", strconv.Itoa(i+1))}
 		if err := s.call(call); err != nil {
 			return err

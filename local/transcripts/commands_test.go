@@ -30,6 +30,8 @@ import (
 // this process, on a port and a table of its own: the embedded one, or with
 // TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
 // over its service is brought to rest, and its table held to [invariants.Check].
+// A line behind [lambdas] is for the built functions (make lambdas-test) alone, one
+// behind [!lambdas] for all others.
 //
 //	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
@@ -51,8 +53,9 @@ import (
 //	                         clock); bearer:TOKEN; or - for nobody. BODY @N is N letters
 //	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
 //	                         sends the last request's very bytes again, but for what is named
-//	repeat N STATUS WHO METHOD PATH BODY
-//	                         calls N times, #I in BODY counting from 1; each must answer STATUS
+//	repeat N STATUS WHO METHOD PATH BODY [-every DURATION]
+//	                         calls N times, #I in BODY counting from 1; each must answer STATUS.
+//	                         The clock is moved by DURATION before each
 //	status N [CODE]          of the last answer. Every answer is held to the OpenAPI document as it
 //	                         comes; those of 400 and more also to the envelope: code, message, hint, docs
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
@@ -176,6 +179,12 @@ const scripts = "../testdata"
 // commit if it is given; what they show is noted if anybody wants to know.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
+	p.Condition = func(name string) (bool, error) {
+		if name != "lambdas" {
+			return false, fmt.Errorf("there is no condition %q", name)
+		}
+		return lambdas(), nil
+	}
 	p.Setup = func(e *testscript.Env) error {
 		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
 		e.Values[scriptKey{}] = s
@@ -184,6 +193,9 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	}
 	return p
 }
+
+// lambdas reports whether the built functions play, in processes of their own.
+func lambdas() bool { return os.Getenv("TRANSCRIPTS_LAMBDAS") != "" }
 
 type scriptKey struct{}
 

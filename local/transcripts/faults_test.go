@@ -186,6 +186,9 @@ func lastWords(log string) string {
 // TestFaults breaks a commit of every place in every way, and prints what came
 // of it (`make faults`).
 func TestFaults(t *testing.T) {
+	if lambdas() {
+		t.Skip("the table that breaks is this process's, and the functions have their own")
+	}
 	if !*everyPlace {
 		someFaults(t)
 		return

@@ -34,10 +34,10 @@ var reasons = []*reason{
 		"shared/recovery/recovery.go Mail", "shared/recovery/recovery.go Bind",
 	}, made},
 	{"a secret is shown once: whoever did not hear it has its id, and takes another", "there is no code|code: it is absent", []string{"functions/access/live.go add"}, made},
-	{"a request that may have asked something of others is busy as long as its signature is good: nothing is asked twice", "busy", []string{
+	{"a request that may be asking something of others is busy for half a minute: nothing is asked twice at once", "busy", []string{
 		"functions/access/origin.go reserve", "functions/credits/checkout.go reserve",
 	}, made},
-	{"a request whose end could not be noted is busy, too, as long as its signature is good", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go letGo"}, unmade},
+	{"a request whose end could not be noted is busy, too, for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go letGo"}, unmade},
 	{"a mail went before its code could be kept: asked again, another one goes", "2 mails went", []string{"functions/access/origin.go askOrigin"}, unmade},
 	{"whether a code was mailed is told to nobody", "mails went", []string{"shared/recovery/recovery.go Mail"}, unheard},
 	{"a wrong proof that was not counted is answered as a wrong code: for nothing, nobody learns that one is right", "bad_code", []string{"functions/access/recover.go tryConfirm"}, unheard},

@@ -64,7 +64,9 @@ func authOf(credential string) api.Auth {
 var beyond = map[string]string{
 	"next":                  "local/transcripts, TestTranscripts",
 	"origin-hash":           "local/service, TestAddressesAreNowhere",
+	"origin-diverse":        "local/service, TestConflictsOfInterest",
 	"oauth-metadata-client": "local/service, TestClientsOfDocuments",
+	"oauth-stateless":       "local/service, TestClientsAreNotStored",
 }
 
 // unseen are codes of errors that no transcript is told, and the tests that are.

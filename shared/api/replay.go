@@ -25,8 +25,10 @@ func (c *Call) Request() string {
 // Claim holds that the request is not being carried out already. It is for what
 // cannot be undone and so comes before the Commit: of a request that is sent
 // twice at once, one goes on and the other is [Busy]. release takes it back, so
-// that the same bytes may be tried again. Both are empty if the request has no
-// name of its own ([Call.Request]).
+// that the same bytes may be tried again; of a process that died before it could,
+// they are [Busy] for [tables.ClaimFor], and carried out then: what was begun is
+// begun once more, and what was committed is answered from its record before any
+// claim. Both are empty if the request has no name of its own ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {
