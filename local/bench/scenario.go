@@ -58,7 +58,8 @@ func scenarios(w *world) ([]scenario, error) {
 	for _, part := range []func(*world) ([]scenario, error){
 		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
-		w.random.begin(runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name())
+		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
+		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // of package main in a program, and another in its test
 		list, err := part(w)
 		if err != nil {
 			return nil, err
