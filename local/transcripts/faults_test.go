@@ -123,14 +123,14 @@ type cell struct {
 	wrong  string  // "" if nothing is
 }
 
-// scriptsMost is how many scripts are played, at most, until one meets a fault:
-// what is done by chance is done elsewhere the next time.
-const scriptsMost = 6
+// turns is how often all scripts are played, at most, until one meets a fault: what
+// is done by chance is done elsewhere the next time.
+const turns = 3
 
 // try plays the shortest script that meets the cell's fault.
 func (c *cell) try(places []faults.Place, by []reach) {
 	c.wrong = "no script comes there"
-	for _, r := range by[:min(scriptsMost, len(by))] {
+	for _, r := range slices.Repeat(by, turns) {
 		table := faults.New(places, &c.Fault, service.Kill)
 		p := play(r.script, table)
 		c.script, c.wrong = r.script, "no script met the fault"
