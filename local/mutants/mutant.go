@@ -46,8 +46,8 @@ func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s", m.File, m.Line,
 
 var (
 	conditions = []string{
-		"Absent", "Present", "NoItem", "ItemExists", "Equal", "NotEqual", "AbsentOrEqual", "AtLeast", "AbsentOrAtLeast",
-		"Before", "AbsentOrBefore", "SizeBelow", "Contains", "ContainsOrSizeBelow",
+		"Absent", "Present", "NoItem", "ItemExists", "Equal", "NotEqual", "AbsentOrEqual", "AtLeast",
+		"Before", "AbsentOrBefore", "ContainsOrSizeBelow",
 	}
 	updates = []string{"SetAttr", "RemoveAttr", "Add", "AddToSet", "RemoveFromSet"}
 )
