@@ -241,3 +241,10 @@ func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	}
 	return w
 }
+
+// Stands holds that what the agent may do is what it might when p was read: it
+// was neither suspended nor recovered since.
+func (p *Profile) Stands() Write {
+	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
+		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil))
+}

@@ -68,7 +68,7 @@ func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 type Update struct {
 	Op    UpdateOp
 	Attr  string
-	Value any // OpSet: any value of an Item; OpAdd: int64; …Set: Set
+	Value any // of UpdSet: any value of an Item; of UpdAdd: int64; of UpdAddToSet, UpdRemoveFromSet: a Set
 }
 
 // UpdateOp names an update.

@@ -64,10 +64,3 @@ func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 	}
 	return []Write{mark, Change(MessagingKey(agent), Add("unread", -n)).When(ItemExists())}
 }
-
-// Stands holds that what the agent may do is what it might when p was read: it
-// was neither suspended nor recovered since.
-func (p *Profile) Stands() Write {
-	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
-		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil))
-}
