@@ -86,15 +86,9 @@ type visitorsOut struct {
 
 // visitors reads an agent's guestbook.
 func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, error) {
-	before := ""
-	if in.Before != "" {
-		p, err := api.DecodeCursor(in.Before, 1)
-		if err != nil {
-			return nil, err
-		}
-		if before = p[0]; !id.Event.Valid(before) {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
-		}
+	before, err := api.CursorID(in.Before, id.Event)
+	if err != nil {
+		return nil, err
 	}
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)

@@ -64,7 +64,7 @@ func tagPlace(before string) (place, agent string, err error) {
 	}
 	hour, agent, _ := strings.Cut(p[0], "#")
 	if at, err := time.Parse(tables.ActivityHour, hour); err != nil || tables.ActivitySK(at, agent) != p[0] || !id.Agent.Valid(agent) {
-		return "", "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		return "", "", api.ForeignCursor()
 	}
 	return p[0], agent, nil
 }

@@ -61,7 +61,7 @@ func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
 	_, name, _ := strings.Cut(from, "#")
 	if from != "" && name == "" {
-		return nil, "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		return nil, "", api.ForeignCursor()
 	}
 	page, err := g.Table.Query(ctx, tables.Channels(kind, from, name, limit+1))
 	if err != nil {
