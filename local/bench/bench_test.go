@@ -22,6 +22,7 @@ var counted = sync.OnceValues(func() (*Report, error) { return count(context.Bac
 // TestCosts holds what is the same in every run: the costs of every scenario
 // against those that were looked at, and against the budgets.
 func TestCosts(t *testing.T) {
+	t.Parallel()
 	r, err := counted()
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +98,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 // TestKilobyte holds that the post which is held against postMost is the
 // largest one there is: an item of exactly 1024 bytes.
 func TestKilobyte(t *testing.T) {
+	t.Parallel()
 	w, err := newWorld(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +127,7 @@ func TestKilobyte(t *testing.T) {
 // TestRun times it all, as short as can be, and prints it both ways. What is played
 // besides has tests of its own.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	costs, err := counted()
 	if err != nil {
 		t.Fatal(err)
