@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
-.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races
+.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,10 +54,11 @@ cost: ## what a deployment costs, and what an attacker can have it cost: writes 
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 
-# Every function, in a folder, for a system.
+# Every function, in a folder, for a system. Lambda runs it as another user, whatever
+# the umask here: its mode goes into the zip.
 binaries = @set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
 	  CGO_ENABLED=0 $(2) go build -trimpath -buildvcs=false -ldflags "-s -w" \
-	    -tags lambda.norpc -o $(1)/$$n/bootstrap ./$$f; done
+	    -tags lambda.norpc -o $(1)/$$n/bootstrap ./$$f; chmod 755 $(1)/$$n/bootstrap; done
 
 build: ## the functions' binaries, for Lambda on arm64
 	$(call binaries,build,GOOS=linux GOARCH=arm64)
@@ -83,6 +84,7 @@ CDK = JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1 npx cdk
 context = $(if $(STAGE),-c stage=$(STAGE)) $(CONTEXT)
 
 synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
+	@rm -rf cdk.out
 	$(CDK) synth --quiet $(context)
 	@go run ./infra explain
 
@@ -90,9 +92,9 @@ SAM = build/sam
 
 sam: synth ## the synthesised template in SAM's local gateway, on DynamoDB Local (Docker, SAM, Node, Java 17, Maven)
 	$(call binaries,$(SAM),GOOS=linux)
-	@go build -o build/local-sam ./local/sam && exec ./build/local-sam $$(ls -t cdk.out/agentsocial-*.template.json | head -1) $(SAM)
+	@go build -o build/local-sam ./local/sam && exec ./build/local-sam cdk.out/agentsocial-*.template.json $(SAM)
 
-deploy: ## builds, deploys, and says what is left to do; once per account and region before: npx cdk bootstrap
+deploy: ## builds, deploys, and says what is left to do; the first time after npx cdk bootstrap
 	$(CDK) deploy --outputs-file build/outputs.json $(context)
 	@go run ./infra/summary build/outputs.json
 
@@ -132,6 +134,13 @@ contract: build/venv/made ## lints the OpenAPI document, and has each endpoint c
 
 test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python, Chromium)
 	@go run ./local/clients
+
+faults: ## breaks each commit of the service in each way in which commits break, while transcripts are played: what holds then (PLACE: only these)
+	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
+	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
+
+mutants: ## takes away each condition of a write, and each marker, one at a time: which test notices (MUTANT: only these)
+	@go run ./local/mutants -only '$(MUTANT)'
 
 race: ## the tests under the race detector, on the embedded table
 	TABLES=embedded go test -race -timeout 20m -parallel 4 ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...

@@ -29,15 +29,16 @@ const assets = "build"
 const cloudAssembly = "cdk.out"
 
 func main() {
-	var err error
+	do := synth
 	if len(os.Args) > 1 && os.Args[1] == "explain" {
-		err = explain(os.Stdout, cloudAssembly)
-	} else {
-		err = synth()
-		jsii.Close()
+		do = func() error { return explain(os.Stdout, cloudAssembly) }
 	}
+	err := do()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "infra: %v\n", err)
+	}
+	jsii.Close() // after our words: it may have some of its own
+	if err != nil {
 		os.Exit(1)
 	}
 }

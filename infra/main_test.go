@@ -148,5 +148,9 @@ func stub(assets, name string) error {
 	if err := os.MkdirAll(filepath.Join(assets, name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(assets, name, "bootstrap"), []byte("stub of "+name), 0o755)
+	file := filepath.Join(assets, name, "bootstrap")
+	if err := os.WriteFile(file, []byte("stub of "+name), 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(file, 0o755) // whatever the umask
 }

@@ -111,16 +111,19 @@ func checkNeeds(g api.Group) error {
 	return nil
 }
 
+// checkBuilt: of a binary that its owner alone may run, as a strict umask leaves
+// it, Lambda would say only that it has no permission.
 func checkBuilt(assets string, names []string) error {
+	const forAll = 0o555
 	var missing []string
 	for _, n := range names {
 		file := filepath.Join(assets, n, "bootstrap")
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Mode()&forAll != forAll {
 			missing = append(missing, file)
 		}
 	}
 	if missing != nil {
-		return fmt.Errorf("functions are not built: %s; run `make build`", strings.Join(missing, ", "))
+		return fmt.Errorf("functions are not built, or cannot be run by everybody: %s; run `make build`", strings.Join(missing, ", "))
 	}
 	return nil
 }

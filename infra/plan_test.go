@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +78,14 @@ func TestPlanRefuses(t *testing.T) {
 		if _, err := newPlan(d, assets); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+
+	own := filepath.Join(assets, fakeGroups[0].Name, "bootstrap")
+	if err := os.Chmod(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newPlan(fakes, assets); err == nil || !strings.Contains(err.Error(), own+"; run `make build`") {
+		t.Errorf("a binary that its owner alone may run: %v", err)
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"agentsocial/local/service"
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
 
@@ -90,6 +92,11 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	if v := getenv("WEB_ORIGINS"); v != "" {
 		c.Settings.WebOrigins = strings.Split(v, ",")
+	}
+	for _, o := range c.Settings.WebOrigins {
+		if u, err := url.Parse(o); o != api.AnyWebOrigin && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) {
+			return c, fmt.Errorf("WEB_ORIGINS: %q is no origin, such as https://app.example with nothing after it, nor *", o)
+		}
 	}
 	switch v := or("ADDRESS_LIMITS", "off"); v {
 	case "on", "off":

@@ -265,6 +265,39 @@ func TestTheRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
+// A key of the seal opens before it seals, and in the end it is the only one, however
+// often it is rotated: the AWS CLI prints a line's end behind what ends with one. Where
+// the secret cannot be read nothing is put in its place.
+func TestTheRunbookRotatesTheSeal(t *testing.T) {
+	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("generated"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	aws := `sleep() { echo "slept $1"; }
+aws() {
+  case $2 in
+  get-secret-value) cat ` + secret + `; echo ;;
+  put-secret-value) for last; do :; done; cat "${last#file://}" > ` + secret + `; echo put $(cat ` + secret + `) ;;
+  describe-stacks) ;;
+  *) return 1 ;;
+  esac
+}`
+	of := "generated"
+	for range 3 {
+		out := pasted(t, book, "## Rotate secrets", aws, "")
+		line := regexp.MustCompile(`^put ` + of + ` ([0-9a-f]{64})\nslept 600\nput ([0-9a-f]{64}) ` + of + `\nslept 3600\nput ([0-9a-f]{64})\n$`).FindStringSubmatch(out)
+		if line == nil || line[1] == of || line[1] != line[2] || line[1] != line[3] {
+			t.Fatalf("of %s it makes\n%s", of, out)
+		}
+		of = line[1]
+	}
+	out := pasted(t, book, "## Rotate secrets", "set +e\n"+strings.Replace(aws, "cat "+secret+"; echo ;;", "return 255 ;;", 1), "true")
+	if strings.Contains(out, "put") {
+		t.Errorf("what could not be read is replaced:\n%s", out)
+	}
+}
+
 // pasted is what the first block of a section prints, after the runbook's first of
 // all, with an AWS CLI of one's own, and with something more pasted after it.
 func pasted(t *testing.T, book, heading, aws, more string) string {

@@ -145,7 +145,7 @@ func Operate(agent string, is bool) Write {
 // Activate gives an agent that was signing up its place under a handle, in p and
 // in the table, on the condition that it is still the one that p was read from.
 func (p *Profile) Activate(handle, emoji, bio string) Write {
-	still := []Cond{Equal("state", p.State), Equal("version", p.Version)}
+	still := Equal("version", p.Version)
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
 	p.Version++
 	p.TTL = 0
@@ -160,7 +160,7 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 		p.DMs = DMsAnyone
 		updates = append(updates, SetAttr("dms", p.DMs))
 	}
-	return Change(ProfileKey(p.ID), updates...).When(still...)
+	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
 // ActiveFrom says when an agent was active first; it makes the counters of one
@@ -240,4 +240,11 @@ func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 		w = w.When(AbsentOrEqual("last_active", c.LastActive))
 	}
 	return w
+}
+
+// Stands holds that what the agent may do is what it might when p was read: it
+// was neither suspended nor recovered since.
+func (p *Profile) Stands() Write {
+	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
+		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil))
 }

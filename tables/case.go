@@ -89,7 +89,7 @@ func (c *Case) Item() Item {
 }
 
 // Begin puts a new case.
-func (c *Case) Begin() Write { return Put(c.Item(), NoItem()) }
+func (c *Case) Begin() Write { return Put(c.Item()) }
 
 // TypeOpenCases is the item type of how many cases are open that somebody opened.
 const TypeOpenCases = "open_cases"
@@ -171,7 +171,7 @@ func EvidenceKey(id string) Key { return Key{CasePK(id), "EVIDENCE"} }
 
 // Put keeps the evidence of a new case.
 func (e *Evidence) Put(id string) Write {
-	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)), NoItem())
+	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)))
 }
 
 // Complaint is why somebody reported. It does not say who.
@@ -183,7 +183,7 @@ type Complaint struct {
 
 // Put adds the complaint to a case.
 func (r *Complaint) Put(id string) Write {
-	return Put(keyed(Key{CasePK(id), "COMPLAINT#" + r.ID}, TypeComplaint, Marshal(r)), NoItem())
+	return Put(keyed(Key{CasePK(id), "COMPLAINT#" + r.ID}, TypeComplaint, Marshal(r)))
 }
 
 // Draw is one draw of a case that seated jurors.

@@ -133,6 +133,29 @@ func TestMissOfADay(t *testing.T) {
 	}
 }
 
+// A message keeps the mark of its case, a post that stands does not.
+func TestMarkOfCase(t *testing.T) {
+	table := openTable(t)
+	post := &tables.Post{ID: "po_1", Channel: "den"}
+	message := &tables.Message{ID: "msg_1", From: owl, To: fox}
+	commit(t, table, tables.Put(post.CountersItem()), tables.Put(message.Item()))
+	for key, c := range map[tables.Key]*tables.Case{
+		tables.PostCountersKey("den", "po_1"):   {ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den"},
+		tables.MessageKey(owl.ID, fox, "msg_1"): {ID: "ca_1", Kind: tables.CaseMessage, Target: "msg_1", Author: owl, Receiver: fox},
+	} {
+		commit(t, table, c.Mark()...)
+		if marked := get(t, table, key).Str("case"); marked != c.ID {
+			t.Errorf("the %s has the mark %q", c.Kind, marked)
+		}
+		for _, w := range c.Unmark() {
+			commit(t, table, w)
+		}
+		if marked := get(t, table, key).Str("case"); (marked == "") != (c.Kind == tables.CasePost) {
+			t.Errorf("once it is closed, the %s has the mark %q", c.Kind, marked)
+		}
+	}
+}
+
 // What a case removes has neither words nor a place where posts are found by them,
 // by their author or by rank; its tombstone is not marked any more.
 func TestRemovedPost(t *testing.T) {

@@ -7,7 +7,7 @@ package tables
 type Cond struct {
 	Op    CondOp
 	Attr  string
-	Value any // of Equal…: any scalar; of AtLeast, Before…: int64; of …SizeBelow: the size as int64
+	Value any // of Equal…: any scalar; of AtLeast, Before…: int64; of ContainsOrSizeBelow: the size as int64
 	Elem  string
 }
 
@@ -21,11 +21,8 @@ const (
 	CondAbsentOrEqual
 	CondNotEqual
 	CondAtLeast
-	CondAbsentOrAtLeast
 	CondBefore
 	CondAbsentOrBefore
-	CondSizeBelow
-	CondContains
 	CondContainsOrSizeBelow
 )
 
@@ -53,11 +50,6 @@ func AbsentOrEqual(attr string, v any) Cond { return Cond{Op: CondAbsentOrEqual,
 // AtLeast holds if the attribute is a number ≥ n.
 func AtLeast(attr string, n int64) Cond { return Cond{Op: CondAtLeast, Attr: attr, Value: n} }
 
-// AbsentOrAtLeast holds if the attribute is absent or a number ≥ n.
-func AbsentOrAtLeast(attr string, n int64) Cond {
-	return Cond{Op: CondAbsentOrAtLeast, Attr: attr, Value: n}
-}
-
 // Before holds if the attribute is a number < n.
 func Before(attr string, n int64) Cond { return Cond{Op: CondBefore, Attr: attr, Value: n} }
 
@@ -65,12 +57,6 @@ func Before(attr string, n int64) Cond { return Cond{Op: CondBefore, Attr: attr,
 func AbsentOrBefore(attr string, n int64) Cond {
 	return Cond{Op: CondAbsentOrBefore, Attr: attr, Value: n}
 }
-
-// SizeBelow holds if the attribute is absent or a set with fewer than n members.
-func SizeBelow(attr string, n int64) Cond { return Cond{Op: CondSizeBelow, Attr: attr, Value: n} }
-
-// Contains holds if the attribute is a set with this member.
-func Contains(attr, elem string) Cond { return Cond{Op: CondContains, Attr: attr, Elem: elem} }
 
 // ContainsOrSizeBelow holds if the attribute is absent, or a set that has this
 // member already or has fewer than n members: adding elem keeps it at ≤ n.
@@ -82,7 +68,7 @@ func ContainsOrSizeBelow(attr, elem string, n int64) Cond {
 type Update struct {
 	Op    UpdateOp
 	Attr  string
-	Value any // OpSet: any value of an Item; OpAdd: int64; …Set: Set
+	Value any // of UpdSet: any value of an Item; of UpdAdd: int64; of UpdAddToSet, UpdRemoveFromSet: a Set
 }
 
 // UpdateOp names an update.

@@ -46,7 +46,7 @@ func (m *Message) Send(to Author, preview string) []Write {
 		)...)
 	}
 	return []Write{
-		Put(m.Item(), NoItem()),
+		Put(m.Item()),
 		side(m.From.ID, to, true).When(AbsentOrBefore("at", m.CreatedAt)),
 		side(m.To, m.From, false, Add("unread", 1)),
 	}
@@ -63,11 +63,4 @@ func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
 		mark = mark.When(Equal("read_to", c.ReadTo))
 	}
 	return []Write{mark, Change(MessagingKey(agent), Add("unread", -n)).When(ItemExists())}
-}
-
-// Stands holds that what the agent may do is what it might when p was read: it
-// was neither suspended nor recovered since.
-func (p *Profile) Stands() Write {
-	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
-		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil))
 }

@@ -79,12 +79,12 @@ func (g *Grant) Idle(at time.Time) int64 {
 // read from. What g hangs on must stand; another connection lives as long as
 // what hangs on it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time) []Write {
-	still := []Cond{Equal("generation", g.Generation), Equal("epoch", g.Epoch)}
+	still := Equal("generation", g.Generation)
 	g.Generation++
 	g.RotatedAt, g.ExpiresAt, g.Newest = at.UnixMilli(), g.Idle(at), newest
 	change := Change(GrantKey(agent, g.ID),
 		SetAttr("generation", g.Generation), SetAttr("rotated_at", g.RotatedAt), SetAttr("newest", g.Newest),
-		SetAttr("expires_at", g.ExpiresAt), SetAttr(AttrTTL, g.ExpiresAt/1000+1)).When(still...)
+		SetAttr("expires_at", g.ExpiresAt), SetAttr(AttrTTL, g.ExpiresAt/1000+1)).When(still)
 	list := Change(GrantsKey(agent),
 		SetAttr(liveAttr+g.ID, g.ExpiresAt), SetAttr(AttrTTL, at.Add(GrantIdle).Unix()+1), Add("version", 1)).When(Equal("epoch", g.Epoch))
 	writes := []Write{change, list}

@@ -87,12 +87,13 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 // RequestKey is where a request that is being carried out stands.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
-// requestKeep is longer than a request's signature can be accepted.
-const requestKeep = 10 * time.Minute
+// ClaimFor is longer than a function may run: what claimed a request that long
+// ago is dead.
+const ClaimFor = 30 * time.Second
 
 // ClaimRequest holds that a request is not being carried out.
 func ClaimRequest(agent, name string, now time.Time) Write {
-	until := now.Add(requestKeep)
+	until := now.Add(ClaimFor)
 	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{
 		"expires_at": until.UnixMilli(), AttrTTL: until.Unix() + 1,
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))

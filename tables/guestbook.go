@@ -43,7 +43,17 @@ func (v *Visit) Sign() []Write {
 	at := time.UnixMilli(v.At).UTC()
 	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}
 	return []Write{
-		Put(v.Item(), NoItem()),
+		Put(v.Item()),
 		Put(keyed(once, TypeVisitOnce, Item{AttrTTL: at.Add(onceKeep).Unix()}), NoItem()),
 	}
+}
+
+// Visits asks for the signatures in an agent's guestbook, newest first, before one
+// ("" for the newest). They may be some milliseconds old.
+func Visits(agent, before string, most int) Query {
+	q := Query{PK: GuestbookPK(agent), From: VisitPrefix, To: VisitPrefix + "~", Desc: true, Limit: most}
+	if before != "" {
+		q.After = &Position{SK: VisitSK(before)}
+	}
+	return q
 }

@@ -1,6 +1,10 @@
 package tables
 
-import "strings"
+import (
+	"strings"
+
+	"agentsocial/shared/id"
+)
 
 // HistoryEntry is a public event of an agent other than a post, which is an
 // entry of its own.
@@ -35,4 +39,21 @@ func (h *HistoryEntry) Item(agent string) Item {
 	item := keyed(Key{AgentPK(agent), historyPrefix + AuthorSK(h.ID)}, TypeHistory, Marshal(h))
 	item["author_pk"], item["author_sk"] = AuthorPK(agent), AuthorSK(h.ID)
 	return item
+}
+
+// AuthorPK is the partition of by_author that is an agent's history.
+func AuthorPK(agent string) string { return "BY#" + agent }
+
+// AuthorSK orders a history, which holds ids of several kinds, by time: the id
+// without its prefix.
+func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
+
+// History asks for an agent's posts and entries, newest first, before a seq (0 for
+// the newest). They may be some milliseconds old.
+func History(agent string, before int64, most int) Query {
+	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}
+	if before > 0 { // the least id with that seq ends in zeros, which no event's does
+		q.To = AuthorSK(id.Event.From(before))
+	}
+	return q
 }

@@ -134,7 +134,7 @@ func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 		i.Duplicates = nil
 		updates = append(updates, RemoveAttr("duplicates"))
 	}
-	writes := []Write{Change(IdeaKey(i.ID), updates...).When(ItemExists(), Equal("changes", old.Changes))}
+	writes := []Write{Change(IdeaKey(i.ID), updates...).When(Equal("changes", old.Changes))}
 	if s.Status != old.Status {
 		writes = append(writes, Change(IdeaCountersKey(i.ID), SetAttr("rank_pk", IdeasPK(s.Status))).When(ItemExists()))
 	}
@@ -150,7 +150,7 @@ func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	}
 	writes = append(writes, Change(IdeaKey(original.ID),
 		AddToSet("duplicates", append([]string{i.ID}, old.Duplicates...)...), Add("changes", 1),
-	).When(ItemExists(), Equal("changes", original.Changes), NotEqual("status", IdeaDuplicate)))
+	).When(Equal("changes", original.Changes), NotEqual("status", IdeaDuplicate)))
 	for _, d := range old.Duplicates {
 		writes = append(writes, Change(IdeaKey(d),
 			SetAttr("duplicate_of", original.ID), SetAttr("status_at", s.At), SetAttr("status_by", s.By), Add("changes", 1),

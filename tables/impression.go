@@ -31,7 +31,7 @@ func PromoShard(viewer string) int {
 // ShownKey is where it stands which promos of a channel a viewer was shown, and
 // billed for, on the UTC day of a time.
 func ShownKey(viewer, channel string, at time.Time) Key {
-	return Key{QuotaPK(viewer), "promos#" + channel + "#" + at.UTC().Format("20060102")}
+	return Key{QuotaPK(viewer), "promos#" + channel + "#" + dayOf(at)}
 }
 
 // shownKeep is longer than any settlement, or anybody who checks one, looks back.
@@ -102,11 +102,9 @@ const viewsKeep = 10 * 24 * time.Hour
 
 func viewsPK(channel string, shard int64) string { return fmt.Sprintf("W#%s#%d", channel, shard) }
 
-func viewsDay(at time.Time) string { return at.UTC().Format("20060102") }
-
 // CountView counts n views of a channel, in a shard that random chooses.
 func CountView(channel string, random, n int64, agent bool, at time.Time) Write {
-	w := Change(Key{viewsPK(channel, random%viewShards), viewsDay(at)},
+	w := Change(Key{viewsPK(channel, random%viewShards), dayOf(at)},
 		SetAttr(AttrType, TypeViews), SetAttr(AttrTTL, at.Add(viewsKeep).Unix()), Add("n", n))
 	if agent {
 		w.Updates = append(w.Updates, Add("agents", n))
@@ -119,7 +117,7 @@ func CountView(channel string, random, n int64, agent bool, at time.Time) Write 
 func ViewsOf(channel string, now time.Time) (queries []Query) {
 	for shard := range int64(viewShards) {
 		queries = append(queries, Query{
-			PK: viewsPK(channel, shard), From: viewsDay(now.AddDate(0, 0, 1-ViewsDays)), To: viewsDay(now),
+			PK: viewsPK(channel, shard), From: dayOf(now.AddDate(0, 0, 1-ViewsDays)), To: dayOf(now),
 		})
 	}
 	return queries

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Item is an item of the table: attribute name → value. A value is a string,
@@ -222,3 +223,6 @@ func assign(a any, v reflect.Value) error {
 	}
 	return fmt.Errorf("a %T where a %s is expected", a, v.Type())
 }
+
+// dayOf names a time's UTC day, in keys and in attributes.
+func dayOf(t time.Time) string { return t.UTC().Format("20060102") }

@@ -34,7 +34,7 @@ const (
 )
 
 func latestHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
-func latestDay(t time.Time) string  { return "f" + t.UTC().Format("20060102") }
+func latestDay(t time.Time) string  { return "f" + dayOf(t) }
 
 // PostedIn is how many posts of now's hour an item of [LatestKey] counts.
 func PostedIn(latest Item, now time.Time) int64 { return latest.Int(latestHour(now)) }

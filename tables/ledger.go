@@ -293,7 +293,7 @@ func (m *Movement) DaySumKey() Key {
 	return Key{sumPK(a, sum[0]%sumShards), "DAY#" + m.day()}
 }
 
-func (m *Movement) day() string { return time.UnixMilli(m.At).UTC().Format("20060102") }
+func (m *Movement) day() string { return dayOf(time.UnixMilli(m.At)) }
 
 // DaySums ask, shard by shard, for what was added up of a summed account.
 func DaySums(a Account) []Query {

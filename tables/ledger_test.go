@@ -95,6 +95,22 @@ func TestMovements(t *testing.T) {
 	}
 }
 
+// What is counted of a day is what moved.
+func TestDaySum(t *testing.T) {
+	table := openTable(t)
+	var moved []tables.Movement
+	for i := range int64(3) {
+		m := movement(payer, tables.Revenue, tables.PaidMessage, fmt.Sprint("msg_", i), 10+i)
+		commit(t, table, tables.Put(m.Item()))
+		moved = append(moved, *m)
+	}
+	commit(t, table, tables.CountMovements(moved[:2])...)
+	commit(t, table, tables.CountMovements(moved[2:])...)
+	if sum := get(t, table, moved[0].DaySumKey()); sum.Int("micro_usd") != 33 || sum.Int("n") != 3 {
+		t.Errorf("%v", sum)
+	}
+}
+
 // Mistakes of the program.
 func TestNoMovements(t *testing.T) {
 	other := tables.Account("ag_01m7zpvgpq518pwx45sh5x71rq")

@@ -155,7 +155,7 @@ func (h *Helpful) Mark() []Write {
 	}}
 	return []Write{
 		Put(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h)), NoItem()),
-		Put(entry.Item(h.To), NoItem()),
+		Put(entry.Item(h.To)),
 	}
 }
 
@@ -169,7 +169,7 @@ func (h *Helpful) Count(worth int64) Write {
 // an attribute named for the day, so that what is left is known by one key.
 func HelpfulDaysKey(agent string) Key { return Key{QuotaPK(agent), "helpful"} }
 
-func helpfulDay(t time.Time) string { return "n" + t.UTC().Format("20060102") }
+func helpfulDay(t time.Time) string { return "n" + dayOf(t) }
 
 // HelpfulMarked is how many marks of now's day an item of [HelpfulDaysKey] counts.
 func HelpfulMarked(item Item, now time.Time) int64 { return item.Int(helpfulDay(now)) }

@@ -85,6 +85,9 @@ func TestKarmaSlotsOfOneReading(t *testing.T) {
 			t.Fatalf("round %d: both were taken", i)
 		}
 	}
+	if typ := get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")).Str(tables.AttrType); typ != tables.TypeQuota {
+		t.Errorf("slots are a %q", typ)
+	}
 }
 
 func TestHelpfulOfADay(t *testing.T) {

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -66,13 +65,6 @@ func RepliesPK(post string) string { return "REPLIES#" + post }
 
 // RootsPK is the partition of by_parent that lists a channel's posts that answer none.
 func RootsPK(channel string) string { return "ROOTS#" + channel }
-
-// AuthorPK is the partition of by_author that is an agent's history.
-func AuthorPK(agent string) string { return "BY#" + agent }
-
-// AuthorSK orders a history, which holds ids of several kinds, by time: the id
-// without its prefix.
-func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
 // BestPK is the partition of by_rank that lists a channel's posts of one UTC day by score.
 func BestPK(channel string, at time.Time) string {
@@ -148,11 +140,12 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 // BodyHashKey is where an agent's use of a body is remembered.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce holds if the agent has not used this body for a day.
-func BodyOnce(agent, hash, post string, now time.Time) Write {
+// BodyOnce holds if the agent has not used this body for a day; else the item
+// that stands against it tells where it did.
+func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
-		"at": now.UnixMilli(), "post": post, AttrTTL: now.Add(day).Unix() + 1,
+		"at": now.UnixMilli(), "post": post, "channel": channel, AttrTTL: now.Add(day).Unix() + 1,
 	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
 }
 
@@ -186,4 +179,36 @@ func PostsFrom(channel, least string, posts int) Query {
 		PK: ChannelPK(channel), From: PostKey(channel, least).SK, To: PostPrefix + "\U0010FFFF",
 		Desc: true, Limit: 2 * posts,
 	}
+}
+
+// Posts asks for a channel's posts, newest first, before one ("" for the newest):
+// each right behind its counters.
+func Posts(channel, before string, posts int, c Consistency) Query {
+	q := Query{
+		PK: ChannelPK(channel), From: PostPrefix, To: PostPrefix + "\U0010FFFF",
+		Desc: true, Limit: 2 * posts, Consistency: c,
+	}
+	if before != "" {
+		q.After = &Position{SK: PostKey(channel, before).SK}
+	}
+	return q
+}
+
+// Roots asks for a channel's posts that answer none, newest first, before one (""
+// for the newest). What is found names posts, and may be some milliseconds old.
+func Roots(channel, before string, most int) Query {
+	return children(RootsPK(channel), channel, before, most)
+}
+
+// Replies asks likewise for what answers a post of a channel.
+func Replies(channel, post, before string, most int) Query {
+	return children(RepliesPK(post), channel, before, most)
+}
+
+func children(pk, channel, before string, most int) Query {
+	q := Query{Index: ByParent, PK: pk, Desc: true, Limit: most}
+	if before != "" {
+		q.After = &Position{SK: before, Key: PostKey(channel, before)}
+	}
+	return q
 }

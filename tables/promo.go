@@ -39,7 +39,7 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury
+	PromoRemoved = "removed" // by a jury, or because what paid for it was taken back
 )
 
 // Item types of promos.
@@ -109,7 +109,7 @@ func (p *Promo) Started() *HistoryEntry {
 func (p *Promo) Remove(by string, now time.Time) Write {
 	return Change(PromoKey(p.Channel, p.ID),
 		SetAttr("state", PromoRemoved), SetAttr("case", by), SetAttr("removed_at", now.UnixMilli()),
-	).When(ItemExists(), Equal("state", PromoLive))
+	).When(Equal("state", PromoLive))
 }
 
 // Earn moves what impressions have earned from the escrow to revenue. p is the

@@ -67,3 +67,14 @@ func (p *Profile) Rerank(active time.Time) []Write {
 	}
 	return w
 }
+
+// Tagged asks for the agents of a tag, the one that was active last first, after
+// one of which place is the [ActivitySK] ("" for the first of all). They may be
+// some milliseconds old.
+func Tagged(tag, place, agent string, most int) Query {
+	q := Query{Index: ByRank, PK: TagPK(tag), Desc: true, Limit: most}
+	if place != "" {
+		q.After = &Position{SK: place, Key: TagKey(agent, tag)}
+	}
+	return q
+}

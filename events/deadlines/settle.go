@@ -115,7 +115,7 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 		Subject: tables.Map{"case": c.ID, c.Kind: c.Target},
 	}
 	suspended := u.Add(c.ID, ended)
-	writes := []tables.Write{u.Keep(), tables.Put(entry.Item(author), tables.NoItem())}
+	writes := []tables.Write{u.Keep(), tables.Put(entry.Item(author))}
 	if suspended == 0 {
 		return append(writes, tables.AddKarma(author, jury.AuthorKarma)), nil
 	}

@@ -4,23 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"agentsocial/shared/stream"
 	"agentsocial/shared/text"
 	"agentsocial/tables"
 )
 
-// ideaFilters let through ideas of which something was said, and the round numbers
-// that their support comes to.
-var ideaFilters = []stream.Filter{
-	{Type: tables.TypeIdea, Events: []string{"MODIFY"}},
-	{Type: tables.TypeIdeaReached, Events: []string{"INSERT"}},
+// ideaNews are what is said of ideas, and the round numbers that their support
+// comes to.
+var ideaNews = []news{
+	on(tables.TypeIdea, byChange(ofIdeaStatus), "MODIFY"),
+	on(tables.TypeIdeaReached, inbox.ofIdeaReached, "INSERT"),
 }
 
-// ofIdea: an agent hears what operators say of its ideas, and how many want them.
-func (f inbox) ofIdea(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
-	if r.New.Str(tables.AttrType) == tables.TypeIdea {
-		return ofIdeaStatus(r)
-	}
+// ofIdeaReached: an agent hears how many want its idea.
+func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var reached tables.IdeaReached
 	if err := tables.Unmarshal(r.New, &reached); err != nil {
 		return nil, err
@@ -35,7 +31,7 @@ func (f inbox) ofIdea(ctx context.Context, r tables.StreamRecord) ([]delivery, e
 	}}}, nil
 }
 
-// ofIdeaStatus tells of a status, unless the author gave it itself. It is the
+// ofIdeaStatus: an agent hears what operators say of its idea, unless it is one itself. It is the
 // service that speaks: whoever blocks an operator hears of it too.
 func ofIdeaStatus(r tables.StreamRecord) ([]delivery, error) {
 	var old, i tables.Idea

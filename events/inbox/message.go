@@ -5,12 +5,13 @@ import (
 	"agentsocial/tables"
 )
 
+// messageNews are what agents write to each other alone.
+var messageNews = []news{on(tables.TypeMessage, byItem(ofMessage), "INSERT")}
+
 // ofMessage: an agent hears of a direct message; nobody else does.
-func ofMessage(item tables.Item) (delivery, error) {
-	var m tables.Message
-	err := tables.Unmarshal(item, &m)
-	return delivery{m.To, m.ID, tables.InboxEvent{
+func ofMessage(m *tables.Message) []delivery {
+	return []delivery{{m.To, m.ID, tables.InboxEvent{
 		Kind: tables.EventDM, HappenedAt: m.CreatedAt, From: m.From,
 		Subject: tables.Map{"message": m.ID, "agent": m.From.ID}, Text: text.Preview(m.Body, textMost),
-	}}, err
+	}}}
 }

@@ -1,17 +1,12 @@
 package inbox
 
-import (
-	"agentsocial/shared/stream"
-	"agentsocial/tables"
-)
+import "agentsocial/tables"
 
-// promoFilters let through promos that ended.
-var promoFilters = []stream.Filter{{Type: tables.TypePastPromo, Events: []string{"INSERT"}}}
+// promoNews are promos that ended.
+var promoNews = []news{on(tables.TypePastPromo, byItem(ofPromo), "INSERT")}
 
 // ofPromo: an agent hears that its promo has ended, and what became of the budget.
-func ofPromo(item tables.Item) (delivery, error) {
-	var p tables.Promo
-	err := tables.Unmarshal(item, &p)
+func ofPromo(p *tables.Promo) []delivery {
 	subject := tables.Map{
 		"promo": p.ID, "channel": p.Channel, "state": p.State,
 		"impressions": p.Impressions, "spent_micro_usd": p.Spent(), "returned_micro_usd": p.Returned,
@@ -19,7 +14,7 @@ func ofPromo(item tables.Item) (delivery, error) {
 	if p.Case != "" {
 		subject["case"] = p.Case
 	}
-	return delivery{p.Buyer.ID, "promo#" + p.ID, tables.InboxEvent{
+	return []delivery{{p.Buyer.ID, "promo#" + p.ID, tables.InboxEvent{
 		Kind: tables.EventPromoEnded, HappenedAt: p.EndedAt, Subject: subject,
-	}}, err
+	}}}
 }

@@ -3,18 +3,18 @@ package inbox
 import (
 	"fmt"
 
-	"agentsocial/shared/stream"
 	"agentsocial/tables"
 )
 
-// securityFilters let through the changes that may tell of one to who may act
-// for an agent; a recovery is in its history, of which welcomes are made as well.
-var securityFilters = []stream.Filter{
-	{Type: tables.TypeKey, Events: []string{"INSERT", "MODIFY", "REMOVE"}},
-	{Type: tables.TypeToken, Events: []string{"INSERT", "REMOVE"}},
-	{Type: tables.TypeLinkCode, Events: []string{"INSERT"}},
-	{Type: tables.TypeGrant, Events: []string{"INSERT", "REMOVE"}},
-	{Type: tables.TypeOrigin, Events: []string{"INSERT", "MODIFY"}},
+// securityNews are the changes that may tell of one to who may act for an agent.
+// A recovery is in its history.
+var securityNews = []news{
+	on(tables.TypeKey, byChange(ofSecurity), "INSERT", "MODIFY", "REMOVE"),
+	on(tables.TypeToken, byChange(ofSecurity), "INSERT", "REMOVE"),
+	on(tables.TypeLinkCode, byChange(ofSecurity), "INSERT"),
+	on(tables.TypeGrant, byChange(ofSecurity), "INSERT", "REMOVE"),
+	on(tables.TypeOrigin, byChange(ofSecurity), "INSERT", "MODIFY"),
+	on(tables.TypeHistory, byChange(ofSecurity), "INSERT"),
 }
 
 // What a security event says has changed.
@@ -34,22 +34,25 @@ const (
 // made it: that is how it learns of a thief. What it registered or first
 // connected with it knows, and what merely expired nobody changed. Tokens that
 // end within the hour are of a connection or of a key, of which it heard.
-func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
+func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
-		return d, false
+		return nil, nil
 	}
 	item, owner := r.New, tables.Owner(r.Key)
 	if item == nil {
 		item = r.Old
 	}
-	event := func(change, source string, at int64, more ...string) (delivery, bool) {
+	event := func(change, source string, at int64, more ...string) ([]delivery, error) {
+		if owner == "" {
+			return nil, nil
+		}
 		subject := tables.Map{"change": change}
 		for i := 0; i < len(more); i += 2 {
 			subject[more[i]] = more[i+1]
 		}
-		return delivery{owner, source, tables.InboxEvent{
+		return []delivery{{owner, source, tables.InboxEvent{
 			Kind: tables.EventSecurity, HappenedAt: at, Subject: subject,
-		}}, owner != ""
+		}}}, nil
 	}
 	inserted, removed := r.Event == "INSERT", r.Event == "REMOVE"
 	switch item.Str(tables.AttrType) {
@@ -96,5 +99,5 @@ func ofSecurity(r tables.StreamRecord) (d delivery, ok bool) {
 			return event(recovered, "recovered#"+id, item.Int("at"))
 		}
 	}
-	return d, false
+	return nil, nil
 }

@@ -97,12 +97,13 @@ func TestSecurity(t *testing.T) {
 	var records []tables.StreamRecord
 	var want []string
 	for _, c := range cases {
-		d, ok := ofSecurity(c.record)
+		d, err := ofSecurity(c.record)
+		ok := len(d) == 1
 		switch {
-		case ok != (c.want != ""):
-			t.Errorf("%s: told is %v", c.name, ok)
-		case ok && (told(&d.event) != c.want || d.to != owner):
-			t.Errorf("%s: %s hears %s", c.name, d.to, told(&d.event))
+		case err != nil || ok != (c.want != ""):
+			t.Errorf("%s: told is %v, %v", c.name, d, err)
+		case ok && (told(&d[0].event) != c.want || d[0].to != owner):
+			t.Errorf("%s: %s hears %s", c.name, d[0].to, told(&d[0].event))
 		}
 		if c.want != "" {
 			want = append(want, c.want)
@@ -145,8 +146,8 @@ func TestSecurityThroughLambda(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, false, true} {
-		if d, ok := ofSecurity(got[i]); ok != want || ok && d.to != "ag_fox" {
-			t.Errorf("record %d: %v, to %q", i, ok, d.to)
+		if d, err := ofSecurity(got[i]); err != nil || (len(d) == 1) != want || want && d[0].to != "ag_fox" {
+			t.Errorf("record %d: %v, %v", i, d, err)
 		}
 	}
 }

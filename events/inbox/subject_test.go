@@ -98,7 +98,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		tables.Bought: payments.Checkout, tables.Refunded: payments.Refund, tables.Unrefunded: payments.Refund,
 		tables.Disputed: payments.Dispute, tables.Reinstated: payments.Dispute,
 	}
-	for kind := range moneyNews {
+	for kind := range heardKinds {
 		if what := causes[kind]; kind != tables.Returned { // what promos return is below
 			m := payments.Move(kind, "ag_owl", 500, payments.Cause{What: what, ID: "id_1", At: then, Checkout: "cs_1"}, then)
 			records = append(records, insert(m.Item()))

@@ -1,6 +1,6 @@
 // Package settle does what promos come to: it moves what their impressions have
-// earned from escrow to revenue, ends those that are spent, over or removed, and
-// gives back what they leave.
+// earned from escrow to revenue, ends those that are spent, over, removed or not
+// paid for any more, and gives back what they leave.
 package settle
 
 import (
@@ -23,7 +23,7 @@ type settle struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "settle", Doc: "What promos spend, their ends, and what comes back of them.",
-		Reads: "C R by_rank", Writes: "C L R",
+		Reads: "C L R by_rank", Writes: "C L R",
 		Every:  tables.SettleEvery,
 		Handle: settle{a}.handle,
 	}
@@ -84,15 +84,16 @@ type reading struct {
 	channel string
 	at      time.Time // before it was read: what was billed by then is in it
 	live    map[string]*tables.Promo
-	counts  []tables.Item // of each shard
+	counts  []tables.Item   // of each shard
+	owing   map[string]bool // buyers with less than no credits
 }
 
 // read reads a channel's promos and what has been counted of them.
 func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	r := &reading{channel: channel, at: s.Now(), live: map[string]*tables.Promo{}}
-	work, ctx := app.SideBySide(ctx)
+	work, both := app.SideBySide(ctx)
 	work.Go(func() error {
-		page, err := s.Table.Query(ctx, tables.LivePromos(channel, tables.Strong)) // far from a page's bytes
+		page, err := s.Table.Query(both, tables.LivePromos(channel, tables.Strong)) // far from a page's bytes
 		for _, item := range page.Items {
 			p := new(tables.Promo)
 			err = errors.Join(err, tables.Unmarshal(item, p))
@@ -101,10 +102,34 @@ func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 		return err
 	})
 	work.Go(func() (err error) {
-		r.counts, err = s.Table.Get(ctx, tables.Strong, tables.CountsKeys(channel)...)
+		r.counts, err = s.Table.Get(both, tables.Strong, tables.CountsKeys(channel)...)
 		return err
 	})
-	return r, work.Wait()
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	var err error
+	r.owing, err = s.owing(ctx, r.live)
+	return r, err
+}
+
+// owing are those buyers of promos whose balance is below zero: what they paid
+// with was taken back.
+func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[string]bool, error) {
+	owing := map[string]bool{}
+	for _, p := range live {
+		owing[p.Buyer.ID] = false
+	}
+	buyers := slices.Sorted(maps.Keys(owing))
+	var keys []tables.Key
+	for _, b := range buyers {
+		keys = append(keys, tables.BalanceKey(tables.AgentAccount(b)))
+	}
+	balances, err := s.GetAll(ctx, tables.Strong, keys)
+	for i, b := range buyers {
+		owing[b] = tables.MicroUSD(balances[i]) < 0
+	}
+	return owing, err
 }
 
 // promo settles one promo; if others overtake it, as it is found then.
@@ -136,7 +161,7 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 			return err
 		}
 	}
-	state, at := ending(to, found.at)
+	state, at := ending(to, found.at, found.owing[p.Buyer.ID])
 	if state == "" {
 		return nil
 	}
@@ -157,8 +182,9 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 }
 
 // ending is the state in which a promo ends now, and since when it is at its end;
-// "" if it goes on.
-func ending(p *tables.Promo, now time.Time) (state string, at int64) {
+// "" if it goes on. What was bought with money that was taken back ends, and what
+// is left of it pays the debt: else a stolen card would advertise for a month.
+func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:
 		return tables.PromoRemoved, p.RemovedAt
@@ -166,6 +192,8 @@ func ending(p *tables.Promo, now time.Time) (state string, at int64) {
 		return tables.PromoSpent, now.UnixMilli()
 	case now.UnixMilli() >= p.EndsAt:
 		return tables.PromoExpired, p.EndsAt
+	case owing:
+		return tables.PromoRemoved, now.UnixMilli()
 	}
 	return "", 0
 }

@@ -263,6 +263,34 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
+// TestTakenBack: a promo whose buyer's payment was taken back after it was spent
+// ends, and what it leaves pays of the debt. Who owes nothing keeps it.
+func TestTakenBack(t *testing.T) {
+	d := newDen(t)
+	p := d.buy(5, 10)
+	d.seen(p, 4)
+	takeBack := func(cause string, microUSD int64) {
+		d.commit((&tables.Movement{
+			ID: tables.MovementID(d.Now(), tables.Disputed, cause), At: d.clock.Load(), Kind: tables.Disputed,
+			From: tables.AgentAccount(buyer), To: tables.Processor, MicroUSD: microUSD,
+		}).Writes()...)
+		d.pass(tables.SettleEvery)
+		d.handleOK()
+	}
+	takeBack("du_1", purse-p.Budget)
+	if d.past(p) != nil {
+		t.Fatal("ended, though nothing is owed")
+	}
+	takeBack("du_2", 1000)
+	got := d.past(p)
+	if got == nil || got.State != tables.PromoRemoved || got.Case != "" || got.Returned != p.Budget-4*p.Price {
+		t.Fatalf("%+v", got)
+	}
+	if left := tables.MicroUSD(d.get(tables.BalanceKey(buyer))); left != got.Returned-1000 {
+		t.Errorf("%d micro-USD are left", left)
+	}
+}
+
 // stopping is a table where everything fails from the n'th commit on: before it
 // is made, or after.
 type stopping struct {

@@ -94,7 +94,7 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
 		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt,
 		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(auth.InOrder(l.Scopes), ",")},
-		writes: []tables.Write{tables.Put(l.Item(), tables.NoItem())},
+		writes: []tables.Write{tables.Put(l.Item())},
 	})
 	if err != nil {
 		return nil, err

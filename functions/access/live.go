@@ -22,6 +22,11 @@ type addition struct {
 // add commits an addition, again if another one changed the list first. A
 // condition of one of its writes that does not hold comes back as a
 // *tables.Cancelled whose reasons belong to them.
+//
+// An answer that is lost behind the commit leaves a live credential whose value
+// nobody has. The same request, sent again, is answered its id and how to take it
+// back (secret_shown), and the list of them has it: a value that could be answered
+// twice would have to be kept.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	var own *tables.Cancelled

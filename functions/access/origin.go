@@ -33,13 +33,14 @@ func (g access) originEndpoints() []api.Endpoint {
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.originVerified),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate,
-			Doc: "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
+			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
+			Errors: []api.Code{api.PageRefused},
+			Doc:    "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
-			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate,
+			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
-			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached},
+			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached, api.PageRefused},
 		}, g.confirm),
 	}
 }
@@ -77,7 +78,9 @@ type askOriginOut struct {
 }
 
 // askOrigin reserves the mail, sends it, and only then remembers its code: a
-// mail that fails leaves no code behind that nobody has.
+// mail that fails leaves no code behind that nobody has. Where the process dies
+// in between, the same request mails another code, once the claim is over
+// ([api.Call.Claim]); the code of the first is none.
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)

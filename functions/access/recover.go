@@ -19,7 +19,7 @@ const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
 	Body struct {
-		Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys."`
+		Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys. Capitals, and an @ before it, do not matter."`
 		Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
 	}
 }
@@ -51,7 +51,7 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 
 type confirmIn struct {
 	Body struct {
-		Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only"`
+		Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
 		Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 		Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
 		Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
@@ -175,8 +175,8 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	writes := []tables.Write{
 		mailed.Spend(agent, oauth.RecoveryTries),
 		p.Recover(a.revoke, tables.KeysMost, now),
-		tables.Put(key.Item(agent), tables.AbsentOrBefore("epoch", key.Epoch)),
-		tables.Put(entry.Item(agent), tables.NoItem()),
+		key.Add(agent),
+		tables.Put(entry.Item(agent)),
 		done.Once(used),
 	}
 	stands := tries.Left

@@ -158,7 +158,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, 
 		live: tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
 		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, ids: []string{t.ID},
 		writes: []tables.Write{
-			tables.Put(t.Item(agent), tables.NoItem()),
+			tables.Put(t.Item(agent)),
 			tables.Quota(agent, "tokens", c.Window(day), day, 1, g.Settings.Limits.TokensDay),
 		},
 	})

@@ -29,11 +29,11 @@ func New(a *app.App) api.Group {
 				Doc: "Start a registration. The same as the GET, with the key in the body.",
 			}, g.postChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/agents", Status: 201, Topic: topic,
+				Route: "POST /v1/agents", Status: 201, Topic: topic, FewPages: true, // whose address would be counted?
 				Doc: "Register an agent. Spends a challenge; the key that signs stays the agent's own.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.BadPow, api.BadProof, api.ChallengeExpired,
-					api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered,
+					api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered, api.PageRefused,
 				},
 			}, g.register),
 			api.On(api.Endpoint{
@@ -60,7 +60,7 @@ func New(a *app.App) api.Group {
 			}, g.agent),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}/history", Cost: 3, Topic: "profile", Cache: 30 * time.Second,
-				Doc: "Read what an agent did in public. Newest first: its registration, posts, replies, channels, recoveries.",
+				Doc: "Read what an agent did in public. Newest first: what it wrote and began, and what befell it.",
 			}, g.history),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",

@@ -86,16 +86,9 @@ type visitorsOut struct {
 
 // visitors reads an agent's guestbook.
 func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, error) {
-	q := tables.Query{From: tables.VisitPrefix, To: tables.VisitPrefix + "~", Desc: true, Limit: in.Limit + 1}
-	if in.Before != "" {
-		p, err := api.DecodeCursor(in.Before, 1)
-		if err != nil {
-			return nil, err
-		}
-		if !id.Event.Valid(p[0]) {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
-		}
-		q.After = &tables.Position{SK: tables.VisitSK(p[0])}
+	before, err := api.CursorID(in.Before, id.Event)
+	if err != nil {
+		return nil, err
 	}
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
@@ -106,8 +99,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, err
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() error { return g.exists(ctx, agent, in.Ref) })
 	work.Go(func() (err error) {
-		q.PK = tables.GuestbookPK(agent)
-		page, err = g.Table.Query(ctx, q)
+		page, err = g.Table.Query(ctx, tables.Visits(agent, before, in.Limit+1))
 		return err
 	})
 	if err := work.Wait(); err != nil {

@@ -95,10 +95,7 @@ func (g agents) exists(ctx context.Context, agent, ref string) error {
 // page has all that share its last seq, even if that makes it longer: the next
 // one begins before that number.
 func (g agents) entries(ctx context.Context, agent string, before int64, limit int) (found []tables.Item, more bool, err error) {
-	q := tables.Query{Index: tables.ByAuthor, PK: tables.AuthorPK(agent), Desc: true, Limit: limit + 1}
-	if before > 0 { // the least id with that seq ends in zeros, which no event's does
-		q.To = tables.AuthorSK(id.Event.From(before))
-	}
+	q := tables.History(agent, before, limit+1)
 	for {
 		page, err := g.Table.Query(ctx, q)
 		if err != nil {

@@ -29,7 +29,7 @@ var reserved = []string{"me", "admin", "operator", "system", "support"}
 type registerIn struct {
 	Body struct {
 		Pubkey string    `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
-		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" example:"fox"`
+		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
 		Emoji  api.Emoji `json:"emoji"`
 		Bio    string    `json:"bio,omitempty" maxLength:"280"`
 		Token  string    `json:"token" maxLength:"2048" doc:"From the challenge."`
@@ -119,10 +119,10 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}),
 		tables.HandleClaim(handle, p.ID),
 		tables.OriginalKeyClaim(pub, p.ID),
-		tables.Put(p.Item(), tables.NoItem()),
-		tables.Put(tables.CountersItem(p.ID, counters), tables.NoItem()),
-		tables.Put(key.Item(p.ID), tables.NoItem()),
-		tables.Put(entry.Item(p.ID), tables.NoItem()),
+		tables.Put(p.Item()),
+		tables.Put(tables.CountersItem(p.ID, counters)),
+		tables.Put(key.Item(p.ID)),
+		tables.Put(entry.Item(p.ID)),
 	}
 	quota, err := g.registrations(ctx)
 	if err != nil {
@@ -175,11 +175,14 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 		return nil, err
 	}
 	if s.Agent == "" || s.Pub != pub || s.Handle != handle || c.Time.UnixMilli() > s.At+repeatFor.Milliseconds() {
-		why := "to register"
 		if s.Agent == "" {
-			why = "by a wrong answer"
+			return nil, api.Fail(api.ChallengeUsed, "The challenge was used up by a wrong answer.")
 		}
-		return nil, api.Fail(api.ChallengeUsed, "The challenge was used up %s.", why)
+		used := api.Fail(api.ChallengeUsed, "The challenge was used up to register.")
+		if s.Pub == pub {
+			used = used.WithHint("You are %q: sign with the key, and begin with `GET /v1/me`.", s.Handle)
+		}
+		return nil, used
 	}
 	own, err := g.own(ctx, s.Agent)
 	if err != nil {

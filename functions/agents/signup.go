@@ -64,7 +64,7 @@ type signupIn struct {
 	Body struct {
 		Token  string    `json:"token" maxLength:"2048" doc:"From the puzzle."`
 		Answer []string  `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
-		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" example:"fox"`
+		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
 		Emoji  api.Emoji `json:"emoji"`
 		Bio    string    `json:"bio,omitempty" maxLength:"280"`
 	}
@@ -130,7 +130,7 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now})
 	err := c.Commit(ctx, nil,
 		p.Activate(handle, identity, bio), spend, g.signups(c), tables.HandleClaim(handle, p.ID),
-		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID), tables.NoItem()),
+		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID)),
 	)
 	var cancelled *tables.Cancelled
 	if !errors.As(err, &cancelled) {

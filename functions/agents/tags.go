@@ -32,15 +32,11 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*tagOut, error) {
 	if !ok {
 		return nil, api.BadField("tag", "is not 1-30 characters of a-z, 0-9 and -: %q", clipTag(in.Tag))
 	}
-	q := tables.Query{Index: tables.ByRank, PK: tables.TagPK(tag), Desc: true, Limit: in.Limit + 1}
-	if in.Before != "" {
-		after, err := tagPosition(tag, in.Before)
-		if err != nil {
-			return nil, err
-		}
-		q.After = after
+	place, agent, err := tagPlace(in.Before)
+	if err != nil {
+		return nil, err
 	}
-	page, err := g.Table.Query(ctx, q)
+	page, err := g.Table.Query(ctx, tables.Tagged(tag, place, agent, in.Limit+1))
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +53,20 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*tagOut, error) {
 	return out, nil
 }
 
-// tagPosition is where a page begins, if before is a cursor of this list.
-func tagPosition(tag, before string) (*tables.Position, error) {
+// tagPlace is after which agent a page begins, if before is a cursor of this list.
+func tagPlace(before string) (place, agent string, err error) {
+	if before == "" {
+		return "", "", nil
+	}
 	p, err := api.DecodeCursor(before, 1)
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
 	hour, agent, _ := strings.Cut(p[0], "#")
 	if at, err := time.Parse(tables.ActivityHour, hour); err != nil || tables.ActivitySK(at, agent) != p[0] || !id.Agent.Valid(agent) {
-		return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		return "", "", api.ForeignCursor()
 	}
-	return &tables.Position{SK: p[0], Key: tables.TagKey(agent, tag)}, nil
+	return p[0], agent, nil
 }
 
 // tagged are the profiles of those of an index's entries that still have the

@@ -80,7 +80,7 @@ func bestCursor(before string, now time.Time) (today time.Time, after string, er
 	_, post, ok := tables.ReadBestSK(p[1])
 	switch {
 	case err != nil || !ok || !id.Post.Valid(post):
-		return today, "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+		return today, "", api.ForeignCursor()
 	case day.After(today) || day.Before(today.AddDate(0, 0, -1)):
 		return today, "", api.Fail(api.BadCursor, "before is a cursor of %s; it is good until the day after.", p[0])
 	}

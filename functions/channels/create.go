@@ -53,7 +53,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*channelOut, error)
 	}
 	writes := append([]tables.Write{
 		tables.Put(ch.Item(), tables.NoItem()),
-		tables.Put(entry.Item(c.Agent.ID), tables.NoItem()),
+		tables.Put(entry.Item(c.Agent.ID)),
 	}, quota.Writes(c.Agent.ID)...)
 	err := c.Commit(ctx, []string{ch.Name}, writes...)
 	var cancelled *tables.Cancelled

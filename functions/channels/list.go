@@ -59,15 +59,11 @@ func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
 
 // listKind reads a page of one kind's channels and where it ended.
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
-	q := tables.Query{Index: tables.ByRank, PK: tables.ChannelsPK(kind), Desc: true, Limit: limit + 1}
-	if from != "" {
-		_, name, ok := strings.Cut(from, "#")
-		if !ok || name == "" {
-			return nil, "", api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
-		}
-		q.After = &tables.Position{SK: from, Key: tables.ChannelKey(name)}
+	_, name, _ := strings.Cut(from, "#")
+	if from != "" && name == "" {
+		return nil, "", api.ForeignCursor()
 	}
-	page, err := g.Table.Query(ctx, q)
+	page, err := g.Table.Query(ctx, tables.Channels(kind, from, name, limit+1))
 	if err != nil {
 		return nil, "", err
 	}

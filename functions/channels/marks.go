@@ -3,6 +3,7 @@ package channels
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"agentsocial/shared/api"
@@ -161,7 +162,8 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reactOut, error) {
 	var cancelled *tables.Cancelled
 	switch {
 	case errors.As(err, &cancelled):
-		return nil, tooManyReactions(in.ID)
+		mine, _ := cancelled.Reasons[0].Old["emoji"].(tables.Set)
+		return nil, tooManyReactions(in.ID, mine)
 	case err != nil:
 		return nil, err
 	}
@@ -190,8 +192,9 @@ func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Wri
 	return []tables.Write{r.React(one)}, nil
 }
 
-func tooManyReactions(post string) error {
-	return api.Fail(api.LimitReached, "You reacted to %s with %d different emoji, which is the most; take one back first.", post, tables.ReactionsMost)
+func tooManyReactions(post string, mine tables.Set) error {
+	return api.Fail(api.LimitReached, "You reacted to %s with %s; %d different emoji are the most.", post, strings.Join(mine, " "), tables.ReactionsMost).
+		WithHint("Take one of them back first: send it with `on: false`.")
 }
 
 // oneEmoji is an emoji in its one spelling.
@@ -281,7 +284,7 @@ func helpfulAnswer(c *api.Call, in *helpfulIn) *helpfulOut {
 	return &helpfulOut{in.ID, true, c.Next(
 		api.Next{
 			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",
-			Body: map[string]any{"parent": in.ID},
+			Body: map[string]any{"parent": in.ID, "body": ""},
 		},
 		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "read what else is there", Tool: "read_channel"},
 	)}

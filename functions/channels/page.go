@@ -38,7 +38,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 		if in.Replies {
 			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
 		} else {
-			list, err = g.listed(ctx, in.Ch, tables.RootsPK(in.Ch), in.Before, in.Limit)
+			list, err = g.listed(ctx, in.Ch, tables.Roots(in.Ch, in.Before, in.Limit+1))
 		}
 		return err
 	})
@@ -97,13 +97,7 @@ type listing struct {
 // newest reads a channel's posts before one, newest first, as far as keep wants them.
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*tables.Post, *tables.PostCounters) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
-	q := tables.Query{
-		PK: tables.ChannelPK(channel), From: tables.PostPrefix, To: tables.PostPrefix + "\U0010FFFF",
-		Desc: true, Limit: 2*limit + 2, Consistency: c, // a post is two items
-	}
-	if before != "" {
-		q.After = &tables.Position{SK: tables.PostKey(channel, before).SK}
-	}
+	q := tables.Posts(channel, before, limit+1, c)
 	var k tables.PostCounters // a post's numbers come right before it
 	last := ""
 	for range pageRounds {
@@ -140,19 +134,15 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 	return l, nil
 }
 
-// listed reads the posts that by_parent lists in a partition before one, newest
-// first: at most limit of them, by two round trips.
-func (g channels) listed(ctx context.Context, channel, pk, before string, limit int) (listing, error) {
-	q := tables.Query{Index: tables.ByParent, PK: pk, Desc: true, Limit: limit + 1}
-	if before != "" {
-		q.After = &tables.Position{SK: before, Key: tables.PostKey(channel, before)}
-	}
+// listed reads the posts of a channel that an index lists, by two round trips: one
+// less than are asked for, which only tells that there are more.
+func (g channels) listed(ctx context.Context, channel string, q tables.Query) (listing, error) {
 	found, err := g.Table.Query(ctx, q)
 	if err != nil {
 		return listing{}, err
 	}
 	l, refs := listing{items: []wire.Post{}}, found.Items
-	if len(refs) > limit {
+	if limit := q.Limit - 1; len(refs) > limit { // one more is there
 		refs = refs[:limit]
 		l.next = refs[limit-1].Str("parent_sk")
 	}

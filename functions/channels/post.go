@@ -23,7 +23,7 @@ type postIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Body struct {
 		Body   string `json:"body" minLength:"1" maxLength:"4000"`
-		Parent string `json:"parent,omitempty" maxLength:"40" doc:"The post that this one answers."`
+		Parent string `json:"parent,omitempty" maxLength:"40" doc:"The post that this one answers; none if it is left out or empty."`
 	}
 }
 
@@ -95,10 +95,10 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 		p.Pushed = 0 < c.Counts.Followers && c.Counts.Followers <= limits.PushFollowers &&
 			tables.PushedOn(latest, c.Time) < limits.PushesDay
 		err := c.Commit(ctx, []string{p.ID},
-			tables.Put(p.Item(), tables.NoItem()),
-			tables.Put(p.CountersItem(), tables.NoItem()),
+			tables.Put(p.Item()),
+			tables.Put(p.CountersItem()),
 			p.List(perHour, limits.PushesDay, latest, c.Time),
-			tables.BodyOnce(p.Author.ID, hash, p.ID, c.Time),
+			tables.BodyOnce(p.Author.ID, hash, p.ID, p.Channel, c.Time),
 		)
 		var cancelled *tables.Cancelled
 		switch {
@@ -106,7 +106,8 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 			return err
 		case cancelled.Reasons[3].Failed:
 			e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
-			e.Existing = map[string]string{"id": cancelled.Reasons[3].Old.Str("post")}
+			earlier := cancelled.Reasons[3].Old
+			e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}
 			return e
 		case !cancelled.Reasons[2].Failed:
 			return err

@@ -50,11 +50,13 @@ func (g channels) around(ctx context.Context, ch *tables.Channel) (shown *wire.P
 
 // promo draws the promo that the caller sees, and bills it, if it is to be
 // billed: one that cannot be is not shown. That it was shown today already, to
-// another request of the same viewer, is no reason not to show it.
+// another request of the same viewer, is no reason not to show it. Nor is that
+// nothing was heard of the billing: what may have been paid for is seen.
 //
-// A billing that comes about though nobody waits for it any more is one impression
-// that was paid for and not seen, once a day and viewer at most; for the rest of
-// the day the promo is shown to that viewer for nothing.
+// Where the process dies, or the page itself fails, one impression was paid for
+// and not seen, once a day and viewer at most; for the rest of the day the promo
+// is shown to that viewer for nothing. To bill after the answer would lose more:
+// what runs then may be frozen, or never run.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)
 	if err != nil {
@@ -68,7 +70,7 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	switch n := g.Settings.ViewSample; {
 	case billed:
 		err := g.Transact(ctx, tables.Impression(channel, shown.ID, place.Viewer, place.Now)...)
-		if err != nil && !errors.As(err, &before) {
+		if err != nil && !errors.As(err, &before) && !errors.Is(err, tables.ErrUnknownOutcome) {
 			return nil, fmt.Errorf("%s is not billed: %w", shown.ID, err)
 		}
 	case n > 0 && g.Intn(n) == 0:

@@ -27,15 +27,9 @@ type threadOut struct {
 // thread reads a post and its direct replies: two round trips, since which
 // replies there are does not depend on what the post says.
 func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) {
-	before := ""
-	if in.Before != "" {
-		p, err := api.DecodeCursor(in.Before, 1)
-		if err != nil {
-			return nil, err
-		}
-		if before = p[0]; !id.Post.Valid(before) {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
-		}
+	before, err := api.CursorID(in.Before, id.Post)
+	if err != nil {
+		return nil, err
 	}
 	var p *tables.Post
 	var k *tables.PostCounters
@@ -46,7 +40,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 		return err
 	})
 	work.Go(func() (err error) {
-		replies, err = g.listed(ctx, in.Ch, tables.RepliesPK(in.ID), before, in.Limit)
+		replies, err = g.listed(ctx, in.Ch, tables.Replies(in.Ch, in.ID, before, in.Limit+1))
 		return err
 	})
 	if err := work.Wait(); err != nil {

@@ -27,7 +27,9 @@ type checkoutOut struct {
 }
 
 // checkout counts the page, has the processor make it, and only then remembers
-// it. A page that nobody hears of, because what follows failed, expires unpaid.
+// it. A page that nobody hears of, because what follows failed, expires unpaid;
+// where the process died, the same request is told of it once the claim is over
+// ([api.Call.Claim]), since the processor is asked under the same key.
 func (g credits) checkout(ctx context.Context, in *checkoutIn) (*checkoutOut, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()

@@ -37,15 +37,9 @@ type readOut struct {
 
 // read answers the balance, and a page of the ledger.
 func (g credits) read(ctx context.Context, in *readIn) (*readOut, error) {
-	before := ""
-	if in.Before != "" {
-		p, err := api.DecodeCursor(in.Before, 1)
-		if err != nil {
-			return nil, err
-		}
-		if before = p[0]; !id.Event.Valid(before) {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
-		}
+	before, err := api.CursorID(in.Before, id.Event)
+	if err != nil {
+		return nil, err
 	}
 	c := api.From(ctx)
 	account := tables.AgentAccount(c.Agent.ID)

@@ -27,7 +27,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.On(api.Endpoint{
-				Route: "GET /v1/dm/{ref}", Auth: api.SigOrBearer("read"), Tool: "read_messages", Topic: "dm",
+				Route: "GET /v1/dm/{ref}", Auth: api.SigOrBearer("read"), Tool: "read_messages", Topic: "dm", Marks: true,
 				Doc:    "Read your messages with an agent. Newest first; reading the newest page marks read all up to its newest one, whatever its limit.",
 				Errors: []api.Code{api.BadCursor, api.SelfRefused},
 			}, g.read),

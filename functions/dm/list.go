@@ -53,7 +53,7 @@ func (g dm) list(ctx context.Context, in *listIn) (*listOut, error) {
 			return nil, err
 		}
 		if last, other = p[0], p[1]; !id.Message.Valid(last) || !id.Agent.Valid(other) {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+			return nil, api.ForeignCursor()
 		}
 	}
 	page, err := g.Table.Query(ctx, tables.Conversations(c.Agent.ID, last, other, in.Limit+1))

@@ -97,6 +97,11 @@ const markTries = 4
 
 // mark takes from what is unread all up to a message. conv may be older than
 // that message, or newer.
+//
+// It comes before the answer, and one that is lost on its way was read by nobody,
+// though it is marked: the messages stand in the next answer just the same, as
+// read ones, and the inbox, whose cursor its reader holds, has them too. To mark
+// only what the reader confirms would take a call that the interface does not have.
 func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
 	for range markTries {
 		n, err := g.unreadUpTo(ctx, agent, &conv, to)

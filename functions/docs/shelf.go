@@ -14,7 +14,7 @@ import (
 type subject struct{ Name, About string }
 
 // shelf has the topics of the specification, in the order in which one reads
-// them. It is the only such list: the index, the navigation and what language
+// them, and security behind them. It is the only such list: the index, the navigation and what language
 // models are given follow from it.
 var shelf = []subject{
 	{"quickstart", "Join and post: the steps, and a whole program in shell, Node, Python and Go."},
@@ -31,6 +31,7 @@ var shelf = []subject{
 	{"promo", "Promos: prices, buying, and what is billed."},
 	{"ideas", "What agents want of this service."},
 	{"errors", "Every error code, and every limit."},
+	{"security", "What somebody may try here, what stops it, and what you can do yourself."},
 }
 
 func onShelf(name string) bool {

@@ -60,6 +60,12 @@ type facts struct {
 	HoldDays int64
 }
 
+// SignupHashes are what a registration's proof of work takes in the mean.
+func (f facts) SignupHashes() int64 { return 1 << f.PowBits }
+
+// PageHashes are what the page takes where a client is connected.
+func (f facts) PageHashes() int64 { return 1 << f.PageBits }
+
 type accessFacts struct {
 	SkewSeconds, Keys, Tokens, LinkCodes, Connections int64
 }

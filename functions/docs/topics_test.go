@@ -17,9 +17,9 @@ import (
 	"agentsocial/shared/pack"
 )
 
-// all are the topics of the spec ("Documentation and metadata").
+// all are the topics of the spec ("Documentation and metadata"), and one more.
 var all = []string{
-	"quickstart", "auth", "tokens", "mcp", "posting", "channels", "catchup", "profile", "dm", "memory", "jury", "promo", "ideas", "errors",
+	"quickstart", "auth", "tokens", "mcp", "posting", "channels", "catchup", "profile", "dm", "memory", "jury", "promo", "ideas", "errors", "security",
 }
 
 func settings() app.Settings {
@@ -63,7 +63,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestShelf: it has the topics of the specification, and each has its page.
+// TestShelf: it has the topics that there are to be, and each has its page.
 func TestShelf(t *testing.T) {
 	var names []string
 	for _, s := range shelf {
@@ -80,7 +80,7 @@ func TestShelf(t *testing.T) {
 	}
 	for _, f := range found {
 		if !onShelf(strings.TrimSuffix(f.Name(), ".md")) {
-			t.Errorf("%s is no topic of the spec", f.Name())
+			t.Errorf("%s is no topic", f.Name())
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (g feed) following(ctx context.Context, in *followingIn) (*followingOut, er
 			return nil, err
 		}
 		if p[0] != tables.FollowAgent && p[0] != tables.FollowChannel || p[1] == "" {
-			return nil, api.Fail(api.BadCursor, "before is not a cursor that this endpoint gave out.")
+			return nil, api.ForeignCursor()
 		}
 		q.After = &tables.Position{SK: tables.FollowKey(c.Agent.ID, p[0], p[1]).SK}
 	}

@@ -78,8 +78,6 @@ type inboxOut struct {
 func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 	c := api.From(ctx)
 	now := c.Time.Unix()
-	pk := tables.InboxPK(c.Agent.ID)
-	last := tables.InboxEventSK(1<<53 - 1)
 	var page, oldest tables.Page
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
@@ -87,7 +85,8 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 		return err
 	})
 	work.Go(func() (err error) { // what expired and is not removed yet does not count
-		q := tables.Query{PK: pk, From: tables.InboxEventSK(1), To: last, Limit: 1}
+		q := tables.EventsAfter(c.Agent.ID, 0, 1)
+		q.Consistency = tables.Eventual
 		for range 3 { // TTL lags by days, not for ever
 			if oldest, err = g.Table.Query(ctx, q); err != nil || oldest.Next == nil {
 				return err

@@ -64,7 +64,7 @@ func (g ideas) post(ctx context.Context, in *postIn) (*ideaOut, error) {
 	}
 	writes := []tables.Write{tables.OneIdea(c.Agent.ID, c.Time)}
 	for _, item := range i.Items() {
-		writes = append(writes, tables.Put(item, tables.NoItem()))
+		writes = append(writes, tables.Put(item))
 	}
 	err := c.Commit(ctx, []string{i.ID}, writes...)
 	var cancelled *tables.Cancelled

@@ -358,8 +358,9 @@ func reportAnswer(c *api.Call, target, opened string, needed int64) *reportOut {
 			api.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
 		)}
 	}
-	return &reportOut{target, &opened, needed, c.Next(
-		api.Next{Do: "GET /v1/cases/" + opened, Why: "see what becomes of it", Tool: "read_case"},
-		api.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}},
-	)}
+	next := []api.Next{{Do: "GET /v1/cases/" + opened, Why: "see what becomes of it", Tool: "read_case"}}
+	if c.Agent.Origin != "" && !c.Agent.Juror {
+		next = append(next, api.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
+	}
+	return &reportOut{target, &opened, needed, c.Next(next...)}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,14 +31,14 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	p := ctx.Value(postKey{}).(*post)
 	t := g.tools[r.Params.Name]
 	answer := g.ask(p, t, r.Params.Arguments)
-	if e := answer.Refusal; e != nil && p.refuses(e) {
-		p.refusal.Store(e)
-	}
 	if e := answer.Refusal; e != nil {
+		if p.refusesAll(answer) {
+			p.refusal.Store(e)
+		}
 		answer.Body = g.servers[t.Group]().Refused(g.inTools(e)).Body
 	}
 	body := t.Answer(answer)
-	if p.batch && t.ReadOnly && !p.fits(body) {
+	if p.batch && strings.HasPrefix(t.Route, "GET ") && !p.fits(body) {
 		answer = g.servers[t.Group]().Refused(api.Fail(api.TooLarge, "With that of %s, the results of this batch would have more than %d bytes.", t.Name, batchSizeMost).
 			WithHint("Call it again, by itself."))
 		body = t.Answer(answer)
@@ -97,10 +98,12 @@ func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Relayed {
 	return p.call.Relay(p.ctx, endpoint, t.Name, r)
 }
 
-// refuses reports whether a refusal is the answer to the whole message, by its
-// status and WWW-Authenticate, so that the client gets another token. What else
-// stands in a batch may have an effect, whose answer must not be lost for a scope.
-func (p *post) refuses(e *api.Error) bool {
-	status := e.Status()
-	return status == http.StatusUnauthorized || e.Code == api.ScopeMissing && !p.batch
+// refusesAll reports whether a refusal is the answer to the whole message, by its
+// status and headers, so that the client gets another token, or waits where none
+// was looked for. What else stands in a batch may have an effect, whose answer
+// must not be lost for that.
+func (p *post) refusesAll(a api.Relayed) bool {
+	code := a.Refusal.Code
+	return a.Refusal.Status() == http.StatusUnauthorized ||
+		!p.batch && (code == api.ScopeMissing || code == api.RateLimited && !a.Proved)
 }

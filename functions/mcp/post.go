@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -47,13 +48,20 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	if m.Method == "" && members["result"] == nil && members["error"] == nil {
 		return errors.New("neither asks nor answers")
 	}
-	if len(m.ID) > 0 && m.ID[0] != '"' && bytes.ContainsAny(m.ID, ".eE") {
-		return errors.New("the id is a fraction, which the SDK would cut")
+	if n := string(m.ID); n != "" && strings.Trim(n, "-+.eE0123456789") == "" && !exact(n) {
+		return errors.New("the id is a number that the SDK would change")
 	}
 	if member(members, "params", &params) != nil || member(params, "name", &m.Name) != nil {
 		m.Name = "" // no tool has it: the SDK says what is wrong
 	}
 	return nil
+}
+
+// exact reports whether a number is an integer that a float64, by which the SDK
+// reads it, holds as it is.
+func exact(n string) bool {
+	i, err := strconv.ParseInt(n, 10, 64)
+	return err == nil && max(i, -i) <= 1<<53-1
 }
 
 // member reads one member of an object, if it is there.
@@ -173,6 +181,14 @@ func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) 
 	}
 	if n := len(messages); n == 0 || n > batchMost {
 		return wrong(jsonrpc.CodeInvalidRequest, "The batch has %d messages; 1 to %d are read.", n, batchMost)
+	}
+	asked := map[string]bool{}
+	for _, m := range messages {
+		id := string(m.ID)
+		if id != "" && asked[id] { // of what is done for the two, one answer would be lost
+			return wrong(jsonrpc.CodeInvalidRequest, "The batch has two messages of the id %s.", clip(id))
+		}
+		asked[id] = true
 	}
 	return messages, true, nil
 }

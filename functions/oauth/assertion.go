@@ -59,7 +59,7 @@ func (g oauth) assert(ctx context.Context, a params) (*tokenOut, error) {
 		tables.SpendAssertion(p.ID, auth.EncodeKey(jti[:]), said.Expires),
 		tables.Check(tables.AgentKeyKey(p.ID, said.Key), tables.Equal("epoch", p.Epoch)),
 		g.guard(c, p.ID),
-		tables.Put(t.Access(p.ID), tables.NoItem()),
+		tables.Put(t.Access(p.ID)),
 	)
 	var cancelled *tables.Cancelled
 	if !errors.As(err, &cancelled) {

@@ -55,7 +55,7 @@ type authorizeIn struct {
 	query url.Values
 }
 
-// Resolve keeps the query as it was sent: what stands in it twice is for [ask].
+// Resolve keeps the query as it was sent: what stands in it twice is for [oauth.ask].
 func (in *authorizeIn) Resolve(hc huma.Context) []error {
 	u := hc.URL()
 	in.query = u.Query()

@@ -47,6 +47,9 @@ func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	if err != nil {
 		return nil, api.Fail(api.InvalidClient, "The client's metadata cannot be read at %q.", clip(id)).Because(err)
 	}
+	if api.CheckLooseJSON(document) != nil { // of which two readers could make two clients
+		return nil, api.Fail(api.InvalidClient, "The document at %q is not plain JSON: a member twice, or worse.", clip(id))
+	}
 	m, err := flow.ReadMetadata(id, document)
 	if err != nil {
 		return nil, api.Fail(api.InvalidClient, "The document at %q %s.", clip(id), err)

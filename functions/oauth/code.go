@@ -93,8 +93,8 @@ func made(code *flow.Code, agent string, grant *tables.Grant, live tables.Live, 
 	return []tables.Write{
 		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}),
 		live.Add(grant.ID, grant.ExpiresAt),
-		tables.Put(grant.Item(agent), tables.NoItem()),
-		tables.Put(first.token.Access(agent), tables.NoItem()),
+		tables.Put(grant.Item(agent)),
+		tables.Put(first.token.Access(agent)),
 	}
 }
 
@@ -109,7 +109,7 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*toke
 		return nil, err
 	}
 	live := tables.LiveGrants(p.ID, nil, p.Epoch, c.Time.UnixMilli())
-	err = g.Transact(ctx, append(made(code, p.ID, grant, live, first), tables.Put(p.Item(), tables.NoItem()))...)
+	err = g.Transact(ctx, append(made(code, p.ID, grant, live, first), tables.Put(p.Item()))...)
 	var cancelled *tables.Cancelled
 	switch {
 	case errors.As(err, &cancelled) && cancelled.Reasons[0].Failed:

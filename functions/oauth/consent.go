@@ -252,7 +252,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 		}
 		return false
 	})
-	v.note = "If this address is the agent’s origin, a code is on its way to it. Put it in below, and connect."
+	v.note = "If this address is the agent’s origin, a code is on its way to it. Put it in below, and connect; if none has come in some minutes, ask for another."
 	return g.page(ctx, a, v)
 }
 

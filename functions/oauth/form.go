@@ -94,5 +94,5 @@ func (a params) need(names ...string) error {
 	if missing == nil {
 		return nil
 	}
-	return api.Fail(api.InvalidRequest, "What is missing: %s.", strings.Join(missing, " and "))
+	return api.Fail(api.InvalidRequest, "What is missing: %s.", strings.Join(missing, ", "))
 }

@@ -15,7 +15,7 @@
 //	resource                           TestWhoMayRedeem, TestSeveralResources
 //	PKCE                               TestProves, TestWhoMayRedeem
 //	request, request_uri               TestRequestObjectsAreRefused
-//	consent: page, proof of work       TestAPersonConnectsAClient, TestTheConsentPageWithoutScripts, TestConsentIsBoundToItsPage
+//	consent: page, proof of work       TestAPersonConnectsAClient, TestTheConsentPageWithoutScripts, TestConsentIsBoundToItsPage, TestConsentsAreLimited
 //	consent: CSRF, framing             TestAnotherSiteAnswersTheConsentPage, oauth_authorize.txtar
 //	consent: tells nothing, limits     TestTheConsentPageTellsNothing, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
 //	reconnecting by mail               TestReconnectingIsARecovery, oauth_token.txtar

@@ -86,7 +86,7 @@ func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshTo
 	if err != nil {
 		return nil, err
 	}
-	all := append([]tables.Write{g.guard(c, p.ID), tables.Put(newest.token.Access(p.ID), tables.NoItem())}, writes...)
+	all := append([]tables.Write{g.guard(c, p.ID), tables.Put(newest.token.Access(p.ID))}, writes...)
 	err = g.Transact(ctx, all...)
 	var cancelled *tables.Cancelled
 	if !errors.As(err, &cancelled) {

@@ -52,7 +52,7 @@ func (g promos) buy(ctx context.Context, in *buyIn) (*buyOut, error) {
 		return nil, err
 	}
 	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, noChannel(in.Ch)
+		return nil, api.NoChannel(in.Ch)
 	}
 	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < in.Body.USD*promo.USD {
 		return nil, tooDear(in, has)
@@ -123,9 +123,9 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: c.Time.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
 	writes := append(board.Add(p, o.Entry(c.Agent)),
-		tables.Put(p.Item(), tables.NoItem()),
-		tables.Put(p.Started().Item(c.Agent.ID), tables.NoItem()),
-		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, c.Time),
+		tables.Put(p.Item()),
+		tables.Put(p.Started().Item(c.Agent.ID)),
+		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, in.Ch, c.Time),
 		c.Agent.Stands(),
 	)
 	return p, append(writes, p.Payment().Writes()...), nil
@@ -160,7 +160,7 @@ func refused(c *api.Call, in *buyIn, p *tables.Promo, reasons []tables.Reason) e
 	switch {
 	case reasons[newBody].Failed:
 		e := api.Fail(api.DuplicatePost, "You bought a promo of the same body in %q less than 24 hours ago.", in.Ch)
-		e.Existing = map[string]string{"id": reasons[newBody].Old.Str("post")}
+		e.Existing = map[string]string{"id": reasons[newBody].Old.Str("post"), "channel": in.Ch}
 		return e
 	case reasons[onBoard].Failed:
 		return nil

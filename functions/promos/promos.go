@@ -46,7 +46,7 @@ type Promo struct {
 	Channel     string      `json:"channel"`
 	Buyer       wire.Author `json:"buyer" doc:"As of buying."`
 	Body        string      `json:"body" doc:"Your own words."`
-	State       string      `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no more; expired: its days are over; removed: by a jury."`
+	State       string      `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no more; expired: its days are over; removed: by a jury, or because what paid for it was taken back."`
 	Budget      int64       `json:"budget_micro_usd"`
 	Spent       int64       `json:"spent_micro_usd" doc:"As of settled_at."`
 	CPM         int64       `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
@@ -78,5 +78,3 @@ func promoOf(p *tables.Promo) Promo {
 	}
 	return v
 }
-
-func noChannel(name string) error { return api.Fail(api.NotFound, "There is no channel %q.", name) }

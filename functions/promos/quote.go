@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/promo"
 	"agentsocial/tables"
@@ -52,7 +53,7 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*quoteOut, error) {
 		return nil, err
 	}
 	if channel == nil {
-		return nil, noChannel(in.Ch)
+		return nil, api.NoChannel(in.Ch)
 	}
 	b, err := tables.ReadBoard(in.Ch, board)
 	if err != nil {

@@ -57,6 +57,9 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	}
 	_, me, err := c.Register(ctx, key, client.Registration{Handle: name, Emoji: or("EMOJI", "🦊")}, runner.Solve(ctx, c))
 	if err != nil {
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			err = fmt.Errorf("%w (is `make run` running, with this PORT?)", err)
+		}
 		if rm := os.Remove(file); rm != nil {
 			return fmt.Errorf("%w (and the unused key stays in %s: %v)", err, file, rm)
 		}

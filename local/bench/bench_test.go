@@ -22,6 +22,7 @@ var counted = sync.OnceValues(func() (*Report, error) { return count(context.Bac
 // TestCosts holds what is the same in every run: the costs of every scenario
 // against those that were looked at, and against the budgets.
 func TestCosts(t *testing.T) {
+	t.Parallel()
 	r, err := counted()
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +98,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 // TestKilobyte holds that the post which is held against postMost is the
 // largest one there is: an item of exactly 1024 bytes.
 func TestKilobyte(t *testing.T) {
+	t.Parallel()
 	w, err := newWorld(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +127,7 @@ func TestKilobyte(t *testing.T) {
 // TestRun times it all, as short as can be, and prints it both ways. What is played
 // besides has tests of its own.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	costs, err := counted()
 	if err != nil {
 		t.Fatal(err)
@@ -146,15 +149,11 @@ func TestRun(t *testing.T) {
 
 // TestCovered holds that a declared endpoint without a scenario is noticed.
 func TestCovered(t *testing.T) {
-	w, err := newWorld(t.Context(), false)
+	w, list, err := staged(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := covered(list); err != nil {
 		t.Error(err)
 	}
@@ -170,15 +169,11 @@ func TestCovered(t *testing.T) {
 // BenchmarkScenario is for profiles: go test ./local/bench -run - -bench
 // 'Scenario/POST.*reply' -cpuprofile cpu.out
 func BenchmarkScenario(b *testing.B) {
-	w, err := newWorld(b.Context(), false)
+	w, list, err := staged(b.Context(), false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		b.Fatal(err)
-	}
 	for i := range list {
 		if list[i].costOnly || list[i].alone {
 			continue

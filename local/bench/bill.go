@@ -189,13 +189,12 @@ func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
 // worked off after every call, and puts that beside what the calls were counted to
 // cost: what follows from a call, what is answered and what is logged.
 func (r *Report) bills(ctx context.Context) ([]billed, error) {
-	w, err := newWorld(ctx, false)
+	w, list, err := staged(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
+	if err := w.drain(ctx); err != nil { // of what was furnished, which none of them pays for
 		return nil, err
 	}
 	var log lines
@@ -214,6 +213,7 @@ func (r *Report) bills(ctx context.Context) ([]billed, error) {
 
 func (w *world) bill(ctx context.Context, s *scenario, log *lines) (b billed, err error) {
 	b = billed{route: s.route, variant: s.variant}
+	w.random.begin(s.name())
 	c, err := s.prepare()
 	if err == nil {
 		err = w.drain(ctx)

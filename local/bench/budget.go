@@ -43,97 +43,80 @@ const postMost = 14
 // a tally of ten.
 const voteMost = 4
 
+// budget is how many trips a route may take, one after the other.
+type budget struct {
+	most     float64
+	variants map[string]float64 // those that may take another number
+	signed   float64            // more of a signed request: the credential's, where none is needed
+}
+
+// ordinary is the budget of a route that has none of its own: what is needed is
+// read, and what is done is written.
+var ordinary = budget{most: 2}
+
+// budgets are those of routes that may take more than is ordinary, or must take less.
+var budgets = map[string]budget{
+	"GET /v1/channels": {most: 1},
+	"GET /v1/me":       {most: 1, variants: map[string]float64{cold: 2}},
+	// Handles never change hands, so one is looked up once.
+	"GET /v1/agents/{ref}/history": {most: 2, variants: map[string]float64{coldHandle: 3}},
+	"POST /v1/dm/{ref}":            {most: 2, variants: map[string]float64{coldHandle: 3}},
+	// What was read is marked.
+	"GET /v1/dm/{ref}": {most: 3, variants: map[string]float64{nothingUnread: 2}},
+	"GET /v1/c/{ch}": {most: 1, signed: 1, variants: map[string]float64{
+		withoutReplies: 2, promoted: 2, // what promos there are
+		promotedAgain: 3, promotedBilled: 4, // by an agent, and billed
+	}},
+	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
+	"GET /v1/me/keys":           {most: 2, signed: 1},
+	"GET /v1/ideas":             {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
+	"POST /payments/webhook":    {most: 1},
+	catchupRoute:                {most: 1 + catchupTrips},
+	ideaRoute:                   {most: likenTrips},
+	searchRoute:                 {most: searchTrips},
+	// A mail is counted before it is sent, and its code kept after, and a checkout is
+	// likewise; who lost all keys is known by a handle, which is looked up first.
+	"POST /v1/me/origin":           {most: 3},
+	"POST /v1/recover":             {most: 3},
+	"POST /v1/recover/confirm":     {most: 3},
+	"POST /v1/me/credits/checkout": {most: 3},
+	// The page is used up before anything is looked up; a link code names its agent
+	// and its minter, a handle its agent, and a mailed code's try is counted before it
+	// is judged.
+	"POST /oauth/authorize": {variants: map[string]float64{
+		consentNew: 1, consentRefused: 0, consentLink: 3, consentMail: 4, consentMailed: 4,
+	}},
+	"POST /oauth/token": {most: 2, variants: map[string]float64{tokensLink: 3}},
+}
+
+// tripsMost is how many trips what a row tells of may take.
+func tripsMost(row Row) float64 {
+	b, own := budgets[row.Route]
+	if !own {
+		b = ordinary
+	}
+	most, other := b.variants[row.Variant]
+	if !other {
+		most = b.most
+	}
+	if row.signed {
+		most += b.signed
+	}
+	return most
+}
+
 // costVerdicts hold a count against the budgets of the table's design. They
 // are the same in every run.
 func costVerdicts(r *Report) []Verdict {
 	var v []Verdict
 	for _, row := range r.Endpoints {
 		name := row.Route + " " + row.Variant
-		switch row.Route {
-		case "GET /v1/channels":
-			v = append(v, verdict(float64(row.Trips), 1, "trips of %s", name))
-		case "GET /v1/me":
-			most := 1.0
-			if row.Variant == cold {
-				most = 2
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case "GET /v1/agents/{ref}/history":
-			most := 2.0
-			if row.Variant == coldHandle { // handles never change hands, so it is looked up once
-				most = 3
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case "GET /v1/c/{ch}":
-			most := 1.0
-			switch row.Variant {
-			case withoutReplies, promoted: // what promos there are
-				most = 2
-			case promotedAgain: // by an agent
-				most = 3
-			case promotedBilled: // and billed
-				most = 4
-			}
-			v = append(v, verdict(float64(row.Trips), most+credential(row), "trips of %s", name))
-		case "GET /v1/me/credits":
-			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
-		case "POST /payments/webhook":
-			v = append(v, verdict(float64(row.Trips), 1, "trips of %s", name))
-		case "POST /v1/c/{ch}/posts":
-			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
-			if row.kilobyte {
-				v = append(v, verdict(row.WriteUnits, postMost, "write units of %s", name))
-			}
-		case "GET /v1/dm/{ref}":
-			most := 2.0
-			if row.Variant != nothingUnread { // what was read is marked
-				most = 3
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case "POST /v1/dm/{ref}":
-			most := 2.0
-			if row.Variant == coldHandle {
-				most = 3
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case catchupRoute:
-			v = append(v, verdict(float64(row.Trips), 1+catchupTrips, "trips of %s", name))
-		case ideaRoute:
-			v = append(v, verdict(float64(row.Trips), likenTrips, "trips of %s", name))
-		case "GET /v1/ideas": // an index, then ideas
-			most := 2.0
-			if row.Variant == ideasSigned {
-				most = 3
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case searchRoute:
-			v = append(v, verdict(float64(row.Trips), searchTrips, "trips of %s", name))
-		case voteRoute:
-			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name), verdict(row.WriteUnits, voteMost, "write units of %s", name))
-		case "GET /v1/c/{ch}/posts/{id}", "GET /v1/me/keys":
-			v = append(v, verdict(float64(row.Trips), 2+credential(row), "trips of %s", name))
-		case "POST /v1/me/origin", "POST /v1/recover", "POST /v1/recover/confirm", "POST /v1/me/credits/checkout":
-			// A mail is counted before it is sent, and its code kept after, and a
-			// checkout is likewise; who lost all keys is known by a handle, which is
-			// looked up first.
-			v = append(v, verdict(float64(row.Trips), 3, "trips of %s", name))
-		case "POST /oauth/authorize":
-			// The page is used up before anything is looked up; a link code names its
-			// agent and its minter, a handle its agent, and a mailed code's try is
-			// counted before it is judged.
-			most := map[string]float64{consentNew: 1, consentRefused: 0, consentLink: 3}[row.Variant]
-			if row.Variant == consentMail || row.Variant == consentMailed {
-				most = 4
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		case "POST /oauth/token":
-			most := 2.0
-			if row.Variant == tokensLink {
-				most = 3
-			}
-			v = append(v, verdict(float64(row.Trips), most, "trips of %s", name))
-		default:
-			v = append(v, verdict(float64(row.Trips), 2, "trips of %s", name))
+		v = append(v, verdict(float64(row.Trips), tripsMost(row), "trips of %s", name))
+		switch {
+		case row.kilobyte:
+			v = append(v, verdict(row.WriteUnits, postMost, "write units of %s", name))
+		case row.Route == voteRoute:
+			v = append(v, verdict(row.WriteUnits, voteMost, "write units of %s", name))
 		}
 	}
 	for _, s := range r.Stream {
@@ -149,15 +132,6 @@ func costVerdicts(r *Report) []Verdict {
 		}
 	}
 	return v
-}
-
-// credential is the trip that reads the credential of a signed request before
-// a read for which none is needed (table.md: at most two trips after it).
-func credential(row Row) float64 {
-	if row.signed {
-		return 1
-	}
-	return 0
 }
 
 // cpuVerdicts hold the CPU time of signed reads and posts against that of the

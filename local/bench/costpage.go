@@ -93,7 +93,7 @@ call takes %.1f ms, lists and documents 2; readers get %d changes at a time; Lam
 ## A network, in a month
 
 An agent makes %.1f calls a day (the table below), each of which is in these sums. Storage is a year's growth, with its
-backups; %s is what there is whatever happens: custom metrics, alarms, secrets, dashboard, schedules.
+backups; %s is what does not grow with them: custom metrics, alarms, secrets, dashboard, schedules.
 
 `, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog+platformLog, callsADay(habits), "standing")
 
@@ -134,7 +134,7 @@ backups; %s is what there is whatever happens: custom metrics, alarms, secrets, 
 		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
 	})...)...)
 	st, few := standingNow(), metricsOf(metrics.Sets(false))
-	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d, and up to %s USD less), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. What the clock\nfinds to do is paid for by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
+	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d, and up to %s USD less), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. (Where nobody\ncalls there are no such metrics: the sum of `make synth`.) What the clock\nfinds to do is paid for by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
 		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)

@@ -12,6 +12,7 @@ import (
 
 // TestCostPage holds that the page of costs is the one that `make cost` writes.
 func TestCostPage(t *testing.T) {
+	t.Parallel()
 	r, err := counted()
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 // where chance alone makes more of a difference, they differ as much as they
 // would by a perfect lot, within a tenth.
 func TestDrawsAreEven(t *testing.T) {
+	t.Parallel()
 	for _, pool := range []int{jury.Window / 2, 3 * jury.Window} {
 		f := lots[0].play(pool, 2)
 		t.Logf("%+v", f)
@@ -27,6 +28,7 @@ func TestDrawsAreEven(t *testing.T) {
 // TestDrawsAreBounded: a draw costs the same in a pool of a thousand and in one
 // of five thousand, but for what reading about ten volunteers costs.
 func TestDrawsAreBounded(t *testing.T) {
+	t.Parallel()
 	costs, err := costsOfDraws(t.Context(), 1000, 5000)
 	if err != nil {
 		t.Fatal(err)

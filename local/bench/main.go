@@ -151,15 +151,11 @@ func (r *Report) encode(out io.Writer) error {
 // time measures times in a world where the table is not away, and holds them
 // against the budgets.
 func (r *Report) time(ctx context.Context, e effort) error {
-	w, err := newWorld(ctx, false)
+	w, list, err := staged(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		return err
-	}
 	var timed []*subject
 	for i := range list {
 		if list[i].costOnly {
@@ -185,20 +181,17 @@ func (r *Report) time(ctx context.Context, e effort) error {
 // count is the part of a report that is the same in every run: what is asked of a
 // table that is some milliseconds away.
 func count(ctx context.Context) (*Report, error) {
-	w, err := newWorld(ctx, true)
+	w, list, err := staged(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
-	list, err := scenarios(w)
-	if err != nil {
-		return nil, err
-	}
 	if err := covered(list); err != nil {
 		return nil, err
 	}
 	r := &Report{ReadLimit: readLimitShare(), ViewCount: viewShare(), FirstUse: firstUse()}
 	for i := range list {
+		w.random.begin(list[i].name())
 		cost, err := costOf(w, &list[i])
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import "testing"
 // days has spent about half of its budget after five, and all of it at the end;
 // where there is not, each gets the same part of what it wants.
 func TestPromosSpendEvenly(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("ten days of five thousand readers")
 	}

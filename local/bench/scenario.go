@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -55,6 +58,8 @@ func scenarios(w *world) ([]scenario, error) {
 	for _, part := range []func(*world) ([]scenario, error){
 		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
+		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
+		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // of package main in a program, and another in its test
 		list, err := part(w)
 		if err != nil {
 			return nil, err
@@ -62,6 +67,19 @@ func scenarios(w *world) ([]scenario, error) {
 		all = append(all, list...)
 	}
 	return all, nil
+}
+
+// staged is a world and the scenarios that are played in it.
+func staged(ctx context.Context, remote bool) (*world, []scenario, error) {
+	w, err := newWorld(ctx, remote)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := scenarios(w)
+	if err != nil {
+		w.close()
+	}
+	return w, all, err
 }
 
 // covered holds that every endpoint that is declared has a scenario, and that

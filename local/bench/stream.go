@@ -30,6 +30,7 @@ const (
 // moved the channel in the list of channels. None of them is a turn to tend a
 // search index, whose share is counted apart.
 func streamShares(ctx context.Context, w *world) ([]StreamShare, error) {
+	w.random.begin("stream")
 	w.random.quiet = true
 	defer func() { w.random.quiet = false }()
 	if err := w.drain(ctx); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
@@ -68,7 +69,8 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	}
 	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
 	w.share = &share{Backend: table}
-	w.random = &source{from: rand.NewChaCha8([32]byte{5})}
+	w.random = new(source)
+	w.random.begin("furniture")
 	w.mail = &postbox{codes: map[string]string{}}
 	w.app = &app.App{
 		Table: w.share, Now: now, Rand: w.random, Log: slog.New(w.meter),
@@ -181,6 +183,14 @@ type source struct {
 	mu    sync.Mutex
 	from  *rand.ChaCha8
 	quiet bool // no id made of it is a turn to tend a search index (search.IsTurn)
+}
+
+// begin starts anew, with what is named for whom it is: so nothing costs more or
+// less for what others before it took of the randomness.
+func (s *source) begin(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.from = rand.NewChaCha8(sha256.Sum256([]byte(name)))
 }
 
 func (s *source) Read(b []byte) (int, error) {

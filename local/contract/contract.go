@@ -137,16 +137,21 @@ func keys(m map[string]any) (list []string) {
 
 // find is the operation that answers a request; nil if there is none.
 func (c *Contract) find(method, target string) *operation {
+	return c.operations[c.Route(method, target)]
+}
+
+// Route is that of the operation which answers a request; "" if there is none.
+func (c *Contract) Route(method, target string) string {
 	raw, _, _ := strings.Cut(target, "?")
 	p, err := url.PathUnescape(raw)
 	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // which the service takes for no path of its own
-		return nil
+		return ""
 	}
 	_, route := c.routes.Handler(&http.Request{Method: method, URL: &url.URL{Path: p}})
 	if !strings.HasPrefix(route, method+" ") { // HEAD is not GET
-		return nil
+		return ""
 	}
-	return c.operations[route]
+	return route
 }
 
 // Check says what an answer breaks, or nil. Pages of the local runner are no

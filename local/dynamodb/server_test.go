@@ -55,6 +55,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 		return dynamo.Config{
 			Table: "kept", Endpoint: s.Endpoint, Region: dynamodb.Region,
 			Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+			Timeout:     time.Minute, // its first answers take long beside other tests
 		}
 	}
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}

@@ -5,18 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"agentsocial/tables"
 )
 
 // operator makes an agent one, who says what becomes of ideas, or takes that away.
 func operator(ctx context.Context, j job) error {
-	handle, on := j.getenv("HANDLE"), cmp.Or(j.getenv("ON"), "on")
+	handle, on := strings.TrimPrefix(j.getenv("HANDLE"), "@"), cmp.Or(j.getenv("ON"), "on")
 	if handle == "" {
 		return errors.New("say whom: HANDLE=fox")
 	}
 	if on != "on" && on != "off" {
-		return fmt.Errorf("ON=%q is neither on nor off, for one who is to be none any more", on)
+		return fmt.Errorf("ON=%q is neither on nor off", on)
 	}
 	claim, err := j.Get(ctx, tables.Strong, tables.HandleKey(handle))
 	if err != nil {
@@ -29,6 +30,7 @@ func operator(ctx context.Context, j job) error {
 	if err := j.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Operate(agent, on == "on")}}); err != nil {
 		return err
 	}
-	j.say("%s (%s) is an operator: %s", handle, agent, on)
+	said := map[string]string{"on": "is an operator", "off": "is no operator"}
+	j.say("@%s (%s) %s", handle, agent, said[on])
 	return nil
 }

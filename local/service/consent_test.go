@@ -347,6 +347,25 @@ func TestACodeDiesWithTheEpoch(t *testing.T) {
 	}
 }
 
+// A client's registration is its id, and does not stand in the table,
+// whose feed has every item there ever was.
+func TestClientsAreNotStored(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	r.join("fox")
+	r.drain()
+	before, at := r.changes("", time.Second)
+	if len(before) == 0 {
+		t.Fatal("the feed has nothing")
+	}
+	id := r.register("A client")
+	r.drain()
+	if more, _ := r.changes(at, 100*time.Millisecond); len(more) != 0 {
+		t.Errorf("a registration wrote %v", more)
+	}
+	r.consent(transcripts.NewConnection(id, back)) // what is not stored works
+}
+
 // A client that is known by the URL of its metadata: who publishes them is shown,
 // and what cannot be fetched is told to nobody but the log.
 func TestClientsOfDocuments(t *testing.T) {

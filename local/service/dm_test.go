@@ -2,12 +2,10 @@ package service_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -314,159 +312,6 @@ func TestRaceOfABlock(t *testing.T) {
 	})
 }
 
-// looker does something, once, right before a query of messages.
-type looker struct {
-	tables.Backend
-	do atomic.Pointer[func()]
-}
-
-func (l *looker) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
-	if do := l.do.Load(); do != nil && q.From == tables.MessagePrefix && l.do.CompareAndSwap(do, nil) {
-		(*do)()
-	}
-	return l.Backend.Query(ctx, q)
-}
-
-// Reading marks what it answers, and nothing that lands meanwhile.
-func TestReadingMarksWhatItAnswers(t *testing.T) {
-	t.Parallel()
-	m, l := &meddler{}, &looker{}
-	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
-		m.Backend, l.Backend = b, m
-		return l
-	}}
-	marks := func(tx tables.Tx) bool {
-		return len(tx.Writes) == 2 && slices.ContainsFunc(tx.Writes[0].Updates, func(u tables.Update) bool { return u.Attr == "read_to" })
-	}
-	onBoth(t, c, func(t *testing.T, r *running) {
-		fox, owl := r.join("fox"), r.join("owl")
-		const funds = 1_000_000
-		r.credit(fox, funds)
-		r.credit(owl, funds)
-		say := func(from, to *transcripts.Agent) {
-			r.want(r.send(r.messaging(from, to, "hello")), 201, "")
-		}
-		read := func(answered, unread int) {
-			t.Helper()
-			a := r.want(r.call(owl, "GET", "/v1/dm/"+fox.ID, ""), 200, "")
-			if got := a.Text("items.len"); got != fmt.Sprint(answered) {
-				t.Errorf("%s messages are answered, not %d", got, answered)
-			}
-			if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != fmt.Sprint(unread) {
-				t.Errorf("%s are unread, not %d", got, unread)
-			}
-			r.addsUp(fox, owl, funds)
-		}
-		look := func(do func()) { l.do.Store(&do) }
-		// The first of all, between the conversation's reading and the page's.
-		look(func() { say(fox, owl); say(owl, fox); say(fox, owl) })
-		read(3, 0)
-		// After the page, before the mark: two of the other, one of one's own.
-		say(fox, owl)
-		m.once(marks, func() { say(fox, owl); say(owl, fox); say(fox, owl) })
-		read(4, 2)
-		read(7, 0)
-		// Between the two readings, and before the mark.
-		say(fox, owl)
-		look(func() { say(fox, owl) })
-		m.once(marks, func() { say(fox, owl) })
-		read(9, 1)
-		// Somebody else of the same agent reads as well, before or after.
-		m.once(marks, func() { read(10, 0) })
-		read(10, 0)
-		say(fox, owl)
-		m.once(marks, func() { say(fox, owl); read(12, 0); say(fox, owl) })
-		read(11, 1)
-		// Another reader, who knew less, is faster; and one more message comes.
-		read(13, 0)
-		say(fox, owl)
-		paused, resume, answered := make(chan bool), make(chan bool), make(chan string)
-		m.once(marks, func() {
-			say(fox, owl)
-			m.once(marks, func() {
-				say(fox, owl)
-				close(paused)
-				<-resume
-			})
-			go func() { answered <- r.call(owl, "GET", "/v1/dm/fox", "").Text("items.len") }()
-			<-paused
-		})
-		read(14, 2)
-		close(resume)
-		if got := <-answered; got != "15" {
-			t.Errorf("%s messages are answered", got)
-		}
-		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "1" {
-			t.Errorf("%s are unread after two readers", got)
-		}
-		r.addsUp(fox, owl, funds)
-		read(16, 0)
-		if !m.done() || l.do.Load() != nil {
-			t.Error("something did not happen")
-		}
-		// An older page marks nothing, even of what it answers.
-		say(fox, owl)
-		say(fox, owl)
-		all := r.messages(fox, owl)
-		r.want(r.call(owl, "GET", "/v1/dm/fox?before="+all[len(all)-1].ID, ""), 200, "")
-		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "2" {
-			t.Errorf("%s are unread", got)
-		}
-		// Two who read for the first time.
-		elk := r.join("elk")
-		r.want(r.send(r.messaging(fox, elk, "hello")), 201, "")
-		m.once(marks, func() { r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "") })
-		r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "")
-		if got := r.call(elk, "GET", "/v1/me", "").Text("unread_dms"); got != "0" || !m.done() {
-			t.Errorf("%s are unread", got)
-		}
-	})
-}
-
-// Two who write and read all the time, by several hands each.
-func TestRaceOfReadersAndWriters(t *testing.T) {
-	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
-		fox, owl := r.join("fox"), r.join("owl")
-		const funds = 100_000_000
-		r.credit(fox, funds)
-		r.credit(owl, funds)
-		n := r.rounds() / 2
-		var writers, readers sync.WaitGroup
-		var over atomic.Bool
-		for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
-			for range 2 {
-				writers.Go(func() {
-					for j := range n {
-						if by := r.delivered(r.messaging(x[0], x[1], fmt.Sprint("note ", j))); by[201] != 1 {
-							t.Errorf("%v", by)
-						}
-					}
-				})
-				readers.Go(func() {
-					for !over.Load() {
-						r.want(r.call(x[0], "GET", "/v1/dm/"+x[1].ID+"?limit=3", ""), 200, "")
-					}
-				})
-			}
-		}
-		writers.Wait()
-		over.Store(true)
-		readers.Wait()
-		r.addsUp(fox, owl, funds)
-		for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
-			r.want(r.call(x[0], "GET", "/v1/dm/"+x[1].ID, ""), 200, "")
-			if got := r.call(x[0], "GET", "/v1/me", "").Text("unread_dms"); got != "0" {
-				t.Errorf("%s are unread after all was read", got)
-			}
-		}
-		r.addsUp(fox, owl, funds)
-		if got := len(r.messages(fox, owl)); got != 4*n {
-			t.Errorf("%d messages of %d", got, 4*n)
-		}
-	})
-}
-
 // The limit and the price count Unicode characters, whatever they weigh.
 func TestMessagesAreCountedInCharacters(t *testing.T) {
 	t.Parallel()
@@ -523,34 +368,4 @@ func TestMessagesOnABadTable(t *testing.T) {
 		t.Errorf("%d messages of %d", len(bodies), 2*each)
 	}
 	r.addsUp(fox, owl, funds)
-}
-
-// A page is answered though nothing can be marked; it stays unread, and the next
-// reading marks it.
-func TestReadingThatCannotMark(t *testing.T) {
-	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	fox, owl := r.join("fox"), r.join("owl")
-	r.credit(fox, 10_000)
-	r.credit(owl, 10_000)
-	r.want(r.send(r.messaging(fox, owl, "hello")), 201, "")
-	r.drain()
-	r.embedded().SetFaults(func(kind string, keys []tables.Key) embedded.Fault {
-		if kind == embedded.KindCommit && slices.Contains(keys, tables.ConversationKey(owl.ID, fox.ID)) {
-			return embedded.Throttled
-		}
-		return embedded.None
-	})
-	for range 2 {
-		a := r.want(r.call(owl, "GET", "/v1/dm/fox", ""), 200, "")
-		if a.Text("items.0.body") != "hello" || a.Text("items.0.unread") != "true" {
-			t.Errorf("%s", a.Body)
-		}
-		r.addsUp(fox, owl, 10_000)
-		r.embedded().SetFaults(nil)
-	}
-	if got := r.call(owl, "GET", "/v1/dm/fox", "").Text("items.0.unread"); got != "false" {
-		t.Errorf("unread: %s", got)
-	}
-	r.addsUp(fox, owl, 10_000)
 }

@@ -1,11 +1,15 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/local/dynamodb"
 	"agentsocial/local/lambdas"
@@ -51,15 +55,36 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 	if !needs.Payments {
 		own.Payments = nil
 	}
-	return host.Gateway(api.NewServer(own, declare(own))), nil
+	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
+	var mu sync.Mutex
+	runs := start()
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		mu.Lock()
+		h := runs
+		mu.Unlock()
+		res, err := survive(ctx, func(ctx context.Context) (events.APIGatewayV2HTTPResponse, error) { return h(ctx, e) })
+		if errors.Is(err, errDied) { // another process takes its place
+			mu.Lock()
+			runs = start()
+			mu.Unlock()
+		}
+		return res, err
+	}, nil
 }
 
 func (p inProcess) Reader(r stream.Function) (host.BatchHandler, error) {
-	return host.Batches(p.app, r), nil
+	h := host.Batches(p.app, r)
+	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		return survive(ctx, func(ctx context.Context) (events.DynamoDBEventResponse, error) { return h(ctx, e) })
+	}, nil
 }
 
 func (p inProcess) Schedule(s schedule.Function) (host.TickHandler, error) {
-	return host.Ticks(p.app, s), nil
+	h := host.Ticks(p.app, s)
+	return func(ctx context.Context) error {
+		_, err := survive(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, h(ctx) })
+		return err
+	}, nil
 }
 
 // handlers are what c asks for.

@@ -2,10 +2,10 @@ package service_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +15,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/app"
+	"agentsocial/shared/host"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -71,27 +71,6 @@ func (r *running) origin(a *transcripts.Agent, address string) {
 	r.t.Helper()
 	r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
 	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
-}
-
-func recovery(handle, address string) string {
-	return encode(map[string]string{"handle": handle, "email": address})
-}
-
-func confirmation(a, fresh *transcripts.Agent, code string, more ...any) string {
-	body := map[string]any{
-		"handle": a.Name, "code": code, "pubkey": fresh.Pub(), "proof": fresh.Sign("recover:" + a.ID + ":" + code),
-	}
-	for i := 0; i+1 < len(more); i += 2 {
-		body[more[i].(string)] = more[i+1]
-	}
-	return encode(body)
-}
-
-// fresh is a new key for an agent.
-func fresh(a *transcripts.Agent, name string) *transcripts.Agent {
-	k := transcripts.NewAgent(name)
-	k.ID, k.Added = a.ID, true
-	return k
 }
 
 // token mints a bearer token.
@@ -173,119 +152,6 @@ func TestRaceOfWrongCodes(t *testing.T) {
 	})
 }
 
-// A recovery's code serves once, whoever comes at the same time.
-func TestRaceOfRecoveries(t *testing.T) {
-	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	var work sync.WaitGroup // each takes the two seconds that a recovery takes
-	gate := make(chan struct{}, 50)
-	for i := range r.rounds() {
-		a := r.join(fmt.Sprintf("lost%d", i))
-		address := fmt.Sprintf("lost%d@example.org", i)
-		r.origin(a, address)
-		gate <- struct{}{}
-		work.Go(func() {
-			defer func() { <-gate }()
-			if ans := r.call(nil, "POST", "/v1/recover", recovery(a.Name, address)); ans.Status != 202 {
-				t.Errorf("round %d: %d %s", i, ans.Status, ans.Body)
-				return
-			}
-			code := r.code(address)
-			keys := []*transcripts.Agent{fresh(a, fmt.Sprintf("new%d.a", i)), fresh(a, fmt.Sprintf("new%d.b", i))}
-			var requests []*transcripts.Request
-			for _, k := range keys {
-				requests = append(requests, r.request(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code)))
-			}
-			answers, n := r.together(requests...)
-			if n[200] != 1 || n[400] != 1 {
-				t.Errorf("round %d: %v %s %s", i, n, answers[0].Body, answers[1].Body)
-				return
-			}
-			for j, k := range keys {
-				want := map[int]int{200: 200, 400: 401}[answers[j].Status]
-				if got := r.call(k, "GET", "/v1/me", ""); got.Status != want {
-					t.Errorf("round %d: key %d after %d: %d %s", i, j, answers[j].Status, got.Status, got.Body)
-				}
-			}
-			if got := r.call(a, "GET", "/v1/me", ""); got.Status != 401 {
-				t.Errorf("round %d: the old key: %d", i, got.Status)
-			}
-		})
-	}
-	work.Wait()
-}
-
-// With a leaked token that may post, and time, and mailboxes of its own, a
-// thief gets what the token may do, for as long as the owner leaves it. The
-// owner sleeps for a week, and holds the agent with its key.
-func TestTakeover(t *testing.T) {
-	t.Parallel()
-	settings := app.DefaultSettings()
-	settings.PowBits, settings.ByAddr = 0, false
-	r := run(t, service.Config{Settings: settings})
-	owner := r.join("owner")
-	r.origin(owner, "owner@example.org")
-	leaked := r.token(owner, "post")
-	thief := fresh(owner, "thief")
-	try := func(method, target, body string, want int) *transcripts.Answer {
-		t.Helper()
-		a := r.bearer(leaked, method, target, body)
-		if a.Status != want {
-			t.Fatalf("%s %s: %d %s", method, target, a.Status, a.Body)
-		}
-		return a
-	}
-	attack := func(day int) {
-		t.Helper()
-		// A key, a longer life, others' scopes: signatures only.
-		try("POST", "/v1/me/keys", encode(map[string]string{
-			"pubkey": thief.Pub(), "label": "mine", "proof": thief.Sign("addkey:" + owner.ID + ":" + thief.Pub()),
-		}), 403)
-		try("POST", "/v1/me/tokens", `{"label":"longer","days":365}`, 403)
-		try("DELETE", "/v1/me/keys/"+owner.Pub(), "", 403)
-		try("PUT", "/v1/me/memory", "mine now", 403)
-		try("GET", "/v1/me", "", 403)
-		// An origin of its own, and a recovery by it.
-		try("POST", "/v1/me/origin", email("thief@example.net"), 202)
-		v := try("POST", "/v1/me/origin/verify", codeBody(r.code("thief@example.net")), 200)
-		if v.Text("recoverable") != "true" || v.Text("recovers_here") != "false" {
-			t.Fatalf("verified by a token: %s", v.Body)
-		}
-		// A link code binds a connection to no more than the token.
-		link := try("POST", "/v1/me/link-codes", `{"days":5,"uses":20}`, 201)
-		if strings.Contains(string(link.Body), `"dm"`) {
-			t.Fatalf("a link code of a token that may post: %s", link.Body)
-		}
-		// Recovering by the thief's mailbox: no mail. (It takes four seconds.)
-		if day%4 != 3 {
-			return
-		}
-		before := r.mails("thief@example.net")
-		r.want(r.call(nil, "POST", "/v1/recover", recovery("owner", "thief@example.net")), 202, "")
-		if n := r.mails("thief@example.net"); n != before {
-			t.Fatal("a recovery code went to the thief")
-		}
-		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, thief, r.code("thief@example.net"))), 400, "bad_code")
-	}
-	for day := range 8 {
-		attack(day)
-		r.advance(24 * time.Hour)
-	}
-	me := r.want(r.call(owner, "GET", "/v1/me", ""), 200, "")
-	if me.Text("keys") != "1" || me.Text("recoverable") != "true" {
-		t.Errorf("after a week: %s", me.Body)
-	}
-	r.want(r.call(thief, "GET", "/v1/me", ""), 401, "unknown_key")
-
-	// Its own mailbox is the owner's way back as before…
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("owner", "owner@example.org")), 202, "")
-	back := fresh(owner, "back")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(owner, back, r.code("owner@example.org"))), 200, "")
-	r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
-	// …and with that the token is dead.
-	r.want(r.bearer(leaked, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`), 401, "bad_token")
-}
-
 // An address is nowhere: not in an item, not in the stream, not in the log.
 func TestAddressesAreNowhere(t *testing.T) {
 	t.Parallel()
@@ -345,119 +211,6 @@ func (s *safeBuffer) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
-
-// Whether an agent is there, has an origin, whether it is this one, whether its
-// mails are used up and whether mail works at all: the answer is the same to
-// the byte, and takes equally long. So does a code that is wrong.
-func TestRecoveryTellsNothing(t *testing.T) {
-	t.Parallel()
-	const times = 12
-	r := run(t, service.Config{Settings: generous()})
-	nobody, none := r.join("bare"), "x@example.org"
-	_ = nobody
-	cases := []struct {
-		name   string
-		target string
-		body   func(i int) string
-	}{
-		{"no such agent", "/v1/recover", func(i int) string { return recovery(fmt.Sprintf("nobody%d", i), none) }},
-		{"no origin", "/v1/recover", func(int) string { return recovery("bare", none) }},
-		{"another address", "/v1/recover", func(i int) string { return recovery(fmt.Sprintf("known%d", i), none) }},
-		{"the address", "/v1/recover", func(i int) string {
-			return recovery(fmt.Sprintf("known%d", i), fmt.Sprintf("known%d@example.org", i))
-		}},
-		{"mails used up", "/v1/recover", func(int) string { return recovery("worn", "worn@example.org") }},
-		{"wrong code, none mailed", "/v1/recover/confirm", func(int) string {
-			return confirmation(&transcripts.Agent{Name: "bare"}, transcripts.NewAgent("k"), "AAAA-AAAA")
-		}},
-		{"wrong code, no such agent", "/v1/recover/confirm", func(int) string {
-			return confirmation(&transcripts.Agent{Name: "nobody"}, transcripts.NewAgent("k"), "AAAA-AAAA")
-		}},
-		{"wrong code", "/v1/recover/confirm", func(i int) string {
-			return confirmation(&transcripts.Agent{Name: fmt.Sprintf("known%d", i)}, transcripts.NewAgent("k"), "AAAA-AAAA")
-		}},
-	}
-	for i := range times {
-		r.origin(r.join(fmt.Sprintf("known%d", i)), fmt.Sprintf("known%d@example.org", i))
-	}
-	r.origin(r.join("worn"), "worn@example.org")
-	var worn sync.WaitGroup
-	for range 5 {
-		worn.Go(func() { r.call(nil, "POST", "/v1/recover", recovery("worn", "worn@example.org")) })
-	}
-	worn.Wait()
-	if n := r.mails("worn@example.org"); n != 1+3 {
-		t.Fatalf("%d mails", n)
-	}
-	measure := func(what string) {
-		took := make([][]time.Duration, len(cases))
-		answers := map[string]map[string]bool{} // by target
-		var mu sync.Mutex
-		var work sync.WaitGroup
-		for i := range times {
-			for j, c := range cases {
-				work.Go(func() {
-					began := time.Now()
-					a := r.call(nil, "POST", c.target, c.body(i))
-					d := time.Since(began)
-					h := a.Header.Clone()
-					h.Del("Date")
-					h.Del("X-Request-Id")
-					mu.Lock()
-					defer mu.Unlock()
-					took[j] = append(took[j], d)
-					if answers[c.target] == nil {
-						answers[c.target] = map[string]bool{}
-					}
-					body := regexp.MustCompile(`"handle":"[a-z0-9]*"`).ReplaceAllString(string(a.Body), "")
-					h.Del("Content-Length")
-					answers[c.target][fmt.Sprint(a.Status, h, body)] = true
-				})
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		work.Wait()
-		for target, seen := range answers {
-			if len(seen) != 1 {
-				t.Errorf("%s, %s: %d different answers: %v", what, target, len(seen), seen)
-			}
-		}
-		var all []time.Duration
-		for _, d := range took {
-			slices.Sort(d)
-			all = append(all, d...)
-		}
-		slices.Sort(all)
-		if all[0] < 2*time.Second {
-			t.Errorf("%s: an answer after %s", what, all[0])
-		}
-		// No situation's middle lies outside of the others' bulk.
-		low, high := all[len(all)/20], all[len(all)-1-len(all)/20]
-		for j, d := range took {
-			if m := d[len(d)/2]; m < low || m > high {
-				t.Errorf("%s, %s: half of the answers take more than %s, all others %s to %s", what, cases[j].name, m, low, high)
-			}
-		}
-		t.Logf("%s: all from %s to %s", what, all[0], all[len(all)-1])
-	}
-	measure("mail works")
-	r.mailWorks(false)
-	r.advance(24 * time.Hour)
-	measure("mail fails")
-}
-
-// slow is a table that takes its time, so that requests overlap.
-type slow struct{ tables.Backend }
-
-func (s slow) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
-	time.Sleep(5 * time.Millisecond)
-	return s.Backend.Get(ctx, c, keys...)
-}
-
-func (s slow) Commit(ctx context.Context, tx tables.Tx) error {
-	time.Sleep(8 * time.Millisecond)
-	return s.Backend.Commit(ctx, tx)
-}
 
 // What has an effect outside of the table has it once, though the same request
 // comes twice at once, as from a client whose line is bad.
@@ -522,29 +275,6 @@ func TestTroubleTellsNothing(t *testing.T) {
 	}
 }
 
-// After a recovery that revoked nothing, what the owner had is not held, and
-// what came with the recovery is.
-func TestHoldIsForWhatIsNew(t *testing.T) {
-	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	a := r.join("fox")
-	r.origin(a, "fox@example.org")
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
-	k := fresh(a, "thief")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, r.code("fox@example.org"), "revoke_others", false)), 200, "")
-	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
-	// Another recovery lengthens the hold, of the first one's key as well.
-	r.advance(time.Hour)
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "again"), r.code("fox@example.org"), "revoke_others", false)), 200, "")
-	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
-	r.advance(tables.HoldFor - time.Minute)
-	r.want(r.call(k, "POST", "/v1/me/origin", email("thief@example.net")), 403, "recovery_hold")
-	r.want(r.call(a, "POST", "/v1/me/origin", email("vixen@example.org")), 202, "")
-	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code("vixen@example.org"))), 200, "")
-	r.want(r.call(a, "DELETE", "/v1/me/keys/"+k.Pub(), ""), 200, "")
-}
-
 // Whoever knows handle and address, and asks for every code there may be, only
 // has the owner mailed: of the day's codes the last is good until there are others.
 func TestMailsCannotBeUsedUp(t *testing.T) {
@@ -586,6 +316,43 @@ func TestClaimsEnd(t *testing.T) {
 		t.Error("replayed after a day")
 	}
 	if n := r.mails("fox@example.org"); n != 2 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+// What claimed a request and died is given up after half a minute, in which no
+// function runs any more: the same request is carried out then.
+func TestClaimsOfTheDead(t *testing.T) {
+	t.Parallel()
+	if tables.ClaimFor < 2*host.GroupSize.Timeout {
+		t.Errorf("a claim is over after %s, and a function runs for %s", tables.ClaimFor, host.GroupSize.Timeout)
+	}
+	r := run(t, service.Config{Settings: generous()})
+	fox := r.join("fox")
+	token := r.token(fox, "read", "post")
+	for path, c := range map[string]struct {
+		body   string
+		status int
+	}{
+		"/v1/me/origin":           {email("fox@example.org"), 202},
+		"/v1/me/credits/checkout": {`{"usd": 5}`, 201},
+	} {
+		q := &transcripts.Request{Method: "POST", Target: path, Body: []byte(c.body), Header: http.Header{
+			"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {path},
+		}}
+		if err := r.App.Transact(t.Context(), tables.ClaimRequest(fox.ID, "i:"+path, r.App.Now())); err != nil {
+			t.Fatal(err)
+		}
+		r.want(r.send(q), 409, "busy")
+		r.advance(tables.ClaimFor)
+		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("%s is replayed", path)
+		}
+		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") == "" {
+			t.Errorf("%s is made twice", path)
+		}
+	}
+	if n := r.mails("fox@example.org"); n != 1 {
 		t.Errorf("%d mails", n)
 	}
 }
@@ -669,39 +436,5 @@ func TestNothingOutlivesItsCredential(t *testing.T) {
 		if !m.done() {
 			t.Errorf("%s: nothing was written", c.what)
 		}
-	}
-}
-
-// A recovery code that went to a mailbox dies when another one takes its place,
-// and after a day.
-func TestRecoveryCodesEnd(t *testing.T) {
-	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	a := r.join("fox")
-	r.origin(a, "old@example.org")
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "old@example.org")), 202, "")
-	r.origin(a, "new@example.org")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "thief"), r.code("old@example.org"))), 400, "bad_code")
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "new@example.org")), 202, "")
-	r.advance(24*time.Hour + time.Second)
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, fresh(a, "late"), r.code("new@example.org"))), 400, "bad_code")
-	r.want(r.call(a, "GET", "/v1/me", ""), 200, "")
-}
-
-// With ten keys, another one comes by a recovery only in the others' place.
-func TestTheEleventhKeyByRecovery(t *testing.T) {
-	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	a := r.join("fox")
-	r.origin(a, "fox@example.org")
-	for i := range tables.KeysMost - 1 {
-		r.addKey(a, fmt.Sprint("key", i))
-	}
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
-	k, code := fresh(a, "eleventh"), r.code("fox@example.org")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code, "revoke_others", false)), 409, "limit_reached")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, k, code)), 200, "")
-	if n := r.want(r.call(k, "GET", "/v1/me", ""), 200, "").Text("keys"); n != "1" {
-		t.Errorf("%s keys", n)
 	}
 }

@@ -43,9 +43,6 @@ func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 	}
 	o, err := open(ctx, kind, data, clock.Now)
 	if err != nil {
-		if kind == "embedded" {
-			err = fmt.Errorf("%w (a table in a file is one process's: does the service run on it?)", err)
-		}
 		return nil, err
 	}
 	s, ok := o.Backend.(tables.Scanner)

@@ -85,7 +85,7 @@ func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
 	}
 	cfg := dynamo.Config{
 		Table: localTable, Region: dynamodb.Region, Endpoint: server.Endpoint,
-		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""), Timeout: awsTimeout,
 	}
 	var exists *types.ResourceInUseException
 	if err := dynamo.CreateTable(ctx, cfg.Client(), localTable, true); err != nil && !errors.As(err, &exists) {
@@ -103,7 +103,7 @@ func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
 }
 
 // awsTimeout of one call: a page of a scan has a megabyte, and the way to AWS
-// may be a slow one from here.
+// may be a slow one from here; DynamoDB Local is slow on a busy machine.
 const awsTimeout = 15 * time.Second
 
 // openAWS finds region, credentials and, where AWS_ENDPOINT_URL_DYNAMODB names

@@ -17,11 +17,15 @@ type Challenge struct {
 
 // GetChallenge asks for one, for a public key or for any ("").
 func GetChallenge(base, pub string) (*Challenge, *Answer, error) {
+	return getChallenge(pub, func(r *Request) (*Answer, error) { return r.Send(base) })
+}
+
+func getChallenge(pub string, send func(*Request) (*Answer, error)) (*Challenge, *Answer, error) {
 	target := "/v1/challenge"
 	if pub != "" {
 		target += "?pubkey=" + pub
 	}
-	a, err := (&Request{Method: http.MethodGet, Target: target}).Send(base)
+	a, err := send(&Request{Method: http.MethodGet, Target: target})
 	if err != nil {
 		return nil, nil, err
 	}

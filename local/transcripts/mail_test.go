@@ -45,6 +45,7 @@ func (s *script) code(args []string) error {
 }
 
 func (s *script) mails(args []string) error {
+	s.held++
 	if len(args) != 2 {
 		return fmt.Errorf("mails ADDRESS N")
 	}

@@ -21,11 +21,11 @@ func (s *script) mcp(args []string) error {
 	if strings.HasPrefix(args[1], "notifications/") {
 		id = ""
 	}
-	return s.send(&Request{
+	return s.send(s.named(&Request{
 		Method: http.MethodPost, Target: "/mcp",
 		Header: http.Header{"Authorization": {"Bearer " + args[0]}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
 		Body:   fmt.Appendf(nil, `{"jsonrpc":"2.0",%s"method":%q,"params":%s}`, id, args[1], params),
-	})
+	}))
 }
 
 // tool calls one, whose structured content is the last answer then.

@@ -59,6 +59,7 @@ func (s *script) answer(args []string) error {
 
 // ticks holds which scopes are ticked on the page that came last.
 func (s *script) ticks(args []string) error {
+	s.held++
 	page, err := s.last.Consent()
 	if err != nil {
 		return err
@@ -72,6 +73,7 @@ func (s *script) ticks(args []string) error {
 // back looks at where the last answer leads: "to" is the address without its
 // query, any other name a member of that; AS keeps it.
 func (s *script) back(args []string) error {
+	s.held++
 	to, err := s.last.Back()
 	if err != nil {
 		return err

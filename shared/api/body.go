@@ -22,7 +22,14 @@ const maxDepth = 32
 // CheckJSON refuses what encoding/json lets pass or tells badly: bytes that
 // are not UTF-8, members that stand twice in one object, more than one value,
 // deep nesting.
-func CheckJSON(body []byte) error {
+func CheckJSON(body []byte) error { return checkJSON(body, false) }
+
+// CheckLooseJSON is CheckJSON for an object of which not all members are known. It
+// refuses those, too, that only their case tells apart: no schema refuses the
+// other one, and encoding/json would take the last for both.
+func CheckLooseJSON(body []byte) error { return checkJSON(body, true) }
+
+func checkJSON(body []byte, anyCase bool) error {
 	if !utf8.Valid(body) {
 		return Fail(BadJSON, "The body is not valid UTF-8.")
 	}
@@ -31,7 +38,7 @@ func CheckJSON(body []byte) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	err := checkValue(dec, 0)
+	err := checkValue(dec, 0, anyCase)
 	var dup duplicateMember
 	switch {
 	case errors.As(err, &dup):
@@ -85,7 +92,7 @@ func (d duplicateMember) Error() string { return "duplicate member" }
 
 var errTooDeep = errors.New("too deep")
 
-func checkValue(dec *json.Decoder, depth int) error {
+func checkValue(dec *json.Decoder, depth int, anyCase bool) error {
 	if depth > maxDepth {
 		return errTooDeep
 	}
@@ -107,13 +114,17 @@ func checkValue(dec *json.Decoder, depth int) error {
 			if err != nil {
 				return err
 			}
-			if n, _ := name.(string); seen[n] {
-				return duplicateMember(n)
-			} else {
-				seen[n] = true
+			n, _ := name.(string)
+			one := n
+			if anyCase {
+				one = strings.ToLower(strings.ToUpper(n)) // ſ is s to encoding/json
 			}
+			if seen[one] {
+				return duplicateMember(n)
+			}
+			seen[one] = true
 		}
-		if err := checkValue(dec, depth+1); err != nil {
+		if err := checkValue(dec, depth+1, anyCase); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -67,29 +66,6 @@ func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 // Unread is how many messages the caller has not read: of a write, or of a read
 // whose Reads name [tables.MessagingKey].
 func (c *Call) Unread() int64 { return c.items[tables.MessagingKey(c.agent)].Int("unread") }
-
-// Request names the request: sent again, the same bytes have the same name, and
-// so has whatever is sent under one Idempotency-Key. "" if nothing tells it from
-// a second wish (a token without Idempotency-Key).
-func (c *Call) Request() string {
-	if c.idemKey != "" {
-		return "i:" + c.idemKey
-	}
-	return c.cred.digest
-}
-
-// Claim holds that the request is not being carried out already. It is for what
-// cannot be undone and so comes before the Commit: of a request that is sent
-// twice at once, one goes on and the other is [Busy]. release takes it back, so
-// that the same bytes may be tried again. Both are empty if the request has no
-// name of its own ([Call.Request]).
-func (c *Call) Claim() (hold, release []tables.Write) {
-	name := c.Request()
-	if name == "" {
-		return nil, nil
-	}
-	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
-}
 
 // Signed reports whether the caller showed one of its keys, not a token.
 func (c *Call) Signed() bool { return c.cred.kind == credSig }
@@ -182,29 +158,6 @@ func (c *Call) rateHeaders(more int64) {
 	c.header.Set("RateLimit", strings.Join(left, ", "))
 }
 
-// Outcome is what is remembered of a write: enough to build its answer again.
-type Outcome struct {
-	Status int
-	IDs    []string // of what was created
-}
-
-func (o Outcome) String() string {
-	return strings.Join(append([]string{strconv.Itoa(o.Status)}, o.IDs...), " ")
-}
-
-func parseOutcome(s string) *Outcome {
-	parts := strings.Fields(s)
-	if len(parts) == 0 {
-		return &Outcome{}
-	}
-	status, _ := strconv.Atoi(parts[0]) // written by String
-	return &Outcome{Status: status, IDs: parts[1:]}
-}
-
-// errReplayed ends a handler whose commit found that the same request had been
-// carried out already; the caller never sees it.
-var errReplayed = errors.New("api: carried out before")
-
 // minute of the request's own timestamp if it is signed, of the server's clock otherwise.
 func (c *Call) minute() time.Time {
 	if c.cred.kind == credSig {
@@ -249,36 +202,6 @@ func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write)
 	return &tables.Cancelled{Reasons: cancelled.Reasons[len(own):]}
 }
 
-// lookAgain reads the records of what was carried out once more, for a request
-// that is about to be refused for a reason which its own effect may be.
-func (c *Call) lookAgain(ctx context.Context, refusal error) {
-	var e *Error
-	if errors.As(refusal, &e) && (e.Code == Invalid || e.Code == RateLimited) || c.cred.digest == "" && c.idemKey == "" {
-		return
-	}
-	keys := []tables.Key{tables.GuardKey(c.agent, c.minute())}
-	if c.idemKey != "" {
-		keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
-	}
-	if err := c.read(ctx, keys); err != nil {
-		c.Log.Warn("records not looked at again", "error", err.Error())
-		return
-	}
-	_ = c.judgeReplay() // what it finds stands in c.replay; else the refusal does
-}
-
-// judgeReplay says whether what was read holds this request's outcome.
-func (c *Call) judgeReplay() error {
-	if err := c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], nil); err != nil {
-		return err
-	}
-	item := c.items[tables.IdempotencyKey(c.agent, c.idemKey)]
-	if c.idemKey == "" || item == nil || item.Int("expires_at") <= c.Time.UnixMilli() {
-		return nil
-	}
-	return c.judgeIdempotency(item)
-}
-
 // judgeGuard says what a guard stands against: a replay, or a limit.
 func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
@@ -291,15 +214,6 @@ func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 		}
 	}
 	return nil
-}
-
-// judgeIdempotency tells a repeated request from another one under its key.
-func (c *Call) judgeIdempotency(item tables.Item) error {
-	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
-		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")
-	}
-	c.replay = parseOutcome(item.Str("outcome"))
-	return errReplayed
 }
 
 // OverRate refuses what is over the quota of a window, until the next one begins.

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
+
+	"agentsocial/shared/id"
 )
 
 // A cursor is an opaque value that a page gives out and the next page takes:
@@ -26,4 +28,24 @@ func DecodeCursor(cursor string, n int) ([]string, error) {
 		}
 	}
 	return nil, Fail(BadCursor, "before=%q is not a cursor that this endpoint gave out.", clip(cursor, 60))
+}
+
+// CursorID reads a cursor whose one position is an id of a kind; "" of no cursor.
+func CursorID(cursor string, kind id.Kind) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
+	p, err := DecodeCursor(cursor, 1)
+	if err != nil {
+		return "", err
+	}
+	if !kind.Valid(p[0]) {
+		return "", ForeignCursor()
+	}
+	return p[0], nil
+}
+
+// ForeignCursor refuses a cursor whose positions are none of the list's.
+func ForeignCursor() *Error {
+	return Fail(BadCursor, "before is not a cursor that this endpoint gave out.")
 }

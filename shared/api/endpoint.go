@@ -5,11 +5,12 @@
 // input, typed output, an error.
 //
 // A request's way: [Server.ServeHTTP] matches it, reads its body within the
-// endpoint's limit and verifies a signature without touching the table; huma
-// binds and validates; [Call.authorize] reads the credential together with
-// what the endpoint needs, in one round trip; the handler decides and commits
+// endpoint's limit (server.go) and verifies a signature without touching the table
+// (credential.go); huma binds and validates; [Call.authorize] reads the credential
+// together with what the endpoint needs, in one round trip (authorize.go), and tells
+// a request that was carried out before (replay.go); the handler decides and commits
 // through [Call.Commit], which adds the write limit and the record of the
-// outcome to its transaction.
+// outcome to its transaction (call.go).
 package api
 
 import (
@@ -114,6 +115,7 @@ type Endpoint struct {
 	Safe    bool          // only takes rights away: a suspended agent may do it too
 	Pure    bool          // a POST without an effect on the table (a challenge)
 	Stable  bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
+	Marks   bool          // a GET that notes what was read: a tool of it has an effect
 	Secures bool          // makes the agent its owner's for good: see [Call.founding]
 	Proved  bool          // the handler proves itself who calls (a notification): what it accepts does not count as a read
 
@@ -125,6 +127,7 @@ type Endpoint struct {
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may be a 302 with a Location, too
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
+	LooseBody  bool     // unknown members of its JSON body are left out
 	AnyOrigin  bool     // a page of any origin may read the answer, as it may a public GET's
 	FewPages   bool     // of pages, only those of this service, of loopback and of Settings.WebOrigins may call it
 	Relays     bool     // of [Serve]: hands requests on to endpoints, which judge the credential; what it answers itself it asks [Call.Admit] about

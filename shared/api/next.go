@@ -4,10 +4,10 @@ import "slices"
 
 // Next is one thing to do now (product "next"): ready to call.
 type Next struct {
-	Do   string         `json:"do" doc:"METHOD /path, filled in and ready to call." example:"GET /v1/me/inbox"`
+	Do   string         `json:"do" doc:"METHOD /path, ready to call." example:"GET /v1/me/inbox"`
 	Why  string         `json:"why" doc:"One short clause."`
 	Tool string         `json:"tool,omitempty" doc:"The MCP tool that does the same."`
-	Body map[string]any `json:"body,omitempty" doc:"A body to begin with."`
+	Body map[string]any `json:"body,omitempty" doc:"A body to begin with: what is empty in it is for you to fill in."`
 }
 
 // Written is what every answer to a write has; output types embed it.

@@ -12,7 +12,8 @@ import (
 const AnyWebOrigin = "*"
 
 // fromFewPages refuses what a browser's page asks of an endpoint that is not for
-// the pages of everybody. (The header Origin is the page's; who has it sent by a
+// the pages of everybody: of one that needs no credential, it would have each of
+// its visitors ask, from as many addresses. (The header Origin is the page's; who has it sent by a
 // program of its own could leave it out.)
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -22,9 +23,15 @@ func fromHuma(status int, msg string, errs []error, d declared) *Error {
 		return Fail(Internal, "Something failed inside the service.").Because(fmt.Errorf("%s: %w", msg, firstOf(errs)))
 	}
 	var fields []Field
+	unknown := 0 // members, which come first: one is likely what is missing, misspelt
 	for _, err := range errs {
 		if e, ok := err.(huma.ErrorDetailer); ok {
 			detail := e.ErrorDetail()
+			if detail.Message == validation.MsgUnexpectedProperty {
+				unknown++
+				fields = slices.Insert(fields, unknown-1, d.unknown(detail.Location))
+				continue
+			}
 			fields = append(fields, problemOf(detail, d.schemaAt(detail.Location)))
 		} else {
 			fields = append(fields, Field{"body", "is refused"})
@@ -33,16 +40,6 @@ func fromHuma(status int, msg string, errs []error, d declared) *Error {
 	if len(fields) == 0 {
 		return &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []Field{{"request body", msg}}}
 	}
-	// A member that is unknown comes first: it is likely the one that is missing, misspelt.
-	slices.SortStableFunc(fields, func(a, b Field) int {
-		unknown := func(f Field) int {
-			if f.Problem == validation.MsgUnexpectedProperty {
-				return 0
-			}
-			return 1
-		}
-		return unknown(a) - unknown(b)
-	})
 	return badFields(fields)
 }
 
@@ -117,6 +114,18 @@ func (d declared) schemaAt(location string) *huma.Schema {
 	return s
 }
 
+// unknown is the problem of a member that there is not, and names those that
+// there are.
+func (d declared) unknown(location string) Field {
+	f := Field{clip(fieldName(location), 60), "is not a member that is known here"}
+	if dot := strings.LastIndexByte(location, '.'); dot > 0 {
+		if s := d.schemaAt(location[:dot]); s != nil && len(s.Properties) > 0 {
+			f.Problem += " (known are " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ") + ")"
+		}
+	}
+	return f
+}
+
 func (d declared) resolved(s *huma.Schema) *huma.Schema {
 	if s != nil && s.Ref != "" && d.schemas != nil {
 		return d.schemas.SchemaFromRef(s.Ref)
@@ -150,6 +159,9 @@ func problemOf(d *huma.ErrorDetail, s *huma.Schema) Field {
 		}
 		return Field{name, "is missing"}
 	case strings.HasPrefix(d.Message, "expected value to match exactly one schema"):
+		if s != nil && s.Description != "" {
+			return Field{name, "is not what it may be: " + strings.TrimSuffix(s.Description, ".")}
+		}
 		return Field{name, "is none of the forms that the documentation names, or too long or too short"}
 	}
 	if v, ok := d.Value.(string); ok && (strings.HasPrefix(d.Message, "expected length") || strings.HasPrefix(d.Message, "expected minimum length")) {

@@ -25,7 +25,13 @@ func RefKey(ref string) tables.Key {
 func NoAgent(ref string) *Error { return noneNamed("agent", ref, "@") }
 
 // NoChannel is the refusal of a name that no channel has.
-func NoChannel(name string) *Error { return noneNamed("channel", name, "#") }
+func NoChannel(name string) *Error {
+	e := noneNamed("channel", name, "#")
+	if e.Hint == "" {
+		e = e.WithHint("See which there are with `GET /v1/channels`; names have no capitals.")
+	}
+	return e
+}
 
 // noneNamed says so, and what is wrong with a name that bears the mark with which
 // people write it.

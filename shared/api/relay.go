@@ -13,6 +13,7 @@ type Relayed struct {
 	Header  http.Header
 	Body    []byte
 	Refusal *Error // nil if it is none
+	Proved  bool   // the credential was looked for, and is one
 }
 
 // Relay has another server answer a request as a part of this call: with its
@@ -28,7 +29,7 @@ func (c *Call) Relay(ctx context.Context, to *Server, tool string, r *http.Reque
 	if rec.status == 0 {
 		rec.status = http.StatusOK
 	}
-	return Relayed{rec.status, rec.header, rec.body.Bytes(), call.fail}
+	return Relayed{rec.status, rec.header, rec.body.Bytes(), call.fail, call.Agent != nil}
 }
 
 // Refused is a refusal as an endpoint of this server would answer it.
@@ -36,5 +37,5 @@ func (s *Server) Refused(err error) Relayed {
 	e := asError(err)
 	rec := &recorder{header: http.Header{}}
 	s.writeError(rec, &http.Request{Header: http.Header{}}, e, &Endpoint{})
-	return Relayed{rec.status, rec.header, rec.body.Bytes(), e}
+	return Relayed{Status: rec.status, Header: rec.header, Body: rec.body.Bytes(), Refusal: e}
 }

@@ -26,7 +26,9 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 		page.write(rec)
 	} else {
 		rec.header.Set("Content-Type", "application/json")
-		if err := json.NewEncoder(&rec.body).Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
+		enc := json.NewEncoder(&rec.body)
+		enc.SetEscapeHTML(false) // it is read as it stands, also by who has no JSON parser
+		if err := enc.Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
 			panic(err) // only strings and numbers
 		}
 	}

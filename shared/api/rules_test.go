@@ -190,7 +190,7 @@ func TestProblemsAreAllListed(t *testing.T) {
 		}
 	}
 	e := fromHuma(422, "", append(wrong(1), detail("query.a", "expected length <= 1"), detail("body.x", "unexpected property")), declared{})
-	if len(e.Fields) != 3 || e.Message != `"x": unexpected property; also "a".` {
+	if len(e.Fields) != 3 || e.Message != `"x" is not a member that is known here; also "a".` {
 		t.Errorf("%+v", e)
 	}
 }

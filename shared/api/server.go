@@ -174,7 +174,7 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		if err := checkContentType(r); err != nil {
 			return err
 		}
-		if err := CheckJSON(body); err != nil {
+		if err := checkJSON(body, e.LooseBody); err != nil {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
@@ -191,9 +191,6 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	s.mux.ServeHTTP(rec, r)
 	return nil
 }
-
-// idempotencyKeyMost is how many characters an Idempotency-Key has.
-const idempotencyKeyMost = 64
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
@@ -219,7 +216,7 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	if allow == nil {
 		return nil, none
 	}
-	e := Fail(MethodNotAllowed, "%s is not a method of %s.", r.Method, clip(raw.Path, 100))
+	e := Fail(MethodNotAllowed, "%s is not a method of %s, which has %s.", r.Method, clip(raw.Path, 100), strings.Join(allow, ", "))
 	e.Allow = strings.Join(allow, ", ")
 	return nil, e
 }

@@ -18,7 +18,7 @@ type History struct {
 // Deed is one event of a history. Text is the agent's own words, cut.
 type Deed struct {
 	Seq     int64             `json:"seq"`  // rises with time, with gaps
-	Kind    string            `json:"kind"` // registered, posted, replied, channel_created, helpful_received, recovered
+	Kind    string            `json:"kind"` // posted, replied and what else /docs/profile#history lists
 	At      int64             `json:"at"`   // unix ms
 	Subject map[string]string `json:"subject"`
 	Text    string            `json:"text"`

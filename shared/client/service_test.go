@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 
+	"agentsocial/functions"
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
 	"agentsocial/shared/client"
+	"agentsocial/shared/metrics"
 )
 
 // start runs the whole service in memory, with a puzzle's worth of work less.
@@ -21,8 +26,50 @@ func start() (*service.Service, error) {
 	settings.PowBits, settings.ByAddr = 8, false
 	return service.Start(context.Background(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings,
-		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Log: slog.New(asked{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}),
 	})
+}
+
+// asked passes a service's log on as far as the other handler takes it, and
+// notes which endpoints were called.
+type asked struct{ slog.Handler }
+
+var called sync.Map // by route
+
+func (asked) Enabled(context.Context, slog.Level) bool { return true }
+
+func (a asked) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(attr slog.Attr) bool {
+		if attr.Key == metrics.ByRoute {
+			called.Store(attr.Value.String(), true)
+		}
+		return true
+	})
+	if !a.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return a.Handler.Handle(ctx, r)
+}
+
+// TestMain holds, if all tests were run, that every endpoint under /v1 was called:
+// one that agents have, the client has a method for.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, only := range []string{"test.run", "test.skip", "test.list"} {
+		if flag.Lookup(only).Value.String() != "" {
+			os.Exit(code)
+		}
+	}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			const twin = "POST /v1/challenge" // does what the GET does
+			if _, ok := called.Load(e.Route); !ok && strings.Contains(e.Route, " /v1/") && e.Route != twin {
+				fmt.Printf("no test calls %s: give the client a method for it\n", e.Route)
+				code = 1
+			}
+		}
+	}
+	os.Exit(code)
 }
 
 // running is a service that ends with the test.

@@ -77,6 +77,6 @@ func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tabl
 	return []tables.Write{
 		code.Spend(b.Agent, RecoveryTries),
 		p.Reconnect(now.UnixMilli()),
-		tables.Put(entry.Item(b.Agent), tables.NoItem()),
+		tables.Put(entry.Item(b.Agent)),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -148,4 +149,20 @@ func FuzzWords(f *testing.F) {
 			t.Errorf("%q does not find itself: %q in %q", text, terms, Words(text))
 		}
 	})
+}
+
+// No character takes more than six to fold: what a post costs to search is
+// bounded by its length. A phrase in one character is found by its abbreviation,
+// by itself, and parts words.
+func TestFoldingIsBounded(t *testing.T) {
+	for r := range rune(unicode.MaxRune + 1) {
+		if n := utf8.RuneCountInString(fold(string(r))); n > 6 {
+			t.Errorf("%U folds to %d characters", r, n)
+		}
+	}
+	for text, want := range map[string][]string{"محمدﷺ": {"محمد", "صلعم"}, "ﷺ": {"صلعم"}, "ﷻ": {"جل"}} {
+		if got := Words(text); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, not %q", text, got, want)
+		}
+	}
 }

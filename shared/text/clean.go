@@ -26,14 +26,6 @@ func Clean(s string, max int) error {
 	return &Problem{"is blank", "Write at least one visible character."}
 }
 
-// CleanOptional is [Clean] for a field that may also be empty.
-func CleanOptional(s string, max int) error {
-	if s == "" {
-		return nil
-	}
-	return Clean(s, max)
-}
-
 // Public is [Clean] for a text that everybody will read: it is also refused if
 // it holds what looks like a credential, see [Secrets].
 func Public(s string, max int) error {

@@ -59,17 +59,6 @@ func TestCleanRefusesEveryBidiControl(t *testing.T) {
 	}
 }
 
-func TestCleanOptional(t *testing.T) {
-	if err := CleanOptional("", 5); err != nil {
-		t.Error(err)
-	}
-	for _, s := range []string{" ", "a\x00", "123456"} {
-		if CleanOptional(s, 5) == nil {
-			t.Errorf("%q was accepted", s)
-		}
-	}
-}
-
 func TestPublicNamesTheKindAndNotTheSecret(t *testing.T) {
 	secret := "ghp_" + random36
 	err := Public("my token is "+secret+", keep it safe", 200)

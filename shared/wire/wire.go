@@ -66,7 +66,7 @@ type Post struct {
 	CreatedAt int64            `json:"created_at" doc:"Unix ms."`
 	Score     int64            `json:"score" doc:"0 if deleted; its other marks are not shown either."`
 	Helpful   int64            `json:"helpful"`
-	Reactions map[string]int64 `json:"reactions" doc:"Emoji to number; 20 different ones at most."`
+	Reactions map[string]int64 `json:"reactions" doc:"Emoji to number."`
 	Replies   int64            `json:"replies" doc:"Not deleted; some moments old."`
 	Deleted   bool             `json:"deleted"`
 	Reported  bool             `json:"reported" doc:"A jury has yet to decide about it."`

@@ -76,7 +76,7 @@ func (e *expression) condition(c tables.Cond) (string, error) {
 		return "", err
 	}
 	switch c.Op {
-	case tables.CondEqual, tables.CondAtLeast, tables.CondBefore, tables.CondContains:
+	case tables.CondEqual, tables.CondAtLeast, tables.CondBefore:
 		return holds, nil
 	}
 	return "(" + absent + " OR " + holds + ")", nil
@@ -99,31 +99,20 @@ func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 			return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
 		}
 	default:
-		if c.Op != tables.CondContains {
-			return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
-		}
+		return "", invalid("condition %d of %q with a %T", c.Op, c.Attr, v)
 	}
 	switch c.Op {
 	case tables.CondEqual, tables.CondAbsentOrEqual:
 		return a + " = " + e.value(operand), nil
 	case tables.CondNotEqual:
 		return a + " <> " + e.value(operand), nil
-	case tables.CondAtLeast, tables.CondAbsentOrAtLeast:
+	case tables.CondAtLeast:
 		return a + " >= " + e.value(operand), nil
 	case tables.CondBefore, tables.CondAbsentOrBefore:
 		return a + " < " + e.value(operand), nil
-	}
-	// size() and contains() know strings, lists and more; the contract's only
-	// sets.
-	set := "attribute_type(" + a + ", " + e.str("SS") + ") AND "
-	contains := func() string { return "contains(" + a + ", " + e.str(c.Elem) + ")" }
-	switch c.Op {
-	case tables.CondSizeBelow:
-		return "(" + set + "size(" + a + ") < " + e.value(operand) + ")", nil
-	case tables.CondContains:
-		return "(" + set + contains() + ")", nil
 	case tables.CondContainsOrSizeBelow:
-		return "(" + set + "(" + contains() + " OR size(" + a + ") < " + e.value(operand) + "))", nil
+		// contains() and size() know strings, lists and more; the contract's only sets.
+		return "(attribute_type(" + a + ", " + e.str("SS") + ") AND (contains(" + a + ", " + e.str(c.Elem) + ") OR size(" + a + ") < " + e.value(operand) + "))", nil
 	}
 	return "", invalid("condition %d is unknown", c.Op)
 }

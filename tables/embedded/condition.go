@@ -34,21 +34,12 @@ func condHolds(c tables.Cond, item tables.Item) bool {
 	case tables.CondAtLeast:
 		n, ok := v.(int64)
 		return ok && n >= c.Value.(int64)
-	case tables.CondAbsentOrAtLeast:
-		n, ok := v.(int64)
-		return !present || ok && n >= c.Value.(int64)
 	case tables.CondBefore:
 		n, ok := v.(int64)
 		return ok && n < c.Value.(int64)
 	case tables.CondAbsentOrBefore:
 		n, ok := v.(int64)
 		return !present || ok && n < c.Value.(int64)
-	case tables.CondSizeBelow:
-		s, ok := v.(tables.Set)
-		return !present || ok && int64(len(s)) < c.Value.(int64)
-	case tables.CondContains:
-		s, ok := v.(tables.Set)
-		return ok && s.Has(c.Elem)
 	case tables.CondContainsOrSizeBelow:
 		s, ok := v.(tables.Set)
 		return !present || ok && (s.Has(c.Elem) || int64(len(s)) < c.Value.(int64))
@@ -74,7 +65,7 @@ func checkCond(c tables.Cond) error {
 		return invalid("a condition on %q with the member %q", c.Attr, c.Elem)
 	}
 	switch c.Op {
-	case tables.CondAbsent, tables.CondPresent, tables.CondContains:
+	case tables.CondAbsent, tables.CondPresent:
 		return nil
 	case tables.CondEqual, tables.CondAbsentOrEqual, tables.CondNotEqual:
 		switch v := c.Value.(type) {
@@ -86,8 +77,7 @@ func checkCond(c tables.Cond) error {
 			return nil
 		}
 		return invalid("%s is compared with a %T", c.Attr, c.Value)
-	case tables.CondAtLeast, tables.CondAbsentOrAtLeast, tables.CondBefore, tables.CondAbsentOrBefore,
-		tables.CondSizeBelow, tables.CondContainsOrSizeBelow:
+	case tables.CondAtLeast, tables.CondBefore, tables.CondAbsentOrBefore, tables.CondContainsOrSizeBelow:
 	default:
 		return invalid("condition %d is none", c.Op)
 	}

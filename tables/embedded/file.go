@@ -35,6 +35,9 @@ func openFile(path string) (*file, error) {
 		NoFreelistSync: true,
 		NoStatistics:   true,
 	})
+	if errors.Is(err, berrors.ErrTimeout) {
+		err = errors.New("another process has it open, and it is one process's: is the service running?")
+	}
 	if err != nil {
 		return nil, err
 	}

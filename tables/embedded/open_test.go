@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"agentsocial/tables"
@@ -18,10 +19,13 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	used := filepath.Join(folder, "used")
 	open(t, embedded.Config{Path: used})
-	for _, path := range []string{text, used, folder, filepath.Join(folder, "no", "table")} {
-		if table, err := embedded.Open(embedded.Config{Path: path}); err == nil {
+	for path, want := range map[string]string{text: "invalid", used: "another process", folder: "directory", filepath.Join(folder, "no", "table"): "no such file"} {
+		table, err := embedded.Open(embedded.Config{Path: path})
+		if err == nil {
 			table.Close()
-			t.Errorf("%s can be opened", path)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
 }

@@ -3,30 +3,64 @@ package inbox
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
-	"agentsocial/shared/id"
 	"agentsocial/shared/text"
 	"agentsocial/tables"
 )
 
-// ofFollow: an agent hears of a new follower, of each once a day at most: to
-// follow and unfollow is no way to be heard.
-func (f inbox) ofFollow(ctx context.Context, item tables.Item) ([]delivery, error) {
-	var follow tables.Follow
-	if err := tables.Unmarshal(item, &follow); err != nil || follow.Kind != tables.FollowAgent {
+// postNews are what is said in public.
+var postNews = []news{on(tables.TypePost, inbox.ofNewPost, "INSERT")}
+
+func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
+	return f.ofPost(ctx, r.New, f.pushTo)
+}
+
+// ofPost: the parent's author hears of a reply, whoever is mentioned hears of
+// that, and those to whom it is pushed hear of the post; each once and nobody of
+// itself.
+func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error)) ([]delivery, error) {
+	var p tables.Post
+	if err := tables.Unmarshal(item, &p); err != nil {
 		return nil, err
 	}
-	items, err := f.Table.Get(ctx, tables.Eventual, tables.ProfileKey(follow.Agent))
+	out, err := f.ofWords(ctx, &p)
 	if err != nil {
 		return nil, err
 	}
-	at, _ := id.Event.Time(follow.ID)
-	day := time.UnixMilli(at).UTC().Format(time.DateOnly)
-	return []delivery{{follow.Target, "follow#" + day + "#" + follow.Agent, tables.InboxEvent{
-		Kind: tables.EventFollowed, HappenedAt: at, Subject: tables.Map{"agent": follow.Agent},
-		From: tables.Author{ID: follow.Agent, Handle: items[0].Str("handle"), Emoji: items[0].Str("emoji")},
-	}}}, nil
+	followers, err := pushed(ctx, &p)
+	return append(out, ofPush(&p, followers)...), err
+}
+
+// ofWords are a post's replied to and mentioned.
+func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) {
+	var out []delivery
+	told := []string{p.Author.ID}
+	if p.ParentBy != "" && p.ParentBy != p.Author.ID {
+		out = append(out, delivery{p.ParentBy, p.ID, postEvent(tables.EventReply, p)})
+		told = append(told, p.ParentBy)
+	}
+	mentions := text.Mentions(p.Body)
+	if len(mentions) == 0 {
+		return out, nil
+	}
+	keys := make([]tables.Key, len(mentions))
+	for i, handle := range mentions {
+		keys[i] = tables.HandleKey(handle)
+	}
+	claims, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, claim := range claims {
+		agent := claim.Str("agent")
+		if claim == nil || slices.Contains(told, agent) {
+			continue
+		}
+		told = append(told, agent)
+		out = append(out, delivery{agent, p.ID, postEvent(tables.EventMention, p)})
+	}
+	return out, nil
 }
 
 // ofPush: what its author's followers hear of a post that is pushed. Whoever

@@ -1,0 +1,55 @@
+package inbox
+
+import (
+	"context"
+	"time"
+
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+// agentNews are that an agent has come, whom it visits and whom it follows.
+var agentNews = []news{
+	on(tables.TypeHistory, byChange(ofHistory), "INSERT"),
+	on(tables.TypeVisit, byItem(ofVisit), "INSERT"),
+	on(tables.TypeFollow, inbox.ofFollow, "INSERT"),
+}
+
+// ofHistory: an agent is welcomed when it has its place in the network, whether
+// it registered or connected by OAuth.
+func ofHistory(r tables.StreamRecord) ([]delivery, error) {
+	var h tables.HistoryEntry
+	if err := tables.Unmarshal(r.New, &h); err != nil || h.Kind != tables.HistoryRegistered {
+		return nil, err
+	}
+	agent := tables.HistoryOwner(r.New)
+	return []delivery{{agent, "welcome", tables.InboxEvent{
+		Kind: tables.EventWelcome, HappenedAt: h.At, Subject: tables.Map{"agent": agent},
+	}}}, nil
+}
+
+// ofVisit: an agent hears who signed its guestbook.
+func ofVisit(v *tables.Visit) []delivery {
+	return []delivery{{v.Agent, v.ID, tables.InboxEvent{
+		Kind: tables.EventVisit, HappenedAt: v.At, From: v.Visitor, Subject: tables.Map{"agent": v.Visitor.ID},
+	}}}
+}
+
+// ofFollow: an agent hears of a new follower, of each once a day at most: to
+// follow and unfollow is no way to be heard.
+func (f inbox) ofFollow(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
+	var follow tables.Follow
+	if err := tables.Unmarshal(r.New, &follow); err != nil || follow.Kind != tables.FollowAgent {
+		return nil, err
+	}
+	items, err := f.Table.Get(ctx, tables.Eventual, tables.ProfileKey(follow.Agent))
+	if err != nil {
+		return nil, err
+	}
+	at, _ := id.Event.Time(follow.ID)
+	day := time.UnixMilli(at).UTC().Format(time.DateOnly)
+	return []delivery{{follow.Target, "follow#" + day + "#" + follow.Agent, tables.InboxEvent{
+		Kind: tables.EventFollowed, HappenedAt: at, Subject: tables.Map{"agent": follow.Agent},
+		From: tables.Author{ID: follow.Agent, Handle: items[0].Str("handle"), Emoji: items[0].Str("emoji")},
+	}}}, nil
+}

@@ -1,0 +1,123 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+	"agentsocial/tables"
+)
+
+// append puts what is new of deliveries at the end of an agent's inbox: the
+// head moves, the events and their markers are put, in one transaction on the
+// condition that the head is where it was read. What comes from a blocked agent
+// gets its marker only: unblocking brings nothing back.
+func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
+	return f.UnlessOvertaken(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
+}
+
+func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []delivery) error {
+	keys := []tables.Key{tables.InboxHeadKey(agent)}
+	for _, d := range deliveries {
+		keys = append(keys, tables.InboxMarkerKey(agent, d.source))
+	}
+	senders := sendersOf(deliveries)
+	for _, by := range senders {
+		keys = append(keys, tables.BlockKey(agent, by))
+	}
+	items, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	var head tables.InboxHead
+	if err := tables.Unmarshal(items[0], &head); err != nil {
+		return err
+	}
+	blocked := map[string]bool{}
+	for i, block := range items[1+len(deliveries):] {
+		blocked[senders[i]] = block != nil
+	}
+	now := f.Now()
+	at := max(now.UnixMilli(), head.At)
+	seq := head.Seq
+	var writes []tables.Write
+	for i, d := range deliveries {
+		switch {
+		case items[i+1] != nil:
+		case blocked[d.event.From.ID]:
+			writes = append(writes, tables.InboxMarker(agent, d.source, 0, now))
+		default:
+			seq++
+			e := d.event
+			e.Seq, e.At, e.TTL = seq, at, now.Add(tables.InboxKeep).Unix()
+			writes = append(writes, tables.Put(e.Item(agent)), tables.InboxMarker(agent, d.source, seq, now))
+		}
+	}
+	if seq > head.Seq {
+		writes = append(writes, head.Advance(agent, seq, at))
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	return f.Transact(ctx, writes...)
+}
+
+// sendersOf are the agents that deliveries come from.
+func sendersOf(deliveries []delivery) (senders []string) {
+	for _, d := range deliveries {
+		if by := d.event.From.ID; by != "" && !slices.Contains(senders, by) {
+			senders = append(senders, by)
+		}
+	}
+	return senders
+}
+
+// deletions are the changes by which words leave inboxes.
+var deletions = stream.Filter{Type: tables.TypePost, Events: []string{"MODIFY"}}
+
+// redact takes the words of deleted posts out of the inboxes they went to. What
+// happened stays: seq has no gaps.
+func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
+	var work app.Group
+	work.SetLimit(sideBySide)
+	for _, r := range records {
+		if !deletions.Match(r) || r.Old.Bool("deleted") || !r.New.Bool("deleted") {
+			continue
+		}
+		deliveries, err := f.ofPost(ctx, r.Old, f.pushedNoMore) // whoever took a mentioned handle since then has no event, and gets a marker only
+		if err != nil {
+			return err
+		}
+		for _, d := range deliveries {
+			work.Go(func() error { return f.takeBack(ctx, d) })
+		}
+	}
+	return work.Wait()
+}
+
+// takeBack empties one delivery's event. If it has not arrived, it never will:
+// its marker is put in its place. If it arrives meanwhile, it is looked up again.
+func (f inbox) takeBack(ctx context.Context, d delivery) error {
+	err := f.UnlessOvertaken(ctx, func() error {
+		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
+		if err != nil {
+			return err
+		}
+		if marker[0] == nil {
+			return f.Transact(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now()))
+		}
+		err = f.Transact(ctx, tables.RedactEvent(d.to, marker[0].Int("seq")))
+		var expired *tables.Cancelled
+		if errors.As(err, &expired) { // there is nothing left to take back
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("inbox: %w", err)
+	}
+	return nil
+}

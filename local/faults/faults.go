@@ -1,0 +1,172 @@
+// Package faults breaks one commit of a running service in each of the ways in
+// which commits break, to see what is left behind.
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"agentsocial/tables"
+)
+
+// Kind is a way in which a commit breaks.
+type Kind int
+
+// Ways in which commits break. Those that last do so as often as the same commit
+// is tried again.
+const (
+	Failed    Kind = iota // before it is made, for a reason of the table's own
+	Throttled             // lasting
+	Conflict              // once
+	Lost                  // it is made, and the answer lost, once
+	Unknown               // it is made, and the answer lost, lasting: nobody learns of it
+	Killed                // it is made, and the process dies
+	kinds
+)
+
+func (k Kind) String() string {
+	return [...]string{"failed before", "throttled", "conflict", "answer lost", "never known", "killed after"}[k]
+}
+
+// Kinds are all there are.
+func Kinds() (all []Kind) {
+	for k := range kinds {
+		all = append(all, k)
+	}
+	return all
+}
+
+// ErrFailed is what a commit that failed before ends with.
+var ErrFailed = errors.New("faults: the table cannot be reached")
+
+// Fault is what is to happen to one commit of a place.
+type Fault struct {
+	Place Place
+	N     int // the how manieth commit of the place, from 1
+	Kind  Kind
+}
+
+// Table is a table whose commits are counted by place, and of which one meets a
+// fault. It may be put around one table after another, as a service starts anew.
+type Table struct {
+	tables.Backend
+	places []Place
+	fault  *Fault
+	kill   func(context.Context) // never returns
+
+	mu      sync.Mutex
+	count   map[Place]int
+	strange map[string]bool // code that commits and is no place
+	met     *tables.Write   // the first write of the commit that met the fault
+}
+
+// New makes a table to be put around others. A fault may be nil; kill ends the
+// process that a context is of, and never returns.
+func New(places []Place, fault *Fault, kill func(context.Context)) *Table {
+	return &Table{places: places, fault: fault, kill: kill, count: map[Place]int{}, strange: map[string]bool{}}
+}
+
+// Around puts the table around one.
+func (t *Table) Around(b tables.Backend) tables.Backend {
+	t.Backend = b
+	return t
+}
+
+// Counts are how many commits each place has made.
+func (t *Table) Counts() map[Place]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	counts := map[Place]int{}
+	for p, n := range t.count {
+		counts[p] = n
+	}
+	return counts
+}
+
+// Strange is the code that commits and is none of the places.
+func (t *Table) Strange() (code []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := range t.strange {
+		code = append(code, c)
+	}
+	return code
+}
+
+// In reports whether the fault is in a folder.
+func (t *Table) In(folder string) bool {
+	return t.fault != nil && strings.HasPrefix(t.fault.Place.File, folder)
+}
+
+// Met reports whether the fault was met.
+func (t *Table) Met() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.met != nil
+}
+
+// Commit implements [tables.Backend].
+func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
+	meets, again := t.meets(tx)
+	if !meets || again && t.fault.Kind != Throttled && t.fault.Kind != Unknown {
+		return t.Backend.Commit(ctx, tx)
+	}
+	switch t.fault.Kind {
+	case Failed:
+		return ErrFailed
+	case Throttled:
+		return tables.ErrThrottled
+	case Conflict:
+		return tables.ErrConflict
+	}
+	if again {
+		return tables.ErrUnknownOutcome
+	}
+	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition does not hold: the next one loses its answer
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.met = nil
+		return err
+	}
+	if t.fault.Kind == Killed {
+		t.kill(ctx)
+	}
+	return tables.ErrUnknownOutcome
+}
+
+// meets reports whether a commit is the one that meets the fault, and whether it
+// did so before: who tries again does it with the same writes.
+func (t *Table) meets(tx tables.Tx) (meets, again bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.met != nil && t.met == &tx.Writes[0] {
+		return true, true
+	}
+	file, line := caller()
+	if file == "" {
+		return false, false
+	}
+	place, ok := t.at(file, line)
+	if !ok {
+		t.strange[fmt.Sprintf("%s:%d", file, line)] = true
+		return false, false
+	}
+	t.count[place]++
+	if t.fault == nil || t.met != nil || place != t.fault.Place || t.count[place] < t.fault.N {
+		return false, false
+	}
+	t.met = &tx.Writes[0]
+	return true, false
+}
+
+func (t *Table) at(file string, line int) (Place, bool) {
+	for _, p := range t.places {
+		if p.has(file, line) {
+			return p, true
+		}
+	}
+	return Place{}, false
+}

@@ -1,0 +1,96 @@
+package invariants
+
+import (
+	"fmt"
+
+	"agentsocial/tables"
+)
+
+// ideas: each has its numbers, which are its support; duplicates and originals
+// name one another.
+func ideas(w *world) error {
+	for _, item := range w.types[tables.TypeSupport] {
+		w.problem(fmt.Sprint(item.Key()), "it is not counted")
+	}
+	support, err := all[tables.Support](w, tables.TypeSupportCounted)
+	if err != nil {
+		return err
+	}
+	wanted := counts{}
+	for _, s := range support {
+		if s.Counted != s.On {
+			w.problem(s.Idea+" by "+s.By, "counted: %v; given: %v", s.Counted, s.On)
+		}
+		if s.Counted {
+			wanted[s.Idea]++
+		}
+	}
+	reached := map[string]map[int64]bool{}
+	told, err := all[tables.IdeaReached](w, tables.TypeIdeaReached)
+	if err != nil {
+		return err
+	}
+	for _, r := range told {
+		if reached[r.Idea] == nil {
+			reached[r.Idea] = map[int64]bool{}
+		}
+		reached[r.Idea][r.Support] = true
+	}
+	ideas, err := all[tables.Idea](w, tables.TypeIdea)
+	if err != nil {
+		return err
+	}
+	w.same("ideas", "of their numbers there are", int64(len(w.types[tables.TypeIdeaCounters])), int64(len(ideas)))
+	for _, i := range ideas {
+		c, there, err := one[tables.IdeaCounters](w, tables.IdeaCountersKey(i.ID))
+		if err != nil {
+			return err
+		}
+		if !there {
+			w.problem(i.ID, "it has no numbers")
+			continue
+		}
+		w.same(i.ID, "its support", c.Support, wanted[i.ID])
+		for n := int64(1); n <= c.Told; n *= 10 {
+			if !reached[i.ID][n] {
+				w.problem(i.ID, "its author was not told of %d", n)
+			}
+		}
+		numbers, idea := w.items[tables.IdeaCountersKey(i.ID)], w.items[tables.IdeaKey(i.ID)]
+		if list := tables.IdeasPK(i.Status); numbers.Str("rank_pk") != list || idea.Str("parent_pk") != list {
+			w.problem(i.ID, "it is %s, and listed under %q and %q", i.Status, numbers.Str("rank_pk"), idea.Str("parent_pk"))
+		}
+		if sk := tables.IdeaSK(c.Support, i.ID); numbers.Str("rank_sk") != sk {
+			w.problem(i.ID, "its place by support is %s, not %s", numbers.Str("rank_sk"), sk)
+		}
+		if err := w.duplicates(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) duplicates(i *tables.Idea) error {
+	if (i.Status == tables.IdeaDuplicate) != (i.DuplicateOf != "") {
+		w.problem(i.ID, "it is %s, and a duplicate of %q", i.Status, i.DuplicateOf)
+	}
+	if i.DuplicateOf != "" {
+		original, _, err := one[tables.Idea](w, tables.IdeaKey(i.DuplicateOf))
+		if err != nil {
+			return err
+		}
+		if !original.Duplicates.Has(i.ID) {
+			w.problem(i.ID, "its original %s does not know it", i.DuplicateOf)
+		}
+	}
+	for _, d := range i.Duplicates {
+		duplicate, _, err := one[tables.Idea](w, tables.IdeaKey(d))
+		if err != nil {
+			return err
+		}
+		if duplicate.DuplicateOf != i.ID {
+			w.problem(i.ID, "%s is no duplicate of it", d)
+		}
+	}
+	return nil
+}

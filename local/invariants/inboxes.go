@@ -1,0 +1,77 @@
+package invariants
+
+import (
+	"slices"
+	"strings"
+
+	"agentsocial/tables"
+)
+
+// inboxes: events follow one another without a gap up to the head, in the order of
+// their times, and each is of one source.
+func inboxes(w *world) error {
+	pks := map[string]bool{}
+	events := map[string][]*tables.InboxEvent{}
+	for _, item := range w.types[tables.TypeInboxEvent] {
+		e := new(tables.InboxEvent)
+		if err := tables.Unmarshal(item, e); err != nil {
+			return err
+		}
+		pk := item.Key().PK
+		if pks[pk] = true; item.Key().SK != tables.InboxEventSK(e.Seq) {
+			w.problem(pk, "event %d stands under %s", e.Seq, item.Key().SK)
+		}
+		events[pk] = append(events[pk], e)
+	}
+	sources := map[string]map[int64]int{}
+	for _, item := range w.types[tables.TypeMarker] {
+		pk, seq := item.Key().PK, item.Int("seq")
+		if !strings.HasPrefix(pk, tables.InboxPK("")) || seq == 0 {
+			continue
+		}
+		pks[pk] = true
+		if sources[pk] == nil {
+			sources[pk] = map[int64]int{}
+		}
+		sources[pk][seq]++
+	}
+	for pk := range pks {
+		agent := strings.TrimPrefix(pk, tables.InboxPK(""))
+		head, there, err := one[tables.InboxHead](w, tables.InboxHeadKey(agent))
+		if err != nil {
+			return err
+		}
+		if !there {
+			w.problem(pk, "it has no head")
+			continue
+		}
+		w.inbox(pk, head, events[pk], sources[pk])
+	}
+	return nil
+}
+
+// inbox judges one. The oldest of its events may have expired.
+func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxEvent, sources map[int64]int) {
+	slices.SortFunc(events, func(a, b *tables.InboxEvent) int { return int(a.Seq - b.Seq) })
+	next, at := head.Seq, head.At
+	for _, e := range slices.Backward(events) {
+		switch {
+		case e.Seq != next:
+			w.problem(pk, "event %d is followed by %d", e.Seq, next+1)
+		case e.At > at:
+			w.problem(pk, "event %d is later than the next", e.Seq)
+		}
+		if n := sources[e.Seq]; n != 1 {
+			w.problem(pk, "event %d is of %d sources", e.Seq, n)
+		}
+		next, at = e.Seq-1, e.At
+	}
+	if next > 0 && w.now.UnixMilli()-at < tables.InboxKeep.Milliseconds() {
+		w.problem(pk, "event %d is missing", next)
+	}
+	for seq := range sources {
+		if seq > head.Seq {
+			w.problem(pk, "a source names event %d, and the last is %d", seq, head.Seq)
+		}
+	}
+}

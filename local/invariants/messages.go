@@ -1,0 +1,46 @@
+package invariants
+
+import "agentsocial/tables"
+
+// messages: both sides of a conversation know the newest, and what is unread is
+// what the other wrote since one read.
+func messages(w *world) error {
+	messages, err := all[tables.Message](w, tables.TypeMessage)
+	if err != nil {
+		return err
+	}
+	newest := map[tables.Key]string{} // by side
+	for _, m := range messages {
+		for _, side := range []tables.Key{tables.ConversationKey(m.From.ID, m.To), tables.ConversationKey(m.To, m.From.ID)} {
+			newest[side] = max(newest[side], m.ID)
+		}
+	}
+	unread := map[tables.Key]int64{}
+	for _, m := range messages {
+		side := tables.ConversationKey(m.To, m.From.ID)
+		if m.ID > w.items[side].Str("read_to") {
+			unread[side]++
+		}
+	}
+	ofAgent := counts{}
+	for side, last := range newest {
+		c, there, err := one[tables.Conversation](w, side)
+		if err != nil {
+			return err
+		}
+		where := side.PK + " " + side.SK
+		switch {
+		case !there:
+			w.problem(where, "there is no such side")
+		case c.Last != last || w.items[side].Str("rank_sk") != last:
+			w.problem(where, "its newest message is %s, listed by %s, not %s", c.Last, w.items[side].Str("rank_sk"), last)
+		}
+		w.same(where, "unread", c.Unread, unread[side])
+		ofAgent[tables.Owner(side)] += unread[side]
+	}
+	w.same("conversations", "sides", int64(len(w.types[tables.TypeConversation])), int64(len(newest)))
+	for agent, n := range ofAgent {
+		w.same(agent, "unread", w.items[tables.MessagingKey(agent)].Int("unread"), n)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package invariants
+
+import (
+	"fmt"
+	"maps"
+
+	"agentsocial/tables"
+)
+
+// posts: each has its numbers, its channel and its place with its author, and
+// what is counted of posts is how many there are.
+func posts(w *world) error {
+	posts, err := all[tables.Post](w, tables.TypePost)
+	if err != nil {
+		return err
+	}
+	ofAgent, ofChannel, replies := counts{}, counts{}, counts{}
+	for _, p := range posts {
+		numbers := w.items[tables.PostCountersKey(p.Channel, p.ID)]
+		switch {
+		case numbers == nil:
+			w.problem(p.ID, "it has no numbers")
+		case p.Deleted == tables.Ranked(numbers):
+			w.problem(p.ID, "deleted: %v; among the best: %v", p.Deleted, tables.Ranked(numbers))
+		}
+		if w.items[tables.ChannelKey(p.Channel)] == nil {
+			w.problem(p.ID, "there is no channel %q", p.Channel)
+		}
+		if p.Deleted != (p.Body == "") {
+			w.problem(p.ID, "deleted: %v; body %q", p.Deleted, p.Body)
+		}
+		w.latest(p)
+		if p.Deleted {
+			continue
+		}
+		ofAgent[p.Author.ID]++
+		ofChannel[p.Channel]++
+		if p.Parent != "" {
+			replies[p.Parent]++
+		}
+	}
+	w.same("posts", "of their numbers there are", int64(len(w.types[tables.TypePostCounters])), int64(len(posts)))
+	for _, p := range posts {
+		w.same(p.ID, "its replies", w.items[tables.PostCountersKey(p.Channel, p.ID)].Int("replies"), replies[p.ID])
+	}
+	for _, item := range w.types[tables.TypeCounters] {
+		agent := tables.Owner(item.Key())
+		w.same(agent, "its posts", item.Int("posts"), ofAgent[agent])
+	}
+	for _, item := range w.types[tables.TypeChannel] {
+		w.same(item.Str("name"), "its posts", item.Int("posts"), ofChannel[item.Str("name")])
+	}
+	return nil
+}
+
+// latest: a post is listed with its author's newest, or older than what is.
+func (w *world) latest(p *tables.Post) {
+	l := tables.ReadLatest(w.items[tables.LatestKey(p.Author.ID)])
+	for _, listed := range l.Posts {
+		if listed.ID == p.ID && listed.Channel == p.Channel {
+			return
+		}
+	}
+	if p.ID > l.Gone {
+		w.problem(p.ID, "it is not among the newest of its author, and no older than they")
+	}
+}
+
+// tallied is what a post's marks come to.
+type tallied struct {
+	score, helpful int64
+	reactions      map[string]int64
+}
+
+// marks: none waits to be counted, and a post's numbers are what its marks say.
+func marks(w *world) error {
+	for _, typ := range []string{tables.TypeVote, tables.TypeReactions, tables.TypeHelpful} {
+		for _, item := range w.types[typ] {
+			w.problem(fmt.Sprint(item.Key()), "it is not counted")
+		}
+	}
+	of := map[string]*tallied{}
+	to := func(post string) *tallied {
+		if of[post] == nil {
+			of[post] = &tallied{reactions: map[string]int64{}}
+		}
+		return of[post]
+	}
+	votes, err := all[tables.Vote](w, tables.TypeVoteCounted)
+	if err != nil {
+		return err
+	}
+	for _, v := range votes {
+		w.same(v.Post+" by "+v.By, "counted of the vote", v.Counted, v.V)
+		to(v.Post).score += v.Counted
+	}
+	reactions, err := all[tables.Reactions](w, tables.TypeReactionsCounted)
+	if err != nil {
+		return err
+	}
+	for _, r := range reactions {
+		for _, emoji := range r.Counted {
+			if to(r.Post).reactions[emoji]++; !r.Emoji.Has(emoji) {
+				w.problem(r.Post+" by "+r.By.ID, "%s is counted, and is not left", emoji)
+			}
+		}
+	}
+	for _, item := range w.types[tables.TypeHelpfulCounted] {
+		to(item.Str("post")).helpful++
+	}
+	for _, item := range w.types[tables.TypePostCounters] {
+		var c tables.PostCounters
+		if err := tables.Unmarshal(item, &c); err != nil {
+			return err
+		}
+		post := item.Key().SK[len(tables.PostPrefix) : len(item.Key().SK)-1]
+		t := to(post)
+		w.same(post, "its score", c.Score, t.score)
+		w.same(post, "its helpful marks", c.Helpful, t.helpful)
+		shown := map[string]int64{}
+		for emoji, n := range c.Reactions {
+			shown[emoji], _ = n.(int64)
+		}
+		if !maps.Equal(shown, t.reactions) {
+			w.problem(post, "its reactions: %v, not %v", shown, t.reactions)
+		}
+		if place := tables.BestSK(c.Score+tables.HelpfulScore*c.Helpful, post); tables.Ranked(item) && item.Str("rank_sk") != place {
+			w.problem(post, "its place among the best is %s, not %s", item.Str("rank_sk"), place)
+		}
+	}
+	return nil
+}
+
+// karma is what marks on an agent's posts are worth. Of those who had to do with
+// a jury, what that gave and took is written nowhere else.
+func karma(w *world) error {
+	worth, apart := counts{}, maps.Clone(w.given.Karma)
+	if apart == nil {
+		apart = map[string]bool{}
+	}
+	votes, err := all[tables.Vote](w, tables.TypeVoteCounted)
+	if err != nil {
+		return err
+	}
+	for _, v := range votes {
+		worth[v.To] += v.Worth
+	}
+	for _, item := range w.types[tables.TypeHelpfulCounted] {
+		worth[item.Str("to")] += item.Int("worth")
+	}
+	cases, err := all[tables.Case](w, tables.TypeCase)
+	if err != nil {
+		return err
+	}
+	for _, c := range cases {
+		apart[c.Author.ID] = true
+		for _, set := range []tables.Set{c.Jurors, c.Parties} {
+			for _, agent := range set {
+				apart[agent] = true
+			}
+		}
+	}
+	for _, item := range w.types[tables.TypeCounters] {
+		if agent := tables.Owner(item.Key()); !apart[agent] {
+			w.same(agent, "its karma", item.Int("karma"), worth[agent])
+		}
+	}
+	return nil
+}
+
+// follows: who follows whom is counted on both sides, and blocks on one.
+func follows(w *world) error {
+	follows, err := all[tables.Follow](w, tables.TypeFollow)
+	if err != nil {
+		return err
+	}
+	of, following, graph := counts{}, counts{}, counts{}
+	for _, f := range follows {
+		of[fmt.Sprint(tables.FollowedKey(f.Kind, f.Target))]++
+		following[f.Agent]++
+		graph[f.Agent+" "+f.Kind+"s"]++
+	}
+	blocks, err := all[tables.Block](w, tables.TypeBlock)
+	if err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		graph[b.Agent+" blocks"]++
+		if w.items[tables.GraphKey(b.Agent)] == nil {
+			w.problem(b.Agent, "it blocks, and has no graph")
+		}
+	}
+	for _, item := range append(w.types[tables.TypeCounters], w.types[tables.TypeChannel]...) {
+		w.same(fmt.Sprint(item.Key()), "its followers", item.Int("followers"), of[fmt.Sprint(item.Key())])
+	}
+	for _, item := range w.types[tables.TypeCounters] {
+		agent := tables.Owner(item.Key())
+		w.same(agent, "following", item.Int("following"), following[agent])
+		g := w.items[tables.GraphKey(agent)]
+		for _, what := range []string{"agents", "channels", "blocks"} {
+			w.same(agent, what+" in its graph", g.Int(what), graph[agent+" "+what])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package invariants
+
+import (
+	"slices"
+
+	"agentsocial/tables"
+)
+
+// promos: what is live is on its channel's board, and nothing else; each began in
+// its buyer's history. What one earned and holds, the books say.
+func promos(w *world) error {
+	promos, err := all[tables.Promo](w, tables.TypePromo, tables.TypePastPromo)
+	if err != nil {
+		return err
+	}
+	started := map[string]bool{}
+	for _, item := range w.types[tables.TypeHistory] {
+		subject, _ := item["subject"].(tables.Map)
+		if id, ok := subject["promo"].(string); ok && item.Str("kind") == tables.HistoryPromoStarted {
+			started[id] = true
+		}
+	}
+	live, ends := map[string][]string{}, counts{}
+	for _, p := range promos {
+		if !started[p.ID] {
+			w.problem(p.ID, "its buyer's history does not know it")
+		}
+		if (p.State == tables.PromoLive || p.State == tables.PromoRemoved && p.EndedAt == 0) != (p.EndedAt == 0) {
+			w.problem(p.ID, "it is %s, and ended at %d", p.State, p.EndedAt)
+		}
+		if p.EndedAt == 0 {
+			live[p.Channel] = append(live[p.Channel], p.ID)
+			ends[p.Channel] = max(ends[p.Channel], p.EndsAt)
+		}
+	}
+	for _, item := range w.types[tables.TypeChannel] {
+		channel := item.Str("name")
+		board := w.items[tables.BoardKey(channel)]
+		listed := attrs(board, "p:")
+		if there := slices.Sorted(slices.Values(live[channel])); !slices.Equal(listed, there) {
+			w.problem(channel, "its board lists %v, and there are %v", listed, there)
+		}
+		if due := board.Str("rank_pk") != "" && board.Int("at") != 0; due != (len(listed) > 0) {
+			w.problem(channel, "it has %d promos, and is due to be settled: %v", len(listed), due)
+		}
+		if at := board.Int("at"); at != 0 && at <= w.now.UnixMilli() {
+			w.problem(channel, "it was due to be settled at %d", at)
+		}
+		w.same(channel, "there may be promos until", item.Int("promos_until"), ends[channel])
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A knob that is wrong is refused by its name; what is right is taken.
+func TestKnobs(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"PORT", "99999", "is no port"}, {"PORT", "0", ""},
+		{"POW_BITS", "many", "from 0 to 40"}, {"PAGE_BITS", "31", "from 0 to 30"},
+		{"ADDRESS_LIMITS", "yes", "neither on nor off"}, {"ADDRESS_LIMITS", "on", ""},
+		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
+		{"WEB_ORIGINS", "app.example", `"app.example" is no origin`}, {"WEB_ORIGINS", "https://app.example/", "is no origin"},
+		{"WEB_ORIGINS", "https://app.example, https://b.example", `" https://b.example" is no origin`},
+		{"WEB_ORIGINS", "https://app.example,http://192.0.2.1:3000", ""}, {"WEB_ORIGINS", "*", ""},
+	} {
+		_, err := configOf(func(name string) string { return map[string]string{c.name: c.value}[name] })
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.name)) {
+			t.Errorf("%s=%s: %v, want %q", c.name, c.value, err, c.want)
+		}
+	}
+	one, err := configOf(func(name string) string {
+		return map[string]string{"WEB_ORIGINS": "https://a.example,https://b.example"}[name]
+	})
+	if want := []string{"https://a.example", "https://b.example"}; err != nil || !slices.Equal(one.Settings.WebOrigins, want) {
+		t.Errorf("%q, %v", one.Settings.WebOrigins, err)
+	}
+}

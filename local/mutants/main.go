@@ -1,0 +1,264 @@
+// Command mutants takes away each condition of a write in turn, and each marker
+// that such a condition is to find, and sees whether any test notices.
+//
+// All mutants are built at once into the tests of every package that knows the
+// tables: each is a call in the source with a hook around it, which the environment
+// wakes. Tests are run once without any, which must pass and tells what meets what;
+// then for each mutant those that meet it, the shortest first, until one fails.
+// What was found stays in a folder: what a package's tests met and noticed holds
+// until they, or what they test, are changed. `make mutants` calls it.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	folder := flag.String("folder", "build/mutants", "folder for what is built and found")
+	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches")
+	least := flag.Float64("least", 95, "percent that must be noticed")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stdout, ".", *folder, *only, *least, equivalent); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// found is what is known so far.
+type found struct {
+	Stamps  map[string]string // by package: of its tests, of which the rest tells
+	Units   []Unit            // that were run without any mutant
+	Noticed map[string]Notice // by a mutant's name
+
+	mu   sync.Mutex
+	file string
+}
+
+// Notice says which test of which package noticed a mutant; the zero Notice that
+// none did.
+type Notice struct{ Pkg, Test string }
+
+// run judges all mutants of a module whose names match, and prints the table.
+func run(ctx context.Context, out io.Writer, root, folder, only string, least float64, equivalent map[string]string) error {
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	if root, err = filepath.Abs(root); err != nil {
+		return err
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return err
+	}
+	all, err := find(root)
+	if err != nil {
+		return err
+	}
+	if err := known(all, equivalent); err != nil {
+		return err
+	}
+	file, err := overlay(root, filepath.Join(folder, "sources"), all)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d mutants; building the tests\n", len(all))
+	s := &suite{root: root, folder: folder}
+	if err := s.build(ctx, out, file); err != nil {
+		return err
+	}
+	f, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := s.meetAll(ctx, out, f); err != nil {
+		return err
+	}
+	var judged []Mutant
+	for _, m := range all {
+		if match.MatchString(m.Name()) {
+			judged = append(judged, m)
+		}
+	}
+	if err := s.judge(ctx, out, f, judged, equivalent); err != nil {
+		return err
+	}
+	return tell(out, judged, f.Noticed, equivalent, least)
+}
+
+// known holds the list of equivalents to the mutants that there are.
+func known(all []Mutant, equivalent map[string]string) error {
+	names := map[string]bool{}
+	for _, m := range all {
+		names[m.Name()] = true
+	}
+	for name := range equivalent {
+		if !names[name] {
+			return fmt.Errorf("%q is called an equivalent, and there is no such mutant", name)
+		}
+	}
+	return nil
+}
+
+// load is what was found and holds still: of packages whose tests are as they
+// were. That nobody noticed a mutant holds while all are.
+func (s *suite) load() (*found, error) {
+	f := &found{file: filepath.Join(s.folder, "found.json")}
+	text, err := os.ReadFile(f.file)
+	if err == nil {
+		err = json.Unmarshal(text, f)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", f.file, err)
+	}
+	now, err := s.stamps()
+	if err != nil {
+		return nil, err
+	}
+	same := func(pkg string) bool { return now[pkg] != "" && now[pkg] == f.Stamps[pkg] }
+	f.Units = slices.DeleteFunc(f.Units, func(u Unit) bool { return !same(u.Pkg) })
+	all := maps.Equal(now, f.Stamps)
+	maps.DeleteFunc(f.Noticed, func(_ string, n Notice) bool { return !same(n.Pkg) && !(n == Notice{} && all) })
+	if f.Stamps = now; f.Noticed == nil {
+		f.Noticed = map[string]Notice{}
+	}
+	return f, nil
+}
+
+func (f *found) save() error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.file+".new", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.file+".new", f.file)
+}
+
+// meetAll runs every unit alone, unless it is known what that meets.
+func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
+	all, err := s.units(ctx)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(u Unit) bool {
+		return slices.ContainsFunc(f.Units, func(k Unit) bool { return u.Pkg == k.Pkg && u.Above == k.Above && u.Test == k.Test })
+	})
+	if len(all) > 0 {
+		fmt.Fprintf(out, "running all tests without any mutant\n")
+	}
+	errs := make([]error, len(all))
+	atOnce(len(all), func(i int) {
+		if errs[i] = s.meet(ctx, &all[i]); errs[i] != nil {
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.Units = append(f.Units, all[i])
+		errs[i] = f.save()
+	})
+	return cmp.Or(ctx.Err(), errors.Join(errs...))
+}
+
+// judge finds for each mutant a test that notices it, unless that is known.
+func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant, equivalent map[string]string) error {
+	errs := make([]error, len(all))
+	began := time.Now()
+	atOnce(len(all), func(i int) {
+		name := all[i].Name()
+		f.mu.Lock()
+		_, done := f.Noticed[name]
+		f.mu.Unlock()
+		if done || equivalent[name] != "" || ctx.Err() != nil {
+			return
+		}
+		var by Notice
+		for _, batch := range batches(f.Units, all[i].N) {
+			if test, _ := s.run(ctx, all[i].N, "", batch...); test != "" {
+				by = Notice{batch[0].Pkg, test}
+				break
+			}
+		}
+		if ctx.Err() != nil { // what was run was ended, not judged
+			return
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.Noticed[name] = by
+		errs[i] = f.save()
+		if by == (Notice{}) {
+			fmt.Fprintf(out, "%5.0f s: %s: not noticed\n", time.Since(began).Seconds(), all[i])
+		}
+	})
+	return cmp.Or(ctx.Err(), errors.Join(errs...))
+}
+
+// atOnce does n things, three for each processor at once: mostly tests wait.
+func atOnce(n int, do func(i int)) {
+	var work sync.WaitGroup
+	room := make(chan struct{}, 3*runtime.NumCPU())
+	for i := range n {
+		room <- struct{}{}
+		work.Go(func() {
+			defer func() { <-room }()
+			do(i)
+		})
+	}
+	work.Wait()
+}
+
+// tell prints the table and the share, and fails if that is too small.
+func tell(out io.Writer, all []Mutant, noticed map[string]Notice, equivalent map[string]string, least float64) error {
+	counts := map[Kind][2]int{} // noticed, all
+	fmt.Fprintf(out, "\n%-34s %-16s %-10s %-60s %s\n", "place", "function", "kind", "without", "noticed by")
+	for _, m := range all {
+		by := noticed[m.Name()].Test
+		switch why := equivalent[m.Name()]; {
+		case why != "":
+			by = "left out: " + why
+		case by == "":
+			by = "NOT NOTICED"
+			counts[m.Kind] = [2]int{counts[m.Kind][0], counts[m.Kind][1] + 1}
+		default:
+			counts[m.Kind] = [2]int{counts[m.Kind][0] + 1, counts[m.Kind][1] + 1}
+		}
+		fmt.Fprintf(out, "%-34s %-16s %-10s %-60s %s\n", fmt.Sprintf("%s:%d", m.File, m.Line), m.Func, m.Kind, m.Text, by)
+	}
+	fmt.Fprintln(out)
+	var sum [2]int
+	for _, k := range []Kind{Condition, Item, Attribute} {
+		sum[0], sum[1] = sum[0]+counts[k][0], sum[1]+counts[k][1]
+		fmt.Fprintf(out, "%-10s %4d noticed of %4d, %5.1f %%\n", k, counts[k][0], counts[k][1], share(counts[k]))
+	}
+	fmt.Fprintf(out, "%-10s %4d noticed of %4d, %5.1f %%\n", "all", sum[0], sum[1], share(sum))
+	if share(sum) < least {
+		return fmt.Errorf("%.1f %% are noticed, and %.1f should be", share(sum), least)
+	}
+	return nil
+}
+
+// share is in percent; all of nothing.
+func share(c [2]int) float64 {
+	if c[1] == 0 {
+		return 100
+	}
+	return 100 * float64(c[0]) / float64(c[1])
+}

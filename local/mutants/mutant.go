@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Kind is what a mutant lacks.
+type Kind string
+
+// Conditions are calls of the table's constructors of conditions. Markers are
+// what a later write's condition finds: an item that is put or deleted on a
+// condition, and an attribute that is changed and on which a condition of the same
+// file is.
+const (
+	Condition Kind = "condition"
+	Item      Kind = "item"
+	Attribute Kind = "attribute"
+)
+
+// Mutant is one call in the source whose value is taken away.
+type Mutant struct {
+	N          int // from 1, in the order of the source; what the built tests know it by
+	File, Func string
+	Line       int
+	Kind       Kind
+	Text       string // the call, on one line
+
+	from, to int // where the call begins and ends in its file
+}
+
+// Name tells a mutant wherever it stands in its file. A second one of the same
+// name in a function is #2.
+func (m Mutant) Name() string { return fmt.Sprintf("%s %s %s %s", m.File, m.Func, m.Kind, m.Text) }
+
+func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s", m.File, m.Line, m.Text) }
+
+var (
+	conditions = []string{
+		"Absent", "Present", "NoItem", "ItemExists", "Equal", "NotEqual", "AbsentOrEqual", "AtLeast",
+		"Before", "AbsentOrBefore", "ContainsOrSizeBelow",
+	}
+	updates = []string{"SetAttr", "RemoveAttr", "Add", "AddToSet", "RemoveFromSet"}
+)
+
+// tables is the package in which conditions and writes are made. What defines
+// them is not mutated.
+const tables = "tables"
+
+var definitions = []string{"tables/condition.go", "tables/backend.go"}
+
+// houses are the folders of what is deployed and knows the table.
+var houses = []string{tables, "functions", "shared", "events"}
+
+// find reads a module's sources for all mutants.
+func find(root string) (all []Mutant, err error) {
+	for _, house := range houses {
+		err := fs.WalkDir(os.DirFS(root), house, func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case os.IsNotExist(err):
+				return nil
+			case err != nil:
+				return err
+			case d.IsDir() && house == tables && file != tables:
+				return fs.SkipDir // the backends carry out conditions, and have none
+			case d.IsDir(), !strings.HasSuffix(file, ".go"), strings.HasSuffix(file, "_test.go"), slices.Contains(definitions, file):
+				return nil
+			}
+			found, err := findIn(root, file)
+			all = append(all, found...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	names := map[string]int{}
+	for i := range all {
+		m := &all[i]
+		m.N = i + 1
+		if names[m.Name()]++; names[m.Name()] > 1 {
+			m.Text = fmt.Sprintf("%s #%d", m.Text, names[m.Name()])
+		}
+	}
+	return all, nil
+}
+
+func findIn(root, file string) (found []Mutant, err error) {
+	source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+	if err != nil {
+		return nil, err
+	}
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	own := path.Dir(file) == tables
+	text := func(n ast.Node) string {
+		return strings.Join(strings.Fields(string(source[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])), " ")
+	}
+	held := map[string]bool{} // attributes that conditions are on
+	calls(parsed, func(_ string, call *ast.CallExpr) {
+		if slices.Contains(conditions, constructor(call, own)) && len(call.Args) > 0 {
+			held[text(call.Args[0])] = true
+		}
+	})
+	calls(parsed, func(function string, call *ast.CallExpr) {
+		kind := Kind("")
+		switch c := constructor(call, own); {
+		case slices.Contains(conditions, c):
+			kind = Condition
+		case slices.Contains(updates, c) && len(call.Args) > 0 && held[text(call.Args[0])]:
+			kind = Attribute
+		case (c == "Put" || c == "Delete") && len(call.Args) > 1:
+			kind = Item
+		default:
+			return
+		}
+		from, to := set.Position(call.Pos()), set.Position(call.End())
+		found = append(found, Mutant{
+			File: file, Func: function, Line: from.Line, Kind: kind, Text: text(call), from: from.Offset, to: to.Offset,
+		})
+	})
+	slices.SortStableFunc(found, func(a, b Mutant) int { return cmp.Compare(a.from, b.from) })
+	return found, nil
+}
+
+// calls visits all calls of a file's functions.
+func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				visit(f.Name.Name, call)
+			}
+			return true
+		})
+	}
+}
+
+// constructor is which function of the tables a call calls; "" if it is none.
+func constructor(call *ast.CallExpr, own bool) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		if own {
+			return f.Name
+		}
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok && !own && x.Name == tables {
+			return f.Sel.Name
+		}
+	}
+	return ""
+}

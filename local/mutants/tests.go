@@ -1,0 +1,296 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Unit is what is run together to know which mutants it meets: a package's tests,
+// or one test of a package whose tests take long.
+type Unit struct {
+	Pkg   string        // "local/service"
+	Above string        // the test whose subtest it is, if it is one
+	Test  string        // "" for all
+	Took  time.Duration // alone, without any mutant
+	Met   []int
+}
+
+// tested are the packages whose tests may notice.
+var tested = []string{"./tables", "./functions/...", "./shared/...", "./events/...", "./local/service", "./local/transcripts"}
+
+// apart are packages whose tests take long.
+var apart = []string{"local/service", "local/transcripts"}
+
+// The transcripts are subtests, each named as its script.
+const (
+	transcripts = "local/transcripts"
+	above       = "TestTranscripts"
+	scripts     = "local/testdata"
+)
+
+// suite is the tests of a module, built with all mutants.
+type suite struct {
+	root, folder string // the module's, and what may be written to
+	pkgs         []string
+}
+
+func (s *suite) binary(pkg string) string {
+	return filepath.Join(s.folder, strings.ReplaceAll(pkg, "/", "-")+".test")
+}
+
+// build builds the tests of all packages that know the tables.
+func (s *suite) build(ctx context.Context, log io.Writer, overlay string) error {
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-test", "-f", "{{.ImportPath}} {{join .Deps \" \"}}"}, tested...)...)
+	list.Dir, list.Stderr = s.root, log
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	module, err := s.module()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		pkg, ok := strings.CutSuffix(words[0], ".test")
+		if !ok || !slices.Contains(words, module+"/"+tables) {
+			continue
+		}
+		s.pkgs = append(s.pkgs, strings.TrimPrefix(pkg, module+"/"))
+	}
+	for _, pkg := range s.pkgs {
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary(pkg), "./"+pkg)
+		build.Dir, build.Stdout, build.Stderr = s.root, log, log
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("go test -c ./%s: %w", pkg, err)
+		}
+	}
+	return nil
+}
+
+func (s *suite) module() (string, error) {
+	mod, err := os.ReadFile(filepath.Join(s.root, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(mod), "\n")
+	return strings.TrimSpace(strings.TrimPrefix(first, "module ")), nil
+}
+
+// stamps are digests, by package, of all that decides what its tests notice: what
+// was built, and for the transcripts the scripts.
+func (s *suite) stamps() (map[string]string, error) {
+	all := map[string]string{}
+	for _, pkg := range s.pkgs {
+		files := []string{s.binary(pkg)}
+		if pkg == transcripts {
+			played, err := filepath.Glob(filepath.Join(s.root, filepath.FromSlash(scripts), "*"))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, played...)
+		}
+		sum := sha256.New()
+		for _, file := range files {
+			if err := digest(sum, file); err != nil {
+				return nil, err
+			}
+		}
+		all[pkg] = fmt.Sprintf("%x", sum.Sum(nil))
+	}
+	return all, nil
+}
+
+// digest adds a file to a sum; a folder adds nothing.
+func digest(sum io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return err
+	}
+	_, err = io.Copy(sum, f)
+	return err
+}
+
+// units lists what can be run. Of packages whose tests are together it is them all.
+func (s *suite) units(ctx context.Context) (all []Unit, err error) {
+	for _, pkg := range s.pkgs {
+		if !slices.Contains(apart, pkg) {
+			all = append(all, Unit{Pkg: pkg})
+			continue
+		}
+		list := s.command(ctx, pkg, "-test.list", ".")
+		out, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("the tests of %s: %w", pkg, err)
+		}
+		for _, test := range strings.Fields(string(out)) {
+			switch {
+			case pkg == transcripts && test == above:
+				files, err := filepath.Glob(filepath.Join(s.root, filepath.FromSlash(scripts), "*.txtar"))
+				if err != nil {
+					return nil, err
+				}
+				for _, f := range files {
+					all = append(all, Unit{Pkg: pkg, Above: test, Test: strings.TrimSuffix(filepath.Base(f), ".txtar")})
+				}
+			case strings.HasPrefix(test, "Test"):
+				all = append(all, Unit{Pkg: pkg, Test: test})
+			}
+		}
+	}
+	return all, nil
+}
+
+func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.binary(pkg), args...)
+	cmd.Dir = filepath.Join(s.root, filepath.FromSlash(pkg))
+	cmd.Env = append(os.Environ(), "TABLES=embedded")
+	return cmd
+}
+
+// longer is how much longer tests may take with a mutant, and at least.
+const (
+	longer  = 5
+	atLeast = time.Minute
+)
+
+// run runs units of one package, under one test, as a mutant (0: none). It says
+// which test failed; "" if none did.
+func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) (failed string, output []byte) {
+	var names []string
+	took := time.Duration(0)
+	for _, u := range units {
+		if u.Test != "" {
+			names = append(names, regexp.QuoteMeta(u.Test))
+		}
+		took += u.Took
+	}
+	args := []string{"-test.failfast", "-test.parallel", "4", "-test.timeout", (atLeast + longer*took).String()}
+	if names != nil {
+		which := "^(" + strings.Join(names, "|") + ")$"
+		if units[0].Above != "" {
+			which = "^" + units[0].Above + "$/" + which
+		}
+		args = append(args, "-test.run", which)
+	}
+	cmd := s.command(ctx, units[0].Pkg, args...)
+	if mutant > 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", envMutant, mutant))
+	}
+	if met != "" {
+		cmd.Env = append(cmd.Env, envMet+"="+met)
+	}
+	output, err := cmd.CombinedOutput()
+	if err == nil {
+		return "", output
+	}
+	return path.Base(units[0].Pkg) + "." + culprit(string(output), err), output
+}
+
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// culprit is the test that failed, by its fullest name, from what was printed.
+func culprit(output string, err error) (name string) {
+	for _, found := range failure.FindAllStringSubmatch(output, -1) {
+		if name == "" || strings.HasPrefix(found[1], name+"/") {
+			name = found[1]
+		}
+	}
+	switch {
+	case name != "":
+		return name
+	case strings.Contains(output, "panic: test timed out"):
+		return "(does not end)"
+	}
+	return fmt.Sprintf("(%v)", err)
+}
+
+// meet runs a unit without any mutant, for how long it takes and what it meets.
+// It must pass.
+func (s *suite) meet(ctx context.Context, u *Unit) error {
+	f, err := os.CreateTemp(s.folder, "met-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	began := time.Now()
+	failed, output := s.run(ctx, 0, f.Name(), *u)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed != "" {
+		return fmt.Errorf("%s fails without any mutant:\n%s", failed, output)
+	}
+	u.Took = time.Since(began)
+	met, err := os.ReadFile(f.Name())
+	if err != nil {
+		return err
+	}
+	for _, word := range strings.Fields(string(met)) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return err
+		}
+		u.Met = append(u.Met, n)
+	}
+	slices.Sort(u.Met)
+	u.Met = slices.Compact(u.Met) // what a test starts notes its own
+	return nil
+}
+
+// batches are what meets a mutant, in the order in which it is run: packages whose
+// tests are together, then others, the shortest first, ever more at once.
+func batches(units []Unit, mutant int) (all [][]Unit) {
+	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return !slices.Contains(u.Met, mutant) })
+	slices.SortStableFunc(units, func(a, b Unit) int {
+		return cmp.Or(strings.Compare(group(a), group(b)), cmp.Compare(a.Took, b.Took))
+	})
+	most, took := firstBatch, time.Duration(0)
+	for _, u := range units {
+		last := len(all) - 1
+		if last < 0 || u.Test == "" || group(all[last][0]) != group(u) || took+u.Took > most {
+			if last >= 0 && group(all[last][0]) == group(u) {
+				most = min(2*most, lastBatch)
+			} else {
+				most = firstBatch
+			}
+			all, took = append(all, []Unit{u}), u.Took
+			continue
+		}
+		all[last], took = append(all[last], u), took+u.Took
+	}
+	return all
+}
+
+// How long the tests of a batch take together, one after the other.
+const (
+	firstBatch = 2 * time.Second
+	lastBatch  = time.Minute
+)
+
+// group is what can be run at once; that of tests that are together comes first.
+func group(u Unit) string {
+	if u.Test == "" {
+		return ""
+	}
+	return u.Pkg + " " + u.Above
+}

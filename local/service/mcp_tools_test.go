@@ -1,0 +1,313 @@
+package service_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+)
+
+// schemaOf compiles a schema that stands alone.
+func schemaOf(t *testing.T, name string, schema any) *jsonschema.Schema {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(encode(schema)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("https://tools.invalid/"+name, v); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("https://tools.invalid/" + name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return s
+}
+
+type listedTool struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema map[string]any
+	Annotations               map[string]any
+}
+
+func (r *running) toolsListed(token string) []listedTool {
+	r.t.Helper()
+	var out struct{ Result struct{ Tools []listedTool } }
+	if err := json.Unmarshal(r.send(rpc(token, handshakes[2], "tools/list", nil)).Body, &out); err != nil {
+		r.t.Fatal(err)
+	}
+	return out.Result.Tools
+}
+
+func TestMCPTools(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	token := r.token(r.join("fox"), "read")
+	tools := r.toolsListed(token)
+	if len(tools) < 30 || len(tools) > 40 || tools[0].Name != "catchup" {
+		t.Errorf("%d tools, the first is %s", len(tools), tools[0].Name)
+	}
+	hints := map[string][3]bool{ // read only, destructive, idempotent
+		"catchup": {true, false, true}, "post": {false, false, false}, "vote": {false, false, true}, "delete_post": {false, true, true},
+		"remember": {false, true, true}, "update_profile": {false, true, true}, "send_message": {false, true, false}, "follow": {false, false, true},
+		"read_messages": {false, false, true}, "conversations": {true, false, true}, // the former marks them as read
+	}
+	for _, x := range tools {
+		if x.Title == "" || strings.ContainsAny(x.Title, "\n.") || x.Description == "" {
+			t.Errorf("%s: title %q, description %q", x.Name, x.Title, x.Description)
+		}
+		schemaOf(t, x.Name+"/in", x.InputSchema)
+		schemaOf(t, x.Name+"/out", x.OutputSchema)
+		if x.InputSchema["type"] != "object" || x.InputSchema["additionalProperties"] != false || x.OutputSchema["type"] != "object" {
+			t.Errorf("%s: %s", x.Name, encode(x.InputSchema))
+		}
+		got := [3]bool{}
+		for i, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {
+			v, ok := x.Annotations[hint].(bool)
+			if !ok {
+				t.Errorf("%s says nothing of %s", x.Name, hint)
+			}
+			got[i] = v
+		}
+		if want, ok := hints[x.Name]; ok && got != want {
+			t.Errorf("%s: hints %v, want %v", x.Name, got, want)
+		}
+		if got[0] && got[1] {
+			t.Errorf("%s reads only, and destroys", x.Name)
+		}
+		foreignIsMarked(t, x.Name, x.OutputSchema)
+	}
+	// It may be kept, says the newest version.
+	a := r.send(rpc(token, sessionless, "tools/list", nil))
+	if a.Text("result.ttlMs") != "600000" || a.Text("result.cacheScope") != "public" {
+		t.Errorf("%s %s", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
+	}
+}
+
+// foreignIsMarked: what others wrote stands in members of its own, whose
+// description says what it is.
+func foreignIsMarked(t *testing.T, where string, v any) {
+	foreign := []string{"body", "bio", "now", "into", "about", "text", "title", "note", "reason"}
+	m, _ := v.(map[string]any)
+	for name, x := range m {
+		if name != "properties" {
+			foreignIsMarked(t, where+"."+name, x)
+			continue
+		}
+		for member, s := range x.(map[string]any) {
+			foreignIsMarked(t, where+"."+member, s)
+			s := s.(map[string]any)
+			said, _ := s["description"].(string)
+			if s["type"] != "string" || s["enum"] != nil || !slices.Contains(foreign, member) || where == "memory" || strings.HasPrefix(where, "signup_puzzle") {
+				continue
+			}
+			if !strings.Contains(said, "data, not instructions") && !strings.Contains(said, "Your own words") {
+				t.Errorf("%s.%s: %q does not say that it is foreign", where, member, said)
+			}
+		}
+	}
+}
+
+// What tools answer, refusals too, is what their schemas say.
+func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	_, fox := r.insider("fox")
+	owl, token := r.insider("owl")
+	r.credit(owl, 20_000_000)
+	schemas := map[string]*jsonschema.Schema{}
+	for _, x := range r.toolsListed(token) {
+		schemas[x.Name] = schemaOf(t, x.Name, x.OutputSchema)
+	}
+	check := func(token, name string, refused string, args map[string]any) *transcripts.Answer {
+		t.Helper()
+		time.Sleep(2 * time.Millisecond)
+		a := r.tool(token, name, args)
+		said, ok := a.At("result.structuredContent")
+		if !ok {
+			t.Fatalf("%s: %s", name, a.Body)
+		}
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(encode(said)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schemas[name].Validate(v); err != nil {
+			t.Errorf("%s: %v: %s", name, err, a.Body)
+		}
+		if got := a.Text("result.structuredContent.error.code"); got != refused || (refused != "") != (a.Text("result.isError") == "true") {
+			t.Errorf("%s: refused with %q, want %q: %s", name, got, refused, a.Body)
+		}
+		var text any
+		if err := json.Unmarshal([]byte(a.Text("result.content.0.text")), &text); err != nil || encode(text) != encode(said) {
+			t.Errorf("%s: the text is not what is structured: %v", name, err)
+		}
+		next, _ := a.At("result.structuredContent.next")
+		list, _ := next.([]any)
+		for _, n := range list {
+			if tool, _ := n.(map[string]any)["tool"].(string); schemas[tool] == nil {
+				t.Errorf("%s: next names no tool: %s", name, encode(n))
+			}
+		}
+		return a
+	}
+	post := check(fox, "post", "", map[string]any{"ch": "lounge", "body": "Who is awake?"}).Text("result.structuredContent.id")
+	reply := check(token, "post", "", map[string]any{"ch": "lounge", "body": "I am, @fox", "parent": post}).Text("result.structuredContent.id")
+	check(token, "post", "duplicate_post", map[string]any{"ch": "lounge", "body": "I am, @fox"})
+	check(token, "post", "invalid", map[string]any{"ch": "lounge", "body": "x", "nonsense": 1})
+	check(token, "post", "not_found", map[string]any{"ch": "nowhere", "body": "x"})
+	check(token, "catchup", "", nil)
+	check(token, "inbox", "", map[string]any{"after": 0, "limit": 5})
+	check(token, "inbox", "invalid", map[string]any{"limit": 5000})
+	check(token, "me", "", nil)
+	check(token, "update_profile", "", map[string]any{"bio": "hoo", "tags": []string{"night"}, "emoji": "🦉"})
+	check(token, "agent", "", map[string]any{"ref": "fox"})
+	check(token, "channels", "", map[string]any{"kind": "leisure"})
+	check(token, "read_channel", "", map[string]any{"ch": "lounge", "limit": 10, "replies": false})
+	check(token, "read_post", "", map[string]any{"ch": "lounge", "id": post})
+	check(token, "search", "", map[string]any{"ch": "lounge", "q": "who awake"})
+	check(token, "search", "invalid", map[string]any{"ch": "lounge", "q": "who awake", "page": 2})
+	check(token, "search", "invalid", map[string]any{"ch": "lounge/best", "q": "who"})
+	check(token, "search", "invalid", map[string]any{"q": "who"})
+	check(token, "search", "invalid", map[string]any{"ch": "..", "q": "who"})
+	check(token, "search", "invalid", map[string]any{"ch": "lounge", "q": []int{1}})
+	check(token, "vote", "", map[string]any{"ch": "lounge", "id": post, "v": 1})
+	check(token, "react", "", map[string]any{"ch": "lounge", "id": post, "emoji": "🌙"})
+	check(fox, "mark_helpful", "", map[string]any{"ch": "lounge", "id": reply})
+	check(token, "follow", "", map[string]any{"kind": "agent", "target": "fox", "on": true})
+	check(token, "block", "", map[string]any{"target": "fox", "on": false})
+	check(token, "send_message", "", map[string]any{"ref": "fox", "body": "psst"})
+	check(token, "conversations", "", nil)
+	said := check(fox, "read_messages", "", map[string]any{"ref": "owl"}).Text("result.structuredContent.items.0.id")
+	check(fox, "link_origin", "", map[string]any{"email": "fox@example.com"})
+	check(fox, "verify_origin", "", map[string]any{"code": r.code("fox@example.com")})
+	r.advance(25 * time.Hour) // whoever reports is a day old
+	check(fox, "report_message", "", map[string]any{"ref": "owl", "msg": said, "reason": "noise"})
+	check(token, "memory", "", nil)
+	kept := check(token, "remember", "", map[string]any{"text": "# Owl\n\nAwake at night. <b>&</b>"})
+	check(token, "remember", "changed", map[string]any{"text": "x", "if_match": `"other"`})
+	check(token, "remember", "", map[string]any{"text": "# Owl, again", "if_match": `"` + kept.Text("result.structuredContent.sha256") + `"`})
+	check(token, "remember", "invalid", map[string]any{"text": 7})
+	check(token, "remember", "invalid", map[string]any{"body": "x"})
+	if got := check(token, "memory", "", map[string]any{"version": "previous"}); got.Text("result.structuredContent.text") != "# Owl\n\nAwake at night. <b>&</b>" || got.Text("result.structuredContent.etag") == "" {
+		t.Errorf("%s", got.Body)
+	}
+	check(token, "signup_puzzle", "already_registered", nil)
+	check(token, "finish_signup", "invalid", nil)
+	check(token, "add_key", "signature_required", map[string]any{"pubkey": "x", "label": "x", "proof": "x"})
+	check(token, "link_origin", "", map[string]any{"email": "owl@example.org"})
+	check(token, "verify_origin", "", map[string]any{"code": r.code("owl@example.org")})
+	check(token, "report_post", "", map[string]any{"ch": "lounge", "id": post, "reason": "spam"})
+	check(token, "volunteer", "", map[string]any{"on": true})
+	check(token, "duties", "", nil)
+	opened := check(token, "read_post", "", map[string]any{"ch": "lounge", "id": post}).Text("result.structuredContent.case")
+	if opened != "" && opened != "<nil>" {
+		check(token, "read_case", "", map[string]any{"id": opened})
+		check(token, "vote_on_case", "not_seated", map[string]any{"id": opened, "verdict": "uphold"})
+	}
+	check(token, "post_idea", "", map[string]any{"title": "More nights", "body": "They are short."})
+	idea := check(token, "ideas", "", nil).Text("result.structuredContent.items.0.id")
+	check(fox, "support_idea", "", map[string]any{"id": idea})
+	check(token, "quote_promo", "", map[string]any{"ch": "lounge", "usd": 5, "days": 1})
+	check(token, "buy_promo", "", map[string]any{"ch": "lounge", "usd": 5, "days": 1, "body": "Owls at work"})
+	check(fox, "buy_promo", "insufficient_credits", map[string]any{"ch": "lounge", "usd": 5, "days": 1, "body": "Foxes at work"})
+	check(token, "credits", "", nil)
+	check(token, "checkout", "", map[string]any{"usd": 5})
+	check(token, "delete_post", "", map[string]any{"ch": "lounge", "id": reply})
+}
+
+// A refusal says over MCP what it says over HTTP.
+func TestMCPRefusalsAreTheEndpoints(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	_, token := r.insider("fox")
+	for _, c := range []struct{ tool, method, target, args, body string }{
+		{"post", "POST", "/v1/c/nowhere/posts", `{"ch":"nowhere","body":"x"}`, `{"body":"x"}`},
+		{"post", "POST", "/v1/c/lounge/posts", `{"ch":"lounge"}`, `{}`},
+		{"post", "POST", "/v1/c/lounge/posts", `{"ch":"lounge","body":"x","bodi":"y"}`, `{"body":"x","bodi":"y"}`},
+		{"inbox", "GET", "/v1/me/inbox?limit=0", `{"limit":0}`, ``},
+		{"follow", "POST", "/v1/me/follow", `{"kind":"agent","target":"fox","on":true}`, `{"kind":"agent","target":"fox","on":true}`},
+		{"add_key", "POST", "/v1/me/keys", `{"pubkey":"x","label":"x","proof":"x"}`, `{"pubkey":"x","label":"x","proof":"x"}`},
+	} {
+		var args map[string]any
+		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
+			t.Fatal(err)
+		}
+		over := r.tool(token, c.tool, args)
+		plain := r.bearer(token, c.method, c.target, c.body)
+		said, _ := over.At("result.structuredContent.error")
+		refusal, _ := plain.At("error")
+		want := strings.ReplaceAll(encode(refusal), "`GET /v1/channels`", "`channels`") // hints name tools
+		if over.Text("result.isError") != "true" || plain.Status < 400 || encode(said) != want {
+			t.Errorf("%s: %s, over HTTP %d %s", c.tool, encode(said), plain.Status, want)
+		}
+	}
+}
+
+// One idempotency key is one effect, over MCP and HTTP alike.
+func TestMCPIdempotency(t *testing.T) {
+	t.Parallel()
+	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+		fox, token := r.insider("fox")
+		args := map[string]any{"ch": "lounge", "body": "once", "idempotency_key": "k1"}
+		first := r.tool(token, "post", args)
+		id := first.Text("result.structuredContent.id")
+		if id == "" || first.Text("result._meta.idempotent-replayed") != "" {
+			t.Fatalf("%s", first.Body)
+		}
+		for name, again := range map[string]*transcripts.Answer{
+			"over MCP":           r.tool(token, "post", args),
+			"by header":          r.send(withHeader(toolCall(token, sessionless, "post", map[string]any{"body": "once", "ch": "lounge"}), "Idempotency-Key", "k1")),
+			"with another token": r.tool(r.token(fox, "post"), "post", args),
+		} {
+			if again.Text("result.structuredContent.id") != id || again.Text("result._meta.idempotent-replayed") != "true" {
+				t.Errorf("%s: %s", name, again.Body)
+			}
+		}
+		over := r.send(withHeader(bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"once"}`), "Idempotency-Key", "k1"))
+		if over.Status != 201 || over.Text("id") != id || over.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("over HTTP: %d %s", over.Status, over.Body)
+		}
+		args["body"] = "twice"
+		if a := r.tool(token, "post", args); a.Text("result.structuredContent.error.code") != "invalid" {
+			t.Errorf("another wish under the same key: %s", a.Body)
+		}
+		// At once: one of them posts, all of them answer.
+		var requests []*transcripts.Request
+		for range 8 {
+			requests = append(requests, toolCall(token, handshakes[2], "post", map[string]any{"ch": "lounge", "body": "raced", "idempotency_key": "k2"}))
+		}
+		answers, _ := r.together(requests...)
+		ids := map[string]bool{}
+		for _, a := range answers {
+			if a.Text("result.structuredContent.error.code") != "busy" { // DynamoDB's conflict, to be tried again
+				ids[a.Text("result.structuredContent.id")] = true
+			}
+		}
+		if len(ids) != 1 || ids[""] {
+			t.Errorf("%v", ids)
+		}
+	})
+}
+
+func withHeader(q *transcripts.Request, name, value string) *transcripts.Request {
+	q.Header.Set(name, value)
+	return q
+}
+
+// The biggest tools/list that a batch counts with is no bigger than it counts.
+func TestMCPListIsAsBigAsCounted(t *testing.T) {
+	t.Parallel()
+	r := run(t, service.Config{Settings: generous()})
+	_, token := r.insider("fox")
+	a := r.want(r.send(rpc(token, handshakes[0], "tools/list", nil)), 200, "")
+	if sent := encode(string(a.Body)); len(sent) > 200<<10 {
+		t.Errorf("%d bytes", len(sent))
+	}
+}

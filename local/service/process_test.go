@@ -1,0 +1,82 @@
+package service_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/tables"
+)
+
+// killer has the process die that makes some commit, after it was made.
+type killer struct {
+	tables.Backend
+	when atomic.Pointer[func(tables.Tx) bool]
+}
+
+func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
+	err := k.Backend.Commit(ctx, tx)
+	if when := k.when.Load(); err == nil && when != nil && (*when)(tx) && k.when.CompareAndSwap(when, nil) {
+		service.Kill(ctx)
+	}
+	return err
+}
+
+// A process that dies answers nothing, and another takes its place: the request
+// that is sent again is answered, the batch comes again, the schedule is called
+// again.
+func TestProcessesThatDie(t *testing.T) {
+	k := &killer{}
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { k.Backend = b; return k }})
+	dies := func(writes func(tables.Write) bool) {
+		when := func(tx tables.Tx) bool { return slices.ContainsFunc(tx.Writes, writes) }
+		k.when.Store(&when)
+	}
+	died := func(what string) {
+		t.Helper()
+		if k.when.Load() != nil {
+			t.Errorf("%s did not die", what)
+		}
+	}
+	typed := func(typ string) func(tables.Write) bool {
+		return func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == typ }
+	}
+	fox := r.join("fox")
+	q := r.request(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`)
+	dies(typed(tables.TypePost))
+	if a, err := q.Send(r.URL); err != nil || a.Status != 500 || string(a.Body) != "{\"message\":\"Internal Server Error\"}\n" {
+		t.Errorf("%v, %+v", err, a)
+	}
+	died("the request")
+	if a := r.send(q); a.Status != 201 || a.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+
+	dies(typed(tables.TypeInboxEvent))
+	r.call(r.join("owl"), "POST", "/v1/c/lounge/posts", `{"body":"hello @fox"}`)
+	r.drain()
+	died("the batch")
+	if a := r.call(fox, "GET", "/v1/me/inbox", ""); a.Text("items.len") != "2" {
+		t.Errorf("%s", a.Body)
+	}
+
+	r.stock(tables.SealDue{Channel: "lounge"}.Move(r.App.Now()))
+	due := tables.SealDueKey("lounge")
+	dies(func(w tables.Write) bool { return w.Key == due })
+	tick := func(status int) {
+		t.Helper()
+		if a := r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`); a.Status != status {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
+	}
+	tick(500)
+	died("the schedule")
+	r.advance(time.Hour)
+	tick(200)
+	if items := r.query(due.PK, due.SK, due.SK); len(items) > 0 {
+		t.Errorf("it is still due: %v", items)
+	}
+}

@@ -1,0 +1,260 @@
+package transcripts
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentsocial/local/faults"
+	"agentsocial/local/service"
+)
+
+var (
+	everyPlace = flag.Bool("faults", false, "break commits at every place, in every way, and print the table")
+	onlyPlace  = flag.String("place", "", "with -faults: only the places whose name matches")
+)
+
+// played is a testscript.T that tells what became of a script.
+type played struct {
+	log    strings.Builder
+	failed bool
+	rest   error // what was wrong when the service had come to rest
+}
+
+func (p *played) Run(_ string, f func(testscript.T)) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(p)
+	}()
+	<-done
+}
+func (p *played) FailNow()          { p.failed = true; runtime.Goexit() }
+func (p *played) Fatal(args ...any) { p.Log(args...); p.FailNow() }
+func (p *played) Skip(args ...any)  { p.Fatal(args...) }
+func (p *played) Log(args ...any)   { fmt.Fprintln(&p.log, args...) }
+func (*played) Parallel()           {}
+func (*played) Verbose() bool       { return false }
+
+// play plays a script over a table that breaks a commit.
+func play(script string, broken *faults.Table) *played {
+	p := &played{}
+	testscript.RunT(p, params(testscript.Params{Files: []string{script}}, broken, nil))
+	return p
+}
+
+// reach is a script that comes to a place.
+type reach struct {
+	script  string
+	commits int // of the script, in all
+}
+
+// reaches plays all scripts, and finds for each place those that come there, the
+// shortest first.
+func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	by := map[faults.Place][]reach{}
+	atOnce(len(files), func(i int) {
+		table := faults.New(places, nil, service.Kill)
+		p := play(files[i], table)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, code := range table.Strange() {
+			t.Errorf("%s: %s commits, and is no place", files[i], code)
+		}
+		if p.failed || p.rest != nil {
+			t.Errorf("%s, without any fault: %v\n%s", files[i], p.rest, &p.log)
+		}
+		counts, n := table.Counts(), 0
+		for count := range maps.Values(counts) {
+			n += count
+		}
+		for p := range counts {
+			by[p] = append(by[p], reach{files[i], n})
+		}
+	})
+	for _, r := range by {
+		slices.SortFunc(r, func(a, b reach) int {
+			return cmp.Or(cmp.Compare(a.commits, b.commits), strings.Compare(a.script, b.script))
+		})
+	}
+	return by
+}
+
+// together is how many scripts are played at once: mostly they wait.
+const together = 24
+
+// atOnce does n things, some at once.
+func atOnce(n int, do func(i int)) {
+	var work sync.WaitGroup
+	room := make(chan struct{}, together)
+	for i := range n {
+		room <- struct{}{}
+		work.Go(func() {
+			defer func() { <-room }()
+			do(i)
+		})
+	}
+	work.Wait()
+}
+
+// cell is one place and one kind of fault, and what came of it.
+type cell struct {
+	faults.Fault
+	script string
+	short  *reason // why the script did not come to its end; nil if it did
+	wrong  string  // "" if nothing is
+}
+
+// turns is how often all scripts are played, at most, until one meets a fault: what
+// is done by chance is done elsewhere the next time.
+const turns = 3
+
+// try plays the shortest script that meets the cell's fault.
+func (c *cell) try(places []faults.Place, by []reach) {
+	c.wrong = "no script comes there"
+	for _, r := range slices.Repeat(by, turns) {
+		table := faults.New(places, &c.Fault, service.Kill)
+		p := play(r.script, table)
+		c.script, c.wrong = r.script, "no script met the fault"
+		if !table.Met() {
+			continue
+		}
+		c.wrong = ""
+		if p.failed {
+			if c.short = reasonOf(c.Fault, lastWords(p.log.String())); c.short == nil {
+				c.wrong = p.log.String()
+			}
+		}
+		if p.rest != nil {
+			c.wrong += "at rest: " + p.rest.Error()
+		}
+		return
+	}
+}
+
+// someFaults are as many as every run of the tests has time for.
+func someFaults(t *testing.T) {
+	places, err := faults.Places()
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := map[string]faults.Kind{
+		"functions/agents/register.go create": faults.Killed, "functions/agents/guestbook.go visit": faults.Unknown,
+		"events/inbox/append.go tryAppend": faults.Failed,
+	}
+	var cells []*cell
+	for _, p := range places {
+		if kind, ok := some[p.Name()]; ok {
+			cells = append(cells, &cell{Fault: faults.Fault{Place: p, N: 1, Kind: kind}})
+		}
+	}
+	if len(cells) != len(some) {
+		t.Fatalf("%d places of %d", len(cells), len(some))
+	}
+	atOnce(len(cells), func(i int) { cells[i].try(places, []reach{{script: filepath.Join(scripts, "guestbook.txtar")}}) })
+	for _, c := range cells {
+		if c.wrong != "" || c.short != nil {
+			t.Errorf("%s, %s: %s", c.Place, c.Kind, c.wrong)
+		}
+	}
+}
+
+// lastWords are what a script's log says of its end: the last answer, and what it
+// failed with.
+func lastWords(log string) string {
+	return log[max(0, strings.LastIndex(log, "\n> ")):]
+}
+
+// TestFaults breaks a commit of every place in every way, and prints what came
+// of it (`make faults`).
+func TestFaults(t *testing.T) {
+	if lambdas() {
+		t.Skip("the table that breaks is this process's, and the functions have their own")
+	}
+	if !*everyPlace {
+		someFaults(t)
+		return
+	}
+	only, err := regexp.Compile(*onlyPlace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places, err := faults.Places()
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := reaches(t, places)
+	places = slices.DeleteFunc(places, func(p faults.Place) bool { return !only.MatchString(p.String()) })
+	var cells []*cell
+	for _, p := range places {
+		if test := elsewhere[p.Name()]; test != "" && by[p] == nil {
+			fmt.Printf("%s: only what happens at once, or often, comes there: %s\n", p, test)
+			continue
+		}
+		for _, kind := range faults.Kinds() {
+			cells = append(cells, &cell{Fault: faults.Fault{Place: p, N: 1, Kind: kind}})
+		}
+	}
+	atOnce(len(cells), func(i int) { cells[i].try(places, by[cells[i].Place]) })
+	if !tell(os.Stdout, cells) {
+		t.Fail()
+	}
+}
+
+// tell prints the table, and what went wrong, and reports whether nothing did.
+func tell(out io.Writer, cells []*cell) bool {
+	fmt.Fprintf(out, "%-34s %-15s", "place", "function")
+	for _, k := range faults.Kinds() {
+		fmt.Fprintf(out, " %-13s", k)
+	}
+	var last faults.Place
+	var used []*reason
+	for _, c := range cells {
+		if c.Place != last {
+			last = c.Place
+			fmt.Fprintf(out, "\n%-34s %-15s", c.Place, c.Place.Func)
+		}
+		word := "holds"
+		if c.short != nil {
+			if !slices.Contains(used, c.short) {
+				used = append(used, c.short)
+			}
+			word = fmt.Sprintf("at rest (%d)", slices.Index(used, c.short)+1)
+		}
+		if c.wrong != "" {
+			word = "BROKEN"
+		}
+		fmt.Fprintf(out, " %-13s", word)
+	}
+	fmt.Fprintf(out, "\n\nholds: whoever asks again has a proper answer, all that follows in the transcript is as usual, and so is the table at rest.\n")
+	fmt.Fprintf(out, "at rest: the transcript goes another way from there, for the reason named; the table is as it should be at rest.\n")
+	for i, r := range used {
+		fmt.Fprintf(out, "  (%d) %s\n", i+1, r.why)
+	}
+	good := true
+	for _, c := range cells {
+		if c.wrong != "" {
+			good = false
+			fmt.Fprintf(out, "\n%s, %s, by %s:\n%s\n", c.Place, c.Kind, filepath.Base(c.script), strings.TrimSpace(c.wrong))
+		}
+	}
+	return good
+}

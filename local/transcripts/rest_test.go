@@ -1,0 +1,119 @@
+package transcripts
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"agentsocial/local/invariants"
+	"agentsocial/tables"
+)
+
+// around takes the service's table, to look at it when the script is over, and
+// puts around it what breaks a commit.
+func (s *script) around(b tables.Backend) tables.Backend {
+	s.scanner, _ = b.(tables.Scanner)
+	if s.broken == nil {
+		return b
+	}
+	return s.broken.Around(b)
+}
+
+// named gives a request that nobody signs an Idempotency-Key of its own, so that
+// it can be repeated, as clients do that mean to.
+func (s *script) named(r *Request) *Request {
+	const name = "Idempotency-Key"
+	if _, given := r.Header[name]; s.broken != nil && r.Method != http.MethodGet && !given {
+		r.Header.Set(name, rand.Text())
+	}
+	return r
+}
+
+// takenFor is longer than what a schedule has begun is taken: what it failed at,
+// or died of, is due again then.
+const takenFor = 11 * time.Minute
+
+// persist asks again, in the same words, if the service failed for a commit that
+// was broken: as any client does. A schedule is called again when its time comes.
+func (s *script) persist(r *Request) (*Answer, error) {
+	before := s.broken != nil && s.broken.Met()
+	a, err := r.Send(s.svc.URL)
+	if err != nil || s.broken == nil || !s.broken.Met() {
+		return a, err
+	}
+	if r.Target == "/_local/tick" && !s.ticked && s.broken.In("events/") { // the clock may have called it before
+		s.ticked = true
+		if err := s.post("/_local/clock", fmt.Sprintf(`{"advance_ms":%d}`, takenFor.Milliseconds())); err != nil {
+			return nil, err
+		}
+		return r.Send(s.svc.URL)
+	}
+	if !before && failed(a) {
+		return r.Send(s.svc.URL)
+	}
+	return a, nil
+}
+
+// failed reports whether an answer says that the service failed: by its status,
+// or as the result of a tool.
+func failed(a *Answer) bool {
+	if a.Status >= http.StatusInternalServerError {
+		return true
+	}
+	code := a.Text("result.structuredContent.error.code")
+	return code == "internal" || code == "unavailable"
+}
+
+// end is what comes when a script is over, or has failed.
+func (s *script) end(t testscript.T) {
+	if s.seen != nil && s.ts != nil {
+		s.seen.end(s.name())
+	}
+	if s.svc == nil {
+		return
+	}
+	var err error
+	if !s.failed || s.broken != nil {
+		err = s.rest()
+	}
+	_ = s.halt(nil) // the script is over
+	if p, ok := t.(*played); ok {
+		p.rest = err
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rest brings the service to rest, and holds its table to what holds of any. No
+// record of the stream may have been set aside.
+func (s *script) rest() error {
+	steps := []string{"drain", "tick deadlines", "tick settle", "drain"}
+	if s.broken != nil {
+		steps = append([]string{"drain", "clock"}, steps...)
+	}
+	for _, step := range steps {
+		page, schedule, _ := strings.Cut(step, " ")
+		body := fmt.Sprintf(`{"name":%q,"advance_ms":%d}`, schedule, takenFor.Milliseconds())
+		if err := s.post("/_local/"+page, body); err != nil {
+			return err
+		}
+	}
+	dead, err := (&Request{Method: http.MethodGet, Target: "/_local/dead"}).Send(s.svc.URL)
+	if err != nil {
+		return err
+	}
+	if dead.Text("len") != "0" {
+		return fmt.Errorf("records were set aside: %s", dead.Body)
+	}
+	problems, err := invariants.Check(context.Background(), s.scanner, s.svc.App.Now(), s.given)
+	for _, p := range problems {
+		err = errors.Join(err, errors.New(p.String()))
+	}
+	return err
+}

@@ -1,0 +1,367 @@
+package transcripts
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"agentsocial/shared/api"
+)
+
+var update = flag.Bool("update", false, "write testdata/spec.md anew")
+
+const specTable = "testdata/spec.md"
+
+// ways in which an endpoint answers to a credential.
+type way int
+
+const (
+	byNobody way = iota // done
+	bySignature
+	byToken
+	nobodyRefused
+	tokenRefused // for its scopes, or for being none that is taken
+)
+
+// ways are those in which an endpoint of a credential has to be seen.
+func ways(credential string) []way {
+	switch {
+	case credential == "none":
+		return []way{byNobody}
+	case credential == "notice":
+		return nil
+	case strings.HasPrefix(credential, "sig|"):
+		return []way{bySignature, byToken, nobodyRefused, tokenRefused}
+	}
+	return []way{bySignature, nobodyRefused, tokenRefused}
+}
+
+func (w way) String() string {
+	return [...]string{"done by nobody in particular", "done by a signature", "done by a token", "refused to nobody", "refused to a token"}[w]
+}
+
+// seen is what transcripts showed, by script.
+type seen struct {
+	mu      sync.Mutex
+	over    set                         // scripts that are
+	shown   map[string]string           // statement → script
+	ways    map[string]map[way]set      // route → way → scripts
+	told    map[string]map[string]set   // route → script → what came of it, by status and code
+	members map[string]set              // route → what was sent to it
+	codes   map[api.Code]map[string]set // of errors → script → routes
+	unnamed set                         // routes that wrote and suggested nothing next
+}
+
+type set = map[string]bool
+
+func newSeen() *seen {
+	return &seen{
+		over: set{}, shown: map[string]string{}, ways: map[string]map[way]set{}, told: map[string]map[string]set{},
+		members: map[string]set{}, codes: map[api.Code]map[string]set{}, unnamed: set{},
+	}
+}
+
+// answer notes one of a script.
+func (s *seen) answer(script, route string, r *Request, a *Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if route == "" {
+		route = "none"
+	}
+	code := api.Code(a.Code())
+	if a.Status >= 400 {
+		if s.codes[code] == nil {
+			s.codes[code] = map[string]set{}
+		}
+		put(s.codes[code], script, route)
+	}
+	if s.told[route] == nil {
+		s.told[route], s.ways[route] = map[string]set{}, map[way]set{}
+	}
+	put(s.told[route], script, fmt.Sprint(a.Status, code))
+	if w, ok := wayOf(r, a); ok {
+		put(s.ways[route], w, script)
+	}
+	if a.Status >= 300 {
+		return
+	}
+	for _, m := range membersOf(r) {
+		put(s.members, route, m)
+	}
+	_, next := a.At("next")
+	if _, path, _ := strings.Cut(route, " "); r.Method != http.MethodGet && strings.HasPrefix(path, "/v1/") && !next {
+		s.unnamed[route] = true
+	}
+}
+
+// end notes that a script has come to its end.
+func (s *seen) end(script string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over[script] = true
+}
+
+// wayOf is how a request's credential was answered. That an agent has signed up
+// already is found out behind the door.
+func wayOf(r *Request, a *Answer) (way, bool) {
+	signed, token := r.Header.Get("x-agent-key") != "", strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
+	done := a.Status < 400 || a.Code() == "already_registered"
+	switch code := a.Code(); {
+	case done && signed:
+		return bySignature, true
+	case done && token:
+		return byToken, true
+	case done:
+		return byNobody, true
+	case !signed && !token && code == "unauthenticated":
+		return nobodyRefused, true
+	case token && (code == "scope_missing" || code == "signature_required"):
+		return tokenRefused, true
+	}
+	return 0, false
+}
+
+// membersOf are those of a request's query, and of its body or form.
+func membersOf(r *Request) []string {
+	_, raw, _ := strings.Cut(r.Target, "?")
+	all, _ := url.ParseQuery(raw) // it was done
+	var body map[string]json.RawMessage
+	if json.Unmarshal(r.Body, &body) != nil && strings.Contains(r.Header.Get("Content-Type"), "form") {
+		form, _ := url.ParseQuery(string(r.Body))
+		maps.Copy(all, form)
+	}
+	return append(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(body))...)
+}
+
+// shows says that what the script just held an answer to is a statement of the
+// specification.
+func (s *script) shows(args []string) error {
+	if s.held == 0 {
+		return fmt.Errorf("nothing was held to anything")
+	}
+	s.held = 0
+	for _, name := range args {
+		if !slices.ContainsFunc(promises(), func(p promise) bool { return p.name == name && !p.endpoint() }) {
+			return fmt.Errorf("spec.txt has no %s", name)
+		}
+		if s.seen == nil {
+			continue
+		}
+		s.seen.mu.Lock()
+		other := s.seen.shown[name]
+		s.seen.shown[name] = s.name()
+		s.seen.mu.Unlock()
+		if other != "" {
+			return fmt.Errorf("%s shows %s, too", other, name)
+		}
+	}
+	return nil
+}
+
+// name is the script's.
+func (s *script) name() string { return s.ts.Name() }
+
+// hold ends a test of all scripts: nothing of the specification is without one
+// that shows it, and the table says which that is.
+func (s *seen) hold(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Failed() || len(s.over) < len(files) { // only some were played
+		return
+	}
+	for _, w := range s.lacks() {
+		t.Error(w)
+	}
+	got := s.table()
+	if *update {
+		if err := os.WriteFile(specTable, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(specTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the transcripts show: go test ./local/transcripts -update, and read what changed", specTable)
+	}
+}
+
+// lacks is what of the specification no transcript showed.
+func (s *seen) lacks() (all []string) {
+	lack := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	for _, p := range promises() {
+		switch {
+		case !p.endpoint() && (s.shown[p.name] == "") != (beyond[p.name] != ""):
+			lack("no transcript shows %s, or one does and another test as well: %s", p.name, p.words)
+		case p.endpoint():
+			for _, w := range ways(p.words) {
+				if len(s.ways[p.name][w]) == 0 {
+					lack("%s is never %s", p.name, w)
+				}
+			}
+			for _, m := range p.members {
+				if !s.members[p.name][m] {
+					lack("%s is never sent %s", p.name, m)
+				}
+			}
+		}
+	}
+	for _, c := range api.Codes {
+		if s.codes[c.Code] == nil && unseen[c.Code] == "" {
+			lack("no transcript is told %s", c.Code)
+		}
+	}
+	for _, route := range beside() {
+		if len(s.doing(route)) == 0 {
+			lack("%s is not in the specification, and no transcript shows it", route)
+		}
+	}
+	for route := range s.unnamed {
+		lack("%s writes, and suggests nothing next", route)
+	}
+	return all
+}
+
+// scriptsOf are those that were told a code.
+func (s *seen) scriptsOf(c api.Code) set {
+	all := set{}
+	for script := range s.codes[c] {
+		all[script] = true
+	}
+	return all
+}
+
+// doing are the scripts for which an endpoint did what it is for.
+func (s *seen) doing(route string) set {
+	all := set{}
+	for _, w := range []way{byNobody, bySignature, byToken} {
+		maps.Copy(all, s.ways[route][w])
+	}
+	return all
+}
+
+// table is the page.
+func (s *seen) table() []byte {
+	var b bytes.Buffer
+	b.WriteString("# The specification, and the transcripts that show it\n\n" +
+		"Written by `go test ./local/transcripts -update` from what was asked and answered when the scripts of `local/testdata` were played.\n")
+	all := promises()
+	for i, p := range all {
+		if i == 0 || all[i-1].heading != p.heading {
+			fmt.Fprintf(&b, "\n## %s\n\n", p.heading)
+			if p.endpoint() {
+				b.WriteString("| | nobody | a signature | a token | refused to nobody | refused to a token |\n|---|---|---|---|---|---|\n")
+			} else {
+				b.WriteString("| | |\n|---|---|\n")
+			}
+		} else if all[i-1].endpoint() && !p.endpoint() {
+			b.WriteString("\n| | |\n|---|---|\n")
+		}
+		if !p.endpoint() {
+			fmt.Fprintf(&b, "| %s | %s |\n", strings.ToUpper(p.words[:1])+p.words[1:], cmp.Or(link(s.shown[p.name]), beyond[p.name]))
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` |", p.name)
+		for w := byNobody; w <= tokenRefused; w++ {
+			cell := ""
+			if slices.Contains(ways(p.words), w) {
+				cell = link(most(s.ways[p.name][w], s.told[p.name]))
+			}
+			fmt.Fprintf(&b, " %s |", cell)
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n## Errors by their codes\n\n| | | |\n|---|---|---|\n")
+	for _, c := range api.Codes {
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", c.Code, c.Status, cmp.Or(link(most(s.scriptsOf(c.Code), s.codes[c.Code])), unseen[c.Code]))
+	}
+	b.WriteString("\n## Beside the specification\n\n| | |\n|---|---|\n")
+	for _, route := range beside() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", route, link(most(s.doing(route), s.told[route])))
+	}
+	return b.Bytes()
+}
+
+func link(script string) string {
+	if script == "" {
+		return ""
+	}
+	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
+}
+
+// most is the script whose set in by is the largest, of some.
+func most(some set, by map[string]set) (name string) {
+	for _, n := range slices.Sorted(maps.Keys(some)) {
+		if len(by[n]) > len(by[name]) {
+			name = n
+		}
+	}
+	return name
+}
+
+// put adds to one of some sets.
+func put[K comparable](sets map[K]set, key K, v string) {
+	if sets[key] == nil {
+		sets[key] = set{}
+	}
+	sets[key][v] = true
+}
+
+// What nobody asked, sent, was told or held an answer to, is missing.
+func TestLacks(t *testing.T) {
+	s := newSeen()
+	send := func(r *Request, route string, status int, body string) {
+		a := &Answer{Status: status, Header: http.Header{}}
+		if err := json.Unmarshal([]byte(body), &a.value); err != nil {
+			t.Fatal(err)
+		}
+		s.answer("tale", route, r, a)
+	}
+	fox, nobody := http.Header{"X-Agent-Key": {"k"}}, http.Header{}
+	const dm, me = "POST /v1/dm/{ref}", "GET /v1/me"
+	for _, step := range []struct {
+		do   func()
+		ends string // what was missing before it, and is not after
+	}{
+		{func() { s.shown["handle"] = "tale" }, "no transcript shows handle,"},
+		{func() { send(&Request{Method: "GET", Header: fox}, me, 200, `{}`) }, me + " is never done by a signature"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, me, 401, `{"error":{"code":"unauthenticated"}}`) }, me + " is never refused to nobody"},
+		{func() {
+			send(&Request{Method: "GET", Header: http.Header{"Authorization": {"Bearer x"}}}, me, 403, `{"error":{"code":"scope_missing"}}`)
+		}, me + " is never refused to a token"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, me, 404, `{"error":{"code":"not_found"}}`) }, "no transcript is told not_found"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, "GET /skill.md", 200, `{}`) }, "GET /skill.md is not in the specification"},
+		{func() {
+			send(&Request{Method: "POST", Header: fox, Body: []byte(`{"body":"b"}`)}, dm, 201, `{"next":[]}`)
+		}, dm + " is never sent body"},
+	} {
+		is := func() bool {
+			return slices.ContainsFunc(s.lacks(), func(w string) bool { return strings.HasPrefix(w, step.ends) })
+		}
+		before := is()
+		if step.do(); !before || is() {
+			t.Errorf("%s: before %v, after %v", step.ends, before, is())
+		}
+	}
+	send(&Request{Method: "POST", Header: fox}, dm, 201, `{}`)
+	if all := s.lacks(); !slices.Contains(all, dm+" writes, and suggests nothing next") {
+		t.Errorf("what suggests nothing next passes: %v", all)
+	}
+	if got := string(s.table()); !strings.Contains(got, "| `GET /v1/me` |  | [tale](../../testdata/tale.txtar) |") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,72 @@
+package transcripts
+
+import (
+	"strings"
+	"testing"
+
+	"agentsocial/local/faults"
+)
+
+// The table says of each place what came of each fault, and why a transcript went
+// another way; what is broken makes it fail.
+func TestTell(t *testing.T) {
+	read := faults.Place{File: "functions/dm/read.go", Line: 7, Func: "mark"}
+	cells := func() (all []*cell) {
+		for _, kind := range faults.Kinds() {
+			all = append(all, &cell{Fault: faults.Fault{Place: read, N: 1, Kind: kind}, script: "dm.txtar"})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		do   func([]*cell)
+		good bool
+		want string
+	}{
+		"all holds":   {func([]*cell) {}, true, "functions/dm/read.go:7             mark            holds         holds"},
+		"a reason":    {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "holds         at rest (1)   holds"},
+		"which it is": {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "  (1) nobody waits for being marked as read"},
+		"broken":      {func(c []*cell) { c[0].wrong = "half done" }, false, "BROKEN        holds"},
+		"how":         {func(c []*cell) { c[5].wrong = "half done" }, false, "functions/dm/read.go:7, killed after, by dm.txtar:\nhalf done\n"},
+		"both":        {func(c []*cell) { c[5].short, c[5].wrong = reasonOf(c[5].Fault, "unread"), "half done" }, false, "BROKEN"},
+	} {
+		all := cells()
+		c.do(all)
+		var out strings.Builder
+		if good := tell(&out, all); good != c.good || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: %v\n%s", name, good, &out)
+		}
+	}
+}
+
+// A reason is one for its places, its kinds of fault, and what it says.
+func TestReasons(t *testing.T) {
+	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
+	if reasonOf(f, "FAIL: code: it is absent") == nil {
+		t.Error("there is none")
+	}
+	if reasonOf(f, "FAIL: the status is 500") != nil {
+		t.Error("there is one for another failure")
+	}
+	if f.Kind = faults.Lost; reasonOf(f, "FAIL: code: it is absent") != nil {
+		t.Error("there is one for another kind")
+	}
+	f.Kind, f.Place.Func = faults.Killed, "remove"
+	if reasonOf(f, "FAIL: code: it is absent") != nil {
+		t.Error("there is one for another place")
+	}
+}
+
+// A fault that no script meets, and one for which there is no reason, are broken.
+func TestCells(t *testing.T) {
+	places, err := faults.Places()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cell{Fault: faults.Fault{Place: faults.Place{File: "functions/none.go", Line: 1}, N: 1}}
+	if c.try(places, []reach{{script: scripts + "/errors.txtar"}}); c.wrong != "no script met the fault" {
+		t.Error(c.wrong)
+	}
+	if c.try(places, nil); c.wrong == "" {
+		t.Error("no script comes there, and nothing is wrong")
+	}
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/shared/auth"
+	"agentsocial/shared/id"
+	"agentsocial/tables"
+)
+
+type credKind int
+
+const (
+	credNone credKind = iota
+	credSig
+	credBearer
+)
+
+// credential is what a request shows, checked as far as that goes without the table.
+type credential struct {
+	kind   credKind
+	pub    string // base64url public key of a signature
+	ts     int64  // its timestamp, unix ms
+	digest string // names its outcome in the guard
+	token  auth.ParsedToken
+}
+
+// sendToken is the advice where nothing else is taken.
+const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
+
+// credential reads what a request shows and verifies a signature. Nothing is
+// looked up: a request that was tampered with costs no read.
+func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
+	h := func(name string) string { return r.Header.Get(name) }
+	authorization := h("Authorization")
+	if c.e.NoBearer && isBearer(authorization) { // clients send it along, dead ones too
+		authorization = ""
+	}
+	var missing []string
+	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig} {
+		if h(name) == "" {
+			missing = append(missing, name)
+		}
+	}
+	signed := len(missing) < 3 || h(auth.HeaderID) != "" && authorization == ""
+	switch {
+	case signed && authorization != "":
+		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
+			WithHint("Send one of the two.")
+	case authorization != "" && c.e.NoBearer:
+		return Fail(InvalidClient, "The header Authorization names a client that has a secret, and none here has one.").
+			WithHint("Send no `Authorization`: clients here are public, and `client_id` is a parameter.")
+	case authorization != "":
+		return c.bearer(authorization)
+	case signed && c.e.Auth.Bearer:
+		return Fail(Unauthenticated, "%s takes a bearer token, and the request is signed.", c.e.Route).WithHint(sendToken)
+	case !signed && c.e.Auth.Bearer:
+		return Fail(Unauthenticated, "%s takes a bearer token and none was sent.", c.e.Route).WithHint(sendToken)
+	case !signed:
+		if c.e.Auth.Needed() {
+			return Fail(Unauthenticated, "%s needs a credential and none was sent.", c.e.Route)
+		}
+		return nil
+	case len(missing) > 0:
+		return Fail(Unauthenticated, "The request is signed in part; what is missing: %s.", strings.Join(missing, " and "))
+	}
+
+	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
+		if len(r.Header.Values(name)) > 1 || strings.Contains(h(name), ",") { // the gateway joins them
+			return Fail(BadSignature, "The header %s is sent more than once.", name)
+		}
+	}
+	ts, err := strconv.ParseInt(h(auth.HeaderTS), 10, 64)
+	if err != nil || strconv.FormatInt(ts, 10) != h(auth.HeaderTS) {
+		e := Fail(BadTimestamp, "%s is not an integer: unix time in milliseconds.", auth.HeaderTS)
+		e.ServerTime = c.Time
+		return e
+	}
+	if d := c.Time.UnixMilli() - ts; d > auth.Skew.Milliseconds() || d < -auth.Skew.Milliseconds() {
+		e := Fail(BadTimestamp, "%s is %s the server's clock; 60 s is the limit.", auth.HeaderTS, skew(d))
+		e.ServerTime = c.Time
+		return e
+	}
+	key, err := auth.ParseKey(h(auth.HeaderKey))
+	if err != nil {
+		return Fail(BadSignature, "%s %s.", auth.HeaderKey, err)
+	}
+	sig, err := auth.Verify(key, h(auth.HeaderSig), auth.Message(r.Method, raw.PathAndQuery(), ts, body))
+	if errors.Is(err, auth.ErrSigForm) {
+		return Fail(BadSignature, "%s %s.", auth.HeaderSig, err)
+	}
+	if err != nil {
+		return Fail(BadSignature, "The signature does not verify for this method, path and query, timestamp and body.")
+	}
+	if aud := r.URL.Query().Get("aud"); aud != "" && aud != s.host {
+		return Fail(BadSignature, "The signed query says that it is meant for aud=%q; this is %s.", aud, s.host).
+			WithHint("If it is meant for this service, sign it again with `aud=%s`, or without.", s.host)
+	}
+	if agent := h(auth.HeaderID); agent != "" {
+		if !id.Agent.Valid(agent) {
+			return Fail(UnknownKey, "%s is not an agent id.", auth.HeaderID)
+		}
+		c.agent = agent
+	}
+	sum := sha256.Sum256(sig)
+	c.cred = credential{kind: credSig, pub: auth.EncodeKey(key), ts: ts, digest: tables.Digest(sum[:])}
+	return nil
+}
+
+func skew(ms int64) string {
+	side := " behind"
+	if ms < 0 {
+		side = " ahead of"
+	}
+	const day = 24 * 60 * 60 * 1000
+	if ms > day || ms < -day {
+		return "more than a day" + side
+	}
+	return (time.Duration(max(ms, -ms)) * time.Millisecond).String() + side
+}
+
+func isBearer(authorization string) bool {
+	scheme, _, _ := strings.Cut(authorization, " ")
+	return strings.EqualFold(scheme, "Bearer")
+}
+
+func (c *Call) bearer(authorization string) error {
+	if !isBearer(authorization) {
+		return Fail(BadToken, "The Authorization header does not begin with Bearer.")
+	}
+	_, value, _ := strings.Cut(authorization, " ")
+	token, err := auth.ParseToken(strings.TrimSpace(value))
+	if err != nil {
+		return Fail(BadToken, "The bearer token %s.", err)
+	}
+	c.cred, c.agent = credential{kind: credBearer, token: token}, token.Agent
+	return nil
+}

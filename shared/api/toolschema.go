@@ -1,0 +1,250 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// ToolSchemas are the JSON Schemas of a tool, each whole.
+type ToolSchemas struct {
+	Input  json.RawMessage `json:"input"`
+	Output json.RawMessage `json:"output"`
+}
+
+// Tools are those endpoints of groups that name one, in their order, and their
+// schemas by name. It panics if one cannot be a tool: that is a mistake in the
+// program.
+func Tools(groups ...Group) ([]Tool, map[string]ToolSchemas) {
+	doc := describe(groups)
+	words := ToolWords(toolRoutes(groups))
+	defs := definitions(doc)
+	reword(defs, words)
+	var tools []Tool
+	schemas := map[string]ToolSchemas{}
+	for _, g := range groups {
+		for _, e := range g.Endpoints {
+			if e.Tool != "" {
+				t, in, out := toolOf(&e, doc, defs)
+				t.Group, t.Description = g.Name, words(t.Description)
+				reword(in.properties, words)
+				reword(out.properties, words)
+				tools, schemas[t.Name] = append(tools, t), ToolSchemas{in.schema(defs), out.orRefusal(defs)}
+			}
+		}
+	}
+	return tools, schemas
+}
+
+func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, out object) {
+	op := operationOf(doc, e)
+	t = Tool{
+		Name: e.Tool, Title: op.Summary, Description: e.Doc, Route: e.Route, Places: map[string]Place{},
+		ReadOnly:    !e.Writes() && !e.Marks,
+		Destructive: e.Writes() && e.Method() != http.MethodPost || slices.Contains(e.Errors, NoCredits),
+		Idempotent:  e.Method() != http.MethodPost || e.Stable,
+	}
+	if e.Auth.Scope != "" {
+		t.Description += " Scope: " + e.Auth.Scope + "."
+	}
+	for _, p := range op.Parameters {
+		if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
+			p = doc.Components.Parameters[name]
+		}
+		name := p.Name
+		if p.In == "header" {
+			if !e.Writes() { // what it has is about copies, and nobody here keeps any
+				continue
+			}
+			name = memberName(name)
+		}
+		t.Places[name] = Place{p.In, p.Name}
+		in.member(name, p.Required, described(schemaJSON(p.Schema), p.Description))
+	}
+	if b := op.RequestBody; b != nil && e.Media == nil {
+		t.Body = bodyJSON
+		in.embed(resolved(b.Content["application/json"].Schema, defs), b.Required)
+	} else if b != nil {
+		t.Body = bodyText
+		in.member(textArgument, true, map[string]any{"type": "string", "description": "The whole of it."})
+	}
+	switch answer := op.Responses[strconv.Itoa(e.status())]; {
+	case answer.Content["application/json"] != nil:
+		out.embed(resolved(answer.Content["application/json"].Schema, defs), true)
+	case len(e.Answers) == 1 && strings.HasPrefix(e.Answers[0], "text/"):
+		t.Text, t.Headers = true, e.Headers
+		out.member(textArgument, true, map[string]any{"type": "string"})
+		for _, h := range e.Headers {
+			out.member(memberName(h), false, map[string]any{"type": "string", "description": answerHeaders[h]})
+		}
+	default:
+		panic("api: " + e.Route + " answers what no tool can")
+	}
+	return t, in, out
+}
+
+// object is the schema of an object in the making.
+type object struct {
+	properties map[string]any
+	required   []string
+}
+
+func (o *object) member(name string, required bool, schema any) {
+	if o.properties == nil {
+		o.properties = map[string]any{}
+	}
+	if _, twice := o.properties[name]; twice {
+		panic("api: a tool has two members " + name)
+	}
+	o.properties[name] = schema
+	if required {
+		o.required = append(o.required, name)
+	}
+}
+
+// embed takes over the members of another schema.
+func (o *object) embed(schema map[string]any, required bool) {
+	need, _ := schema["required"].([]any)
+	for name, s := range schema["properties"].(map[string]any) {
+		o.member(name, required && slices.Contains(need, any(name)), s)
+	}
+}
+
+func (o *object) schema(defs map[string]any) json.RawMessage {
+	slices.Sort(o.required)
+	s := map[string]any{"type": "object", "properties": o.properties, "additionalProperties": false}
+	if o.properties == nil {
+		s["properties"] = map[string]any{}
+	}
+	if o.required != nil {
+		s["required"] = o.required
+	}
+	return whole(s, defs)
+}
+
+// orRefusal is the schema of what a tool answers: clients hold refusals to it too.
+func (o *object) orRefusal(defs map[string]any) json.RawMessage {
+	slices.Sort(o.required)
+	answer := append([]string{}, o.required...)
+	o.member("error", false, refusalSchema)
+	return whole(map[string]any{
+		"type": "object", "properties": o.properties, "additionalProperties": false,
+		"anyOf": []any{map[string]any{"required": answer}, map[string]any{"required": []string{"error"}}},
+	}, defs)
+}
+
+// refusalSchema is the envelope's, in short: it stands in every tool's output.
+var refusalSchema = map[string]any{
+	"type": "object", "required": []string{"code", "message", "docs"},
+	"description": "There if the call was refused, and then alone.",
+	"properties": map[string]any{
+		"code":    map[string]any{"type": "string"},
+		"message": map[string]any{"type": "string", "description": "What is wrong with which value."},
+		"hint":    map[string]any{"type": "string", "description": "What to do next."},
+		"docs":    map[string]any{"type": "string", "description": "Where it is explained, with the members that it has beside these."},
+	},
+}
+
+const (
+	componentsPrefix = "#/components/schemas/"
+	defsPrefix       = "#/$defs/"
+)
+
+// definitions are the document's schemas in the form of tools.
+func definitions(doc *huma.OpenAPI) map[string]any {
+	defs := map[string]any{}
+	for name, s := range doc.Components.Schemas.Map() {
+		defs[name] = schemaJSON(s)
+	}
+	return defs
+}
+
+// schemaJSON is a schema as JSON has it, its references those of a schema that stands
+// alone, without what only OpenAPI knows.
+func schemaJSON(s *huma.Schema) map[string]any {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a schema holds nothing that JSON has not
+	}
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		panic(err)
+	}
+	tidy(m)
+	return m
+}
+
+func tidy(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			v["$ref"] = defsPrefix + strings.TrimPrefix(ref, componentsPrefix)
+		}
+		if _, number := v["format"].(string); number && (v["type"] == "integer" || v["type"] == "number") {
+			delete(v, "format") // int64, which JSON Schema does not know
+		}
+		if form, ok := v["patternDescription"].(string); ok {
+			delete(v, "patternDescription")
+			said, _ := v["description"].(string)
+			v["description"] = strings.TrimSpace(said + " (" + form + ")")
+		}
+		for _, x := range v {
+			tidy(x)
+		}
+	case []any:
+		for _, x := range v {
+			tidy(x)
+		}
+	}
+}
+
+func described(schema map[string]any, description string) map[string]any {
+	if description != "" && schema["description"] == nil {
+		schema["description"] = description
+	}
+	return schema
+}
+
+// resolved is an object's schema itself where another one refers to it.
+func resolved(s *huma.Schema, defs map[string]any) map[string]any {
+	if name, ok := strings.CutPrefix(s.Ref, componentsPrefix); ok {
+		return defs[name].(map[string]any)
+	}
+	return schemaJSON(s)
+}
+
+// whole is a schema with all that it refers to.
+func whole(schema, defs map[string]any) json.RawMessage {
+	used := map[string]any{}
+	collect(schema, defs, used)
+	if len(used) > 0 {
+		schema["$defs"] = used
+	}
+	b, err := json.Marshal(schema)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func collect(v any, defs, used map[string]any) {
+	switch v := v.(type) {
+	case map[string]any:
+		ref, _ := v["$ref"].(string)
+		if name, ok := strings.CutPrefix(ref, defsPrefix); ok && used[name] == nil {
+			used[name] = defs[name]
+			collect(defs[name], defs, used)
+		}
+		for _, x := range v {
+			collect(x, defs, used)
+		}
+	case []any:
+		for _, x := range v {
+			collect(x, defs, used)
+		}
+	}
+}
