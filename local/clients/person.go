@@ -88,20 +88,26 @@ func (p *person) consent(page string) (back string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(p.tab, consenting)
 	defer cancel()
-	err = chromedp.Do(ctx,
-		chromedp.Navigate(page), chromedp.SendKeys("#link", code),
-		chromedp.WaitEnabled("button.main"), chromedp.Click("button.main"),
-	)
+	err = chromedp.Do(ctx, chromedp.Navigate(page), chromedp.SendKeys("#link", code), chromedp.WaitEnabled("button.main"))
 	if err != nil {
+		return "", err
+	}
+	if err := chromedp.Do(ctx, chromedp.Click("button.main")); err != nil && !leaves(err) {
 		return "", err
 	}
 	for {
 		back, err = chromedp.Run(ctx, chromedp.Location())
-		if err != nil || !strings.HasPrefix(back, p.of.URL) {
+		if err != nil && !leaves(err) || err == nil && !strings.HasPrefix(back, p.of.URL) {
 			return back, err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// leaves reports whether the browser could not do something because it was leaving
+// the page, as it is to.
+func leaves(err error) bool {
+	return strings.Contains(err.Error(), "Inspected target navigated or closed")
 }
 
 // linkCode has the agent make one.
