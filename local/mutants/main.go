@@ -27,6 +27,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -165,30 +167,28 @@ func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	if len(all) > 0 {
 		fmt.Fprintf(out, "running all tests without any mutant\n")
 	}
-	errs := make([]error, len(all))
-	atOnce(len(all), func(i int) {
-		if errs[i] = s.meet(ctx, &all[i]); errs[i] != nil {
-			return
+	err = atOnce(len(all), func(i int) error {
+		if err := s.meet(ctx, &all[i]); err != nil {
+			return err
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.Units = append(f.Units, all[i])
-		errs[i] = f.save()
+		return f.save()
 	})
-	return cmp.Or(ctx.Err(), errors.Join(errs...))
+	return cmp.Or(ctx.Err(), err)
 }
 
 // judge finds for each mutant a test that notices it, unless that is known.
 func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant, equivalent map[string]string) error {
-	errs := make([]error, len(all))
 	began := time.Now()
-	atOnce(len(all), func(i int) {
+	err := atOnce(len(all), func(i int) error {
 		name := all[i].Name()
 		f.mu.Lock()
 		_, done := f.Noticed[name]
 		f.mu.Unlock()
 		if done || equivalent[name] != "" || ctx.Err() != nil {
-			return
+			return nil
 		}
 		var by Notice
 		for _, batch := range batches(f.Units, all[i].N) {
@@ -198,31 +198,27 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 			}
 		}
 		if ctx.Err() != nil { // what was run was ended, not judged
-			return
+			return nil
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.Noticed[name] = by
-		errs[i] = f.save()
 		if by == (Notice{}) {
 			fmt.Fprintf(out, "%5.0f s: %s: not noticed\n", time.Since(began).Seconds(), all[i])
 		}
+		return f.save()
 	})
-	return cmp.Or(ctx.Err(), errors.Join(errs...))
+	return cmp.Or(ctx.Err(), err)
 }
 
 // atOnce does n things, three for each processor at once: mostly tests wait.
-func atOnce(n int, do func(i int)) {
-	var work sync.WaitGroup
-	room := make(chan struct{}, 3*runtime.NumCPU())
+func atOnce(n int, do func(i int) error) error {
+	var work errgroup.Group
+	work.SetLimit(3 * runtime.NumCPU())
 	for i := range n {
-		room <- struct{}{}
-		work.Go(func() {
-			defer func() { <-room }()
-			do(i)
-		})
+		work.Go(func() error { return do(i) })
 	}
-	work.Wait()
+	return work.Wait()
 }
 
 // tell prints the table and the share, and fails if that is too small.

@@ -57,16 +57,7 @@ func TestLedgerIsAPlainSum(t *testing.T) {
 	}}
 	onBoth(t, c, func(t *testing.T, r *running) {
 		r.hooked(t, map[string]any{"do": "hold"})
-		checks := flag.Lookup("rapid.checks").Value
-		was := checks.String()
-		defer func() { _ = checks.Set(was) }() // what it was, it can be
-		if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		rapid.Check(t, func(t *rapid.T) {
-			b.begin(rapid.Uint64().Draw(t, "seed"))
-			n++
+		r.played(t, b, func(t *rapid.T, n int) {
 			agents := []*transcripts.Agent{r.join(fmt.Sprintf("a%d", n)), r.join(fmt.Sprintf("b%d", n))}
 			r.playLedger(t, b, agents)
 		})
@@ -113,6 +104,23 @@ func (b *breaking) Commit(ctx context.Context, tx tables.Tx) error {
 	return errors.Join(b.Backend.Commit(ctx, tx), errBroken)
 }
 
+// played has a model's steps drawn and played again and again, fewer times than
+// rapid would; n counts them from 1.
+func (r *running) played(t *testing.T, b *breaking, play func(t *rapid.T, n int)) {
+	checks := flag.Lookup("rapid.checks").Value
+	was := checks.String()
+	defer func() { _ = checks.Set(was) }() // what it was, it can be
+	if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		b.begin(rapid.Uint64().Draw(t, "seed"))
+		n++
+		play(t, n)
+	})
+}
+
 func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agent) {
 	m := &modelled{balance: map[string]int64{}}
 	who := rapid.SampledFrom(agents)
@@ -124,14 +132,37 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 		}
 		return rapid.SampledFrom(all).Draw(t, "payment")
 	}
-	taking := func(t *rapid.T, of func(*modelledPayment) []*modelledTaking) (*modelledPayment, *modelledTaking) {
+	type takings func(*modelledPayment) *[]*modelledTaking
+	taking := func(t *rapid.T, of takings) (*modelledPayment, *modelledTaking) {
 		open := func(p *modelledPayment) []*modelledTaking {
-			return slices.DeleteFunc(slices.Clone(of(p)), func(k *modelledTaking) bool { return k.undone })
+			return slices.DeleteFunc(slices.Clone(*of(p)), func(k *modelledTaking) bool { return k.undone })
 		}
 		p := payment(t, func(p *modelledPayment) bool { return len(open(p)) > 0 })
 		return p, rapid.SampledFrom(open(p)).Draw(t, "taking")
 	}
-	someOf := func(t *rapid.T, p *modelledPayment) int64 { return rapid.Int64Range(1, p.left).Draw(t, "cents") }
+	refunds := func(p *modelledPayment) *[]*modelledTaking { return &p.refunds }
+	disputes := func(p *modelledPayment) *[]*modelledTaking { return &p.disputes }
+	take := func(do string, of takings) func(*rapid.T) {
+		return func(t *rapid.T) {
+			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
+			cents := rapid.Int64Range(1, p.left).Draw(t, "cents")
+			id := r.hooked(t, map[string]any{"do": do, "checkout": p.checkout, "cents": cents})
+			*of(p) = append(*of(p), &modelledTaking{id: id, cents: cents})
+			p.left -= cents
+			m.balance[p.agent] -= cents * 10_000
+			r.notified(t, b)
+		}
+	}
+	giveBack := func(do, what string, of takings) func(*rapid.T) {
+		return func(t *rapid.T) {
+			p, k := taking(t, of)
+			r.hooked(t, map[string]any{"do": do, what: k.id})
+			k.undone = true
+			p.left += k.cents
+			m.balance[p.agent] += k.cents * 10_000
+			r.notified(t, b)
+		}
+	}
 	t.Repeat(map[string]func(*rapid.T){
 		"buy": func(t *rapid.T) {
 			a, usd := who.Draw(t, "who"), rapid.Int64Range(5, 20).Draw(t, "usd")
@@ -213,38 +244,10 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 				}
 			}
 		},
-		"refund": func(t *rapid.T) {
-			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
-			cents := someOf(t, p)
-			p.refunds = append(p.refunds, &modelledTaking{id: r.hooked(t, map[string]any{"do": "refund", "checkout": p.checkout, "cents": cents}), cents: cents})
-			p.left -= cents
-			m.balance[p.agent] -= cents * 10_000
-			r.notified(t, b)
-		},
-		"a refund fails": func(t *rapid.T) {
-			p, k := taking(t, func(p *modelledPayment) []*modelledTaking { return p.refunds })
-			r.hooked(t, map[string]any{"do": "fail_refund", "refund": k.id})
-			k.undone = true
-			p.left += k.cents
-			m.balance[p.agent] += k.cents * 10_000
-			r.notified(t, b)
-		},
-		"dispute": func(t *rapid.T) {
-			p := payment(t, func(p *modelledPayment) bool { return p.left > 0 })
-			cents := someOf(t, p)
-			p.disputes = append(p.disputes, &modelledTaking{id: r.hooked(t, map[string]any{"do": "dispute", "checkout": p.checkout, "cents": cents}), cents: cents})
-			p.left -= cents
-			m.balance[p.agent] -= cents * 10_000
-			r.notified(t, b)
-		},
-		"a dispute is won": func(t *rapid.T) {
-			p, k := taking(t, func(p *modelledPayment) []*modelledTaking { return p.disputes })
-			r.hooked(t, map[string]any{"do": "reinstate", "dispute": k.id})
-			k.undone = true
-			p.left += k.cents
-			m.balance[p.agent] += k.cents * 10_000
-			r.notified(t, b)
-		},
+		"refund":           take("refund", refunds),
+		"a refund fails":   giveBack("fail_refund", "refund", refunds),
+		"dispute":          take("dispute", disputes),
+		"a dispute is won": giveBack("reinstate", "dispute", disputes),
 		"": func(t *rapid.T) {
 			for _, a := range agents {
 				if got := r.credits(t, a); got != m.balance[a.Name] {

@@ -2,10 +2,8 @@ package service_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 
@@ -36,18 +34,7 @@ func TestPromosAreAPlainSum(t *testing.T) {
 		return b
 	}}
 	onBoth(t, c, func(t *testing.T, r *running) {
-		checks := flag.Lookup("rapid.checks").Value
-		was := checks.String()
-		defer func() { _ = checks.Set(was) }()
-		if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		rapid.Check(t, func(t *rapid.T) {
-			b.begin(rapid.Uint64().Draw(t, "seed"))
-			n++
-			r.playPromos(t, b, n)
-		})
+		r.played(t, b, func(t *rapid.T, n int) { r.playPromos(t, b, n) })
 	})
 }
 

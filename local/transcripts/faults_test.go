@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sync/errgroup"
 
 	"agentsocial/local/faults"
 	"agentsocial/local/service"
@@ -103,16 +104,12 @@ const together = 24
 
 // atOnce does n things, some at once.
 func atOnce(n int, do func(i int)) {
-	var work sync.WaitGroup
-	room := make(chan struct{}, together)
+	var work errgroup.Group
+	work.SetLimit(together)
 	for i := range n {
-		room <- struct{}{}
-		work.Go(func() {
-			defer func() { <-room }()
-			do(i)
-		})
+		work.Go(func() error { do(i); return nil })
 	}
-	work.Wait()
+	_ = work.Wait() // nothing of it fails
 }
 
 // cell is one place and one kind of fault, and what came of it.
