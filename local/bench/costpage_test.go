@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"path/filepath"
 	"strings"
@@ -13,11 +14,12 @@ import (
 // TestCostPage holds that the page of costs is the one that `make cost` writes.
 func TestCostPage(t *testing.T) {
 	t.Parallel()
-	r, err := counted()
+	r, err := counted(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bills, err := r.bills(t.Context())
+	var bills []billed
+	afar(t, func(ctx context.Context) { bills, err = r.bills(ctx) })
 	if err != nil {
 		t.Fatal(err)
 	}

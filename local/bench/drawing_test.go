@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -29,7 +30,9 @@ func TestDrawsAreEven(t *testing.T) {
 // of five thousand, but for what reading about ten volunteers costs.
 func TestDrawsAreBounded(t *testing.T) {
 	t.Parallel()
-	costs, err := costsOfDraws(t.Context(), 1000, 5000)
+	var costs []drawCost
+	var err error
+	afar(t, func(ctx context.Context) { costs, err = costsOfDraws(ctx, 1000, 5000) })
 	if err != nil {
 		t.Fatal(err)
 	}
