@@ -137,7 +137,7 @@ func TestRaceOfDuplicates(t *testing.T) {
 func TestIdeasAreSealed(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
-	const n = 16 // what a segment has at least
+	const n = 3 // what a segment has at least
 	for i := range n {
 		r.suggests(r.join(fmt.Sprintf("a%02d", i)))
 	}
@@ -171,6 +171,7 @@ func TestIdeasAreSealed(t *testing.T) {
 // over every number and place is what the support gives, and every author has
 // heard of each round number and each status once.
 func TestStormOfIdeas(t *testing.T) {
+	t.Parallel()
 	agents, each := 40, 60
 	if testing.Short() {
 		agents, each = 14, 20

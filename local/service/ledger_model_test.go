@@ -50,6 +50,7 @@ type modelledTaking struct {
 // order its notifications arrive, however often, and wherever the service
 // breaks off on the way: each agent has what a plain sum says, after each step.
 func TestLedgerIsAPlainSum(t *testing.T) {
+	t.Parallel()
 	var b *breaking
 	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
 		b = &breaking{Backend: to}

@@ -218,6 +218,7 @@ func TestViral(t *testing.T) {
 // posts, on a table that fails and a stream that misbehaves. When it is over
 // every number is what the marks themselves give.
 func TestStormOfMarks(t *testing.T) {
+	t.Parallel()
 	agents, posts, actions := 100, 50, 10_000
 	if testing.Short() {
 		agents, posts, actions = 20, 10, 1000

@@ -22,6 +22,7 @@ import (
 // every inbox has what it must, exactly once and without a gap, and every
 // number is what counting gives.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	agents, each := 50, 40
 	if testing.Short() {
 		agents, each = 12, 25
