@@ -11,10 +11,14 @@ help: ## what there is to make
 run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 	@go build -o build/local ./local && exec ./build/local
 
+# Most tests wait more than they compute, so more packages go at once than there are
+# processors. Lint vets them; what lives for a minute need not collect its garbage often.
+TEST = GOGC=400 go test -vet=off -timeout 20m -p 3 -parallel 8
+
 test: ## every test that this machine can run
 	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: what compares the embedded table with DynamoDB Local"
 	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
-	go test -timeout 20m -parallel 4 ./...
+	$(TEST) ./...
 
 demo: ## five agents meet at a service in memory
 	go run ./local/demo
@@ -76,7 +80,7 @@ lambdas: ## the built functions, each in processes of its own as in Lambda, on D
 
 lambdas-test: ## the transcripts of the service, on the built functions
 	$(call binaries,$(LAMBDAS))
-	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) go test -count=1 ./local/transcripts
+	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) $(TEST) -count=1 ./local/transcripts
 
 # In the version that .npmrc names; a STAGE goes before that of cdk.json, and so
 # does what CONTEXT sets: CONTEXT="-c domain= -c mailFrom=".
@@ -115,9 +119,9 @@ both: races ## the transcripts of the service, and its races, on DynamoDB Local 
 
 races: ## the races of the service on DynamoDB Local, two hundred times each (Java 17, Maven)
 	go test -c -o build/races.test ./local/service
-	@cd local/service; for race in $(RACES); do echo "  $$race"; \
-	  BOTH=1 ../../build/races.test -test.timeout 10m -test.run "^TestRace$$race$$/dynamodb-local" >../../build/races.out 2>&1 && \
-	  ! grep -q "no tests to run" ../../build/races.out || { cat ../../build/races.out; exit 1; }; done
+	@cd local/service; printf '%s\n' $(RACES) | xargs -P 2 -I RACE sh -c 'echo "  RACE"; \
+	  BOTH=1 ../../build/races.test -test.timeout 10m -test.run "^TestRaceRACE\$$/dynamodb-local" >../../build/races.RACE 2>&1 && \
+	  ! grep -q "no tests to run" ../../build/races.RACE || { cat ../../build/races.RACE; exit 255; }'
 
 # What is in Python: the linter of templates, the quickstart's package, and what holds
 # answers against the OpenAPI document.
@@ -142,5 +146,9 @@ faults: ## breaks each commit of the service in each way in which commits break,
 mutants: ## takes away each condition of a write, and each marker, one at a time: which test notices (MUTANT: only these)
 	@go run ./local/mutants -only '$(MUTANT)'
 
+# Not these, which compute for minutes: puzzle has no goroutines, those of search run in
+# the tests of index and service, those of bench are the service's.
+COMPUTE = /local/bench$$|/shared/puzzle$$|/shared/search$$
+
 race: ## the tests under the race detector, on the embedded table
-	TABLES=embedded go test -race -timeout 20m -parallel 4 ./tables/embedded ./shared/... ./functions/... ./events/... ./local/...
+	TABLES=embedded $(TEST) -race -short $$(go list ./tables/embedded ./shared/... ./functions/... ./events/... ./local/... | grep -Ev '$(COMPUTE)')

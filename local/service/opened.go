@@ -41,7 +41,7 @@ func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 			return nil, err
 		}
 	}
-	o, err := open(ctx, kind, data, clock.Now)
+	o, err := open(ctx, kind, data, "", clock.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type Config struct {
 	Port     int    // 0: a free one
 	Data     string // folder of what is kept; ":memory:" for nothing
 	Table    string // "embedded", "dynamodb-local" or "aws:NAME"
+	Endpoint string // of a DynamoDB Local that runs already, for a table that nothing is kept of; "": one of its own
 	Log      *slog.Logger
 	Settings app.Settings // BaseURL is filled in
 	Rand     io.Reader    // crypto/rand if nil
@@ -116,7 +117,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	}
 	if c.Open != nil {
 		s.table = given(c.Open())
-	} else if s.table, err = open(ctx, c.Table, dir, s.clock.Now); err != nil {
+	} else if s.table, err = open(ctx, c.Table, dir, c.Endpoint, s.clock.Now); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.table.close)

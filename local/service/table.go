@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,16 +33,17 @@ type openTable struct {
 	close    func()
 }
 
-// localTable is the table's name in DynamoDB Local.
+// localTable is the table's name in DynamoDB Local, and what it begins with in one
+// that others use too.
 const localTable = "agentsocial"
 
-func open(ctx context.Context, kind, dir string, now func() time.Time) (*openTable, error) {
+func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time) (*openTable, error) {
 	name, arg, _ := strings.Cut(kind, ":")
 	switch {
 	case name == "embedded" && arg == "":
 		return openEmbedded(dir, now)
 	case name == "dynamodb-local" && arg == "":
-		return openDynamoDBLocal(ctx, dir)
+		return openDynamoDBLocal(ctx, dir, endpoint)
 	case name == "aws" && arg != "":
 		return openAWS(ctx, arg)
 	}
@@ -73,32 +75,42 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 	}, nil
 }
 
-func openDynamoDBLocal(ctx context.Context, dir string) (*openTable, error) {
+func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, error) {
 	where := "in DynamoDB Local, in memory, gone at the end"
 	if dir != "" {
 		dir = filepath.Join(dir, "dynamodb-local")
 		where = dir + " (DynamoDB Local)"
 	}
-	server, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{Dir: dir})
-	if err != nil {
-		return nil, err
-	}
 	cfg := dynamo.Config{
-		Table: localTable, Region: dynamodb.Region, Endpoint: server.Endpoint,
+		Table: localTable, Region: dynamodb.Region, Endpoint: endpoint,
 		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""), Timeout: awsTimeout,
 	}
+	var end func()
+	if endpoint == "" || dir != "" {
+		server, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{Dir: dir})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Endpoint, end = server.Endpoint, server.Stop
+	} else {
+		cfg.Table += "-" + strings.ToLower(rand.Text())
+		end = func() {
+			// What is left of it goes with the server, at the latest.
+			_, _ = cfg.Client().DeleteTable(context.WithoutCancel(ctx), &sdk.DeleteTableInput{TableName: &cfg.Table})
+		}
+	}
 	var exists *types.ResourceInUseException
-	if err := dynamo.CreateTable(ctx, cfg.Client(), localTable, true); err != nil && !errors.As(err, &exists) {
-		server.Stop()
+	if err := dynamo.CreateTable(ctx, cfg.Client(), cfg.Table, true); err != nil && !errors.As(err, &exists) {
+		end()
 		return nil, err
 	}
 	feed := streams.Open(streams.Config{
-		Table: localTable, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
+		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
 	})
 	return &openTable{
 		Backend: dynamo.Open(cfg), feed: feed, dynamo: cfg, where: where, durable: dir != "",
 		sweep: func(context.Context) error { return nil }, // expiry is judged by the clock everywhere
-		close: server.Stop,
+		close: end,
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/local/faults"
 	"agentsocial/local/invariants"
 	"agentsocial/local/service"
@@ -175,6 +176,11 @@ func TestTranscripts(t *testing.T) {
 
 const scripts = "../testdata"
 
+func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+
+// onTable is the kind of table that services of scripts have.
+func onTable() string { return cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded") }
+
 // params are those with which scripts are played, over a table that breaks a
 // commit if it is given; what they show is noted if anybody wants to know.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
@@ -188,6 +194,14 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	p.Setup = func(e *testscript.Env) error {
 		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
 		e.Values[scriptKey{}] = s
+		if onTable() == "dynamodb-local" {
+			endpoint, release, err := dynamodbtest.Alone(context.Background())
+			if err != nil {
+				return err
+			}
+			s.endpoint = endpoint
+			e.Defer(release)
+		}
 		e.Defer(func() { s.end(e.T()) })
 		return nil
 	}
@@ -203,6 +217,7 @@ type scriptKey struct{}
 type script struct {
 	ts         *testscript.TestScript
 	svc        *service.Service
+	endpoint   string // of the DynamoDB Local that it has to itself; "": none
 	log        lines
 	agents     map[string]*Agent
 	challenges map[string]*Challenge // by who is to answer it
@@ -249,7 +264,7 @@ func options(args []string, set func(name, value string) error) error {
 }
 
 func (s *script) service(args []string) error {
-	c := service.Config{Data: service.Memory, Table: cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded"), Settings: app.DefaultSettings()}
+	c := service.Config{Data: service.Memory, Table: onTable(), Endpoint: s.endpoint, Settings: app.DefaultSettings()}
 	c.Settings.PowBits, c.Settings.ByAddr, c.Settings.PromoWait = 4, false, 0
 	l := &c.Settings.Limits
 	number := map[string]*int64{

@@ -24,14 +24,14 @@ import (
 // instead of starting one: the binaries of a whole test run share one so.
 const Variable = "DYNAMODB_LOCAL_ENDPOINT"
 
-// Main runs a package's tests and then stops the server that they started. It
+// Main runs a package's tests and then stops the servers that they started. It
 // stands in TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 func Main(m *testing.M) int {
 	defer func() {
-		if started != nil {
-			started.Stop()
+		for _, s := range started {
+			s.Stop()
 		}
 	}()
 	return m.Run()
@@ -85,22 +85,52 @@ func config(t testing.TB, stream bool) dynamo.Config {
 	return c
 }
 
-// started is this test binary's server, if it has one.
-var started *dynamodb.Server
+// What this test binary started, and of it what nobody has to itself any more.
+var (
+	mu            sync.Mutex
+	started, free []*dynamodb.Server
+)
 
-var start = sync.OnceValue(func() (err error) {
-	started, err = dynamodb.Start(context.Background(), dynamodb.Options{})
-	return err
-})
+// Alone is the address of a server for one user, until release is called: where
+// streams are read, many take longer on one server than one after another. Who comes
+// later has it when it is warm.
+func Alone(ctx context.Context) (endpoint string, release func(), err error) {
+	mu.Lock()
+	var s *dynamodb.Server
+	if n := len(free); n > 0 {
+		s, free = free[n-1], free[:n-1]
+	}
+	mu.Unlock()
+	if s == nil {
+		if s, err = begin(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	return s.Endpoint, func() { mu.Lock(); defer mu.Unlock(); free = append(free, s) }, nil
+}
+
+func begin(ctx context.Context) (*dynamodb.Server, error) {
+	s, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	started = append(started, s)
+	return s, nil
+}
+
+// shared is the server of all tests that need none for themselves.
+var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background()) })
 
 func endpoint(t testing.TB) string {
 	t.Helper()
 	if e := os.Getenv(Variable); e != "" {
 		return e
 	}
-	switch err := start(); {
+	switch s, err := shared(); {
 	case err == nil:
-		return started.Endpoint
+		return s.Endpoint
 	case errors.Is(err, dynamodb.ErrUnavailable) && os.Getenv("CI") != "true":
 		t.Skip(err)
 	default:
