@@ -115,7 +115,7 @@ lint: ## gofmt, vet, staticcheck
 RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
 
 both: races ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
-	TRANSCRIPTS_TABLE=dynamodb-local go test -count=1 ./local/transcripts
+	TRANSCRIPTS_TABLE=dynamodb-local $(TEST) -count=1 ./local/transcripts
 
 races: ## the races of the service on DynamoDB Local, two hundred times each (Java 17, Maven)
 	go test -c -o build/races.test ./local/service

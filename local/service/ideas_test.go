@@ -137,7 +137,7 @@ func TestRaceOfDuplicates(t *testing.T) {
 func TestIdeasAreSealed(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous()})
-	const n = 3 // what a segment has at least
+	const n = 16 // what a segment has at least
 	for i := range n {
 		r.suggests(r.join(fmt.Sprintf("a%02d", i)))
 	}

@@ -50,7 +50,6 @@ type modelledTaking struct {
 // order its notifications arrive, however often, and wherever the service
 // breaks off on the way: each agent has what a plain sum says, after each step.
 func TestLedgerIsAPlainSum(t *testing.T) {
-	t.Parallel()
 	var b *breaking
 	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
 		b = &breaking{Backend: to}
@@ -106,7 +105,8 @@ func (b *breaking) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // played has a model's steps drawn and played again and again, fewer times than
-// rapid would; n counts them from 1.
+// rapid would; n counts them from 1. How often is a flag, which is the process's:
+// whoever calls it runs beside nothing else.
 func (r *running) played(t *testing.T, b *breaking, play func(t *rapid.T, n int)) {
 	checks := flag.Lookup("rapid.checks").Value
 	was := checks.String()

@@ -28,7 +28,6 @@ type modelledPromo struct {
 // settled, twice at once, and wherever a settlement breaks off: each agent, each
 // escrow and revenue have what a plain sum says, after each step.
 func TestPromosAreAPlainSum(t *testing.T) {
-	t.Parallel()
 	var b *breaking
 	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
 		b = &breaking{Backend: to}

@@ -16,7 +16,8 @@ import (
 )
 
 // rounds is how often a race is run. DynamoDB Local takes some 5 ms for what
-// the embedded table does in 50 µs: `make both` runs all of them there.
+// the embedded table does in 50 µs: `make both` runs all of them there. The race
+// detector, which needs to see two accesses once, runs with -short.
 func (r *running) rounds() int {
 	_, embedded := r.table.(*embedded.Table)
 	switch {

@@ -18,7 +18,6 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
-	"agentsocial/shared/search"
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
 	"agentsocial/tables/embedded"
@@ -32,12 +31,7 @@ type running struct {
 	last  atomic.Int64 // unix ms of the last request that was signed
 }
 
-// Segments of indexes are small, so that few posts have all their levels; the
-// transcripts have them as they are.
-func TestMain(m *testing.M) {
-	search.Small()
-	os.Exit(dynamodbtest.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
 // onBoth plays a test on the embedded table and on DynamoDB Local. There, there is
 // no stream, which would take more of the machine than all else.
