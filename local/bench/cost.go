@@ -59,9 +59,10 @@ func costOf(w *world, s *scenario) (Cost, error) {
 // (shared/api, readSample).
 const readSample = 16
 
-// readLimitShare is what a read is expected to pay for the read limit, which
-// the scenarios run without because it is asked by chance: one read in
+// readLimitShare is what a read of weight one is expected to pay for the read
+// limit, which the scenarios run without because it is asked by chance: one in
 // readSample counts itself, after the answer is made; the others cost nothing.
+// A heavier one pays as many times that as it weighs, up to readSample.
 func readLimitShare() Cost {
 	w := tables.Quota(somebody, "reads", time.Unix(0, 0), time.Minute, readSample, 1)
 	return Cost{WriteUnits: alone(w) / readSample}.priced()

@@ -98,7 +98,7 @@ var (
 type Report struct {
 	Endpoints []Row         `json:"endpoints"`
 	Stream    []StreamShare `json:"stream"`
-	ReadLimit Cost          `json:"read_limit"` // expected share of each read, on top of its row
+	ReadLimit Cost          `json:"read_limit"` // expected share of a read of weight one, on top of its row
 	ViewCount Cost          `json:"view_count"` // expected share of each view of a channel's newest page
 	FirstUse  Cost          `json:"first_use"`  // of a credential's first request of a day, per process
 	Rounds    int           `json:"rounds"`     // in which times were measured

@@ -30,7 +30,7 @@ func (r *Report) print(out io.Writer) {
 	for _, s := range r.Stream {
 		fmt.Fprintf(out, "%-59s %s\n", s.Name, s.Cost)
 	}
-	fmt.Fprintf(out, "\n%-59s %s\n", "the read limit, expected, on top of each read", r.ReadLimit)
+	fmt.Fprintf(out, "\n%-59s %s\n", "the read limit, expected, on top of a read of weight one", r.ReadLimit)
 	fmt.Fprintf(out, "%-59s %s\n", "the count of a view of a channel's newest page, likewise", r.ViewCount)
 	fmt.Fprintf(out, "%-59s %s\n", "a credential's first use of a day in a process, likewise", r.FirstUse)
 

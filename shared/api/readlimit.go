@@ -17,9 +17,12 @@ import (
 // and so do writes without a credential; any other that has an effect has its
 // own limit, in its own transaction.
 //
-// They are counted in the table by sampling: one in readSample adds that many
-// times its weight, after the answer is made. The weight is the endpoint's, or
-// follows from what was read, if that is more; a heavy one is always counted.
+// They are counted in the table by sampling, after the answer is made: of each
+// readSample of weight one adds readSample, so that a read of weight w is counted
+// with probability w/readSample, and one of readSample or more always, as what it
+// weighs. (Were each read counted as often, and as readSample times its weight,
+// a few heavy ones that were all met by chance would be the whole limit.) The
+// weight is the endpoint's, or follows from what was read, if that is more.
 // What an instance of a function could count by itself would be worth nothing;
 // but that somebody is over the limit, once the table said so, it remembers
 // until the minute ends, and refuses: without a credential before anything is
@@ -137,10 +140,10 @@ func (c *Call) charge(ctx context.Context) {
 	}
 	weight := max(1, c.e.Cost, int64(tables.UsageOf(ctx).ReadUnits())/unitsPerRead)
 	if weight < readSample {
-		if c.Intn(readSample) != 0 {
+		if c.Intn(readSample) >= weight {
 			return
 		}
-		weight *= readSample
+		weight = readSample
 	}
 	// Chance must not refuse who stays below the limit: three deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -355,39 +356,75 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// A request weighs what it reads, and its endpoint's Cost at the least.
+// A request weighs what it reads, and its endpoint's Cost at the least: however
+// chance goes, readSample of them are counted as that, each as what it weighs or
+// as readSample, whichever is more.
 func TestReadsWeigh(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
-	h.app.Rand = zeros{} // every request is a sample
+	h.app.Rand = &turns{}
 	window := h.now.Truncate(time.Minute)
 	for _, c := range []struct {
 		target string
 		weight int64
-	}{{"/own", 1}, {"/units", 3}, {"/units?n=60", 3}, {"/units?n=100", 5}, {"/units?n=600", 30}} {
+	}{{"/own", 1}, {"/units", 3}, {"/units?n=60", 3}, {"/units?n=100", 5}, {"/units?n=310", 15}, {"/units?n=320", 16}, {"/units?n=600", 30}} {
 		key := tables.QuotaKey(h.agent, "reads", window)
 		counted := func() int64 {
 			items, err := h.table.Get(t.Context(), tables.Strong, key)
 			if err != nil {
 				t.Fatal(err)
 			}
+			if items[0] == nil {
+				return 0
+			}
 			return items[0].Int("n")
 		}
 		before := counted()
-		h.expect(h.signed("GET", c.target, ""), 200, "")
-		want := c.weight
-		if want < readSample {
-			want *= readSample
+		for range readSample {
+			last := counted()
+			h.expect(h.signed("GET", c.target, ""), 200, "")
+			if n := counted() - last; n != 0 && n != max(c.weight, readSample) {
+				t.Errorf("%s counts %d at once", c.target, n)
+			}
 		}
-		if n := counted() - before; n != want {
-			t.Errorf("%s counts %d, not %d", c.target, n, want)
+		if n := counted() - before; n != c.weight*readSample {
+			t.Errorf("%d of %s count %d, not %d each", readSample, c.target, n, c.weight)
 		}
 	}
 }
 
-// zeros is randomness without any.
-type zeros struct{}
+// turns is randomness by which each byte has its turn, where one is asked for,
+// and else without any.
+type turns struct{ next byte }
 
-func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+func (r *turns) Read(b []byte) (int, error) {
+	clear(b)
+	if len(b) == 1 {
+		b[0] = r.next
+		r.next++
+	}
+	return len(b), nil
+}
+
+// Who does not go beyond the limit is hardly ever refused, not with few heavy
+// reads either.
+func TestChanceRefusesNobody(t *testing.T) {
+	const most, weight, minutes = 300, 10, 200
+	h := build(t, func(s *app.Settings) { s.MaxReads = most })
+	h.app.Rand = mathrand.NewChaCha8([32]byte{1})
+	refused := 0
+	for range minutes {
+		for range most / weight {
+			if w, _ := h.answer(h.signed("GET", "/units?n=200", "")); w.Code == 429 {
+				refused++
+				break
+			}
+		}
+		h.now = h.now.Add(time.Minute)
+	}
+	if refused > 3 { // of three deviations
+		t.Errorf("in %d of %d minutes refused below the limit", refused, minutes)
+	}
+}
 
 // No credential, body or address is ever logged.
 func TestTheLogHoldsNoSecrets(t *testing.T) {
