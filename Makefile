@@ -119,9 +119,9 @@ both: races ## the transcripts of the service, and its races, on DynamoDB Local 
 
 races: ## the races of the service on DynamoDB Local, two hundred times each (Java 17, Maven)
 	go test -c -o build/races.test ./local/service
-	@cd local/service; printf '%s\n' $(RACES) | xargs -P 2 -I RACE sh -c 'echo "  RACE"; \
-	  BOTH=1 ../../build/races.test -test.timeout 10m -test.run "^TestRaceRACE\$$/dynamodb-local" >../../build/races.RACE 2>&1 && \
-	  ! grep -q "no tests to run" ../../build/races.RACE || { cat ../../build/races.RACE; exit 255; }'
+	@cd local/service; printf '%s\n' $(RACES) | xargs -P 2 -n 1 sh -c 'echo "  $$0"; \
+	  BOTH=1 ../../build/races.test -test.v -test.timeout 10m -test.run "^TestRace$$0\$$/dynamodb-local" >../../build/races.$$0 2>&1 && \
+	  grep -q -e "--- PASS: TestRace$$0/dynamodb-local" ../../build/races.$$0 || { cat ../../build/races.$$0; exit 255; }'
 
 # What is in Python: the linter of templates, the quickstart's package, and what holds
 # answers against the OpenAPI document.
