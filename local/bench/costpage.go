@@ -190,7 +190,7 @@ dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warn
 		}
 		row(cells...)
 	}
-	fmt.Fprintf(out, "\nOn top, expected: %s for a million reads, which the read limit counts by sampling, or as many\ntimes that as each weighs, up to sixteen; %s for a million views of a channel's newest page; %s for each million first uses of a credential in a day and process.\n",
+	fmt.Fprintf(out, "\nOn top, expected: %s for a million reads, which the read limit counts by sampling, or as many times\nthat as each weighs, up to sixteen; %s for a million views of a channel's newest page; %s for each million first uses of\na credential in a day and process.\n",
 		dollars(r.ReadLimit.USDPerMillion), dollars(r.ViewCount.USDPerMillion), dollars(r.FirstUse.USDPerMillion))
 }
 
