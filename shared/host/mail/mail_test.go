@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,9 +34,10 @@ func message(t *testing.T) mails.Message {
 	return mails.OriginCode(to, "https://social.example", "fox", "K7QM2XPD", 15*time.Minute)
 }
 
-// ses stands in for SES: it answers one request after the other as it was told.
+// ses stands in for SES: it answers one request after the other as it was told,
+// without a network, whose time no test can stop.
 type ses struct {
-	*httptest.Server
+	t       *testing.T
 	mu      sync.Mutex
 	answers []http.HandlerFunc // the last one stays
 	got     []request
@@ -48,33 +49,41 @@ type request struct {
 }
 
 func serve(t *testing.T, answers ...http.HandlerFunc) *ses {
-	s := &ses{answers: answers}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		var body map[string]any
-		if err != nil || json.Unmarshal(b, &body) != nil {
-			t.Errorf("the body is no JSON: %s %v", b, err)
-		}
-		s.mu.Lock()
-		s.got = append(s.got, request{r.Method + " " + r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Amz-Security-Token"), body})
-		answer := s.answers[0]
-		if len(s.answers) > 1 {
-			s.answers = s.answers[1:]
-		}
-		s.mu.Unlock()
-		answer(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s
+	return &ses{t: t, answers: answers}
+}
+
+// Do implements [aws.HTTPClient].
+func (s *ses) Do(r *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(r.Body)
+	var body map[string]any
+	if err != nil || json.Unmarshal(b, &body) != nil {
+		s.t.Errorf("the body is no JSON: %s %v", b, err)
+	}
+	s.mu.Lock()
+	s.got = append(s.got, request{r.Method + " " + r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Amz-Security-Token"), body})
+	answer := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	s.mu.Unlock()
+	w := httptest.NewRecorder()
+	answer(w, r)
+	switch {
+	case r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case w.Code == broken:
+		return nil, io.ErrUnexpectedEOF
+	}
+	return w.Result(), nil
 }
 
 func (s *ses) requests() []request { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
-func (s *ses) sender() *sender { return senderTo(s.URL) }
+func (s *ses) sender() *sender { return senderTo("https://ses.example", s) }
 
-func senderTo(url string) *sender {
+func senderTo(url string, way sesv2.HTTPClient) *sender {
 	return newSender(sesv2.Options{
-		Region: "eu-central-1", BaseEndpoint: aws.String(url),
+		Region: "eu-central-1", BaseEndpoint: aws.String(url), HTTPClient: way,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKID", SecretAccessKey: "secret", SessionToken: "session"}, nil
 		}),
@@ -99,11 +108,10 @@ func refuses(status int, code string) http.HandlerFunc {
 
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func breaks(w http.ResponseWriter, _ *http.Request) {
-	if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		c.Close()
-	}
-}
+// broken is the status of an answer that never comes: the connection breaks.
+const broken = 999
+
+func breaks(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(broken) }
 
 func TestWhatIsSent(t *testing.T) {
 	s, m := serve(t, accepts), message(t)
@@ -142,7 +150,9 @@ func encode(t *testing.T, v any) string {
 
 // One more attempt where that may help, none where it cannot; and no error
 // tells of the recipient.
-func TestAttempts(t *testing.T) {
+func TestAttempts(t *testing.T) { synctest.Test(t, testAttempts) }
+
+func testAttempts(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		answers []http.HandlerFunc
@@ -191,7 +201,9 @@ func silent(t *testing.T, what string, err error) {
 	}
 }
 
-func TestDeadlines(t *testing.T) {
+func TestDeadlines(t *testing.T) { synctest.Test(t, testDeadlines) }
+
+func testDeadlines(t *testing.T) {
 	s := serve(t, hangs)
 	within := func(what string, want error, most time.Duration, send func() error) {
 		t.Helper()
@@ -236,13 +248,8 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + l.Addr().String()
-	l.Close()
-	err = senderTo(url).Send(t.Context(), message(t))
+	url := "http://127.0.0.1:1" // which no program gets that asks for any port
+	err := senderTo(url, nil).Send(t.Context(), message(t))
 	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Error(err)
 	}
