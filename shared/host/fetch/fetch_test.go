@@ -19,6 +19,9 @@ import (
 // isServers lets connections through to where the tests' servers listen.
 func isServers(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
+// long is more patience than any answer takes, on whatever machine.
+const long = time.Minute
+
 // serving starts an https server, and a fetcher that trusts it.
 func serving(t *testing.T, h http.HandlerFunc) (url string, f *Fetcher, now *atomic.Int64) {
 	t.Helper()
@@ -29,7 +32,7 @@ func serving(t *testing.T, h http.HandlerFunc) (url string, f *Fetcher, now *ato
 	now = new(atomic.Int64)
 	now.Store(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	clock := func() time.Time { return time.UnixMilli(now.Load()) }
-	return s.URL, fetcher(clock, 500*time.Millisecond, net.DefaultResolver, roots, isServers), now
+	return s.URL, fetcher(clock, long, net.DefaultResolver, roots, isServers), now
 }
 
 func jsonOf(body string) http.HandlerFunc {
@@ -94,7 +97,6 @@ func TestFewAtOnce(t *testing.T) {
 		<-goOn
 		jsonOf("{}")(w, r)
 	})
-	f.patience = time.Minute
 	var all sync.WaitGroup
 	for i := range atOnce {
 		all.Go(func() {
@@ -118,7 +120,7 @@ func TestFewAtOnce(t *testing.T) {
 
 // Nothing is said to what speaks another protocol.
 func TestPorts(t *testing.T) {
-	f := fetcher(time.Now, time.Second, net.DefaultResolver, nil, isServers)
+	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
 		if _, err := f.Get(t.Context(), "https://127.0.0.1:"+port+"/x"); errors.Is(err, errPort) != refused {
 			t.Errorf("port %s: %v", port, err)
@@ -165,7 +167,11 @@ func TestRefused(t *testing.T) {
 		var calls atomic.Int32
 		url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) })
 		start := time.Now()
-		for range 2 {
+		waits := name == "slow" || name == "silent"
+		if waits { // until patience ends, which a busy machine may have lost before it has asked
+			f.patience = 500 * time.Millisecond
+		}
+		for n := 0; n < 2 || waits && n < 20 && calls.Load() < 2; n++ {
 			body, err := f.Get(t.Context(), url+"/x")
 			if err == nil {
 				t.Errorf("%s: %.40q", name, body)
@@ -173,8 +179,8 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if calls.Load() != 2 {
-			t.Errorf("%s: %d calls for two failures", name, calls.Load())
+		if n := calls.Load(); n < 2 || n > 2 && !waits {
+			t.Errorf("%s: %d calls for two failures", name, n)
 		}
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%s takes %v", name, took)
@@ -195,6 +201,7 @@ func TestURLs(t *testing.T) {
 // No connection is made to an address that is not public, however it is spelt.
 func TestPrivateAddresses(t *testing.T) {
 	f := New(time.Now)
+	f.patience = long
 	for _, host := range []string{
 		"127.0.0.1", "127.0.0.53", "localhost", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255",
 		"192.0.0.192", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
@@ -237,7 +244,7 @@ func TestNamesThatChangeTheirMind(t *testing.T) {
 		return netip.MustParseAddr("127.0.0.1")
 	})
 	var dialled []netip.Addr
-	f := fetcher(time.Now, time.Second, names, nil, func(a netip.Addr) bool {
+	f := fetcher(time.Now, long, names, nil, func(a netip.Addr) bool {
 		dialled = append(dialled, a)
 		return isPublic(a) && a != netip.MustParseAddr("93.184.215.14") // where nothing of this test is to go
 	})
