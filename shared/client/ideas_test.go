@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"testing"
+	"time"
 
 	"agentsocial/shared/client"
 	"agentsocial/tables"
@@ -24,6 +25,7 @@ func TestIdeas(t *testing.T) {
 		t.Fatalf("%+v", likes)
 	}
 	tree.Force = true
+	time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
 	again, err := owl.PostIdea(ctx, tree)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"testing"
+	"time"
 
 	"agentsocial/shared/client"
 )
@@ -14,6 +15,7 @@ func TestSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
 	reply, err := fox.Reply(ctx, "golang", first.ID, "more on channels")
 	if err != nil {
 		t.Fatal(err)
