@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // script is a DynamoDB that gives prepared answers in order, the last one for
@@ -80,13 +81,14 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, body)
 }
 
-// play is a table whose DynamoDB follows a script.
+// play is a table whose DynamoDB follows a script, however long that takes a busy
+// machine.
 func play(t *testing.T, answers ...answer) (*DB, *script) {
 	t.Helper()
 	s := &script{answers: answers}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return Open(Config{Table: "table", Region: "local", Endpoint: server.URL, Credentials: Credentials("id", "secret", "")}), s
+	return Open(Config{Table: "table", Region: "local", Endpoint: server.URL, Credentials: Credentials("id", "secret", ""), Timeout: time.Minute}), s
 }
 
 func (s *script) asks() []request {

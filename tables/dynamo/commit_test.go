@@ -3,10 +3,13 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/tables"
@@ -125,48 +128,38 @@ func TestCommitForms(t *testing.T) {
 }
 
 func TestCommitUnsent(t *testing.T) {
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	db := Open(Config{Table: "t", Region: "local", Endpoint: "http://" + l.Addr().String(), Credentials: Credentials("id", "secret", "")})
+	// A port that no program gets that asks for any.
+	db := Open(Config{Table: "t", Region: "local", Endpoint: "http://127.0.0.1:1", Credentials: Credentials("id", "secret", "")})
 	if err := db.Commit(t.Context(), tokened); err == nil || errors.Is(err, tables.ErrUnknownOutcome) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
 
-// TestCommitAbandoned: a caller that goes away does not learn what happened.
-func TestCommitAbandoned(t *testing.T) {
-	arrived, release := make(chan struct{}, 9), make(chan struct{})
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	defer close(release)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				conn.Read(make([]byte, 1))
+// silent is a way to a DynamoDB that takes what it is sent, says so, and never answers.
+func silent(arrived chan<- struct{}) *http.Client {
+	return &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() {
+			if n, _ := there.Read(make([]byte, 1<<16)); n > 0 {
 				arrived <- struct{}{}
-				<-release
-			}()
-		}
-	}()
-	config := Config{Table: "t", Region: "local", Endpoint: "http://" + l.Addr().String(), Credentials: Credentials("id", "secret", "")}
+			}
+			_, _ = io.Copy(io.Discard, there) // until the caller hangs up
+		}()
+		return here, nil
+	}}}
+}
 
+// TestCommitAbandoned: a caller that goes away does not learn what happened.
+func TestCommitAbandoned(t *testing.T) { synctest.Test(t, testCommitAbandoned) }
+
+func testCommitAbandoned(t *testing.T) {
+	arrived := make(chan struct{}, 9)
+	config := Config{Table: "t", Region: "local", Endpoint: "http://dynamodb.example", Credentials: Credentials("id", "secret", ""), HTTP: silent(arrived)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
 	if err := Open(config).Commit(ctx, double); !errors.Is(err, tables.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
 		t.Errorf("abandoned: %v", err)
 	}
-
 	config.Timeout = 20 * time.Millisecond
 	if err := Open(config).Commit(t.Context(), single1); !errors.Is(err, tables.ErrUnknownOutcome) {
 		t.Errorf("no answer in time: %v", err)
