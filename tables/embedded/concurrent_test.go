@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/tables"
@@ -124,7 +125,11 @@ func testCompareAndSet(t *testing.T, path string) {
 	}
 }
 
-func TestChangesWait(t *testing.T) { onBoth(t, testChangesWait) }
+func TestChangesWait(t *testing.T) {
+	onBoth(t, func(t *testing.T, path string) {
+		synctest.Test(t, func(t *testing.T) { testChangesWait(t, path) })
+	})
+}
 
 func testChangesWait(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path})
@@ -135,7 +140,7 @@ func testChangesWait(t *testing.T, path string) {
 	}
 	start := time.Now()
 	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10)
-	if err != nil || len(records) != 1 || time.Since(start) > 900*time.Millisecond {
+	if err != nil || len(records) != 1 || time.Since(start) != 30*time.Millisecond {
 		t.Fatal(records, err, time.Since(start))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentsocial/tables"
@@ -41,17 +42,43 @@ func TestFaultsOfCommits(t *testing.T) {
 	}
 }
 
-func TestStaleReads(t *testing.T) { onBoth(t, testStaleReads) }
+func TestStaleReads(t *testing.T) {
+	onBoth(t, func(t *testing.T, path string) {
+		testGrowth(t, path)
+		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // what is stale is so for 50 ms
+	})
+}
 
-func testStaleReads(t *testing.T, path string) {
-	table := open(t, embedded.Config{Path: path})
-	stale := func(kind string, keys []key) embedded.Fault {
+// stale wants every read that may be stale to be so.
+func stale(t *testing.T) embedded.Faults {
+	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
 			t.Errorf("%s of %v", kind, keys)
 		}
 		return embedded.Stale
 	}
-	table.SetFaults(stale)
+}
+
+func numbered(n int64, size int) tables.Write {
+	return tables.Put(item{"pk": "P", "sk": "S", "n": n, "b": make([]byte, size), "rank_pk": "R", "rank_sk": fmt.Sprint(n)})
+}
+
+// Growing beyond its map, the file waits for the snapshots to go: in real time.
+func testGrowth(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path, Faults: stale(t)})
+	for n := range int64(4) {
+		commit(t, table, numbered(n, 300_000))
+		if get(t, table, at("P", "S")).Int("n") != n {
+			t.Fatal("a strong read is stale")
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testStaleReads(t *testing.T, path string) {
+	table := open(t, embedded.Config{Path: path})
 	get1 := func(c tables.Consistency) int64 {
 		items, err := table.Get(t.Context(), c, at("P", "S"))
 		if err != nil {
@@ -66,33 +93,26 @@ func testStaleReads(t *testing.T, path string) {
 		}
 		return len(page.Items)
 	}
-	put := func(n int64, size int) {
-		commit(t, table, tables.Put(item{"pk": "P", "sk": "S", "n": n, "b": make([]byte, size), "rank_pk": "R", "rank_sk": fmt.Sprint(n)}))
+	put := func(n int64) {
+		commit(t, table, numbered(n, 1))
 		if get1(tables.Strong) != n {
 			t.Fatal("a strong read is stale")
 		}
 	}
-	// Growing beyond its map, the file waits for the snapshots to go.
-	for n := range int64(4) {
-		put(n, 300_000)
+	put(4)
+	table.SetFaults(stale(t))
+	put(5)
+	put(6)
+	if get1(tables.Eventual) != 4 || ranks() != 1 {
+		t.Fatal("no eventual read is stale")
 	}
-	// A machine that stalls for 50 ms right here is given another try.
-	for n, stale := int64(4), false; !stale; n++ {
-		if n == 50 {
-			t.Fatal("no eventual read is stale")
-		}
-		put(n, 1)
-		put(n+100, 1)
-		stale = get1(tables.Eventual) < n+100 && ranks() == 1
-	}
-	put(20, 1)
 	table.SetFaults(nil)
-	if get1(tables.Eventual) != 20 || ranks() != 1 {
+	if get1(tables.Eventual) != 6 || ranks() != 1 {
 		t.Fatal("stale without a fault")
 	}
-	table.SetFaults(stale)
+	table.SetFaults(stale(t))
 	time.Sleep(80 * time.Millisecond)
-	if get1(tables.Eventual) != 20 {
+	if get1(tables.Eventual) != 6 {
 		t.Fatal("stale for too long")
 	}
 }
