@@ -163,7 +163,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 			t.Fatalf("after the last: %v, %v", changes, err)
 		}
 		made(t, b, tables.Delete(key))
-		deadline := time.Now().Add(5 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for len(changes) == 0 && time.Now().Before(deadline) {
 			if changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 10); err != nil {
 				t.Fatal(err)
