@@ -75,37 +75,36 @@ func moved(cents int64, currency string) string {
 const noPage = `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []}`
 
 // processor answers Stripe's API by path.
-func processor(t *testing.T, secrets []string, answers map[string]string) *Processor {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func processor(secrets []string, answers map[string]string) *Processor {
+	api := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := answers[r.URL.Path]
 		if !ok {
 			w.WriteHeader(http.StatusInternalServerError)
 			body = `{"error": {"type": "api_error", "message": "card 4242 is broken"}}`
 		}
 		fmt.Fprint(w, body)
-	}))
-	t.Cleanup(s.Close)
-	to, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
 	}
 	return New(Config{
-		BaseURL: base, Stage: stage, Way: toward{to},
+		BaseURL: base, Stage: stage, Way: toward(api),
 		Keys: func(context.Context) (Keys, error) { return Keys{"sk_test_1", secrets}, nil },
 	})
 }
 
-type toward struct{ to *url.URL }
+// toward is the way to a Stripe in this process: no network, whose time no test can stop.
+type toward http.HandlerFunc
 
-func (w toward) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.URL.Scheme, r.URL.Host = w.to.Scheme, w.to.Host
-	return http.DefaultTransport.RoundTrip(r)
+func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	api(w, r)
+	return w.Result(), nil
 }
 
 // A notification counts if one of the live secrets signed these very bytes less
 // than five minutes ago.
-func TestSignatures(t *testing.T) {
-	p := processor(t, []string{"whsec_old", "whsec_new"}, nil)
+func TestSignatures(t *testing.T) { synctest.Test(t, testSignatures) }
+
+func testSignatures(t *testing.T) {
+	p := processor([]string{"whsec_old", "whsec_new"}, nil)
 	body := event("checkout.session.completed", session("paid", ours, 500, "usd"))
 	now := time.Now()
 	for what, c := range map[string]struct {
@@ -137,7 +136,9 @@ func TestSignatures(t *testing.T) {
 }
 
 // What each notification comes to, as "kind cents" in order, or a checkout's end.
-func TestNotices(t *testing.T) {
+func TestNotices(t *testing.T) { synctest.Test(t, testNotices) }
+
+func testNotices(t *testing.T) {
 	refund := func(n int, status string) string {
 		return fmt.Sprintf(`{"id": "re_%d", "object": "refund", "amount": %d, "currency": "usd", "created": %d, "status": %q, "payment_intent": "pi_1"}`, n, 100*n, made+n, status)
 	}
@@ -208,7 +209,7 @@ func TestNotices(t *testing.T) {
 		if c.refunds != "" {
 			answers["/v1/refunds"] = c.refunds
 		}
-		p := processor(t, []string{"whsec_1"}, answers)
+		p := processor([]string{"whsec_1"}, answers)
 		n, err := p.Notice(t.Context(), []byte(c.event), signed(c.event, time.Now(), "whsec_1"))
 		if c.want == "error" {
 			if err == nil || errors.Is(err, payments.ErrForged) || strings.Contains(err.Error(), "4242") {
@@ -248,9 +249,11 @@ func TestNotices(t *testing.T) {
 
 // A movement is named by its cause alone: whichever notification tells of it,
 // and whenever.
-func TestOneCauseIsOneMovement(t *testing.T) {
+func TestOneCauseIsOneMovement(t *testing.T) { synctest.Test(t, testOneCauseIsOneMovement) }
+
+func testOneCauseIsOneMovement(t *testing.T) {
 	failed := fmt.Sprintf(`{"id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "created": %d, "status": "failed", "payment_intent": "pi_1"}`, made)
-	p := processor(t, []string{"whsec_1"}, map[string]string{
+	p := processor([]string{"whsec_1"}, map[string]string{
 		"/v1/checkout/sessions": page(ours), "/v1/refunds": `{"object": "list", "url": "/v1/refunds", "has_more": false, "data": [` + failed + `]}`,
 	})
 	names := func(object string, kinds ...string) map[string]bool {
@@ -282,7 +285,9 @@ func TestOneCauseIsOneMovement(t *testing.T) {
 
 // Keys that are of no use are looked at again, and what failed is tried once
 // more if they are others: a signature, or a call that Stripe does not take.
-func TestKeysThatWereChanged(t *testing.T) {
+func TestKeysThatWereChanged(t *testing.T) { synctest.Test(t, testKeysThatWereChanged) }
+
+func testKeysThatWereChanged(t *testing.T) {
 	older, newer := Keys{"sk_old", []string{"whsec_old"}}, Keys{"sk_new", []string{"whsec_new"}}
 	body := event("charge.dispute.funds_withdrawn", disputed("needs_response", 700, "usd"))
 	for what, c := range map[string]struct {
@@ -301,7 +306,7 @@ func TestKeysThatWereChanged(t *testing.T) {
 		"dead after all":        {newer, "whsec_new", "sk_newest", 1, 1, false},
 	} {
 		doubts, calls := 0, 0
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api := func(w http.ResponseWriter, r *http.Request) {
 			calls++
 			if r.Header.Get("Authorization") != "Bearer "+c.takes {
 				w.WriteHeader(http.StatusUnauthorized)
@@ -309,13 +314,9 @@ func TestKeysThatWereChanged(t *testing.T) {
 				return
 			}
 			fmt.Fprint(w, page(ours))
-		}))
-		to, err := url.Parse(s.URL)
-		if err != nil {
-			t.Fatal(err)
 		}
 		p := New(Config{
-			BaseURL: base, Stage: stage, Way: toward{to}, Doubt: func() { doubts++ },
+			BaseURL: base, Stage: stage, Way: toward(api), Doubt: func() { doubts++ },
 			Keys: func(context.Context) (Keys, error) {
 				if doubts > 0 {
 					return c.there, nil
@@ -327,7 +328,6 @@ func TestKeysThatWereChanged(t *testing.T) {
 		if (err == nil && len(n.Movements) == 1) != c.good || doubts != c.doubts || calls != c.calls || err != nil && strings.Contains(err.Error(), "sk_") {
 			t.Errorf("%s: %+v after %d doubts and %d calls: %v", what, n, doubts, calls, err)
 		}
-		s.Close()
 	}
 }
 
@@ -398,22 +398,19 @@ func TestKeys(t *testing.T) {
 }
 
 // What Stripe is asked, to the letter.
-func TestCheckoutAsks(t *testing.T) {
+func TestCheckoutAsks(t *testing.T) { synctest.Test(t, testCheckoutAsks) }
+
+func testCheckoutAsks(t *testing.T) {
 	var got url.Values
 	var header http.Header
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api := func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			t.Error(err)
 		}
 		got, header = r.PostForm, r.Header
 		fmt.Fprint(w, `{"id": "cs_1", "url": "https://checkout.stripe.com/c/pay/cs_1", "expires_at": 1790080000}`)
-	}))
-	defer s.Close()
-	to, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
 	}
-	p := New(Config{BaseURL: base, Stage: stage, Way: toward{to}, Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
+	p := New(Config{BaseURL: base, Stage: stage, Way: toward(api), Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
 	page, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1"})
 	if err != nil || page != (payments.Page{ID: "cs_1", URL: "https://checkout.stripe.com/c/pay/cs_1", ExpiresAt: time.Unix(1_790_080_000, 0)}) {
 		t.Fatalf("%+v %v", page, err)
