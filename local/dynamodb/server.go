@@ -78,10 +78,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 }
 
 func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
-	port := o.Port
+	port, release := o.Port, func() error { return nil }
 	if port == 0 {
 		var err error
-		if port, err = freePort(); err != nil {
+		if port, release, err = freePort(); err != nil {
 			return nil, err
 		}
 	} else if l, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port))); err != nil {
@@ -110,7 +110,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	go func() {
-		s.err = child.Run(cmd)
+		s.err = errors.Join(child.Run(cmd), release())
 		close(s.exited)
 	}()
 	if err := s.ready(ctx); err != nil {
@@ -153,11 +153,21 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		return 0, err
+// freePort is one where nobody listens, and that no other call has, in whatever
+// process, until release: a server takes seconds to listen, and another one that was
+// given the same port would answer in its place. What is held is the UDP port of
+// that number, which no server listens on.
+func freePort() (port int, release func() error, err error) {
+	for range 20 {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			return 0, nil, err
+		}
+		defer l.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		if held, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, held.Close, nil
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, nil, errors.New("no port is free")
 }
