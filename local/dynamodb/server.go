@@ -30,8 +30,9 @@ const (
 	SecretKey = "local"
 )
 
-// startTimeout bounds a start, which takes two seconds on an idle machine.
-const startTimeout = 60 * time.Second
+// startTimeout bounds a start, which takes two seconds on an idle machine, and ten times
+// as long where others start beside it.
+const startTimeout = 3 * time.Minute
 
 // Options of a server.
 type Options struct {
