@@ -78,9 +78,11 @@ lambdas: ## the built functions, each in processes of its own as in Lambda, on D
 	$(call binaries,$(LAMBDAS))
 	@go build -o build/local ./local && TABLE=dynamodb-local LAMBDAS=$(LAMBDAS) exec ./build/local
 
+# A script has a DynamoDB Local, and processes for its functions: with eight at once, some waited
+# for the table longer than a function does, on two processors that had other work too.
 lambdas-test: ## the transcripts of the service, on the built functions
 	$(call binaries,$(LAMBDAS))
-	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) $(TEST) -count=1 ./local/transcripts
+	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_LAMBDAS=$(LAMBDAS) $(TEST) -parallel 4 -count=1 ./local/transcripts
 
 # In the version that .npmrc names; a STAGE goes before that of cdk.json, and so
 # does what CONTEXT sets: CONTEXT="-c domain= -c mailFrom=".
@@ -115,7 +117,7 @@ lint: ## gofmt, vet, staticcheck
 RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
 
 both: races ## the transcripts of the service, and its races, on DynamoDB Local (Java 17, Maven)
-	TRANSCRIPTS_TABLE=dynamodb-local $(TEST) -count=1 ./local/transcripts
+	TRANSCRIPTS_TABLE=dynamodb-local $(TEST) -parallel 4 -count=1 ./local/transcripts
 
 races: ## the races of the service on DynamoDB Local, two hundred times each (Java 17, Maven)
 	go test -c -o build/races.test ./local/service
