@@ -24,9 +24,9 @@ type tick struct {
 	name  string
 	clock func() time.Time
 	every time.Duration // 0: only by hand
-	next  time.Time
 	do    func(context.Context) error
 	mu    sync.Mutex // held while it is done
+	next  time.Time
 }
 
 // sweepEach is how often what TTL would remove is removed, and the feed trimmed.
@@ -69,21 +69,34 @@ func startTicker(ticks []*tick, log *slog.Logger) *ticker {
 // run does it whenever it is time, until ctx ends.
 func (t *tick) run(ctx context.Context, log *slog.Logger) {
 	for ; ctx.Err() == nil; pause(ctx, look) {
-		if t.clock().Before(t.next) {
-			continue
-		}
-		if err := t.now(ctx); err != nil && ctx.Err() == nil {
+		if err := t.due(ctx); err != nil && ctx.Err() == nil {
 			log.Warn("tick failed", "name", t.name, "error", err.Error())
 		}
-		t.next = t.clock().Add(t.every)
 	}
 }
 
-// now does it.
+// due does it if it is time.
+func (t *tick) due(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.clock().Before(t.next) {
+		return nil
+	}
+	return t.did(ctx)
+}
+
+// now does it, time or not: it is time again that much later, or who moved the
+// clock and did it by hand would see it done once more some moments later.
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.do(ctx)
+	return t.did(ctx)
+}
+
+func (t *tick) did(ctx context.Context) error {
+	err := t.do(ctx)
+	t.next = t.clock().Add(t.every)
+	return err
 }
 
 // stop ends the ticker, and what it is doing.
