@@ -224,7 +224,7 @@ func TestWhoMayRedeem(t *testing.T) {
 		{"another redirect", "redirect_uri", "http://127.0.0.1/other", "invalid_grant"},
 		{"another port", "redirect_uri", "http://127.0.0.1:81/callback", "invalid_grant"},
 		{"no code", "code", "", "invalid_request"},
-		{"a damaged code", "code", v.code[:len(v.code)-2] + "AA", "invalid_grant"},
+		{"a damaged code", "code", v.code[:9] + string("AB"[b2i(v.code[9] == 'A')]) + v.code[10:], "invalid_grant"},
 		{"another's code", "code", other.code, "invalid_grant"},
 		{"the client as code", "code", strings.TrimPrefix(v.client, "dcr_"), "invalid_grant"},
 		{"another resource", "resource", "https://y.example/mcp", "invalid_target"},
