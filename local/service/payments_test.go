@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -333,6 +334,11 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
 	before := s.URL
 	stop(s)
+	// Its port is taken, or the service could be there again.
+	taken, err := net.Listen("tcp", strings.TrimPrefix(before, "http://"))
+	if err == nil {
+		defer taken.Close()
+	}
 	s = start()
 	defer stop(s)
 	if s.URL == before {
