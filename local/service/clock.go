@@ -42,6 +42,12 @@ func (c *clock) Now() time.Time { return time.Now().Add(c.lead()) }
 // lead is how far it is ahead of the machine's.
 func (c *clock) lead() time.Duration { return time.Duration(c.ahead.Load()) }
 
+// untilNoon is how long it is from t to the next noon, UTC.
+func untilNoon(t time.Time) time.Duration {
+	const day = 24 * time.Hour
+	return t.Add(day / 2).Truncate(day).Add(day / 2).Sub(t)
+}
+
 // advance moves the clock.
 func (c *clock) advance(d time.Duration) error {
 	ahead := c.ahead.Add(int64(d))

@@ -92,7 +92,7 @@ func generous() app.Settings {
 func run(t testing.TB, c service.Config) *running {
 	t.Helper()
 	r := &running{t: t}
-	c.Data, c.Table = service.Memory, "embedded"
+	c.Data, c.Table, c.Noon = service.Memory, "embedded", true
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}

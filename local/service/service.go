@@ -42,6 +42,7 @@ type Config struct {
 	Log      *slog.Logger
 	Settings app.Settings // BaseURL is filled in
 	Rand     io.Reader    // crypto/rand if nil
+	Noon     bool         // what begins anew begins at the next noon, UTC: no day or hour ends while a test plays
 	Mailed   io.Writer    // where each mail is printed; nil: nowhere
 	Mischief Mischief
 	Payments payments.Processor                                    // the stand-in for one if nil
@@ -114,6 +115,11 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1)}
 	if s.clock, err = openClock(dir); err != nil {
 		return nil, err
+	}
+	if c.Noon && s.clock.lead() == 0 {
+		if err := s.clock.advance(untilNoon(time.Now())); err != nil {
+			return nil, err
+		}
 	}
 	if c.Open != nil {
 		s.table = given(c.Open())

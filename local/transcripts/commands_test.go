@@ -37,7 +37,7 @@ import (
 //	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
 //	        [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
-//	                         starts one; after halt, starts it again
+//	                         starts one, at noon by its clock; after halt, starts it again
 //	halt                     ends it (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
 //	key NAME OWNER           makes a key that is to act for OWNER, and signs with x-agent-id
@@ -264,7 +264,7 @@ func options(args []string, set func(name, value string) error) error {
 }
 
 func (s *script) service(args []string) error {
-	c := service.Config{Data: service.Memory, Table: onTable(), Endpoint: s.endpoint, Settings: app.DefaultSettings()}
+	c := service.Config{Data: service.Memory, Table: onTable(), Endpoint: s.endpoint, Settings: app.DefaultSettings(), Noon: true}
 	c.Settings.PowBits, c.Settings.ByAddr, c.Settings.PromoWait = 4, false, 0
 	l := &c.Settings.Limits
 	number := map[string]*int64{
