@@ -2,13 +2,23 @@ package service_test
 
 import (
 	"context"
+	"crypto/rand"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"agentsocial/functions"
 	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/id"
+	"agentsocial/shared/pack"
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 // attempt is how long a commit that was sent may take to happen (tables/dynamo).
@@ -62,6 +72,40 @@ func (f *far) Commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
+// alone has a test play with the functions and nothing else: no network, no stream,
+// and a clock that goes on when all wait, however busy the machine is.
+func alone(t *testing.T, play func(r *running)) {
+	t.Helper()
+	// The packer has channels, and outlives the bubble.
+	if packed, err := pack.Pack([]byte(".")); err != nil {
+		t.Fatal(err)
+	} else if _, err := pack.Unpack(packed); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		table, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		a := &app.App{Table: table, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: followable().Settings}
+		a.Settings.BaseURL = "https://social.example"
+		play(&running{Service: &service.Service{App: a, URL: a.Settings.BaseURL}, t: t, table: table, handler: api.NewServer(a, functions.Groups(a)...)})
+	})
+}
+
+// settles puts an agent in the table, past the service.
+func (r *running) settles(name string) *transcripts.Agent {
+	r.t.Helper()
+	a, now := transcripts.NewAgent(name), r.App.Now()
+	a.ID = id.Agent.New(now, r.App.Rand)
+	p := &tables.Profile{ID: a.ID, Handle: name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now.UnixMilli()}
+	key := &tables.AgentKey{Pub: a.Pub(), Label: "original", Original: true, Epoch: 1, AddedAt: now.UnixMilli()}
+	r.put(tables.HandleClaim(name, a.ID), tables.OriginalKeyClaim(a.Pub(), a.ID), tables.Put(p.Item()),
+		tables.Put(tables.CountersItem(a.ID, &tables.Counters{})), tables.Put(key.Item(a.ID)))
+	return a
+}
+
 // A post is there before catchups go past it, or never: one that could not be
 // sent in time is refused; one that was, but is not waited for any more, is met if
 // it happens nonetheless.
@@ -82,35 +126,36 @@ func TestLatePosts(t *testing.T) {
 		"after reads that are too slow": {tables.CommitWithin + attempt/2, atOnce, 503, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := &far{read: c.read, sent: c.sent, carried: make(chan struct{})}
-			r := run(t, service.Config{Settings: followable().Settings, Wrap: func(b tables.Backend) tables.Backend { f.Backend = b; return f }})
-			fox, owl := &reader{running: r, agent: r.join("fox"), posts: map[string]bool{}}, r.join("owl")
-			r.send(r.follow(fox.agent, "agent", "owl", true))
-			fox.since = r.App.Now().UnixMilli() - 1
-			q := r.request(owl, "POST", "/v1/c/lounge/posts", `{"body":"late"}`)
-			began := time.Now()
-			var work sync.WaitGroup
-			work.Go(func() {
-				if ans := r.send(q); ans.Status != c.status || time.Since(began) > tables.CatchupOverlap {
-					t.Errorf("%d after %s: %s", ans.Status, time.Since(began), ans.Body)
+			alone(t, func(r *running) {
+				f := &far{Backend: r.table, read: c.read, sent: c.sent, carried: make(chan struct{})}
+				r.App.Table = f
+				fox, owl := &reader{running: r, agent: r.settles("fox"), posts: map[string]bool{}}, r.settles("owl")
+				r.want(r.send(r.follow(fox.agent, "agent", owl.ID, true)), 200, "")
+				fox.since = r.App.Now().UnixMilli() - 1
+				q := r.request(owl, "POST", "/v1/c/lounge/posts", `{"body":"late"}`)
+				began := time.Now()
+				var work sync.WaitGroup
+				work.Go(func() {
+					if ans := r.send(q); ans.Status != c.status || time.Since(began) > tables.CatchupOverlap {
+						t.Errorf("%d after %s: %s", ans.Status, time.Since(began), ans.Body)
+					}
+				})
+				end := time.After(tables.CatchupOverlap + attempt) // however late it happens
+				for going := true; going; fox.catchup() {
+					select {
+					case <-f.carried:
+						going = false
+					case <-end:
+						going = false
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+				work.Wait()
+				items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
+				if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
+					t.Errorf("%d items are there, %d posts were met", len(items), len(fox.posts))
 				}
 			})
-			end := time.After(tables.CatchupOverlap + attempt) // however late it happens
-			for going := true; going; fox.catchup() {
-				select {
-				case <-f.carried:
-					going = false
-				case <-end:
-					going = false
-				case <-time.After(50 * time.Millisecond):
-				}
-			}
-			work.Wait()
-			items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
-			if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
-				t.Errorf("%d items are there, %d posts were met", len(items), len(fox.posts))
-			}
 		})
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
@@ -104,6 +106,20 @@ func (r *Request) Send(base string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return read(res)
+}
+
+// Ask has a handler of this process answer, with no network between.
+func (r *Request) Ask(h http.Handler) (*Answer, error) {
+	req := httptest.NewRequest(r.Method, r.Target, bytes.NewReader(r.Body))
+	maps.Copy(req.Header, r.Header)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	return read(w.Result())
+}
+
+// read is what came back.
+func read(res *http.Response) (_ *Answer, err error) {
 	defer res.Body.Close()
 	a := &Answer{Status: res.StatusCode, Header: res.Header}
 	if a.Body, err = io.ReadAll(res.Body); err != nil {
