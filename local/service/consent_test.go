@@ -371,7 +371,7 @@ func TestClientsAreNotStored(t *testing.T) {
 func TestClientsOfDocuments(t *testing.T) {
 	t.Parallel()
 	const id = "https://den.example/client.json"
-	var log bytes.Buffer
+	var log safeBuffer
 	document := `{"client_id":"` + id + `","client_name":"Den\u202eExplorer","redirect_uris":["` + back + `","https://den.example/cb"],"token_endpoint_auth_method":"none"}`
 	var fetched []string
 	r := run(t, service.Config{

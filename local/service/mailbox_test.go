@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,7 +29,7 @@ func address(t testing.TB, s string) mail.Address {
 // The newest 200 mails are kept, newest first; each is printed, and none logged.
 func TestMailbox(t *testing.T) {
 	t.Parallel()
-	var printed, logged bytes.Buffer
+	var printed, logged safeBuffer
 	r := run(t, service.Config{Settings: generous(), Mailed: &printed, Log: slog.New(slog.NewJSONHandler(&logged, nil))})
 	fox, dog := address(t, "fox@den.example"), address(t, "dog+a@den.example")
 	before := r.App.Now().UnixMilli()

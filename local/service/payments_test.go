@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -74,7 +73,7 @@ func TestNoticeAsTheGatewayHandsIt(t *testing.T) {
 // operator why, and all else works.
 func TestWithoutAProcessor(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
+	var log safeBuffer
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 1
 	r := run(t, service.Config{
@@ -88,7 +87,7 @@ func TestWithoutAProcessor(t *testing.T) {
 		}
 	}
 	if !strings.Contains(log.String(), "fill the secret agentsocial/STAGE/payments") {
-		t.Errorf("logged was\n%s", &log)
+		t.Errorf("logged was\n%s", log.String())
 	}
 	if a := r.call(nil, "POST", "/payments/webhook", `{}`); a.Status != 503 {
 		t.Errorf("%d %s", a.Status, a.Body)
