@@ -6,10 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+)
+
+// How long a start may take, and a whole test: a machine that has just been set
+// up, and is busy, takes many times what another does.
+const (
+	startWithin = 2 * time.Minute
+	testWithin  = 5 * time.Minute
 )
 
 // Start starts Chromium without a window; stop ends it.
@@ -23,7 +31,7 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.WSURLReadTimeout(startWithin))
 	if os.Getuid() == 0 { // as which its sandbox does not start
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -44,7 +52,7 @@ func Open(t testing.TB) context.Context {
 		t.Skipf("SKIPPED, NOT TESTED: the pages need Chromium: %v", err)
 	}
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, testWithin)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -57,4 +65,22 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// Arrives waits until the browser is at a place, whatever it leaves for it: what
+// is asked before that may be answered by the page before.
+func Arrives(t testing.TB, tab context.Context, place string) {
+	t.Helper()
+	for at := ""; at != place; time.Sleep(20 * time.Millisecond) {
+		var err error
+		if at, err = chromedp.Run(tab, chromedp.Location()); err != nil && !Leaves(err) {
+			t.Fatalf("at %q, on the way to %s: %v", at, place, err)
+		}
+	}
+}
+
+// Leaves reports whether the browser could not do something because it was leaving
+// the page.
+func Leaves(err error) bool {
+	return strings.Contains(err.Error(), "Inspected target navigated or closed")
 }

@@ -92,22 +92,16 @@ func (p *person) consent(page string) (back string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := chromedp.Do(ctx, chromedp.Click("button.main")); err != nil && !leaves(err) {
+	if err := chromedp.Do(ctx, chromedp.Click("button.main")); err != nil && !browser.Leaves(err) {
 		return "", err
 	}
 	for {
 		back, err = chromedp.Run(ctx, chromedp.Location())
-		if err != nil && !leaves(err) || err == nil && !strings.HasPrefix(back, p.of.URL) {
+		if err != nil && !browser.Leaves(err) || err == nil && !strings.HasPrefix(back, p.of.URL) {
 			return back, err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-}
-
-// leaves reports whether the browser could not do something because it was leaving
-// the page, as it is to.
-func leaves(err error) bool {
-	return strings.Contains(err.Error(), "Inspected target navigated or closed")
 }
 
 // linkCode has the agent make one.

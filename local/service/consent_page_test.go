@@ -67,7 +67,7 @@ func (c *aClient) hears(t *testing.T, tab context.Context) url.Values {
 	select {
 	case q := <-c.came:
 		return q
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nobody came back to the client")
 		return nil
 	}
@@ -174,15 +174,16 @@ func TestAPersonConnectsAClient(t *testing.T) {
 	browser.Does(t, tab, chromedp.KeyEvent("\t"))
 	browser.Does(t, tab, chromedp.KeyEvent("fox\tfox@den.example\r"))
 	browser.Does(t, tab, chromedp.WaitVisible("p.note"))
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main")) // the page is whole, and its script has run
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.querySelector(".note").innerText + handle.value + email.value`)); !strings.HasSuffix(got, "foxfox@den.example") {
 		t.Errorf("the page says %q", got)
 	}
 	screenshot(t, tab, "consent-mailed")
 	// What is wrong is said, and read out.
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 	browser.Does(t, tab, chromedp.SendKeys("#code", "ABC"))
 	browser.Does(t, tab, chromedp.Click("button.main"))
 	browser.Does(t, tab, chromedp.WaitVisible("#problem"))
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.activeElement.id`)); got != "problem" {
 		t.Errorf("what is focused is %q", got)
 	}
