@@ -1,12 +1,17 @@
 package main
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // TestCostDoesNotGrowWithAChannel: the best of days and a page without replies
 // cost the same in a channel of a thousand posts and of twenty thousand.
 func TestCostDoesNotGrowWithAChannel(t *testing.T) {
 	const small, large = 1000, 20_000
-	rows, err := bySize(t.Context(), 1, small, large)
+	var rows []sized
+	var err error
+	afar(t, func(ctx context.Context) { rows, err = bySize(ctx, 1, small, large) })
 	if err != nil {
 		t.Fatal(err)
 	}

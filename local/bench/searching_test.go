@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"testing"
 )
@@ -8,7 +9,9 @@ import (
 // TestSearchesGrow: a channel that grows is searched within the budgets, and
 // SQLite finds the same.
 func TestSearchesGrow(t *testing.T) {
-	if err := runSearches(t.Context(), io.Discard, 1, 300, 3000); err != nil {
-		t.Error(err)
-	}
+	afar(t, func(ctx context.Context) {
+		if err := runSearches(ctx, io.Discard, 1, 300, 3000); err != nil {
+			t.Error(err)
+		}
+	})
 }
