@@ -67,6 +67,11 @@ func function(ctx context.Context, in ask) (told, error) {
 	case "exit":
 		os.Exit(7)
 	case "hang":
+		if in.File != "" {
+			if err := os.WriteFile(in.File+".held", nil, 0o600); err != nil {
+				return out, err
+			}
+		}
 		select {}
 	case "hold": // until the file is there
 		if err := os.WriteFile(in.File+".held", nil, 0o600); err != nil {
@@ -261,10 +266,15 @@ func TestFailures(t *testing.T) {
 		f, logs := newFunction(t)
 		pid := works(t, f, ask{Do: "nothing"}).PID
 		ctx, cancel := context.WithCancel(t.Context())
-		if c.do == "hang" {
-			ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
+		file := filepath.Join(t.TempDir(), "hang")
+		if c.do == "hang" { // its time ends when it has begun
+			go func() {
+				for ; !exists(file+".held") && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+				}
+				cancel()
+			}()
 		}
-		if _, err := invoke(ctx, f, ask{Do: c.do}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := invoke(ctx, f, ask{Do: c.do, File: file}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.do, err)
 		}
 		cancel()
