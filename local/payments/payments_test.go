@@ -27,6 +27,8 @@ func open(t *testing.T) *StandIn {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
+	s.mu.Lock() // the sender looks at it
+	defer s.mu.Unlock()
 	s.held = true
 	return s
 }
