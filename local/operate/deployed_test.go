@@ -134,7 +134,7 @@ func TestDeployed(t *testing.T) {
 		vars["AT"] = at.UTC().Format(time.RFC3339)
 		err := verbs[verb](t.Context(), job{
 			Table: table, getenv: func(name string) string { return vars[name] }, out: &said,
-			look: time.Millisecond, patience: 100 * time.Millisecond,
+			look: time.Millisecond, patience: time.Second,
 		})
 		return said.String(), err
 	}
