@@ -106,7 +106,7 @@ func TestQuickstart(t *testing.T) {
 // run runs the program as a person does.
 func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, q.command[0], append(q.command[1:], args...)...)
 	cmd.Dir = dir

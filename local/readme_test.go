@@ -62,7 +62,7 @@ func TestTheReadmesCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := "make() { command make -s -C " + root + " \"$@\" KEYS=" + dir + "/data/keys; }\n" + string(block[1])
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PORT="+u.Port(), "NAME=", "URL=")

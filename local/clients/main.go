@@ -205,7 +205,7 @@ func (s *running) serveProxy() error {
 func (s *running) stop() {
 	s.proxy.Close()
 	s.person.leave()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)

@@ -65,7 +65,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func stop(t *testing.T, s *service.Service) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func Pay(ctx context.Context, c *client.Client, page string) error {
 
 // DrainWithin is a little more than what the runner allows itself for a drain:
 // the timeout of a client that calls [Drain].
-const DrainWithin = 40 * time.Second
+const DrainWithin = 70 * time.Second
 
 // Drain waits until the stream is worked off.
 func Drain(ctx context.Context, c *client.Client) error {

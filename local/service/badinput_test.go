@@ -388,7 +388,7 @@ func (b *badInput) garbled(o operation, s schema) {
 		q := b.as(o, target, string(bytes.Repeat([]byte(" "), n)))
 		start := time.Now()
 		b.refused("large", q, api.TooLarge)
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second { // some milliseconds, on a machine that does nothing else
 			b.t.Errorf("%d bytes were refused after %v", n, took)
 		}
 	}

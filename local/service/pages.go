@@ -21,7 +21,7 @@ var root = &url.URL{Path: "/"}
 const notificationsShown = 50
 
 // drainWait bounds one request to drain.
-const drainWait = 30 * time.Second
+const drainWait = time.Minute
 
 func (s *Service) pages(mux *http.ServeMux) {
 	page := func(route string, h func(*http.Request) (any, int)) {

@@ -319,7 +319,7 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	}
 	stop := func(s *service.Service) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			t.Fatal(err)

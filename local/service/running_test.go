@@ -110,7 +110,7 @@ func run(t testing.TB, c service.Config) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := r.Stop(ctx); err != nil {
 			t.Error(err)

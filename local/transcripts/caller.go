@@ -79,7 +79,7 @@ type Answer struct {
 }
 
 var client = &http.Client{
-	Timeout:       30 * time.Second,
+	Timeout:       2 * time.Minute,
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

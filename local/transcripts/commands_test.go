@@ -303,7 +303,7 @@ func (s *script) service(args []string) error {
 }
 
 func (s *script) halt([]string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	client.CloseIdleConnections()
 	err := s.svc.Stop(ctx)
