@@ -287,6 +287,22 @@ func TestAddedKey(t *testing.T) {
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 }
 
+// A timestamp may be sixty seconds from the server's clock, and not a millisecond
+// more (spec "Authentication").
+func TestSkew(t *testing.T) {
+	h := build(t, nil)
+	server := h.now
+	for off, status := range map[time.Duration]int{-auth.Skew: 200, auth.Skew: 200, -auth.Skew - time.Millisecond: 401, auth.Skew + time.Millisecond: 401} {
+		h.now = server.Add(off)
+		q := h.signed("GET", "/own", "")
+		h.now = server
+		code := map[int]Code{401: BadTimestamp}[status]
+		if _, e := h.expect(q, status, code); code != "" && !strings.Contains(e.Message, "60 s") {
+			t.Errorf("%s: %s", off, e.Message)
+		}
+	}
+}
+
 // A write is carried out once per signature, and not at all if it is refused.
 func TestWritesOnce(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 3 })
