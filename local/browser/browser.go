@@ -67,15 +67,15 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until the browser is at a place, whatever it leaves for it: what
-// is asked before that may be answered by the page before.
-func Arrives(t testing.TB, tab context.Context, place string) {
-	t.Helper()
-	for at := ""; at != place; time.Sleep(20 * time.Millisecond) {
-		var err error
-		if at, err = chromedp.Run(tab, chromedp.Location()); err != nil && !Leaves(err) {
-			t.Fatalf("at %q, on the way to %s: %v", at, place, err)
+// Arrives waits until the browser is at a place that is meant, whatever it leaves
+// for it: what is asked before that may be answered by the page before.
+func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
+	for {
+		place, err = chromedp.Run(tab, chromedp.Location())
+		if err != nil && !Leaves(err) || err == nil && meant(place) {
+			return place, err
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

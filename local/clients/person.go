@@ -95,13 +95,7 @@ func (p *person) consent(page string) (back string, err error) {
 	if err := chromedp.Do(ctx, chromedp.Click("button.main")); err != nil && !browser.Leaves(err) {
 		return "", err
 	}
-	for {
-		back, err = chromedp.Run(ctx, chromedp.Location())
-		if err != nil && !browser.Leaves(err) || err == nil && !strings.HasPrefix(back, p.of.URL) {
-			return back, err
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	return browser.Arrives(ctx, func(place string) bool { return !strings.HasPrefix(place, p.of.URL) })
 }
 
 // linkCode has the agent make one.

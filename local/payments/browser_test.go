@@ -61,7 +61,9 @@ func TestAPersonBuysCredits(t *testing.T) {
 	styled := chromedp.Evaluate[bool](`getComputedStyle(document.querySelector("main")).maxWidth != "none"`)
 	arrive := func() {
 		t.Helper()
-		browser.Arrives(t, tab, s.URL+"/paid")
+		if at, err := browser.Arrives(tab, func(place string) bool { return place == s.URL+"/paid" }); err != nil {
+			t.Fatalf("at %q: %v", at, err)
+		}
 		browser.Does(t, tab, chromedp.WaitVisible("h1"))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
 			t.Errorf("the payer reads\n%s", words)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
@@ -96,7 +95,7 @@ func TestAddressesAreNotTakenAtTheirWord(t *testing.T) {
 	settings := generous()
 	settings.ByAddr, settings.MaxReads = true, 30
 	r := run(t, service.Config{Settings: settings})
-	r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute).Sub(r.App.Now()))
+	r.toMinute()
 	for n := range 2000 {
 		from := fmt.Sprintf("10.0.%d.%d", n/250, n%250)
 		a := r.send(anyone("GET", "/v1/channels", "", "X-Forwarded-For", from, "X-Real-Ip", from, "Forwarded", "for="+from, "Cf-Connecting-Ip", from, "True-Client-Ip", from, "X-Client-Ip", from))
@@ -216,7 +215,7 @@ func TestForgeriesOverMCPAreLimited(t *testing.T) {
 	settings.ByAddr, settings.MaxReads = true, 50
 	r := run(t, service.Config{Settings: settings})
 	fox := r.join("fox")
-	r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute).Sub(r.App.Now()))
+	r.toMinute()
 	for range 2000 {
 		forged, _, err := auth.MintToken(fox.ID, "tk_01j9z3k4m5n6p7q8r9s0t1v2w3", rand.Reader)
 		if err != nil {

@@ -428,7 +428,7 @@ func TestForgeriesAreLimited(t *testing.T) {
 	settings.ByAddr, settings.MaxReads = true, 50
 	r := run(t, service.Config{Settings: settings})
 	fox, owl := r.join("fox"), r.join("owl")
-	r.advance(r.App.Now().Truncate(time.Minute).Add(time.Minute).Sub(r.App.Now()))
+	r.toMinute()
 	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "")
 	forged := func() *transcripts.Answer {
 		value, _, err := auth.MintToken(fox.ID, "tk_01j9z3k4m5n6p7q8r9s0t1v2w3", rand.Reader)

@@ -210,6 +210,13 @@ func (r *running) advance(d time.Duration) {
 	}
 }
 
+// toMinute moves the clock to the next minute: what is counted by it has all of it.
+func (r *running) toMinute() {
+	r.t.Helper()
+	now := r.App.Now()
+	r.advance(now.Truncate(time.Minute).Add(time.Minute).Sub(now))
+}
+
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
