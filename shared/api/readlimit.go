@@ -17,12 +17,12 @@ import (
 // and so do writes without a credential; any other that has an effect has its
 // own limit, in its own transaction.
 //
-// They are counted in the table by sampling, after the answer is made: of each
-// readSample of weight one adds readSample, so that a read of weight w is counted
-// with probability w/readSample, and one of readSample or more always, as what it
-// weighs. (Were each read counted as often, and as readSample times its weight,
-// a few heavy ones that were all met by chance would be the whole limit.) The
-// weight is the endpoint's, or follows from what was read, if that is more.
+// They are counted in the table by sampling, after the answer is made: a read of
+// weight w with probability w/readSample, as readSample, and one that weighs more
+// always, as what it weighs. (Were each counted as often as any other, and as
+// readSample times its weight, a few heavy ones that were all met by chance would
+// be the whole limit.) The weight is the endpoint's, or follows from what was read,
+// if that is more.
 // What an instance of a function could count by itself would be worth nothing;
 // but that somebody is over the limit, once the table said so, it remembers
 // until the minute ends, and refuses: without a credential before anything is
@@ -139,12 +139,10 @@ func (c *Call) charge(ctx context.Context) {
 		return
 	}
 	weight := max(1, c.e.Cost, int64(tables.UsageOf(ctx).ReadUnits())/unitsPerRead)
-	if weight < readSample {
-		if c.Intn(readSample) >= weight {
-			return
-		}
-		weight = readSample
+	if c.Intn(readSample) >= weight {
+		return
 	}
+	weight = max(weight, readSample)
 	// Chance must not refuse who stays below the limit: three deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
