@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
-.PHONY: help run lambdas lambdas-test sam test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,11 +94,36 @@ synth: ## the CloudFormation template, in cdk.out (Go and Node; no AWS account)
 	$(CDK) synth --quiet $(context)
 	@go run ./infra explain
 
-SAM = build/sam
+# SAM's containers run the functions of lambdas on Linux, and others elsewhere.
+SAM = $(if $(filter Linux,$(shell uname)),$(LAMBDAS),$(CURDIR)/build/sam)
+SAM_TEMPLATE = $(CURDIR)/build/sam.out/agentsocial-sam.template.json
+sam sam-test: export PATH := $(PATH):$(CURDIR)/build/sam-venv/bin
 
-sam: synth ## the synthesised template in SAM's local gateway, on DynamoDB Local (Docker, SAM, Node, Java 17, Maven)
+build/sam-venv/made: Makefile
+	@python3 -m venv build/sam-venv && build/sam-venv/bin/pip install -q --disable-pip-version-check aws-sam-cli==1.170.0 && touch $@
+
+# What SAM runs: sam itself, unless it is there, the functions, and the template.
+define for_sam
+	@command -v sam >/dev/null || $(MAKE) --no-print-directory build/sam-venv/made
 	$(call binaries,$(SAM),GOOS=linux)
-	@go build -o build/local-sam ./local/sam && exec ./build/local-sam cdk.out/agentsocial-*.template.json $(SAM)
+	$(CDK) synth --quiet --build true --app "go run ./infra $(SAM)" --output $(dir $(SAM_TEMPLATE)) -c stage=sam -c mailFrom=no-reply@agentsocial.example $(CONTEXT)
+endef
+
+sam: ## the synthesised template in SAM's local gateway, on DynamoDB Local (Docker, Python, Node, Java 17, Maven)
+	@go run ./local/sam/check
+	$(for_sam)
+	@go build -o build/local ./local && TABLE=dynamodb-local SAM=$(SAM) TEMPLATE=$(SAM_TEMPLATE) exec build/local
+
+# Most of a call's time SAM waits for a function's last line of log, so more scripts go
+# at once than there are processors.
+SCRIPTS = blocks|credits|dm|docs|feed|life|mcp|oauth_token|page|post|profile|promos|search
+sam-test: ## transcripts of the service through SAM's gateway and containers (SCRIPTS='.*': all that SAM can play, in 15 minutes)
+	@PORT=0 go run ./local/sam/check
+	$(for_sam)
+	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_SAM=$(SAM) TRANSCRIPTS_SAM_TEMPLATE=$(SAM_TEMPLATE) \
+	  go test -vet=off -timeout 40m -p 1 -parallel 6 -count=1 -v -run 'TestContainers|TestTranscripts/^($(SCRIPTS))$$' ./local/sam ./local/transcripts >build/sam-test.log || { cat build/sam-test.log; exit 1; }
+	@grep -E '^ *--- ' build/sam-test.log
+	@echo "left out: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
 deploy: ## builds, deploys, and says what is left to do; the first time after npx cdk bootstrap
 	$(CDK) deploy --outputs-file build/outputs.json $(context)

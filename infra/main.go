@@ -4,8 +4,9 @@
 //
 // Plain data first: [ReadSettings] and newPlan check everything that can be
 // checked without the CDK, and say what is wrong in a sentence; what remains is
-// one loop over each kind of function, in stack.go. With the word explain it
-// reads what was synthesised instead, and says what each resource is for.
+// one loop over each kind of function, in stack.go. Its argument is the folder
+// of the functions, "build" if there is none. With the word explain it reads
+// what was synthesised instead, and says what each resource is for.
 package main
 
 import (
@@ -21,19 +22,23 @@ import (
 	"agentsocial/shared/app"
 )
 
-// assets is where `make build` leaves build/<name>/bootstrap, seen from the
-// root of the project, where the CDK runs the app.
-const assets = "build"
+// built is where `make build` leaves <name>/bootstrap, seen from the root of the
+// project, where the CDK runs the app.
+const built = "build"
 
 // cloudAssembly is where the CDK leaves the template, as cdk.json says.
 const cloudAssembly = "cdk.out"
 
 func main() {
-	do := synth
-	if len(os.Args) > 1 && os.Args[1] == "explain" {
-		do = func() error { return explain(os.Stdout, cloudAssembly) }
+	var err error
+	switch {
+	case len(os.Args) < 2:
+		err = synth(built)
+	case os.Args[1] == "explain":
+		err = explain(os.Stdout, cloudAssembly)
+	default:
+		err = synth(os.Args[1])
 	}
-	err := do()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "infra: %v\n", err)
 	}
@@ -43,7 +48,7 @@ func main() {
 	}
 }
 
-func synth() error {
+func synth(assets string) error {
 	a := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
 	context, ok := a.Node().GetAllContext(nil).(map[string]any)
 	if !ok {

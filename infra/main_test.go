@@ -94,9 +94,9 @@ const (
 	certificateARN      = "arn:aws:acm:eu-central-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
 )
 
-// of answers a template, or skips the test where Node, which the CDK runs on,
-// cannot be had. A build server has no such excuse.
-func of(t *testing.T, which func() (*service, error)) *service {
+// needNode skips the test where Node, which the CDK runs on, is missing. In CI it
+// fails instead.
+func needNode(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -104,6 +104,12 @@ func of(t *testing.T, which func() (*service, error)) *service {
 		}
 		t.Skipf("SKIPPED, NOT TESTED: the CDK needs Node: %v", err)
 	}
+}
+
+// of returns a template.
+func of(t *testing.T, which func() (*service, error)) *service {
+	t.Helper()
+	needNode(t)
 	s, err := which()
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +119,7 @@ func of(t *testing.T, which func() (*service, error)) *service {
 
 // production runs a check on both templates of production.
 func production(t *testing.T, check func(*testing.T, *service)) {
+	needNode(t) // before the subtests: what the test does after them needs what they saw
 	t.Run("declared", func(t *testing.T) { check(t, of(t, ours)) })
 	t.Run("fake", func(t *testing.T) { check(t, of(t, fake)) })
 }

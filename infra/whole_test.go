@@ -26,6 +26,7 @@ var (
 
 // deployments runs a check on each of them.
 func deployments(t *testing.T, check func(*testing.T, *service)) {
+	needNode(t) // before the subtests: what the test does after them needs what they saw
 	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
 	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
 	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })

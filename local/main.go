@@ -17,6 +17,7 @@ import (
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
 
+	"agentsocial/local/sam"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -41,6 +42,15 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 		return err
 	}
 	c.Log, c.Mailed, c.Logs = logger(logs), out, logs
+	var outside <-chan error                   // why the gateway ended, if one runs outside this process
+	if folder := getenv("SAM"); folder != "" { // set by `make sam`
+		engine, err := sam.FindEngine(ctx)
+		if err != nil {
+			return err
+		}
+		gateway := sam.New(sam.Config{Engine: engine, Template: getenv("TEMPLATE"), Functions: folder, Logs: logs})
+		c.Gateway, outside = gateway, gateway.Failed()
+	}
 	start := time.Now()
 	s, err := service.Start(ctx, c)
 	if err != nil {
@@ -58,6 +68,8 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 	select {
 	case <-ctx.Done():
 	case err := <-s.Failed():
+		return err
+	case err := <-outside:
 		return err
 	}
 	stopping, cancel := context.WithTimeout(context.Background(), stopWithin)

@@ -1,28 +1,36 @@
-package main
+package sam
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 )
 
-// elsewhere are the variables that no deployment sets.
-var elsewhere = []string{"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "AWS_ENDPOINT_URL_SESV2", "LOCAL"}
+// beyond are the variables that a function has on a laptop though the template
+// gives it none: what leads it to the stand-ins, and settings that differ from
+// their defaults.
+var beyond = []string{
+	"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "AWS_ENDPOINT_URL_SESV2", "LOCAL",
+	"LIMITS", "WEB_ORIGINS",
+}
 
-// localised is a template whose functions are those that were built in a folder
-// for this machine, and whose variables, of which each function keeps its own,
-// have the values that are given.
-func localised(template []byte, folder string, vars map[string]string) ([]byte, error) {
+// localise returns a synthesised template for SAM, and the names of all its
+// functions' variables. Each function is the one that was built in folder, for
+// this machine. Each keeps the variables that it has in the cloud, with the
+// values of vars, and gets those of beyond.
+func localise(template []byte, folder string, vars map[string]string) ([]byte, map[string]bool, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var t map[string]any
 	if err := json.Unmarshal(template, &t); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	names := map[string]bool{}
 	resources, _ := t["Resources"].(map[string]any)
 	for id, r := range resources {
 		r, _ := r.(map[string]any)
@@ -37,18 +45,17 @@ func localised(template []byte, folder string, vars map[string]string) ([]byte, 
 		own, _ := environment["Variables"].(map[string]any)
 		parts := strings.Split(path, "/")
 		if own == nil || len(parts) != 4 {
-			return nil, fmt.Errorf("%s is no function of this service's", id)
+			return nil, nil, fmt.Errorf("%s is not one of this service's functions", id)
 		}
-		properties["Architectures"] = []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]}
+		properties["Architectures"] = []string{architecture()}
 		metadata["aws:asset:path"] = filepath.Join(folder, parts[1])
-		for name := range own {
+		for _, name := range slices.Concat(slices.Collect(maps.Keys(own)), beyond) {
+			names[name] = true
 			if own[name] = vars[name]; vars[name] == "" {
 				delete(own, name)
 			}
 		}
-		for _, name := range elsewhere {
-			own[name] = vars[name]
-		}
 	}
-	return json.MarshalIndent(t, "", " ")
+	b, err := json.MarshalIndent(t, "", " ")
+	return b, names, err
 }

@@ -1,4 +1,4 @@
-package main
+package sam
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ func TestLocalised(t *testing.T) {
 		"dmFunction1": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:cdk:path": "agentsocial-prod/dm/Function/Resource", "aws:asset:path": "asset.1"},
 			"Properties": {"Architectures": ["arm64"], "Environment": {"Variables": {"TABLE": {"Ref": "Table"}, "STAGE": "prod", "MAIL_FROM": "a@b.example"}}}}
 	}, "Outputs": {"A": {"Value": 1}}}`
-	out, err := localised([]byte(in), "/built", map[string]string{
+	out, _, err := localise([]byte(in), "/built", map[string]string{
 		"TABLE": "agentsocial", "STAGE": "local", "PEPPER_ARN": "arn", "LOCAL": "{}", "AWS_ENDPOINT_URL_DYNAMODB": "http://a:1",
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://a:2", "AWS_ENDPOINT_URL_SESV2": "http://a:3",
 	})
@@ -42,8 +42,8 @@ func TestLocalised(t *testing.T) {
 		t.Errorf("it is\n%s", out)
 	}
 	const foreign = `{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {}}}}}}`
-	if _, err := localised([]byte(foreign), "/built", nil); err == nil {
-		t.Error("a function of nobody's is taken")
+	if _, _, err := localise([]byte(foreign), "/built", nil); err == nil {
+		t.Error("a foreign function's is taken")
 	}
 }
 
@@ -51,7 +51,7 @@ func TestLocalised(t *testing.T) {
 func TestReached(t *testing.T) {
 	const here = "http://172.17.0.1:81"
 	e := host.Env{DynamoDBURL: "http://localhost:80", SecretsManagerURL: here, SESURL: here, Local: &host.Local{StripeURL: here}}
-	got := reached(e)
+	got := reachable(e)
 	for _, url := range []string{got.SecretsManagerURL, got.SESURL, got.Local.StripeURL} {
 		if url != "http://host.docker.internal:81" {
 			t.Error(url)

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"agentsocial/functions"
 	"agentsocial/local/dynamodb"
 	"agentsocial/local/lambdas"
 	"agentsocial/shared/api"
@@ -99,10 +101,32 @@ func (s *Service) handlers(c Config) (_ handlers, err error) {
 	return s.lambda, nil
 }
 
-// closeLambdas ends the functions, if they run in processes of their own.
-func (s *Service) closeLambdas() {
+// gateway returns what answers requests: this process's gateway, or the one that
+// c asks for.
+func (s *Service) gateway(ctx context.Context, c Config, h handlers) (http.Handler, error) {
+	if c.Gateway == nil {
+		return newGateway(s.App, functions.All(), h)
+	}
+	var err error
+	if s.cloud, err = s.Cloud(net.JoinHostPort(c.Gateway.Address(), "0"), s.URL); err != nil {
+		return nil, err
+	}
+	if err := c.Gateway.Start(ctx, s.cloud.Env); err != nil {
+		return nil, err
+	}
+	s.outside = c.Gateway
+	return s.outside, nil
+}
+
+// closeFunctions ends the functions outside this process, if there are any.
+func (s *Service) closeFunctions() {
 	if s.lambda != nil {
 		s.lambda.Close()
+	}
+	if s.outside != nil {
+		s.outside.Close()
+	}
+	if s.cloud != nil {
 		s.cloud.Close()
 	}
 }
@@ -112,6 +136,14 @@ func (s *Service) closeLambdas() {
 type Cloud struct {
 	Env    host.Env
 	server *http.Server
+}
+
+// ahead returns the environment of functions whose clock is ahead by d.
+func (c *Cloud) ahead(d time.Duration) host.Env {
+	e, local := c.Env, *c.Env.Local
+	local.Ahead = d
+	e.Local = &local
+	return e
 }
 
 // Close ends the stand-ins.

@@ -98,6 +98,11 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	if s.lambda != nil {
 		s.lambda.Ahead(s.clock.lead())
 	}
+	if s.outside != nil {
+		if err := s.outside.Start(r.Context(), s.cloud.ahead(s.clock.lead())); err != nil {
+			return problem(err.Error()), http.StatusInternalServerError
+		}
+	}
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
 }
 

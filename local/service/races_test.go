@@ -223,7 +223,7 @@ func TestRaceAtALimit(t *testing.T) {
 			body := encode(map[string]string{"body": fmt.Sprint(i, " ", j)})
 			requests = append(requests, a.Signed("POST", "/v1/c/lounge/posts", []byte(body), minute.Add(time.Duration(j)*time.Millisecond)))
 		}
-		if _, n := r.together(requests...); n[201] != 6 || n[429] != 4 {
+		if _, n := r.settled(requests...); n[201] != 6 || n[429] != 4 {
 			t.Fatalf("round %d: %v", i, n)
 		}
 	}

@@ -23,10 +23,10 @@ import (
 	"time"
 
 	"agentsocial/events"
-	"agentsocial/functions"
 	"agentsocial/local/lambdas"
 	standin "agentsocial/local/payments"
 	"agentsocial/shared/app"
+	"agentsocial/shared/host"
 	"agentsocial/shared/host/fetch"
 	"agentsocial/shared/payments"
 	"agentsocial/shared/seal"
@@ -56,6 +56,22 @@ type Config struct {
 	// the Table must be "dynamodb-local".
 	Lambdas string
 	Logs    io.Writer
+
+	// Gateway, if set, answers requests in place of this process, with functions
+	// of its own. Readers and schedules stay in this process. The Table must be
+	// "dynamodb-local".
+	Gateway Gateway
+}
+
+// Gateway is an API gateway outside this process, with functions of its own.
+type Gateway interface {
+	http.Handler
+	// Address returns the IP address of this machine at which the functions reach it.
+	Address() string
+	// Start runs the functions, with the environment of a deployment. Started
+	// again, it replaces them by others with another environment.
+	Start(ctx context.Context, e host.Env) error
+	Close()
 }
 
 // Service is a running service.
@@ -75,6 +91,8 @@ type Service struct {
 	cloud  *Cloud // nil where functions run in this process
 	lambda *lambdas.Lambdas
 	http   *http.Server
+
+	outside Gateway // nil where this process is the gateway
 
 	secret, pepper []byte
 
@@ -173,8 +191,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	undo = append(undo, s.closeLambdas)
-	gateway, err := newGateway(s.App, functions.All(), h)
+	undo = append(undo, s.closeFunctions)
+	api, err := s.gateway(ctx, c, h)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +215,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s.ticker = startTicker(ticks, c.Log)
 
 	mux := http.NewServeMux()
-	mux.Handle("/", gateway)
+	mux.Handle("/", api)
 	s.pages(mux)
 	s.http = &http.Server{
 		Handler: raw{mux}, ConnState: s.unused.track, ReadHeaderTimeout: headerWithin, ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
@@ -280,7 +298,7 @@ func (s *Service) Stop(ctx context.Context) error {
 		s.pump.stop()
 	}
 	s.ticker.stop()
-	s.closeLambdas()
+	s.closeFunctions()
 	s.places.close()
 	s.table.close()
 	return err

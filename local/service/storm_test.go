@@ -13,6 +13,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/auth"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -131,19 +132,25 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 	}
 }
 
+// insistFor bounds how long one request of a storm is sent again.
+const insistFor = 3 * time.Minute
+
 // insist sends the very same request until it is decided, as a client does
-// whose answers get lost.
+// whose answers get lost. It signs as late as the service accepts, since a
+// starved machine may need more than a minute to decide.
 func (s *storm) insist(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
-	q := s.request(a, method, target, body)
+	q := a.Signed(method, target, []byte(body), s.moment().Add(auth.Skew-5*time.Second))
+	start := time.Now()
 	for try := 0; ; try++ {
 		ans := s.send(q)
 		s.mu.Lock()
 		s.writes++
 		s.again += min(try, 1)
 		s.mu.Unlock()
-		if ans.Status != 503 && ans.Text("error.code") != "busy" || try > 50 {
+		if ans.Status != 503 && ans.Text("error.code") != "busy" || time.Since(start) > insistFor {
 			return ans
 		}
+		time.Sleep(time.Duration(min(try, 20)) * 5 * time.Millisecond)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"agentsocial/local/dynamodb/dynamodbtest"
 	"agentsocial/local/faults"
 	"agentsocial/local/invariants"
+	"agentsocial/local/sam"
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
 	"agentsocial/shared/payments"
@@ -31,8 +32,8 @@ import (
 // this process, on a port and a table of its own: the embedded one, or with
 // TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
 // over its service is brought to rest, and its table held to [invariants.Check].
-// A line behind [lambdas] is for the built functions (make lambdas-test) alone, one
-// behind [!lambdas] for all others.
+// A line behind [lambdas] is for the built functions alone (make lambdas-test, make
+// sam-test), one behind [!lambdas] for all others; [sam] is for those behind SAM.
 //
 //	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
@@ -186,10 +187,13 @@ func onTable() string { return cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded"
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
 	p.Condition = func(name string) (bool, error) {
-		if name != "lambdas" {
-			return false, fmt.Errorf("there is no condition %q", name)
+		switch name {
+		case "lambdas":
+			return lambdas() || sammed(), nil
+		case "sam":
+			return sammed(), nil
 		}
-		return lambdas(), nil
+		return false, fmt.Errorf("there is no condition %q", name)
 	}
 	p.Setup = func(e *testscript.Env) error {
 		s := &script{agents: map[string]*Agent{}, challenges: map[string]*Challenge{}, broken: broken, seen: all}
@@ -207,6 +211,12 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	}
 	return p
 }
+
+// sammed reports whether the built functions play in SAM's containers.
+func sammed() bool { return os.Getenv("TRANSCRIPTS_SAM") != "" }
+
+// samEngine is the container engine, looked for once.
+var samEngine = sync.OnceValues(func() (*sam.Engine, error) { return sam.FindEngine(context.Background()) })
 
 // lambdas reports whether the built functions play, in processes of their own.
 func lambdas() bool { return os.Getenv("TRANSCRIPTS_LAMBDAS") != "" }
@@ -295,6 +305,13 @@ func (s *script) service(args []string) error {
 	c.Log = slog.New(slog.NewJSONHandler(&s.log, nil))
 	c.Wrap = s.around
 	c.Lambdas, c.Logs = os.Getenv("TRANSCRIPTS_LAMBDAS"), &s.log
+	if sammed() {
+		engine, err := samEngine()
+		if err != nil {
+			return err
+		}
+		c.Gateway = sam.New(sam.Config{Engine: engine, Template: os.Getenv("TRANSCRIPTS_SAM_TEMPLATE"), Functions: os.Getenv("TRANSCRIPTS_SAM"), Logs: &s.log})
+	}
 	s.svc, err = service.Start(context.Background(), c)
 	if err == nil {
 		s.ts.Setenv("URL", s.svc.URL)

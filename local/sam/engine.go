@@ -1,0 +1,165 @@
+package sam
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Engine is the container engine that SAM runs functions in.
+type Engine struct {
+	// Address is the address of this machine at which containers reach it. No
+	// other machine reaches it there.
+	Address string
+	// Host is what Inside resolves to in a container: an address, or
+	// "host-gateway", which the engine resolves itself.
+	Host string
+	// Note says why Address is the loopback address on Linux; "" if nothing is unusual.
+	Note string
+}
+
+// Inside is the name of this machine within a container.
+const Inside = "host.docker.internal"
+
+// loopback is the address to use where the engine runs in a virtual machine or
+// a network namespace of its own, and forwards host-gateway to this machine.
+const loopback = "127.0.0.1"
+
+// FindEngine checks that a container engine answers, and finds out how its
+// containers reach this machine.
+func FindEngine(ctx context.Context) (*Engine, error) {
+	out, err := docker(ctx, "info", "--format", "{{json .}}")
+	if err != nil {
+		return nil, fmt.Errorf("SAM runs functions in Docker, which does not answer (make lambdas runs them without it): %w", err)
+	}
+	var i info
+	if err := json.Unmarshal(out, &i); err != nil {
+		return nil, fmt.Errorf("docker info: %w", err)
+	}
+	if len(i.ServerErrors) > 0 {
+		return nil, fmt.Errorf("SAM runs functions in Docker, which does not answer (make lambdas runs them without it): %s", strings.Join(i.ServerErrors, "; "))
+	}
+	if runtime.GOOS != "linux" || i.elsewhere() {
+		return &Engine{Address: loopback, Host: hostGateway}, nil
+	}
+	address, err := bridgeAddress(ctx)
+	if err != nil {
+		return &Engine{Address: loopback, Host: hostGateway, Note: err.Error()}, nil
+	}
+	return &Engine{Address: address, Host: address}, nil
+}
+
+const hostGateway = "host-gateway"
+
+// info is what `docker info` says, as far as it matters here.
+type info struct {
+	OperatingSystem string
+	SecurityOptions []string
+	ServerErrors    []string
+}
+
+// elsewhere reports whether the engine has network interfaces that this machine
+// does not see: Docker Desktop (WSL2 included) and rootless Docker.
+func (i info) elsewhere() bool {
+	return strings.Contains(i.OperatingSystem, "Docker Desktop") ||
+		slices.ContainsFunc(i.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") })
+}
+
+// bridgeAddress returns this machine's address on the engine's default network.
+func bridgeAddress(ctx context.Context) (string, error) {
+	out, err := docker(ctx, "network", "inspect", "bridge")
+	if err != nil {
+		return "", err
+	}
+	var networks []network
+	if err := json.Unmarshal(out, &networks); err != nil || len(networks) != 1 {
+		return "", fmt.Errorf("docker network inspect bridge: %d networks, %v", len(networks), err)
+	}
+	return networks[0].address(func(name string) ([]net.Addr, error) {
+		i, err := net.InterfaceByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return i.Addrs()
+	})
+}
+
+// network is what `docker network inspect` says, as far as it matters here. It
+// names no gateway on a freshly installed Docker until its daemon restarts.
+type network struct {
+	Options map[string]string
+	IPAM    struct{ Config []struct{ Subnet string } }
+}
+
+// address returns the address in the network's subnet of the interface that is
+// the network's bridge.
+func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
+	name := n.Options["com.docker.network.bridge.name"]
+	if name == "" {
+		return "", errors.New("Docker's network bridge names no interface")
+	}
+	all, err := addresses(name)
+	if err != nil {
+		return "", fmt.Errorf("Docker's network bridge has the interface %s, which this machine lacks: %w", name, err)
+	}
+	for _, c := range n.IPAM.Config {
+		subnet, err := netip.ParsePrefix(c.Subnet)
+		if err != nil {
+			continue
+		}
+		for _, a := range all {
+			if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() && subnet.Contains(p.Addr()) {
+				return p.Addr().String(), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the interface %s has no IPv4 address in Docker's network bridge", name)
+}
+
+// Image pulls the image that functions run in, unless it is there. It writes
+// what the engine says to out.
+func Image(ctx context.Context, out io.Writer) error {
+	if _, err := docker(ctx, "image", "inspect", image()); err == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "pulling %s, once; the functions run in it\n", image())
+	cmd := exec.CommandContext(ctx, "docker", "pull", image())
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the image %s is not here and cannot be pulled (docker pull: %w)", image(), err)
+	}
+	return nil
+}
+
+// image is the base image of the functions' runtime.
+func image() string { return "public.ecr.aws/lambda/provided:al2023-" + architecture() }
+
+// architecture is this machine's, as Lambda names it.
+func architecture() string {
+	if runtime.GOARCH == "amd64" {
+		return "x86_64"
+	}
+	return runtime.GOARCH
+}
+
+// docker runs a command of the engine's client. Its error ends with what the
+// client said.
+func docker(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("docker %s: %w: %s", args[0], err, bytes.TrimSpace(said.Bytes()))
+	}
+	return out, nil
+}

@@ -1,0 +1,78 @@
+package sam
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+)
+
+// The stand-ins listen on the bridge's address where this machine has it, and
+// never on all interfaces.
+func TestNetwork_Address(t *testing.T) {
+	addrs := func(list ...string) func(string) ([]net.Addr, error) {
+		return func(name string) ([]net.Addr, error) {
+			if name != "docker0" {
+				return nil, errors.New("no such network interface")
+			}
+			var all []net.Addr
+			for _, a := range list {
+				ip, n, err := net.ParseCIDR(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, &net.IPNet{IP: ip, Mask: n.Mask})
+			}
+			return all, nil
+		}
+	}
+	// What a freshly installed Docker says: it names no gateway.
+	const fresh = `{"IPAM": {"Config": [{"Subnet": "172.17.0.0/16"}]}, "Options": {"com.docker.network.bridge.name": "docker0"}}`
+	for _, c := range []struct {
+		name, network string
+		addresses     func(string) ([]net.Addr, error)
+		want, problem string
+	}{
+		{"fresh", fresh, addrs("fe80::1/64", "172.17.0.1/16"), "172.17.0.1", ""},
+		{"another network's interface", fresh, addrs("192.168.0.1/24"), "", "has no IPv4 address in"},
+		{"no address", fresh, addrs(), "", "has no IPv4 address in"},
+		{"rootless", strings.Replace(fresh, "docker0", "docker1", 1), addrs("172.17.0.1/16"), "", "this machine lacks"},
+		{"podman", `{}`, addrs("172.17.0.1/16"), "", "names no interface"},
+	} {
+		var n network
+		if err := json.Unmarshal([]byte(c.network), &n); err != nil {
+			t.Fatal(err)
+		}
+		got, err := n.address(c.addresses)
+		if got != c.want || c.problem == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%s: got %q, %v; want %q, %q", c.name, got, err, c.want, c.problem)
+		}
+	}
+}
+
+// Docker Desktop and rootless Docker have interfaces that this machine does not
+// see, even if it has one of the same name.
+func TestInfo_Elsewhere(t *testing.T) {
+	for said, want := range map[string]bool{
+		`{"OperatingSystem": "Docker Desktop"}`:                                                           true,
+		`{"OperatingSystem": "Debian GNU/Linux 12", "SecurityOptions": ["name=seccomp","name=rootless"]}`: true,
+		`{"OperatingSystem": "Debian GNU/Linux 12", "SecurityOptions": ["name=seccomp,profile=default"]}`: false,
+	} {
+		var i info
+		if err := json.Unmarshal([]byte(said), &i); err != nil {
+			t.Fatal(err)
+		}
+		if got := i.elsewhere(); got != want {
+			t.Errorf("%s: got %v, want %v", said, got, want)
+		}
+	}
+}
+
+// An engine that does not answer is refused with what its client says.
+func TestFindEngine_NoEngine(t *testing.T) {
+	fakes(t) // says nothing at all
+	if _, err := FindEngine(t.Context()); err == nil || !strings.Contains(err.Error(), "docker info") {
+		t.Errorf("got %v", err)
+	}
+}
