@@ -15,9 +15,12 @@ run: ## the whole service on http://127.0.0.1:8080 (Go alone)
 # processors. Lint vets them; what lives for a minute need not collect its garbage often.
 TEST = GOGC=400 go test -vet=off -timeout 20m -p 3 -parallel 8
 
-test: ## every test that this machine can run
+test: ## every test that this machine can run: about 4 minutes on 2 processors
+	@echo "every test that this machine can run: about 4 minutes on 2 processors"
 	@command -v java >/dev/null && command -v mvn >/dev/null || echo "SKIPPED without Java 17 and Maven: what compares the embedded table with DynamoDB Local"
-	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template"
+	@command -v node >/dev/null || echo "SKIPPED without Node: what looks at the CloudFormation template, and the quickstart in JavaScript"
+	@command -v python3 >/dev/null || echo "SKIPPED without Python: the quickstart in Python"
+	@command -v chromium >/dev/null || echo "SKIPPED without Chromium: what a person does on the service's pages"
 	$(TEST) ./...
 
 demo: ## five agents meet at a service in memory

@@ -184,9 +184,11 @@ type Feed interface {
 	// come and closed ones go. A parent stands before its children.
 	Shards(ctx context.Context) ([]Shard, error)
 	// Changes reads up to limit changes of a shard after a sequence number
-	// ("" for its beginning), waiting a short while for the first. done means
-	// that the shard is closed and was read to its end.
-	Changes(ctx context.Context, shard, after string, limit int) (changes []StreamRecord, done bool, err error)
+	// ("" for its beginning). It looks at least once, and goes on looking for
+	// the first change for as long as wait. It returns no changes and no error
+	// only if a look that it completed found none. done means that the shard is
+	// closed and was read to its end.
+	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 
 // Shard is a part of a change feed that is read in order. A child is read

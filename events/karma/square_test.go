@@ -194,10 +194,8 @@ func (s *square) something(t *rapid.T) {
 // hear takes in what is new in the feed.
 func (s *square) hear() {
 	for {
-		ctx, cancel := context.WithTimeout(s.Context(), time.Millisecond)
-		got, _, err := s.table.Changes(ctx, "shard-0", s.place, 1000)
-		cancel()
-		if err != nil && s.Context().Err() != nil {
+		got, _, err := s.table.Changes(s.Context(), "shard-0", s.place, 1000, 0)
+		if err != nil {
 			s.Fatal(err)
 		}
 		if len(got) == 0 {

@@ -135,20 +135,11 @@ func (w *world) changes(ctx context.Context) ([]tables.StreamRecord, error) {
 	}
 	var all []tables.StreamRecord
 	for {
-		soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-		records, _, err := w.feed.Changes(soon, shards[0].ID, w.place, 1000)
-		ended := soon.Err() != nil
-		cancel()
-		switch {
-		case ctx.Err() == nil && ended && len(records) == 0: // nothing came
-			return all, nil
-		case err != nil:
-			return nil, err
+		records, _, err := w.feed.Changes(ctx, shards[0].ID, w.place, 1000, 0)
+		if err != nil || len(records) == 0 {
+			return all, err
 		}
-		all = append(all, records...)
-		if len(records) > 0 {
-			w.place = records[len(records)-1].Seq
-		}
+		all, w.place = append(all, records...), records[len(records)-1].Seq
 	}
 }
 

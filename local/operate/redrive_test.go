@@ -173,7 +173,7 @@ func (f *sparse) Shards(context.Context) ([]tables.Shard, error) {
 	return f.shards, nil
 }
 
-func (f *sparse) Changes(_ context.Context, shard, _ string, _ int) ([]tables.StreamRecord, bool, error) {
+func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Duration) ([]tables.StreamRecord, bool, error) {
 	if f.asked++; f.asked%2 == 1 {
 		return nil, false, tables.ErrThrottled
 	}

@@ -97,7 +97,7 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.StreamRecord, error) {
 	c := r.Dynamo
 	return r.read(ctx, streams.Open(streams.Config{
-		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials, Wait: r.patience,
+		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
 	}), first, last)
 }
 
@@ -120,7 +120,7 @@ func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.T
 		for more := true; more; {
 			var changes []tables.StreamRecord
 			var done bool
-			err := r.unhurried(ctx, func() (err error) { changes, done, err = feed.Changes(ctx, s.ID, after, 1000); return err })
+			err := r.unhurried(ctx, func() (err error) { changes, done, err = feed.Changes(ctx, s.ID, after, 1000, r.patience); return err })
 			if err != nil {
 				return nil, err
 			}

@@ -374,7 +374,7 @@ func TestValuesAreNowhere(t *testing.T) {
 	r.drain()
 
 	var items bytes.Buffer
-	changes, _ := r.changes("", time.Second)
+	changes, _ := r.changes("")
 	for _, c := range changes { // every item there ever was is in the feed
 		fmt.Fprintf(&items, "%v %v %v\n", c.Key, c.Old, c.New)
 	}

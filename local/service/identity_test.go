@@ -179,7 +179,7 @@ func TestAddressesAreNowhere(t *testing.T) {
 	r.drain()
 
 	var everything bytes.Buffer
-	items, _ := r.changes("", time.Second)
+	items, _ := r.changes("")
 	if len(items) < 30 {
 		t.Fatalf("%d changes looked at", len(items))
 	}

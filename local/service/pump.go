@@ -21,15 +21,16 @@ import (
 type pump struct {
 	app      *app.App
 	feed     tables.Feed
+	lag      time.Duration // after which the feed tells of a commit at the latest
 	readers  []reader
 	places   *places
 	mischief *mischief
 	dead     *deadLetters
 
-	work   atomic.Int64 // batches handed over, for drain
+	work   atomic.Int64 // rises when a batch begins and when it ends, for drained
 	mu     sync.Mutex
 	kick   chan struct{}    // closed and replaced to end waiting reads
-	idle   map[string]int64 // reader and shard → the newest drain that it has met nothing in
+	idle   map[string]int64 // reader and shard → the newest drain during which it found nothing
 	drain  int64
 	done   sync.WaitGroup
 	cancel context.CancelFunc
@@ -45,13 +46,13 @@ const (
 	pumpTries  = 10 // deliveries of a record that fails, as the mapping is set
 	pumpPause  = 20 * time.Millisecond
 	shardsEach = 2 * time.Second // how often new shards are looked for
-	drainRead  = 300 * time.Millisecond
+	idleWait   = time.Second     // how long a read waits for a change
 )
 
-func startPump(a *app.App, feed tables.Feed, readers []reader, p *places, m *mischief, d *deadLetters) *pump {
+func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *places, m *mischief, d *deadLetters) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, readers: readers, places: p, mischief: m, dead: d,
+		app: a, feed: feed, lag: lag, readers: readers, places: p, mischief: m, dead: d,
 		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
 	}
 	for _, r := range readers {
@@ -105,7 +106,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		u.mu.Unlock()
 	}()
 	for ctx.Err() == nil {
-		records, done, drain, err := u.read(ctx, shard, u.places.get(id))
+		records, done, drain, err := u.read(ctx, id, shard)
 		switch {
 		case err != nil:
 			u.app.Log.Warn("stream cannot be read", "reader", r.Name, "error", err.Error())
@@ -126,39 +127,27 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
-// read reads what is next of a shard. While something waits for a drain it
-// comes back soon; drain is the one that waited when reading began.
-func (u *pump) read(ctx context.Context, shard, after string) (records []tables.StreamRecord, done bool, drain int64, err error) {
+// read reads what is next of a shard, and returns the newest drain when it began
+// to. While that drain waits for this reader, it reads only what is there.
+func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
 	u.mu.Lock()
-	kick, drain := u.kick, u.drain
-	met := true
-	for _, d := range u.idle {
-		met = met && d >= drain
+	kick, drain, wait := u.kick, u.drain, u.lag
+	if u.idle[id] >= drain {
+		wait = idleWait
 	}
 	u.mu.Unlock()
 	rctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if !met {
-		rctx, cancel = context.WithTimeout(rctx, drainRead)
-		defer cancel()
-	} else {
-		go func() {
-			select {
-			case <-kick:
-				cancel()
-			case <-rctx.Done():
-			}
-		}()
-	}
-	records, done, err = u.feed.Changes(rctx, shard, after, 1000)
-	if rctx.Err() != nil && ctx.Err() == nil {
-		if met { // woken: what it waited for may have come meanwhile
-			drain = 0
+	go func() {
+		select {
+		case <-kick:
+			cancel()
+		case <-rctx.Done():
 		}
-		return nil, false, drain, nil
-	}
-	if ctx.Err() != nil {
-		err = nil
+	}()
+	records, done, err = u.feed.Changes(rctx, shard, u.places.get(id), 1000, wait)
+	if rctx.Err() != nil { // a drain began, or the pump ends
+		return nil, false, 0, nil
 	}
 	return records, done, drain, err
 }
@@ -184,6 +173,7 @@ func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRec
 // from there; what goes on failing is set aside, records and all.
 func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecord) {
 	u.work.Add(1)
+	defer u.work.Add(1)
 	tries := 0
 	for len(records) > 0 && ctx.Err() == nil {
 		bctx, over := u.mischief.crash(ctx)

@@ -242,17 +242,14 @@ func (r *running) query(pk, from, to string) (items []tables.Item) {
 	}
 }
 
-// changes are the table's changes after a place in its feed, and where they
-// end. They are waited for a short while, or so little that a busy machine may
-// tell of them only the next time.
-func (r *running) changes(after string, wait time.Duration) ([]tables.StreamRecord, string) {
+// changes returns the table's changes after a place in its feed, and where they
+// end.
+func (r *running) changes(after string) ([]tables.StreamRecord, string) {
 	r.t.Helper()
 	var all []tables.StreamRecord
 	for {
-		ctx, cancel := context.WithTimeout(r.t.Context(), wait)
-		got, _, err := r.embedded().Changes(ctx, "shard-0", after, 1000)
-		cancel()
-		if err != nil && r.t.Context().Err() != nil {
+		got, _, err := r.embedded().Changes(r.t.Context(), "shard-0", after, 1000, 0)
+		if err != nil {
 			r.t.Fatal(err)
 		}
 		if len(got) == 0 {

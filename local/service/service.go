@@ -210,7 +210,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, err
 	}
 	if s.table.feed != nil {
-		s.pump = startPump(s.App, s.table.feed, readers, s.places, newMischief(c.Mischief), &s.dead)
+		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.places, newMischief(c.Mischief), &s.dead)
 	}
 	s.ticker = startTicker(ticks, c.Log)
 

@@ -25,6 +25,7 @@ import (
 type openTable struct {
 	tables.Backend
 	feed     tables.Feed   // nil if others read the stream
+	lag      time.Duration // after which the feed tells of a commit at the latest
 	dynamo   dynamo.Config // of a table of DynamoDB's; zero otherwise
 	where    string
 	durable  bool
@@ -53,7 +54,7 @@ func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time)
 // given is a table that somebody else opened, and closes.
 func given(b tables.Backend, feed tables.Feed) *openTable {
 	return &openTable{
-		Backend: b, feed: feed, where: "in a table that was given",
+		Backend: b, feed: feed, lag: streamLag, where: "in a table that was given",
 		sweep: func(context.Context) error { return nil }, close: func() {},
 	}
 }
@@ -74,6 +75,9 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 		close: func() { _ = t.Close() }, // every commit is durable already
 	}, nil
 }
+
+// streamLag is how late DynamoDB Local was seen to tell of a commit, on a busy machine.
+const streamLag = 300 * time.Millisecond
 
 func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, error) {
 	where := "in DynamoDB Local, in memory, gone at the end"
@@ -108,7 +112,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
 	})
 	return &openTable{
-		Backend: dynamo.Open(cfg), feed: feed, dynamo: cfg, where: where, durable: dir != "",
+		Backend: dynamo.Open(cfg), feed: feed, lag: streamLag, dynamo: cfg, where: where, durable: dir != "",
 		sweep: func(context.Context) error { return nil }, // expiry is judged by the clock everywhere
 		close: end,
 	}, nil

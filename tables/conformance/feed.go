@@ -16,6 +16,10 @@ func RunFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) 
 	t.Run("resumed anywhere", func(t *testing.T) { testResumedFeed(t, open) })
 }
 
+// feedWait is how long a test waits for a change: DynamoDB Local tells of one
+// some time after the write.
+const feedWait = 250 * time.Millisecond
+
 // follow reads a feed to its present end: until each shard is done or has had
 // nothing to say in one call.
 func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
@@ -27,7 +31,7 @@ func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
 	for _, s := range shards {
 		after := ""
 		for quiet := false; !quiet; {
-			changes, done, err := f.Changes(ctx, s.ID, after, 100)
+			changes, done, err := f.Changes(ctx, s.ID, after, 100, feedWait)
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +128,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 		for _, s := range shards {
 			after := ""
 			for range 3 * n {
-				changes, done, err := f.Changes(t.Context(), s.ID, after, limit)
+				changes, done, err := f.Changes(t.Context(), s.ID, after, limit, feedWait)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -153,19 +157,19 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 			t.Fatalf("%d records, %v", len(records), err)
 		}
 		middle := records[n/2]
-		changes, _, err := f.Changes(t.Context(), middle.Shard, middle.Seq, 1)
+		changes, _, err := f.Changes(t.Context(), middle.Shard, middle.Seq, 1, feedWait)
 		if err != nil || len(changes) != 1 || changes[0].New.Int("n") != n/2+1 {
 			t.Fatalf("after the middle: %v, %v", changes, err)
 		}
 		last := records[n-1]
-		changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 1)
+		changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 1, 0)
 		if err != nil || len(changes) != 0 {
 			t.Fatalf("after the last: %v, %v", changes, err)
 		}
 		made(t, b, tables.Delete(key))
 		deadline := time.Now().Add(time.Minute)
 		for len(changes) == 0 && time.Now().Before(deadline) {
-			if changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 10); err != nil {
+			if changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 10, feedWait); err != nil {
 				t.Fatal(err)
 			}
 		}

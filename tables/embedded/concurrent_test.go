@@ -139,17 +139,21 @@ func testChangesWait(t *testing.T, path string) {
 		t.Fatal(shards, err)
 	}
 	start := time.Now()
-	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10)
+	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10, time.Second)
 	if err != nil || len(records) != 1 || time.Since(start) != 30*time.Millisecond {
 		t.Fatal(records, err, time.Since(start))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, _, err := table.Changes(ctx, "shard-0", records[0].Seq, 10); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := table.Changes(ctx, "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
+	start = time.Now()
+	if records, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, 40*time.Millisecond); err != nil || len(records) != 0 || time.Since(start) != 40*time.Millisecond {
+		t.Fatal(records, err, time.Since(start))
+	}
 	time.AfterFunc(10*time.Millisecond, func() { table.Close() })
-	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10); !errors.Is(err, embedded.ErrClosed) {
+	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, embedded.ErrClosed) {
 		t.Fatal(err)
 	}
 }

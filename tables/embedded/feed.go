@@ -15,7 +15,6 @@ import (
 const (
 	shardID   = "shard-0" // the only one
 	feedLife  = 24 * time.Hour
-	feedWait  = time.Second // how long Changes waits for a first change
 	seqDigits = 20
 )
 
@@ -120,9 +119,9 @@ func (t *Table) Shards(ctx context.Context) ([]tables.Shard, error) {
 }
 
 // Changes implements [tables.Feed]. All changes of all items are in one order,
-// that of the commits. It waits for up to a second. A sequence number that has
-// been trimmed away stands for the oldest change that is left.
-func (t *Table) Changes(ctx context.Context, shard, after string, limit int) ([]tables.StreamRecord, bool, error) {
+// that of the commits. A sequence number that has been trimmed away stands for
+// the oldest change that is left.
+func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) ([]tables.StreamRecord, bool, error) {
 	if shard != shardID {
 		return nil, false, invalid("there is no shard %q", shard)
 	}
@@ -136,12 +135,12 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int) ([]
 			return nil, false, invalid("the sequence number %q", after)
 		}
 	}
-	patience := time.NewTimer(feedWait)
+	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	for {
 		grown := t.announced() // before reading, so that no change is missed
 		changes, err := t.changesAfter(seq, limit)
-		if err != nil || len(changes) > 0 {
+		if err != nil || len(changes) > 0 || wait <= 0 {
 			return changes, false, err
 		}
 		select {

@@ -145,7 +145,7 @@ func TestRefusedReads(t *testing.T) {
 		shard, after string
 		limit        int
 	}{{"x", "", 1}, {"shard-0", "x", 1}, {"shard-0", "", 0}} {
-		if _, _, err := table.Changes(t.Context(), c.shard, c.after, c.limit); !errors.Is(err, tables.ErrInvalid) {
+		if _, _, err := table.Changes(t.Context(), c.shard, c.after, c.limit, 0); !errors.Is(err, tables.ErrInvalid) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -45,7 +45,7 @@ func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	c := Streaming(t)
 	feed := streams.Open(streams.Config{
 		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
-		Poll: 5 * time.Millisecond, Wait: 250 * time.Millisecond,
+		Poll: 5 * time.Millisecond,
 	})
 	return dynamo.Open(c), feed
 }

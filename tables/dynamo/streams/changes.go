@@ -17,11 +17,11 @@ const maxRecords = 1000
 
 // Changes implements [tables.Feed]. What is older than the stream keeps is
 // skipped.
-func (f *Feed) Changes(ctx context.Context, shard, after string, limit int) (changes []tables.StreamRecord, done bool, err error) {
+func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []tables.StreamRecord, done bool, err error) {
 	if limit < 1 {
 		return nil, false, tables.ErrInvalid
 	}
-	patience := time.NewTimer(f.wait)
+	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	lostPlace := false
 	for {
@@ -36,9 +36,11 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int) (cha
 		switch {
 		case errors.As(err, &expired): // fifteen minutes old
 			f.forget(shard)
+			continue
 		case isTrimmed(err):
 			f.forget(shard)
 			lostPlace = true
+			continue
 		case err != nil:
 			return nil, false, failure("GetRecords", err)
 		default:
@@ -53,7 +55,7 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int) (cha
 				return changes, true, nil
 			}
 			f.keep(shard, mark{after, *out.NextShardIterator})
-			if len(changes) > 0 {
+			if len(changes) > 0 || wait <= 0 {
 				return changes, false, nil
 			}
 		}

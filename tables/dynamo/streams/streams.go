@@ -21,7 +21,6 @@ type Feed struct {
 	client *dynamodbstreams.Client
 	table  string
 	poll   time.Duration
-	wait   time.Duration
 
 	mu    sync.Mutex
 	arn   string
@@ -35,14 +34,13 @@ var _ tables.Feed = (*Feed)(nil)
 // returns many.
 type mark struct{ after, iterator string }
 
-// Config says where a stream is and how patiently it is read.
+// Config says where a stream is and how often it is looked at.
 type Config struct {
 	Table       string
 	Region      string
 	Endpoint    string // of DynamoDB Local; empty for AWS
 	Credentials aws.CredentialsProvider
 	Poll        time.Duration // between two looks at an idle shard; 200 ms if 0, which AWS's limit of 5 a second allows
-	Wait        time.Duration // for the first change, in one call of Changes; 1 s if 0
 }
 
 // Open makes a Feed of a configuration. It does not talk to DynamoDB.
@@ -53,14 +51,11 @@ func Open(c Config) *Feed {
 	}
 	f := &Feed{
 		client: dynamodbstreams.New(o), table: c.Table,
-		poll: 200 * time.Millisecond, wait: time.Second,
+		poll: 200 * time.Millisecond,
 		marks: map[string]mark{},
 	}
 	if c.Poll > 0 {
 		f.poll = c.Poll
-	}
-	if c.Wait > 0 {
-		f.wait = c.Wait
 	}
 	return f
 }

@@ -58,7 +58,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 	})
 	return Open(Config{
 		Table: "table", Region: "local", Endpoint: server.URL, Credentials: dynamo.Credentials("id", "secret", ""),
-		Poll: time.Millisecond, Wait: time.Minute,
+		Poll: time.Millisecond,
 	})
 }
 
@@ -75,7 +75,7 @@ func TestChanges(t *testing.T) {
 	}}
 	read := func(t *testing.T, f *Feed, after string, want []tables.StreamRecord, wantDone bool) {
 		t.Helper()
-		got, done, err := f.Changes(t.Context(), "s", after, 10)
+		got, done, err := f.Changes(t.Context(), "s", after, 10, time.Minute)
 		if err != nil || done != wantDone || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, done %t, %v", got, done, err)
 		}

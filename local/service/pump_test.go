@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/stream"
+	"agentsocial/tables"
+)
+
+// slowFeed is a feed of one shard. look says how long a look takes that begins.
+type slowFeed struct {
+	look func() time.Duration
+
+	mu      sync.Mutex
+	records []tables.StreamRecord
+}
+
+func (f *slowFeed) add(itemType string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.records = append(f.records, tables.StreamRecord{
+		Seq: strconv.Itoa(len(f.records) + 1), Event: "INSERT", New: tables.Item{tables.AttrType: itemType},
+	})
+}
+
+func (f *slowFeed) Shards(context.Context) ([]tables.Shard, error) {
+	return []tables.Shard{{ID: "s"}}, nil
+}
+
+func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait time.Duration) ([]tables.StreamRecord, bool, error) {
+	for end := time.Now().Add(wait); ; {
+		if pause(ctx, f.look()); ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		n, _ := strconv.Atoi(after) // "": 0
+		f.mu.Lock()
+		rest := f.records[n:]
+		f.mu.Unlock()
+		if len(rest) > 0 || !time.Now().Before(end) {
+			return rest, false, nil
+		}
+	}
+}
+
+// pumping starts a pump over a feed. Its readers are named for the item types
+// that they read, and call these functions for each record.
+func pumping(t *testing.T, f tables.Feed, handle map[string]func()) *pump {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	p, err := openPlaces("", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers []reader
+	for types, h := range handle {
+		var filters []stream.Filter
+		for _, itemType := range types {
+			filters = append(filters, stream.Filter{Type: string(itemType), Events: []string{"INSERT"}})
+		}
+		readers = append(readers, reader{
+			Function: stream.Function{Name: types, Batch: 10, Filters: filters},
+			handle: func(_ context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+				for range e.Records {
+					h()
+				}
+				return events.DynamoDBEventResponse{}, nil
+			},
+		})
+	}
+	u := startPump(&app.App{Log: log}, f, 0, readers, p, newMischief(Mischief{}), &deadLetters{})
+	t.Cleanup(u.stop)
+	return u
+}
+
+// A stream that is slow to answer is not worked off before it has answered.
+func TestPump_DrainedAfterASlowRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		f := &slowFeed{look: func() time.Duration { return 10 * time.Second }}
+		u := pumping(t, f, map[string]func(){"x": func() { handled++ }})
+		time.Sleep(15 * time.Second) // it waits in the middle of a look
+		f.add("x")
+		if err := u.drained(t.Context()); err != nil || handled != 1 {
+			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+		}
+	})
+}
+
+// What a slow batch causes is worked off too, though the reader that it is for
+// found nothing a moment before.
+func TestPump_DrainedAfterASlowBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var slow atomic.Bool
+		f := &slowFeed{look: func() time.Duration {
+			if slow.Load() {
+				return 10 * time.Second
+			}
+			return time.Millisecond
+		}}
+		handled := 0
+		u := pumping(t, f, map[string]func(){
+			"y": func() { handled++ },
+			"x": func() {
+				slow.Store(true)
+				time.Sleep(time.Minute)
+				f.add("y")
+				slow.Store(false)
+			},
+		})
+		f.add("x")
+		time.Sleep(time.Second) // the batch is under way
+		if err := u.drained(t.Context()); err != nil || handled != 1 {
+			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+		}
+	})
+}
