@@ -51,7 +51,7 @@ func Open(c Config) *Feed {
 	}
 	f := &Feed{
 		client: dynamodbstreams.New(o), table: c.Table,
-		poll: 200 * time.Millisecond,
+		poll:  200 * time.Millisecond,
 		marks: map[string]mark{},
 	}
 	if c.Poll > 0 {
