@@ -105,11 +105,11 @@ type network struct {
 func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
 	name := n.Options["com.docker.network.bridge.name"]
 	if name == "" {
-		return "", errors.New("Docker's network bridge names no interface")
+		return "", errors.New("the engine's network bridge names no interface")
 	}
 	all, err := addresses(name)
 	if err != nil {
-		return "", fmt.Errorf("Docker's network bridge has the interface %s, which this machine lacks: %w", name, err)
+		return "", fmt.Errorf("the engine's network bridge has the interface %s, which this machine lacks: %w", name, err)
 	}
 	for _, c := range n.IPAM.Config {
 		subnet, err := netip.ParsePrefix(c.Subnet)
@@ -122,7 +122,7 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 			}
 		}
 	}
-	return "", fmt.Errorf("the interface %s has no IPv4 address in Docker's network bridge", name)
+	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
 // Image pulls the image that functions run in, unless it is there. It writes
