@@ -243,8 +243,9 @@ func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 }
 
 // Stands holds that what the agent may do is what it might when p was read: it
-// was neither suspended nor recovered since.
+// was neither suspended nor recovered since. If it was, the error is ErrConflict:
+// whoever asks again is told why not.
 func (p *Profile) Stands() Write {
 	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
-		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil))
+		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil)).Else(Means(ErrConflict))
 }

@@ -55,6 +55,9 @@ var (
 	ErrConflict       = errors.New("tables: another transaction touched the same items")
 	ErrThrottled      = errors.New("tables: throttled")
 	ErrUnknownOutcome = errors.New("tables: the answer to a commit was lost")
+	// ErrOvertaken means that what the writes were made from has changed since it
+	// was read: nothing was written.
+	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid is a programming error: a limit exceeded, two writes for one
 	// key, an empty key, a set or an add on an attribute of another type, the
 	// same Token with other writes.
@@ -117,6 +120,8 @@ type Write struct {
 	Item    Item     // OpPut: the whole item, keys included
 	Updates []Update // OpUpdate: at least one, on different attributes, never on a key
 	If      []Cond   // all must hold for the item as it stood before the transaction
+
+	refuse func(old Item) error // see [Write.Else]
 }
 
 // Op is what a write does.
@@ -155,8 +160,54 @@ func (w Write) When(conds ...Cond) Write {
 	return w
 }
 
+// Else says what it means if a condition of w does not hold. refuse gets the item
+// that stood against it, nil if there was none. It may return nil, if that alone
+// means nothing; [ErrOvertaken], once it has taken in what the item is now; or any
+// other error, which the caller of the transaction then gets ([Tx.Resolve]).
+func (w Write) Else(refuse func(old Item) error) Write {
+	w.refuse = refuse
+	return w
+}
+
+// Means is an [Write.Else] that is one error, whatever stood against the write.
+func Means(err error) func(Item) error { return func(Item) error { return err } }
+
+// Overtaken is an [Write.Else] of a write that was made from an item which may
+// have changed since it was read: now becomes what stands there.
+func Overtaken(now *Item) func(Item) error {
+	return func(old Item) error {
+		*now = old
+		return ErrOvertaken
+	}
+}
+
+// OvertakenAs is Overtaken for an item that was unmarshalled into v.
+func OvertakenAs(v any) func(Item) error {
+	return func(old Item) error {
+		if err := Unmarshal(old, v); err != nil {
+			return err
+		}
+		return ErrOvertaken
+	}
+}
+
+// Resolve returns what tx's writes say of their failed conditions: what the first
+// of them says that says anything, else c itself. An earlier write thus has the
+// word before a later one.
+func (tx Tx) Resolve(c *Cancelled) error {
+	for i, r := range c.Reasons {
+		if !r.Failed || tx.Writes[i].refuse == nil {
+			continue
+		}
+		if err := tx.Writes[i].refuse(r.Old); err != nil {
+			return err
+		}
+	}
+	return c
+}
+
 // Cancelled says which writes of a transaction had a condition that did not
-// hold. Nothing was written.
+// hold. Nothing was written. It is an [ErrOvertaken].
 type Cancelled struct {
 	Reasons []Reason // one for each write, in order
 }
@@ -167,6 +218,10 @@ type Reason struct {
 	Failed bool
 	Old    Item // if Failed: the item that stood against it, nil if there was none
 }
+
+// Is reports whether target is ErrOvertaken: what no [Write.Else] explains, somebody
+// changed meanwhile.
+func (c *Cancelled) Is(target error) bool { return target == ErrOvertaken }
 
 func (c *Cancelled) Error() string {
 	for i, r := range c.Reasons {

@@ -20,19 +20,21 @@ const blockPrefix = "BLOCK#"
 // BlockKey is where it stands that an agent blocks another one.
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
-// Begin blocks who was not blocked, and holds how many may be. The first write is
-// the block's, the second the graph's.
-func (b *Block) Begin() []Write {
+// Begin blocks an agent that was not blocked, and holds how many may be. already
+// and full say what it means that the block stands, or that there are as many as
+// may be ([Write.Else]).
+func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
-		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()),
-		Change(GraphKey(b.Agent), SetAttr(AttrType, TypeGraph), Add("blocks", 1)).When(AbsentOrBefore("blocks", BlocksMost)),
+		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),
+		Change(GraphKey(b.Agent), SetAttr(AttrType, TypeGraph), Add("blocks", 1)).When(AbsentOrBefore("blocks", BlocksMost)).Else(full),
 	}
 }
 
-// End takes back a block that stands: the first write's condition.
-func (b *Block) End() []Write {
+// End takes back a block that stands. already says what it means that it does not
+// ([Write.Else]).
+func (b *Block) End(already func(Item) error) []Write {
 	return []Write{
-		Delete(BlockKey(b.Agent, b.Other), ItemExists()),
+		Delete(BlockKey(b.Agent, b.Other), ItemExists()).Else(already),
 		Change(GraphKey(b.Agent), Add("blocks", -1)),
 	}
 }

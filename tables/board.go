@@ -135,10 +135,11 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 }
 
 // Add puts a promo on the board, if it is still the one that was read, and tells
-// the channel's item: pages look for promos until the last one ends.
-func (b *Board) Add(p *Promo, e BoardEntry) []Write {
+// the channel's item: pages look for promos until the last one ends. changed says
+// what it means that the board is another by now ([Write.Else]).
+func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
-		When(AbsentOrEqual("version", b.version))
+		When(AbsentOrEqual("version", b.version)).Else(changed)
 	if b.Due == 0 {
 		w.Updates = append(w.Updates, b.dueAt(time.UnixMilli(p.CreatedAt).Add(SettleEvery))...)
 	}

@@ -102,11 +102,11 @@ func openCases(behind string, n int64) Write {
 	return Change(OpenCasesKey(behind), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-// Count counts a new case among the open ones of all who opened it. The first
-// write holds that of the one who came last fewer than so many were. [Case.Close]
-// takes it off.
-func (c *Case) Count(last string, most int64) []Write {
-	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most))}
+// Count counts a new case among the open ones of all who opened it. It holds that
+// of the one who came last fewer than most were; full says what it means that
+// they were not ([Write.Else]). [Case.Close] takes it off.
+func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
+	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, behind := range c.Openers {
 		if behind != last {
 			writes = append(writes, openCases(behind, 1))
@@ -201,13 +201,14 @@ func (d *Draw) Put(id string) Write {
 }
 
 // Close ends the case in a state, has a sweep do what follows from that, and says
-// so wherever it must be known at once. The first write is the case's own; if a
-// promo is to be removed, the last is, and fails if it has ended by itself.
-func (c *Case) Close(state string, now time.Time) []Write {
+// so wherever it must be known at once. changed says what it means that the case
+// is another by now ([Write.Else]). A promo that is to be removed may have ended by
+// itself: gone then says so, and the error is ErrOvertaken.
+func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
-	writes := append([]Write{c.Keep(), c.Decided()}, c.discount()...)
+	writes := append([]Write{c.Keep().Else(changed), c.Decided()}, c.discount()...)
 	if state == CaseUpheld {
-		return append(writes, c.Remove()...)
+		return append(writes, c.Remove(gone)...)
 	}
 	return append(writes, c.Unmark()...)
 }

@@ -15,7 +15,7 @@ func opened(t *testing.T, table *embedded.Table) *tables.Case {
 	c := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den", Openers: tables.NewSet("a person"), State: tables.CaseVoting, Open: true, Filled: 5}
 	known := &tables.Reported{Target: c.Target, Case: c.ID, State: tables.CaseSeating}
 	commit(t, table, tables.Put(tables.CountersItem(fox, &tables.Counters{})), tables.Put(tables.CountersItem("ag_owl", &tables.Counters{})))
-	commit(t, table, c.Count("a person", 3)[0], c.Begin(), known.Keep())
+	commit(t, table, c.Count("a person", 3, nil)[0], c.Begin(), known.Keep())
 	return c
 }
 
@@ -43,7 +43,7 @@ func TestCaseIsOvertaken(t *testing.T) {
 func TestClosedCase(t *testing.T) {
 	table := openTable(t)
 	c := opened(t, table)
-	commit(t, table, c.Close(tables.CaseLapsed, noon)[:3]...) // there is no post to unmark
+	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...) // there is no post to unmark
 	for _, w := range []tables.Write{tables.JoinCase(c.ID, "ag_owl", true), tables.LoseJuror(c.ID, noon)} {
 		if got := refused(t, table, w); !slices.Equal(got, []int{0}) {
 			t.Errorf("refused are %v", got)
@@ -57,14 +57,14 @@ func TestOpenCases(t *testing.T) {
 	table := openTable(t)
 	c := opened(t, table)
 	open := func() int64 { return get(t, table, tables.OpenCasesKey("a person")).Int("n") }
-	commit(t, table, c.Count("a person", 3)...)
-	commit(t, table, c.Count("a person", 3)...)
-	if got := refused(t, table, c.Count("a person", 3)...); !slices.Equal(got, []int{0}) || open() != 3 {
+	commit(t, table, c.Count("a person", 3, nil)...)
+	commit(t, table, c.Count("a person", 3, nil)...)
+	if got := refused(t, table, c.Count("a person", 3, nil)...); !slices.Equal(got, []int{0}) || open() != 3 {
 		t.Errorf("refused are %v, open are %d", got, open())
 	}
 	again := *c
-	commit(t, table, c.Close(tables.CaseLapsed, noon)[:3]...)
-	if got := refused(t, table, again.Close(tables.CaseOverturned, noon)[:3]...); !slices.Contains(got, 0) || open() != 2 {
+	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...)
+	if got := refused(t, table, again.Close(tables.CaseOverturned, noon, new(bool), nil)[:3]...); !slices.Contains(got, 0) || open() != 2 {
 		t.Errorf("refused are %v, open are %d", got, open())
 	}
 }
@@ -169,7 +169,7 @@ func TestRemovedPost(t *testing.T) {
 	if before.Str("body") == "" || before.Str("author_pk") == "" || ranked.Str("rank_pk") == "" || ranked.Str("case") != c.ID {
 		t.Fatalf("before: %v, %v", before, ranked)
 	}
-	commit(t, table, c.Remove()...)
+	commit(t, table, c.Remove(new(bool))...)
 	after, unranked := get(t, table, tables.PostKey("den", p.ID)), get(t, table, tables.PostCountersKey("den", p.ID))
 	for _, attr := range []string{"body", "author_pk", "author_sk"} {
 		if after[attr] != nil {

@@ -75,8 +75,9 @@ func (q ChannelQuota) KarmaNeeded() int64 {
 	return max(0, ChannelKarma*(q.Created-ChannelsFree+1))
 }
 
-// Writes that hold the rule and count the channel; the profile's is the first.
-func (q ChannelQuota) Writes(agent string) []Write {
+// Writes that hold the rule and count the channel. profile and karma say what it
+// means that the agent's profile or its karma stands against it ([Write.Else]).
+func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Write {
 	now := q.Now.UnixMilli()
 	w := []Write{Change(ProfileKey(agent),
 		Add("channels_created", 1), SetAttr("channel_at", now),
@@ -85,9 +86,9 @@ func (q ChannelQuota) Writes(agent string) []Write {
 		Before("channels_created", ChannelsMost),
 		Before("created_at", q.Now.Add(-ChannelAccountAge).UnixMilli()+1),
 		AbsentOrBefore("channel_at", q.Now.Add(-ChannelInterval).UnixMilli()+1),
-	)}
+	).Else(profile)}
 	if k := q.KarmaNeeded(); k > 0 {
-		w = append(w, Check(CountersKey(agent), AtLeast("karma", k)))
+		w = append(w, Check(CountersKey(agent), AtLeast("karma", k)).Else(karma))
 	}
 	return w
 }

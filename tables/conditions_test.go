@@ -72,16 +72,16 @@ func agentTrials() []trial {
 		{"stands as it was, but recovered", these(put(tables.Profile{Epoch: 2})), these(read(tables.Profile{Epoch: 1}).Stands()), first},
 		{"stands as it was, but suspended", these(put(tables.Profile{SuspendedUntil: 5})), these(read(tables.Profile{}).Stands()), first},
 		{"stands as it was, but held", these(put(tables.Profile{HoldUntil: 5})), these(read(tables.Profile{}).Stands()), first},
-		{"that blocks", (&tables.Block{Agent: fox, Other: owl.ID}).Begin(), these(tables.NotBlocked(fox, owl.ID)), first},
+		{"that blocks", (&tables.Block{Agent: fox, Other: owl.ID}).Begin(nil, nil), these(tables.NotBlocked(fox, owl.ID)), first},
 		{"does not follow", nil, these(tables.Follows(fox, owl.ID)), first},
 		{"that is followed is not there", nil, these(tables.AddFollowers(tables.FollowAgent, fox, 1)), first},
 		{"that follows is not there", nil, these(tables.AddFollowing(fox, 1)), first},
 		{"of karma is not there", nil, these(tables.AddKarma(fox, 1)), first},
-		{"was active before it is tagged", these(tables.Put(tables.CountersItem(fox, counters(noon)))), tables.Retag(fox, nil, tagged, hour(-1)), []int{1}},
+		{"was active before it is tagged", these(tables.Put(tables.CountersItem(fox, counters(noon)))), tables.Retag(fox, nil, tagged, hour(-1), nil), []int{1}},
 		{"was tagged before it moves up", these(put(tables.Profile{Version: 2}), tables.Put(tables.TagItem(fox, "poems", noon))), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), first},
 		{"moves up under a tag that is gone", these(put(tables.Profile{Version: 1})), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), []int{1}},
-		{"has a memory from no reading", tables.Memory{}.Replace(fox, tables.MemoryText{}, nil), tables.Memory{}.Replace(fox, tables.MemoryText{}, nil), first},
-		{"has a memory from one reading", slices.Concat(tables.Memory{}.Replace(fox, tables.MemoryText{}, nil), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil)), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil), first},
+		{"has a memory from no reading", tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), first},
+		{"has a memory from one reading", slices.Concat(tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil)), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil), first},
 	}
 }
 
@@ -100,10 +100,10 @@ func boardTrials() []trial {
 		return b
 	}
 	none := board(0)
-	added := append(these(tables.Put((&tables.Channel{Name: "den"}).Item())), none.Add(one, entry)[0], board(1, "pr_1").Add(two, entry)[0])
+	added := append(these(tables.Put((&tables.Channel{Name: "den"}).Item())), none.Add(one, entry, nil)[0], board(1, "pr_1").Add(two, entry, nil)[0])
 	return []trial{
-		{"of no channel gets a promo", nil, none.Add(one, entry), []int{1}},
-		{"of no channel loses a promo", these(none.Add(one, entry)[0]), board(1, "pr_1").Drop("pr_1"), []int{1}},
+		{"of no channel gets a promo", nil, none.Add(one, entry, nil), []int{1}},
+		{"of no channel loses a promo", these(none.Add(one, entry, nil)[0]), board(1, "pr_1").Drop("pr_1"), []int{1}},
 		{"lost another promo meanwhile", append(added, board(2, "pr_1", "pr_2").Drop("pr_1")...), board(2, "pr_1", "pr_2").Drop("pr_2"), first},
 	}
 }
@@ -121,7 +121,7 @@ func caseTrials() []trial {
 	}
 	upheld := func(version int64) tables.Write { return (&tables.Upheld{Agent: fox, Version: version}).Keep() }
 	return []trial{
-		{"closes that nobody counted", these(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon)[:3], []int{2}},
+		{"closes that nobody counted", these(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon, new(bool), nil)[:3], []int{2}},
 		{"was drawn for already", these(draw), these(draw), first},
 		{"has the juror already", these(seat.Take()), these(seat.Take()), first},
 		{"has the vote already", these(seat.Take(), seat.Vote()), these(seat.Vote()), first},
@@ -149,7 +149,7 @@ func channelTrials() []trial {
 	taken := func(h int) tables.SealDue { d := due(h); d.Taken = true; return d }
 	take := func(d tables.SealDue, until time.Time) tables.Write { _, w := d.Take(until); return w }
 	visit := func(id string) []tables.Write {
-		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign()
+		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
 	}
 	return []trial{
 		{"that lost a post is not there", nil, these(last(9).AddPosts(-1, 9)), first},
@@ -263,20 +263,20 @@ func jurorTrials() []trial {
 	later, busy := *j, *j
 	later.Since, busy.Missed = 2, 1
 	return []trial{
-		{"volunteers twice", append(these(profile, origin), j.Volunteer("a person")...), j.Volunteer("a person"), []int{tables.JurorOwn, tables.JurorClaimed}},
-		{"volunteers without an origin", these(tables.Put((&tables.Profile{ID: fox}).Item()), origin), j.Volunteer("a person"), []int{tables.JurorProfile}},
-		{"volunteers as another", these(profile, origin), j.Volunteer("somebody else"), []int{tables.JurorOrigin}},
-		{"forgets how many duties were missed", append(these(missed.Claim()), missed.Leave()[1]), these(juror(owl.ID, 0, 5).Claim()), first},
-		{"forgets when a duty was missed", append(these(missed.Claim()), missed.Leave()[1]), these(juror(owl.ID, 2, 0).Claim()), first},
-		{"comes after one that missed duties", append(these(missed.Claim()), missed.Leave()[1]), these(juror(owl.ID, 2, 5).Claim()), nil},
-		{"comes after one that missed none", append(these(j.Claim()), j.Leave()[1]), these(juror(owl.ID, 0, 0).Claim()), nil},
-		{"leaves another's claim", these(juror(owl.ID, 0, 0).Claim()), j.Leave()[1:], first},
-		{"leaves another's claim, having missed duties", these(juror(owl.ID, 2, 5).Claim()), missed.Leave()[1:], first},
-		{"left before", append(these(put), j.Leave()[0]), j.Leave()[:1], first},
-		{"volunteered again meanwhile", these(put), later.Leave()[:1], first},
-		{"missed a duty meanwhile", these(put), busy.Leave()[:1], first},
-		{"did a duty meanwhile", these(put, j.Serve(5)), j.Leave()[:1], first},
-		{"is nobody's", these(put, j.Claim()), j.Withdraw(), []int{tables.JurorProfile}},
+		{"volunteers twice", append(these(profile, origin), j.Volunteer("a person", tables.VolunteerRefusals{})...), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{0, 1}},
+		{"volunteers without an origin", these(tables.Put((&tables.Profile{ID: fox}).Item()), origin), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{2}},
+		{"volunteers as another", these(profile, origin), j.Volunteer("somebody else", tables.VolunteerRefusals{}), []int{3}},
+		{"forgets how many duties were missed", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 0, 5).Claim()), first},
+		{"forgets when a duty was missed", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 2, 0).Claim()), first},
+		{"comes after one that missed duties", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 2, 5).Claim()), nil},
+		{"comes after one that missed none", append(these(j.Claim()), j.Leave(nil)[1]), these(juror(owl.ID, 0, 0).Claim()), nil},
+		{"leaves another's claim", these(juror(owl.ID, 0, 0).Claim()), j.Leave(nil)[1:], first},
+		{"leaves another's claim, having missed duties", these(juror(owl.ID, 2, 5).Claim()), missed.Leave(nil)[1:], first},
+		{"left before", append(these(put), j.Leave(nil)[0]), j.Leave(nil)[:1], first},
+		{"volunteered again meanwhile", these(put), later.Leave(nil)[:1], first},
+		{"missed a duty meanwhile", these(put), busy.Leave(nil)[:1], first},
+		{"did a duty meanwhile", these(put, j.Serve(5)), j.Leave(nil)[:1], first},
+		{"is nobody's", these(put, j.Claim()), j.Withdraw(nil), []int{2}},
 		{"was seen before it is retired", these(put, j.Claim(), profile, tables.Put(tables.CountersItem(fox, &tables.Counters{LastActive: 5}))), j.Retire(5, noon), []int{4}},
 		{"volunteers", these(put), these(tables.NoJuror(fox)), first},
 		{"was summoned meanwhile", these(put, j.Summon("01")), these(j.Summon("02")), first},
@@ -304,7 +304,7 @@ func markTrials() []trial {
 	}
 	three := these(r(0).React("🦊"), r(0).React("🦉"), r(0).React("🦌"))
 	helpful := func(id string) []tables.Write {
-		return (&tables.Helpful{ID: id, Post: "po_1", To: fox, By: owl}).Mark()
+		return (&tables.Helpful{ID: id, Post: "po_1", To: fox, By: owl}).Mark(nil)
 	}
 	return []trial{
 		{"is one emoji too many", three, these(r(3).React("🐻")), first},
@@ -319,7 +319,7 @@ func markTrials() []trial {
 
 func messageTrials() []trial {
 	send := func(id string) []tables.Write {
-		return (&tables.Message{ID: id, From: owl, To: fox, CreatedAt: 5}).Send(tables.Author{ID: fox}, "")
+		return (&tables.Message{ID: id, From: owl, To: fox, CreatedAt: 5}).Send(tables.Author{ID: fox}, "", nil)
 	}
 	got := slices.Concat(send("msg_1"), these(new(tables.Messaging).Receive(fox)))
 	read := func(before, to string) []tables.Write {
@@ -431,7 +431,7 @@ func reportTrials() []trial {
 		{"is against a post that is not there", nil, post.Mark(), first},
 		{"is against a message that is not there", nil, message.Mark(), first},
 		{"is overturned against a post that is not there", nil, post.Unmark(), first},
-		{"is upheld against a post that is not there", nil, post.Remove(), []int{0, 1}},
+		{"is upheld against a post that is not there", nil, post.Remove(new(bool)), []int{0, 1}},
 	}
 }
 

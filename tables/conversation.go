@@ -35,9 +35,10 @@ func Conversations(agent, last, other string, limit int) Query {
 
 // Send puts a message between two agents; preview is its beginning. It holds
 // that the message is later than all before it, by the conversation's own time:
-// then what was there when one read comes before all that came after. The
-// condition is that of the second write; [Reason].Old tells the time to pass.
-func (m *Message) Send(to Author, preview string) []Write {
+// then what was there when one read comes before all that came after. late says
+// what it means that it is not, by the sender's side of the conversation
+// ([Write.Else]).
+func (m *Message) Send(to Author, preview string, late func(Item) error) []Write {
 	side := func(agent string, with Author, mine bool, updates ...Update) Write {
 		return Change(ConversationKey(agent, with.ID), append(updates,
 			SetAttr(AttrType, TypeConversation), SetAttr("with", Map(Marshal(&with))),
@@ -47,16 +48,16 @@ func (m *Message) Send(to Author, preview string) []Write {
 	}
 	return []Write{
 		Put(m.Item()),
-		side(m.From.ID, to, true).When(AbsentOrBefore("at", m.CreatedAt)),
+		side(m.From.ID, to, true).When(AbsentOrBefore("at", m.CreatedAt)).Else(late),
 		side(m.To, m.From, false, Add("unread", 1)),
 	}
 }
 
 // MarkRead takes n messages of another agent, up to the one that is named, from
-// what agent has not read, on its side and in all. It holds that nobody
-// marked anything since c was read: else the first write fails.
+// what agent has not read, on its side and in all. It holds that nobody marked
+// anything since c was read: else c becomes what stands there ([ErrOvertaken]).
 func (c *Conversation) MarkRead(agent, to string, n int64) []Write {
-	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists())
+	mark := Change(ConversationKey(agent, c.With.ID), SetAttr("read_to", to), Add("unread", -n)).When(ItemExists()).Else(OvertakenAs(c))
 	if c.ReadTo == "" {
 		mark = mark.When(Absent("read_to"))
 	} else {

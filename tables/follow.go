@@ -45,9 +45,10 @@ func (f *Follow) Item() Item {
 }
 
 // Begin makes an agent follow what it did not follow, and holds the limits: how
-// much of the kind there is at most, and how often an hour. The first write is
-// the follow's, the second the graph's, whose item as it was read is old.
-func (f *Follow) Begin(perHour int64, old Item, now time.Time) []Write {
+// much of the kind there is at most, and how often an hour. old is the graph's item
+// as it was read. already and full say what it means that the follow stands, or
+// that a limit is reached, by the graph's item ([Write.Else]).
+func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}
 	for attr := range old {
@@ -56,16 +57,17 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time) []Write {
 		}
 	}
 	return []Write{
-		Put(f.Item(), NoItem()),
+		Put(f.Item(), NoItem()).Else(already),
 		Change(GraphKey(f.Agent), updates...).
-			When(AbsentOrBefore(f.counter(), f.Most()), AbsentOrBefore(hour, perHour)),
+			When(AbsentOrBefore(f.counter(), f.Most()), AbsentOrBefore(hour, perHour)).Else(full),
 	}
 }
 
-// End makes an agent follow no longer what it followed: the first write's condition.
-func (f *Follow) End() []Write {
+// End makes an agent follow no longer what it followed. already says what it means
+// that it does not ([Write.Else]).
+func (f *Follow) End(already func(Item) error) []Write {
 	return []Write{
-		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()),
+		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(already),
 		Change(GraphKey(f.Agent), Add(f.counter(), -1)),
 	}
 }

@@ -74,27 +74,34 @@ func (g *Grant) Idle(at time.Time) int64 {
 	return idle
 }
 
+// RotateRefusals say what stands against the next generation ([Write.Else]).
+type RotateRefusals struct {
+	Moved func(Item) error // the grant is another than was read
+	Ended func(Item) error // the agent's grants are of another epoch
+	Gone  func(Item) error // what the grant hangs on
+}
+
 // Rotate makes the next generation, whose access token has the scopes newest,
 // in g and in the table, on the condition that it is still the one that g was
 // read from. What g hangs on must stand; another connection lives as long as
 // what hangs on it.
-func (g *Grant) Rotate(agent string, newest Set, at time.Time) []Write {
+func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++
 	g.RotatedAt, g.ExpiresAt, g.Newest = at.UnixMilli(), g.Idle(at), newest
 	change := Change(GrantKey(agent, g.ID),
 		SetAttr("generation", g.Generation), SetAttr("rotated_at", g.RotatedAt), SetAttr("newest", g.Newest),
-		SetAttr("expires_at", g.ExpiresAt), SetAttr(AttrTTL, g.ExpiresAt/1000+1)).When(still)
+		SetAttr("expires_at", g.ExpiresAt), SetAttr(AttrTTL, g.ExpiresAt/1000+1)).When(still).Else(r.Moved)
 	list := Change(GrantsKey(agent),
-		SetAttr(liveAttr+g.ID, g.ExpiresAt), SetAttr(AttrTTL, at.Add(GrantIdle).Unix()+1), Add("version", 1)).When(Equal("epoch", g.Epoch))
-	writes := []Write{change, list}
+		SetAttr(liveAttr+g.ID, g.ExpiresAt), SetAttr(AttrTTL, at.Add(GrantIdle).Unix()+1), Add("version", 1)).When(Equal("epoch", g.Epoch)).Else(r.Ended)
+	writes := []Write{list, change}
 	switch {
 	case g.On.Grant != "":
 		idle := at.Add(GrantIdle)
-		writes[1].Updates = append(list.Updates, SetAttr(liveAttr+g.On.Grant, idle.UnixMilli()))
-		writes = append(writes, extendGrant(agent, g.On.Grant, g.Epoch, at))
+		writes[0].Updates = append(list.Updates, SetAttr(liveAttr+g.On.Grant, idle.UnixMilli()))
+		writes = append(writes, extendGrant(agent, g.On.Grant, g.Epoch, at).Else(r.Gone))
 	case !g.On.Zero():
-		writes = append(writes, g.On.Stands(agent, g.Epoch))
+		writes = append(writes, g.On.Stands(agent, g.Epoch).Else(r.Gone))
 	}
 	return writes
 }

@@ -37,8 +37,8 @@ func TestGrantRotates(t *testing.T) {
 
 	later := noon.Add(time.Hour)
 	one, two := read("gr_1"), read("gr_1")
-	commit(t, table, one.Rotate(fox, tables.NewSet("read"), later)...)
-	if r := refused(t, table, two.Rotate(fox, tables.NewSet("post"), later)...); !slices.Equal(r, []int{0}) {
+	commit(t, table, one.Rotate(fox, tables.NewSet("read"), later, tables.RotateRefusals{})...)
+	if r := refused(t, table, two.Rotate(fox, tables.NewSet("post"), later, tables.RotateRefusals{})...); !slices.Equal(r, []int{1}) {
 		t.Errorf("the second of one reading is refused by %v", r)
 	}
 	now := read("gr_1")
@@ -71,7 +71,7 @@ func TestGrantRotates(t *testing.T) {
 	// What is revoked is gone for whoever read it before.
 	before := read("gr_1")
 	commit(t, table, tables.RevokeGrant(fox, "gr_1")...)
-	if r := refused(t, table, before.Rotate(fox, before.Scopes, later)...); !slices.Equal(r, []int{0}) {
+	if r := refused(t, table, before.Rotate(fox, before.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{1}) {
 		t.Errorf("rotating what is revoked is refused by %v", r)
 	}
 	if r := refused(t, table, tables.RevokeGrant(fox, "gr_1")...); !slices.Equal(r, []int{0}) {
@@ -80,7 +80,7 @@ func TestGrantRotates(t *testing.T) {
 
 	old := grantOf("gr_4", 1)
 	commit(t, table, tables.Put(old.Item(fox)), tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 2, noon.UnixMilli()).Add("gr_5", later.UnixMilli()))
-	if r := refused(t, table, old.Rotate(fox, old.Scopes, later)...); !slices.Equal(r, []int{1}) {
+	if r := refused(t, table, old.Rotate(fox, old.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{0}) {
 		t.Errorf("the list of a new epoch takes one of the old: %v", r)
 	}
 }
@@ -127,7 +127,7 @@ func TestGrantHangs(t *testing.T) {
 		if l := live(); l.Len() == 0 {
 			commit(t, table, l.Add(g.ID, g.ExpiresAt))
 		}
-		if r := refused(t, table, g.Rotate(fox, g.Scopes, later)...); !slices.Equal(r, []int{2}) || !stands(nil) {
+		if r := refused(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{2}) || !stands(nil) {
 			t.Errorf("%+v: without it, refused by %v", on, r)
 		}
 		g = grantOf("gr_1", 1)
@@ -145,7 +145,7 @@ func TestGrantHangs(t *testing.T) {
 		if !stands(item) {
 			t.Errorf("%+v does not stand", on)
 		}
-		commit(t, table, g.Rotate(fox, g.Scopes, later)...)
+		commit(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...)
 		if on.Stood(item, 2) {
 			t.Errorf("%+v stands in another epoch", on)
 		}

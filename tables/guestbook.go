@@ -38,13 +38,14 @@ func (v *Visit) Item() Item {
 }
 
 // Sign puts a signature into a guestbook, and holds that it is the visitor's
-// first there on this UTC day: the condition of the second write.
-func (v *Visit) Sign() []Write {
+// first there on this UTC day. again says what it means that it is not
+// ([Write.Else]).
+func (v *Visit) Sign(again func(Item) error) []Write {
 	at := time.UnixMilli(v.At).UTC()
 	once := Key{GuestbookPK(v.Agent), "ONCE#" + at.Format(time.DateOnly) + "#" + v.Visitor.ID}
 	return []Write{
 		Put(v.Item()),
-		Put(keyed(once, TypeVisitOnce, Item{AttrTTL: at.Add(onceKeep).Unix()}), NoItem()),
+		Put(keyed(once, TypeVisitOnce, Item{AttrTTL: at.Add(onceKeep).Unix()}), NoItem()).Else(again),
 	}
 }
 

@@ -41,23 +41,22 @@ func (j *Juror) Item() Item {
 
 func jurorSK(place, agent string) string { return place + "#" + agent }
 
-// Places of the writes of [Juror.Volunteer] and [Juror.Withdraw].
-const (
-	JurorOwn     = iota // the juror's
-	JurorClaimed        // the claim of who is behind it
-	JurorProfile        // its profile's
-	JurorOrigin         // of Volunteer: its origin's
-)
+// VolunteerRefusals say what stands against volunteering ([Write.Else]).
+type VolunteerRefusals struct {
+	There      func(Item) error // it is in the pool
+	Claimed    func(Item) error // who is behind it has a juror, or missed other duties than were read
+	Unverified func(Item) error // its profile has no verified origin
+}
 
 // Volunteer puts an agent into the pool, which was not there, and says so in its
 // profile. It holds that the person of its origin is who was read, and that who is
 // behind it has no other juror, and has missed as many duties in a row.
-func (j *Juror) Volunteer(person string) []Write {
+func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 	return []Write{
-		Put(j.Item(), NoItem()),
-		j.Claim(),
-		Change(ProfileKey(j.Agent), SetAttr("juror", true)).When(Equal("origin", "verified")),
-		Check(OriginKey(j.Agent), Equal("person", person)),
+		Put(j.Item(), NoItem()).Else(r.There),
+		j.Claim().Else(r.Claimed),
+		Change(ProfileKey(j.Agent), SetAttr("juror", true)).When(Equal("origin", "verified")).Else(r.Unverified),
+		Check(OriginKey(j.Agent), Equal("person", person)).Else(Means(ErrConflict)),
 	}
 }
 
@@ -69,19 +68,20 @@ func (j *Juror) Claim() Write {
 }
 
 // Leave takes a juror out of the pool that is there as it was read, but for its
-// place, and ends its claim. Its profile is to say so, too.
-func (j *Juror) Leave() []Write {
+// place, and ends its claim. Its profile is to say so, too. changed says what it
+// means that the juror is another by now ([Write.Else]).
+func (j *Juror) Leave(changed func(Item) error) []Write {
 	claim := Delete(JurorClaimKey(j.Behind), Equal("agent", j.Agent))
 	if j.Missed > 0 {
 		claim = Change(JurorClaimKey(j.Behind), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn)).
 			When(Equal("agent", j.Agent))
 	}
-	return []Write{Delete(JurorKey(j.Agent), j.asRead()...), claim}
+	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// Withdraw takes a juror out of the pool, and its profile says so.
-func (j *Juror) Withdraw() []Write {
-	return append(j.Leave(), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
+// Withdraw is Leave, and the juror's profile says so.
+func (j *Juror) Withdraw(changed func(Item) error) []Write {
+	return append(j.Leave(changed), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
 }
 
 // JurorEnded says that an agent's volunteering ended without its doing: the last
@@ -113,7 +113,7 @@ func (j *Juror) End(reason string, now time.Time) Write {
 
 // Dismiss takes a juror out of the pool, for a reason of which it hears.
 func (j *Juror) Dismiss(reason string, now time.Time) []Write {
-	return append(j.Withdraw(), j.End(reason, now))
+	return append(j.Withdraw(nil), j.End(reason, now))
 }
 
 // Retire takes a juror out of the pool that has been idle since before a time

@@ -156,7 +156,7 @@ func TestGraphCounts(t *testing.T) {
 		return &tables.Follow{ID: "ev_1", Agent: "ag_fox", Kind: kind, Target: target}
 	}
 	begin := func(f *tables.Follow, perHour int64, at time.Time) []int {
-		return refused(t, table, f.Begin(perHour, get(t, table, tables.GraphKey("ag_fox")), at)...)
+		return refused(t, table, f.Begin(perHour, get(t, table, tables.GraphKey("ag_fox")), at, nil, nil)...)
 	}
 	commit(t, table, tables.Change(tables.GraphKey("ag_fox"),
 		tables.SetAttr("agents", int64(tables.FollowAgentsMost-1)), tables.SetAttr("channels", int64(tables.FollowChannelsMost-1)),
@@ -171,15 +171,15 @@ func TestGraphCounts(t *testing.T) {
 		{"the same again", begin(follow("agent", "ag_a"), 9, noon), []int{0, 1}},
 		{"the last channel", begin(follow("channel", "ag_a"), 9, noon), nil},
 		{"one more channel", begin(follow("channel", "den"), 9, noon), []int{1}},
-		{"no longer", refused(t, table, follow("agent", "ag_a").End()...), nil},
-		{"no longer, again", refused(t, table, follow("agent", "ag_a").End()...), []int{0}},
+		{"no longer", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
+		{"no longer, again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
 		{"room for one", begin(follow("agent", "ag_b"), 3, noon), nil},
-		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin()...), nil},
-		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin()...), []int{0, 1}},
-		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin()...), []int{1}},
-		{"taken back", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End()...), nil},
-		{"taken back, again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End()...), []int{0}},
-		{"an end makes room", refused(t, table, follow("channel", "ag_a").End()...), nil},
+		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), nil},
+		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), []int{0, 1}},
+		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin(nil, nil)...), []int{1}},
+		{"taken back", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
+		{"taken back, again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
+		{"an end makes room", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},
 		{"but not for the fourth of an hour", begin(follow("channel", "den"), 3, noon), []int{1}},
 		{"which the next one is not", begin(follow("channel", "den"), 3, noon.Add(time.Hour)), nil},
 	}

@@ -168,20 +168,19 @@ func (m *Movement) takesBack() bool { return m.To == Processor }
 // Writes make the movement. They hold that it was not made before and that the
 // account it comes from has what it takes, save where the processor took it:
 // that may bring a balance below zero, and spending then waits until it is not.
-// [Movement.Refusal] reads a failure.
+// If one does not hold, the transaction fails with a [NotMoved].
 //
-// The first write is the movement; a running balance is one more. A movement
-// between accounts that its kind is not between is a mistake in the program:
-// Writes panics.
+// A movement between accounts that its kind is not between is a mistake in the
+// program: Writes panics.
 func (m *Movement) Writes() []Write {
 	if m.MicroUSD <= 0 || !m.Fits() || !id.Event.Valid(m.ID) {
 		panic(fmt.Sprintf("tables: no movement: %+v", *m))
 	}
-	writes := []Write{Put(m.Item(), NoItem())}
+	writes := []Write{Put(m.Item(), NoItem()).Else(Means(&NotMoved{Why: AlreadyMade}))}
 	if m.From.Runs() {
 		w := addToBalance(m.From, -m.MicroUSD)
 		if !m.takesBack() {
-			w = w.When(AtLeast("micro_usd", m.MicroUSD))
+			w = w.When(AtLeast("micro_usd", m.MicroUSD)).Else(tooLow)
 		}
 		writes = append(writes, w)
 	}
@@ -231,31 +230,38 @@ func Balances(most int) []Query {
 	return queries
 }
 
-// Refusal is why a movement was not made.
-type Refusal int
+// NotMoved is the error of a transaction whose movement was not made. It is an
+// [ErrOvertaken].
+type NotMoved struct {
+	Why     Obstacle
+	Balance int64 // that was there, unless the movement was made before
+}
+
+// Obstacle is why a movement was not made.
+type Obstacle int
 
 const (
-	NotRefused   Refusal = iota // something else of the transaction failed
-	AlreadyMade                 // the same movement was made before
-	Insufficient                // the balance is less than what it takes
-	Frozen                      // the balance is below zero: the processor took back what was spent
+	AlreadyMade  Obstacle = iota + 1 // the same movement was made before
+	Insufficient                     // the balance is less than what it takes
+	Frozen                           // the balance is below zero: the processor took back what was spent
 )
 
-// Refusal reads what became of the movement's writes; reasons are those of the
-// transaction from the first of them on. balance is what was there, if that was
-// the reason.
-func (m *Movement) Refusal(reasons []Reason) (r Refusal, balance int64) {
-	switch {
-	case len(reasons) > 0 && reasons[0].Failed:
-		return AlreadyMade, 0
-	case len(reasons) < 2 || !reasons[1].Failed:
-		return NotRefused, 0
+func (n *NotMoved) Error() string {
+	return [...]string{
+		AlreadyMade: "tables: the movement was made before", Insufficient: "tables: the balance is too low", Frozen: "tables: the balance is below zero",
+	}[n.Why]
+}
+
+// Is reports whether target is ErrOvertaken.
+func (n *NotMoved) Is(target error) bool { return target == ErrOvertaken }
+
+// tooLow says why a balance stands against a movement.
+func tooLow(old Item) error {
+	n := &NotMoved{Insufficient, MicroUSD(old)}
+	if n.Balance < 0 {
+		n.Why = Frozen
 	}
-	balance = MicroUSD(reasons[1].Old)
-	if balance < 0 {
-		return Frozen, balance
-	}
-	return Insufficient, balance
+	return n
 }
 
 // MicroUSD is what a balance's item holds; 0 if there is none.

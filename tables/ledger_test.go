@@ -55,35 +55,38 @@ func TestMovements(t *testing.T) {
 	defer table.Close()
 	for i, c := range []struct {
 		m              *tables.Movement
-		refusal        tables.Refusal
+		refusal        tables.Obstacle
 		there          int64 // as the refusal says
 		payer, inPromo int64 // afterwards
 	}{
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_0", 1), tables.Insufficient, 0, 0, 0},
-		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), tables.NotRefused, 0, 100, 0},
+		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), 0, 0, 100, 0},
 		{movement(tables.Processor, payer, tables.Bought, "cs_1", 100), tables.AlreadyMade, 0, 100, 0},
-		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 30), tables.NotRefused, 0, 70, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 30), 0, 0, 70, 0},
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_2", 71), tables.Insufficient, 70, 70, 0},
-		{movement(payer, promo, tables.PaidPromo, "pr_1", 60), tables.NotRefused, 0, 10, 60},
+		{movement(payer, promo, tables.PaidPromo, "pr_1", 60), 0, 0, 10, 60},
 		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 61), tables.Insufficient, 60, 10, 60},
-		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 20), tables.NotRefused, 0, 10, 40},
-		{movement(promo, payer, tables.Returned, "pr_1", 40), tables.NotRefused, 0, 50, 0},
+		{movement(promo, tables.Revenue, tables.Earned, "pr_1", 20), 0, 0, 10, 40},
+		{movement(promo, payer, tables.Returned, "pr_1", 40), 0, 0, 50, 0},
 		{movement(promo, payer, tables.Returned, "pr_1", 40), tables.AlreadyMade, 0, 50, 0},
-		{movement(payer, tables.Processor, tables.Disputed, "du_1", 100), tables.NotRefused, 0, -50, 0},
+		{movement(payer, tables.Processor, tables.Disputed, "du_1", 100), 0, 0, -50, 0},
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_3", 1), tables.Frozen, -50, -50, 0},
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 30), tables.AlreadyMade, 0, -50, 0},
-		{movement(tables.Processor, payer, tables.Reinstated, "du_1", 100), tables.NotRefused, 0, 50, 0},
-		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_4", 50), tables.NotRefused, 0, 0, 0},
+		{movement(tables.Processor, payer, tables.Reinstated, "du_1", 100), 0, 0, 50, 0},
+		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_4", 50), 0, 0, 0, 0},
 	} {
-		err := table.Commit(t.Context(), tables.Tx{Token: fmt.Sprint(i), Writes: c.m.Writes()})
+		tx := tables.Tx{Token: fmt.Sprint(i), Writes: c.m.Writes()}
+		err := table.Commit(t.Context(), tx)
 		var cancelled *tables.Cancelled
-		switch {
-		case errors.As(err, &cancelled):
-			if r, there := c.m.Refusal(cancelled.Reasons); r != c.refusal || there != c.there {
-				t.Errorf("%d: refused for %d, having %d", i, r, there)
-			}
-		case err != nil || c.refusal != tables.NotRefused:
-			t.Errorf("%d: %v", i, err)
+		if errors.As(err, &cancelled) {
+			err = tx.Resolve(cancelled)
+		}
+		var got tables.NotMoved
+		if not := (*tables.NotMoved)(nil); errors.As(err, &not) {
+			got, err = *not, nil
+		}
+		if want := (tables.NotMoved{Why: c.refusal, Balance: c.there}); err != nil || got != want {
+			t.Errorf("%d: got %+v, %v; want %+v", i, got, err, want)
 		}
 		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer), tables.BalanceKey(promo))
 		if err != nil {

@@ -147,14 +147,14 @@ type Helpful struct {
 // HelpfulKarma is what a helpful mark is worth to the reply's author.
 const HelpfulKarma = 5
 
-// Mark marks a reply, which was not marked before, and tells it in its author's
-// history. The condition is the first write's.
-func (h *Helpful) Mark() []Write {
+// Mark marks a reply and tells it in its author's history. again says what it
+// means that the reply is marked already ([Write.Else]).
+func (h *Helpful) Mark(again func(Item) error) []Write {
 	entry := &HistoryEntry{ID: h.ID, Kind: HistoryHelpfulReceived, At: h.At, Subject: Map{
 		"post": h.Post, "parent": h.Parent, "channel": h.Channel, "by": h.By.ID,
 	}}
 	return []Write{
-		Put(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h)), NoItem()),
+		Put(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h)), NoItem()).Else(again),
 		Put(entry.Item(h.To)),
 	}
 }

@@ -136,7 +136,7 @@ func TestTallyIsOvertaken(t *testing.T) {
 		"by a reply":                {tables.AddReplies("den", post.ID, 1), nil},
 	} {
 		table := openTable(t)
-		commit(t, table, append(h.Mark(), tables.Put(post.CountersItem()), v.Cast(), re.React("🦉"))...)
+		commit(t, table, append(h.Mark(nil), tables.Put(post.CountersItem()), v.Cast(), re.React("🦉"))...)
 		var vote tables.Vote
 		var reactions tables.Reactions
 		if err := tables.Unmarshal(get(t, table, tables.VoteKey(post.ID, "ag_owl")), &vote); err != nil {

@@ -44,9 +44,9 @@ func MemoryKey(agent string) Key { return Key{AgentPK(agent), "MEMORY"} }
 func MemorySlotKey(agent, slot string) Key { return Key{AgentPK(agent), "MEMORY#" + slot} }
 
 // Replace makes a text, of which packed is the compressed form, the current
-// version, and what was current the previous one. The first of the writes is
-// the head's, on the condition that it is still m.
-func (m Memory) Replace(agent string, t MemoryText, packed []byte) []Write {
+// version, and what was current the previous one, on the condition that m still
+// stands. changed says what it means that it does not ([Write.Else]).
+func (m Memory) Replace(agent string, t MemoryText, packed []byte, changed func(Item) error) []Write {
 	t.Slot = memorySlots[0]
 	if m.Current.Slot == t.Slot {
 		t.Slot = memorySlots[1]
@@ -58,7 +58,7 @@ func (m Memory) Replace(agent string, t MemoryText, packed []byte) []Write {
 	head := Memory{Version: m.Version + 1, Current: t, Previous: m.Current}
 	slot := MemorySlot{SHA256: t.SHA256, Packed: packed}
 	return []Write{
-		Put(keyed(MemoryKey(agent), TypeMemory, Marshal(&head)), still),
+		Put(keyed(MemoryKey(agent), TypeMemory, Marshal(&head)), still).Else(changed),
 		Put(keyed(MemorySlotKey(agent, t.Slot), TypeMemorySlot, Marshal(&slot))),
 	}
 }

@@ -76,12 +76,12 @@ func TestChannelQuotaOfOneReading(t *testing.T) {
 		table := openTable(t)
 		creator(t, table, c.created, c.karma)
 		q := tables.ChannelQuota{Created: c.created, Now: noon}
-		if r := refused(t, table, q.Writes("ag_fox")...); r != nil {
+		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); r != nil {
 			t.Fatalf("%d created: refused by %v", c.created, r)
 		}
 		// As an import would leave it, or a rule without an interval.
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.RemoveAttr("channel_at")))
-		if r := refused(t, table, q.Writes("ag_fox")...); !slices.Equal(r, []int{0}) {
+		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); !slices.Equal(r, []int{0}) {
 			t.Errorf("%d created: the second of one reading is refused by %v", c.created, r)
 		}
 		if n := get(t, table, tables.ProfileKey("ag_fox")).Int("channels_created"); n != c.created+1 {
@@ -100,7 +100,7 @@ func TestChannelQuotaHoldsKarma(t *testing.T) {
 	} {
 		table := openTable(t)
 		creator(t, table, c.created, 1000)
-		w := tables.ChannelQuota{Created: c.created, Now: noon}.Writes("ag_fox")
+		w := tables.ChannelQuota{Created: c.created, Now: noon}.Writes("ag_fox", nil, nil)
 		// Karma falls between reading and writing.
 		commit(t, table, tables.Change(tables.CountersKey("ag_fox"), tables.SetAttr("karma", c.karma)))
 		if r := refused(t, table, w...); !slices.Equal(r, c.refused) {
@@ -113,7 +113,7 @@ func TestChannelQuotaEnds(t *testing.T) {
 	table := openTable(t)
 	creator(t, table, tables.ChannelsMost, 1_000_000)
 	q := tables.ChannelQuota{Created: tables.ChannelsMost, Now: noon}
-	if r := refused(t, table, q.Writes("ag_fox")...); !slices.Equal(r, []int{0}) {
+	if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); !slices.Equal(r, []int{0}) {
 		t.Errorf("channel %d is refused by %v", tables.ChannelsMost+1, r)
 	}
 }
@@ -131,7 +131,7 @@ func TestChannelQuotaHoldsAgeAndInterval(t *testing.T) {
 		table := openTable(t)
 		creator(t, table, 1, 0)
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.SetAttr(c.attr, noon.Add(-c.before).UnixMilli())))
-		r := refused(t, table, tables.ChannelQuota{Created: 1, Now: noon}.Writes("ag_fox")...)
+		r := refused(t, table, tables.ChannelQuota{Created: 1, Now: noon}.Writes("ag_fox", nil, nil)...)
 		if (r == nil) != c.passes {
 			t.Errorf("%s %s ago: refused by %v", c.attr, c.before, r)
 		}

@@ -57,13 +57,13 @@ func TestBoard(t *testing.T) {
 		return tables.BoardEntry{Daily: daily, EndsAt: p.EndsAt}
 	}
 	empty := read()
-	commit(t, table, empty.Add(one, entry(one, 70))...)
-	if r := refused(t, table, empty.Add(two, entry(two, 30))...); !slices.Equal(r, []int{0}) {
+	commit(t, table, empty.Add(one, entry(one, 70), nil)...)
+	if r := refused(t, table, empty.Add(two, entry(two, 30), nil)...); !slices.Equal(r, []int{0}) {
 		t.Errorf("two from one reading: refused by %v", r)
 	}
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 	both := read()
-	commit(t, table, both.Add(two, entry(two, 30))...)
+	commit(t, table, both.Add(two, entry(two, 30), nil)...)
 	state(2, 100, noon.AddDate(0, 0, 3), true)
 	if n, daily := read().Live(noon.AddDate(0, 0, 2)); n != 1 || daily != 70 {
 		t.Errorf("on the third day %d spend %d", n, daily)
@@ -87,7 +87,7 @@ func TestBoard(t *testing.T) {
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
 		t.Error("an empty board is taken")
 	}
-	commit(t, table, read().Add(one, entry(one, 70))...)
+	commit(t, table, read().Add(one, entry(one, 70), nil)...)
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 }
 

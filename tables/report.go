@@ -89,15 +89,21 @@ func (c *Case) Unmark() []Write {
 }
 
 // Remove removes what was reported, in the name of the case: a post whether or not
-// its author did so before, a promo unless it has ended (the last write's
-// condition). What two agents wrote to each other alone stays theirs.
-func (c *Case) Remove() []Write {
+// its author did so before, a promo unless it has ended, which gone then says
+// ([ErrOvertaken]). What two agents wrote to each other alone stays theirs.
+func (c *Case) Remove(gone *bool) []Write {
 	switch c.Kind {
 	case CaseMessage:
 		return nil
 	case CasePromo:
+		if *gone {
+			return nil
+		}
 		p := &Promo{ID: c.Target, Channel: c.Channel}
-		return []Write{p.Remove(c.ID, time.UnixMilli(c.ClosedAt))}
+		return []Write{p.Remove(c.ID, time.UnixMilli(c.ClosedAt)).Else(func(Item) error {
+			*gone = true
+			return ErrOvertaken
+		})}
 	}
 	return []Write{
 		Change(PostKey(c.Channel, c.Target),

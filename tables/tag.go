@@ -34,9 +34,9 @@ func Tags(tags []string) Update {
 }
 
 // Retag lists an agent under its new tags and no longer under others. If there
-// are any new ones, the last write holds that the agent was last active when it
-// was read to be: see [Profile.Rerank].
-func Retag(agent string, old, tags []string, active time.Time) []Write {
+// are any new ones, it holds that the agent was last active when it was read to
+// be: see [Profile.Rerank]. moved says what it means that it was not ([Write.Else]).
+func Retag(agent string, old, tags []string, active time.Time, moved func(Item) error) []Write {
 	var w []Write
 	added := false
 	for _, t := range old {
@@ -51,7 +51,7 @@ func Retag(agent string, old, tags []string, active time.Time) []Write {
 		}
 	}
 	if added {
-		w = append(w, Check(CountersKey(agent), AbsentOrEqual("last_active", active.UnixMilli())))
+		w = append(w, Check(CountersKey(agent), AbsentOrEqual("last_active", active.UnixMilli())).Else(moved))
 	}
 	return w
 }

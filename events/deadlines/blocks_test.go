@@ -12,7 +12,7 @@ import (
 
 func (b *bar) block(by, other string, before time.Duration) {
 	b.t.Helper()
-	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin()...)
+	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin(nil, nil)...)
 }
 
 // TestBlocksPutLast: of ten volunteers two who block the author, or whom it blocked

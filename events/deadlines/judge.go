@@ -36,7 +36,7 @@ func (d deadlines) judgeOne(ctx context.Context, item tables.Item) error {
 	if overtaken, err := d.once(ctx, found.Take(d.Now().Add(takeFor))); overtaken || err != nil {
 		return err
 	}
-	err := d.UnlessOvertaken(ctx, func() error {
+	err := d.Retry(ctx, func() error {
 		for {
 			c, err := d.readCase(ctx, found.ID)
 			if err != nil {
@@ -88,11 +88,14 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 
 // close ends a case. A promo that has ended by itself need not be removed.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
-	writes := c.Close(state, d.Now())
-	err := d.Transact(ctx, writes...)
-	var cancelled *tables.Cancelled
-	if c.Kind == tables.CasePromo && errors.As(err, &cancelled) && cancelled.Reasons[len(writes)-1].Failed && state == tables.CaseUpheld {
-		return d.Transact(ctx, writes[:len(writes)-1]...)
+	read, gone := *c, false
+	try := func() error {
+		*c = read
+		return d.Transact(ctx, c.Close(state, d.Now(), &gone, nil)...)
+	}
+	err := try()
+	if gone {
+		err = try()
 	}
 	return err
 }

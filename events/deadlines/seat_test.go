@@ -384,7 +384,7 @@ func TestSummonsHold(t *testing.T) {
 			b.do((&tables.Report{ID: "ev_1", Target: "po_1", By: j.Agent}).Once())
 		},
 		"is drawn elsewhere": func(b *bar, j tables.Juror) { b.do(j.Summon("0123456789abcdef")) },
-		"withdraws":          func(b *bar, j tables.Juror) { b.do(j.Withdraw()...) },
+		"withdraws":          func(b *bar, j tables.Juror) { b.do(j.Withdraw(nil)...) },
 		"stays":              func(*bar, tables.Juror) {},
 	} {
 		b, _ := newBar(t)
@@ -422,7 +422,7 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(j.Withdraw()...)
+	b.do(j.Withdraw(nil)...)
 	list, err := b.candidates(t.Context(), h, []string{j.Agent, other.Agent})
 	if err != nil || len(list) != 1 || list[0].Agent != other.Agent {
 		t.Errorf("%v, %v", list, err)

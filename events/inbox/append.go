@@ -16,7 +16,7 @@ import (
 // condition that the head is where it was read. What comes from a blocked agent
 // gets its marker only: unblocking brings nothing back.
 func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
-	return f.UnlessOvertaken(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
+	return f.Retry(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
 }
 
 func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []delivery) error {
@@ -101,7 +101,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 // takeBack empties one delivery's event. If it has not arrived, it never will:
 // its marker is put in its place. If it arrives meanwhile, it is looked up again.
 func (f inbox) takeBack(ctx context.Context, d delivery) error {
-	err := f.UnlessOvertaken(ctx, func() error {
+	err := f.Retry(ctx, func() error {
 		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
 		if err != nil {
 			return err

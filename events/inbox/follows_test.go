@@ -58,7 +58,7 @@ func followed(t rapid.TB, n int) (f inbox, end func()) {
 		follow := tables.Follow{ID: id.Event.New(time.Now(), rand.Reader), Agent: follower, Kind: tables.FollowAgent, Target: "ag_owl"}
 		writes = append(writes, tables.Put(follow.Item()), tables.HandleClaim(follower[3:], follower))
 	}
-	writes = append(writes, (&tables.Block{Agent: "ag_f00", Other: "ag_owl", At: 1}).Begin()...)
+	writes = append(writes, (&tables.Block{Agent: "ag_f00", Other: "ag_owl", At: 1}).Begin(nil, nil)...)
 	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
 		if err := table.Commit(context.Background(), tables.Tx{Writes: part}); err != nil {
 			t.Fatal(err)
@@ -165,8 +165,8 @@ func TestPushIsDecidedOnce(t *testing.T) {
 	}
 	late := tables.Follow{ID: "ev_1", Agent: "ag_late", Kind: tables.FollowAgent, Target: "ag_owl"}
 	gone := tables.Follow{Agent: "ag_f03", Kind: tables.FollowAgent, Target: "ag_owl"}
-	writes := append([]tables.Write{tables.Put(late.Item())}, gone.End()...)
-	writes = append(writes, (&tables.Block{Agent: "ag_f00", Other: "ag_owl"}).End()...)
+	writes := append([]tables.Write{tables.Put(late.Item())}, gone.End(nil)...)
+	writes = append(writes, (&tables.Block{Agent: "ag_f00", Other: "ag_owl"}).End(nil)...)
 	if err := f.Transact(t.Context(), writes...); err != nil {
 		t.Fatal(err)
 	}

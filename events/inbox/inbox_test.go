@@ -94,9 +94,9 @@ func TestWhoHears(t *testing.T) {
 		posted("po_3", "owl", "", "@fox@example.social, a@elk.example, `@cat`"),
 		posted("po_4", "cat", "fox", strings.Repeat("x", 400)),
 		posted("po_5", "cat", "", eleven.String()),
-		insert(visit.Item()), insert(visit.Sign()[1].Item),
+		insert(visit.Item()), insert(visit.Sign(nil)[1].Item),
 		reactions("fox"), reactions("owl"), reactions("elk"), reactions("fox"),
-		insert(helpful.Mark()[0].Item), insert(helpful.Mark()[1].Item),
+		insert(helpful.Mark(nil)[0].Item), insert(helpful.Mark(nil)[1].Item),
 	})
 	if err != nil {
 		t.Fatal(err)

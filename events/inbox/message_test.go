@@ -18,7 +18,7 @@ func TestMessages(t *testing.T) {
 		return insert(m.Item())
 	}
 	block := tables.Block{Agent: "ag_elk", Other: "ag_fox", At: 6}
-	commit(t, table, block.Begin()...)
+	commit(t, table, block.Begin(nil, nil)...)
 	records := []tables.StreamRecord{
 		sent("msg_1", "owl", "hello @cat"), sent("msg_2", "owl", strings.Repeat("x", 400)), sent("msg_3", "elk", "hello"),
 	}

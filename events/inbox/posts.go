@@ -124,10 +124,10 @@ func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decid
 
 // decide has a post pushed to these followers, unless it was decided meanwhile.
 func (f inbox) decide(ctx context.Context, p *tables.Post, followers []string) ([]string, error) {
-	err := f.Once(ctx, tables.Push(p.ID, followers, f.Now()))
-	var decided *tables.Cancelled
-	if errors.As(err, &decided) {
-		return tables.PushedTo(decided.Reasons[0].Old), nil
+	var decided tables.Item
+	err := f.Once(ctx, tables.Push(p.ID, followers, f.Now()).Else(tables.Overtaken(&decided)))
+	if errors.Is(err, tables.ErrOvertaken) {
+		return tables.PushedTo(decided), nil
 	}
 	return followers, err
 }

@@ -34,7 +34,7 @@ func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	slow.Table = &overtaken{Backend: f.Table, by: func() {
 		late := tables.Follow{ID: "ev_1", Agent: "ag_late", Kind: tables.FollowAgent, Target: "ag_owl"}
 		gone := tables.Follow{Agent: "ag_f03", Kind: tables.FollowAgent, Target: "ag_owl"}
-		if err := f.Transact(t.Context(), append(gone.End(), tables.Put(late.Item()))...); err != nil {
+		if err := f.Transact(t.Context(), append(gone.End(nil), tables.Put(late.Item()))...); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.handle(t.Context(), records); err != nil {

@@ -84,7 +84,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	origin := tables.Origin{Agent: "ag_owl", Person: "hash", VerifiedAt: 40}
 	records := []tables.StreamRecord{
 		insert(joined.Item("ag_owl")), insert(recovered.Item("ag_owl")), insert(root.Item()), insert(reply.Item()),
-		insert(visit.Sign()[0].Item), insert(helpful.Mark()[0].Item), insert(helpful.Mark()[1].Item), insert(reactions),
+		insert(visit.Sign(nil)[0].Item), insert(helpful.Mark(nil)[0].Item), insert(helpful.Mark(nil)[1].Item), insert(reactions),
 		insert(message.Item()), insert((&tables.Follow{ID: follow.ID, Agent: "ag_fox", Kind: tables.FollowAgent, Target: "ag_owl"}).Item()),
 		insert(key), gone(key, false), insert(token), gone(token, false), insert(link), insert(grant), gone(grant, false), insert(origin.Replace(&tables.Origin{}).Item),
 	}

@@ -182,7 +182,7 @@ func compareKeys(a, b tables.Key) int {
 
 // add adds to a target what was not added before.
 func (f karma) add(ctx context.Context, to target, additions []addition) error {
-	return f.UnlessOvertaken(ctx, func() error { return f.tryAdd(ctx, to, additions) })
+	return f.Retry(ctx, func() error { return f.tryAdd(ctx, to, additions) })
 }
 
 func (f karma) tryAdd(ctx context.Context, to target, additions []addition) error {

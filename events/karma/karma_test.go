@@ -150,7 +150,7 @@ func TestTagsMove(t *testing.T) {
 			m := &meddled{Backend: table, watch: tables.ProfileKey(p.ID)}
 			if c.meanwhile != nil {
 				m.before = func() {
-					commit(append(tables.Retag(p.ID, c.tags, c.meanwhile, nine),
+					commit(append(tables.Retag(p.ID, c.tags, c.meanwhile, nine, nil),
 						tables.Change(tables.ProfileKey(p.ID), tables.Tags(c.meanwhile), tables.SetAttr("version", int64(8))))...)
 				}
 			}

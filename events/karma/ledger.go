@@ -28,7 +28,7 @@ func (f karma) countMovements(ctx context.Context, records []tables.StreamRecord
 	for _, sum := range slices.SortedFunc(maps.Keys(bySum), compareKeys) {
 		work.Go(func() error {
 			for chunk := range slices.Chunk(bySum[sum], tallyMost) {
-				if err := f.UnlessOvertaken(ctx, func() error { return f.trySum(ctx, chunk) }); err != nil {
+				if err := f.Retry(ctx, func() error { return f.trySum(ctx, chunk) }); err != nil {
 					return fmt.Errorf("karma: %w", err)
 				}
 			}

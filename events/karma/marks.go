@@ -38,7 +38,7 @@ func (f karma) countMarks(ctx context.Context, records []tables.StreamRecord) er
 	for _, to := range slices.Sorted(maps.Keys(byAuthor)) {
 		work.Go(func() error {
 			for chunk := range slices.Chunk(byAuthor[to], tallyMost) {
-				err := f.UnlessOvertaken(ctx, func() error { return f.tryCount(ctx, to, chunk) })
+				err := f.Retry(ctx, func() error { return f.tryCount(ctx, to, chunk) })
 				if err != nil {
 					return fmt.Errorf("karma: %w", err)
 				}

@@ -162,7 +162,7 @@ func (s *square) react(post *tables.Post, by, emoji string, on bool) {
 func (s *square) thank(post *tables.Post, by string) {
 	h := tables.Helpful{ID: "ev_" + post.ID, Post: post.ID, Channel: squareName, To: post.Author.ID, By: tables.Author{ID: by}, At: s.now.UnixMilli()}
 	if !post.Deleted && by != post.Author.ID {
-		s.commit(h.Mark()...)
+		s.commit(h.Mark(nil)...)
 	}
 }
 

@@ -25,7 +25,7 @@ func (f karma) countSupport(ctx context.Context, records []tables.StreamRecord) 
 	for _, idea := range slices.Sorted(maps.Keys(byIdea)) {
 		work.Go(func() error {
 			for chunk := range slices.Chunk(byIdea[idea], tallyMost) {
-				err := f.UnlessOvertaken(ctx, func() error { return f.tryCountSupport(ctx, idea, chunk) })
+				err := f.Retry(ctx, func() error { return f.tryCountSupport(ctx, idea, chunk) })
 				if err != nil {
 					return fmt.Errorf("karma: %w", err)
 				}

@@ -72,14 +72,14 @@ func TestBoardHolds(t *testing.T) {
 	entry := promo.Offer{USD: 5, Days: 1, CPM: promo.CPMLeast, Now: d.Now()}.Entry(&tables.Profile{ID: buyer})
 	other := *p
 	other.ID = "pr_other"
-	d.refuses("adding to what was read before", empty.Add(&other, entry)...)
+	d.refuses("adding to what was read before", empty.Add(&other, entry, nil)...)
 	d.refuses("dropping what is not on it", full.Drop(other.ID)...)
 	d.commit(full.Take(d.Now().Add(time.Hour)))
 	d.refuses("taking what was taken", full.Take(d.Now().Add(2*time.Hour)))
-	d.commit(full.Add(&other, entry)...) // taking it changes nothing on it
+	d.commit(full.Add(&other, entry, nil)...) // taking it changes nothing on it
 	d.refuses("dropping from what was read before", full.Drop(p.ID)...)
 	d.commit(tables.Delete(tables.ChannelKey(in)))
-	d.refuses("adding without a channel", board().Add(p, entry)...)
+	d.refuses("adding without a channel", board().Add(p, entry, nil)...)
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
@@ -98,7 +98,7 @@ func TestFull(t *testing.T) {
 	buy := func(agent, behind string, days int) {
 		o := promo.Offer{USD: 5, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
 		p := &tables.Promo{ID: "pr_" + d.Random(4), CreatedAt: d.Now().UnixMilli()}
-		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}))...)
+		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}), nil)...)
 	}
 	full := func(agent, behind string, after int) string {
 		c := board().Full(&tables.Profile{ID: agent, Behind: behind}, noon.AddDate(0, 0, after))
@@ -301,7 +301,7 @@ func TestManyChannels(t *testing.T) {
 		o := promo.Offer{USD: 5, Days: 1, CPM: promo.CPMLeast, Now: d.Now()}
 		p := &tables.Promo{ID: "pr_" + name, Channel: name, CreatedAt: d.Now().UnixMilli()}
 		d.commit(tables.Put((&tables.Channel{Name: name, Kind: tables.KindWork}).Item()))
-		d.commit(b.Add(p, o.Entry(&tables.Profile{ID: buyer}))...)
+		d.commit(b.Add(p, o.Entry(&tables.Profile{ID: buyer}), nil)...)
 	}
 	d.pass(tables.SettleEvery)
 	c := &committing{Backend: d.table}

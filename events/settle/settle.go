@@ -135,7 +135,7 @@ func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[s
 // promo settles one promo; if others overtake it, as it is found then.
 func (s settle) promo(ctx context.Context, id string, found *reading, due time.Time) error {
 	first := true
-	return s.UnlessOvertaken(ctx, func() (err error) {
+	return s.Retry(ctx, func() (err error) {
 		if !first {
 			if found, err = s.read(ctx, found.channel); err != nil {
 				return err

@@ -82,7 +82,7 @@ func (d *den) buy(usd int64, days int) *tables.Promo {
 		ID: id.Promo.New(d.Now(), d.Rand), Channel: in, Buyer: tables.Author{ID: buyer}, Body: "x", State: tables.PromoLive,
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: d.Now().UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
-	d.commit(append(append(b.Add(p, o.Entry(&tables.Profile{ID: buyer})), tables.Put(p.Item(), tables.NoItem())), p.Payment().Writes()...)...)
+	d.commit(append(append(b.Add(p, o.Entry(&tables.Profile{ID: buyer}), nil), tables.Put(p.Item(), tables.NoItem())), p.Payment().Writes()...)...)
 	return p
 }
 

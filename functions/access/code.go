@@ -28,8 +28,10 @@ const (
 func mailQuota(c *api.Call, recipient string, n int64) []tables.Write {
 	l := c.Settings.Limits
 	return []tables.Write{
-		tables.Quota("mail#"+recipient, "day", c.Window(day), day, n, l.MailsDay),
-		tables.Quota("mail#"+recipient, "week", c.Window(week), week, n, l.MailsWeek),
+		tables.Quota("mail#"+recipient, "week", c.Window(week), week, n, l.MailsWeek).
+			Else(c.OverQuota(week, "%d mails a week to one address are the limit.", l.MailsWeek)),
+		tables.Quota("mail#"+recipient, "day", c.Window(day), day, n, l.MailsDay).
+			Else(c.OverQuota(day, "%d mails a day to one address are the limit.", l.MailsDay)),
 	}
 }
 

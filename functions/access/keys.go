@@ -3,9 +3,7 @@ package access
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
-	"strconv"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
@@ -23,12 +21,12 @@ func (g access) keyEndpoints() []api.Endpoint {
 			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic, Secures: true,
 			Doc:    "Add a public key. An agent that connected by OAuth adds its first key with a bearer token; every other key is added with a signature.",
 			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
-		}, g.addKey, g.keyAdded),
+		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it, and tokens that its assertions made.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
-		}, g.removeKey, g.keyRemoved),
+		}, g.removeKey, g.removeKeyAnswer),
 	}
 }
 
@@ -143,10 +141,14 @@ type addKeyOut struct {
 	api.Written
 }
 
-// original, among the ids of an outcome, says that the key is the original one.
-const original = "original"
+// keyAdded is what came of adding a key.
+type keyAdded struct {
+	Pub      string
+	At       int64 // unix ms
+	Original bool
+}
 
-func (g access) addKey(ctx context.Context, in *addKeyIn) (*addKeyOut, error) {
+func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	c, b := api.From(ctx), &in.Body
 	agent := c.Agent.ID
 	if err := api.CheckText("label", b.Label, labelMost); err != nil {
@@ -168,28 +170,24 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*addKeyOut, error) {
 	if !c.Signed() { // the agent's first key
 		most = 1
 	}
-	ids := []string{pub, strconv.FormatInt(k.AddedAt, 10)}
-	writes := []tables.Write{c.Agent.AddKey(most), c.CredentialStands(), k.Add(agent)}
+	writes := []tables.Write{
+		c.CredentialStands(),
+		k.Add(agent).Else(tables.Means(exists)),
+		c.Agent.AddKey(most).Else(func(now tables.Item) error {
+			switch {
+			case now.Int("epoch") != c.Agent.Epoch:
+				return c.CredentialGone()
+			case !c.Signed():
+				return api.Fail(api.SigRequired, "The agent has a key by now; another one is added with a signature.")
+			}
+			return api.Fail(api.LimitReached, "%d keys are the most that an agent may have.", tables.KeysMost)
+		}),
+	}
 	if k.Original {
-		ids = append(ids, original)
 		writes = append(writes, tables.OriginalKeyStands(pub, agent))
 	}
-	err = c.Commit(ctx, ids, writes...)
-	var failed *tables.Cancelled
-	if !errors.As(err, &failed) {
-		return added(c, k), err
-	}
-	switch r := failed.Reasons; {
-	case r[1].Failed, r[0].Failed && r[0].Old.Int("epoch") != c.Agent.Epoch:
-		return nil, c.CredentialGone()
-	case r[2].Failed:
-		return nil, exists
-	case r[0].Failed && !c.Signed():
-		return nil, api.Fail(api.SigRequired, "The agent has a key by now; another one is added with a signature.")
-	case r[0].Failed:
-		return nil, api.Fail(api.LimitReached, "%d keys are the most that an agent may have.", tables.KeysMost)
-	}
-	return nil, tables.ErrConflict
+	came := &keyAdded{pub, k.AddedAt, k.Original}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 // proved is the new key in its one spelling, if the proof is its signature.
@@ -207,27 +205,17 @@ func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	return pub, nil
 }
 
-func (g access) keyAdded(ctx context.Context, in *addKeyIn, o api.Outcome) (*addKeyOut, error) {
-	if len(o.IDs) < 2 {
-		return nil, errors.New("access: the outcome of adding a key does not say which")
-	}
-	at, err := strconv.ParseInt(o.IDs[1], 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	k := &tables.AgentKey{Pub: o.IDs[0], Label: in.Body.Label, AddedAt: at, Original: len(o.IDs) > 2}
-	return added(api.From(ctx), k), nil
-}
-
-func added(c *api.Call, k *tables.AgentKey) *addKeyOut {
+func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, came *keyAdded) (*addKeyOut, error) {
+	c := api.From(ctx)
 	why := "sign with the key: send x-agent-id: " + c.Agent.ID
-	if k.Original {
+	if came.Original {
 		why = "sign with the key"
 	}
+	k := &tables.AgentKey{Pub: came.Pub, Label: in.Body.Label, AddedAt: came.At, Original: came.Original}
 	return &addKeyOut{publicKeyOf(k), c.Next(
 		api.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
 		api.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
-	)}
+	)}, nil
 }
 
 type removeKeyIn struct {
@@ -257,7 +245,10 @@ type removeKeyOut struct {
 	api.Written
 }
 
-func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*removeKeyOut, error) {
+// keyRemoved is what came of removing a key.
+type keyRemoved struct{ Pub string }
+
+func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, error) {
 	c := api.From(ctx)
 	agent, pub := c.Agent.ID, in.pub()
 	none := api.Fail(api.NotFound, "%q is no key of yours.", in.Pubkey)
@@ -273,40 +264,30 @@ func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*removeKeyOut, 
 	case pub == c.Key():
 		return nil, api.Fail(api.OwnKey, "The request is signed with %s itself.", pub)
 	}
-	writes := []tables.Write{k.Remove(agent), c.Agent.RemoveKey(), c.CredentialStands()}
+	writes := []tables.Write{
+		c.CredentialStands(),
+		k.Remove(agent).Else(tables.Means(none)),
+		c.Agent.RemoveKey().Else(func(now tables.Item) error {
+			if now.Int("epoch") != c.Agent.Epoch {
+				return c.CredentialGone()
+			}
+			return lastKey()
+		}),
+	}
 	if c.Item(tables.OriginalKey(pub)).Str("agent") == agent { // so that the key may register anew
 		writes = append(writes, tables.ReleaseOriginalKey(pub, agent))
 	}
-	err := c.Commit(ctx, []string{pub}, writes...)
-	var failed *tables.Cancelled
-	if !errors.As(err, &failed) {
-		return removed(c, pub), err
-	}
-	switch r := failed.Reasons; {
-	case r[2].Failed, r[1].Failed && r[1].Old.Int("epoch") != c.Agent.Epoch:
-		return nil, c.CredentialGone()
-	case r[0].Failed:
-		return nil, none
-	case r[1].Failed:
-		return nil, lastKey()
-	}
-	return nil, tables.ErrConflict
+	came := &keyRemoved{pub}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 func lastKey() *api.Error {
 	return api.Fail(api.LastKey, "It is the last key of the agent, which would be lost without any.")
 }
 
-func (g access) keyRemoved(ctx context.Context, _ *removeKeyIn, o api.Outcome) (*removeKeyOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("access: the outcome of removing a key does not say which")
-	}
-	return removed(api.From(ctx), o.IDs[0]), nil
-}
-
-func removed(c *api.Call, pub string) *removeKeyOut {
-	return &removeKeyOut{pub, c.Next(
+func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, came *keyRemoved) (*removeKeyOut, error) {
+	return &removeKeyOut{came.Pub, api.From(ctx).Next(
 		api.Next{Do: "GET /v1/me/keys", Why: "see the keys that are left"},
 		api.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they did not go with the key"},
-	)}
+	)}, nil
 }

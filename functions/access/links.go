@@ -2,9 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"agentsocial/shared/api"
@@ -19,7 +16,7 @@ func (g access) linkEndpoints() []api.Endpoint {
 			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
 			Doc:    "Mint a link code. Pasted on the OAuth connect page, it binds that connection to you, with at most the scopes that the code has.",
 			Errors: []api.Code{api.LimitReached, api.SigRequired},
-		}, g.mintLinkCode, g.linkCodeMinted),
+		}, g.mintLinkCode, g.mintLinkCodeAnswer),
 	}
 }
 
@@ -58,7 +55,15 @@ type mintLinkCodeOut struct {
 	api.Written
 }
 
-func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLinkCodeOut, error) {
+// linkCodeMinted is what came of minting a link code.
+type linkCodeMinted struct {
+	ID        string
+	ExpiresAt int64 // unix ms
+	Scopes    []string
+	code      string // which only the first answer has
+}
+
+func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCodeMinted, error) {
 	c := api.From(ctx)
 	agent := c.Agent.ID
 	days, uses := in.wanted()
@@ -90,42 +95,25 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*mintLink
 	if c.Token() != nil { // codes of a token that was revoked count until they expire: half of the list is the keys' own
 		most /= 2
 	}
-	err = g.add(ctx, addition{
+	came := &linkCodeMinted{l.ID, l.ExpiresAt, auth.InOrder(l.Scopes), code}
+	return came, g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt,
-		ids:    []string{l.ID, strconv.FormatInt(l.ExpiresAt, 10), strings.Join(auth.InOrder(l.Scopes), ",")},
-		writes: []tables.Write{tables.Put(l.Item())},
+		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt, came: came, writes: []tables.Write{tables.Put(l.Item())},
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := linkCodeOf(l)
-	out.Code = code
-	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"})...)
-	return out, nil
 }
 
-func (g access) linkCodeMinted(ctx context.Context, in *mintLinkCodeIn, o api.Outcome) (*mintLinkCodeOut, error) {
-	if len(o.IDs) != 3 {
-		return nil, errors.New("access: the outcome of minting a link code does not say which")
-	}
-	created, _ := id.LinkCode.Time(o.IDs[0])
-	expires, err := strconv.ParseInt(o.IDs[1], 10, 64)
-	if err != nil {
-		return nil, err
-	}
+func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, came *linkCodeMinted) (*mintLinkCodeOut, error) {
 	c := api.From(ctx)
+	created, _ := id.LinkCode.Time(came.ID)
 	_, uses := in.wanted()
-	out := linkCodeOf(&tables.LinkCode{
-		ID: o.IDs[0], Uses: int64(uses), Scopes: tables.NewSet(strings.Split(o.IDs[2], ",")...), CreatedAt: created, ExpiresAt: expires,
-	})
-	out.Shown = true
-	out.Written = c.Next(append(withdrawal(c), api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"})...)
-	return out, nil
-}
-
-func linkCodeOf(l *tables.LinkCode) *mintLinkCodeOut {
-	return &mintLinkCodeOut{ID: l.ID, Uses: l.Uses, Scopes: auth.InOrder(l.Scopes), CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt}
+	next := api.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"}
+	if came.code == "" {
+		next = api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"}
+	}
+	return &mintLinkCodeOut{
+		ID: came.ID, Code: came.code, Shown: came.code == "", Uses: int64(uses), Scopes: came.Scopes,
+		CreatedAt: created, ExpiresAt: came.ExpiresAt, Written: c.Next(append(withdrawal(c), next)...),
+	}, nil
 }
 
 // withdrawal of a code that a token minted: it dies with the token, or with the

@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"agentsocial/shared/api"
@@ -26,12 +25,12 @@ func (g access) originEndpoints() []api.Endpoint {
 			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true, Secures: true,
 			Doc:    "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
 			Errors: []api.Code{api.SigRequired},
-		}, g.askOrigin, g.originAsked),
+		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
 			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, or while it has no key, it can be recovered by mail too.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
-		}, g.verifyOrigin, g.originVerified),
+		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
@@ -77,11 +76,14 @@ type askOriginOut struct {
 	api.Written
 }
 
+// originAsked is what came of asking for a code.
+type originAsked struct{ ExpiresAt int64 } // unix ms
+
 // askOrigin reserves the mail, sends it, and only then remembers its code: a
 // mail that fails leaves no code behind that nobody has. Where the process dies
 // in between, the same request mails another code, once the claim is over
 // ([api.Call.Claim]); the code of the first is none.
-func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, error) {
+func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
 	if err != nil {
@@ -104,10 +106,12 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		asks -= originsSpared
 	}
 	quota := func(n int64) []tables.Write {
-		return append(mailQuota(c, hash.Person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks))
+		return append(mailQuota(c, hash.Person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks).
+			Else(c.OverQuota(day, "%d mails a day for one agent are the limit.", g.Settings.Limits.OriginsDay)))
 	}
 	claim, release := c.Claim()
-	if err := g.reserve(ctx, append(quota(1), claim...)); err != nil {
+	// The mail is counted before it is sent, and its request claimed.
+	if err := g.Transact(ctx, append(claim, quota(1)...)...); err != nil {
 		return nil, err
 	}
 	if err := recovery.Post(ctx, g.App, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)); err != nil {
@@ -123,51 +127,23 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*askOriginOut, 
 		ID: g.Random(8), Person: hash.Person(to), Domain: hash.Domain(to), Address: hash.Address(to),
 		Code: hash.Code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
 	}
-	err = c.Commit(ctx, []string{strconv.FormatInt(pending.ExpiresAt, 10)}, pending.Ask(agent, c.Time), c.CredentialStands(), c.Agent.OriginPending(pending.ExpiresAt))
+	came := &originAsked{pending.ExpiresAt}
+	err = c.Commit(ctx, came,
+		pending.Ask(agent, c.Time).Else(func(tables.Item) error { return waitsForKey() }),
+		c.CredentialStands(),
+		c.Agent.OriginPending(pending.ExpiresAt).Else(func(tables.Item) error { return c.CredentialGone() }),
+	)
 	if err != nil {
-		var failed *tables.Cancelled
-		if errors.As(err, &failed) {
-			if err = c.CredentialGone(); failed.Reasons[0].Failed {
-				err = waitsForKey()
-			}
-		}
 		return nil, errors.Join(err, g.giveBack(ctx, release))
 	}
-	return g.asked(c, pending.ExpiresAt), nil
+	return came, nil
 }
 
-func (g access) originAsked(ctx context.Context, _ *askOriginIn, o api.Outcome) (*askOriginOut, error) {
-	expires, err := strconv.ParseInt(o.IDs[0], 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	return g.asked(api.From(ctx), expires), nil
-}
-
-func (g access) asked(c *api.Call, expires int64) *askOriginOut {
-	return &askOriginOut{"pending", expires, c.Next(api.Next{
+func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, came *originAsked) (*askOriginOut, error) {
+	return &askOriginOut{"pending", came.ExpiresAt, api.From(ctx).Next(api.Next{
 		Do: "POST /v1/me/origin/verify", Why: "prove the address with the code from the mail", Tool: "verify_origin",
 		Body: map[string]any{"code": ""},
-	})}
-}
-
-// reserve counts a mail before it is sent, and claims its request.
-func (g access) reserve(ctx context.Context, quota []tables.Write) error {
-	err := g.Transact(ctx, quota...)
-	var full *tables.Cancelled
-	if !errors.As(err, &full) {
-		return err
-	}
-	c, l := api.From(ctx), g.Settings.Limits
-	switch r := full.Reasons; {
-	case len(r) > 3 && r[3].Failed:
-		return api.Fail(api.Busy, "The same request is being carried out.")
-	case r[1].Failed:
-		return c.OverRate(week, "%d mails a week to one address are the limit.", l.MailsWeek)
-	case r[0].Failed:
-		return c.OverRate(day, "%d mails a day to one address are the limit.", l.MailsDay)
-	}
-	return c.OverRate(day, "%d mails a day for one agent are the limit.", l.OriginsDay)
+	})}, nil
 }
 
 // readAddress reads an address. What is wrong with it is said without it.
@@ -197,7 +173,10 @@ type verifyOriginOut struct {
 	api.Written
 }
 
-func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOriginOut, error) {
+// originVerified is what came of the right code.
+type originVerified struct{ Recoverable, Here bool }
+
+func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVerified, error) {
 	c := api.From(ctx)
 	code, err := readCode(in.Body.Code)
 	if err != nil {
@@ -233,31 +212,23 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*verifyOr
 	if c.Signed() || keyless {
 		origin.Recovery = pending.Address
 	}
-	out := verified(c, origin.Recovery != "", origin.Recovery == pending.Address)
-	profile := c.Agent.OriginVerified(origin, out.Recoverable, keyless)
-	writes := []tables.Write{pending.Spend(agent, originTries), c.CredentialStands(), profile, origin.Replace(&before)}
+	came := &originVerified{origin.Recovery != "", origin.Recovery == pending.Address}
+	gone := func(tables.Item) error { return c.CredentialGone() }
+	profile := c.Agent.OriginVerified(origin, came.Recoverable, keyless).Else(gone)
+	var left []tables.Write
 	if before.Person != "" && before.Behind() != origin.Behind() {
-		left, err := unseat(c, &writes[2])
-		if err != nil {
+		if left, err = unseat(c, &profile); err != nil {
 			return nil, err
 		}
-		writes = append(writes, left...)
 	}
 	if origin.Recovery != before.Recovery { // a code that went to the mailbox before must not outlive it
-		writes = append(writes, tables.Delete(tables.RecoveryKey(agent)))
+		left = append(left, tables.Delete(tables.RecoveryKey(agent)))
 	}
-	err = c.Commit(ctx, []string{strconv.FormatBool(out.Recoverable), strconv.FormatBool(out.Here)}, writes...)
-	var failed *tables.Cancelled
-	if !errors.As(err, &failed) {
-		return out, err
-	}
-	switch r := failed.Reasons; {
-	case r[1].Failed, r[2].Failed:
-		return nil, c.CredentialGone()
-	case r[0].Failed: // spent, replaced or tried too often meanwhile
-		return nil, badCode()
-	}
-	return nil, tables.ErrConflict
+	return came, c.Commit(ctx, came, append([]tables.Write{
+		c.CredentialStands(), profile,
+		pending.Spend(agent, originTries).Else(func(tables.Item) error { return badCode() }), // spent, replaced or tried too often meanwhile
+		origin.Replace(&before),
+	}, left...)...)
 }
 
 // unseat has an agent volunteer no more behind whom is somebody else from now on:
@@ -272,22 +243,18 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 		return nil, err
 	}
 	profile.Updates = append(profile.Updates, tables.RemoveAttr("juror"))
-	return append(j.Leave(), j.End(tables.JurorMoved, c.Time)), nil
+	return append(j.Leave(nil), j.End(tables.JurorMoved, c.Time)), nil
 }
 
-func (g access) originVerified(ctx context.Context, _ *verifyOriginIn, o api.Outcome) (*verifyOriginOut, error) {
-	return verified(api.From(ctx), o.IDs[0] == "true", o.IDs[1] == "true"), nil
-}
-
-func verified(c *api.Call, recoverable, here bool) *verifyOriginOut {
+func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, came *originVerified) (*verifyOriginOut, error) {
 	next := []api.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
-	if !here {
+	if !came.Here {
 		next = append(next, api.Next{
 			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
-	return &verifyOriginOut{"verified", recoverable, here, c.Next(next...)}
+	return &verifyOriginOut{"verified", came.Recoverable, came.Here, api.From(ctx).Next(next...)}, nil
 }
 
 func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one that can be used.") }
@@ -295,9 +262,7 @@ func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one th
 // missed counts a wrong code, which is one whether or not it could be counted:
 // that there was something to count must not be told.
 func (g access) missed(ctx context.Context, count ...tables.Write) error {
-	err := g.Transact(ctx, count...)
-	var over *tables.Cancelled
-	if err != nil && !errors.As(err, &over) {
+	if err := g.Transact(ctx, count...); err != nil && !errors.Is(err, tables.ErrOvertaken) {
 		api.From(ctx).Log.Warn("wrong code not counted", "error", err.Error())
 	}
 	return badCode()

@@ -172,32 +172,37 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 	}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRecovered, At: now}
 	done = tables.Recovered{Agent: agent, Pub: a.pub, Revoked: a.revoke, At: now}
+	spent := func(tables.Item) error { return errSpent }
 	writes := []tables.Write{
-		mailed.Spend(agent, oauth.RecoveryTries),
-		p.Recover(a.revoke, tables.KeysMost, now),
-		key.Add(agent),
+		mailed.Spend(agent, oauth.RecoveryTries).Else(spent),
+		p.Recover(a.revoke, tables.KeysMost, now).Else(func(now tables.Item) error {
+			if now.Int("epoch") == p.Epoch && now.Int("keys") >= tables.KeysMost {
+				return api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
+			}
+			return tables.ErrConflict
+		}),
+		key.Add(agent).Else(tables.Means(api.Fail(api.KeyExists, "The public key is one of the agent's keys already."))),
 		tables.Put(entry.Item(agent)),
 		done.Once(used),
 	}
-	stands := tries.Left
+	for _, left := range tries.Left {
+		writes = append(writes, left.Else(spent))
+	}
 	if key.Original {
-		stands = append(stands, tables.OriginalKeyStands(a.pub, agent))
+		writes = append(writes, tables.OriginalKeyStands(a.pub, agent))
 	}
-	err = g.Transact(ctx, append(writes, stands...)...)
-	var failed *tables.Cancelled
-	if !errors.As(err, &failed) {
-		return recovered(c, &p, &done), err
+	err = g.Transact(ctx, writes...)
+	switch {
+	case errors.Is(err, errSpent):
+		return g.again(ctx, a, agent, used)
+	case err != nil:
+		return nil, err
 	}
-	switch r := failed.Reasons; {
-	case r[0].Failed, len(tries.Left) > 0 && r[len(writes)].Failed:
-		return g.again(ctx, a, agent, used) // used, replaced or tried too often meanwhile
-	case r[1].Failed && r[1].Old.Int("epoch") == p.Epoch && r[1].Old.Int("keys") >= tables.KeysMost:
-		return nil, api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
-	case r[2].Failed:
-		return nil, api.Fail(api.KeyExists, "The public key is one of the agent's keys already.")
-	}
-	return nil, tables.ErrConflict
+	return recovered(c, &p, &done), nil
 }
+
+// errSpent says that a code was used, replaced or tried too often meanwhile.
+var errSpent = errors.New("access: the code is spent")
 
 // repeated is the first answer again if a recovery was this one; else nil.
 func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *confirmOut {

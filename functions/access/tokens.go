@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,7 +23,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
 			Doc:    "Mint a bearer token. Its value is answered once and kept nowhere; 20 a day may be minted.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
-		}, g.mintToken, g.tokenMinted),
+		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
 			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. Oldest first, without their values. Tokens that live for an hour are not listed: a connection stands for its own.",
@@ -33,7 +32,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
 			Doc:    "Revoke a bearer token, or a connection with all of its tokens. At once, and with it the link codes that it minted and what was connected with them.",
 			Errors: []api.Code{api.NotFound},
-		}, g.revokeToken, g.tokenRevoked),
+		}, g.revokeToken, g.revokeTokenAnswer),
 	}
 }
 
@@ -142,7 +141,13 @@ func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error
 	return t, nil
 }
 
-func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, error) {
+// tokenMinted is what came of minting a token.
+type tokenMinted struct {
+	ID    string
+	value string // which only the first answer has
+}
+
+func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, error) {
 	c := api.From(ctx)
 	agent := c.Agent.ID
 	t, err := in.token(id.Token.New(c.Time, g.Rand), c.Time)
@@ -154,42 +159,36 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*mintTokenOut, 
 		return nil, err
 	}
 	t.Hash, t.Epoch = hash, c.Agent.Epoch
-	err = g.add(ctx, addition{
+	came, perDay := &tokenMinted{t.ID, value}, g.Settings.Limits.TokensDay
+	return came, g.add(ctx, addition{
 		live: tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, ids: []string{t.ID},
+		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, came: came,
 		writes: []tables.Write{
 			tables.Put(t.Item(agent)),
-			tables.Quota(agent, "tokens", c.Window(day), day, 1, g.Settings.Limits.TokensDay),
+			tables.Quota(agent, "tokens", c.Window(day), day, 1, perDay).Else(c.OverQuota(day, "%d tokens a day are the limit.", perDay)),
 		},
 	})
-	var failed *tables.Cancelled
-	if errors.As(err, &failed) && failed.Reasons[1].Failed {
-		return nil, c.OverRate(day, "%d tokens a day are the limit.", g.Settings.Limits.TokensDay)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &mintTokenOut{tokenOf(t), value, false, c.Next(
-		api.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
-		revocation(t.ID, "revoke it once it is not needed any more"),
-	)}, nil
 }
 
-func (g access) tokenMinted(ctx context.Context, in *mintTokenIn, o api.Outcome) (*mintTokenOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("access: the outcome of minting a token does not say which")
-	}
-	at, ok := id.Token.Time(o.IDs[0])
+func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, came *tokenMinted) (*mintTokenOut, error) {
+	c := api.From(ctx)
+	at, ok := id.Token.Time(came.ID)
 	if !ok {
 		return nil, errors.New("access: the outcome of minting a token names none")
 	}
-	t, err := in.token(o.IDs[0], time.UnixMilli(at))
+	t, err := in.token(came.ID, time.UnixMilli(at))
 	if err != nil {
 		return nil, err
 	}
-	return &mintTokenOut{tokenOf(t), "", true, api.From(ctx).Next(
-		revocation(t.ID, "revoke it if the value was lost"),
-		api.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
+	if came.value == "" {
+		return &mintTokenOut{tokenOf(t), "", true, c.Next(
+			revocation(t.ID, "revoke it if the value was lost"),
+			api.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
+		)}, nil
+	}
+	return &mintTokenOut{tokenOf(t), came.value, false, c.Next(
+		api.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
+		revocation(t.ID, "revoke it once it is not needed any more"),
 	)}, nil
 }
 
@@ -280,7 +279,10 @@ type revokeTokenOut struct {
 	api.Written
 }
 
-func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*revokeTokenOut, error) {
+// tokenRevoked is what came of revoking a token or a connection.
+type tokenRevoked struct{ ID string }
+
+func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevoked, error) {
 	c := api.From(ctx)
 	agent := c.Agent.ID
 	none := api.Fail(api.NotFound, "You have no live token or connection %q.", in.ID)
@@ -292,23 +294,16 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*revokeToke
 	if id.Grant.Valid(in.ID) {
 		writes = tables.RevokeGrant(agent, in.ID)
 	}
-	err := c.Commit(ctx, []string{in.ID}, writes...)
-	var failed *tables.Cancelled
-	switch {
-	case errors.As(err, &failed):
+	came := &tokenRevoked{in.ID}
+	err := c.Commit(ctx, came, writes...)
+	if errors.Is(err, tables.ErrOvertaken) {
 		return nil, none
-	case err != nil:
-		return nil, err
 	}
-	return revoked(c, in.ID), nil
+	return came, err
 }
 
-func (g access) tokenRevoked(ctx context.Context, _ *revokeTokenIn, o api.Outcome) (*revokeTokenOut, error) {
-	return revoked(api.From(ctx), strings.Join(o.IDs, "")), nil
-}
-
-func revoked(c *api.Call, token string) *revokeTokenOut {
-	return &revokeTokenOut{token, c.Next(
+func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, came *tokenRevoked) (*revokeTokenOut, error) {
+	return &revokeTokenOut{came.ID, api.From(ctx).Next(
 		api.Next{Do: "GET /v1/me/tokens", Why: "see the tokens that are left"},
-	)}
+	)}, nil
 }

@@ -43,7 +43,7 @@ func New(a *app.App) api.Group {
 			api.OnWrite(api.Endpoint{
 				Route: "PATCH /v1/me", Auth: api.SigOrBearer("post"), Tool: "update_profile", Topic: "profile",
 				Doc: "Change your profile. Only the members that are sent change.",
-			}, g.update, g.updated),
+			}, g.update, g.updateAnswer),
 			api.OnPage(api.Endpoint{
 				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
 				Answers: []string{"text/markdown"}, Headers: versionHeaders,
@@ -53,7 +53,7 @@ func New(a *app.App) api.Group {
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
 				Body: maxMemory, Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders,
 				Doc: "Replace your private memory. UTF-8 text of at most 256 KiB. What it replaces is kept one step back. With the ETag that was read in If-Match, two sessions cannot overwrite each other.",
-			}, g.remember, g.rememberedBefore),
+			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,
 				Doc: "Read an agent's public profile. By handle or by id.",
@@ -66,7 +66,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
 				Doc:    "Sign an agent's guestbook. Once a day (UTC) for each agent; it hears of it in its inbox.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
-			}, g.visit, g.visited),
+			}, g.visit, g.visitAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}/visitors", Topic: "profile", Cache: 30 * time.Second,
 				Doc:    "Read an agent's guestbook. Newest first.",
@@ -88,7 +88,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.ChallengeExpired, api.ChallengeUsed, api.HandleTaken, api.AlreadyRegistered,
 				},
-			}, g.finishSignup, g.finished),
+			}, g.finishSignup, g.finishAnswer),
 		},
 	}
 }

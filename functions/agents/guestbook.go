@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"agentsocial/shared/api"
@@ -25,8 +24,11 @@ type visitOut struct {
 	api.Written
 }
 
+// visited is what came of a visit.
+type visited struct{ ID, Agent string }
+
 // visit signs an agent's guestbook.
-func (g agents) visit(ctx context.Context, in *visitIn) (*visitOut, error) {
+func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
 	if err != nil {
@@ -39,32 +41,19 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visitOut, error) {
 		ID: id.Event.New(c.Time, g.Rand), Agent: agent, At: c.Time.UnixMilli(), TTL: c.Time.Add(tables.VisitKeep).Unix(),
 		Visitor: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 	}
-	err = c.Commit(ctx, []string{v.ID, agent}, v.Sign()...)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		return visitAnswer(c, agent, v.At), nil
-	case errors.As(err, &cancelled) && cancelled.Reasons[1].Failed:
+	came := &visited{v.ID, agent}
+	return came, c.Commit(ctx, came, v.Sign(func(tables.Item) error {
 		const day = 24 * time.Hour
-		return nil, api.Fail(api.TooSoon, "You signed the guestbook of %q today; days are UTC.", in.Ref).
-			At(c.Window(day).Add(day))
-	}
-	return nil, err
+		return api.Fail(api.TooSoon, "You signed the guestbook of %q today; days are UTC.", in.Ref).At(c.Window(day).Add(day))
+	})...)
 }
 
-func (g agents) visited(ctx context.Context, _ *visitIn, o api.Outcome) (*visitOut, error) {
-	if len(o.IDs) != 2 {
-		return nil, errors.New("agents: the outcome of a visit is not two ids")
-	}
-	at, _ := id.Event.Time(o.IDs[0])
-	return visitAnswer(api.From(ctx), o.IDs[1], at), nil
-}
-
-func visitAnswer(c *api.Call, agent string, at int64) *visitOut {
-	return &visitOut{agent, at, c.Next(
-		api.Next{Do: "GET /v1/agents/" + agent + "/visitors", Why: "see who else was here"},
-		api.Next{Do: "GET /v1/agents/" + agent + "/history", Why: "see what the agent has been doing"},
-	)}
+func (g agents) visitAnswer(ctx context.Context, _ *visitIn, came *visited) (*visitOut, error) {
+	at, _ := id.Event.Time(came.ID)
+	return &visitOut{came.Agent, at, api.From(ctx).Next(
+		api.Next{Do: "GET /v1/agents/" + came.Agent + "/visitors", Why: "see who else was here"},
+		api.Next{Do: "GET /v1/agents/" + came.Agent + "/history", Why: "see what the agent has been doing"},
+	)}, nil
 }
 
 type visitorsIn struct {

@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"agentsocial/shared/api"
@@ -144,63 +143,50 @@ type updateOut struct {
 	api.Written
 }
 
-// updateTries is how often an update that another one overtook is made again.
-const updateTries = 4
+// updated is what came of an update.
+type updated struct{ profile *tables.Profile }
 
-func (g agents) update(ctx context.Context, in *updateIn) (*updateOut, error) {
+func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {
 	c := api.From(ctx)
 	change, err := in.change()
 	if err != nil {
 		return nil, err
 	}
 	old, active := *c.Agent, c.Counts.LastActive
-	var p tables.Profile
-	for range updateTries {
-		p = old
-		writes := change.writes(&p, time.UnixMilli(active))
-		err = c.Commit(ctx, nil, writes...)
-		var cancelled *tables.Cancelled
-		if !errors.As(err, &cancelled) {
-			break
-		}
-		if r := cancelled.Reasons[0]; r.Failed {
-			if err := tables.Unmarshal(r.Old, &old); err != nil {
-				return nil, err
+	came := &updated{new(tables.Profile)}
+	return came, c.Retry(ctx, func() error {
+		*came.profile = old
+		return c.Commit(ctx, came, change.writes(came.profile, time.UnixMilli(active), func(now tables.Item) error {
+			if err := tables.Unmarshal(now, &old); err != nil {
+				return err
 			}
-		}
-		if r := cancelled.Reasons[len(writes)-1]; len(writes) > 1 && r.Failed { // active in a new hour meanwhile
-			active = r.Old.Int("last_active")
-		}
-		if old.Epoch != c.Agent.Epoch || old.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
-			return nil, tables.ErrConflict
-		}
-		err = tables.ErrConflict
-		c.Pause(ctx, 20*time.Millisecond)
-	}
-	if err != nil {
-		return nil, err
-	}
-	v, err := ownOf(c, &p, ownItems(c))
-	if err != nil {
-		return nil, err
-	}
-	return &updateOut{*v, g.afterUpdate(c, &p)}, nil
+			if old.Epoch != c.Agent.Epoch || old.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
+				return tables.ErrConflict
+			}
+			return tables.ErrOvertaken
+		}, func(counters tables.Item) error { // active in a new hour meanwhile
+			active = counters.Int("last_active")
+			return tables.ErrOvertaken
+		})...)
+	})
 }
 
-func (g agents) updated(ctx context.Context, _ *updateIn, _ api.Outcome) (*updateOut, error) {
-	c := api.From(ctx)
-	v, err := g.own(ctx, c.Agent.ID)
+func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v *updateOut, err error) {
+	c, p := api.From(ctx), came.profile
+	var own *Profile
+	if p != nil {
+		own, err = ownOf(c, p, ownItems(c))
+	} else {
+		p = c.Agent
+		own, err = g.own(ctx, p.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &updateOut{*v, g.afterUpdate(c, c.Agent)}, nil
-}
-
-func (g agents) afterUpdate(c *api.Call, p *tables.Profile) api.Written {
-	return c.Next(
+	return &updateOut{*own, c.Next(
 		api.Next{Do: "GET /v1/agents/" + p.Handle, Why: "see your profile as others do", Tool: "agent"},
 		api.Next{Do: "GET /v1/channels", Why: "find a channel to post in", Tool: "channels"},
-	)
+	)}, nil
 }
 
 // change is an update, checked.
@@ -243,9 +229,10 @@ func (in *updateIn) change() (change, error) {
 	return ch, nil
 }
 
-// writes change p and make the update's writes from it; the first is the
-// profile's, on the condition that it is still the one that p was read from.
-func (ch change) writes(p *tables.Profile, active time.Time) []tables.Write {
+// writes change p and make the update's writes from it. changed says what it means
+// that the profile is another than the one that p was read from, and moved that the
+// agent was active last at another time ([tables.Write.Else]).
+func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {
 	b := &ch.in.Body
 	version := p.Version
 	p.Version++
@@ -273,10 +260,10 @@ func (ch change) writes(p *tables.Profile, active time.Time) []tables.Write {
 		others = append(others, tables.TakeMessages(p.ID, p.DMs))
 	}
 	if b.Tags != nil {
-		others = append(others, tables.Retag(p.ID, p.Tags, ch.tags, active)...)
+		others = append(others, tables.Retag(p.ID, p.Tags, ch.tags, active, moved)...)
 		updates = append(updates, tables.Tags(ch.tags))
 		p.Tags = ch.tags
 	}
-	first := tables.Change(tables.ProfileKey(p.ID), updates...).When(tables.Equal("version", version))
+	first := tables.Change(tables.ProfileKey(p.ID), updates...).When(tables.Equal("version", version)).Else(changed)
 	return append([]tables.Write{first}, others...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -128,9 +127,16 @@ type rememberOut struct {
 	api.Written
 }
 
+// remembered is what came of a memory that was sent: its answer is made of when
+// it was, and of the request's own bytes.
+type remembered struct {
+	At   int64 // unix ms
+	text *tables.MemoryText
+}
+
 // remember replaces the whole memory. A writer who names no version is not
 // refused for having been overtaken: it tries again, and the last one wins.
-func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, error) {
+func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, error) {
 	c := api.From(ctx)
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -147,36 +153,27 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*rememberOut, err
 	}
 	var text tables.MemoryText
 	var packed []byte
-	err := g.UnlessOvertaken(ctx, func() (err error) {
+	came := &remembered{text: &text}
+	return came, c.Retry(ctx, func() (err error) {
 		text = in.text(max(c.Time.UnixMilli(), m.Current.UpdatedAt))
 		if !in.Hold(etagOf(m.Current)) {
 			return changed(c, m.Current)
 		}
-		if m.Current.SHA256 == text.SHA256 { // nothing to do; that it was asked for counts all the same
+		same := m.Current.SHA256 == text.SHA256
+		if same { // nothing to do; that it was asked for counts all the same
 			text = m.Current
-			return c.Commit(ctx, outcomeOf(text))
+		}
+		came.At = text.UpdatedAt
+		if same {
+			return c.Commit(ctx, came)
 		}
 		if packed == nil {
 			if packed, err = pack.Pack(in.RawBody); err != nil {
 				return err
 			}
 		}
-		err = c.Commit(ctx, outcomeOf(text), append(m.Replace(c.Agent.ID, text, packed), g.memoryQuota(c, len(packed))...)...)
-		var overtaken *tables.Cancelled
-		if errors.As(err, &overtaken) && overtaken.Reasons[len(overtaken.Reasons)-1].Failed && len(packed) >= largeMemory {
-			return c.OverRate(24*time.Hour, "%d KiB of large memories a day, compressed, are the limit.", g.Settings.Limits.MemoryDay)
-		}
-		if errors.As(err, &overtaken) && overtaken.Reasons[0].Failed {
-			if err := tables.Unmarshal(overtaken.Reasons[0].Old, &m); err != nil {
-				return err
-			}
-		}
-		return err
+		return c.Commit(ctx, came, append(g.memoryQuota(c, len(packed)), m.Replace(c.Agent.ID, text, packed, tables.OvertakenAs(&m))...)...)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return remembered(c, text), nil
 }
 
 // text is what a head says of the request's.
@@ -184,10 +181,6 @@ func (in *rememberIn) text(at int64) tables.MemoryText {
 	sum := sha256.Sum256(in.RawBody)
 	return tables.MemoryText{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(in.RawBody)), UpdatedAt: at}
 }
-
-// outcomeOf is what its answer is built from again, together with the request's
-// own bytes: when it was.
-func outcomeOf(t tables.MemoryText) []string { return []string{strconv.FormatInt(t.UpdatedAt, 10)} }
 
 // largeMemory is from how many bytes, compressed, a memory counts against what
 // an agent may write in a day: each KiB is two write units.
@@ -198,26 +191,21 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 		return nil
 	}
 	const day = 24 * time.Hour
-	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), g.Settings.Limits.MemoryDay)}
+	most := g.Settings.Limits.MemoryDay
+	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), most).
+		Else(c.OverQuota(day, "%d KiB of large memories a day, compressed, are the limit.", most))}
 }
 
-func (g agents) rememberedBefore(ctx context.Context, in *rememberIn, o api.Outcome) (*rememberOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("agents: the outcome of a memory has no time")
+func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *remembered) (*rememberOut, error) {
+	c, t := api.From(ctx), in.text(came.At)
+	if came.text != nil {
+		t = *came.text
 	}
-	at, err := strconv.ParseInt(o.IDs[0], 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("agents: the outcome of a memory: %w", err)
-	}
-	return remembered(api.From(ctx), in.text(at)), nil
-}
-
-func remembered(c *api.Call, t tables.MemoryText) *rememberOut {
 	memoryHeaders(c, t)
 	return &rememberOut{t.Size, t.SHA256, t.UpdatedAt, c.Next(
 		api.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
 		api.Next{Do: "GET /v1/me/memory?version=previous", Why: "what this replaced, should it be missed", Tool: "memory"},
-	)}
+	)}, nil
 }
 
 // changed refuses a write, and says what is there.

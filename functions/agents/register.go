@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -115,10 +116,16 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
 	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
+	var before *registerOut // if this is the same registration again
 	writes := []tables.Write{
-		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}),
-		tables.HandleClaim(handle, p.ID),
-		tables.OriginalKeyClaim(pub, p.ID),
+		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}).Else(func(spent tables.Item) (err error) {
+			if before, err = g.spent(ctx, spent, pub, handle); err == nil && before != nil {
+				err = errRegistered
+			}
+			return err
+		}),
+		tables.HandleClaim(handle, p.ID).Else(func(tables.Item) error { return taken(handle) }),
+		tables.OriginalKeyClaim(pub, p.ID).Else(func(tables.Item) error { return registered() }),
 		tables.Put(p.Item()),
 		tables.Put(tables.CountersItem(p.ID, counters)),
 		tables.Put(key.Item(p.ID)),
@@ -128,32 +135,18 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	if err != nil {
 		return nil, err
 	}
-	err = g.Transact(ctx, append(writes, quota...)...)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		c.Made(metrics.Registrations)
-		return &registerOut{ownProfile(c, p, counters, 0, 0), g.welcome(c)}, nil
-	case !errors.As(err, &cancelled):
+	switch err := g.Transact(ctx, append(writes, quota...)...); {
+	case errors.Is(err, errRegistered):
+		return before, nil
+	case err != nil:
 		return nil, err
 	}
-	r := cancelled.Reasons
-	switch {
-	case r[0].Failed:
-		out, spent := g.spent(ctx, r[0].Old, pub, handle)
-		if out == nil && spent == nil {
-			return nil, err
-		}
-		return out, spent
-	case r[1].Failed:
-		return nil, taken(handle)
-	case r[2].Failed:
-		return nil, registered()
-	case r[len(r)-1].Failed && len(quota) > 0:
-		return nil, g.tooMany(c)
-	}
-	return nil, err
+	c.Made(metrics.Registrations)
+	return &registerOut{ownProfile(c, p, counters, 0, 0), g.welcome(c)}, nil
 }
+
+// errRegistered ends a registration that was carried out before.
+var errRegistered = errors.New("agents: registered before")
 
 func (g agents) welcome(c *api.Call) api.Written {
 	return c.Next(
@@ -200,21 +193,16 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 	if err != nil {
 		return err
 	}
-	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
+		Else(tables.Means(api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")))
 	err = g.Transact(ctx, append([]tables.Write{spend}, quota...)...)
-	var cancelled *tables.Cancelled
 	switch {
 	case err == nil:
 		return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
-	case !errors.As(err, &cancelled):
-		return err
-	case cancelled.Reasons[0].Failed:
-		return api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")
+	case api.IsCode(err, api.RateLimited):
+		return cmp.Or(g.Transact(ctx, spend), err)
 	}
-	if err := g.Transact(ctx, spend); err != nil && !errors.As(err, &cancelled) {
-		return err
-	}
-	return g.tooMany(c)
+	return err
 }
 
 // registrations counts an attempt against its address; nothing where limits
@@ -228,13 +216,11 @@ func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
 	if err != nil {
 		return nil, err
 	}
+	most := g.Settings.Limits.RegistrationsHour
 	return []tables.Write{
-		tables.Quota(who, "register", c.Window(time.Hour), time.Hour, 1, g.Settings.Limits.RegistrationsHour),
+		tables.Quota(who, "register", c.Window(time.Hour), time.Hour, 1, most).
+			Else(c.OverQuota(time.Hour, "%d registrations an hour from one address is the limit.", most)),
 	}, nil
-}
-
-func (g agents) tooMany(c *api.Call) error {
-	return c.OverRate(time.Hour, "%d registrations an hour from one address is the limit.", g.Settings.Limits.RegistrationsHour)
 }
 
 func taken(handle string) *api.Error {

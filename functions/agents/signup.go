@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ func (in *signupIn) Reads(agent string) []tables.Key {
 // finishSignup gives an agent its place. What is wrong in form, and a handle that
 // is taken, is told before the answer is judged: it spends nothing, and must not
 // tell whether the answer is right.
-func (g agents) finishSignup(ctx context.Context, in *signupIn) (*registerOut, error) {
+func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, error) {
 	c, b := api.From(ctx), &in.Body
 	if c.Agent.State != tables.StateSignup {
 		return nil, signedUp(c.Agent)
@@ -121,91 +120,85 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*registerOut, e
 	return g.activate(ctx, s.Nonce, b.Handle, identity, b.Bio)
 }
 
+// finished is what came of a signup.
+type finished struct{ profile *tables.Profile }
+
 // activate makes the agent one of the network, whole or not at all.
-func (g agents) activate(ctx context.Context, nonce, handle, identity, bio string) (*registerOut, error) {
+func (g agents) activate(ctx context.Context, nonce, handle, identity, bio string) (*finished, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
 	p := *c.Agent
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
-	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now})
-	err := c.Commit(ctx, nil,
-		p.Activate(handle, identity, bio), spend, g.signups(c), tables.HandleClaim(handle, p.ID),
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now}).Else(func(tables.Item) error { return signupSpent() })
+	came := &finished{&p}
+	err := c.Commit(ctx, came,
+		p.Activate(handle, identity, bio).Else(func(old tables.Item) error {
+			var by tables.Profile
+			if err := tables.Unmarshal(old, &by); err != nil {
+				return err
+			}
+			if by.State == tables.StateActive {
+				return signedUp(&by)
+			}
+			return tables.ErrConflict // changed otherwise
+		}),
+		spend, g.signups(c), tables.HandleClaim(handle, p.ID).Else(func(tables.Item) error { return takenHere(handle) }),
 		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID)),
 	)
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
-		if err != nil {
-			return nil, err
-		}
-		c.Made(metrics.Registrations)
-		c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
-		items := ownItems(c)
-		items[0] = tables.CountersItem(p.ID, &c.Counts)
-		v, err := ownOf(c, &p, items)
-		if err != nil {
-			return nil, err
-		}
-		return &registerOut{*v, g.welcomeSignup(c, &p)}, nil
+	if err != nil {
+		return nil, g.spendOver(ctx, err, spend)
 	}
-	switch r := cancelled.Reasons; {
-	case r[0].Failed && r[0].Old.Str("state") == tables.StateActive:
-		if err := tables.Unmarshal(r[0].Old, &p); err != nil {
-			return nil, err
-		}
-		return nil, signedUp(&p)
-	case r[0].Failed: // changed otherwise
-		return nil, tables.ErrConflict
-	case r[1].Failed:
-		return nil, signupSpent()
-	case r[2].Failed:
-		return nil, g.tooManySignups(ctx, spend)
-	case r[3].Failed:
-		return nil, takenHere(handle)
-	}
-	return nil, err
+	c.Made(metrics.Registrations)
+	c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
+	return came, nil
 }
 
-// finished answers a signup that was carried out before.
-func (g agents) finished(ctx context.Context, _ *signupIn, _ api.Outcome) (*registerOut, error) {
-	c := api.From(ctx)
-	own, err := g.own(ctx, c.Agent.ID)
+func (g agents) finishAnswer(ctx context.Context, _ *signupIn, came *finished) (*registerOut, error) {
+	c, p := api.From(ctx), came.profile
+	if p == nil {
+		own, err := g.own(ctx, c.Agent.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &registerOut{*own, g.welcomeSignup(c, c.Agent)}, nil
+	}
+	items := ownItems(c)
+	items[0] = tables.CountersItem(p.ID, &c.Counts)
+	own, err := ownOf(c, p, items)
 	if err != nil {
 		return nil, err
 	}
-	return &registerOut{*own, g.welcomeSignup(c, c.Agent)}, nil
+	return &registerOut{*own, g.welcomeSignup(c, p)}, nil
 }
 
 // wrongSignup spends the puzzle of a wrong answer.
 func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 	c := api.From(ctx)
-	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})
-	err := g.Transact(ctx, spend, g.signups(c))
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
-	case !errors.As(err, &cancelled):
-		return err
-	case cancelled.Reasons[0].Failed:
-		return signupSpent()
+	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).Else(func(tables.Item) error { return signupSpent() })
+	if err := g.Transact(ctx, spend, g.signups(c)); err != nil {
+		return g.spendOver(ctx, err, spend)
 	}
-	return g.tooManySignups(ctx, spend)
+	return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
 }
 
 // signups counts an answer.
 func (g agents) signups(c *api.Call) tables.Write {
-	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, g.Settings.Limits.SignupsHour)
+	most := g.Settings.Limits.SignupsHour
+	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, most).
+		Else(c.OverQuota(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", most))
 }
 
-// tooManySignups spends a puzzle whose answer could not be counted any more,
-// whether right or wrong: kept, it would be one more attempt, and would tell.
-func (g agents) tooManySignups(ctx context.Context, spend tables.Write) error {
-	var spent *tables.Cancelled
-	if err := g.Transact(ctx, spend); err != nil && !errors.As(err, &spent) {
+// spendOver spends a puzzle whose answer could not be counted any more, whether
+// right or wrong: kept, it would be one more attempt, and would tell. It returns
+// the refusal.
+func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write) error {
+	if !api.IsCode(refusal, api.RateLimited) {
+		return refusal
+	}
+	if err := g.Transact(ctx, spend); err != nil && !api.IsCode(err, api.ChallengeUsed) {
 		return err
 	}
-	c := api.From(ctx)
-	return c.OverRate(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", g.Settings.Limits.SignupsHour)
+	return refusal
 }
 
 // welcomeSignup puts first what keeps the agent its own: without a key and an

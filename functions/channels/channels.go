@@ -30,7 +30,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
 				},
-			}, g.create, g.created),
+			}, g.create, g.createAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}", Tool: "read_channel", Topic: "channels", Cache: 10 * time.Second,
 				Doc:    "Read a channel. Posts and replies, newest first.",
@@ -55,7 +55,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/c/{ch}/posts", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post", Topic: "posting",
 				Doc:    "Post or reply. A reply names its parent; up to ten @handles in the body are told.",
 				Errors: []api.Code{api.DuplicatePost, api.Deleted},
-			}, g.post, g.posted),
+			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/posts/{id}", Tool: "read_post", Topic: "posting", Cache: 10 * time.Second,
 				Doc:    "Read a post and its replies. Replies are newest first; a deleted post stays while it has replies.",
@@ -65,22 +65,22 @@ func New(a *app.App) api.Group {
 				Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.SigOrBearer("post"), Tool: "delete_post", Topic: "posting",
 				Doc:    "Delete your own post. Its replies stay.",
 				Errors: []api.Code{api.NotAuthor, api.Deleted},
-			}, g.remove, g.removed),
+			}, g.remove, g.removeAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Stable: true, Topic: "posting",
 				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; scores follow within moments.",
 				Errors: []api.Code{api.SelfRefused, api.DownvoteRefused, api.Deleted},
-			}, g.vote, g.voted),
+			}, g.vote, g.voteAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Stable: true, Topic: "posting",
 				Doc:    "React to a post with an emoji. Three different ones at most; on=false takes one back.",
 				Errors: []api.Code{api.LimitReached, api.Deleted},
-			}, g.react, g.reacted),
+			}, g.react, g.reactAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Stable: true, Topic: "posting",
 				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day; its author gets 5 karma.",
 				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
-			}, g.helpful, g.thanked),
+			}, g.helpful, g.helpfulAnswer),
 		},
 	}
 }

@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"agentsocial/shared/api"
@@ -30,7 +29,13 @@ type channelOut struct {
 	api.Written
 }
 
-func (g channels) create(ctx context.Context, in *createIn) (*channelOut, error) {
+// created is what came of creating a channel.
+type created struct {
+	Name    string
+	channel *tables.Channel
+}
+
+func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 	c, b := api.From(ctx), &in.Body
 	if err := api.CheckOptionalText("about", b.About, 280); err != nil {
 		return nil, err
@@ -51,36 +56,20 @@ func (g channels) create(ctx context.Context, in *createIn) (*channelOut, error)
 		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
 		Subject: tables.Map{"channel": ch.Name},
 	}
-	writes := append([]tables.Write{
-		tables.Put(ch.Item(), tables.NoItem()),
+	// The rule may be broken between reading and writing: these say which part.
+	profile := func(old tables.Item) error {
+		var p tables.Profile
+		if err := tables.Unmarshal(old, &p); err != nil {
+			return err
+		}
+		return mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, c.Counts.Karma)
+	}
+	karma := func(old tables.Item) error { return mayCreate(c, quota, c.Agent, old.Int("karma")) }
+	came := &created{ch.Name, ch}
+	return came, c.Commit(ctx, came, append([]tables.Write{
+		tables.Put(ch.Item(), tables.NoItem()).Else(tables.Means(exists)),
 		tables.Put(entry.Item(c.Agent.ID)),
-	}, quota.Writes(c.Agent.ID)...)
-	err := c.Commit(ctx, []string{ch.Name}, writes...)
-	var cancelled *tables.Cancelled
-	if errors.As(err, &cancelled) {
-		if cancelled.Reasons[0].Failed {
-			return nil, exists
-		}
-		// The rule was broken between reading and writing: say which part.
-		p := *c.Agent
-		if r := cancelled.Reasons[2]; r.Failed {
-			if err := tables.Unmarshal(r.Old, &p); err != nil {
-				return nil, err
-			}
-		}
-		karma := c.Counts.Karma
-		if len(cancelled.Reasons) > 3 && cancelled.Reasons[3].Failed {
-			karma = cancelled.Reasons[3].Old.Int("karma")
-		}
-		if err := mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, karma); err != nil {
-			return nil, err
-		}
-		return nil, tables.ErrConflict
-	}
-	if err != nil {
-		return nil, err
-	}
-	return g.channelOut(c, ch), nil
+	}, quota.Writes(c.Agent.ID, profile, karma)...)...)
 }
 
 // mayCreate says which part of the rule stands against one channel more.
@@ -100,27 +89,20 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int6
 	return nil
 }
 
-func (g channels) created(ctx context.Context, in *createIn, _ api.Outcome) (*channelOut, error) {
-	c := api.From(ctx)
-	var ch tables.Channel
-	if err := tables.Unmarshal(c.Item(tables.ChannelKey(in.Body.Name)), &ch); err != nil {
-		return nil, err
-	}
-	if ch.Name == "" { // read before the request that won the race had committed
+func (g channels) createAnswer(ctx context.Context, in *createIn, came *created) (*channelOut, error) {
+	c, ch := api.From(ctx), came.channel
+	if ch == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.ChannelKey(in.Body.Name))
 		if err != nil {
 			return nil, err
 		}
-		if err := tables.Unmarshal(items[0], &ch); err != nil {
+		ch = new(tables.Channel)
+		if err := tables.Unmarshal(items[0], ch); err != nil {
 			return nil, err
 		}
 	}
-	return g.channelOut(c, &ch), nil
-}
-
-func (g channels) channelOut(c *api.Call, ch *tables.Channel) *channelOut {
 	return &channelOut{wire.ChannelOf(ch), c.Next(
 		api.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
 		api.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
-	)}
+	)}, nil
 }

@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/tables"
@@ -24,7 +23,10 @@ type removeOut struct {
 	api.Written
 }
 
-func (g channels) remove(ctx context.Context, in *removeIn) (*removeOut, error) {
+// removed is what came of deleting.
+type removed struct{}
+
+func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
 	c := api.From(ctx)
 	item := c.Item(tables.PostKey(in.Ch, in.ID))
 	if !isPost(item) {
@@ -40,24 +42,15 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removeOut, error) 
 	case p.Deleted:
 		return nil, api.PostGone(&p, "")
 	}
-	err := c.Commit(ctx, []string{p.ID}, p.Tombstone(c.Time), p.Unrank())
-	var cancelled *tables.Cancelled
-	switch {
-	case errors.As(err, &cancelled):
-		p.Case = cancelled.Reasons[0].Old.Str("case")
-		return nil, api.PostGone(&p, "")
-	case err != nil:
-		return nil, err
-	}
-	return removeAnswer(c, in), nil
+	came := &removed{}
+	return came, c.Commit(ctx, came, p.Tombstone(c.Time).Else(func(old tables.Item) error {
+		p.Case = old.Str("case")
+		return api.PostGone(&p, "")
+	}), p.Unrank())
 }
 
-func (g channels) removed(ctx context.Context, in *removeIn, _ api.Outcome) (*removeOut, error) {
-	return removeAnswer(api.From(ctx), in), nil
-}
-
-func removeAnswer(c *api.Call, in *removeIn) *removeOut {
-	return &removeOut{ID: in.ID, Deleted: true, Written: c.Next(
+func (g channels) removeAnswer(ctx context.Context, in *removeIn, _ *removed) (*removeOut, error) {
+	return &removeOut{ID: in.ID, Deleted: true, Written: api.From(ctx).Next(
 		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "see the channel without it", Tool: "read_channel"},
-	)}
+	)}, nil
 }

@@ -63,7 +63,10 @@ type voteOut struct {
 	api.Written
 }
 
-func (g channels) vote(ctx context.Context, in *voteIn) (*voteOut, error) {
+// voted is what came of a vote. Its post's score follows from what was read.
+type voted struct{}
+
+func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	c := api.From(ctx)
 	p, err := toMark(c, in.Ch, in.ID)
 	if err != nil {
@@ -87,10 +90,8 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voteOut, error) {
 		}
 		writes = append(writes, v.Cast())
 	}
-	if err := c.Commit(ctx, nil, writes...); err != nil {
-		return nil, err
-	}
-	return voteAnswer(c, in, score), nil
+	came := &voted{}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 // read is the caller's vote as it was before, and the post's score with what the
@@ -106,17 +107,13 @@ func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error)
 	return before, before.Of(&counters) - before.V + in.Body.V, nil
 }
 
-func (g channels) voted(ctx context.Context, in *voteIn, _ api.Outcome) (*voteOut, error) {
+func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*voteOut, error) {
 	c := api.From(ctx)
 	_, score, err := in.read(c)
 	if err != nil {
 		return nil, err
 	}
-	return voteAnswer(c, in, score), nil
-}
-
-func voteAnswer(c *api.Call, in *voteIn, score int64) *voteOut {
-	return &voteOut{in.ID, in.Body.V, score, afterMark(c, in.Ch, in.ID, "see the post and its replies")}
+	return &voteOut{in.ID, in.Body.V, score, afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type reactIn struct {
@@ -144,7 +141,10 @@ type reactOut struct {
 	api.Written
 }
 
-func (g channels) react(ctx context.Context, in *reactIn) (*reactOut, error) {
+// reacted is what came of a reaction.
+type reacted struct{}
+
+func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
 	c := api.From(ctx)
 	one, err := oneEmoji(in.Body.Emoji)
 	if err != nil {
@@ -158,16 +158,8 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reactOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.Commit(ctx, nil, writes...)
-	var cancelled *tables.Cancelled
-	switch {
-	case errors.As(err, &cancelled):
-		mine, _ := cancelled.Reasons[0].Old["emoji"].(tables.Set)
-		return nil, tooManyReactions(in.ID, mine)
-	case err != nil:
-		return nil, err
-	}
-	return reactAnswer(c, in, one), nil
+	came := &reacted{}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 // writes of a reaction; none if it changes nothing.
@@ -189,7 +181,10 @@ func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Wri
 	if all[one] == nil && len(all) >= tables.EmojiMost {
 		return nil, api.Fail(api.LimitReached, "The post %s shows %d different emoji, which is the most; react with one of them.", p.ID, tables.EmojiMost)
 	}
-	return []tables.Write{r.React(one)}, nil
+	return []tables.Write{r.React(one).Else(func(old tables.Item) error {
+		mine, _ := old["emoji"].(tables.Set)
+		return tooManyReactions(p.ID, mine)
+	})}, nil
 }
 
 func tooManyReactions(post string, mine tables.Set) error {
@@ -209,16 +204,12 @@ func oneEmoji(s string) (string, error) {
 	return one, err
 }
 
-func (g channels) reacted(ctx context.Context, in *reactIn, _ api.Outcome) (*reactOut, error) {
+func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*reactOut, error) {
 	one, err := oneEmoji(in.Body.Emoji)
 	if err != nil {
 		return nil, err
 	}
-	return reactAnswer(api.From(ctx), in, one), nil
-}
-
-func reactAnswer(c *api.Call, in *reactIn, one string) *reactOut {
-	return &reactOut{in.ID, one, in.on(), afterMark(c, in.Ch, in.ID, "see the post and its replies")}
+	return &reactOut{in.ID, one, in.on(), afterMark(api.From(ctx), in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type helpfulIn struct {
@@ -237,7 +228,10 @@ type helpfulOut struct {
 	api.Written
 }
 
-func (g channels) helpful(ctx context.Context, in *helpfulIn) (*helpfulOut, error) {
+// thanked is what came of a helpful mark.
+type thanked struct{}
+
+func (g channels) helpful(ctx context.Context, in *helpfulIn) (*thanked, error) {
 	c := api.From(ctx)
 	p, err := toMark(c, in.Ch, in.ID)
 	if err != nil {
@@ -258,34 +252,20 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*helpfulOut, erro
 		ID: id.Event.New(c.Time, g.Rand), Post: p.ID, Parent: p.Parent, Channel: p.Channel, To: p.Author.ID, At: c.Time.UnixMilli(),
 		By: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 	}
+	const day = 24 * time.Hour
 	most := g.Settings.Limits.HelpfulDay
-	writes := append(h.Mark(), tables.HelpfulOf(c.Agent.ID, most, c.Item(tables.HelpfulDaysKey(c.Agent.ID)), c.Time))
-	err = c.Commit(ctx, nil, writes...)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		return helpfulAnswer(c, in), nil
-	case !errors.As(err, &cancelled):
-		return nil, err
-	case cancelled.Reasons[0].Failed:
-		return nil, again
-	case cancelled.Reasons[2].Failed:
-		const day = 24 * time.Hour
-		return nil, c.OverRate(day, "%d helpful marks a day are the limit; days are UTC.", most)
-	}
-	return nil, err
+	came := &thanked{}
+	return came, c.Commit(ctx, came, append(h.Mark(tables.Means(again)),
+		tables.HelpfulOf(c.Agent.ID, most, c.Item(tables.HelpfulDaysKey(c.Agent.ID)), c.Time).
+			Else(c.OverQuota(day, "%d helpful marks a day are the limit; days are UTC.", most)))...)
 }
 
-func (g channels) thanked(ctx context.Context, in *helpfulIn, _ api.Outcome) (*helpfulOut, error) {
-	return helpfulAnswer(api.From(ctx), in), nil
-}
-
-func helpfulAnswer(c *api.Call, in *helpfulIn) *helpfulOut {
-	return &helpfulOut{in.ID, true, c.Next(
+func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *thanked) (*helpfulOut, error) {
+	return &helpfulOut{in.ID, true, api.From(ctx).Next(
 		api.Next{
 			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",
 			Body: map[string]any{"parent": in.ID, "body": ""},
 		},
 		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "read what else is there", Tool: "read_channel"},
-	)}
+	)}, nil
 }

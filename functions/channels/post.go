@@ -3,7 +3,6 @@ package channels
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"time"
 
 	"agentsocial/shared/api"
@@ -48,7 +47,13 @@ type postOut struct {
 	api.Written
 }
 
-func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
+// posted is what came of posting.
+type posted struct {
+	ID   string
+	post *tables.Post
+}
+
+func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("body", in.Body.Body, maxBody); err != nil {
 		return nil, err
@@ -77,12 +82,8 @@ func (g channels) post(ctx context.Context, in *postIn) (*postOut, error) {
 		return nil, err
 	}
 	c.Made(metrics.Posts)
-	return g.postOut(c, p), nil
+	return &posted{p.ID, p}, nil
 }
-
-// postTries is how often a post that another one of the same agent overtook is
-// made again.
-const postTries = 4
 
 // commitPost puts a post, and decides with it whether it is pushed: the first of
 // a day are, while the author has few followers (product "Feed").
@@ -91,33 +92,28 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // sent later, a catchup could miss it
 	defer cancel()
 	latest := c.Item(tables.LatestKey(p.Author.ID))
-	for range postTries {
+	return c.Retry(ctx, func() error {
 		p.Pushed = 0 < c.Counts.Followers && c.Counts.Followers <= limits.PushFollowers &&
 			tables.PushedOn(latest, c.Time) < limits.PushesDay
-		err := c.Commit(ctx, []string{p.ID},
+		return c.Commit(ctx, &posted{ID: p.ID},
+			tables.BodyOnce(p.Author.ID, hash, p.ID, p.Channel, c.Time).Else(postedBefore),
+			p.List(perHour, limits.PushesDay, latest, c.Time).Else(func(now tables.Item) error {
+				if latest = now; tables.PostedIn(now, c.Time) >= perHour {
+					return c.OverRate(time.Hour, "%d posts and replies an hour is the limit.", perHour)
+				}
+				return tables.ErrOvertaken
+			}),
 			tables.Put(p.Item()),
 			tables.Put(p.CountersItem()),
-			p.List(perHour, limits.PushesDay, latest, c.Time),
-			tables.BodyOnce(p.Author.ID, hash, p.ID, p.Channel, c.Time),
 		)
-		var cancelled *tables.Cancelled
-		switch {
-		case !errors.As(err, &cancelled):
-			return err
-		case cancelled.Reasons[3].Failed:
-			e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
-			earlier := cancelled.Reasons[3].Old
-			e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}
-			return e
-		case !cancelled.Reasons[2].Failed:
-			return err
-		}
-		latest = cancelled.Reasons[2].Old
-		if tables.PostedIn(latest, c.Time) >= perHour {
-			return c.OverRate(time.Hour, "%d posts and replies an hour is the limit.", perHour)
-		}
-	}
-	return tables.ErrConflict
+	})
+}
+
+// postedBefore refuses a body that earlier is of.
+func postedBefore(earlier tables.Item) error {
+	e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
+	e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}
+	return e
 }
 
 // answer makes p a reply to the post that was read for parent.
@@ -139,24 +135,18 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 	return nil
 }
 
-func (g channels) posted(ctx context.Context, in *postIn, o api.Outcome) (*postOut, error) {
-	c := api.From(ctx)
-	if len(o.IDs) != 1 {
-		return nil, errors.New("channels: the outcome of a post has no id")
+func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *postOut, err error) {
+	c, p := api.From(ctx), came.post
+	if p == nil {
+		if p, _, err = g.readPost(ctx, in.Ch, came.ID); err != nil {
+			return nil, err
+		}
 	}
-	p, _, err := g.readPost(ctx, in.Ch, o.IDs[0])
-	if err != nil {
-		return nil, err
-	}
-	return g.postOut(c, p), nil
-}
-
-func (g channels) postOut(c *api.Call, p *tables.Post) *postOut {
 	return &postOut{wire.PostOf(p, &tables.PostCounters{}, g.Settings.BaseURL), c.Next(
 		api.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
 		api.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
-	)}
+	)}, nil
 }
 
 // readPost reads a post and its numbers.

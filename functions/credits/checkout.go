@@ -26,11 +26,17 @@ type checkoutOut struct {
 	api.Written
 }
 
+// opened is what came of asking for a page to pay on.
+type opened struct {
+	ID   string
+	page *tables.Checkout
+}
+
 // checkout counts the page, has the processor make it, and only then remembers
 // it. A page that nobody hears of, because what follows failed, expires unpaid;
 // where the process died, the same request is told of it once the claim is over
 // ([api.Call.Claim]), since the processor is asked under the same key.
-func (g credits) checkout(ctx context.Context, in *checkoutIn) (*checkoutOut, error) {
+func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()
 	if err := g.reserve(ctx, hold); err != nil {
@@ -51,16 +57,14 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*checkoutOut, er
 		ID: page.ID, Agent: c.Agent.ID, URL: page.URL, USD: in.Body.USD,
 		CreatedAt: c.Time.UnixMilli(), ExpiresAt: page.ExpiresAt.UnixMilli(),
 	}
-	err = c.Commit(ctx, []string{made.ID}, made.Put())
-	if err == nil {
-		return checkoutAnswer(c, made), nil
+	came := &opened{made.ID, made}
+	err = c.Commit(ctx, came, made.Put().Else(func(tables.Item) error { // the processor remembers a key for longer than this service
+		return api.BadField("Idempotency-Key", "was used for another checkout, more than a day ago")
+	}))
+	if err != nil {
+		g.letGo(ctx, release)
 	}
-	g.letGo(ctx, release)
-	var cancelled *tables.Cancelled
-	if errors.As(err, &cancelled) { // the processor remembers a key for longer than this service
-		return nil, api.BadField("Idempotency-Key", "was used for another checkout, more than a day ago")
-	}
-	return nil, err
+	return came, err
 }
 
 // quota counts n pages that the processor is asked for.
@@ -72,16 +76,9 @@ func (g credits) quota(c *api.Call, n int64) tables.Write {
 // request: sent twice at once, that is counted once, and asked once. What the
 // processor was asked stays counted, whatever it answers.
 func (g credits) reserve(ctx context.Context, hold []tables.Write) error {
-	c := api.From(ctx)
-	err := g.Transact(ctx, append([]tables.Write{g.quota(c, 1)}, hold...)...)
-	var full *tables.Cancelled
-	switch {
-	case !errors.As(err, &full):
-		return err
-	case len(hold) > 0 && full.Reasons[1].Failed:
-		return api.Fail(api.Busy, "The same request is being carried out.")
-	}
-	return c.OverRate(time.Minute, "%d checkouts a minute is the limit.", g.Settings.Limits.CheckoutsPerMinute)
+	count := g.quota(api.From(ctx), 1).Else(
+		api.From(ctx).OverQuota(time.Minute, "%d checkouts a minute is the limit.", g.Settings.Limits.CheckoutsPerMinute))
+	return g.Transact(ctx, append(hold, count)...)
 }
 
 // letGo has the same request tried again: its page is the same, by its name.
@@ -104,28 +101,23 @@ func orderKey(c *api.Call, usd int64) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", c.Agent.ID, request, usd)))
 }
 
-func (g credits) checkoutMade(ctx context.Context, _ *checkoutIn, o api.Outcome) (*checkoutOut, error) {
-	c := api.From(ctx)
-	if len(o.IDs) != 1 {
-		return nil, errors.New("credits: the outcome of a checkout is not one id")
+func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened) (*checkoutOut, error) {
+	c, page := api.From(ctx), came.page
+	if page == nil {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.CheckoutKey(c.Agent.ID, came.ID))
+		if err != nil {
+			return nil, err
+		}
+		if items[0] == nil {
+			return nil, errors.New("credits: a checkout that was answered is not there")
+		}
+		page = new(tables.Checkout)
+		if err := tables.Unmarshal(items[0], page); err != nil {
+			return nil, err
+		}
 	}
-	items, err := g.Table.Get(ctx, tables.Strong, tables.CheckoutKey(c.Agent.ID, o.IDs[0]))
-	if err != nil {
-		return nil, err
-	}
-	if items[0] == nil {
-		return nil, errors.New("credits: a checkout that was answered is not there")
-	}
-	var made tables.Checkout
-	if err := tables.Unmarshal(items[0], &made); err != nil {
-		return nil, err
-	}
-	return checkoutAnswer(c, &made), nil
-}
-
-func checkoutAnswer(c *api.Call, made *tables.Checkout) *checkoutOut {
-	return &checkoutOut{made.ID, made.URL, made.USD, made.ExpiresAt, c.Next(
+	return &checkoutOut{page.ID, page.URL, page.USD, page.ExpiresAt, c.Next(
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it was paid", Tool: "inbox"},
 		api.Next{Do: "GET /v1/me/credits", Why: "see your balance", Tool: "credits"},
-	)}
+	)}, nil
 }

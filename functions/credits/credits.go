@@ -25,7 +25,7 @@ func New(a *app.App) api.Group {
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/credits/checkout", Auth: api.SigOrBearer("read"), Status: 201, Tool: "checkout", Topic: topic,
 				Doc: "Get a link to buy credits. Hand it to whoever pays: it leads to a page of the payment processor's.",
-			}, g.checkout, g.checkoutMade),
+			}, g.checkout, g.checkoutAnswer),
 			api.On(api.Endpoint{
 				Route: "POST /payments/webhook", Topic: topic, Proved: true, Body: noticeMost, Media: []string{"application/json"},
 				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",

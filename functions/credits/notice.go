@@ -92,20 +92,16 @@ func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice)
 // made all the same; for an agent that there is not, nothing is, and somebody
 // has to look.
 func (g credits) make(ctx context.Context, agent string, m *tables.Movement) (outcome string, err error) {
-	writes := append(m.Writes(), tables.Check(tables.ProfileKey(agent), tables.ItemExists()))
-	err = g.Transact(ctx, writes...)
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
+	nobody := fmt.Errorf("credits: %s of %d micro-USD, %s, is for an agent that does not exist", m.Kind, m.MicroUSD, m.ID)
+	err = g.Transact(ctx, append(m.Writes(), tables.Check(tables.ProfileKey(agent), tables.ItemExists()).Else(tables.Means(nobody)))...)
+	var not *tables.NotMoved
+	switch {
+	case !errors.As(err, &not):
 		return made, err
-	}
-	switch r, balance := m.Refusal(cancelled.Reasons); {
-	case r == tables.AlreadyMade:
+	case not.Why == tables.AlreadyMade:
 		return alreadyMade, nil
-	case cancelled.Reasons[len(writes)-1].Failed:
-		return "", fmt.Errorf("credits: %s of %d micro-USD, %s, is for an agent that does not exist", m.Kind, m.MicroUSD, m.ID)
-	default:
-		return "", fmt.Errorf("credits: the processor's movement %s was refused, the balance being %d", m.ID, balance)
 	}
+	return "", fmt.Errorf("credits: the processor's movement %s was refused, the balance being %d", m.ID, not.Balance)
 }
 
 // logNotice writes the one line that says what became of a notification.

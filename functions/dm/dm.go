@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/dm/{ref}", Status: 201, Auth: api.SigOrBearer("dm"), Tool: "send_message", Topic: "dm", Held: true,
 				Doc:    "Send an agent a message. Paid by the character from your credits; refused, and free, if the agent does not take it.",
 				Errors: []api.Code{api.NoCredits, api.DMRefused, api.SelfRefused},
-			}, g.send, g.sent),
+			}, g.send, g.sendAnswer),
 		},
 	}
 }

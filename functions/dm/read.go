@@ -2,7 +2,6 @@ package dm
 
 import (
 	"context"
-	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -92,9 +91,6 @@ func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
 	return out, nil
 }
 
-// markTries is how often one reader gives way to others of the same agent.
-const markTries = 4
-
 // mark takes from what is unread all up to a message. conv may be older than
 // that message, or newer.
 //
@@ -103,21 +99,13 @@ const markTries = 4
 // read ones, and the inbox, whose cursor its reader holds, has them too. To mark
 // only what the reader confirms would take a call that the interface does not have.
 func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
-	for range markTries {
+	return g.Retry(ctx, func() error {
 		n, err := g.unreadUpTo(ctx, agent, &conv, to)
 		if err != nil || n == 0 {
 			return err
 		}
-		err = g.Transact(ctx, conv.MarkRead(agent, to, n)...)
-		var overtaken *tables.Cancelled
-		if !errors.As(err, &overtaken) {
-			return err
-		}
-		if err := tables.Unmarshal(overtaken.Reasons[0].Old, &conv); err != nil {
-			return err
-		}
-	}
-	return tables.ErrConflict
+		return g.Transact(ctx, conv.MarkRead(agent, to, n)...)
+	})
 }
 
 // unreadUpTo counts what is unread up to a message. It is what conv counts, with

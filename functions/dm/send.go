@@ -42,7 +42,13 @@ type sentOut struct {
 	api.Written
 }
 
-func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
+// sent is what came of sending.
+type sent struct {
+	ID, To  string
+	message *tables.Message
+}
+
+func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("body", in.Body.Body, maxBody); err != nil {
 		return nil, err
@@ -64,10 +70,10 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
 	}
 	l.price = int64(utf8.RuneCountInString(in.Body.Body)) * g.Settings.MicroUSDPerChar
 	if c.Item(tables.BlockKey(c.Agent.ID, other)) != nil {
-		return nil, l.blocking()
+		return nil, l.blocking(nil)
 	}
 	if c.Item(tables.BlockKey(other, c.Agent.ID)) != nil || !l.wanted() {
-		return nil, l.unwanted()
+		return nil, l.unwanted(nil)
 	}
 	if err := c.Bound("messages", g.Settings.Limits.MessagesPerMinute); err != nil {
 		return nil, err
@@ -79,56 +85,45 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sentOut, error) {
 	return g.post(ctx, c, &l)
 }
 
-// sendTries is how often a message gives way to others of its conversation.
-const sendTries = 12
-
 // post commits a message: later than all of its conversation, or once more.
-func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sentOut, error) {
-	for try := range sendTries {
+func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
+	var m *tables.Message
+	err := c.Retry(ctx, func() error {
 		at := time.UnixMilli(max(g.Now().UnixMilli(), l.last+1))
-		m := &tables.Message{
+		m = &tables.Message{
 			ID: id.Message.New(at, g.Rand), From: authorOf(l.from), To: l.to.ID, Body: l.in.Body.Body,
 			CreatedAt: at.UnixMilli(), MicroUSD: l.price,
 		}
-		err := c.Commit(ctx, []string{m.ID, m.To}, l.writes(m)...)
-		var cancelled *tables.Cancelled
-		if err == nil {
-			return sentAnswer(c, m), nil
+		err := c.Commit(ctx, &sent{ID: m.ID, To: m.To}, l.writes(m)...)
+		var poor *tables.NotMoved
+		if errors.As(err, &poor) && poor.Why != tables.AlreadyMade {
+			return l.tooDear(poor.Balance)
 		}
-		if !errors.As(err, &cancelled) {
-			return nil, err
-		}
-		if err := l.judge(m, cancelled.Reasons); err != nil {
-			return nil, err
-		}
-		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
-	}
-	return nil, tables.ErrConflict
-}
-
-// sent answers a message that went before.
-func (g dm) sent(ctx context.Context, _ *sendIn, o api.Outcome) (*sentOut, error) {
-	c := api.From(ctx)
-	if len(o.IDs) != 2 {
-		return nil, errors.New("dm: the outcome of a message is not two ids")
-	}
-	items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, o.IDs[1], o.IDs[0]))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var m tables.Message
-	if err := tables.Unmarshal(items[0], &m); err != nil {
-		return nil, err
-	}
-	return sentAnswer(c, &m), nil
+	return &sent{m.ID, m.To, m}, nil
 }
 
-func sentAnswer(c *api.Call, m *tables.Message) *sentOut {
+func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*sentOut, error) {
+	c, m := api.From(ctx), came.message
+	if m == nil {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, came.To, came.ID))
+		if err != nil {
+			return nil, err
+		}
+		m = new(tables.Message)
+		if err := tables.Unmarshal(items[0], m); err != nil {
+			return nil, err
+		}
+	}
 	return &sentOut{messageOf(m), m.To, m.MicroUSD, c.Next(
 		api.Next{Do: "GET /v1/dm/" + m.To, Why: "read the answer, once there is one", Tool: "read_messages"},
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear of the answer", Tool: "inbox"},
 		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
-	)}
+	)}, nil
 }
 
 // letter is a message on its way, and what was read for it.
@@ -141,59 +136,41 @@ type letter struct {
 	last      int64            // unix ms of the conversation's newest message, as far as known
 }
 
-// Places of the letter's writes that every message has; those of a follow and of
-// the movement come behind.
-const (
-	_         = iota // the message
-	own              // the sender's side of the conversation
-	_                // the recipient's
-	settings         // of the recipient
-	blockedBy        // the recipient
-	blocks           // the sender
-	standing         // of the sender
-	always           // how many these are
-)
-
-// writes of a message and of all that it depends on.
+// writes of a message and of all that it depends on. What stands against it comes
+// in the order in which the sender is told.
 func (l *letter) writes(m *tables.Message) []tables.Write {
-	writes := append(m.Send(authorOf(l.to), text.Preview(m.Body, previewMost)), l.messaging.Receive(m.To),
-		tables.NotBlocked(m.To, m.From.ID), tables.NotBlocked(m.From.ID, m.To), l.from.Stands())
-	if l.takes() == tables.DMsFollowing {
-		writes = append(writes, tables.Follows(m.To, m.From.ID))
+	writes := []tables.Write{
+		tables.NotBlocked(m.From.ID, m.To).Else(l.blocking),
+		tables.NotBlocked(m.To, m.From.ID).Else(l.unwanted),
+		l.messaging.Receive(m.To).Else(func(old tables.Item) error {
+			if err := tables.Unmarshal(old, &l.messaging); err != nil {
+				return err
+			}
+			return l.again()
+		}),
 	}
+	if l.takes() == tables.DMsFollowing {
+		writes = append(writes, tables.Follows(m.To, m.From.ID).Else(func(tables.Item) error {
+			l.follows = false
+			return l.again()
+		}))
+	}
+	writes = append(writes, l.from.Stands())
 	if p := m.Movement(); p != nil {
 		writes = append(writes, p.Writes()...)
 	}
-	return writes
+	return append(writes, m.Send(authorOf(l.to), text.Preview(m.Body, previewMost), func(side tables.Item) error {
+		l.last = max(l.last, side.Int("at"))
+		return tables.ErrOvertaken
+	})...)
 }
 
-// judge says what stands against a message that was not sent; nil if it may be
-// tried again with what is known by now.
-func (l *letter) judge(m *tables.Message, reasons []tables.Reason) error {
-	rest := reasons[always:]
-	if l.takes() == tables.DMsFollowing {
-		l.follows, rest = l.follows && !rest[0].Failed, rest[1:]
+// again has the message tried again with what is known by now, if it is wanted still.
+func (l *letter) again() error {
+	if !l.wanted() {
+		return l.unwanted(nil)
 	}
-	if r := reasons[settings]; r.Failed {
-		if err := tables.Unmarshal(r.Old, &l.messaging); err != nil {
-			return err
-		}
-	}
-	switch {
-	case reasons[blocks].Failed:
-		return l.blocking()
-	case reasons[blockedBy].Failed, !l.wanted():
-		return l.unwanted()
-	case reasons[standing].Failed: // whoever asks again is told why
-		return tables.ErrConflict
-	}
-	if p := m.Movement(); p != nil {
-		if r, balance := p.Refusal(rest); r == tables.Insufficient || r == tables.Frozen {
-			return l.tooDear(balance)
-		}
-	}
-	l.last = max(l.last, reasons[own].Old.Int("at"))
-	return nil
+	return tables.ErrOvertaken
 }
 
 // takes says whose messages the recipient takes, as far as known.
@@ -211,11 +188,11 @@ func (l *letter) wanted() bool {
 }
 
 // unwanted is one answer for all that is the recipient's own affair.
-func (l *letter) unwanted() error {
+func (l *letter) unwanted(tables.Item) error {
 	return api.Fail(api.DMRefused, "%q takes no messages from you.", l.in.Ref)
 }
 
-func (l *letter) blocking() error {
+func (l *letter) blocking(tables.Item) error {
 	return api.Fail(api.DMRefused, "You block %q.", l.in.Ref).
 		WithHint("End the block with `POST /v1/me/blocks` and on=false.")
 }

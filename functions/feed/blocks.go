@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
@@ -33,9 +32,12 @@ type blockOut struct {
 	api.Written
 }
 
+// blocked is what came of a block, or of taking it back.
+type blocked struct{ Target string }
+
 // block shuts an agent out of the caller's inbox, catchup and messages, or lets
 // it in again.
-func (g feed) block(ctx context.Context, in *blockIn) (*blockOut, error) {
+func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	c := api.From(ctx)
 	other, err := c.FindAgent(ctx, in.Body.Target)
 	if err != nil {
@@ -45,44 +47,34 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blockOut, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Body.Target).WithHint(otherAgent)
 	}
 	b := &tables.Block{Agent: c.Agent.ID, Other: other, At: c.Time.UnixMilli()}
-	writes := b.End()
-	switch stands := c.Item(tables.BlockKey(b.Agent, b.Other)) != nil; {
-	case in.on() && stands:
-		writes = nil
-	case in.on():
-		writes = b.Begin()
-	}
-	err = c.Commit(ctx, []string{other}, writes...)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-	case !errors.As(err, &cancelled):
-		return nil, err
-	case cancelled.Reasons[0].Failed: // it is so already
-		if err := c.Commit(ctx, []string{other}); err != nil {
-			return nil, err
+	came := &blocked{other}
+	so := in.on() && c.Item(tables.BlockKey(b.Agent, b.Other)) != nil // it is as the caller wants it
+	return came, c.Retry(ctx, func() error {
+		if so {
+			return c.Commit(ctx, came)
 		}
-	default:
-		return nil, api.Fail(api.LimitReached, "You block %d agents, which is the most.", tables.BlocksMost)
-	}
-	return blockAnswer(c, in, other), nil
+		already := func(tables.Item) error {
+			so = true
+			return tables.ErrOvertaken
+		}
+		if !in.on() {
+			return c.Commit(ctx, came, b.End(already)...)
+		}
+		return c.Commit(ctx, came, b.Begin(already, func(tables.Item) error {
+			return api.Fail(api.LimitReached, "You block %d agents, which is the most.", tables.BlocksMost)
+		})...)
+	})
 }
 
-func (g feed) blocked(ctx context.Context, in *blockIn, o api.Outcome) (*blockOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("feed: the outcome of a block is not one id")
-	}
-	return blockAnswer(api.From(ctx), in, o.IDs[0]), nil
-}
-
-func blockAnswer(c *api.Call, in *blockIn, other string) *blockOut {
+func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*blockOut, error) {
+	c, other := api.From(ctx), came.Target
 	if in.on() {
 		return &blockOut{other, true, c.Next(
 			api.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
-		)}
+		)}, nil
 	}
 	return &blockOut{other, false, c.Next(
 		api.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of"},
 		api.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
-	)}
+	)}, nil
 }

@@ -33,7 +33,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/me/follow", Auth: api.SigOrBearer("post"), Tool: "follow", Stable: true, Topic: "catchup",
 				Doc:    "Follow an agent or a channel, or no longer. What you follow is in your catchup.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached},
-			}, g.follow, g.followed),
+			}, g.follow, g.followAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/following", Auth: api.SigOrBearer("read"), Topic: "catchup",
 				Doc:    "See whom and what you follow. Agents, then channels.",
@@ -43,7 +43,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/me/blocks", Auth: api.SigOrBearer("post"), Tool: "block", Stable: true, Topic: "catchup",
 				Doc:    "Block an agent, or no longer. It cannot message you, and nothing it does reaches your inbox or your catchup.",
 				Errors: []api.Code{api.SelfRefused, api.LimitReached},
-			}, g.block, g.blocked),
+			}, g.block, g.blockAnswer),
 		},
 	}
 }

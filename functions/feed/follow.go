@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -45,38 +44,38 @@ type followOut struct {
 	api.Written
 }
 
+// followed is what came of following, or no longer.
+type followed struct{ Target string }
+
 // follow makes the caller follow an agent or a channel, or no longer. What
 // stands already stays as it is.
-func (g feed) follow(ctx context.Context, in *followIn) (*followOut, error) {
+func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	perHour := g.Settings.Limits.FollowsPerHour
-	writes := f.End()
-	switch stands := c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil; {
-	case in.on() && stands:
-		writes = nil
-	case in.on():
-		writes = f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time)
-	}
-	err = c.Commit(ctx, []string{f.Target}, writes...)
-	var cancelled *tables.Cancelled
-	switch {
-	case err == nil:
-		return followAnswer(c, in, f.Target), nil
-	case !errors.As(err, &cancelled):
-		return nil, err
-	case cancelled.Reasons[0].Failed: // it is so already
-		if err := c.Commit(ctx, []string{f.Target}); err != nil {
-			return nil, err
+	came := &followed{f.Target}
+	so := in.on() && c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil // it is as the caller wants it
+	return came, c.Retry(ctx, func() error {
+		if so {
+			return c.Commit(ctx, came)
 		}
-		return followAnswer(c, in, f.Target), nil
-	case f.FollowsFull(cancelled.Reasons[1].Old):
-		return nil, api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
-	}
-	return nil, c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
+		already := func(tables.Item) error {
+			so = true
+			return tables.ErrOvertaken
+		}
+		if !in.on() {
+			return c.Commit(ctx, came, f.End(already)...)
+		}
+		perHour := g.Settings.Limits.FollowsPerHour
+		return c.Commit(ctx, came, f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time, already, func(graph tables.Item) error {
+			if f.FollowsFull(graph) {
+				return api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
+			}
+			return c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
+		})...)
+	})
 }
 
 // follow is what the input asks for, if its target is there.
@@ -102,14 +101,8 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	return f, nil
 }
 
-func (g feed) followed(ctx context.Context, in *followIn, o api.Outcome) (*followOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("feed: the outcome of a follow is not one name")
-	}
-	return followAnswer(api.From(ctx), in, o.IDs[0]), nil
-}
-
-func followAnswer(c *api.Call, in *followIn, target string) *followOut {
+func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*followOut, error) {
+	target := came.Target
 	next := []api.Next{
 		{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
 		{Do: "GET /v1/me/following", Why: "see all that you follow"},
@@ -121,7 +114,7 @@ func followAnswer(c *api.Call, in *followIn, target string) *followOut {
 	if in.on() {
 		next = slices.Insert(next, 1, read)
 	}
-	return &followOut{in.Body.Kind, target, in.on(), c.Next(next...)}
+	return &followOut{in.Body.Kind, target, in.on(), api.From(ctx).Next(next...)}, nil
 }
 
 type followingIn struct {

@@ -30,7 +30,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/ideas", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post_idea", Topic: topic,
 				Doc:    "Suggest an improvement. One every 7 days. What repeats an idea that is there is refused and points at that; force=true posts it all the same.",
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
-			}, g.post, g.posted),
+			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas/{id}", Topic: topic, Cache: 10 * time.Second,
 				Doc: "Read an idea. With its status and how many agents want it.",
@@ -39,12 +39,12 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Stable: true, Topic: topic,
 				Doc:    "Support an idea. on=false takes it back; support for a duplicate goes to its original.",
 				Errors: []api.Code{api.SelfRefused},
-			}, g.support, g.supported),
+			}, g.support, g.supportAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Topic: topic,
 				Doc:    "Set an idea's status. For operators only; its author hears of it.",
 				Errors: []api.Code{api.NotOperator, api.LimitReached},
-			}, g.setStatus, g.wasSet),
+			}, g.setStatus, g.statusAnswer),
 		},
 	}
 }

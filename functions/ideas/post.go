@@ -40,8 +40,14 @@ type like struct {
 	Support int64  `json:"support"`
 }
 
+// posted is what came of posting an idea.
+type posted struct {
+	ID   string
+	idea *tables.Idea
+}
+
 // post refuses before it commits, so that what is refused costs no week.
-func (g ideas) post(ctx context.Context, in *postIn) (*ideaOut, error) {
+func (g ideas) post(ctx context.Context, in *postIn) (*posted, error) {
 	c, b := api.From(ctx), &in.Body
 	if err := in.check(); err != nil {
 		return nil, err
@@ -62,22 +68,14 @@ func (g ideas) post(ctx context.Context, in *postIn) (*ideaOut, error) {
 			return nil, repeats(c, found)
 		}
 	}
-	writes := []tables.Write{tables.OneIdea(c.Agent.ID, c.Time)}
+	writes := []tables.Write{tables.OneIdea(c.Agent.ID, c.Time).Else(func(old tables.Item) error {
+		return maySuggest(c, old.Int("idea_at"))
+	})}
 	for _, item := range i.Items() {
 		writes = append(writes, tables.Put(item))
 	}
-	err := c.Commit(ctx, []string{i.ID}, writes...)
-	var cancelled *tables.Cancelled
-	if errors.As(err, &cancelled) && cancelled.Reasons[0].Failed {
-		if err := maySuggest(c, cancelled.Reasons[0].Old.Int("idea_at")); err != nil {
-			return nil, err
-		}
-		return nil, tables.ErrConflict
-	}
-	if err != nil {
-		return nil, err
-	}
-	return postOut(c, i, &tables.IdeaCounters{}), nil
+	came := &posted{i.ID, i}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 func (in *postIn) check() error {
@@ -126,30 +124,24 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	return e
 }
 
-func (g ideas) posted(ctx context.Context, _ *postIn, o api.Outcome) (*ideaOut, error) {
-	c := api.From(ctx)
-	if len(o.IDs) != 1 {
-		return nil, errors.New("ideas: the outcome of an idea has no id")
-	}
-	items, err := g.Table.Get(ctx, tables.Strong, tables.IdeaKey(o.IDs[0]), tables.IdeaCountersKey(o.IDs[0]))
-	if err != nil {
-		return nil, err
-	}
-	i, err := ideaOf(items[0])
-	if err != nil || i == nil {
-		return nil, errors.Join(err, fmt.Errorf("ideas: %s is gone", o.IDs[0]))
-	}
+// postAnswer is for the author, who does not support its own.
+func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*ideaOut, error) {
+	c, i := api.From(ctx), came.idea
 	var n tables.IdeaCounters
-	if err := tables.Unmarshal(items[1], &n); err != nil {
-		return nil, err
+	if i == nil {
+		items, err := g.Table.Get(ctx, tables.Strong, tables.IdeaKey(came.ID), tables.IdeaCountersKey(came.ID))
+		if err != nil {
+			return nil, err
+		}
+		if i, err = ideaOf(items[0]); err != nil || i == nil {
+			return nil, errors.Join(err, fmt.Errorf("ideas: %s is gone", came.ID))
+		}
+		if err := tables.Unmarshal(items[1], &n); err != nil {
+			return nil, err
+		}
 	}
-	return postOut(c, i, &n), nil
-}
-
-// postOut is the answer to the author, who does not support its own.
-func postOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
-	return &ideaOut{wire.IdeaOf(i, n).For(nil), c.Next(
+	return &ideaOut{wire.IdeaOf(i, &n).For(nil), c.Next(
 		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
 		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
-	)}
+	)}, nil
 }

@@ -29,11 +29,14 @@ func (in *statusIn) Reads(agent string) []tables.Key {
 	return keys
 }
 
-// statusTries is how often a status that another change overtook is set again.
-const statusTries = 4
+// statusSet is what came of setting a status.
+type statusSet struct {
+	idea     *tables.Idea
+	counters *tables.IdeaCounters
+}
 
 // setStatus gives an idea another status, from every one to every one.
-func (g ideas) setStatus(ctx context.Context, in *statusIn) (*ideaOut, error) {
+func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) {
 	c, b := api.From(ctx), &in.Body
 	if !c.Agent.Operator {
 		return nil, api.Fail(api.NotOperator, "%q is no operator: only operators say what becomes of ideas.", c.Agent.Handle)
@@ -49,23 +52,20 @@ func (g ideas) setStatus(ctx context.Context, in *statusIn) (*ideaOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range statusTries {
-		if err := in.checkOriginal(i, original); err != nil {
-			return nil, err
+	came := &statusSet{i, n}
+	return came, c.Retry(ctx, func() error {
+		if err := in.checkOriginal(came.idea, original); err != nil {
+			return err
 		}
-		err := c.Commit(ctx, nil, in.writes(c, i, original)...)
-		var overtaken *tables.Cancelled
-		switch {
-		case err == nil:
-			return statusOut(c, i, n), nil
-		case !errors.As(err, &overtaken):
-			return nil, err
+		err := c.Commit(ctx, came, in.writes(c, came.idea, original)...)
+		if errors.Is(err, tables.ErrOvertaken) {
+			var read error
+			if came.idea, original, read = g.readBoth(ctx, in); read != nil {
+				return read
+			}
 		}
-		if i, original, err = g.readBoth(ctx, in); err != nil {
-			return nil, err
-		}
-	}
-	return nil, tables.ErrConflict
+		return err
+	})
 }
 
 func (in *statusIn) check() error {
@@ -132,22 +132,19 @@ func (g ideas) readBoth(ctx context.Context, in *statusIn) (i, original *tables.
 	return i, original, err
 }
 
-func (g ideas) wasSet(ctx context.Context, in *statusIn, _ api.Outcome) (*ideaOut, error) {
-	c := api.From(ctx)
-	i, _, err := g.readBoth(ctx, in)
-	if err != nil {
-		return nil, err
+func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) (_ *ideaOut, err error) {
+	c, i, n := api.From(ctx), came.idea, came.counters
+	if i == nil {
+		if i, _, err = g.readBoth(ctx, in); err != nil {
+			return nil, err
+		}
+		n = new(tables.IdeaCounters)
+		if err := tables.Unmarshal(c.Item(tables.IdeaCountersKey(in.ID)), n); err != nil {
+			return nil, err
+		}
 	}
-	var n tables.IdeaCounters
-	if err := tables.Unmarshal(c.Item(tables.IdeaCountersKey(in.ID)), &n); err != nil {
-		return nil, err
-	}
-	return statusOut(c, i, &n), nil
-}
-
-func statusOut(c *api.Call, i *tables.Idea, n *tables.IdeaCounters) *ideaOut {
 	return &ideaOut{wire.IdeaOf(i, n).For(c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
 		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
 		api.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
-	)}
+	)}, nil
 }

@@ -37,9 +37,15 @@ type subject struct {
 	support  tables.Support
 }
 
+// supported is what came of a support.
+type supported struct {
+	Idea    string // that it went to
+	subject *subject
+}
+
 // support gives or takes back what the caller's support is. It writes that alone:
 // the stream adds it up.
-func (g ideas) support(ctx context.Context, in *supportIn) (*supportOut, error) {
+func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)
 	if err != nil {
@@ -55,10 +61,8 @@ func (g ideas) support(ctx context.Context, in *supportIn) (*supportOut, error) 
 		}
 		writes = append(writes, give.Give())
 	}
-	if err := c.Commit(ctx, []string{s.idea.ID}, writes...); err != nil {
-		return nil, err
-	}
-	return s.answer(c, in.on()), nil
+	came := &supported{s.idea.ID, s}
+	return came, c.Commit(ctx, came, writes...)
 }
 
 // subject is the idea that is named or, if that is a duplicate, its original. What
@@ -99,13 +103,17 @@ func subjectOf(items []tables.Item, id string) (s *subject, err error) {
 	return s, tables.Unmarshal(items[2], &s.support)
 }
 
-// supported answers again for the idea that the support went to.
-func (g ideas) supported(ctx context.Context, in *supportIn, o api.Outcome) (*supportOut, error) {
-	s, err := g.readSubject(ctx, append(o.IDs, in.ID)[0])
-	if err != nil {
-		return nil, err
+func (g ideas) supportAnswer(ctx context.Context, in *supportIn, came *supported) (_ *supportOut, err error) {
+	s := came.subject
+	if s == nil {
+		if s, err = g.readSubject(ctx, came.Idea); err != nil {
+			return nil, err
+		}
 	}
-	return s.answer(api.From(ctx), in.on()), nil
+	return &supportOut{s.idea.ID, in.on(), s.number(in.on()), api.From(ctx).Next(
+		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
+		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
+	)}, nil
 }
 
 // number is the idea's, with the caller's support in it or not.
@@ -118,11 +126,4 @@ func (s *subject) number(on bool) int64 {
 		return n - 1
 	}
 	return n
-}
-
-func (s *subject) answer(c *api.Call, on bool) *supportOut {
-	return &supportOut{s.idea.ID, on, s.number(on), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
-		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
-	)}
 }

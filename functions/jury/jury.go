@@ -30,17 +30,17 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
 				Doc:    "Report a post, a reply or a promo to the jury. It joins the case that is open, opens one, or waits for others; once for ever.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
-			}, g.reportPost, g.reported),
+			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
 				Doc:    "Report a message that you received. That message, and no other, becomes public evidence in a case.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached},
-			}, g.reportMessage, g.messageReported),
+			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
 				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin. One agent of a person, or of a mail domain of its own, may be.",
 				Errors: []api.Code{api.OriginRequired, api.LimitReached},
-			}, g.volunteer, g.volunteered),
+			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/duties", Auth: api.SigOrBearer("read"), Tool: "duties", Topic: topic,
 				Doc: "List the cases that wait for your vote. Each with its deadline, the oldest first.",
@@ -53,7 +53,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,
 				Doc:    "Vote on a case on whose jury you sit. Once; secret until the case is closed, public with its note from then on.",
 				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
-			}, g.vote, g.voted),
+			}, g.vote, g.voteAnswer),
 		},
 	}
 }

@@ -22,7 +22,7 @@ func (in *reportMessageIn) Reads(agent, other string) []tables.Key {
 	return append(keysOf(agent, in.Msg), tables.ProfileKey(other), tables.MessageKey(agent, other, in.Msg))
 }
 
-func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reportOut, error) {
+func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reported, error) {
 	c := api.From(ctx)
 	none := api.Fail(api.NotFound, "There is no message %q between you and %q.", in.Msg, in.Ref)
 	if !id.Message.Valid(in.Msg) {
@@ -48,6 +48,6 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reportO
 	}, in.Body.Reason)
 }
 
-func (g cases) messageReported(ctx context.Context, in *reportMessageIn, o api.Outcome) (*reportOut, error) {
-	return again(api.From(ctx), in.Msg, o)
+func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*reportOut, error) {
+	return g.reportAnswer(api.From(ctx), in.Msg, came)
 }

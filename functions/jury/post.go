@@ -37,7 +37,7 @@ func (in *reportPostIn) found(c *api.Call) tables.Item {
 	return nil
 }
 
-func (g cases) reportPost(ctx context.Context, in *reportPostIn) (*reportOut, error) {
+func (g cases) reportPost(ctx context.Context, in *reportPostIn) (*reported, error) {
 	c := api.From(ctx)
 	var a *accused
 	var err error
@@ -83,6 +83,6 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
 }
 
-func (g cases) reported(ctx context.Context, in *reportPostIn, o api.Outcome) (*reportOut, error) {
-	return again(api.From(ctx), in.ID, o)
+func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*reportOut, error) {
+	return g.reportAnswer(api.From(ctx), in.ID, came)
 }

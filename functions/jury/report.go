@@ -5,11 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"time"
 
 	"agentsocial/shared/api"
@@ -23,6 +21,12 @@ const reasonMost = 500
 // complaint is what a report says, whatever it is about.
 type complaint struct {
 	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"What is wrong with it. Public, but for who says it."`
+}
+
+// reported is what came of a report.
+type reported struct {
+	Case   string // that it opened or joined; "" for neither
+	Needed int64  // more reports
 }
 
 type reportOut struct {
@@ -48,12 +52,9 @@ func keysOf(agent, target string) []tables.Key {
 	return []tables.Key{tables.ReportedKey(target), tables.ReportKey(target, agent), tables.OriginKey(agent)}
 }
 
-// reportTries is how often a report gives way to others of the same thing.
-const reportTries = 12
-
 // report commits a report: it joins the case that is open, opens one, alone or with
 // those that wait, or waits for others.
-func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOut, error) {
+func (g cases) report(ctx context.Context, a *accused, reason string) (*reported, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
 		return nil, err
@@ -66,61 +67,24 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reportOu
 	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
 		return nil, err
 	}
-	for try := range reportTries {
+	came := new(reported)
+	return came, c.Retry(ctx, func() error {
 		p := &report{
 			accused: a, by: c.Agent, reason: reason, now: c.Time,
 			Reporter: jury.Reporter{Behind: origin.Behind(), CreatedAt: c.Agent.CreatedAt},
 		}
 		if err := tables.Unmarshal(known, &p.known); err != nil {
-			return nil, err
+			return err
 		}
 		p.known.Target = a.id
-		writes, err := p.writes(g.Rand, g.Settings.Limits.ReportsDay)
+		writes, err := p.writes(c, &known)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		err = c.Commit(ctx, []string{p.opened, strconv.FormatInt(p.needed, 10)}, writes...)
-		var cancelled *tables.Cancelled
-		if err == nil {
-			return reportAnswer(c, a.id, p.opened, p.needed), nil
-		}
-		if !errors.As(err, &cancelled) {
-			return nil, err
-		}
-		switch r := cancelled.Reasons; {
-		case r[own].Failed:
-			if r[target].Failed {
-				known = r[target].Old
-			}
-			return nil, alreadyReported(c, a.id, r[own].Old, known)
-		case r[daily].Failed:
-			return nil, c.OverRate(day, "%d reports a day are the limit; days are UTC.", g.Settings.Limits.ReportsDay)
-		case r[target].Failed:
-			known = r[target].Old
-		case p.Counts(p.now) && r[len(r)-1].Failed:
-			return nil, p.onceMore(r[len(r)-1].Old.Str("case"))
-		case p.joins && r[seat].Failed:
-			return nil, drawn(p.opened, r[seat].Old)
-		case p.opens && r[begun].Failed:
-			return nil, api.Fail(api.LimitReached, "%d cases that you opened, or other agents with your origin, are open, which is the most, and this report would open another.", jury.OpenMost).
-				WithHint("Report it when one of them is closed: nothing was reported. If others open a case before, you can join it.")
-		default:
-			return nil, tables.ErrConflict
-		}
-		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
-	}
-	return nil, tables.ErrConflict
+		*came = reported{p.opened, p.needed}
+		return c.Commit(ctx, came, writes...)
+	})
 }
-
-// Places of a report's writes.
-const (
-	own    = iota // that its agent reported it
-	target        // what is known of what is reported
-	daily         // how many of its agent's today
-	seat          // of one that joins: that its agent is no juror
-	begun  = seat // of one that opens a case: how many are open of who is behind it
-	// The last of one that counts: that no other with its origin did.
-)
 
 // report is one on its way.
 type report struct {
@@ -132,14 +96,14 @@ type report struct {
 	known  tables.Reported // as it was read; then as it will be
 
 	opened string // the case that it opens or joins; "" for neither
-	joins  bool
-	opens  bool
-	needed int64 // more reports
+	needed int64  // more reports
 }
 
-// writes of the report, and of what it causes.
-func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) {
-	own := &tables.Report{ID: id.Event.New(p.now, random), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
+// writes of the report, and of what it causes. known becomes what is known of its
+// target by now if that changed. What stands against it comes in the order in
+// which the reporter is told.
+func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error) {
+	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, Reason: p.reason, At: own.At}
 	var follows []tables.Write
 	var err error
@@ -149,28 +113,35 @@ func (p *report) writes(random io.Reader, perDay int64) ([]tables.Write, error) 
 	case tables.CaseSeating:
 		follows = p.join(said)
 	default: // there was none, or what was reported stands after one
-		follows, err = p.wait(said, random)
+		follows, err = p.wait(said, c.Rand)
 	}
 	if err != nil {
 		return nil, err
 	}
 	own.Case = p.opened
 	p.known.Reports++
-	writes := append([]tables.Write{
-		own.Once(), p.known.Keep(), tables.Quota(p.by.ID, "report", p.now.Truncate(day), day, 1, perDay),
-	}, follows...)
-	if p.Counts(p.now) {
-		writes = append(writes, own.OnceBehind(p.Behind))
+	perDay := c.Settings.Limits.ReportsDay
+	writes := []tables.Write{
+		p.known.Keep().Else(tables.Overtaken(known)),
+		own.Once().Else(func(before tables.Item) error { return alreadyReported(c, p.id, before, *known) }),
+		tables.Quota(p.by.ID, "report", p.now.Truncate(day), day, 1, perDay).
+			Else(c.OverQuota(day, "%d reports a day are the limit; days are UTC.", perDay)),
 	}
-	return writes, nil
+	if p.Counts(p.now) {
+		writes = append(writes, own.OnceBehind(p.Behind).Else(func(other tables.Item) error { return p.onceMore(other.Str("case")) }))
+	}
+	return append(writes, follows...), nil
 }
 
 // join adds the report to the case that is open. The first reporters count as
 // parties, and their reasons are shown.
 func (p *report) join(said tables.Complaint) []tables.Write {
-	p.opened, p.joins = p.known.Case, true
+	p.opened = p.known.Case
 	party := p.known.Reports < jury.PartiesMost
-	writes := []tables.Write{tables.NotSeated(p.opened, p.by.ID), tables.JoinCase(p.opened, p.by.ID, party)}
+	writes := []tables.Write{
+		tables.NotSeated(p.opened, p.by.ID).Else(func(seat tables.Item) error { return drawn(p.opened, seat) }),
+		tables.JoinCase(p.opened, p.by.ID, party),
+	}
 	if party {
 		writes = append(writes, said.Put(p.opened))
 	}
@@ -282,15 +253,19 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 		Deadline: p.now.Add(jury.SeatingFor).UnixMilli(),
 		Reports:  int64(len(parties)), Parties: tables.NewSet(parties...), Seed: seed,
 	}
-	p.opened, p.opens = opened.ID, true
+	p.opened = opened.ID
 	p.known.Case, p.known.State, p.known.Reports, p.known.Waits = opened.ID, tables.CaseSeating, opened.Reports-1, nil
 	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
-	counted := opened.Count(p.Behind, jury.OpenMost)
-	writes := append([]tables.Write{counted[0], opened.Begin(), evidence.Put(opened.ID)}, counted[1:]...)
+	writes := append(opened.Count(p.Behind, jury.OpenMost, tooManyOpen), opened.Begin(), evidence.Put(opened.ID))
 	for _, s := range said {
 		writes = append(writes, s.Put(opened.ID))
 	}
 	return append(writes, opened.Mark()...), nil
+}
+
+func tooManyOpen(tables.Item) error {
+	return api.Fail(api.LimitReached, "%d cases that you opened, or other agents with your origin, are open, which is the most, and this report would open another.", jury.OpenMost).
+		WithHint("Report it when one of them is closed: nothing was reported. If others open a case before, you can join it.")
 }
 
 // alreadyReported says what became of the report that the caller made before: it
@@ -340,27 +315,15 @@ func decided(target, in string) error {
 	return e
 }
 
-// again answers a report that was made before.
-func again(c *api.Call, target string, o api.Outcome) (*reportOut, error) {
-	if len(o.IDs) == 1 { // it opened none: "" leaves no word
-		o.IDs = []string{"", o.IDs[0]}
-	}
-	if len(o.IDs) != 2 {
-		return nil, errors.New("jury: the outcome of a report is not a case and a number")
-	}
-	needed, err := strconv.ParseInt(o.IDs[1], 10, 64)
-	return reportAnswer(c, target, o.IDs[0], needed), err
-}
-
-func reportAnswer(c *api.Call, target, opened string, needed int64) *reportOut {
-	if opened == "" {
-		return &reportOut{Target: target, Needed: needed, Written: c.Next(
+func (cases) reportAnswer(c *api.Call, target string, came *reported) (*reportOut, error) {
+	if came.Case == "" {
+		return &reportOut{Target: target, Needed: came.Needed, Written: c.Next(
 			api.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
-		)}
+		)}, nil
 	}
-	next := []api.Next{{Do: "GET /v1/cases/" + opened, Why: "see what becomes of it", Tool: "read_case"}}
+	next := []api.Next{{Do: "GET /v1/cases/" + came.Case, Why: "see what becomes of it", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {
 		next = append(next, api.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}
-	return &reportOut{target, &opened, needed, c.Next(next...)}
+	return &reportOut{target, &came.Case, came.Needed, c.Next(next...)}, nil
 }

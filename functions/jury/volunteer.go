@@ -3,7 +3,6 @@ package jury
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -28,29 +27,23 @@ type volunteerOut struct {
 	api.Written
 }
 
-func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteerOut, error) {
+// volunteered is what came of volunteering, or of volunteering no more.
+type volunteered struct{}
+
+func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, error) {
 	c := api.From(ctx)
-	var err error
+	came := &volunteered{}
 	switch before := c.Item(tables.JurorKey(c.Agent.ID)); {
 	case in.Body.On && before == nil:
-		err = g.enter(ctx)
+		return came, g.enter(ctx, came)
 	case !in.Body.On && before != nil:
-		err = leave(ctx, before)
-	default:
-		err = c.Commit(ctx, nil)
+		return came, leave(ctx, before, came)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return volunteerAnswer(c, in), nil
+	return came, c.Commit(ctx, came)
 }
 
-// enterTries is how often volunteering gives way to what it meets: that duties were
-// missed before, and that whoever has the claim lost it.
-const enterTries = 4
-
 // enter puts the caller into the pool, unless it is there by now.
-func (g cases) enter(ctx context.Context) error {
+func (g cases) enter(ctx context.Context, came *volunteered) error {
 	c := api.From(ctx)
 	refused := api.Fail(api.OriginRequired, "An agent without a verified origin cannot be a juror.")
 	var origin tables.Origin
@@ -68,34 +61,31 @@ func (g cases) enter(ctx context.Context) error {
 		Agent: c.Agent.ID, Behind: origin.Behind(), Place: jury.Place(binary.BigEndian.Uint64(place[:])),
 		Since: c.Time.UnixMilli(), ActiveAt: c.Time.UnixMilli(),
 	}
-	for range enterTries {
-		err := c.Commit(ctx, nil, j.Volunteer(origin.Person)...)
-		var cancelled *tables.Cancelled
-		if !errors.As(err, &cancelled) {
-			return err
+	there := false
+	return c.Retry(ctx, func() error {
+		if there {
+			return c.Commit(ctx, came)
 		}
-		claim := cancelled.Reasons[tables.JurorClaimed]
-		switch {
-		case cancelled.Reasons[tables.JurorOwn].Failed:
-			return c.Commit(ctx, nil)
-		case claim.Failed && claim.Old.Str("agent") != "":
-			if err := g.relieve(ctx, claim.Old.Str("agent")); err != nil {
-				return err
-			}
-		case claim.Failed: // a juror before it has missed some
-			j.Missed, j.MissedOn = claim.Old.Int("missed"), claim.Old.Int("missed_on")
-		case cancelled.Reasons[tables.JurorProfile].Failed:
-			return refused
-		default:
-			return tables.ErrConflict
-		}
-	}
-	return tables.ErrConflict
+		return c.Commit(ctx, came, j.Volunteer(origin.Person, tables.VolunteerRefusals{
+			There: func(tables.Item) error {
+				there = true
+				return tables.ErrOvertaken
+			},
+			Claimed: func(claim tables.Item) error {
+				if other := claim.Str("agent"); other != "" {
+					return g.relieve(ctx, other)
+				}
+				j.Missed, j.MissedOn = claim.Int("missed"), claim.Int("missed_on") // by a juror before it
+				return tables.ErrOvertaken
+			},
+			Unverified: tables.Means(refused),
+		})...)
+	})
 }
 
 // relieve takes another agent of whoever is behind the caller out of the pool, if
 // it is idle, as a draw that met it would: it may be lost, and nobody could end its
-// volunteering.
+// volunteering. Once it is out, or came back, the error is ErrOvertaken.
 func (g cases) relieve(ctx context.Context, other string) error {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.JurorKey(other), tables.CountersKey(other))
@@ -103,7 +93,7 @@ func (g cases) relieve(ctx context.Context, other string) error {
 		return err
 	}
 	if items[0] == nil {
-		return nil // it left meanwhile
+		return tables.ErrOvertaken // it left meanwhile
 	}
 	var j tables.Juror
 	if err := tables.Unmarshal(items[0], &j); err != nil {
@@ -114,41 +104,38 @@ func (g cases) relieve(ctx context.Context, other string) error {
 		return api.Fail(api.LimitReached, "Another agent with your origin, or with an address at your own domain, is a juror: one may be.").
 			WithHint("Have it volunteer no more; then you may. If it is lost, you may once it has not been seen for %d days.", jury.ActiveIn/day)
 	}
-	err = g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...)
-	var overtaken *tables.Cancelled
-	if errors.As(err, &overtaken) { // it came back, or left
-		return nil
+	if err := g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...); err != nil {
+		return err
 	}
-	return err
+	return tables.ErrOvertaken
 }
 
 // leave takes the caller out of the pool, in which it is as it was read, or no
 // more.
-func leave(ctx context.Context, before tables.Item) error {
+func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 	c := api.From(ctx)
 	j := new(tables.Juror)
 	if err := tables.Unmarshal(before, j); err != nil {
 		return err
 	}
-	err := c.Commit(ctx, nil, j.Withdraw()...)
-	var cancelled *tables.Cancelled
-	switch {
-	case !errors.As(err, &cancelled):
-		return err
-	case cancelled.Reasons[tables.JurorOwn].Failed && cancelled.Reasons[tables.JurorOwn].Old == nil:
-		return c.Commit(ctx, nil)
-	}
-	return tables.ErrConflict
+	left := false
+	return c.Retry(ctx, func() error {
+		if left {
+			return c.Commit(ctx, came)
+		}
+		return c.Commit(ctx, came, j.Withdraw(func(now tables.Item) error {
+			if left = now == nil; !left {
+				return tables.ErrConflict
+			}
+			return tables.ErrOvertaken
+		})...)
+	})
 }
 
-func (g cases) volunteered(ctx context.Context, in *volunteerIn, _ api.Outcome) (*volunteerOut, error) {
-	return volunteerAnswer(api.From(ctx), in), nil
-}
-
-func volunteerAnswer(c *api.Call, in *volunteerIn) *volunteerOut {
+func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*volunteerOut, error) {
 	next := api.Next{Do: "GET /v1/me", Why: "see that you are a juror no longer", Tool: "me"}
 	if in.Body.On {
 		next = api.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you, now and whenever you wake", Tool: "duties"}
 	}
-	return &volunteerOut{in.Body.On, c.Next(next)}
+	return &volunteerOut{in.Body.On, api.From(ctx).Next(next)}, nil
 }

@@ -33,12 +33,12 @@ type votedOut struct {
 	api.Written
 }
 
-// voteTries is how often a vote gives way to others of its case.
-const voteTries = 12
+// voted is what came of a vote.
+type voted struct{ State string } // of the case, with the vote in it
 
 // vote casts a juror's vote. Whoever's vote leaves nothing to be changed closes
 // the case with it: votes that come at once take turns, under the case's version.
-func (g cases) vote(ctx context.Context, in *voteIn) (*votedOut, error) {
+func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	c := api.From(ctx)
 	if err := api.CheckOptionalText("note", in.Body.Note, noteMost); err != nil {
 		return nil, err
@@ -47,50 +47,33 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*votedOut, error) {
 	if item == nil {
 		return nil, api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	}
-	ended := false // a promo, by itself
-	for try := range voteTries {
-		b := ballot{in: in, now: c.Time, ended: ended}
+	gone := false // what was reported: a promo ends by itself
+	came := new(voted)
+	err := c.Retry(ctx, func() error {
+		b := ballot{in: in, now: c.Time}
 		if err := errors.Join(tables.Unmarshal(item, &b.Case), tables.Unmarshal(seat, &b.seat)); err != nil {
-			return nil, err
+			return err
 		}
 		if err := b.admit(); err != nil {
-			return nil, err
+			return err
 		}
-		writes := b.writes()
-		err := c.Commit(ctx, []string{b.State}, writes...)
-		var cancelled *tables.Cancelled
-		if err == nil {
-			c.Counts.Duties--
-			return votedAnswer(c, in, b.State), nil
-		}
-		if !errors.As(err, &cancelled) {
-			return nil, err
-		}
-		r := cancelled.Reasons
-		switch {
-		case r[0].Failed:
-			item = r[0].Old
-		case r[1].Failed:
-		case b.Kind == tables.CasePromo && r[len(r)-1].Failed:
-			ended = true
-		default:
-			return nil, tables.ErrConflict
-		}
-		if r[1].Failed {
-			seat = r[1].Old
-		}
-		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
+		writes := b.writes(&gone, tables.Overtaken(&item), tables.Overtaken(&seat))
+		came.State = b.State
+		return c.Commit(ctx, came, writes...)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, tables.ErrConflict
+	c.Counts.Duties--
+	return came, nil
 }
 
 // ballot is a vote on its way, in the case and the seat that it was cast from.
 type ballot struct {
 	tables.Case
-	in    *voteIn
-	seat  tables.Seat
-	now   time.Time
-	ended bool
+	in   *voteIn
+	seat tables.Seat
+	now  time.Time
 }
 
 // admit says what stands against the vote.
@@ -113,8 +96,9 @@ func (b *ballot) admit() error {
 }
 
 // writes of the vote: the case's, the seat's, those of the duty, and what goes
-// with the end of the case if this is it.
-func (b *ballot) writes() []tables.Write {
+// with the end of the case if this is it. changed and left say what it means that
+// the case, or the seat, is another by now; gone that a promo ended by itself.
+func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tables.Write {
 	b.seat.Verdict, b.seat.Note, b.seat.VotedAt = b.in.Body.Verdict, b.in.Body.Note, b.now.UnixMilli()
 	if b.seat.Verdict == jury.Uphold {
 		b.Uphold++
@@ -122,16 +106,11 @@ func (b *ballot) writes() []tables.Write {
 		b.Overturn++
 	}
 	duty := tables.Duty{Agent: b.seat.Juror.ID, Case: b.ID}
-	cast := []tables.Write{b.seat.Vote(), duty.End(), tables.EndDuty(duty.Agent)}
-	verdict := jury.Settled(b.Seats, b.Uphold, b.Overturn)
-	if verdict == "" {
-		return append([]tables.Write{b.Keep()}, cast...)
+	cast := []tables.Write{b.seat.Vote().Else(left), duty.End(), tables.EndDuty(duty.Agent)}
+	if verdict := jury.Settled(b.Seats, b.Uphold, b.Overturn); verdict != "" {
+		return append(b.Close(stateOf(verdict), b.now, gone, changed), cast...)
 	}
-	closing := b.Close(stateOf(verdict), b.now)
-	if b.ended && b.Kind == tables.CasePromo && verdict == jury.Uphold {
-		closing = closing[:len(closing)-1]
-	}
-	return append(append(closing[:1:1], cast...), closing[1:]...)
+	return append(cast, b.Keep().Else(changed))
 }
 
 // stateOf is what a case becomes by a verdict.
@@ -142,19 +121,12 @@ func stateOf(verdict string) string {
 	return tables.CaseOverturned
 }
 
-func (g cases) voted(ctx context.Context, in *voteIn, o api.Outcome) (*votedOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("jury: the outcome of a vote is not a state")
-	}
-	return votedAnswer(api.From(ctx), in, o.IDs[0]), nil
-}
-
-func votedAnswer(c *api.Call, in *voteIn, state string) *votedOut {
+func (g cases) voteAnswer(ctx context.Context, in *voteIn, came *voted) (*votedOut, error) {
 	why := "see what it comes to, once the others have voted"
-	if state != tables.CaseVoting && state != tables.CaseSeating {
+	if came.State != tables.CaseVoting && came.State != tables.CaseSeating {
 		why = "see what it came to, and how the others voted"
 	}
-	return &votedOut{in.ID, state, in.Body.Verdict, in.Body.Note, c.Next(
+	return &votedOut{in.ID, came.State, in.Body.Verdict, in.Body.Note, api.From(ctx).Next(
 		api.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},
-	)}
+	)}, nil
 }

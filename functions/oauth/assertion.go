@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"strings"
 
 	"agentsocial/shared/api"
@@ -56,27 +55,17 @@ func (g oauth) assert(ctx context.Context, a params) (*tokenOut, error) {
 	t.Hash = hash
 	jti := sha256.Sum256([]byte(said.ID))
 	err = g.Transact(ctx,
-		tables.SpendAssertion(p.ID, auth.EncodeKey(jti[:]), said.Expires),
-		tables.Check(tables.AgentKeyKey(p.ID, said.Key), tables.Equal("epoch", p.Epoch)),
+		tables.SpendAssertion(p.ID, auth.EncodeKey(jti[:]), said.Expires).Else(func(tables.Item) error {
+			return refusedAssertion("was used before: its jti is not new")
+		}),
+		tables.Check(tables.AgentKeyKey(p.ID, said.Key), tables.Equal("epoch", p.Epoch)).Else(tables.Means(unknown)),
 		g.guard(c, p.ID),
 		tables.Put(t.Access(p.ID)),
 	)
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
-		if err != nil {
-			return nil, err
-		}
-		return given(c.Time, access, t, "", follows(c, p.State)), nil
+	if err != nil {
+		return nil, err
 	}
-	switch r := cancelled.Reasons; {
-	case r[0].Failed:
-		return nil, refusedAssertion("was used before: its jti is not new")
-	case r[1].Failed:
-		return nil, unknown
-	case r[2].Failed:
-		return nil, g.tooMany(c)
-	}
-	return nil, tables.ErrConflict
+	return given(c.Time, access, t, "", follows(c, p.State)), nil
 }
 
 // wantedScopes are those that are asked for, or else the usual ones.

@@ -87,11 +87,11 @@ func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	}
 }
 
-// made are the writes that make a grant with its first generation: first those
-// whose conditions are the code's, then the list's.
-func made(code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
+// made are the writes that make a grant with its first generation.
+func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
 	return []tables.Write{
-		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}),
+		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}).
+			Else(func(spent tables.Item) error { return g.replayed(ctx, spent) }),
 		live.Add(grant.ID, grant.ExpiresAt),
 		tables.Put(grant.Item(agent)),
 		tables.Put(first.token.Access(agent)),
@@ -109,12 +109,7 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*toke
 		return nil, err
 	}
 	live := tables.LiveGrants(p.ID, nil, p.Epoch, c.Time.UnixMilli())
-	err = g.Transact(ctx, append(made(code, p.ID, grant, live, first), tables.Put(p.Item()))...)
-	var cancelled *tables.Cancelled
-	switch {
-	case errors.As(err, &cancelled) && cancelled.Reasons[0].Failed:
-		return nil, g.replayed(ctx, cancelled.Reasons[0].Old)
-	case err != nil:
+	if err := g.Transact(ctx, append(g.made(ctx, code, p.ID, grant, live, first), tables.Put(p.Item()))...); err != nil {
 		return nil, err
 	}
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, p.State)), nil
@@ -123,7 +118,7 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*toke
 // join makes a connection for an agent that there is, and uses up what was
 // shown for it.
 func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *tokenOut, err error) {
-	err = g.UnlessOvertaken(ctx, func() error {
+	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)
 		return err
 	})
@@ -133,7 +128,8 @@ func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *t
 	return out, err
 }
 
-// tryJoin ends with a *tables.Cancelled if it was overtaken.
+// tryJoin fails with ErrOvertaken if another connection, or another use of the
+// link code, came between.
 func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*tokenOut, error) {
 	c, agent := api.From(ctx), code.Bound.Agent
 	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
@@ -172,22 +168,10 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*to
 	if err != nil {
 		return nil, err
 	}
-	writes := made(code, agent, grant, live, first)
-	err = g.Transact(ctx, append(writes, spend...)...)
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
-		if err != nil {
-			return nil, err
-		}
-		return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
+	if err := g.Transact(ctx, append(g.made(ctx, code, agent, grant, live, first), spend...)...); err != nil {
+		return nil, err
 	}
-	switch r := cancelled.Reasons; {
-	case r[0].Failed:
-		return nil, g.replayed(ctx, r[0].Old)
-	case r[1].Failed, link != nil && r[len(writes)].Failed: // another connection, or another use of the link code
-		return nil, cancelled
-	}
-	return nil, flow.ErrGone
+	return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
 }
 
 // dropDead takes those connections off a full list that are dead with what minted

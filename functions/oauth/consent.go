@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -146,30 +145,21 @@ func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.c
 // that hold a process a minute's are limited in all, so that the others need not be.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
-	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()})}
+	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
+		Else(tables.Means(api.Fail(api.InvalidRequest, "The page was answered before.")))}
+	if s.recovers() {
+		writes = append(writes, tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
+			Else(c.OverQuota(time.Minute, "Too many agents are being reconnected at once; a new one, or one with a link code, can be connected.")))
+	}
 	if g.Settings.ByAddr {
 		who, err := c.AddressHash(ctx)
 		if err != nil {
 			return err
 		}
-		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most))
+		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most).
+			Else(c.OverQuota(time.Hour, "%d answers an hour from one address are the limit.", most)))
 	}
-	if s.recovers() {
-		writes = append(writes, tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute))
-	}
-	err := g.Transact(ctx, writes...)
-	var failed *tables.Cancelled
-	switch {
-	case !errors.As(err, &failed):
-		return err
-	case failed.Reasons[0].Failed:
-		return api.Fail(api.InvalidRequest, "The page was answered before.")
-	case s.recovers() && failed.Reasons[len(writes)-1].Failed:
-		return c.OverRate(time.Minute, "Too many agents are being reconnected at once; a new one, or one with a link code, can be connected.")
-	case g.Settings.ByAddr && failed.Reasons[1].Failed:
-		return c.OverRate(time.Hour, "%d answers an hour from one address are the limit.", most)
-	}
-	return tables.ErrConflict
+	return g.Transact(ctx, writes...)
 }
 
 // connect makes the code. handle is that of the agent that it is bound to.

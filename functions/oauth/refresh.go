@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -81,34 +82,31 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 // rotate makes the next generation, or answers for whoever made it meanwhile.
 func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*tokenOut, error) {
 	c := api.From(ctx)
-	writes := grant.Rotate(p.ID, scopes, c.Time)
+	var now tables.Item // the grant's, if it is another by now
+	writes := grant.Rotate(p.ID, scopes, c.Time, tables.RotateRefusals{
+		Moved: func(old tables.Item) error {
+			if now = old; old.Int("generation") == grant.Generation-1 { // of another epoch
+				return ended()
+			}
+			return tables.ErrOvertaken
+		},
+		Ended: func(tables.Item) error { return ended() },
+		Gone: func(tables.Item) error {
+			return cmp.Or(g.end(ctx, p.ID, grant.ID), ended())
+		},
+	})
 	newest, err := generationOf(box, p.ID, grant, r.Seed)
 	if err != nil {
 		return nil, err
 	}
-	all := append([]tables.Write{g.guard(c, p.ID), tables.Put(newest.token.Access(p.ID))}, writes...)
-	err = g.Transact(ctx, all...)
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
-		if err != nil {
-			return nil, err
-		}
-		return given(c.Time, newest.access, newest.token, newest.refresh, follows(c, p.State)), nil
+	err = g.Transact(ctx, append(writes, g.guard(c, p.ID), tables.Put(newest.token.Access(p.ID)))...)
+	switch {
+	case errors.Is(err, tables.ErrOvertaken) && now != nil:
+		return g.refreshed(ctx, box, a, r, p, now)
+	case err != nil:
+		return nil, err
 	}
-	switch reasons := cancelled.Reasons[2:]; {
-	case reasons[0].Failed && reasons[0].Old.Int("generation") == grant.Generation-1, reasons[1].Failed: // another epoch
-		return nil, ended()
-	case reasons[0].Failed:
-		return g.refreshed(ctx, box, a, r, p, reasons[0].Old)
-	case cancelled.Reasons[0].Failed:
-		return nil, g.tooMany(c)
-	case len(reasons) > 2 && reasons[2].Failed: // what it hung on is gone
-		if err := g.end(ctx, p.ID, grant.ID); err != nil {
-			return nil, err
-		}
-		return nil, ended()
-	}
-	return nil, tables.ErrConflict
+	return given(c.Time, newest.access, newest.token, newest.refresh, follows(c, p.State)), nil
 }
 
 func ended() error {

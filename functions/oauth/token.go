@@ -141,10 +141,7 @@ func clientHash(client string) string {
 
 // guard counts a token that an agent is given as one of its writes in this minute.
 func (g oauth) guard(c *api.Call, agent string) tables.Write {
-	return tables.Guard(agent, c.Window(time.Minute), "", "", tables.Bound{Name: "n", Most: g.Settings.Limits.WritesPerMinute})
-}
-
-// tooMany refuses what the guard did not let pass.
-func (g oauth) tooMany(c *api.Call) error {
-	return c.OverRate(time.Minute, "%d writes a minute are the limit, and a token is one.", g.Settings.Limits.WritesPerMinute)
+	most := g.Settings.Limits.WritesPerMinute
+	return tables.Guard(agent, c.Window(time.Minute), "", "", tables.Bound{Name: "n", Most: most}).
+		Else(c.OverQuota(time.Minute, "%d writes a minute are the limit, and a token is one.", most))
 }

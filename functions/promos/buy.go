@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"time"
 	"unicode/utf8"
 
 	"agentsocial/shared/api"
@@ -41,12 +40,15 @@ type buyOut struct {
 	api.Written
 }
 
-// buyTries is how often a purchase gives way to others in its channel.
-const buyTries = 12
+// bought is what came of buying.
+type bought struct {
+	ID    string
+	promo *tables.Promo
+}
 
 // buy moves the budget into escrow and puts the promo on the channel's board, in
 // one transaction; the price is that of the board as it is then.
-func (g promos) buy(ctx context.Context, in *buyIn) (*buyOut, error) {
+func (g promos) buy(ctx context.Context, in *buyIn) (*bought, error) {
 	c := api.From(ctx)
 	if err := check(in); err != nil {
 		return nil, err
@@ -57,27 +59,25 @@ func (g promos) buy(ctx context.Context, in *buyIn) (*buyOut, error) {
 	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < in.Body.USD*promo.USD {
 		return nil, tooDear(in, has)
 	}
+	var p *tables.Promo
 	board := c.Item(tables.BoardKey(in.Ch))
-	for try := range buyTries {
-		p, writes, err := g.purchase(c, in, board)
-		if err != nil {
-			return nil, err
+	err := c.Retry(ctx, func() error {
+		var writes []tables.Write
+		var err error
+		if p, writes, err = g.purchase(c, in, &board); err != nil {
+			return err
 		}
-		err = c.Commit(ctx, []string{p.ID}, writes...)
-		var cancelled *tables.Cancelled
-		if err == nil {
-			return buyAnswer(c, p), nil
+		err = c.Commit(ctx, &bought{ID: p.ID}, writes...)
+		var poor *tables.NotMoved
+		if errors.As(err, &poor) && poor.Why != tables.AlreadyMade {
+			return tooDear(in, poor.Balance)
 		}
-		if !errors.As(err, &cancelled) {
-			return nil, err
-		}
-		if err := refused(c, in, p, cancelled.Reasons); err != nil {
-			return nil, err
-		}
-		board = cancelled.Reasons[onBoard].Old
-		c.Pause(ctx, min(5*time.Millisecond<<try, 400*time.Millisecond))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, tables.ErrConflict
+	return &bought{p.ID, p}, nil
 }
 
 // check holds what is known without the table.
@@ -91,20 +91,11 @@ func check(in *buyIn) error {
 	return nil
 }
 
-// Places of a purchase's writes; those of the movement come behind.
-const (
-	onBoard  = iota
-	_        // the channel's item
-	_        // the promo
-	_        // its buyer's history
-	newBody  // the body
-	standing // of the buyer
-	always   // how many these are
-)
-
-// purchase is what buying comes to with the channel's board as it was read.
-func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Promo, []tables.Write, error) {
-	board, err := tables.ReadBoard(in.Ch, item)
+// purchase is what buying comes to with the channel's board as item has it, which
+// it keeps up to date. What stands against it comes in the order in which the
+// buyer is told.
+func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Promo, []tables.Write, error) {
+	board, err := tables.ReadBoard(in.Ch, *item)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,13 +113,14 @@ func (g promos) purchase(c *api.Call, in *buyIn, item tables.Item) (*tables.Prom
 		Buyer:  tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 		Budget: o.Budget(), Price: o.Price(), CreatedAt: c.Time.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
 	}
-	writes := append(board.Add(p, o.Entry(c.Agent)),
-		tables.Put(p.Item()),
-		tables.Put(p.Started().Item(c.Agent.ID)),
-		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, in.Ch, c.Time),
-		c.Agent.Stands(),
-	)
-	return p, append(writes, p.Payment().Writes()...), nil
+	writes := append(p.Payment().Writes(),
+		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, in.Ch, c.Time).Else(func(earlier tables.Item) error {
+			e := api.Fail(api.DuplicatePost, "You bought a promo of the same body in %q less than 24 hours ago.", in.Ch)
+			e.Existing = map[string]string{"id": earlier.Str("post"), "channel": in.Ch}
+			return e
+		}))
+	writes = append(writes, board.Add(p, o.Entry(c.Agent), tables.Overtaken(item))...)
+	return p, append(writes, tables.Put(p.Item()), tables.Put(p.Started().Item(c.Agent.ID)), c.Agent.Stands()), nil
 }
 
 // noPlace says which cap a channel's promos have come to, and when there is room.
@@ -151,48 +143,25 @@ func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	return e.At(full.Room)
 }
 
-// refused says what stands against a purchase that was not made; nil if it may be
-// tried again with the board as it is now.
-func refused(c *api.Call, in *buyIn, p *tables.Promo, reasons []tables.Reason) error {
-	if r, balance := p.Payment().Refusal(reasons[always:]); r == tables.Insufficient || r == tables.Frozen {
-		return tooDear(in, balance)
-	}
-	switch {
-	case reasons[newBody].Failed:
-		e := api.Fail(api.DuplicatePost, "You bought a promo of the same body in %q less than 24 hours ago.", in.Ch)
-		e.Existing = map[string]string{"id": reasons[newBody].Old.Str("post"), "channel": in.Ch}
-		return e
-	case reasons[onBoard].Failed:
-		return nil
-	}
-	return tables.ErrConflict // whoever asks again is told why
-}
-
 func tooDear(in *buyIn, balance int64) error {
 	price := in.Body.USD * promo.USD // all that it may cost, not that of an impression
 	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, all taken when you buy, and your credits are %d.", price, balance).Cost(price, balance)
 }
 
-// bought answers a promo that was bought before.
-func (g promos) bought(ctx context.Context, in *buyIn, o api.Outcome) (*buyOut, error) {
-	if len(o.IDs) != 1 {
-		return nil, errors.New("promos: the outcome of a purchase is not one id")
+func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*buyOut, error) {
+	p := came.promo
+	if p == nil {
+		items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, came.ID)...)
+		if err != nil {
+			return nil, err
+		}
+		if p, err = g.either(ctx, in.Ch, came.ID, items[0], items[1]); err != nil || p == nil {
+			return nil, errors.Join(err, errors.New("promos: a promo that was bought is not there"))
+		}
 	}
-	items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, o.IDs[0])...)
-	if err != nil {
-		return nil, err
-	}
-	p, err := g.either(ctx, in.Ch, o.IDs[0], items[0], items[1])
-	if err != nil || p == nil {
-		return nil, errors.Join(err, errors.New("promos: a promo that was bought is not there"))
-	}
-	return buyAnswer(api.From(ctx), p), nil
-}
-
-func buyAnswer(c *api.Call, p *tables.Promo) *buyOut {
-	return &buyOut{promoOf(p), c.Next(
+	return &buyOut{promoOf(p), api.From(ctx).Next(
 		api.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
 		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
-	)}
+	)}, nil
 }

@@ -30,7 +30,7 @@ func New(a *app.App) api.Group {
 				Route: "POST /v1/c/{ch}/promos", Status: 201, Auth: api.SigOrBearer("promo"), Tool: "buy_promo", Topic: "promo", Held: true,
 				Doc:    "Buy a promo. Paid from your credits; it starts at once, and what it does not spend comes back.",
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost},
-			}, g.buy, g.bought),
+			}, g.buy, g.buyAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",
 				Doc:    "Read what became of your promo. Its state, what was spent, and how often it was shown.",

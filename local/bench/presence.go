@@ -76,7 +76,7 @@ func (w *world) visited(host, visitor *agent, at time.Time) error {
 		ID: id.Event.New(at, w.app.Rand), Agent: host.id, At: at.UnixMilli(), TTL: at.Add(tables.VisitKeep).Unix(),
 		Visitor: tables.Author{ID: visitor.id, Handle: visitor.handle, Emoji: "🦊"},
 	}
-	return w.feed.Commit(context.Background(), tables.Tx{Writes: v.Sign()})
+	return w.feed.Commit(context.Background(), tables.Tx{Writes: v.Sign(nil)})
 }
 
 // signups are the scenarios of agents that connected by OAuth.

@@ -112,7 +112,7 @@ func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 		if err != nil {
 			return nil, err
 		}
-		writes := append(board.Add(p, o.Entry(&tables.Profile{ID: by.id})), tables.Put(p.Item(), tables.NoItem()))
+		writes := append(board.Add(p, o.Entry(&tables.Profile{ID: by.id}), nil), tables.Put(p.Item(), tables.NoItem()))
 		if err := w.stock(append(writes, p.Payment().Writes()...)); err != nil {
 			return nil, err
 		}

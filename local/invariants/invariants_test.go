@@ -85,7 +85,7 @@ func (t stock) agent(id, handle string, tags ...string) {
 		t.put(tables.TagItem(id, tag, now))
 	}
 	text := tables.MemoryText{SHA256: "a digest"}
-	t.made(tables.Memory{}.Replace(id, text, nil)...)
+	t.made(tables.Memory{}.Replace(id, text, nil, nil)...)
 	e := tables.InboxEvent{Seq: 1, Kind: tables.EventWelcome, At: now.UnixMilli(), TTL: now.Add(tables.InboxKeep).Unix()}
 	t.put(e.Item(id))
 	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At))
@@ -125,11 +125,11 @@ func whole(tb testing.TB) table {
 	help := &tables.Helpful{ID: "ev_help", Post: reply, Channel: "lounge", To: owl, By: tables.Author{ID: fox}}
 	vote.Worth = 1
 	t.made(vote.Cast(), vote.Count(numbers[post]), react.React("🎉"), react.Count(react.Emoji))
-	t.made(append(help.Mark(), help.Count(tables.HelpfulKarma))...)
+	t.made(append(help.Mark(nil), help.Count(tables.HelpfulKarma))...)
 	for _, f := range []*tables.Follow{{ID: "ev_1", Agent: owl, Kind: tables.FollowAgent, Target: fox}, {ID: "ev_2", Agent: owl, Kind: tables.FollowChannel, Target: "lounge"}} {
-		t.made(f.Begin(10, nil, now)...)
+		t.made(f.Begin(10, nil, now, nil, nil)...)
 	}
-	t.made((&tables.Block{Agent: fox, Other: owl}).Begin()...)
+	t.made((&tables.Block{Agent: fox, Other: owl}).Begin(nil, nil)...)
 	for agent, is := range map[string]tables.Item{
 		fox: {"karma": int64(1), "posts": int64(1), "followers": int64(1)},
 		owl: {"karma": int64(tables.HelpfulKarma), "posts": int64(1), "following": int64(2), "duties": int64(1)},
@@ -137,7 +137,7 @@ func whole(tb testing.TB) table {
 		t.set(tables.CountersKey(agent), is)
 	}
 	m := &tables.Message{ID: "msg_1", From: tables.Author{ID: owl}, To: fox, Body: "psst", CreatedAt: 1}
-	t.made(append(m.Send(tables.Author{ID: fox}, "psst"), (&tables.Messaging{}).Receive(fox))...)
+	t.made(append(m.Send(tables.Author{ID: fox}, "psst", nil), (&tables.Messaging{}).Receive(fox))...)
 	idea := &tables.Idea{ID: "id_1", By: tables.Author{ID: fox}, Status: tables.IdeaOpen, Duplicates: tables.NewSet("id_2")}
 	twin := &tables.Idea{ID: "id_2", By: tables.Author{ID: owl}, Status: tables.IdeaDuplicate, DuplicateOf: "id_1"}
 	t.put(append(idea.Items(), twin.Items()...)...)
@@ -169,7 +169,7 @@ func (t stock) court() {
 	duty := &tables.Duty{Agent: owl, Case: c.ID}
 	t.made(c.Begin(), known.Keep(), seat.Take(), duty.Begin(0)[0], (&tables.Draw{N: 1}).Put(c.ID),
 		(&tables.Evidence{}).Put(c.ID), (&tables.Complaint{ID: "ev_3"}).Put(c.ID))
-	t.made(c.Count("person owl", 10)...)
+	t.made(c.Count("person owl", 10, nil)...)
 }
 
 // market has a promo that fox bought with what it paid.
@@ -189,7 +189,7 @@ func (t stock) market() {
 	if err != nil {
 		t.t.Fatal(err)
 	}
-	t.made(board.Add(p, tables.BoardEntry{EndsAt: p.EndsAt, Buyer: fox})...)
+	t.made(board.Add(p, tables.BoardEntry{EndsAt: p.EndsAt, Buyer: fox}, nil)...)
 }
 
 // checked are the problems of a table, in words.

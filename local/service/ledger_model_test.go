@@ -193,17 +193,16 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 				want = tables.Insufficient
 			}
 			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until it is known what became of it, and then some
-				move, err := r.pays(a.ID, message, price)
-				var cancelled *tables.Cancelled
+				_, err := r.pays(a.ID, message, price)
+				var not *tables.NotMoved
 				switch {
 				case errors.Is(err, errBroken):
 					again++
 				case err == nil && want != tables.AlreadyMade:
 					t.Fatalf("%d was spent of %d", price, had)
-				case errors.As(err, &cancelled):
-					got, balance := move.Refusal(cancelled.Reasons)
-					if got != want || got != tables.AlreadyMade && balance != had {
-						t.Fatalf("refused for %v, not %v, having %d: %d of %d", got, want, balance, price, had)
+				case errors.As(err, &not):
+					if not.Why != want || not.Why != tables.AlreadyMade && not.Balance != had {
+						t.Fatalf("not moved: got %+v, want %v of %d; the price is %d", *not, want, had, price)
 					}
 				case err != nil:
 					t.Fatalf("%v", err)

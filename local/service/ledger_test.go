@@ -82,28 +82,27 @@ func TestRaceOfDebits(t *testing.T) {
 		if err := r.App.Transact(t.Context(), bought.Writes()...); err != nil {
 			t.Fatal(err)
 		}
-		results := make(chan tables.Refusal)
+		results := make(chan tables.Obstacle)
 		for range 50 {
 			go func() {
 				move, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), price)
 				for errors.Is(err, tables.ErrConflict) {
 					err = r.App.Transact(context.WithoutCancel(t.Context()), move.Writes()...)
 				}
-				var cancelled *tables.Cancelled
-				refusal := tables.NotRefused
-				if errors.As(err, &cancelled) {
-					refusal, _ = move.Refusal(cancelled.Reasons)
+				var not tables.NotMoved
+				if n := (*tables.NotMoved)(nil); errors.As(err, &n) {
+					not = *n
 				} else if err != nil {
 					t.Error(err)
 				}
-				results <- refusal
+				results <- not.Why
 			}()
 		}
-		n := map[tables.Refusal]int{}
+		n := map[tables.Obstacle]int{}
 		for range 50 {
 			n[<-results]++
 		}
-		if n[tables.NotRefused] != 10 || n[tables.Insufficient] != 40 || r.credits(t, fox) != price/2 {
+		if n[0] != 10 || n[tables.Insufficient] != 40 || r.credits(t, fox) != price/2 {
 			t.Errorf("%v, and %d are left", n, r.credits(t, fox))
 		}
 		r.audited(t)

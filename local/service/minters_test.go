@@ -54,7 +54,7 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 			var work sync.WaitGroup
 			for range uses + 1 {
 				work.Go(func() {
-					err := r.App.UnlessOvertaken(t.Context(), func() error {
+					err := r.App.Retry(t.Context(), func() error {
 						var code tables.LinkCode
 						items, err := r.table.Get(t.Context(), tables.Strong, tables.LinkCodeKey(hash))
 						if err == nil {

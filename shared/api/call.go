@@ -33,8 +33,8 @@ type Call struct {
 	agent       string        // the caller's id, once it is known
 	cached      bool          // agent was remembered, not read
 	unread      bool          // the credential is refused as one of too many that are none
-	replay      *Outcome
-	committed   bool // the effect stands
+	replay      record        // of this request, if it was carried out before
+	committed   bool          // the effect stands
 	bounds      []tables.Bound
 	over        *overLimit
 	used        *usedToday
@@ -82,13 +82,13 @@ func (c *Call) Grant() *tables.Grant { return c.grant }
 
 // CredentialStands holds that the caller's credential is still there when a
 // transaction is made: what makes another credential must not outlive the one
-// that it was made with. Failed, it is refused with [Call.CredentialGone].
+// that it was made with. If it is not, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
 	if c.grant != nil { // which outlives the token
 		key = tables.GrantKey(c.agent, c.grant.ID)
 	}
-	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch))
+	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch)).Else(func(tables.Item) error { return c.CredentialGone() })
 }
 
 // CredentialGone refuses a credential that was taken back while it was used.
@@ -166,46 +166,39 @@ func (c *Call) minute() time.Time {
 	return c.Time.Truncate(time.Minute)
 }
 
-// Commit makes the request's effect and its record one transaction: ids are
-// those of what it creates. A condition of one of the writes that does not hold
-// comes back as a *tables.Cancelled whose reasons belong to writes.
-func (c *Call) Commit(ctx context.Context, ids []string, writes ...tables.Write) error {
+// Commit makes the request's effect and its record one transaction. outcome, a
+// pointer to what the endpoint's do returns, is what the answer of a repeated
+// request will be made of: see [OnWrite]. Conditions of writes that do not hold
+// come back as what the writes say of them ([tables.Write.Else]).
+func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
 		return errors.New("api: a commit without an agent")
 	}
-	outcome := Outcome{Status: c.e.status(), IDs: ids}.String()
+	record, err := encodeOutcome(c.e.status(), outcome)
+	if err != nil {
+		return fmt.Errorf("api: %s: %w", c.e.Route, err)
+	}
 	bounds := c.allBounds()
-	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, outcome, bounds...)}
-	digest := auth.EncodeKey(c.digest[:])
+	own := []tables.Write{tables.Guard(c.agent, c.minute(), c.cred.digest, record, bounds...).Else(func(guard tables.Item) error {
+		c.items[tables.GuardKey(c.agent, c.minute())] = guard
+		c.rateHeaders(0)
+		return c.judgeGuard(guard, bounds)
+	})}
 	if c.idemKey != "" {
-		own = append(own, tables.Idempotency(c.agent, c.idemKey, digest, outcome, c.Time))
+		own = append(own, tables.Idempotency(c.agent, c.idemKey, auth.EncodeKey(c.digest[:]), record, c.Time).Else(c.judgeIdempotency))
 	}
-	err := c.Transact(ctx, append(own, writes...)...)
-	if err == nil {
-		c.committed = true
-		c.rateHeaders(1)
-	}
-	var cancelled *tables.Cancelled
-	if !errors.As(err, &cancelled) {
+	if err := c.Transact(ctx, append(own, writes...)...); err != nil {
 		return err
 	}
-	if r := cancelled.Reasons[0]; r.Failed {
-		c.items[tables.GuardKey(c.agent, c.minute())] = r.Old
-		c.rateHeaders(0)
-		if err := c.judgeGuard(r.Old, bounds); err != nil {
-			return err
-		}
-	}
-	if c.idemKey != "" && cancelled.Reasons[1].Failed {
-		return c.judgeIdempotency(cancelled.Reasons[1].Old)
-	}
-	return &tables.Cancelled{Reasons: cancelled.Reasons[len(own):]}
+	c.committed = true
+	c.rateHeaders(1)
+	return nil
 }
 
 // judgeGuard says what a guard stands against: a replay, or a limit.
 func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
-		c.replay = parseOutcome(o)
+		c.replay = record(o)
 		return errReplayed
 	}
 	for _, b := range bounds {
@@ -219,6 +212,12 @@ func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 // OverRate refuses what is over the quota of a window, until the next one begins.
 func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error {
 	return c.limited(c.Window(window).Add(window), format, args...)
+}
+
+// OverQuota is OverRate as what it means that a quota is used up
+// ([tables.Write.Else]).
+func (c *Call) OverQuota(window time.Duration, format string, args ...any) func(tables.Item) error {
+	return func(tables.Item) error { return c.OverRate(window, format, args...) }
 }
 
 // limited refuses for a rate.

@@ -219,8 +219,7 @@ func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
 	if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
 		panic("api: " + e.Route + " answers with a page: declare it with OnPage")
 	}
-	e.register = register(h, nil, inBody)
-	return reading(e)
+	return reading(on(e, h, nil))
 }
 
 // OnPage is On for an endpoint that answers with a page.
@@ -236,12 +235,26 @@ func reading(e Endpoint) Endpoint {
 	return e
 }
 
-// OnWrite declares an endpoint with an effect, which it commits with
-// [Call.Commit]. again answers a request that was carried out before, from the
-// outcome that was recorded with its effect, and changes nothing.
-func OnWrite[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error)) Endpoint {
-	e.register = register(h, again, inBody)
-	return e
+// OnWrite declares an endpoint with an effect. do carries the request out, commits
+// its effect with [Call.Commit], and returns what came of it. answer makes the
+// answer of that, and changes nothing. A request that comes again is not carried
+// out again: answer gets the outcome that was recorded with the effect. It then has
+// the exported fields of T alone; in others do may leave what it has read already.
+func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
+	checkOutcome(reflect.TypeFor[T]())
+	return on(e, func(ctx context.Context, in *I) (*O, error) {
+		came, err := do(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return answer(ctx, in, came)
+	}, func(ctx context.Context, in *I, before record) (*O, error) {
+		came := new(T)
+		if err := before.read(came); err != nil {
+			return nil, err
+		}
+		return answer(ctx, in, came)
+	})
 }
 
 // Page is an answer that is not JSON: markdown, HTML, a document from a file, a
@@ -260,6 +273,11 @@ type output[O any] struct{ Body *O }
 
 func inBody[O any](_ *Endpoint, out *O) *output[O] { return &output[O]{out} }
 
+func on[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {
+	e.register = register(h, again, inBody)
+	return e
+}
+
 func withStatus(e *Endpoint, p *Page) *Page {
 	if p.Status == 0 {
 		p.Status = e.status()
@@ -269,7 +287,7 @@ func withStatus(e *Endpoint, p *Page) *Page {
 
 // register hands an endpoint to huma, whose own code for it, of 12 KB, is made for
 // each I and R: what need not know them stands in [Endpoint.carryOut].
-func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, Outcome) (*O, error), answer func(*Endpoint, *O) *R) func(huma.API, *Endpoint) {
+func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, record) (*O, error), answer func(*Endpoint, *O) *R) func(huma.API, *Endpoint) {
 	return func(a huma.API, e *Endpoint) {
 		op := operation(e)
 		if e.Media != nil {
@@ -278,9 +296,9 @@ func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, Outc
 		}
 		huma.Register(a, op, func(ctx context.Context, in *I) (*R, error) {
 			var out *O
-			err := e.carryOut(ctx, in, again != nil, func(before *Outcome) (err error) {
-				if before != nil {
-					out, err = again(ctx, in, *before)
+			err := e.carryOut(ctx, in, again != nil, func(before record) (err error) {
+				if before != "" {
+					out, err = again(ctx, in, before)
 				} else {
 					out, err = h(ctx, in)
 				}
@@ -297,7 +315,7 @@ func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, Outc
 // carryOut has an endpoint's work done, or its answer made again of what came of
 // it before: once the request may go on, and what in wants to read is read.
 // recorded says that the work is to have an effect.
-func (e *Endpoint) carryOut(ctx context.Context, in any, recorded bool, do func(before *Outcome) error) error {
+func (e *Endpoint) carryOut(ctx context.Context, in any, recorded bool, do func(before record) error) error {
 	c := From(ctx)
 	keys := func() []tables.Key {
 		switch r := in.(type) {
@@ -312,18 +330,18 @@ func (e *Endpoint) carryOut(ctx context.Context, in any, recorded bool, do func(
 		return err
 	}
 	var err error
-	if c.replay == nil {
-		err = do(nil)
+	if c.replay == "" {
+		err = do("")
 	}
 	// Reads of several items are no snapshot: what was read of the guard may
 	// be older than what the handler saw of its own effect.
-	if recorded && c.replay == nil && c.Agent != nil && !c.committed {
+	if recorded && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
 			return errors.New("api: " + e.Route + " had no effect that was recorded")
 		}
 		c.lookAgain(ctx, err)
 	}
-	if c.replay != nil { // done before, or a race lost against the same request
+	if c.replay != "" { // done before, or a race lost against the same request
 		c.header.Set("Idempotent-Replayed", "true")
 		return do(c.replay)
 	}

@@ -45,6 +45,12 @@ func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// IsCode reports whether err is a refusal with a code.
+func IsCode(err error, code Code) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
 // BadField refuses one field of a request.
 func BadField(field, format string, args ...any) *Error {
 	problem := fmt.Sprintf(format, args...)
@@ -120,7 +126,7 @@ func asError(err error) *Error {
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, tables.ErrConflict):
+	case errors.Is(err, tables.ErrConflict), errors.Is(err, tables.ErrOvertaken):
 		return Fail(Busy, "Others wrote to the same things at the same time; nothing was written.").Because(err)
 	case errors.Is(err, tables.ErrThrottled), errors.Is(err, tables.ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded):

@@ -119,7 +119,7 @@ func TestAWriteMustCommit(t *testing.T) {
 	h.Server = NewServer(h.app, Group{Name: "careless", Endpoints: []Endpoint{
 		OnWrite(Endpoint{Route: "POST /lost", Auth: SigOrBearer("post")},
 			func(context.Context, *none) (*none, error) { return &none{}, nil },
-			func(context.Context, *none, Outcome) (*none, error) { return &none{}, nil }),
+			func(context.Context, *none, *none) (*none, error) { return &none{}, nil }),
 	}})
 	h.expect(h.signed("POST", "/lost", ""), 500, Internal)
 	defer func() {

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"strconv"
-	"strings"
 
 	"agentsocial/shared/auth"
 	"agentsocial/tables"
@@ -34,7 +32,8 @@ func (c *Call) Claim() (hold, release []tables.Write) {
 	if name == "" {
 		return nil, nil
 	}
-	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
+	busy := func(tables.Item) error { return Fail(Busy, "The same request is being carried out.") }
+	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time).Else(busy)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
 }
 
 // requestDigest tells requests under one Idempotency-Key apart.
@@ -51,25 +50,6 @@ func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 
 // idempotencyKeyMost is how many characters an Idempotency-Key has.
 const idempotencyKeyMost = 64
-
-// Outcome is what is remembered of a write: enough to build its answer again.
-type Outcome struct {
-	Status int
-	IDs    []string // of what was created
-}
-
-func (o Outcome) String() string {
-	return strings.Join(append([]string{strconv.Itoa(o.Status)}, o.IDs...), " ")
-}
-
-func parseOutcome(s string) *Outcome {
-	parts := strings.Fields(s)
-	if len(parts) == 0 {
-		return &Outcome{}
-	}
-	status, _ := strconv.Atoi(parts[0]) // written by String
-	return &Outcome{Status: status, IDs: parts[1:]}
-}
 
 // errReplayed ends a handler whose commit found that the same request had been
 // carried out already; the caller never sees it.
@@ -91,7 +71,7 @@ func (c *Call) lookAgain(ctx context.Context, refusal error) {
 		return
 	}
 	_ = c.judgeReplay() // what it finds stands in c.replay
-	if c.replay == nil {
+	if c.replay == "" {
 		return // the refusal stands
 	}
 	// What waits for the agent is other than it was before the effect.
@@ -121,6 +101,6 @@ func (c *Call) judgeIdempotency(item tables.Item) error {
 	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
 		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")
 	}
-	c.replay = parseOutcome(item.Str("outcome"))
+	c.replay = record(item.Str("outcome"))
 	return errReplayed
 }

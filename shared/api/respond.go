@@ -197,7 +197,7 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 	if c.Agent != nil {
 		attrs = append(attrs, slog.String("agent", c.Agent.ID))
 	}
-	if c.replay != nil {
+	if c.replay != "" {
 		attrs = append(attrs, slog.Bool("replayed", true))
 	}
 	if c.fail != nil {

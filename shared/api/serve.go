@@ -84,7 +84,7 @@ func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
 	if err := c.resolve(ctx); err != nil {
 		return err
 	}
-	if err := c.authorize(ctx, keys); err != nil || c.replay != nil {
+	if err := c.authorize(ctx, keys); err != nil || c.replay != "" {
 		return err
 	}
 	return c.overRead(ctx)

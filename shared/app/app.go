@@ -119,8 +119,10 @@ const (
 
 // Transact commits writes as one transaction, and tries again, with jitter,
 // what met a conflict or a throttle, or whose answer was lost: the token makes
-// that safe. After two seconds and eight tries it gives up with the backend's error. An
-// endpoint's own effect goes through api.Call's Commit, which records it.
+// that safe. After two seconds and eight tries it gives up with the backend's error.
+// If a condition does not hold, the error is what the writes say of it
+// ([tables.Tx.Resolve]). An endpoint's own effect goes through api.Call's Commit,
+// which records it.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
@@ -137,6 +139,9 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	wait := 5 * time.Millisecond
 	for tries := 1; ; tries++ {
 		err := a.Table.Commit(ctx, tx)
+		if cancelled := (*tables.Cancelled)(nil); errors.As(err, &cancelled) {
+			return tx.Resolve(cancelled)
+		}
 		if !errors.Is(err, tables.ErrConflict) && !errors.Is(err, tables.ErrThrottled) && !errors.Is(err, tables.ErrUnknownOutcome) {
 			return err
 		}
@@ -148,25 +153,25 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
-// How often, and how far apart, what others overtook is done again.
+// How often what others overtook is done again, and how long it waits before that
+// at most.
 const (
-	overtakenTries = 5
-	overtakenPause = 50 * time.Millisecond
+	retryTries = 12
+	retryPause = 400 * time.Millisecond
 )
 
-// UnlessOvertaken calls f, which reads and then commits on the condition that
-// what it read still stands, until f does not end with a *tables.Cancelled. It
-// gives up with tables.ErrConflict.
-func (a *App) UnlessOvertaken(ctx context.Context, f func() error) error {
-	for range overtakenTries {
-		err := f()
-		var overtaken *tables.Cancelled
-		if !errors.As(err, &overtaken) {
+// Retry calls f until it does not fail with [tables.ErrOvertaken]. f commits on
+// the condition that what it was made from still stands: it reads that anew each
+// time, or [tables.Overtaken] keeps it up to date. Between two calls Retry waits,
+// longer each time and with jitter. In the end it gives up with tables.ErrConflict.
+func (a *App) Retry(ctx context.Context, f func() error) error {
+	for try := range retryTries {
+		if err := f(); !errors.Is(err, tables.ErrOvertaken) {
 			return err
 		}
-		a.Pause(ctx, overtakenPause)
+		a.Pause(ctx, min(5*time.Millisecond<<try, retryPause))
 	}
-	return fmt.Errorf("overtaken by other writers %d times: %w", overtakenTries, tables.ErrConflict)
+	return fmt.Errorf("overtaken by other writers %d times: %w", retryTries, tables.ErrConflict)
 }
 
 // Pause waits a random while, up to most or until ctx ends, so that those who

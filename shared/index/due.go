@@ -44,7 +44,7 @@ func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, er
 // earlier stays, however long it is due. But a sweep that has taken the index may
 // be past what is asked for here: so it is not done with it then.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
-	return c.app.UnlessOvertaken(ctx, func() error {
+	return c.app.Retry(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))
 		if err != nil {
 			return err

@@ -28,10 +28,13 @@ func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 // unless makes a write that does nothing if its condition does not hold; there
 // says whether the item was there all the same.
 func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
-	err = c.app.Once(ctx, w)
-	var held *tables.Cancelled
-	if errors.As(err, &held) {
-		return held.Reasons[0].Old != nil, nil
+	held := errors.New("index: the condition does not hold")
+	err = c.app.Once(ctx, w.Else(func(old tables.Item) error {
+		there = old != nil
+		return held
+	}))
+	if errors.Is(err, held) {
+		return there, nil
 	}
 	return err == nil, err
 }

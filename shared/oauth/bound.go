@@ -40,9 +40,9 @@ func (b *Bound) Reads() []tables.Key {
 // Spend are the writes that use up what was shown, for the transaction in which
 // the grant is made; ErrGone tells before it that they would fail. They hold
 // that the agent's epoch is still Bound's: DynamoDB takes no second write to
-// the same profile. Any of them failing means ErrGone, but for the use of a link
-// code (the first write), which fails too if another use came between: then
-// what it read is old, and it may be tried again with fresh items.
+// the same profile. If one does not hold, the error is ErrGone, or
+// [tables.ErrOvertaken] if another use of the link code may have come between:
+// then it may be tried again with fresh items.
 //
 // link is the link code that was read, nil for a recovery: the grant takes its
 // minter (Token, Key) and dies with it, and has none but its Scopes.
@@ -68,15 +68,18 @@ func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.
 		return nil, nil, ErrGone
 	}
 	stands := tables.Check(tables.ProfileKey(b.Agent), tables.Equal("epoch", b.Epoch))
-	return link, append(link.Use(now), link.Lend(now), stands), nil
+	return link, append(link.Use(now), link.Lend(now).Else(gone), stands.Else(gone)), nil
 }
+
+// gone is what it means that what binds a code does not stand any more.
+var gone = tables.Means(ErrGone)
 
 func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tables.Write {
 	code := &tables.RecoveryCode{ID: b.Recovery}
 	entry := &tables.HistoryEntry{ID: id.Event.New(now, rand), Kind: tables.HistoryRecovered, At: now.UnixMilli()}
 	return []tables.Write{
-		code.Spend(b.Agent, RecoveryTries),
-		p.Reconnect(now.UnixMilli()),
+		code.Spend(b.Agent, RecoveryTries).Else(gone),
+		p.Reconnect(now.UnixMilli()).Else(gone),
 		tables.Put(entry.Item(b.Agent)),
 	}
 }

@@ -192,9 +192,8 @@ func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error
 		return nil, err
 	}
 	err = w.Transact(ctx, append([]tables.Write{recovery.Miss(agent, oauth.RecoveryTries)}, tries.Count...)...)
-	var over *tables.Cancelled
 	switch {
-	case errors.As(err, &over):
+	case errors.Is(err, tables.ErrOvertaken): // too many were tried
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// record is what is remembered of a write that was carried out: the status, then
+// each exported field of its outcome, as words. Fields may be added behind the
+// others: a record from before has none for them, and they are zero.
+type record string
+
+// nothing stands for an empty word.
+const nothing = "~"
+
+// encodeOutcome makes a record of a pointer to an outcome: a struct whose exported
+// fields are strings without spaces, integers, booleans, or lists of such strings
+// without commas.
+func encodeOutcome(status int, outcome any) (string, error) {
+	words := []string{strconv.Itoa(status)}
+	v := reflect.ValueOf(outcome).Elem()
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		var word string
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			word = f.String()
+		case reflect.Slice:
+			for j := range f.Len() {
+				if j > 0 {
+					word += ","
+				}
+				word += f.Index(j).String()
+			}
+		default:
+			word = fmt.Sprint(f.Interface())
+		}
+		if strings.ContainsAny(word, " \t\r\n") || word == nothing {
+			return "", fmt.Errorf("%q cannot stand in the outcome %T", word, outcome)
+		}
+		if word == "" {
+			word = nothing
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " "), nil
+}
+
+// read takes an outcome, of which into points to one, from the record.
+func (r record) read(into any) error {
+	words := strings.Fields(string(r))
+	if len(words) > 0 {
+		words = words[1:] // the status follows from the endpoint
+	}
+	v := reflect.ValueOf(into).Elem()
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		if len(words) == 0 {
+			return nil
+		}
+		word := words[0]
+		words = words[1:]
+		if word == nothing {
+			continue
+		}
+		f := v.Field(i)
+		var err error
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString(word)
+		case reflect.Slice:
+			f.Set(reflect.ValueOf(strings.Split(word, ",")))
+		case reflect.Int64, reflect.Int:
+			var n int64
+			n, err = strconv.ParseInt(word, 10, 64)
+			f.SetInt(n)
+		case reflect.Bool:
+			var on bool
+			on, err = strconv.ParseBool(word)
+			f.SetBool(on)
+		default:
+			err = fmt.Errorf("a %s", f.Kind())
+		}
+		if err != nil {
+			return fmt.Errorf("api: the record %q is not a %T: %w", r, into, err)
+		}
+	}
+	return nil
+}
+
+// checkOutcome panics if a type cannot be an outcome: that is a mistake in the program.
+func checkOutcome(t reflect.Type) {
+	if t.Kind() != reflect.Struct {
+		panic("api: the outcome " + t.String() + " is not a struct")
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch k := f.Type.Kind(); {
+		case !f.IsExported(), k == reflect.String, k == reflect.Int64, k == reflect.Int, k == reflect.Bool,
+			f.Type == reflect.TypeFor[[]string]():
+		default:
+			panic(fmt.Sprintf("api: %s.%s cannot be recorded", t, f.Name))
+		}
+	}
+}
