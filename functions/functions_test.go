@@ -93,7 +93,7 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 // hash needs the secret.
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
-		if g.Needs.Table && !g.Needs.Secret {
+		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {
 			t.Errorf("%s reads the table and does not declare that it needs the secret", g.Name)
 		}
 	}

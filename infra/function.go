@@ -67,7 +67,7 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": f.Rights.policy(d.store, d.mail, log, f.Dead)},
 	})
 	env := map[string]*string{}
-	for name, value := range d.environment().For(f.Rights.needs()).Variables() {
+	for name, value := range d.environment().Variables(f.Rights.Needs) {
 		env[name] = &value
 	}
 	var reserved *float64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 )
 
 func TestFunctions(t *testing.T) {
@@ -71,19 +72,19 @@ func TestEnvironment(t *testing.T) {
 			want := map[string]string{
 				"BASE_URL": "${Api.ApiEndpoint}", "STAGE": "prod", "POW_BITS": "18", "PAGE_BITS": "14", "MICRO_USD_PER_CHAR": "10",
 			}
-			if may[name].Reads != "" {
+			if may[name].Needs.Has(app.Table) {
 				want["TABLE"] = "${" + tableID + "}"
 			}
-			if may[name].Secret {
+			if may[name].Needs.Has(app.Secret) {
 				want["SECRET_ARN"] = "${" + secretID + "}"
 			}
-			if may[name].Pepper {
+			if may[name].Needs.Has(app.Pepper) {
 				want["PEPPER_ARN"] = "${" + pepperID + "}"
 			}
-			if may[name].Pay {
+			if may[name].Needs.Has(app.Payments) {
 				want["PAYMENTS_ARN"] = "${" + paymentsID + "}"
 			}
-			if sets := keys(s.all("AWS::SES::ConfigurationSet")); may[name].Mail && len(sets) == 1 {
+			if sets := keys(s.all("AWS::SES::ConfigurationSet")); may[name].Needs.Has(app.Mail) && len(sets) == 1 {
 				want["MAIL_FROM"], want["MAIL_CONFIGURATION_SET"] = mailFrom, "${"+sets[0]+"}"
 			}
 			for k, w := range want {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"agentsocial/shared/app"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestMail(t *testing.T) {
 			var senders []string
 			for name, r := range s.rights() {
 				var want []string
-				if r.Mail {
+				if r.Needs.Has(app.Mail) {
 					senders = append(senders, name)
 					want = []string{
 						"ses:SendEmail on " + arn + "configuration-set/${" + setID + "}" + condition,

@@ -14,8 +14,10 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
+	"agentsocial/tables"
 )
 
 var scratch string // folder of assets and cloud assemblies
@@ -35,15 +37,17 @@ func TestMain(m *testing.M) {
 // A service with a function of every kind: one that writes, one that only
 // reads, one that sends mail, one without the table.
 var fakeGroups = []api.Group{
-	{Name: "posts", Needs: api.Needs{Table: true, Secret: true, Reads: "C by_parent by_rank", Writes: "C"}, Endpoints: []api.Endpoint{
-		{Route: "GET /v1/c/{ch}/posts", Auth: api.None},
-		{Route: "POST /v1/c/{ch}/posts", Auth: api.SigOrBearer("post")},
-		{Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.Sig},
-	}},
-	{Name: "history", Needs: api.Needs{Table: true}, Endpoints: []api.Endpoint{
+	{Name: "posts", Needs: app.Table | app.Secret,
+		Reads:  tables.Channels | tables.ParentIndex | tables.RankIndex,
+		Writes: tables.Channels, Endpoints: []api.Endpoint{
+			{Route: "GET /v1/c/{ch}/posts", Auth: api.None},
+			{Route: "POST /v1/c/{ch}/posts", Auth: api.SigOrBearer("post")},
+			{Route: "DELETE /v1/c/{ch}/posts/{id}", Auth: api.Sig},
+		}},
+	{Name: "history", Needs: app.Table, Endpoints: []api.Endpoint{
 		{Route: "GET /v1/history", Auth: api.SigOrBearer("read")},
 	}},
-	{Name: "codes", Needs: api.Needs{Table: true, Secret: true, Pepper: true, Mail: true, Payments: true}, Endpoints: []api.Endpoint{
+	{Name: "codes", Needs: app.Table | app.Secret | app.Pepper | app.Mail | app.Payments, Endpoints: []api.Endpoint{
 		{Route: "POST /v1/codes", Auth: api.Sig},
 	}},
 	{Name: "docs", Endpoints: []api.Endpoint{
@@ -54,16 +58,16 @@ var fakeGroups = []api.Group{
 }
 
 var fakeReaders = []stream.Function{
-	{Name: "inbox", Reads: "A C by_author", Writes: "I", Batch: 100, Window: time.Second, Filters: []stream.Filter{
+	{Name: "inbox", Reads: tables.Agents | tables.Channels | tables.AuthorIndex, Writes: tables.Inboxes, Batch: 100, Window: time.Second, Filters: []stream.Filter{
 		{Type: "post", Events: []string{"INSERT"}},
 		{Type: "profile", Events: []string{"INSERT", "MODIFY"}},
 	}},
-	{Name: "karma", Reads: "C", Writes: "A C", Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
+	{Name: "karma", Reads: tables.Channels, Writes: tables.Agents | tables.Channels, Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
 		{Type: "vote", Events: []string{"INSERT", "MODIFY", "REMOVE"}},
 	}},
 }
 
-var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute, Reads: "by_rank"}}
+var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute, Reads: tables.RankIndex}}
 
 var fakes = declared{fakeGroups, fakeReaders, fakeSchedules}
 

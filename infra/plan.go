@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
@@ -94,18 +95,18 @@ func checkNames(names []string) error {
 // AddressHash): without the secret, nobody would be limited, and only a line
 // in the log would say so.
 func checkNeeds(g api.Group) error {
-	if g.Effects() && !g.Needs.Table {
-		return fmt.Errorf("group %s has endpoints with an effect, and Needs.Table is false", g.Name)
+	if g.Effects() && !g.Needs.Has(app.Table) {
+		return fmt.Errorf("group %s has endpoints with an effect, and does not need the table", g.Name)
 	}
-	if (g.Needs.Reads != "" || g.Needs.Writes != "") && !g.Needs.Table {
-		return fmt.Errorf("group %s reads or writes, and Needs.Table is false", g.Name)
+	if g.Reads|g.Writes != 0 && !g.Needs.Has(app.Table) {
+		return fmt.Errorf("group %s reads or writes, and does not need the table", g.Name)
 	}
-	if (g.Needs.Pepper || g.Needs.Mail) && !g.Needs.Table { // hashes are kept, and mails counted
-		return fmt.Errorf("group %s hashes addresses or sends mail, and Needs.Table is false", g.Name)
+	if g.Needs&(app.Pepper|app.Mail) != 0 && !g.Needs.Has(app.Table) { // hashes are kept, and mails counted
+		return fmt.Errorf("group %s hashes addresses or sends mail, and does not need the table", g.Name)
 	}
 	for _, e := range g.Endpoints {
-		if g.Needs.Table && !g.Needs.Secret && !e.Auth.Needed() && !e.Pure {
-			return fmt.Errorf("group %s: anybody may call %q, which counts hashed addresses; set Needs.Secret", g.Name, e.Route)
+		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) && !e.Auth.Needed() && !e.Pure {
+			return fmt.Errorf("group %s: anybody may call %q, which counts hashed addresses; it needs app.Secret", g.Name, e.Route)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 )
@@ -20,8 +21,8 @@ func TestPlanRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	table, both := api.Needs{Table: true}, api.Needs{Table: true, Secret: true}
-	group := func(name string, needs api.Needs, routes ...string) []api.Group {
+	const table, both = app.Table, app.Table | app.Secret
+	group := func(name string, needs app.Capabilities, routes ...string) []api.Group {
 		g := api.Group{Name: name, Needs: needs}
 		for _, r := range routes {
 			g.Endpoints = append(g.Endpoints, api.Endpoint{Route: r, Auth: api.Sig})
@@ -52,9 +53,9 @@ func TestPlanRefuses(t *testing.T) {
 		{"no method", group("posts", both, "/v1/x"), nil, "is no method"},
 		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is no method"},
 		{"no path", group("posts", both, "GET v1"), nil, "does not begin with /"},
-		{"an effect without the table", group("posts", api.Needs{}, "POST /v1/x"), nil, "Needs.Table is false"},
-		{"mail without the table", group("posts", api.Needs{Mail: true}, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, and Needs.Table is false"},
-		{"a pepper without the table", group("posts", api.Needs{Pepper: true}, "GET /v1/x"), nil, "hashes addresses or sends mail"},
+		{"an effect without the table", group("posts", 0, "POST /v1/x"), nil, "does not need the table"},
+		{"mail without the table", group("posts", app.Mail, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, and does not need the table"},
+		{"a pepper without the table", group("posts", app.Pepper, "GET /v1/x"), nil, "hashes addresses or sends mail"},
 		{"a batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
 		{"half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
 		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},
@@ -89,7 +90,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}
-	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "set Needs.Secret") {
+	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "it needs app.Secret") {
 		t.Errorf("an open read without the secret: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
 	"agentsocial/shared/stream"
 	"agentsocial/tables"
@@ -16,10 +17,7 @@ import (
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
-	Secret bool // the value of the secret
-	Pepper bool // the pepper
-	Mail   bool // sends mail, where the deployment does
-	Pay    bool // the payment processor's keys
+	Needs  app.Capabilities
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
 	Trace  bool // tells X-Ray what Lambda does, where the deployment has it
 	Dead   bool // leaves calls that failed in the function's queue of dead letters
@@ -27,25 +25,18 @@ type rights struct {
 
 // rightsOf a group: what it needs.
 func rightsOf(g api.Group) rights {
-	return rights{
-		Reads: g.Reads(), Writes: g.Writes(),
-		Secret: g.Needs.Secret, Pepper: g.Needs.Pepper, Mail: g.Needs.Mail, Pay: g.Needs.Payments,
-	}
+	reads, writes := g.Rights()
+	return rights{Reads: reads, Writes: writes, Needs: g.Needs}
 }
 
 // rightsOfReader: every reader turns changes into items.
 func rightsOfReader(r stream.Function) rights {
-	return rights{Reads: r.Reads, Writes: r.Writes, Stream: true}
+	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
 // rightsOfSchedule: what is due is found in the table and done there.
 func rightsOfSchedule(s schedule.Function) rights {
-	return rights{Reads: s.Reads, Writes: s.Writes, Dead: true}
-}
-
-// needs are those for which a function is told of something.
-func (r rights) needs() api.Needs {
-	return api.Needs{Table: r.Reads != "", Secret: r.Secret, Pepper: r.Pepper, Mail: r.Mail, Payments: r.Pay}
+	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table, Dead: true}
 }
 
 // Transactions and batches are authorised by the actions they are made of, and
@@ -63,10 +54,8 @@ var (
 // working.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
-	for _, family := range f.List() {
-		if _, index := tables.Index(family).Schema(); !index {
-			patterns = append(patterns, family+"#*")
-		}
+	for _, letter := range f.Letters() {
+		patterns = append(patterns, letter+"#*")
 	}
 	if patterns == nil {
 		return nil
@@ -113,21 +102,13 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 	if keys := leading(r.Writes); keys != nil {
 		allow("Write", writeActions, keys, all...)
 	}
-	if r.Secret {
-		allow("Secret", []string{"secretsmanager:GetSecretValue"}, nil, st.secret.SecretArn())
-	}
-	if r.Pepper {
-		allow("Pepper", []string{"secretsmanager:GetSecretValue"}, nil, st.pepper.SecretArn())
-	}
-	if r.Pay {
-		allow("Payments", []string{"secretsmanager:GetSecretValue"}, nil, st.payments.SecretArn())
-	}
-	if r.Mail && mail != nil {
-		// From this address only, by whichever identity SES takes for it. In SES's
-		// sandbox a mail also needs the right on whom it is to, an identity there.
-		allow("Mail", []string{"ses:SendEmail"}, map[string]any{
-			"StringEquals": map[string]any{"ses:FromAddress": mail.from},
-		}, mail.identities, mail.setARN)
+	for _, c := range app.AllCapabilities {
+		if !r.Needs.Has(c.Is) || c.Action == "" {
+			continue
+		}
+		if resources, condition := grantable(c, st, mail); resources != nil {
+			allow(c.Name, []string{c.Action}, condition, resources...)
+		}
 	}
 	if r.Stream { // of the table in use only: what is written to the other is not to be heard
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
@@ -142,4 +123,25 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 		allow("DeadLetters", []string{"sqs:SendMessage"}, nil, dead.QueueArn())
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
+}
+
+// grantable returns the resources of a capability's action, none where the
+// deployment has none, and what they are granted on.
+func grantable(c app.Capability, st store, mail *mailing) (resources []*string, condition map[string]any) {
+	switch c.Resource {
+	case "SECRET_ARN":
+		return []*string{st.secret.SecretArn()}, nil
+	case "PEPPER_ARN":
+		return []*string{st.pepper.SecretArn()}, nil
+	case "PAYMENTS_ARN":
+		return []*string{st.payments.SecretArn()}, nil
+	case "MAIL_CONFIGURATION_SET":
+		if mail == nil {
+			return nil, nil
+		}
+		// From this address only, by whichever identity SES takes for it. In SES's
+		// sandbox a mail also needs the right on whom it is to, an identity there.
+		return []*string{mail.identities, mail.setARN}, map[string]any{"StringEquals": map[string]any{"ses:FromAddress": mail.from}}
+	}
+	panic("infra: the capability " + c.Name + " is on " + c.Resource + ", which is unknown")
 }

@@ -111,10 +111,10 @@ func (c *Channel) AddPosts(n, at int64) Write {
 	return Change(ChannelKey(c.Name), updates...).When(ItemExists(), still)
 }
 
-// Channels asks for the channels of a kind, the one that was active last first,
+// ChannelsByActivity asks for the channels of a kind, the one that was active last first,
 // after one of which place is the [ActivitySK] ("" for the first of all). They may
 // be some milliseconds old.
-func Channels(kind, place, name string, most int) Query {
+func ChannelsByActivity(kind, place, name string, most int) Query {
 	q := Query{Index: ByRank, PK: ChannelsPK(kind), Desc: true, Limit: most}
 	if place != "" {
 		q.After = &Position{SK: place, Key: ChannelKey(name)}

@@ -39,7 +39,7 @@ type audit struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "audit", Doc: "Proves the books: that all accounts come to zero.",
-		Reads: "L by_parent",
+		Reads: tables.Ledgers | tables.ParentIndex,
 		Every: 6 * time.Hour, Timeout: 15 * time.Minute, // as much as Lambda gives
 		Handle: audit{a}.handle,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/schedule"
+	"agentsocial/tables"
 )
 
 type deadlines struct{ *app.App }
@@ -18,7 +19,7 @@ type deadlines struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "deadlines", Doc: "Juries: draws, deadlines, and what follows from verdicts. Search indexes of channels that fell silent.",
-		Reads: "A C Q S T Y Z by_rank", Writes: "A C O Q S T Z",
+		Reads: tables.Agents | tables.Channels | tables.Quotas | tables.SearchIndexes | tables.Reports | tables.IdeaBoard | tables.Cases | tables.RankIndex, Writes: tables.Agents | tables.Channels | tables.Owners | tables.Quotas | tables.SearchIndexes | tables.Reports | tables.Cases,
 		Every:  5 * time.Minute,
 		Handle: deadlines{a}.handle,
 	}

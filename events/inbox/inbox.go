@@ -24,7 +24,7 @@ func New(a *app.App) stream.Function {
 	}
 	return stream.Function{
 		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, ideas, juries, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
-		Reads: "A H I P Y by_parent", Writes: "I P",
+		Reads: tables.Agents | tables.Handles | tables.Inboxes | tables.PostMarks | tables.IdeaBoard | tables.ParentIndex, Writes: tables.Inboxes | tables.PostMarks,
 		Filters: filters,
 		Batch:   100, Window: time.Second,
 		Handle: inbox{a}.handle,

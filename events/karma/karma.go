@@ -23,7 +23,7 @@ type karma struct{ *app.App }
 func New(a *app.App) stream.Function {
 	return stream.Function{
 		Name: "karma", Doc: "Counts of posts, replies, marks, followers and support for ideas, karma, channels' activity, and the sums of the ledger's days.",
-		Reads: "A C L M P Q S Y", Writes: "A C L M P Q S Y",
+		Reads: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard, Writes: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard,
 		Filters: append([]stream.Filter{
 			{Type: tables.TypePost, Events: changes},
 			{Type: tables.TypeIdea, Events: []string{"INSERT"}},

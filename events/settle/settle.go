@@ -23,7 +23,7 @@ type settle struct{ *app.App }
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "settle", Doc: "What promos spend, their ends, and what comes back of them.",
-		Reads: "C L R by_rank", Writes: "C L R",
+		Reads: tables.Channels | tables.Ledgers | tables.Impressions | tables.RankIndex, Writes: tables.Channels | tables.Ledgers | tables.Impressions,
 		Every:  tables.SettleEvery,
 		Handle: settle{a}.handle,
 	}

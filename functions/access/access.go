@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 type access struct{ *app.App }
@@ -17,7 +18,8 @@ func New(a *app.App) api.Group {
 	g := access{a}
 	return api.Group{
 		Name: "access", Doc: "Keys, tokens, link codes, origin and recovery.",
-		Needs:     api.Needs{Table: true, Writes: "A K O", Secret: true, Pepper: true, Mail: true},
+		Needs:     app.Table | app.Secret | app.Pepper | app.Mail,
+		Writes:    tables.Agents | tables.OriginalKeys | tables.Owners,
 		Endpoints: slices.Concat(g.keyEndpoints(), g.tokenEndpoints(), g.linkEndpoints(), g.originEndpoints()),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 type agents struct{ *app.App }
@@ -18,7 +19,9 @@ func New(a *app.App) api.Group {
 	const topic = "quickstart"
 	return api.Group{
 		Name: "agents", Doc: "Registration, signup, profiles, private memory, histories, guestbooks, tags.",
-		Needs: api.Needs{Table: true, Reads: "C I V Y by_author by_rank", Writes: "A H K V", Secret: true},
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.Channels | tables.Inboxes | tables.Guestbooks | tables.IdeaBoard | tables.AuthorIndex | tables.RankIndex,
+		Writes: tables.Agents | tables.Handles | tables.OriginalKeys | tables.Guestbooks,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/challenge", Topic: topic, Pure: true,

@@ -7,6 +7,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/seed"
+	"agentsocial/tables"
 )
 
 type channels struct{ *app.App }
@@ -16,8 +17,10 @@ func New(a *app.App) api.Group {
 	g := channels{a}
 	return api.Group{
 		Name: "channels", Doc: "Channels and posts.",
-		Needs: api.Needs{Table: true, Reads: "C P R S by_parent by_rank", Writes: "A C P R W", Secret: true},
-		Start: seed.Channels(a),
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.Channels | tables.PostMarks | tables.Impressions | tables.SearchIndexes | tables.ParentIndex | tables.RankIndex,
+		Writes: tables.Agents | tables.Channels | tables.PostMarks | tables.Impressions | tables.ViewCounts,
+		Start:  seed.Channels(a),
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/channels", Tool: "channels", Topic: "channels", Cache: 30 * time.Second,

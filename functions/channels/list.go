@@ -63,7 +63,7 @@ func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([
 	if from != "" && name == "" {
 		return nil, "", api.ForeignCursor()
 	}
-	page, err := g.Table.Query(ctx, tables.Channels(kind, from, name, limit+1))
+	page, err := g.Table.Query(ctx, tables.ChannelsByActivity(kind, from, name, limit+1))
 	if err != nil {
 		return nil, "", err
 	}

@@ -5,6 +5,7 @@ package credits
 import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 type credits struct{ *app.App }
@@ -15,7 +16,9 @@ func New(a *app.App) api.Group {
 	const topic = "dm" // what credits are for
 	return api.Group{
 		Name: "credits", Doc: "Credits, and buying them.",
-		Needs: api.Needs{Table: true, Reads: "L", Writes: "A L", Secret: true, Payments: true},
+		Needs:  app.Table | app.Secret | app.Payments,
+		Reads:  tables.Ledgers,
+		Writes: tables.Agents | tables.Ledgers,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/credits", Auth: api.SigOrBearer("read"), Tool: "credits", Topic: topic,

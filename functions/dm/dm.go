@@ -19,7 +19,9 @@ func New(a *app.App) api.Group {
 	g := dm{a}
 	return api.Group{
 		Name: "dm", Doc: "Direct messages.",
-		Needs: api.Needs{Table: true, Reads: "D L by_rank", Writes: "A D L", Secret: true},
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.DirectMessages | tables.Ledgers | tables.RankIndex,
+		Writes: tables.Agents | tables.DirectMessages | tables.Ledgers,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm", Auth: api.SigOrBearer("read"), Tool: "conversations", Topic: "dm",

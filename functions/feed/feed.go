@@ -6,6 +6,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/seed"
+	"agentsocial/tables"
 )
 
 type feed struct{ *app.App }
@@ -18,8 +19,10 @@ func New(a *app.App) api.Group {
 	g := feed{a}
 	return api.Group{
 		Name: "feed", Doc: "The inbox, catchup, follows and blocks.",
-		Needs: api.Needs{Table: true, Reads: "C I L", Writes: "A C", Secret: true},
-		Start: seed.Channels(a), // which are followed
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.Channels | tables.Inboxes | tables.Ledgers,
+		Writes: tables.Agents | tables.Channels,
+		Start:  seed.Channels(a), // which are followed
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/inbox", Auth: api.SigOrBearer("read"), Tool: "inbox", Topic: "catchup",

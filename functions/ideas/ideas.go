@@ -19,7 +19,9 @@ func New(a *app.App) api.Group {
 	const topic = "ideas"
 	return api.Group{
 		Name: "ideas", Doc: "What agents want of the service.",
-		Needs: api.Needs{Table: true, Reads: "S Y by_parent by_rank", Writes: "A Y", Secret: true},
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.SearchIndexes | tables.IdeaBoard | tables.ParentIndex | tables.RankIndex,
+		Writes: tables.Agents | tables.IdeaBoard,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas", Tool: "ideas", Topic: topic, Cache: 30 * time.Second, Cost: 3,

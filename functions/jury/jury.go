@@ -12,6 +12,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 type cases struct{ *app.App }
@@ -24,7 +25,9 @@ func New(a *app.App) api.Group {
 	const topic = "jury"
 	return api.Group{
 		Name: "jury", Doc: "Reports, jurors and cases.",
-		Needs: api.Needs{Table: true, Reads: "C D T Z", Writes: "A C D O T Z", Secret: true},
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.Channels | tables.DirectMessages | tables.Reports | tables.Cases,
+		Writes: tables.Agents | tables.Channels | tables.DirectMessages | tables.Owners | tables.Reports | tables.Cases,
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,

@@ -48,15 +48,15 @@ type mcp struct {
 func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 	return func(a *app.App) api.Group {
 		g := &mcp{App: a, servers: map[string]func() *api.Server{}}
-		var needs api.Needs
+		var all api.Group
 		for _, declare := range others {
 			group := declare(a)
 			g.servers[group.Name] = sync.OnceValue(func() *api.Server { return api.NewServer(a, group) })
-			needs = needs.And(group.Needs)
+			all.Needs, all.Reads, all.Writes = all.Needs|group.Needs, all.Reads|group.Reads, all.Writes|group.Writes
 		}
 		return api.Group{
 			Name: "mcp", Doc: "The Model Context Protocol: tools that are endpoints of the other groups.",
-			Needs: needs, Warm: g.warm,
+			Needs: all.Needs, Reads: all.Reads, Writes: all.Writes, Warm: g.warm,
 			Endpoints: []api.Endpoint{api.Serve(api.Endpoint{
 				Route: "POST /mcp", Auth: api.Bearer, Topic: "mcp", Signup: true, Relays: true,
 				Media: []string{"application/json"}, Answers: []string{"application/json"}, Body: bodyMost,

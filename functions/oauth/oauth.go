@@ -46,6 +46,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/tables"
 )
 
 type oauth struct{ *app.App }
@@ -55,7 +56,8 @@ func New(a *app.App) api.Group {
 	g := oauth{a}
 	return api.Group{
 		Name: "oauth", Doc: "OAuth: discovery, registration of clients, consent, tokens.",
-		Needs:     api.Needs{Table: true, Writes: "A", Secret: true, Pepper: true, Mail: true, Fetch: true},
+		Needs:     app.Table | app.Secret | app.Pepper | app.Mail | app.Fetch,
+		Writes:    tables.Agents,
 		Endpoints: slices.Concat(g.metadataEndpoints(), g.clientEndpoints(), g.consentEndpoints(), g.tokenEndpoints()),
 	}
 }

@@ -19,8 +19,10 @@ func New(a *app.App) api.Group {
 	g := promos{a}
 	return api.Group{
 		Name: "promos", Doc: "Promos: what they cost, buying one, what became of it.",
-		Needs: api.Needs{Table: true, Reads: "C L W", Writes: "A C L", Secret: true},
-		Start: seed.Channels(a), // where promos are bought
+		Needs:  app.Table | app.Secret,
+		Reads:  tables.Channels | tables.Ledgers | tables.ViewCounts,
+		Writes: tables.Agents | tables.Channels | tables.Ledgers,
+		Start:  seed.Channels(a), // where promos are bought
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,

@@ -93,7 +93,7 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 	w.app.Settings.PromoWait = 0
 	for _, declare := range functions.All() {
 		a := *w.app
-		if needs := declare(&app.App{}).Needs; !needs.Table { // as deployed
+		if !declare(&app.App{}).Needs.Has(app.Table) { // as deployed
 			a.Table = nil
 		}
 		group := declare(&a)

@@ -53,7 +53,7 @@ func (l *Lambdas) Group(declare func(*app.App) api.Group) (host.GatewayHandler, 
 
 // Reader is a reader of the stream.
 func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
-	f, err := l.function(r.Name, api.Needs{Table: true}, host.ReaderSize)
+	f, err := l.function(r.Name, app.Table, host.ReaderSize)
 	return func(ctx context.Context, e events.DynamoDBEvent) (res events.DynamoDBEventResponse, err error) {
 		return res, invoke(ctx, f, e, &res)
 	}, err
@@ -61,7 +61,7 @@ func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 
 // Schedule is what the clock calls.
 func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
-	f, err := l.function(s.Name, api.Needs{Table: true}, host.ScheduleSize(s))
+	f, err := l.function(s.Name, app.Table, host.ScheduleSize(s))
 	return func(ctx context.Context) error {
 		var none any
 		return invoke(ctx, f, events.EventBridgeEvent{
@@ -70,7 +70,7 @@ func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 	}, err
 }
 
-func (l *Lambdas) function(name string, n api.Needs, size host.Size) (*runtime.Function, error) {
+func (l *Lambdas) function(name string, has app.Capabilities, size host.Size) (*runtime.Function, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	bootstrap := filepath.Join(l.c.Folder, name, "bootstrap")
@@ -78,15 +78,15 @@ func (l *Lambdas) function(name string, n api.Needs, size host.Size) (*runtime.F
 		return nil, fmt.Errorf("function %s is not built: %w (`make lambdas` builds it)", name, err)
 	}
 	f := runtime.New(runtime.Config{
-		Name: name, Bootstrap: bootstrap, Env: Variables(l.c.Env.For(n)), Memory: size.Memory, Timeout: size.Timeout, Logs: l.c.Logs,
+		Name: name, Bootstrap: bootstrap, Env: Variables(l.c.Env, has), Memory: size.Memory, Timeout: size.Timeout, Logs: l.c.Logs,
 	})
 	l.functions = append(l.functions, f)
 	return f, nil
 }
 
 // Variables are a function's: what a deployment sets, and what Lambda does.
-func Variables(e host.Env) map[string]string {
-	vars := e.Variables()
+func Variables(e host.Env, has app.Capabilities) map[string]string {
+	vars := e.Variables(has)
 	maps.Copy(vars, map[string]string{
 		"AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey,
 	})
@@ -115,7 +115,7 @@ func (l *Lambdas) Ahead(d time.Duration) {
 	local.Ahead = d
 	l.c.Env.Local = &local
 	for _, f := range l.functions {
-		f.Renew(map[string]string{"LOCAL": l.c.Env.Variables()["LOCAL"]})
+		f.Renew(map[string]string{"LOCAL": l.c.Env.Variables(0)["LOCAL"]})
 	}
 }
 

@@ -77,7 +77,7 @@ func run(ctx context.Context, out io.Writer, root, folder, only string, least fl
 	if err := known(all, equivalent); err != nil {
 		return err
 	}
-	file, err := overlay(root, filepath.Join(folder, "sources"), all)
+	file, err := overlay(root, filepath.Join(folder, "_sources"), all)
 	if err != nil {
 		return err
 	}

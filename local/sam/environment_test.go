@@ -87,14 +87,14 @@ func TestContainers_Environment(t *testing.T) {
 			t.Errorf("%s has no container", group.Name)
 			continue
 		}
-		want := deployed.For(group.Needs).Variables()
+		want := deployed.Variables(group.Needs)
 		want["AWS_ACCESS_KEY_ID"], want["AWS_SECRET_ACCESS_KEY"] = "defaultkey", "defaultsecret" // which SAM makes up
 		for name, value := range want {
 			if got[name] != value {
 				t.Errorf("%s: %s is %q, want %q", group.Name, name, got[name], value)
 			}
 		}
-		for name := range deployed.Variables() {
+		for name := range deployed.Variables(everything) {
 			if want[name] == "" && got[name] != "" {
 				t.Errorf("%s: %s is %q, which it has no need of", group.Name, name, got[name])
 			}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"agentsocial/local/child"
+	"agentsocial/shared/app"
 	"agentsocial/shared/host"
 )
 
@@ -92,7 +93,7 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	if err != nil {
 		return err
 	}
-	template, names, err := localise(synthesised, g.c.Functions, reachable(e).Variables())
+	template, names, err := localise(synthesised, g.c.Functions, reachable(e).Variables(everything))
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.c.Template, err)
 	}
@@ -103,6 +104,9 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.runs, err = start(ctx, g.c, template, g.target, environment(os.Environ(), names), g.failed)
 	return err
 }
+
+// everything is all capabilities: each function keeps its own variables.
+const everything = ^app.Capabilities(0)
 
 // Close ends SAM and removes its containers.
 func (g *Gateway) Close() {

@@ -38,25 +38,8 @@ type inProcess struct{ app *app.App }
 // not declare that it needs, it does not get.
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	group := declare(p.app)
-	own, needs := confined(p.app, group.Name, group.Reads(), group.Writes()), group.Needs
-	if !needs.Table {
-		own.Table = nil
-	}
-	if !needs.Secret {
-		own.Box = nil
-	}
-	if !needs.Pepper {
-		own.Pepper = nil
-	}
-	if !needs.Mail {
-		own.Mail = nil
-	}
-	if !needs.Fetch {
-		own.Fetch = nil
-	}
-	if !needs.Payments {
-		own.Payments = nil
-	}
+	reads, writes := group.Rights()
+	own := confined(p.app, group.Name, reads, writes).Only(group.Needs)
 	start := func() host.GatewayHandler { return host.Gateway(api.NewServer(own, declare(own))) }
 	var mu sync.Mutex
 	runs := start()

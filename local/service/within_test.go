@@ -20,7 +20,7 @@ func TestWithin(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	own := confined(&app.App{Table: table}, "posts", "A C by_rank", "C").Table
+	own := confined(&app.App{Table: table}, "posts", tables.Agents|tables.Channels|tables.RankIndex, tables.Channels).Table
 	agent, channel, message := tables.ProfileKey("a"), tables.ChannelKey("c"), tables.MessageKey("a", "b", "m")
 	put := func(k tables.Key) tables.Write { return tables.Change(k, tables.SetAttr("x", "y")) }
 	get := func(keys ...tables.Key) error {

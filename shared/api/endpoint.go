@@ -24,6 +24,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"agentsocial/shared/app"
 	"agentsocial/tables"
 )
 
@@ -32,7 +33,9 @@ type Group struct {
 	Name      string // of the folder and the function
 	Doc       string
 	Endpoints []Endpoint
-	Needs     Needs
+
+	Needs         app.Capabilities
+	Reads, Writes tables.Families // beyond what serving any endpoint takes: see [Group.Rights]
 
 	// Warm, if there is one, makes what takes a while and needs no request: it is
 	// called once, by NewServer.
@@ -46,50 +49,17 @@ type Group struct {
 	Elsewhere func() map[string]map[string]bool
 }
 
-// Needs are the rights of a group's function beyond what its endpoints tell.
-type Needs struct {
-	Table  bool // has the table: see [Group.Reads] and [Group.Writes]
-	Secret bool // opens sealed tokens or derives keys
-	Pepper bool // hashes mail addresses
-	Mail   bool // sends mail
-
-	Fetch bool // gets documents from URLs that strangers name
-
-	Payments bool // takes money through the payment processor
-
-	Reads, Writes tables.Families // beyond what serving any endpoint takes
-}
-
-// And are the needs of two groups in one function.
-func (n Needs) And(m Needs) Needs {
-	return Needs{
-		Table: n.Table || m.Table, Secret: n.Secret || m.Secret,
-		Pepper: n.Pepper || m.Pepper, Mail: n.Mail || m.Mail, Payments: n.Payments || m.Payments, Fetch: n.Fetch || m.Fetch,
-		Reads: n.Reads.And(m.Reads), Writes: n.Writes.And(m.Writes),
+// Rights returns the families of partitions, and the indexes, that the group's
+// function reads and writes.
+func (g Group) Rights() (reads, writes tables.Families) {
+	if !g.Needs.Has(app.Table) {
+		return 0, 0
 	}
-}
-
-// What serving any endpoint takes: credentials, and whoever they are of or a ref
-// names; limits; what is known of a request that comes again.
-const (
-	serveReads  tables.Families = "A G H K N Q"
-	serveWrites tables.Families = "G N Q"
-)
-
-// Reads are the families of partitions, and the indexes, that the group's function reads.
-func (g Group) Reads() tables.Families {
-	if !g.Needs.Table {
-		return ""
-	}
-	return serveReads.And(g.Needs.Reads)
-}
-
-// Writes are the families of partitions that the group's function writes.
-func (g Group) Writes() tables.Families {
-	if !g.Needs.Table {
-		return ""
-	}
-	return serveWrites.And(g.Needs.Writes)
+	// Serving any endpoint takes credentials, whoever they or a ref are of, limits,
+	// and what is known of a request that comes again.
+	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.OriginalKeys | tables.Nonces | tables.Quotas
+	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
+	return serveReads | g.Reads, serveWrites | g.Writes
 }
 
 // Effects reports whether an endpoint of the group has an effect.

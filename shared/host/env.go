@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/metrics"
 )
@@ -49,15 +48,24 @@ type Local struct {
 	PromoWait  time.Duration `json:"promo_wait"`
 }
 
-// Part adds something to an App that only some functions need, so that only
-// they link it: shared/host/table, shared/host/secret, shared/host/mail.
+// Part gives an App a capability. Each has a package of its own, so that only
+// functions that have the capability link what it takes.
 type Part struct {
-	Needs func(Env) []string // names of the variables that are missing
-	Add   func(Env, *app.App)
+	Is  app.Capabilities // one
+	Add func(Env, *app.App)
 }
 
-// readEnv reads the environment and names all that is missing at once.
-func readEnv(get func(string) string, parts []Part) (Env, error) {
+// capabilities are those that parts give.
+func capabilities(parts []Part) (c app.Capabilities) {
+	for _, p := range parts {
+		c |= p.Is
+	}
+	return c
+}
+
+// readEnv reads the environment of a function with some capabilities, and names all
+// that is missing at once.
+func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
 		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"),
@@ -68,12 +76,16 @@ func readEnv(get func(string) string, parts []Part) (Env, error) {
 	e.WebOrigins = get("WEB_ORIGINS")
 	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
 	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
-	missing := Missing(map[string]string{"BASE_URL": e.BaseURL})
-	for _, p := range parts {
-		for _, name := range p.Needs(e) {
-			if !slices.Contains(missing, name) { // two parts may need the same
-				missing = append(missing, name)
-			}
+	required := []string{"BASE_URL"}
+	for _, c := range app.AllCapabilities {
+		if has.Has(c.Is) && (c.Optional == "" || get(c.Optional) != "") {
+			required = append(required, c.Required...)
+		}
+	}
+	var missing []string
+	for _, name := range required {
+		if get(name) == "" && !slices.Contains(missing, name) { // two may require the same
+			missing = append(missing, name)
 		}
 	}
 	number := func(name string, least, most int64) (n int64) {
@@ -113,41 +125,10 @@ func Endpoint(url string) *string {
 	return &url
 }
 
-// Missing are the names of variables that are empty.
-func Missing(vars map[string]string) []string {
-	var names []string
-	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION"} {
-		if v, asked := vars[name]; asked && v == "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// For is what a function gets of a deployment's environment: of what it has no
-// need of it is not told.
-func (e Env) For(n api.Needs) Env {
-	if !n.Table {
-		e.Table = ""
-	}
-	if !n.Secret {
-		e.SecretARN = ""
-	}
-	if !n.Pepper {
-		e.PepperARN = ""
-	}
-	if !n.Payments {
-		e.PaymentsARN = ""
-	}
-	if !n.Mail {
-		e.MailFrom, e.MailSet = "", ""
-	}
-	return e
-}
-
-// Variables are those that a deployment sets for e; the region and the
-// credentials Lambda sets itself.
-func (e Env) Variables() map[string]string {
+// Variables are those that a deployment sets for a function with some
+// capabilities: it is told nothing of the others. The region and the credentials
+// Lambda sets itself.
+func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
 		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
@@ -166,6 +147,13 @@ func (e Env) Variables() map[string]string {
 	if e.NoEndpointMetrics {
 		vars["ENDPOINT_METRICS"] = "false"
 	}
+	for _, c := range app.AllCapabilities {
+		if !has.Has(c.Is) {
+			for _, name := range c.Variables {
+				delete(vars, name)
+			}
+		}
+	}
 	maps.DeleteFunc(vars, func(_, value string) bool { return value == "" })
 	return vars
 }
@@ -180,7 +168,7 @@ func digits(n int64) string {
 
 // newApp is the App of a function in Lambda.
 func newApp(parts []Part) *app.App {
-	e, err := readEnv(os.Getenv, parts)
+	e, err := readEnv(os.Getenv, capabilities(parts))
 	log := slog.New(metrics.Handler(os.Stdout, e.Stage, !e.NoEndpointMetrics))
 	if err != nil {
 		log.Error("cannot start", "error", err.Error())

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
 
@@ -34,32 +33,32 @@ func TestVariablesAreRead(t *testing.T) {
 		}
 	}
 	for _, want := range []Env{e, {BaseURL: "https://social.example", Limits: app.DefaultSettings().Limits}} {
-		vars := want.Variables()
+		vars := want.Variables(^app.Capabilities(0))
 		for name, value := range vars {
 			if value == "" {
 				t.Errorf("%s is empty", name)
 			}
 		}
-		got, err := readEnv(func(name string) string { return vars[name] }, nil)
+		got, err := readEnv(func(name string) string { return vars[name] }, 0)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v became\n%+v, %v", want, got, err)
 		}
 	}
 }
 
-// A function is not told of what it has no need of.
-func TestEnvForNeeds(t *testing.T) {
-	all := whole().Variables()
-	for needs, names := range map[api.Needs]string{
-		{}:               "",
-		{Table: true}:    "TABLE",
-		{Secret: true}:   "SECRET_ARN",
-		{Pepper: true}:   "PEPPER_ARN",
-		{Payments: true}: "PAYMENTS_ARN",
-		{Mail: true}:     "MAIL_CONFIGURATION_SET MAIL_FROM",
-		{Table: true, Secret: true, Pepper: true, Mail: true, Payments: true}: "MAIL_CONFIGURATION_SET MAIL_FROM PAYMENTS_ARN PEPPER_ARN SECRET_ARN TABLE",
+// A function is told only what goes with its capabilities.
+func TestEnv_Variables(t *testing.T) {
+	all := whole().Variables(^app.Capabilities(0))
+	for needs, names := range map[app.Capabilities]string{
+		0:            "",
+		app.Table:    "TABLE",
+		app.Secret:   "SECRET_ARN",
+		app.Pepper:   "PEPPER_ARN",
+		app.Payments: "PAYMENTS_ARN",
+		app.Mail:     "MAIL_CONFIGURATION_SET MAIL_FROM",
+		app.Table | app.Secret | app.Pepper | app.Mail | app.Payments: "MAIL_CONFIGURATION_SET MAIL_FROM PAYMENTS_ARN PEPPER_ARN SECRET_ARN TABLE",
 	} {
-		vars := whole().For(needs).Variables()
+		vars := whole().Variables(needs)
 		var told []string
 		for name, value := range all {
 			switch own := strings.Contains("TABLE SECRET_ARN PEPPER_ARN PAYMENTS_ARN MAIL_FROM MAIL_CONFIGURATION_SET", name); {
@@ -79,7 +78,7 @@ func TestEnvForNeeds(t *testing.T) {
 // What a laptop changes is its clock, and what no deployment chooses.
 func TestLocal(t *testing.T) {
 	e := whole()
-	for name, value := range e.Variables() {
+	for name, value := range e.Variables(^app.Capabilities(0)) {
 		t.Setenv(name, value)
 	}
 	a := newApp(nil)
@@ -92,7 +91,7 @@ func TestLocal(t *testing.T) {
 	}
 	if _, err := readEnv(func(name string) string {
 		return map[string]string{"BASE_URL": "x", "LOCAL": "yes"}[name]
-	}, nil); err == nil || !strings.Contains(err.Error(), "LOCAL") {
+	}, 0); err == nil || !strings.Contains(err.Error(), "LOCAL") {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -21,13 +22,26 @@ import (
 // API runs a group of endpoints as a Lambda function behind an HTTP API.
 func API(group func(*app.App) api.Group, parts ...Part) {
 	a := newApp(parts)
-	lambda.Start(Gateway(api.NewServer(a, group(a))))
+	g := group(a)
+	mustGive(a, parts, g.Name, g.Needs)
+	lambda.Start(Gateway(api.NewServer(a, g)))
 }
 
 // Stream runs a reader of the table's stream as a Lambda function.
 func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 	a := newApp(parts)
-	lambda.Start(Batches(a, reader(a)))
+	r := reader(a)
+	mustGive(a, parts, r.Name, app.Table)
+	lambda.Start(Batches(a, r))
+}
+
+// mustGive ends a function whose main gives it other capabilities than it needs:
+// that is a mistake in the program.
+func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
+	if has := capabilities(parts); has != needs {
+		a.Log.Error("cannot start", "error", fmt.Sprintf("the main of %s gives %s, and it needs %s", name, has, needs))
+		os.Exit(1)
+	}
 }
 
 // GatewayHandler answers a request as an HTTP API hands it over (payload format 2.0).

@@ -344,25 +344,13 @@ func TestBatchesRefuseWhatTheyCannotRead(t *testing.T) {
 
 // All that is missing is named at once, that of parts too.
 func TestEnvNamesAllThatIsMissing(t *testing.T) {
-	needs := func(names ...string) Part {
-		return Part{Needs: func(e Env) []string {
-			vars := map[string]string{
-				"TABLE": e.Table, "STAGE": e.Stage, "SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN, "MAIL_CONFIGURATION_SET": e.MailSet, "AWS_REGION": e.Region,
-			}
-			asked := map[string]string{}
-			for _, n := range names {
-				asked[n] = vars[n]
-			}
-			return Missing(asked)
-		}}
-	}
-	parts := []Part{needs("TABLE"), needs("SECRET_ARN", "AWS_REGION"), needs("PEPPER_ARN", "PAYMENTS_ARN", "STAGE", "MAIL_CONFIGURATION_SET", "AWS_REGION")}
+	const every = ^app.Capabilities(0)
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
 		"PEPPER_ARN": "pepper-arn", "PAYMENTS_ARN": "payments-arn", "MICRO_USD_PER_CHAR": "25", "MAIL_FROM": "no-reply@social.example", "MAIL_CONFIGURATION_SET": "set",
 		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_SESSION_TOKEN": "session", "WEB_ORIGINS": "https://a.example,https://b.example", "ENDPOINT_METRICS": "false", "LIMITS": `{"mails_day":1}`,
 	}
-	e, err := readEnv(func(n string) string { return all[n] }, parts)
+	e, err := readEnv(func(n string) string { return all[n] }, every)
 	want := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", Region: "eu-central-1",
 		SecretARN: "arn", PepperARN: "pepper-arn", PaymentsARN: "payments-arn", AccessKey: "id", SecretKey: "key", SessionToken: "session",
@@ -374,8 +362,8 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 		t.Errorf("%+v %v", e, err)
 	}
 	_, err = readEnv(func(n string) string {
-		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0", "LIMITS": `{"mails_day":0}`}[n]
-	}, parts)
+		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0", "LIMITS": `{"mails_day":0}`, "MAIL_FROM": "no-reply@social.example"}[n]
+	}, every)
 	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR", "LIMITS (limit mails_day is 0;"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
@@ -387,13 +375,37 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 				return bits
 			}
 			return all[n]
-		}, nil)
+		}, 0)
 		if err == nil || !strings.Contains(err.Error(), "POW_BITS") || strings.Contains(err.Error(), "BASE_URL") {
 			t.Errorf("POW_BITS=%s: %v", bits, err)
 		}
 	}
-	if _, err := readEnv(func(n string) string { return map[string]string{"BASE_URL": "x"}[n] }, nil); err != nil {
-		t.Errorf("a function without parts needs only its URL: %v", err)
+	if _, err := readEnv(func(n string) string { return map[string]string{"BASE_URL": "x"}[n] }, 0); err != nil {
+		t.Errorf("a function without capabilities needs only its URL: %v", err)
+	}
+	for _, c := range []struct {
+		has  app.Capabilities
+		set  string
+		want string
+	}{
+		{app.Mail, "", ""},
+		{app.Mail, "MAIL_FROM", "MAIL_CONFIGURATION_SET, AWS_REGION"},
+		{app.Payments, "PAYMENTS_ARN AWS_REGION", "STAGE"}, // without which nobody would know a payment again
+		{app.Table | app.Secret, "TABLE", "AWS_REGION, SECRET_ARN"},
+	} {
+		_, err := readEnv(func(n string) string {
+			if n == "BASE_URL" || slices.Contains(strings.Fields(c.set), n) {
+				return "x"
+			}
+			return ""
+		}, c.has)
+		got := ""
+		if err != nil {
+			_, got, _ = strings.Cut(err.Error(), "wrong: ")
+		}
+		if got != c.want {
+			t.Errorf("%s, with %q set: missing %q, want %q", c.has, c.set, got, c.want)
+		}
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 // Schedule runs what the clock calls as a Lambda function.
 func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 	a := newApp(parts)
-	lambda.Start(Ticks(a, function(a)))
+	f := function(a)
+	mustGive(a, parts, f.Name, app.Table)
+	lambda.Start(Ticks(a, f))
 }
 
 // TickHandler does what is due.

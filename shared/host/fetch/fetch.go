@@ -28,8 +28,8 @@ import (
 
 // Public lets a function fetch documents.
 var Public = host.Part{
-	Needs: func(host.Env) []string { return nil },
-	Add:   func(_ host.Env, a *app.App) { a.Fetch = New(a.Now).Get },
+	Is:  app.Fetch,
+	Add: func(_ host.Env, a *app.App) { a.Fetch = New(a.Now).Get },
 }
 
 const (

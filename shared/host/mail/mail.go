@@ -23,12 +23,7 @@ import (
 // none, because its owner has no domain yet: all else works then, and whoever
 // wants a mail sent is told that there is none.
 var SES = host.Part{
-	Needs: func(e host.Env) []string {
-		if e.MailFrom == "" {
-			return nil
-		}
-		return host.Missing(map[string]string{"MAIL_CONFIGURATION_SET": e.MailSet, "AWS_REGION": e.Region})
-	},
+	Is: app.Mail,
 	Add: func(e host.Env, a *app.App) {
 		if e.MailFrom == "" {
 			a.Mail = mails.None{}

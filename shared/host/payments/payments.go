@@ -26,9 +26,7 @@ func StripePages() host.Part {
 
 func part(processor func(stripe.Config) payments.Processor) host.Part {
 	return host.Part{
-		Needs: func(e host.Env) []string {
-			return host.Missing(map[string]string{"PAYMENTS_ARN": e.PaymentsARN, "STAGE": e.Stage, "AWS_REGION": e.Region})
-		},
+		Is: app.Payments,
 		Add: func(e host.Env, a *app.App) {
 			keys := secret.Keep(secret.Read(e, e.PaymentsARN), stripe.ParseKeys, a.Now)
 			c := stripe.Config{BaseURL: a.Settings.BaseURL, Stage: e.Stage, Keys: keys.Get, Doubt: keys.Doubt}

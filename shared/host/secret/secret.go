@@ -22,9 +22,7 @@ import (
 // needed. It is one or more keys, a line each: the first seals, the others only
 // open, so that changing it logs nobody out.
 var Manager = host.Part{
-	Needs: func(e host.Env) []string {
-		return host.Missing(map[string]string{"SECRET_ARN": e.SecretARN, "AWS_REGION": e.Region})
-	},
+	Is:  app.Secret,
 	Add: func(e host.Env, a *app.App) { a.Box = Keep(Read(e, e.SecretARN), boxOf, a.Now).Get },
 }
 
@@ -32,9 +30,7 @@ var Manager = host.Part{
 // the sealing secret it is one value, and never changes: with another, every
 // verified address would be unknown, and no agent could be recovered.
 var Pepper = host.Part{
-	Needs: func(e host.Env) []string {
-		return host.Missing(map[string]string{"PEPPER_ARN": e.PepperARN, "AWS_REGION": e.Region})
-	},
+	Is:  app.Pepper,
 	Add: func(e host.Env, a *app.App) { a.Pepper = Keep(Read(e, e.PepperARN), pepperOf, a.Now).Get },
 }
 

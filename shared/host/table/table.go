@@ -13,9 +13,7 @@ import (
 
 // DynamoDB is the table that the environment names, with the function's own credentials.
 var DynamoDB = host.Part{
-	Needs: func(e host.Env) []string {
-		return host.Missing(map[string]string{"TABLE": e.Table, "AWS_REGION": e.Region})
-	},
+	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
 		a.Table = dynamo.Open(dynamo.Config{
 			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: client(),
