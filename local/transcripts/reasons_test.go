@@ -29,13 +29,13 @@ var (
 
 var reasons = []*reason{
 	{"what is good once (a challenge, a puzzle, a consent page, a code, an assertion) is used up: whoever did not hear the answer begins anew", "challenge_used|invalid_grant|the status is 400|400 leads nowhere", []string{
-		"functions/agents/register.go wrong", "functions/agents/signup.go wrongSignup", "functions/agents/signup.go tooManySignups",
+		"functions/agents/register.go wrong", "functions/agents/signup.go wrongSignup", "functions/agents/signup.go spendOver",
 		"functions/oauth/assertion.go assert", "functions/oauth/code.go found", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
 		"shared/recovery/recovery.go Mail", "shared/recovery/recovery.go Bind",
 	}, made},
 	{"a secret is shown once: whoever did not hear it has its id, and takes another", "there is no code|code: it is absent", []string{"functions/access/live.go add"}, made},
 	{"a request that may be asking something of others is busy for half a minute: nothing is asked twice at once", "busy", []string{
-		"functions/access/origin.go reserve", "functions/credits/checkout.go reserve",
+		"functions/access/origin.go askOrigin", "functions/credits/checkout.go reserve",
 	}, made},
 	{"a request whose end could not be noted is busy, too, for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go letGo"}, unmade},
 	{"a mail went before its code could be kept: asked again, another one goes", "2 mails went", []string{"functions/access/origin.go askOrigin"}, unmade},
