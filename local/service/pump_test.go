@@ -53,9 +53,9 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 	}
 }
 
-// pumping starts a pump over a feed. Its readers are named for the item types
+// pumping starts a pump over a feed, which tells of a commit after lag. Its readers are named for the item types
 // that they read, and call these functions for each record.
-func pumping(t *testing.T, f tables.Feed, handle map[string]func()) *pump {
+func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	p, err := openPlaces("", log)
@@ -78,7 +78,7 @@ func pumping(t *testing.T, f tables.Feed, handle map[string]func()) *pump {
 			},
 		})
 	}
-	u := startPump(&app.App{Log: log}, f, 0, readers, p, newMischief(Mischief{}), &deadLetters{})
+	u := startPump(&app.App{Log: log}, f, lag, readers, p, newMischief(Mischief{}), &deadLetters{})
 	t.Cleanup(u.stop)
 	return u
 }
@@ -88,7 +88,7 @@ func TestPump_DrainedAfterASlowRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handled := 0
 		f := &slowFeed{look: func() time.Duration { return 10 * time.Second }}
-		u := pumping(t, f, map[string]func(){"x": func() { handled++ }})
+		u := pumping(t, f, 0, map[string]func(){"x": func() { handled++ }})
 		time.Sleep(15 * time.Second) // it waits in the middle of a look
 		f.add("x")
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
@@ -109,7 +109,7 @@ func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 			return time.Millisecond
 		}}
 		handled := 0
-		u := pumping(t, f, map[string]func(){
+		u := pumping(t, f, 0, map[string]func(){
 			"y": func() { handled++ },
 			"x": func() {
 				slow.Store(true)
@@ -123,5 +123,44 @@ func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
 			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
 		}
+	})
+}
+
+// A feed may tell of a commit some time after it: the drain waits for that long.
+func TestPump_DrainedAfterTheLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lag = 5 * time.Second
+		handled := 0
+		f := &slowFeed{look: func() time.Duration { return time.Millisecond }}
+		u := pumping(t, f, lag, map[string]func(){"x": func() { handled++ }})
+		go func() {
+			time.Sleep(lag - time.Second)
+			f.add("x")
+		}()
+		if err := u.drained(t.Context()); err != nil || handled != 1 {
+			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+		}
+	})
+}
+
+// A read that a newer drain cut short found nothing, and says so to no drain.
+func TestPump_DrainsMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handled := 0
+		f := &slowFeed{look: func() time.Duration { return 10 * time.Second }}
+		u := pumping(t, f, 0, map[string]func(){"x": func() { handled++ }})
+		time.Sleep(15 * time.Second)
+		f.add("x")
+		var second sync.WaitGroup
+		second.Go(func() {
+			time.Sleep(5 * time.Second) // in the middle of the first drain's look
+			if err := u.drained(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := u.drained(t.Context()); err != nil || handled != 1 {
+			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
+		}
+		second.Wait()
 	})
 }
