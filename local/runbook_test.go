@@ -116,13 +116,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 // The functions that the runbook has one paste do what it says, whatever the
 // credentials: here the AWS CLI prints what it is asked.
 func TestTheRunbooksShell(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
 	if len(blocks) < 3 {
 		t.Fatalf("%d blocks of shell", len(blocks))
@@ -166,13 +160,7 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 // Which stage is deployed, and what of it is not cdk.json's, make takes from the
 // shell, whatever it does with it.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
-	program, err := exec.LookPath("make")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	program := tool(t, "make")
 	for _, verb := range []string{"synth", "deploy", "destroy"} {
 		cmd := exec.CommandContext(t.Context(), program, "--dry-run", verb)
 		cmd.Dir = ".."
@@ -269,6 +257,7 @@ func TestTheRunbookStopsReadersAndClock(t *testing.T) {
 // often it is rotated: the AWS CLI prints a line's end behind what ends with one. Where
 // the secret cannot be read nothing is put in its place.
 func TestTheRunbookRotatesTheSeal(t *testing.T) {
+	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, []byte("generated"), 0o600); err != nil {
@@ -298,17 +287,25 @@ aws() {
 	}
 }
 
-// pasted is what the first block of a section prints, after the runbook's first of
-// all, with an AWS CLI of one's own, and with something more pasted after it.
-func pasted(t *testing.T, book, heading, aws, more string) string {
+// tool returns the path of a command. Without it the test is skipped, and fails if
+// CI=true.
+func tool(t *testing.T, name string) string {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
+	path, err := exec.LookPath(name)
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Skip(err)
+		t.Skip("SKIPPED, NOT TESTED: ", err)
 	}
+	return path
+}
+
+// pasted is what the first block of a section prints, after the runbook's first of
+// all, with an AWS CLI of one's own, and with something more pasted after it.
+func pasted(t *testing.T, book, heading, aws, more string) string {
+	t.Helper()
+	bash := tool(t, "bash")
 	_, section, found := strings.Cut(book, "\n"+heading+"\n")
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
 	first, its := block.FindStringSubmatch(book), block.FindStringSubmatch(section)
