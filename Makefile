@@ -79,7 +79,7 @@ weigh: build ## zip and start-up of every function beside a hello-world Lambda's
 
 lambdas: ## the built functions, each in processes of its own as in Lambda, on DynamoDB Local (Java 17, Maven)
 	$(call binaries,$(LAMBDAS))
-	@go build -o build/local ./local && TABLE=dynamodb-local LAMBDAS=$(LAMBDAS) exec ./build/local
+	@go build -o build/local ./local && TABLE=dynamodb-local exec ./build/local -lambdas $(LAMBDAS)
 
 # A script has a DynamoDB Local, and processes for its functions: with eight at once, some waited
 # for the table longer than a function does, on two processors that had other work too.
@@ -105,7 +105,13 @@ sam sam-test: export PATH := $(PATH):$(CURDIR)/build/sam-venv/bin
 build/sam-venv/made: Makefile
 	@python3 -m venv build/sam-venv && build/sam-venv/bin/pip install -q --disable-pip-version-check aws-sam-cli==1.170.0 && touch $@
 
-# What SAM runs: sam itself, unless it is there, the functions, and the template.
+# Says what is missing before anything long begins. The command reach runs in a container.
+define check_sam
+	@CGO_ENABLED=0 GOOS=linux go build -o build/reach ./local/sam/reach
+	@go build -o build/local ./local && $(1) build/local -check-sam build/reach
+endef
+
+# Installs SAM, unless it is there, builds the functions and synthesises the template.
 define for_sam
 	@command -v sam >/dev/null || $(MAKE) --no-print-directory build/sam-venv/made
 	$(call binaries,$(SAM),GOOS=linux)
@@ -113,19 +119,20 @@ define for_sam
 endef
 
 sam: ## the synthesised template in SAM's local gateway, on DynamoDB Local (Docker, Python, Node, Java 17, Maven)
-	@go run ./local/sam/check
+	$(call check_sam)
 	$(for_sam)
-	@go build -o build/local ./local && TABLE=dynamodb-local SAM=$(SAM) TEMPLATE=$(SAM_TEMPLATE) exec build/local
+	@TABLE=dynamodb-local exec build/local -sam $(SAM) -template $(SAM_TEMPLATE)
 
 # Most of a call's time SAM waits for a function's last line of log, so more scripts go
 # at once than there are processors.
 SCRIPTS = blocks|credits|dm|docs|feed|life|mcp|oauth_token|page|post|profile|promos|search
 sam-test: ## transcripts of the service through SAM's gateway and containers (SCRIPTS='.*': all that SAM can play, in 15 minutes)
-	@PORT=0 go run ./local/sam/check
+	$(call check_sam,PORT=0)
 	$(for_sam)
 	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_SAM=$(SAM) TRANSCRIPTS_SAM_TEMPLATE=$(SAM_TEMPLATE) \
 	  go test -vet=off -timeout 40m -p 1 -parallel 6 -count=1 -v -run 'TestContainers|TestTranscripts/^($(SCRIPTS))$$' ./local/sam ./local/transcripts >build/sam-test.log || { cat build/sam-test.log; exit 1; }
 	@grep -E '^ *--- ' build/sam-test.log
+	@grep -q '^ *--- PASS: TestTranscripts/' build/sam-test.log || { echo "no script of local/testdata is called $(SCRIPTS)"; exit 1; }
 	@echo "left out: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
 deploy: ## builds, deploys, and says what is left to do; the first time after npx cdk bootstrap

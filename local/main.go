@@ -3,11 +3,15 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -24,9 +28,15 @@ import (
 )
 
 func main() {
+	var b built
+	flag.StringVar(&b.lambdas, "lambdas", "", "run the functions built in this `folder`, in processes of their own")
+	flag.StringVar(&b.sam, "sam", "", "run the functions built in this `folder` in SAM's containers")
+	flag.StringVar(&b.template, "template", "", "the synthesised template that SAM reads")
+	flag.StringVar(&b.reach, "check-sam", "", "only check what -sam needs; the `file` is local/sam/reach, built for Linux")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Getenv, os.Stdout, os.Stderr); err != nil {
+	context.AfterFunc(ctx, stop) // a second ^C ends the process at once
+	if err := run(ctx, os.Getenv, b, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "local:", err)
 		os.Exit(1)
 	}
@@ -35,20 +45,26 @@ func main() {
 // stopWithin is how long requests under way may take at the end.
 const stopWithin = 10 * time.Second
 
+// built is what make built for `make lambdas` and `make sam`; empty for `make run`.
+type built struct{ lambdas, sam, template, reach string }
+
 // run starts the service as the environment says and runs it until ctx ends.
-func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) error {
+func run(ctx context.Context, getenv func(string) string, b built, out, logs io.Writer) error {
 	c, err := configOf(getenv)
 	if err != nil {
 		return err
 	}
-	c.Log, c.Mailed, c.Logs = logger(logs), out, logs
-	var outside <-chan error                   // why the gateway ended, if one runs outside this process
-	if folder := getenv("SAM"); folder != "" { // set by `make sam`
+	if b.reach != "" {
+		return checkSAM(ctx, c.Port, b.reach, out)
+	}
+	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
+	var outside <-chan error // why the gateway ended, if one runs outside this process
+	if b.sam != "" {
 		engine, err := sam.FindEngine(ctx)
 		if err != nil {
 			return err
 		}
-		gateway := sam.New(sam.Config{Engine: engine, Template: getenv("TEMPLATE"), Functions: folder, Logs: logs})
+		gateway := sam.New(sam.Config{Engine: engine, Template: b.template, Functions: b.sam, Logs: logs})
 		c.Gateway, outside = gateway, gateway.Failed()
 	}
 	start := time.Now()
@@ -67,17 +83,36 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer) e
 `, s.URL, time.Since(start).Round(time.Millisecond), s.Data, s.URL, s.URL, s.URL)
 	select {
 	case <-ctx.Done():
-	case err := <-s.Failed():
-		return err
-	case err := <-outside:
-		return err
+	case err = <-s.Failed():
+	case err = <-outside:
 	}
 	stopping, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
-	return s.Stop(stopping)
+	return errors.Join(err, s.Stop(stopping))
 }
 
-// configOf reads the knobs. It is the only place of the local runner that does.
+// checkSAM says what `make sam` lacks, before it builds anything.
+func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("%w (choose another port with PORT=…)", err)
+	}
+	if err := l.Close(); err != nil {
+		return err
+	}
+	for _, command := range []string{"python3", "npx", "java", "mvn"} {
+		if _, err := exec.LookPath(command); err != nil {
+			return fmt.Errorf("make sam needs a container engine, Python, Node, Java 17 and Maven: %w", err)
+		}
+	}
+	engine, err := sam.FindEngine(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Check(ctx, reach, out)
+}
+
+// configOf reads the knobs.
 func configOf(getenv func(string) string) (service.Config, error) {
 	or := func(name, otherwise string) string {
 		if v := getenv(name); v != "" {
@@ -87,7 +122,6 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	c := service.Config{
 		Data: or("DATA", "data"), Table: or("TABLE", "embedded"), Settings: app.DefaultSettings(),
-		Lambdas: getenv("LAMBDAS"), // set by `make lambdas`
 	}
 	var err error
 	if c.Port, err = strconv.Atoi(or("PORT", "8080")); err != nil || c.Port < 0 || c.Port > 65535 {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ type Engine struct {
 	// Host is what Inside resolves to in a container: an address, or
 	// "host-gateway", which the engine resolves itself.
 	Host string
+	// Socket is where the engine listens, as DOCKER_HOST has it; "" where SAM finds
+	// it by itself. The client docker also knows contexts, SAM does not.
+	Socket string
 	// Note says why Address is the loopback address on Linux; "" if nothing is unusual.
 	Note string
 }
@@ -37,25 +41,23 @@ const loopback = "127.0.0.1"
 // FindEngine checks that a container engine answers, and finds out how its
 // containers reach this machine.
 func FindEngine(ctx context.Context) (*Engine, error) {
-	out, err := docker(ctx, "info", "--format", "{{json .}}")
+	i, err := engineInfo(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("SAM runs functions in Docker, which does not answer (make lambdas runs them without it): %w", err)
 	}
-	var i info
-	if err := json.Unmarshal(out, &i); err != nil {
-		return nil, fmt.Errorf("docker info: %w", err)
-	}
-	if len(i.ServerErrors) > 0 {
-		return nil, fmt.Errorf("SAM runs functions in Docker, which does not answer (make lambdas runs them without it): %s", strings.Join(i.ServerErrors, "; "))
+	e := &Engine{Address: loopback, Host: hostGateway}
+	if socket, err := docker(ctx, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"); err == nil { // podman has no contexts
+		e.Socket = strings.TrimSpace(string(socket))
 	}
 	if runtime.GOOS != "linux" || i.elsewhere() {
-		return &Engine{Address: loopback, Host: hostGateway}, nil
+		return e, nil
 	}
-	address, err := bridgeAddress(ctx)
-	if err != nil {
-		return &Engine{Address: loopback, Host: hostGateway, Note: err.Error()}, nil
+	if address, err := bridgeAddress(ctx); err != nil {
+		e.Note = err.Error()
+	} else {
+		e.Address, e.Host = address, address
 	}
-	return &Engine{Address: address, Host: address}, nil
+	return e, nil
 }
 
 const hostGateway = "host-gateway"
@@ -65,6 +67,21 @@ type info struct {
 	OperatingSystem string
 	SecurityOptions []string
 	ServerErrors    []string
+}
+
+// engineInfo returns what the engine says of itself.
+func engineInfo(ctx context.Context) (i info, err error) {
+	out, err := docker(ctx, "info", "--format", "{{json .}}")
+	if err != nil {
+		return i, err
+	}
+	if err := json.Unmarshal(out, &i); err != nil {
+		return i, fmt.Errorf("docker info: %w", err)
+	}
+	if len(i.ServerErrors) > 0 { // docker info succeeds without an engine
+		return i, errors.New(strings.Join(i.ServerErrors, "; "))
+	}
+	return i, nil
 }
 
 // elsewhere reports whether the engine has network interfaces that this machine
@@ -125,9 +142,22 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
-// Image pulls the image that functions run in, unless it is there. It writes
-// what the engine says to out.
-func Image(ctx context.Context, out io.Writer) error {
+// Check checks what [Gateway.Start] takes for granted: the commands that it runs,
+// the image that functions run in, which it pulls, and that containers reach this
+// machine. reach is a build of local/sam/reach for Linux. What takes long is said
+// to out.
+func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
+	if e.Note != "" {
+		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)
+	}
+	if err := pull(ctx, out); err != nil {
+		return err
+	}
+	return e.reached(ctx, reach)
+}
+
+// pull pulls the image that functions run in, unless it is there.
+func pull(ctx context.Context, out io.Writer) error {
 	if _, err := docker(ctx, "image", "inspect", image()); err == nil {
 		return nil
 	}
@@ -136,6 +166,30 @@ func Image(ctx context.Context, out io.Writer) error {
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("the image %s is not here and cannot be pulled (docker pull: %w)", image(), err)
+	}
+	return nil
+}
+
+// reached has a container connect to this machine as functions do.
+func (e *Engine) reached(ctx context.Context, reach string) error {
+	reach, err := filepath.Abs(reach)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(e.Address, "0"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return err
+	}
+	_, err = docker(ctx, "run", "--rm", "--add-host", Inside+":"+e.Host, "--volume", reach+":/reach:ro", "--entrypoint", "/reach", image(),
+		net.JoinHostPort(Inside, port))
+	if err != nil {
+		return fmt.Errorf("containers do not reach this machine at %s, as %s. A firewall may drop what comes from the engine's network; "+
+			"rootless Docker needs DOCKERD_ROOTLESS_ROOTLESSKIT_DISABLE_HOST_LOOPBACK=false: %w", e.Address, e.Host, err)
 	}
 	return nil
 }

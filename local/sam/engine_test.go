@@ -3,7 +3,9 @@ package sam
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 )
@@ -71,8 +73,42 @@ func TestInfo_Elsewhere(t *testing.T) {
 
 // An engine that does not answer is refused with what its client says.
 func TestFindEngine_NoEngine(t *testing.T) {
-	fakes(t) // says nothing at all
-	if _, err := FindEngine(t.Context()); err == nil || !strings.Contains(err.Error(), "docker info") {
+	fakes(t)
+	for said, want := range map[string]string{
+		"": "docker info",
+		`{"ServerErrors": ["Cannot connect to the Docker daemon", "at all"]}`: "Cannot connect to the Docker daemon; at all",
+	} {
+		t.Setenv("FAKE_INFO", said)
+		if _, err := FindEngine(t.Context()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "make lambdas") {
+			t.Errorf("%q: got %v", said, err)
+		}
+	}
+}
+
+// SAM is told where the engine listens that the client speaks to.
+func TestFindEngine_Socket(t *testing.T) {
+	fakes(t)
+	t.Setenv("FAKE_INFO", `{"OperatingSystem": "Docker Desktop"}`)
+	got, err := FindEngine(t.Context())
+	if want := (Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}); err != nil || *got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// A container that does not reach this machine is found out before SAM starts.
+func TestEngine_Check(t *testing.T) {
+	calls := fakes(t)
+	e := &Engine{Address: loopback, Host: hostGateway, Note: "it is so"}
+	var out strings.Builder
+	if err := e.Check(t.Context(), "/built/reach", &out); err != nil || !strings.Contains(out.String(), "since it is so") {
+		t.Errorf("got %v, said %q", err, out.String())
+	}
+	b, err := os.ReadFile(calls)
+	if want := "run --rm --add-host host.docker.internal:host-gateway --volume /built/reach:/reach:ro --entrypoint /reach"; err != nil || !strings.Contains(string(b), want) {
+		t.Errorf("docker was called with %s, %v", b, err)
+	}
+	t.Setenv("FAKE_REACH", "i/o timeout")
+	if err := e.Check(t.Context(), "/built/reach", io.Discard); err == nil || !strings.Contains(err.Error(), "firewall") || !strings.Contains(err.Error(), "i/o timeout") {
 		t.Errorf("got %v", err)
 	}
 }

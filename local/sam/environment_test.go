@@ -57,6 +57,7 @@ func TestContainers_Environment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(g.Close) // if the test ends early
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
 	for _, group := range functions.Groups(&app.App{}) { // which starts each function
 		method, path, _ := strings.Cut(group.Endpoints[0].Route, " ")
@@ -74,7 +75,7 @@ func TestContainers_Environment(t *testing.T) {
 		}
 	}
 
-	ids := g.runs.output.containers()
+	ids := g.Containers()
 	deployed := reachable(g.env)
 	for _, group := range functions.Groups(&app.App{}) {
 		var got map[string]string

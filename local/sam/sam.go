@@ -6,6 +6,8 @@ package sam
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,24 +41,28 @@ type Config struct {
 type Gateway struct {
 	c      Config
 	failed chan error
-	proxy  *httputil.ReverseProxy
 
-	mu     sync.RWMutex // held for reading by each request
-	target string       // host:port of SAM's gateway
-	runs   *process
+	mu   sync.RWMutex
+	runs *process // nil where SAM does not run
 }
 
 // New returns a gateway that is not started.
-func New(c Config) *Gateway {
-	g := &Gateway{c: c, failed: make(chan error, 1)}
-	g.proxy = &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL = target(g.target, r.In.RequestURI) },
-		Transport: &http.Transport{DisableCompression: true},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, fmt.Sprintf("{%q: %q}", "message", "SAM's gateway: "+err.Error()), http.StatusBadGateway)
-		},
+func New(c Config) *Gateway { return &Gateway{c: c, failed: make(chan error, 1)} }
+
+// proxy passes requests on to SAM's gateway at host, as host:port.
+func proxy(host string) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL = target(host, r.In.RequestURI) },
+		Transport:    &http.Transport{DisableCompression: true},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { badGateway(w, err) },
 	}
-	return g
+}
+
+// badGateway answers as API Gateway does, with what is wrong.
+func badGateway(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": "SAM's gateway: " + err.Error()}) // the caller may be gone
 }
 
 // target is the URL of a request on another host, its path and query byte for byte.
@@ -74,16 +80,42 @@ func (g *Gateway) Address() string { return g.c.Engine.Address }
 // Failed delivers the error if SAM ends by itself.
 func (g *Gateway) Failed() <-chan error { return g.failed }
 
-// ServeHTTP passes a request on to SAM.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Containers returns the ids of the containers that SAM made since it started.
+func (g *Gateway) Containers() []string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	g.proxy.ServeHTTP(w, r)
+	if g.runs == nil {
+		return nil
+	}
+	return g.runs.output.containers()
+}
+
+// ServeHTTP passes a request on to SAM. While SAM starts anew, it waits.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := g.enter()
+	if p == nil {
+		badGateway(w, errors.New("it does not run"))
+		return
+	}
+	defer p.requests.Done()
+	p.proxy.ServeHTTP(w, r)
+}
+
+// enter counts a request among those under way of the SAM that runs, and returns
+// that; nil if none runs.
+func (g *Gateway) enter() *process {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.runs != nil {
+		g.runs.requests.Add(1)
+	}
+	return g.runs
 }
 
 // Start starts SAM with the functions' environment, in the place of the one that
-// runs, if one does. It waits for the requests under way, and until SAM listens.
-// It starts no function: each starts when it is first called.
+// runs, if one does. It lets the requests under way end, for some seconds, and
+// waits until SAM listens. It starts no function: each starts when it is first
+// called.
 func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -97,11 +129,11 @@ func (g *Gateway) Start(ctx context.Context, e host.Env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.c.Template, err)
 	}
-	g.target, err = freePort()
-	if err != nil {
-		return err
+	own := environment(os.Environ(), names)
+	if g.c.Engine.Socket != "" {
+		own = append(own, "DOCKER_HOST="+g.c.Engine.Socket)
 	}
-	g.runs, err = start(ctx, g.c, template, g.target, environment(os.Environ(), names), g.failed)
+	g.runs, err = start(ctx, g.c, template, own, g.failed)
 	return err
 }
 
@@ -125,15 +157,17 @@ func freePort() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// environment returns the variables that SAM itself gets. SAM lets its own
-// environment override the functions' variables, with empty values too, so it
-// gets none of those that are named. It gets no credentials either: it would ask
-// AWS whose they are, and pass them on to the functions. Without any it makes
-// some up, which the table's stand-in takes.
+// environment returns the variables that SAM itself gets, of this process's own.
+// SAM lets its own environment override the functions' variables, with empty
+// values too, so it gets none of those that are named. It gets no credentials
+// either: it would ask AWS whose they are, and pass them on to the functions.
+// Without any it makes some up, which the table's stand-in takes. It gets no
+// proxy: it would ask it for containers on this machine.
 func environment(own []string, names map[string]bool) []string {
 	var env []string
 	for _, v := range own {
-		if name, _, _ := strings.Cut(v, "="); !names[name] && !strings.HasPrefix(name, "AWS_") {
+		name, _, _ := strings.Cut(v, "=")
+		if !names[name] && !strings.HasPrefix(name, "AWS_") && !strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 			env = append(env, v)
 		}
 	}
@@ -158,6 +192,9 @@ func reachable(e host.Env) host.Env {
 
 // process is one run of SAM.
 type process struct {
+	proxy    http.Handler
+	requests sync.WaitGroup // those under way
+
 	folder string // of its template
 	output *output
 	cancel context.CancelFunc
@@ -166,27 +203,35 @@ type process struct {
 	ending atomic.Bool   // set by stop
 }
 
-// startTimeout bounds a start of SAM, which imports a lot of Python: 9 s were
-// seen with a cold disk, 1.5 s after.
-const startTimeout = 2 * time.Minute
+const (
+	// startWithin bounds a start of SAM, which imports a lot of Python: 9 s were
+	// seen with a cold disk, 1.5 s after.
+	startWithin = 2 * time.Minute
+	// stopWithin is how long SAM may take to remove its containers.
+	stopWithin = 30 * time.Second
+	// requestsWithin is how long requests under way may take when SAM is stopped.
+	requestsWithin = 2 * time.Second
+)
 
-// stopWithin is how long SAM may take to remove its containers.
-const stopWithin = 30 * time.Second
-
-func start(ctx context.Context, c Config, template []byte, target string, env []string, failed chan<- error) (_ *process, err error) {
+func start(ctx context.Context, c Config, template []byte, env []string, failed chan<- error) (_ *process, err error) {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return nil, fmt.Errorf("%w (make sam installs it; make lambdas runs the same functions without it)", err)
 	}
-	p := &process{output: &output{to: c.Logs}, exited: make(chan struct{})}
+	address, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{proxy: proxy(address), output: &output{to: c.Logs}, exited: make(chan struct{})}
 	if p.folder, err = os.MkdirTemp("", "agentsocial-sam-"); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(p.folder, "template.json")
 	if err := os.WriteFile(file, template, 0o600); err != nil {
-		return nil, err
-	}
-	host, port, err := net.SplitHostPort(target)
-	if err != nil {
+		_ = os.RemoveAll(p.folder) // the first error says more
 		return nil, err
 	}
 	running, cancel := context.WithCancel(context.Background()) // it outlives ctx
@@ -206,7 +251,7 @@ func start(ctx context.Context, c Config, template []byte, target string, env []
 			}
 		}
 	}()
-	if err := p.listens(ctx, target); err != nil {
+	if err := p.listens(ctx, address); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("sam local start-api: %w\n%s", err, p.output.held())
 	}
@@ -216,7 +261,7 @@ func start(ctx context.Context, c Config, template []byte, target string, env []
 
 // listens waits until SAM takes connections.
 func (p *process) listens(ctx context.Context, target string) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	for {
 		if conn, err := net.DialTimeout("tcp", target, time.Second); err == nil {
@@ -232,10 +277,21 @@ func (p *process) listens(ctx context.Context, target string) error {
 	}
 }
 
-// stop ends SAM, and removes the containers that it leaves.
+// stop ends SAM, and removes the containers that it leaves. No request may enter
+// any more.
 func (p *process) stop() {
 	if p == nil {
 		return
+	}
+	answered := make(chan struct{})
+	go func() {
+		p.requests.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-p.exited:
+	case <-time.After(requestsWithin):
 	}
 	p.ending.Store(true)
 	p.cancel()
@@ -254,7 +310,7 @@ func (p *process) stop() {
 }
 
 // containerID is how SAM logs the id of a container that it made.
-var containerID = regexp.MustCompile(`SAM_CONTAINER_ID: ([0-9a-f]+)`)
+var containerID = regexp.MustCompile(`^SAM_CONTAINER_ID: ([0-9a-f]{64})\s*$`)
 
 // output is what SAM and its functions write. It holds the beginning, where SAM
 // lists every route, and notes the containers.

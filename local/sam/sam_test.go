@@ -62,9 +62,12 @@ func fakeSAM() {
 		i := slices.Index(os.Args, name)
 		return os.Args[i+1]
 	}
-	if os.Getenv("FAKE_SAM") == "broken" {
+	switch os.Getenv("FAKE_SAM") {
+	case "broken":
 		fmt.Fprintln(os.Stderr, "Error: no such template")
 		os.Exit(1)
+	case "slow":
+		time.Sleep(time.Second)
 	}
 	b, err := os.ReadFile(option("--template"))
 	if err != nil {
@@ -95,7 +98,13 @@ func fakeSAM() {
 		if r.URL.Path == "/exit" {
 			os.Exit(3)
 		}
-		fmt.Fprintln(os.Stderr, "SAM_CONTAINER_ID: c0ffee")
+		if r.URL.Path == "/hang" {
+			fmt.Fprintln(os.Stderr, "a function hangs")
+			<-r.Context().Done()
+			return
+		}
+		fmt.Fprintln(os.Stderr, "SAM_CONTAINER_ID: "+container)
+		fmt.Fprintln(os.Stderr, "a function says SAM_CONTAINER_ID: "+strings.Repeat("0", 64))
 		fmt.Fprintln(os.Stderr, "a function's words")
 		// samcli/local/lambdafn/env_vars.py: its shell's variables override the template's.
 		vars := t.Resources[strings.TrimPrefix(r.URL.Path, "/")].Properties.Environment.Variables
@@ -104,13 +113,29 @@ func fakeSAM() {
 				vars[name] = v
 			}
 		}
-		vars = map[string]string{"line": r.RequestURI, "key": os.Getenv("AWS_ACCESS_KEY_ID"), "TABLE": vars["TABLE"], "LOCAL": vars["LOCAL"]}
+		vars = map[string]string{"line": r.RequestURI, "key": os.Getenv("AWS_ACCESS_KEY_ID"), "TABLE": vars["TABLE"], "LOCAL": vars["LOCAL"],
+			"arguments": strings.Join(os.Args[1:], " "), "proxy": os.Getenv("http_proxy"), "socket": os.Getenv("DOCKER_HOST")}
 		_ = json.NewEncoder(w).Encode(vars)
 	}))
 }
 
-// fakeDocker notes its arguments.
+// container is the id of the fake SAM's container.
+const container = "c0ffee0000000000000000000000000000000000000000000000000000000000"
+
+// fakeDocker notes its arguments, and answers as the variables FAKE_INFO and
+// FAKE_REACH say.
 func fakeDocker() {
+	switch os.Args[1] {
+	case "info":
+		fmt.Println(os.Getenv("FAKE_INFO"))
+	case "context":
+		fmt.Println("unix:///fake/socket")
+	case "run":
+		if problem := os.Getenv("FAKE_REACH"); problem != "" {
+			fmt.Fprintln(os.Stderr, problem)
+			os.Exit(1)
+		}
+	}
 	f, err := os.OpenFile(os.Getenv("FAKE_CALLS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
@@ -129,7 +154,7 @@ func gateway(t *testing.T) (*Gateway, *syncBuffer) {
 		t.Fatal(err)
 	}
 	logs := &syncBuffer{}
-	g := New(Config{Engine: &Engine{Address: loopback, Host: hostGateway}, Template: file, Functions: "built", Logs: logs})
+	g := New(Config{Engine: &Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}, Template: file, Functions: "built", Logs: logs})
 	t.Cleanup(g.Close)
 	return g, logs
 }
@@ -187,12 +212,13 @@ func TestGateway_ShellOverridesNothing(t *testing.T) {
 	t.Setenv("TABLE", "")
 	t.Setenv("LOCAL", "")
 	t.Setenv("AWS_ACCESS_KEY_ID", "a real one")
+	t.Setenv("http_proxy", "http://192.0.2.1")
 	g, _ := gateway(t)
 	if err := g.Start(t.Context(), env("agentsocial", 0)); err != nil {
 		t.Fatal(err)
 	}
 	got := ask(t, g, "/dm")
-	if got["TABLE"] != "agentsocial" || !strings.Contains(got["LOCAL"], `"ahead":0`) || got["key"] != "" {
+	if got["TABLE"] != "agentsocial" || !strings.Contains(got["LOCAL"], `"ahead":0`) || got["key"] != "" || got["proxy"] != "" || got["socket"] != "unix:///fake/socket" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -205,7 +231,11 @@ func TestGateway_RequestLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range []string{"/v1/c/lounge/search?q=a%20b&q=%C3%A9;x+y", "/a%2Fb//c?", "//v1/channels?a=/b"} {
-		if got := ask(t, g, target)["line"]; strings.TrimPrefix(got, "http://"+g.target) != strings.TrimSuffix(target, "?") && got != target {
+		got := ask(t, g, target)["line"]
+		if whole, ok := strings.CutPrefix(got, "http://"); ok { // then the path follows the host
+			got = whole[strings.IndexByte(whole, '/'):]
+		}
+		if got != target && got != strings.TrimSuffix(target, "?") {
 			t.Errorf("%s became %s", target, got)
 		}
 	}
@@ -214,6 +244,7 @@ func TestGateway_RequestLine(t *testing.T) {
 // Started again, the functions have their new environment.
 func TestGateway_StartAgain(t *testing.T) {
 	calls := fakes(t)
+	t.Setenv("TMPDIR", t.TempDir())
 	g, logs := gateway(t)
 	for _, ahead := range []time.Duration{0, time.Hour} {
 		if err := g.Start(t.Context(), env("t", ahead)); err != nil {
@@ -227,13 +258,17 @@ func TestGateway_StartAgain(t *testing.T) {
 	// The containers that SAM left are removed, and of its output only what came
 	// after it listened is passed on.
 	b, err := os.ReadFile(calls)
-	if want := "container inspect c0ffee\nrm --force c0ffee\n"; err != nil || string(b) != want+want {
+	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
 		t.Errorf("docker was called with %q, %v", b, err)
 	}
-	if got, want := logs.String(), "a function's words\na function's words\n"; got != want {
+	said := "a function says SAM_CONTAINER_ID: " + strings.Repeat("0", 64) + "\na function's words\n"
+	if got, want := logs.String(), said+said; got != want {
 		t.Errorf("logged %q, want %q", got, want)
 	}
-	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" {
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" || !json.Valid([]byte(got["body"])) {
 		t.Errorf("closed, it answers %v", got)
 	}
 	select {
@@ -259,5 +294,52 @@ func TestGateway_Failures(t *testing.T) {
 	ask(t, g, "/exit")
 	if err := <-g.Failed(); !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("ended: %v", err)
+	}
+}
+
+// SAM keeps a function's container for its next call, pulls no image, and tells
+// containers where this machine is.
+func TestGateway_Arguments(t *testing.T) {
+	fakes(t)
+	g, _ := gateway(t)
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, g, "/dm")["arguments"]
+	for _, want := range []string{"local start-api ", "--warm-containers LAZY", "--skip-pull-image", "--no-watch", "--add-host host.docker.internal:host-gateway"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("SAM is called without %q: %s", want, got)
+		}
+	}
+}
+
+// A request that does not end keeps nobody waiting: neither others nor, for long,
+// a new start or the end.
+func TestGateway_UnfinishedRequest(t *testing.T) {
+	fakes(t)
+	g, logs := gateway(t)
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan map[string]string)
+	go func() { ended <- ask(t, g, "/hang") }()
+	for logs.String() == "" {
+		time.Sleep(time.Millisecond)
+	}
+	if got := ask(t, g, "/dm")["TABLE"]; got != "t" {
+		t.Errorf("beside it, TABLE is %q", got)
+	}
+	start := time.Now()
+	if err := g.Start(t.Context(), env("other", 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-ended; got["status"] != "502 Bad Gateway" {
+		t.Errorf("it is answered %v", got)
+	}
+	if got := ask(t, g, "/dm")["TABLE"]; got != "other" {
+		t.Errorf("after it, TABLE is %q", got)
+	}
+	if d := time.Since(start); d < requestsWithin {
+		t.Errorf("it had %s of %s", d, requestsWithin)
 	}
 }

@@ -18,7 +18,7 @@ func TestLocalised(t *testing.T) {
 			"Properties": {"Architectures": ["arm64"], "Environment": {"Variables": {"TABLE": {"Ref": "Table"}, "STAGE": "prod", "MAIL_FROM": "a@b.example"}}}}
 	}, "Outputs": {"A": {"Value": 1}}}`
 	out, _, err := localise([]byte(in), "/built", map[string]string{
-		"TABLE": "agentsocial", "STAGE": "local", "PEPPER_ARN": "arn", "LOCAL": "{}", "AWS_ENDPOINT_URL_DYNAMODB": "http://a:1",
+		"TABLE": "agentsocial", "STAGE": "local", "PEPPER_ARN": "arn", "LOCAL": "{}", "LIMITS": "{1}", "WEB_ORIGINS": "*", "AWS_ENDPOINT_URL_DYNAMODB": "http://a:1",
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://a:2", "AWS_ENDPOINT_URL_SESV2": "http://a:3",
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestLocalised(t *testing.T) {
 	want := `{"Resources": {
 		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "t"}},
 		"dmFunction1": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:asset:path": "/built/dm"},
-			"Properties": {"Architectures": ["` + architecture + `"], "Environment": {"Variables": {"TABLE": "agentsocial", "STAGE": "local", "LOCAL": "{}",
+			"Properties": {"Architectures": ["` + architecture + `"], "Environment": {"Variables": {"TABLE": "agentsocial", "STAGE": "local", "LOCAL": "{}", "LIMITS": "{1}", "WEB_ORIGINS": "*",
 				"AWS_ENDPOINT_URL_DYNAMODB": "http://a:1", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://a:2", "AWS_ENDPOINT_URL_SESV2": "http://a:3"}}}}
 	}, "Outputs": {"A": {"Value": 1}}}`
 	var a, b any

@@ -3,6 +3,7 @@ package service_test
 import (
 	"crypto/rand"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,4 +51,14 @@ func (r *running) settles(name string) *transcripts.Agent {
 	r.put(tables.HandleClaim(name, a.ID), tables.OriginalKeyClaim(a.Pub(), a.ID), tables.Put(p.Item()),
 		tables.Put(tables.CountersItem(a.ID, &tables.Counters{})), tables.Put(key.Item(a.ID)))
 	return a
+}
+
+// What hands out secrets never listens on all interfaces.
+func TestCloud_Address(t *testing.T) {
+	r := run(t, service.Config{Settings: generous()})
+	for _, address := range []string{":0", "0.0.0.0:0", "[::]:0", "localhost:0", ""} {
+		if _, err := r.Cloud(address, r.URL); err == nil || !strings.Contains(err.Error(), "an address of this machine") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
 }

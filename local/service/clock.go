@@ -60,3 +60,25 @@ func (c *clock) advance(d time.Duration) error {
 	}
 	return os.WriteFile(c.file, []byte(strconv.FormatInt(ahead/int64(time.Millisecond), 10)+"\n"), 0o600)
 }
+
+// advance moves the clock of the service and of its functions. Functions outside
+// this process are started anew for it, whoever asked may be gone by then; if they
+// do not start, the service has failed.
+func (s *Service) advance(d time.Duration) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	if err := s.clock.advance(d); err != nil {
+		return err
+	}
+	if s.lambda != nil {
+		s.lambda.Ahead(s.clock.lead())
+	}
+	if s.outside == nil {
+		return nil
+	}
+	err := s.outside.Start(s.running, s.cloud.ahead(s.clock.lead()))
+	if err != nil {
+		s.fail(err)
+	}
+	return err
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -136,6 +138,10 @@ func (c *Cloud) Close() { c.server.Close() }
 // table, and for Stripe, at an address of this machine ("127.0.0.1:0"). What
 // functions are told of the service is by its base URL.
 func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
+	// They hand out secrets without a credential: never on all interfaces.
+	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr().IsUnspecified() {
+		return nil, fmt.Errorf("the stand-ins need an address of this machine, not %q", address)
+	}
 	if s.payer == nil || s.table.dynamo.Endpoint == "" {
 		return nil, errors.New("functions in processes of their own need TABLE=dynamodb-local, and a stand-in for payments")
 	}

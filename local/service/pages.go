@@ -92,16 +92,8 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	if s.table.deployed {
 		return problem("a deployed table keeps real time"), http.StatusConflict
 	}
-	if err := s.clock.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
+	if err := s.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
 		return problem(err.Error()), http.StatusInternalServerError
-	}
-	if s.lambda != nil {
-		s.lambda.Ahead(s.clock.lead())
-	}
-	if s.outside != nil {
-		if err := s.outside.Start(r.Context(), s.cloud.ahead(s.clock.lead())); err != nil {
-			return problem(err.Error()), http.StatusInternalServerError
-		}
 	}
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
 }

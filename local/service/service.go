@@ -94,6 +94,10 @@ type Service struct {
 
 	outside Gateway // nil where this process is the gateway
 
+	moving  sync.Mutex      // one move of the clock at a time
+	running context.Context // until Stop
+	stop    context.CancelFunc
+
 	secret, pepper []byte
 
 	unused unused
@@ -131,6 +135,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	}
 	undo = append(undo, func() { listener.Close() })
 	s := &Service{URL: "http://" + listener.Addr().String(), failed: make(chan error, 1)}
+	s.running, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	undo = append(undo, s.stop)
 	if s.clock, err = openClock(dir); err != nil {
 		return nil, err
 	}
@@ -222,7 +228,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- err
+			s.fail(err)
 		}
 	}()
 	return s, nil
@@ -272,6 +278,14 @@ func (u *unused) close() {
 // Failed delivers the error that ended the service, if one did.
 func (s *Service) Failed() <-chan error { return s.failed }
 
+// fail reports the first error that ends the service.
+func (s *Service) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
 // Drain waits until the processor's notifications are taken and the stream is
 // fully worked off.
 func (s *Service) Drain(ctx context.Context) error {
@@ -286,14 +300,19 @@ func (s *Service) Drain(ctx context.Context) error {
 	return s.pump.drained(ctx)
 }
 
-// Stop ends the service: requests under way are answered, the stream stops
-// where it is and goes on from there at the next start.
+// Stop ends the service: requests under way are answered until ctx ends, the
+// stream stops where it is and goes on from there at the next start.
 func (s *Service) Stop(ctx context.Context) error {
+	s.stop()
 	s.unused.close()
 	if s.payer != nil { // which calls the service
 		s.payer.Close()
 	}
 	err := s.http.Shutdown(ctx)
+	if err != nil {
+		s.http.Close()
+		err = fmt.Errorf("requests under way were cut off: %w", err)
+	}
 	if s.pump != nil {
 		s.pump.stop()
 	}

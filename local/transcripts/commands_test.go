@@ -227,7 +227,8 @@ type scriptKey struct{}
 type script struct {
 	ts         *testscript.TestScript
 	svc        *service.Service
-	endpoint   string // of the DynamoDB Local that it has to itself; "": none
+	sam        *sam.Gateway // nil where the functions do not run in SAM's containers
+	endpoint   string       // of the DynamoDB Local that it has to itself; "": none
 	log        lines
 	agents     map[string]*Agent
 	challenges map[string]*Challenge // by who is to answer it
@@ -310,7 +311,8 @@ func (s *script) service(args []string) error {
 		if err != nil {
 			return err
 		}
-		c.Gateway = sam.New(sam.Config{Engine: engine, Template: os.Getenv("TRANSCRIPTS_SAM_TEMPLATE"), Functions: os.Getenv("TRANSCRIPTS_SAM"), Logs: &s.log})
+		s.sam = sam.New(sam.Config{Engine: engine, Template: os.Getenv("TRANSCRIPTS_SAM_TEMPLATE"), Functions: os.Getenv("TRANSCRIPTS_SAM"), Logs: &s.log})
+		c.Gateway = s.sam
 	}
 	s.svc, err = service.Start(context.Background(), c)
 	if err == nil {

@@ -82,6 +82,9 @@ func (s *script) end(t testscript.T) {
 	if !s.failed || s.broken != nil {
 		err = s.rest()
 	}
+	if s.sam != nil && err == nil && !s.failed && len(s.sam.Containers()) == 0 {
+		err = errors.New("SAM ran no function in a container")
+	}
 	_ = s.halt(nil) // the script is over
 	if p, ok := t.(*played); ok {
 		p.rest = err
