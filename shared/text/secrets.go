@@ -27,7 +27,6 @@ func atLeast(n int) length { return length{n, false} }
 var forms = []form{
 	{"an access token of this service", "ast_", "_", atLeast(40), true},
 	{"a refresh token of this service", "asr_", "_", atLeast(40), true},
-	{"a link code of this service", "lc_", "", exactly(20), false}, // an id has 26: no secret
 	{"a GitHub token", "github_pat_", "_", atLeast(60), false},
 	{"a GitHub token", "ghp_", "", atLeast(36), false},
 	{"a GitHub token", "gho_", "", atLeast(36), false},
@@ -109,6 +108,9 @@ func starting(s string) (kind string, found bool) {
 	if awsID(s) {
 		return "an AWS access key id", true
 	}
+	if linkCode(s) {
+		return "a link code of this service", true
+	}
 	for _, f := range formsByFirst[s[0]] {
 		body, ok := strings.CutPrefix(s, f.prefix)
 		if !ok {
@@ -127,6 +129,19 @@ func starting(s string) (kind string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// linkCode tells whether s begins with a link code of this service, in any case as
+// the service takes it: 20 digits of Crockford's base32, which all may be letters.
+// An id has 26.
+func linkCode(s string) bool {
+	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return false
+	}
+	s = s[len(prefix):]
+	n := run(s, "", 21)
+	return n == 20 && strings.Trim(strings.ToLower(s[:n]), digits) == "" && distinct(s[:n]) >= 8
 }
 
 const pemBegin = "-----BEGIN "
