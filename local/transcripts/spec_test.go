@@ -2,6 +2,7 @@ package transcripts
 
 import (
 	_ "embed"
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
@@ -75,15 +76,42 @@ var unseen = map[api.Code]string{
 	api.Internal: "shared/api, TestInnerErrors",
 }
 
-// TestSpecification: every endpoint of the specification is declared, and takes
-// the credentials that it says. What it does not list takes none, but for /mcp,
-// of which it speaks in words, and stands among the README's deviations.
+// deviationsFile lists the deviations from the specification.
+const deviationsFile = "functions/docs/deviations.json"
+
+// deviation is one way in which the service differs from the specification.
+type deviation struct {
+	Heading   string   // of spec.txt
+	Deviation string   // what the service does
+	Reason    string   // why it does so
+	Routes    []string // whose behaviour it is; none if it is every endpoint's
+}
+
+// deviations reads deviationsFile.
+func deviations(t *testing.T) (all []deviation) {
+	t.Helper()
+	f, err := os.Open("../../" + deviationsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in := json.NewDecoder(f)
+	in.DisallowUnknownFields()
+	if err := in.Decode(&all); err != nil {
+		t.Fatalf("%s: %v", deviationsFile, err)
+	}
+	return all
+}
+
+// TestSpecification checks that every endpoint of spec.txt is declared and takes
+// the credentials that spec.txt names, and that deviationsFile names every other one.
+// Those take no credential, except /mcp, of which the specification speaks in words.
 func TestSpecification(t *testing.T) {
 	endpoints, names := 0, map[string]int{}
 	declared := declarations()
 	for _, p := range promises() {
 		if names[p.name]++; names[p.name] > 1 {
-			t.Errorf("%s stands twice", p.name)
+			t.Errorf("spec.txt has %s twice", p.name)
 		}
 		if !p.endpoint() {
 			continue
@@ -91,26 +119,49 @@ func TestSpecification(t *testing.T) {
 		endpoints++
 		got, ok := declared[p.name]
 		if !ok {
-			t.Errorf("%s is not declared", p.name)
+			t.Errorf("%s of spec.txt is not declared", p.name)
 		} else if want := authOf(p.words); got != want || want == api.None && p.words != "none" && p.words != "notice" {
-			t.Errorf("%s takes %+v, not %s", p.name, got, p.words)
+			t.Errorf("%s takes %+v, and spec.txt has %s", p.name, got, p.words)
 		}
 		delete(declared, p.name)
 	}
 	if endpoints != 76 {
-		t.Errorf("%d endpoints were read, not 76", endpoints)
+		t.Errorf("spec.txt has %d endpoints, and the specification 76", endpoints)
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	deviating := set{}
+	for _, d := range deviations(t) {
+		for _, r := range d.Routes {
+			deviating[r] = true
+		}
 	}
-	_, deviations, _ := strings.Cut(string(readme), "\n## Deviations from the spec\n")
 	for route, got := range declared {
-		if _, path, _ := strings.Cut(route, " "); !strings.Contains(deviations, "`"+path+"`") {
-			t.Errorf("%s is not in the specification: say under the README's deviations why it is here", route)
+		if !deviating[route] {
+			t.Errorf("%s is not in the specification: add it to %s, with the reason why it is here", route, deviationsFile)
 		}
 		if got != api.None && !(route == "POST /mcp" && got == api.Bearer) {
 			t.Errorf("%s is not in the specification, and takes %+v", route, got)
+		}
+	}
+}
+
+// TestDeviations checks that each deviation is complete and names what there is.
+func TestDeviations(t *testing.T) {
+	headings := set{}
+	for _, p := range promises() {
+		headings[p.heading] = true
+	}
+	declared := declarations()
+	for _, d := range deviations(t) {
+		if d.Deviation == "" || d.Reason == "" {
+			t.Errorf("%s: a deviation lacks its text or its reason: %+v", deviationsFile, d)
+		}
+		if !headings[d.Heading] {
+			t.Errorf("%s: spec.txt has no heading %q", deviationsFile, d.Heading)
+		}
+		for _, r := range d.Routes {
+			if _, ok := declared[r]; !ok {
+				t.Errorf("%s: %s is not declared", deviationsFile, r)
+			}
 		}
 	}
 }
