@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit list-balances operator redrive replay restore-drill restore bench cost weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit list-balances operator redrive replay restore-drill restore bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,8 +56,13 @@ bench: ## what each endpoint costs: trips, units, dollars, time; how promos, ide
 	go run ./local/bench -duplicates
 	go run ./local/bench -jury
 
-cost: ## what a deployment costs, and what an attacker can have it cost: writes infra/COST.md
-	go run ./local/bench -cost
+# Other goldens hold what those of functions say, so these come first. The samples of
+# shared/puzzle are left out: people read them before they change.
+GOLDEN = go test -vet=off -count=1 -parallel 8 -run '^TestGolden|^TestTranscripts$$'
+golden: ## rewrites every golden: the OpenAPI document, tools, costs, rights, what transcripts show (a minute; rights need Node)
+	@command -v node >/dev/null || echo "SKIPPED without Node: infra/testdata/iam.txt"
+	$(GOLDEN) ./functions -update
+	$(GOLDEN) ./infra ./local/bench ./local/transcripts -update
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 

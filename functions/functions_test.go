@@ -11,10 +11,10 @@ import (
 	"agentsocial/shared/app"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
-// The document that is served is the one that the declarations make.
-func TestOpenAPIIsTheDeclarations(t *testing.T) {
+// TestGoldenOpenAPI checks that the served document is made from the declarations.
+func TestGoldenOpenAPI(t *testing.T) {
 	want, err := api.OpenAPI(Groups(&app.App{})...)
 	if err != nil {
 		t.Fatal(err)
@@ -22,8 +22,8 @@ func TestOpenAPIIsTheDeclarations(t *testing.T) {
 	served(t, "docs/openapi.json", want)
 }
 
-// The tools that are served are those that the declarations make.
-func TestToolsAreTheDeclarations(t *testing.T) {
+// TestGoldenTools checks that the served tools are made from the declarations.
+func TestGoldenTools(t *testing.T) {
 	tools, schemas := api.Tools(Groups(&app.App{})...)
 	for golden, v := range map[string]any{"mcp/tools.json": tools, "mcp/schemas.json": schemas} {
 		want, err := json.MarshalIndent(v, "", "  ")
@@ -34,8 +34,7 @@ func TestToolsAreTheDeclarations(t *testing.T) {
 	}
 }
 
-// served holds a file that is served, or writes it anew, to what the declarations
-// make.
+// served compares a served file with what the declarations make, or rewrites it.
 func served(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {
@@ -48,7 +47,7 @@ func served(t *testing.T, file string, want []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the declarations make; run go test ./functions -update", file)
+		t.Errorf("functions/%s is not what the declarations make: run make golden and read its diff", file)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestCostPageCounts(t *testing.T) {
 		if said == nil {
 			t.Errorf("COST.md does not say how many %s there are", what)
 		} else if n, err := strconv.Atoi(string(said[1])); err != nil || n != want {
-			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/bench/costpage.go, and make cost", fmt.Sprintf("%q", said[0]), want)
+			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/bench/costpage.go, and run make golden", fmt.Sprintf("%q", said[0]), want)
 		}
 	}
 }

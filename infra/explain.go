@@ -15,8 +15,8 @@ import (
 )
 
 // kind explains resources of one type: what they are for, and what each (of alarms
-// each metric that they are of) costs a month though nobody calls, in US dollars as they are in us-east-1. What calls
-// cost says `make cost`.
+// each metric that they are of) costs a month though nobody calls, in US dollars as they are in us-east-1.
+// infra/COST.md says what calls cost.
 type kind struct {
 	Type, For string
 	USD       float64

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/iam.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/iam.txt")
 
-// What anybody may do in the whole deployment stands in testdata/iam.txt, which
-// people have read. What changes there is to be read again, with the eyes of
+// TestGoldenRights compares what everyone may do in the deployment with
+// testdata/iam.txt, which people have reviewed. Review its diff with the eyes of
 // somebody who got into one function.
-func TestReviewedRights(t *testing.T) {
+func TestGoldenRights(t *testing.T) {
 	const file = "testdata/iam.txt"
 	got := rightsIn(&of(t, whole).template)
 	if *update {
@@ -31,9 +31,8 @@ func TestReviewedRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("rights are not those that were reviewed:\n%s\n"+
-			"`go test ./infra -run TestReviewedRights -update` writes %s anew; have its diff reviewed: who may do what now, and why?",
-			difference(string(want), got), file)
+		t.Errorf("infra/%s is not what the deployment allows: run make golden and have its diff reviewed: who may do what now, and why?\n%s",
+			file, difference(string(want), got))
 	}
 }
 

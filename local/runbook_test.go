@@ -103,7 +103,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "cost"} {
+	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("it does not say what `make %s` is for", verb)
 		}

@@ -14,8 +14,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// openapi is made from the declarations by a test of the package functions,
-// and compared with them by it: `go test ./functions -update`.
+// openapi is made from the declarations by `make golden`. A test of the package
+// functions compares the two.
 //
 //go:embed openapi.json
 var openapi []byte

@@ -24,7 +24,7 @@ import (
 const bodyMost = 768 << 10
 
 // The tools and their schemas are made from the declarations by a test of the
-// package functions, and compared with them by it: `go test ./functions -update`.
+// package functions, and compared with them by it: `make golden`.
 // To make them anew in each process would take longer than all else at its start.
 var (
 	//go:embed tools.json

@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables"
 )
 
-var update = flag.Bool("update", false, "write testdata/costs.golden anew")
+var update = flag.Bool("update", false, "rewrite the goldens")
 
 var (
 	countOnce sync.Once
@@ -46,16 +46,16 @@ func afar(t *testing.T, do func(context.Context)) {
 	synctest.Test(t, func(t *testing.T) { do(t.Context()) })
 }
 
-// TestCosts holds what is the same in every run: the costs of every scenario
-// against those that were looked at, and against the budgets.
-func TestCosts(t *testing.T) {
+// TestGoldenCosts compares the costs of every scenario, which are the same in
+// every run, with testdata/costs.golden and with the budgets.
+func TestGoldenCosts(t *testing.T) {
 	t.Parallel()
 	r, err := counted(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%-59s %5s %7s %7s\n", "# go test ./local/bench -update", "trips", "reads", "writes")
+	fmt.Fprintf(&b, "%-59s %5s %7s %7s\n", "# make golden", "trips", "reads", "writes")
 	line := func(name string, c Cost) {
 		fmt.Fprintf(&b, "%-59s %5d %7.2f %7.2f\n", name, c.Trips, c.ReadUnits, c.WriteUnits)
 	}
@@ -65,7 +65,7 @@ func TestCosts(t *testing.T) {
 	for _, s := range r.Stream {
 		line(s.Name, s.Cost)
 	}
-	current(t, filepath.Join("testdata", "costs.golden"), b.String(), "costs changed; if that is meant, go test ./local/bench -update")
+	current(t, "local/bench/testdata/costs.golden", b.String())
 	for _, v := range r.Budgets {
 		if !v.Held {
 			t.Errorf("%s: %v, at most %v", v.What, v.Got, v.Most)
@@ -73,20 +73,22 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// current holds a golden, or writes it anew, to what is made now.
-func current(t *testing.T, golden, got, otherwise string) {
+// current compares a golden, a path from the project's root, with what is made
+// now, or rewrites it.
+func current(t *testing.T, golden, got string) {
 	t.Helper()
+	file := filepath.Join("..", "..", golden)
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s\n%s", otherwise, difference(string(want), got))
+		t.Errorf("%s is out of date: run make golden and read its diff\n%s", golden, difference(string(want), got))
 	}
 }
 

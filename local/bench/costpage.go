@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,22 +15,8 @@ import (
 	"agentsocial/shared/metrics"
 )
 
-// costPage is where the page of costs stands, seen from the root of the project.
+// costPage is the path of the page of costs from the project's root.
 const costPage = "infra/COST.md"
-
-func writeCosts(ctx context.Context) error {
-	r, err := count(ctx)
-	if err != nil {
-		return err
-	}
-	bills, err := r.bills(ctx)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	r.page(&b, bills)
-	return os.WriteFile(costPage, b.Bytes(), 0o644)
-}
 
 // throttle is the setting throttleRate as it is, in requests a second.
 const throttle = 200
@@ -82,7 +65,7 @@ func (r *Report) page(out io.Writer, bills []billed) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs
 
-Made by `+"`make cost`"+` from the meter of `+"`local/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 as
+Made by `+"`make golden`"+` from the meter of `+"`local/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 as
 known on %s (`+"`local/bench/prices.go`"+` names AWS's page for each: look there too), without free tiers, discounts and taxes.
 
 **Of each call** is counted: the units of the table, of its own and of the stream's readers on its account (each change by

@@ -23,15 +23,7 @@ func main() {
 	pacing := flag.Bool("promos", false, "play only how evenly, and how fairly, promos spend their budgets")
 	duplicates := flag.Bool("duplicates", false, "measure only what share of likely duplicates among ideas is found")
 	drawing := flag.Bool("jury", false, "measure only draws of juries, by the number of volunteers, and play how even they are")
-	cost := flag.Bool("cost", false, "write only the page of costs, "+costPage)
 	flag.Parse()
-	if *cost {
-		if err := writeCosts(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	if *drawing {
 		if err := runDraws(context.Background(), os.Stdout, lots, 10, 1000, 100_000); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)

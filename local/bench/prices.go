@@ -2,8 +2,8 @@ package main
 
 // Prices in US dollars, us-east-1, without free tiers, taxes and discounts by
 // volume, as they were known on the date below. Beside each stands AWS's page that
-// decides: look there before you rely on one, and then change the date. `make cost`
-// is the page that is made of them.
+// decides: look there before you rely on one, and then change the date. `make golden`
+// writes the page that is made of them, infra/COST.md.
 const (
 	pricesOf = "22 November 2026"
 

@@ -19,7 +19,7 @@ import (
 	"agentsocial/shared/api"
 )
 
-var update = flag.Bool("update", false, "write testdata/spec.md anew")
+var update = flag.Bool("update", false, "rewrite testdata/spec.md")
 
 const specTable = "testdata/spec.md"
 
@@ -196,7 +196,7 @@ func (s *seen) hold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the transcripts show: go test ./local/transcripts -update, and read what changed", specTable)
+		t.Errorf("local/transcripts/%s is not what the transcripts show: run make golden and read its diff", specTable)
 	}
 }
 
@@ -258,7 +258,7 @@ func (s *seen) doing(route string) set {
 func (s *seen) table() []byte {
 	var b bytes.Buffer
 	b.WriteString("# The specification, and the transcripts that show it\n\n" +
-		"Written by `go test ./local/transcripts -update` from what was asked and answered when the scripts of `local/testdata` were played.\n")
+		"Written by `make golden` from what was asked and answered when the scripts of `local/testdata` were played.\n")
 	all := promises()
 	for i, p := range all {
 		if i == 0 || all[i-1].heading != p.heading {
