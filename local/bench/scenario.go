@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
-
-	"agentsocial/functions"
-	"agentsocial/shared/app"
 )
 
 // scenario is an endpoint in one situation, which can be brought about again
@@ -80,29 +75,6 @@ func staged(ctx context.Context, remote bool) (*world, []scenario, error) {
 		w.close()
 	}
 	return w, all, err
-}
-
-// covered holds that every endpoint that is declared has a scenario, and that
-// every scenario's endpoint is declared.
-func covered(list []scenario) error {
-	var declared, missing []string
-	for _, g := range functions.Groups(&app.App{}) {
-		for _, e := range g.Endpoints {
-			declared = append(declared, e.Route)
-			if !slices.ContainsFunc(list, func(s scenario) bool { return s.route == e.Route }) {
-				missing = append(missing, e.Route)
-			}
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("no scenario for %s: add one in local/bench", strings.Join(missing, ", "))
-	}
-	for _, s := range list {
-		if !slices.Contains(declared, s.route) {
-			return fmt.Errorf("the scenario %s is for no endpoint that is declared", s.name())
-		}
-	}
-	return nil
 }
 
 // always makes one and the same request.
