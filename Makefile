@@ -50,11 +50,9 @@ restore-drill: ## proves that a table can be had again from its backups, and lea
 restore: ## makes another of a deployed table as it was: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME goes on with one)
 	@go run ./local/operate restore
 
-bench: ## what each endpoint costs: trips, units, dollars, time; how promos, ideas and juries do in simulations
-	go run ./local/bench
-	go run ./local/bench -promos
-	go run ./local/bench -duplicates
-	go run ./local/bench -jury
+bench: ## how long each endpoint takes, beside a bare handler; how promos, ideas and juries do in simulations
+	go test ./local/bench -run '^$$' -bench . -benchtime 200x -cpu 1
+	go test ./shared/promo ./shared/jury ./functions/ideas -run 'SpendEvenly|DrawsAreEven|TestLikely$$' -v
 
 # Other goldens hold what those of functions say, so these come first. The samples of
 # shared/puzzle are left out: people read them before they change.

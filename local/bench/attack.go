@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -83,7 +83,7 @@ func turnedAway() attack {
 }
 
 // attacks are the dearest thing to do of each endpoint, the dearest first.
-func attacks(all []billed, signed func(route string) bool, rates map[string]int, throttle int, s app.Settings) []attack {
+func attacks(all []Row, signed func(route string) bool, rates map[string]int, throttle int, s app.Settings) []attack {
 	dearest := map[string]attack{}
 	for _, b := range all {
 		if slices.Contains(apart, b.route) {

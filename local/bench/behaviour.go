@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -103,7 +103,7 @@ func (s standing) usd() float64 {
 }
 
 // find is the bill of a scenario.
-func find(all []billed) func(route, variant string) Bill {
+func find(all []Row) func(route, variant string) Bill {
 	return func(route, variant string) Bill {
 		for _, b := range all {
 			if b.route == route && b.variant == variant {

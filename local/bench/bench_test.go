@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,15 +60,15 @@ func TestGoldenCosts(t *testing.T) {
 	line := func(name string, c Cost) {
 		fmt.Fprintf(&b, "%-59s %5d %7.2f %7.2f\n", name, c.Trips, c.ReadUnits, c.WriteUnits)
 	}
-	for _, row := range r.Endpoints {
-		line(strings.TrimSpace(row.Route+"  "+row.Variant), row.Cost)
+	for _, row := range r.Rows {
+		line(strings.TrimSpace(row.route+"  "+row.variant), row.Cost)
 	}
 	for _, s := range r.Stream {
 		line(s.Name, s.Cost)
 	}
 	current(t, "local/bench/testdata/costs.golden", b.String())
-	for _, v := range r.Budgets {
-		if !v.Held {
+	for _, v := range costVerdicts(r) {
+		if v.Got > v.Most {
 			t.Errorf("%s: %v, at most %v", v.What, v.Got, v.Most)
 		}
 	}
@@ -117,7 +116,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 		"write units of an " + eventAlone, "write units of an " + eventBatch,
 	} {
 		found := false
-		for _, v := range r.Budgets {
+		for _, v := range costVerdicts(r) {
 			found = found || strings.HasPrefix(v.What, part)
 		}
 		if !found {
@@ -130,7 +129,7 @@ func TestBudgetsAreAsked(t *testing.T) {
 // largest one there is: an item of exactly 1024 bytes.
 func TestKilobyte(t *testing.T) {
 	t.Parallel()
-	w, err := newWorld(t.Context(), false)
+	w, err := newWorld(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,33 +154,10 @@ func TestKilobyte(t *testing.T) {
 	}
 }
 
-// TestRun times it all, as short as can be, and prints it both ways. What is played
-// besides has tests of its own.
-func TestRun(t *testing.T) {
-	t.Parallel()
-	costs, err := counted(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := *costs
-	r.Endpoints, r.Budgets = slices.Clone(r.Endpoints), slices.Clone(r.Budgets)
-	if err := r.time(t.Context(), effort{Rounds: 1, Block: 2}); err != nil {
-		t.Fatal(err)
-	}
-	var table, machine bytes.Buffer
-	r.print(&table)
-	if err := r.encode(&machine); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(table.String(), "POST /v1/agents") || !bytes.HasPrefix(machine.Bytes(), []byte("{")) {
-		t.Errorf("it printed\n%s\n%s", table.String(), machine.String())
-	}
-}
-
 // TestCovered checks that every declared endpoint has a scenario, and that every
 // scenario is of a declared endpoint.
 func TestCovered(t *testing.T) {
-	w, list, err := staged(t.Context(), false)
+	w, list, err := staged(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,52 +179,17 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// BenchmarkScenario is for profiles: go test ./local/bench -run - -bench
-// 'Scenario/POST.*reply' -cpuprofile cpu.out
-func BenchmarkScenario(b *testing.B) {
-	w, list, err := staged(b.Context(), false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer w.close()
-	for i := range list {
-		if list[i].costOnly || list[i].alone {
-			continue
-		}
-		b.Run(list[i].name(), func(b *testing.B) {
-			calls := make([]call, b.N)
-			for j := range calls {
-				if calls[j], err = list[i].prepare(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			for _, c := range calls {
-				if _, err := w.send(c, list[i].expected()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
+// difference lists the lines that only one of two texts has.
 func difference(want, got string) string {
 	var b strings.Builder
-	in := map[string]bool{}
-	for l := range strings.Lines(want) {
-		in[l] = true
-	}
-	for l := range strings.Lines(got) {
-		if !in[l] {
-			b.WriteString("+ " + l)
-		}
-		delete(in, l)
-	}
-	for l := range strings.Lines(want) {
-		if in[l] {
-			b.WriteString("- " + l)
+	only := func(sign, text, other string) {
+		for l := range strings.Lines(text) {
+			if !strings.Contains("\n"+other, "\n"+l) {
+				b.WriteString(sign + l)
+			}
 		}
 	}
+	only("+ ", got, want)
+	only("- ", want, got)
 	return b.String()
 }

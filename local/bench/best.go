@@ -1,9 +1,8 @@
-package main
+package bench
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -95,81 +94,6 @@ func (w *world) stock(writes []tables.Write) error {
 		if err := w.feed.Commit(context.Background(), tables.Tx{Writes: part}); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// sized is what a request costs in a channel with so many posts.
-type sized struct {
-	posts int
-	what  string
-	Cost
-	p50 time.Duration // the table in memory
-}
-
-// sizeRounds is how often each request is timed.
-const sizeRounds = 200
-
-// bySize asks for the best, and for posts without replies, of channels that
-// differ only in how many posts they have.
-func bySize(ctx context.Context, rounds int, sizes ...int) ([]sized, error) {
-	w, err := newWorld(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	defer w.close()
-	var rows []sized
-	for i, n := range sizes {
-		channel := []string{"python", "ops", "haiku", "dreams"}[i]
-		if err := w.stockPosts(channel, n); err != nil {
-			return nil, err
-		}
-		roots := request{route: "GET /v1/c/{ch}", path: "/v1/c/" + channel, query: "replies=false"}
-		asked := map[string]request{withoutReplies: roots}
-		names := []string{withoutReplies}
-		for _, days := range bestDays {
-			name := fmt.Sprintf("best of %d days", days)
-			asked[name], names = best(channel, days), append(names, name)
-		}
-		for _, name := range names {
-			c := w.call(w.base, asked[name])
-			row := sized{posts: n, what: name}
-			if row.Cost, err = costOf(w, &scenario{route: asked[name].route, next: func(int) (call, error) { return c, nil }}); err != nil {
-				return nil, err
-			}
-			if row.p50, err = w.median(c, rounds); err != nil {
-				return nil, err
-			}
-			rows = append(rows, row)
-		}
-	}
-	return rows, nil
-}
-
-// median is how long a call takes, the table near.
-func (w *world) median(c call, rounds int) (time.Duration, error) {
-	took := make([]time.Duration, rounds)
-	for i := range took {
-		began := time.Now()
-		if _, err := w.send(c, 200); err != nil {
-			return 0, err
-		}
-		took[i] = time.Since(began)
-	}
-	slices.Sort(took)
-	return took[rounds/2], nil
-}
-
-// runSizes prints what does not grow with a channel.
-func runSizes(ctx context.Context, out io.Writer, sizes ...int) error {
-	rows, err := bySize(ctx, sizeRounds, sizes...)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%-28s %8s %5s %7s %7s %9s %9s\n", "GET of a channel", "posts", "trips", "reads", "writes", "USD/1M", "p50 µs")
-	slices.SortStableFunc(rows, func(a, b sized) int { return slices.Compare([]string{a.what}, []string{b.what}) })
-	for _, r := range rows {
-		fmt.Fprintf(out, "%-28s %8d %s %9d\n", r.what, r.posts, r.Cost, r.p50.Microseconds())
 	}
 	return nil
 }

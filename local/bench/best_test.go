@@ -1,36 +1,54 @@
-package main
+package bench
 
 import (
 	"context"
+	"fmt"
 	"testing"
 )
 
-// TestCostDoesNotGrowWithAChannel: the best of days and a page without replies
-// cost the same in a channel of a thousand posts and of twenty thousand.
+// TestCostDoesNotGrowWithAChannel checks that the best of days and a page without
+// replies cost the same in a channel of a thousand posts and of twenty thousand.
 func TestCostDoesNotGrowWithAChannel(t *testing.T) {
-	const small, large = 1000, 20_000
-	var rows []sized
+	costs := map[string][]Cost{} // by the request, of each size
 	var err error
-	afar(t, func(ctx context.Context) { rows, err = bySize(ctx, 1, small, large) })
+	afar(t, func(ctx context.Context) { costs, err = costsBySize(ctx, 1000, 20_000) })
 	if err != nil {
 		t.Fatal(err)
-	}
-	costs := map[string]map[int]Cost{}
-	for _, r := range rows {
-		if costs[r.what] == nil {
-			costs[r.what] = map[int]Cost{}
-		}
-		costs[r.what][r.posts] = r.Cost
-		if r.Trips > 2 || r.WriteUnits != 0 {
-			t.Errorf("%s of %d posts: %v", r.what, r.posts, r.Cost)
-		}
 	}
 	if len(costs) != 1+len(bestDays) {
 		t.Errorf("asked for %d things", len(costs))
 	}
 	for what, c := range costs {
-		if c[small] != c[large] || c[small].ReadUnits == 0 {
-			t.Errorf("%s: %v with %d posts, %v with %d", what, c[small], small, c[large], large)
+		if c[0] != c[1] || c[0].ReadUnits == 0 || c[0].Trips > 2 || c[0].WriteUnits != 0 {
+			t.Errorf("%s: %v with 1000 posts, %v with 20 000", what, c[0], c[1])
 		}
 	}
+}
+
+// costsBySize asks channels that differ only in how many posts they have.
+func costsBySize(ctx context.Context, sizes ...int) (map[string][]Cost, error) {
+	w, err := newWorld(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	costs := map[string][]Cost{}
+	for i, n := range sizes {
+		channel := []string{"python", "ops"}[i]
+		if err := w.stockPosts(channel, n); err != nil {
+			return nil, err
+		}
+		asked := map[string]request{withoutReplies: {route: "GET /v1/c/{ch}", path: "/v1/c/" + channel, query: "replies=false"}}
+		for _, days := range bestDays {
+			asked[fmt.Sprintf("best of %d days", days)] = best(channel, days)
+		}
+		for what, r := range asked {
+			cost, err := w.costOf(w.call(w.base, r))
+			if err != nil {
+				return nil, err
+			}
+			costs[what] = append(costs[what], cost)
+		}
+	}
+	return costs, nil
 }

@@ -1,19 +1,14 @@
-package main
+package bench
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
-	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
 	"agentsocial/functions"
 	"agentsocial/shared/app"
 	"agentsocial/shared/host"
-	"agentsocial/shared/metrics"
 )
 
 // What a call takes beside the table, as the page of costs has it. None of it is
@@ -64,17 +59,6 @@ const cpuUsual = 0.5
 // bareMS is what the bare handler, beside which the bench measures, takes of a
 // processor of Lambda's: most of it is one signature.
 const bareMS = 0.12
-
-// costCPUVerdicts hold what the page of costs has of the CPU against what was
-// measured. It need not be exact: of most calls' costs the CPU is a twentieth.
-func costCPUVerdicts(rows []Row) (v []Verdict) {
-	for _, row := range rows {
-		if row.Times != nil && row.CPURatio != 0 {
-			v = append(v, verdict(row.CPURatio*bareMS, 2*cpuMS(row.Route, row.Variant), "ms of CPU of %s %s, twice what "+costPage+" has", row.Route, row.Variant))
-		}
-	}
-	return v
-}
 
 var cpuClasses = []struct {
 	ms float64
@@ -151,12 +135,6 @@ func (t Taken) bill() Bill {
 	}
 }
 
-// billed is a scenario and what a call of it takes.
-type billed struct {
-	route, variant string
-	Taken
-}
-
 // lines counts the bytes of log lines as CloudWatch does.
 type lines struct{ bytes int }
 
@@ -165,91 +143,16 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// timeless gives lines one time, and one trip for any number, so that they have the
-// same length in every run: trips are counted from afar only (network).
+// timeless gives lines one time, so that they have the same length in every run.
 type timeless struct{ slog.Handler }
 
 func (t timeless) Handle(ctx context.Context, r slog.Record) error {
-	same := slog.NewRecord(time.Date(2026, 1, 5, 9, 0, 0, 123456789, time.UTC), r.Level, r.Message, r.PC)
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == metrics.Trips {
-			a.Value = slog.Int64Value(min(1, a.Value.Int64()))
-		}
-		same.AddAttrs(a)
-		return true
-	})
-	return t.Handler.Handle(ctx, same)
+	r.Time = time.Date(2026, 1, 5, 9, 0, 0, 123456789, time.UTC)
+	return t.Handler.Handle(ctx, r)
 }
 
 func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return timeless{t.Handler.WithAttrs(attrs)}
-}
-
-// bills asks each scenario's call once, in a world of its own whose stream is
-// worked off after every call, and puts that beside what the calls were counted to
-// cost: what follows from a call, what is answered and what is logged.
-func (r *Report) bills(ctx context.Context) ([]billed, error) {
-	w, list, err := staged(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	defer w.close()
-	if err := w.drain(ctx); err != nil { // of what was furnished, which none of them pays for
-		return nil, err
-	}
-	var log lines
-	w.meter.Handler, w.random.quiet = timeless{metrics.Handler(&log, "prod", true)}, true
-	var all []billed
-	for i := range list {
-		b, err := w.bill(ctx, &list[i], &log)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", list[i].name(), err)
-		}
-		b.Cost = r.Endpoints[i].Cost
-		all = append(all, b)
-	}
-	return all, nil
-}
-
-func (w *world) bill(ctx context.Context, s *scenario, log *lines) (b billed, err error) {
-	b = billed{route: s.route, variant: s.variant}
-	w.random.begin(s.name())
-	c, err := s.prepare()
-	if err == nil {
-		err = w.drain(ctx)
-	}
-	if err != nil {
-		return b, err
-	}
-	log.bytes = 0
-	sent := w.mail.count()
-	res, err := w.send(c, s.expected())
-	if err != nil {
-		return b, err
-	}
-	b.Wait = cmp.Or(waitMS[s.route], waitMS[s.route+" "+s.variant])
-	b.Log, b.Mails, b.Bytes, b.CPU = log.bytes, w.mail.count()-sent, len(res.Body), cpuMS(s.route, s.variant)
-	if res.IsBase64Encoded {
-		b.Bytes = base64.StdEncoding.DecodedLen(b.Bytes)
-	}
-	records, err := w.changes(ctx)
-	if err != nil {
-		return b, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.readers)) { // what one writes, another may read
-		n := len(matching(w.readers[name], records))
-		if n == 0 {
-			continue
-		}
-		cost, err := w.work(ctx, name, records)
-		if err != nil {
-			return b, err
-		}
-		b.Changes += n
-		b.After.ReadUnits += cost.ReadUnits
-		b.After.WriteUnits += cost.WriteUnits
-	}
-	return b, w.tidy(c)
 }
 
 // rates are the requests a second that the gateway admits to a route that has a

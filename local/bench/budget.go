@@ -1,21 +1,19 @@
-package main
+package bench
 
 import "fmt"
 
 // Verdict is a budget and what came out.
 type Verdict struct {
-	What string  `json:"what"`
-	Most float64 `json:"most"`
-	Got  float64 `json:"got"`
-	Held bool    `json:"held"`
+	What      string
+	Got, Most float64
 }
 
 func verdict(got, most float64, what string, args ...any) Verdict {
-	return Verdict{fmt.Sprintf(what, args...), most, got, got <= most}
+	return Verdict{fmt.Sprintf(what, args...), got, most}
 }
 
-// cpuMost is how much more CPU a signed request may take than the bare handler,
-// the table in memory included.
+// cpuMost is how many times the bare handler's time a signed request may take on one
+// processor, the table in memory included.
 const cpuMost = 3
 
 // cpuMore are the signed requests that may take more than cpuMost, each with
@@ -91,11 +89,11 @@ var budgets = map[string]budget{
 
 // tripsMost is how many trips what a row tells of may take.
 func tripsMost(row Row) float64 {
-	b, own := budgets[row.Route]
+	b, own := budgets[row.route]
 	if !own {
 		b = ordinary
 	}
-	most, other := b.variants[row.Variant]
+	most, other := b.variants[row.variant]
 	if !other {
 		most = b.most
 	}
@@ -109,13 +107,13 @@ func tripsMost(row Row) float64 {
 // are the same in every run.
 func costVerdicts(r *Report) []Verdict {
 	var v []Verdict
-	for _, row := range r.Endpoints {
-		name := row.Route + " " + row.Variant
+	for _, row := range r.Rows {
+		name := row.route + " " + row.variant
 		v = append(v, verdict(float64(row.Trips), tripsMost(row), "trips of %s", name))
 		switch {
 		case row.kilobyte:
 			v = append(v, verdict(row.WriteUnits, postMost, "write units of %s", name))
-		case row.Route == voteRoute:
+		case row.route == voteRoute:
 			v = append(v, verdict(row.WriteUnits, voteMost, "write units of %s", name))
 		}
 	}
@@ -129,19 +127,6 @@ func costVerdicts(r *Report) []Verdict {
 			v = append(v, verdict(s.WriteUnits, 6, "write units of an %s", s.Name))
 		case eventBatch:
 			v = append(v, verdict(s.WriteUnits, 4.3, "write units of an %s, each", s.Name))
-		}
-	}
-	return v
-}
-
-// cpuVerdicts hold the CPU time of signed reads and posts against that of the
-// bare handler.
-func cpuVerdicts(rows []Row) []Verdict {
-	var v []Verdict
-	for _, row := range rows {
-		if row.signed && row.Times != nil && row.CPURatio != 0 {
-			name := row.Route + " " + row.Variant
-			v = append(v, verdict(row.CPURatio, max(cpuMost, cpuMore[name]), "CPU of %s", name))
 		}
 	}
 	return v

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -93,8 +93,8 @@ func consenting(w *world) ([]scenario, error) {
 		{route: answer, variant: consentNew, next: given("do", "connect")},
 		{route: answer, variant: consentRefused, next: given("do", "refuse")},
 		{route: answer, variant: consentLink, next: given("do", "connect", "link_code", link.Code)},
-		{route: answer, variant: consentMail, costOnly: true, slow: true, next: given("do", "mail", "handle", known[0].handle, "email", addressOf(known[0]))},
-		{route: answer, variant: consentMailed, costOnly: true, slow: true, next: func(i int) (call, error) {
+		{route: answer, variant: consentMail, costOnly: true, next: given("do", "mail", "handle", known[0].handle, "email", addressOf(known[0]))},
+		{route: answer, variant: consentMailed, costOnly: true, next: func(i int) (call, error) {
 			r, err := answering(w.at(i), i, "do", "mail", "handle", known[0].handle, "email", addressOf(known[0]))
 			if err != nil {
 				return call{}, err

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func metricsOf(sets []metrics.Set) (n int) {
 const warnings = 5
 
 // page writes what the service costs, for who pays for it.
-func (r *Report) page(out io.Writer, bills []billed) {
+func (r *Report) page(out io.Writer) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs
 
@@ -89,7 +89,7 @@ backups; %s is what does not grow with them: custom metrics, alarms, secrets, da
 	}
 	var months []month
 	for _, n := range networks {
-		months = append(months, monthOf(n, habits, find(bills), standingNow()))
+		months = append(months, monthOf(n, habits, find(r.Rows), standingNow()))
 	}
 	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
 	for _, part := range []struct {
@@ -123,10 +123,10 @@ backups; %s is what does not grow with them: custom metrics, alarms, secrets, da
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
 	head("call", "a day", "USD for a thousand agents")
 	for _, h := range habits {
-		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(bills)(h.route, h.variant).total()*h.times*daysAMonth*1000))
+		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
 	}
 
-	list := attacks(bills, signed(), rates(), throttle, s)
+	list := attacks(r.Rows, signed(), rates(), throttle, s)
 	fmt.Fprintf(out, `
 ## What an attacker can make the owner pay for
 
@@ -160,7 +160,7 @@ dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warn
 `)
 	head("USD for a million", "together", "table", "readers", "Lambda", "gateway", "answer", "log", "mail")
 	last := ""
-	for _, b := range bills {
+	for _, b := range r.Rows {
 		route := "`" + b.route + "`"
 		if b.route == last {
 			route = "…"
@@ -174,7 +174,7 @@ dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warn
 		row(cells...)
 	}
 	fmt.Fprintf(out, "\nOn top, expected: %s for a million reads, which the read limit counts by sampling, or as many times\nthat as each weighs, up to sixteen; %s for a million views of a channel's newest page; %s for each million first uses of\na credential in a day and process.\n",
-		dollars(r.ReadLimit.USDPerMillion), dollars(r.ViewCount.USDPerMillion), dollars(r.FirstUse.USDPerMillion))
+		dollars(readLimitShare().perMillion()), dollars(viewShare().perMillion()), dollars(firstUse().perMillion()))
 }
 
 func routes() (n int) {

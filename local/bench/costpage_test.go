@@ -1,8 +1,7 @@
-package main
+package bench
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"strings"
 	"testing"
@@ -17,13 +16,8 @@ func TestGoldenCostPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bills []billed
-	afar(t, func(ctx context.Context) { bills, err = r.bills(ctx) })
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
-	r.page(&b, bills)
+	r.page(&b)
 	current(t, costPage, b.String())
 }
 
@@ -88,10 +82,10 @@ func TestMonth(t *testing.T) {
 // SES lets out, whichever is least.
 func TestAttacks(t *testing.T) {
 	costly := Taken{Cost: Cost{WriteUnits: 520}}
-	all := []billed{
-		{"GET /open", "", Taken{Bytes: 500_000}},
-		{"PUT /v1/me/memory", "", costly},
-		{"POST /slow", "", Taken{Mails: 1}},
+	all := []Row{
+		{&scenario{route: "GET /open"}, Taken{Bytes: 500_000}},
+		{&scenario{route: "PUT /v1/me/memory"}, costly},
+		{&scenario{route: "POST /slow"}, Taken{Mails: 1}},
 	}
 	s := app.DefaultSettings()
 	list := attacks(all, func(route string) bool { return route == "PUT /v1/me/memory" }, map[string]int{"POST /slow": 5}, 200, s)

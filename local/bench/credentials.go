@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func credentials(w *world) ([]scenario, error) {
 			r, _, err := w.addKey(by)
 			return w.call(w.at(i), r), err
 		}},
-		{route: "DELETE " + keys + "/{pubkey}", alone: true, next: func(i int) (call, error) {
+		{route: "DELETE " + keys + "/{pubkey}", costOnly: true, next: func(i int) (call, error) {
 			r, pub, err := w.addKey(removing)
 			if err == nil {
 				err = w.ask(w.at(i), r, 201, nil)

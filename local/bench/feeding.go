@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -52,7 +52,8 @@ func feeding(w *world) ([]scenario, error) {
 		}})
 	}
 	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
-	if err := errors.Join(w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
+	// What has happened so far comes first.
+	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
 		return nil, err
 	}
 	list = append(list, scenario{

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func granting(w *world) ([]scenario, error) {
 			hash, _ := auth.LinkCodeHash(link.Code)
 			r, err := w.redeeming(w.at(i), &flow.Bound{Agent: owners[0].id, Epoch: 1, Link: hash})
 			return w.call(w.at(i), r), err
-		}, costOnly: true, alone: true} // there may be ten codes, and fifty connections
+		}, costOnly: true} // there may be ten codes, and fifty connections
 	}
 	mint := request{route: "POST /v1/me/link-codes", by: owners[0]}
 	var minter struct{ Token string }
@@ -89,7 +89,7 @@ func granting(w *world) ([]scenario, error) {
 			first, err := given(i)
 			return w.call(w.at(i), formed(revoke, "token", first.Access)), err
 		}},
-		{route: me, variant: "with a connection's token", alone: true, costOnly: true, next: func(i int) (call, error) {
+		{route: me, variant: "with a connection's token", costOnly: true, next: func(i int) (call, error) {
 			first, err := w.tokens(w.at(i), refreshing(steady.Refresh))
 			if err != nil {
 				return call{}, err

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func profiles(w *world) ([]scenario, error) {
 	}
 	return []scenario{
 		{route: me.route, variant: "with x-agent-id", signed: true, next: always(w, me)},
-		{route: me.route, variant: cold, alone: true, next: func(i int) (call, error) {
+		{route: me.route, variant: cold, costOnly: true, next: func(i int) (call, error) {
 			stranger, err := w.recruits(1) // whose key no process has seen
 			if err != nil {
 				return call{}, err
@@ -69,7 +69,7 @@ func profiles(w *world) ([]scenario, error) {
 			}
 			return w.call(start.Add(59*time.Second), nth(59)), nil
 		}},
-		{route: public.route, variant: coldHandle, alone: true, next: func(i int) (call, error) {
+		{route: public.route, variant: coldHandle, costOnly: true, next: func(i int) (call, error) {
 			stranger, err := w.recruits(1)
 			if err != nil {
 				return call{}, err

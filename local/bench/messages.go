@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func messages(w *world) ([]scenario, error) {
 			from, to, err := couple()
 			return w.call(w.at(i), sending(from, to.id, body(i, usual))), err
 		}},
-		{route: route, variant: coldHandle, status: 201, alone: true, next: func(i int) (call, error) {
+		{route: route, variant: coldHandle, status: 201, costOnly: true, next: func(i int) (call, error) {
 			from, to, err := couple()
 			return w.call(w.at(i), sending(from, to.handle, body(i, usual))), err
 		}},

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 		})
 		m.mu.Lock()
 		if !m.tool || tool {
-			m.last = c.priced()
+			m.last = c
 		}
 		m.tool = tool
 		m.mu.Unlock()

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func presence(w *world) ([]scenario, error) {
 	return []scenario{
 		{route: history("").route, variant: full, next: warm(w, history(busy.handle), 200)},
 		{route: history("").route, variant: full + ", by id", next: always(w, history(busy.id))},
-		{route: history("").route, variant: coldHandle, alone: true, next: func(i int) (call, error) {
+		{route: history("").route, variant: coldHandle, costOnly: true, next: func(i int) (call, error) {
 			stranger, err := w.recruits(1)
 			if err != nil {
 				return call{}, err

@@ -1,4 +1,4 @@
-package main
+package bench
 
 // Prices in US dollars, us-east-1, without free tiers, taxes and discounts by
 // volume, as they were known on the date below. Beside each stands AWS's page that

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -184,7 +184,7 @@ func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 		if err := w.counted(func() error { return sweep.Handle(metered) }); err != nil {
 			return nil, err
 		}
-		shares = append(shares, StreamShare{x.name, 1, Cost{Trips: usage.Trips(), ReadUnits: usage.ReadUnits(), WriteUnits: usage.WriteUnits()}.priced()})
+		shares = append(shares, StreamShare{x.name, 1, Cost{Trips: usage.Trips(), ReadUnits: usage.ReadUnits(), WriteUnits: usage.WriteUnits()}})
 	}
 	return shares, w.drain(ctx)
 }
@@ -193,5 +193,5 @@ func (w *world) settleShares(ctx context.Context) ([]StreamShare, error) {
 // being counted: one in so many is, and the scenarios run without.
 func viewShare() Cost {
 	v := tables.CountView(promotedIn, 0, 1, true, time.Unix(0, 0))
-	return Cost{WriteUnits: alone(v) / float64(app.DefaultSettings().ViewSample)}.priced()
+	return Cost{WriteUnits: alone(v) / float64(app.DefaultSettings().ViewSample)}
 }

@@ -1,9 +1,8 @@
-package main
+package bench
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -48,7 +47,7 @@ func (p pushRow) share() float64 { return float64(p.raw) / float64(p.took) }
 // pushes measures both ways. Rounds of events and of raw writes take turns, so
 // that both meet the same machine; the best of each counts.
 func pushes(ctx context.Context, rounds int) ([]pushRow, error) {
-	w, err := newWorld(ctx, false)
+	w, err := newWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,22 +153,4 @@ func (w *world) putRaw(ctx context.Context, puts []tables.Write) error {
 		work.Go(func() error { return w.feed.Commit(ctx, tables.Tx{Writes: part}) })
 	}
 	return work.Wait()
-}
-
-// runPushes prints what events reach, and fails if that is too little.
-func runPushes(ctx context.Context, out io.Writer, rounds int) error {
-	rows, err := pushes(ctx, rounds)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%-28s %10s %10s %10s %7s %7s\n", "inbox events", "events/s", "items/s", "raw/s", "share", "writes")
-	for _, r := range rows {
-		per := func(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
-		fmt.Fprintf(out, "%-28s %10.0f %10.0f %10.0f %7.2f %7.2f\n",
-			r.name, per(r.events, r.took), per(r.items, r.took), per(r.items, r.raw), r.share(), r.writes)
-		if r.share() < r.least {
-			err = fmt.Errorf("events %s reach %.2f of the raw writes, not %.2f", r.name, r.share(), r.least)
-		}
-	}
-	return err
 }

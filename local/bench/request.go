@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -86,8 +86,10 @@ func (w *world) call(at time.Time, r request) call {
 	}}
 }
 
-// send sends a call and holds its answer against the status that is expected.
-func (w *world) send(c call, status int) (events.APIGatewayV2HTTPResponse, error) {
+type response = events.APIGatewayV2HTTPResponse
+
+// send sends a call and compares its answer's status with the expected one.
+func (w *world) send(c call, status int) (response, error) {
 	w.clock.Store(c.at.UnixMilli())
 	res, err := c.handler(context.Background(), c.event)
 	if err == nil && res.StatusCode != status {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -17,9 +17,7 @@ type scenario struct {
 	// next makes the i'th call, and does what comes before it.
 	next func(i int) (call, error)
 
-	costOnly bool   // takes too much preparation to be timed
-	slow     bool   // takes seconds, and asks nothing side by side: counted once
-	alone    bool   // cannot be prepared several calls ahead
+	costOnly bool   // is not timed: its preparation takes too long, or cannot run several calls ahead
 	signed   bool   // a signed read, or a post: see cpuMost
 	like     string // the route and variant of what a tool calls: see toolMost
 	kilobyte bool   // a post whose item has at most 1 KB: see postMost
@@ -65,8 +63,8 @@ func scenarios(w *world) ([]scenario, error) {
 }
 
 // staged is a world and the scenarios that are played in it.
-func staged(ctx context.Context, remote bool) (*world, []scenario, error) {
-	w, err := newWorld(ctx, remote)
+func staged(ctx context.Context) (*world, []scenario, error) {
+	w, err := newWorld(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

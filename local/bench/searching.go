@@ -1,12 +1,10 @@
-package main
+package bench
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -199,120 +197,8 @@ func searches(w *world) ([]scenario, error) {
 
 // share is what the index of a post has cost so far.
 func (p *pond) share() StreamShare {
-	return StreamShare{Name: sealing, N: p.posts, Cost: Cost{WriteUnits: p.index.n / float64(p.posts)}.priced()}
+	return StreamShare{Name: sealing, N: p.posts, Cost: Cost{WriteUnits: p.index.n / float64(p.posts)}}
 }
 
 // sealing names the share of the index in what a post costs.
 const sealing = "search index of a post, of 1000"
-
-// searchRow is what a search costs in a channel of so many posts.
-type searchRow struct {
-	searched
-	posts, found int
-	more         bool
-	Cost
-	times, fts quantiles
-}
-
-type quantiles struct{ p50, p99 time.Duration }
-
-// searchRounds is how often each search is timed.
-const searchRounds = 200
-
-// runSearches prints what searching costs in a channel as it grows, beside
-// SQLite's full-text search of the same posts.
-func runSearches(ctx context.Context, out io.Writer, rounds int, sizes ...int) error {
-	w, err := newWorld(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	p := newPond(w, searchIn, slices.Max(sizes))
-	lite, err := openSQLite()
-	if err != nil {
-		return err
-	}
-	defer lite.close()
-	fmt.Fprintf(out, "%-16s %8s %6s %5s %7s %7s %9s %9s %9s %11s %11s\n",
-		searchRoute[len("GET /v1/c/{ch}/"):], "posts", "found", "trips", "reads", "writes", "USD/1M", "p50 µs", "p99 µs", "FTS5 p50", "FTS5 p99")
-	for _, n := range sizes {
-		if err := p.grow(ctx, n); err != nil {
-			return err
-		}
-		if err := lite.copy(ctx, w.app.Table, searchIn); err != nil {
-			return err
-		}
-		for _, s := range p.searches() {
-			row, err := p.measure(ctx, lite, s, rounds)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(out, row)
-			if row.Trips > searchTrips {
-				return fmt.Errorf("%d trips for %s of %d posts", row.Trips, s.what, n)
-			}
-		}
-		share := p.share().WriteUnits
-		fmt.Fprintf(out, "%-16s %8d %37.2f\n\n", "index, each post", n, share)
-		if share >= searchWrites {
-			return fmt.Errorf("%.2f write units a post", share)
-		}
-	}
-	return nil
-}
-
-func (r searchRow) String() string {
-	more := " "
-	if r.more {
-		more = "+"
-	}
-	return fmt.Sprintf("%-16s %8d %5d%s %s %9d %9d %11d %11d", r.what, r.posts, r.found, more, r.Cost,
-		r.times.p50.Microseconds(), r.times.p99.Microseconds(), r.fts.p50.Microseconds(), r.fts.p99.Microseconds())
-}
-
-// measure searches, and has SQLite find the same posts.
-func (p *pond) measure(ctx context.Context, lite *sqlite, s searched, rounds int) (searchRow, error) {
-	row := searchRow{searched: s, posts: p.posts}
-	r := s.request(p.channel)
-	var answer struct {
-		Items []struct{ ID string }
-		More  bool
-	}
-	if err := p.ask(p.at, r, 200, &answer); err != nil {
-		return row, err
-	}
-	row.found, row.more = len(answer.Items), answer.More
-	ids, err := lite.search(ctx, s.q)
-	if err != nil {
-		return row, err
-	}
-	same := len(ids) == len(answer.Items)
-	for i := range answer.Items {
-		same = same && ids[i] == answer.Items[i].ID
-	}
-	if !same {
-		return row, fmt.Errorf("%s of %d posts: %v are found, SQLite finds %v", s.what, p.posts, answer.Items, ids)
-	}
-	c := p.call(p.at, r)
-	if row.Cost, err = costOf(p.world, &scenario{route: r.route, next: func(int) (call, error) { return c, nil }}); err != nil {
-		return row, err
-	}
-	if row.times, err = timesOf(rounds, func() error { _, err := p.send(c, 200); return err }); err != nil {
-		return row, err
-	}
-	row.fts, err = timesOf(rounds, func() error { _, err := lite.search(ctx, s.q); return err })
-	return row, err
-}
-
-func timesOf(rounds int, do func() error) (q quantiles, err error) {
-	took := make([]time.Duration, rounds)
-	for i := range took {
-		began := time.Now()
-		if err := do(); err != nil {
-			return q, err
-		}
-		took[i] = time.Since(began)
-	}
-	slices.Sort(took)
-	return quantiles{took[rounds/2], took[rounds*99/100]}, nil
-}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import "time"
 
@@ -49,22 +49,4 @@ func tooling(w *world) ([]scenario, error) {
 			route: mcpRoute, body: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers: message(tokens[2], "", nil).headers,
 		})},
 	}, nil
-}
-
-// toolVerdicts hold the CPU time of tools against that of their endpoints.
-func toolVerdicts(rows []Row) []Verdict {
-	took := map[string]float64{}
-	for _, row := range rows {
-		if row.Times != nil {
-			took[row.Route+" "+row.Variant] = row.CPUus
-		}
-	}
-	var v []Verdict
-	for _, row := range rows {
-		name := row.Route + " " + row.Variant
-		if plain := took[row.like]; plain > 0 && took[name] > 0 {
-			v = append(v, verdict(took[name]/plain, toolMost, "CPU of %s, to that of %s", name, row.like))
-		}
-	}
-	return v
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -30,7 +30,6 @@ import (
 // and randomness that are the same in every run.
 type world struct {
 	app      *app.App
-	share    *share // the table, watched
 	feed     *embedded.Table
 	clock    atomic.Int64 // unix ms
 	handlers map[string]host.GatewayHandler
@@ -38,7 +37,7 @@ type world struct {
 	meter    *meter
 	mail     *postbox
 	random   *source
-	away     atomic.Int64 // time.Duration to the table, if it is behind a network
+	away     atomic.Int64 // time.Duration to the table
 	place    string       // how far the stream was read
 	agents   int          // registered so far
 	sealing  StreamShare  // of the channel that scenarios search
@@ -51,9 +50,8 @@ type world struct {
 // own each, and within the limit of posts an hour.
 const tick = 61 * time.Second
 
-// newWorld opens a world, its table behind a network or not, and furnishes it
-// with what scenarios read.
-func newWorld(ctx context.Context, remote bool) (*world, error) {
+// newWorld opens a world and furnishes it with what scenarios read.
+func newWorld(ctx context.Context) (*world, error) {
 	w := &world{handlers: map[string]host.GatewayHandler{}, readers: map[string]stream.Function{}}
 	// Not on a full second: numbers that end in zeros are a byte shorter.
 	w.clock.Store(time.Date(2026, 1, 5, 9, 0, 0, 123e6, time.UTC).UnixMilli())
@@ -68,21 +66,16 @@ func newWorld(ctx context.Context, remote bool) (*world, error) {
 		return nil, err
 	}
 	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
-	w.share = &share{Backend: table}
 	w.random = new(source)
 	w.random.begin("furniture")
 	w.mail = &postbox{codes: map[string]string{}}
 	w.app = &app.App{
-		Table: w.share, Now: now, Rand: w.random, Log: slog.New(w.meter),
+		Table: unnoted{network{table, &w.away}}, Now: now, Rand: w.random, Log: slog.New(w.meter),
 		Settings: app.DefaultSettings(),
 		Box:      func(context.Context) (*seal.Box, error) { return box, nil },
 		Pepper:   func(context.Context) ([]byte, error) { return []byte(strings.Repeat("5f", 16)), nil },
 		Mail:     w.mail,
 	}
-	if remote {
-		w.app.Table = network{w.share, &w.away}
-	}
-	w.app.Table = unnoted{w.app.Table}
 	w.app.Settings.BaseURL = "https://bench.example"
 	w.app.Payments = new(till).processor(w.app.Settings.BaseURL)
 	w.app.Fetch = documentOf

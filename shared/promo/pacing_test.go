@@ -1,17 +1,39 @@
-package main
+package promo
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
+	"testing"
 	"time"
 
-	"agentsocial/shared/promo"
 	"agentsocial/tables"
 )
+
+// TestPromosSpendEvenly checks that each promo of ten days has spent about half of
+// its budget after five days and all of it at the end if there are enough views. If
+// there are not, each gets the same part of what it wants. With -v it prints the
+// parts of the budgets that were spent.
+func TestPromosSpendEvenly(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("ten days of five thousand readers")
+	}
+	const scarce = 4
+	for i, p := range pacings {
+		got := p.run(2)
+		least, median, most := got.half[0], got.half[pacePromos/2], got.half[pacePromos-1]
+		end := got.end
+		t.Logf("%-52s half-way %5.3f %5.3f %5.3f, at the end %5.3f %5.3f %5.3f", p.name, least, median, most, end[0], end[pacePromos/2], end[pacePromos-1])
+		switch {
+		case i == scarce && (least < 0.8*median || most > 1.25*median || median < 0.2):
+			t.Errorf("%s: from %.3f to %.3f, the median being %.3f", p.name, least, most, median)
+		case i != scarce && (least < 0.45 || most > 0.55 || got.end[0] < 0.98):
+			t.Errorf("%s: from %.3f to %.3f after half of the days, and %.3f at the end", p.name, least, most, got.end[0])
+		}
+	}
+}
 
 // What the pacing of promos is measured with.
 const (
@@ -20,8 +42,8 @@ const (
 	paceDays    = 10
 )
 
-// A pacing is what a channel's promos have spent, shown to simulated readers by
-// the rules that the service shows them by, and settled as often.
+// A pacing is ten days of a channel's promos, shown to simulated readers and settled
+// by the rules of the service.
 type pacing struct {
 	name     string
 	views    float64                    // by each reader, a day
@@ -93,7 +115,7 @@ func (p pacing) run(seed uint64) paced {
 				days[viewer] = day
 			}
 			shard := tables.PromoShard(viewer)
-			place := promo.Place{Live: live, Agent: viewer, Viewer: viewer, Day: day, Counts: counts[shard], Now: now.Add(time.Duration(rng.Int64N(int64(tables.SettleEvery))))}
+			place := Place{Live: live, Agent: viewer, Viewer: viewer, Day: day, Counts: counts[shard], Now: now.Add(time.Duration(rng.Int64N(int64(tables.SettleEvery))))}
 			if shown, billed := place.Draw(rng.Float64()); billed {
 				for _, w := range tables.Impression("", shown.ID, viewer, now) {
 					apply(map[bool]tables.Item{true: day, false: counts[shard]}[w.Key == tables.ShownKey(viewer, "", now)], w)
@@ -101,7 +123,7 @@ func (p pacing) run(seed uint64) paced {
 			}
 		}
 		for i, l := range live {
-			live[i] = promo.Settle(l, counts, now.Add(tables.SettleEvery))
+			live[i] = Settle(l, counts, now.Add(tables.SettleEvery))
 		}
 		if tick == paceDays*ticks/2-1 {
 			out.half = parts(live)
@@ -139,18 +161,4 @@ func poisson(rng *rand.Rand, mean float64) (n int) {
 		}
 	}
 	return n
-}
-
-// runPacings prints how evenly promos spend.
-func runPacings(out io.Writer, list []pacing) {
-	fmt.Fprintf(out, "%d promos of %d days, %d readers: parts of the budgets that were spent, by the least, the median and the greatest\n\n", pacePromos, paceDays, paceViewers)
-	fmt.Fprintf(out, "%-52s  %22s  %22s\n", "", "after "+strconv.Itoa(paceDays/2)+" days", "after "+strconv.Itoa(paceDays)+" days")
-	for _, p := range list {
-		got := p.run(1)
-		fmt.Fprintf(out, "%-52s", p.name)
-		for _, of := range [][]float64{got.half, got.end} {
-			fmt.Fprintf(out, "  %5.1f%% %6.1f%% %6.1f%%", 100*of[0], 100*of[len(of)/2], 100*of[len(of)-1])
-		}
-		fmt.Fprintln(out)
-	}
 }

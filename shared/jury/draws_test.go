@@ -1,0 +1,95 @@
+package jury
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDrawsAreEven checks 20 000 draws. In a small pool each volunteer is drawn as
+// often as it should be, within a tenth. In pools much larger than the window, where
+// chance alone makes more of a difference, they differ as much as by a perfect lot,
+// within a tenth.
+func TestDrawsAreEven(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("20 000 draws")
+	}
+	for _, pool := range []int{Window / 2, 3 * Window} {
+		f := play(pool, 2)
+		t.Logf("%+v", f)
+		if pool < Window && (f.least < 0.9 || f.most > 1.1) {
+			t.Errorf("of %d volunteers, some are drawn %.3f times as often as they should, and some %.3f times", pool, f.least, f.most)
+		}
+		if pool > Window && math.Abs(f.spread/f.expected-1) > 0.1 {
+			t.Errorf("of %d volunteers, the spread is %.4f; a perfect lot's is %.4f", pool, f.spread, f.expected)
+		}
+	}
+}
+
+// drawsMost is how many draws a simulation plays.
+const drawsMost = 20_000
+
+// fairness is how often each of a pool was drawn, against how often it should.
+type fairness struct {
+	pool     int
+	least    float64 // times that it should
+	most     float64
+	spread   float64 // standard deviation, in times that it should be drawn
+	expected float64 // what a perfect lot's would be
+}
+
+// play draws juries again and again from one pool, of volunteers who all qualify.
+func play(pool int, seed uint64) fairness {
+	rng := rand.New(rand.NewPCG(seed, uint64(pool)))
+	type volunteer struct {
+		place string
+		agent int
+	}
+	order := make([]volunteer, pool)
+	names := make([]string, pool)
+	index := map[string]int{}
+	for i := range order {
+		names[i] = fmt.Sprintf("ag_%026d", i)
+		index[names[i]] = i
+		order[i] = volunteer{Place(rng.Uint64()), i}
+	}
+	byPlace := func(a, b volunteer) int { return strings.Compare(a.place, b.place) }
+	slices.SortFunc(order, byPlace)
+	drawn := make([]int, pool)
+	for n := range drawsMost {
+		secret := make([]byte, SeedSize)
+		for i := 0; i < len(secret); i += 8 {
+			binary.BigEndian.PutUint64(secret[i:], rng.Uint64())
+		}
+		caseID := fmt.Sprint("ca_", n)
+		from, _ := slices.BinarySearchFunc(order, volunteer{place: Start(secret, caseID, 0)}, byPlace)
+		var window []string
+		for i := range min(pool, Window) {
+			window = append(window, names[order[(from+i)%pool].agent])
+		}
+		Order(secret, caseID, window)
+		for _, name := range window[:min(pool, Seats)] {
+			drawn[index[name]]++
+			at := slices.IndexFunc(order, func(v volunteer) bool { return v.agent == index[name] })
+			order = slices.Delete(order, at, at+1)
+			moved := volunteer{Place(rng.Uint64()), index[name]}
+			to, _ := slices.BinarySearchFunc(order, moved, byPlace)
+			order = slices.Insert(order, to, moved)
+		}
+	}
+	f := fairness{pool: pool}
+	each := float64(Seats) / float64(pool)
+	mean := drawsMost * each
+	f.least, f.most = float64(slices.Min(drawn))/mean, float64(slices.Max(drawn))/mean
+	for _, n := range drawn {
+		f.spread += (float64(n)/mean - 1) * (float64(n)/mean - 1)
+	}
+	f.spread = math.Sqrt(f.spread / float64(pool))
+	f.expected = math.Sqrt(drawsMost*each*(1-each)) / mean
+	return f
+}
