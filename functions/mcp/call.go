@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -25,7 +24,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	defer func() { // the SDK calls this in a goroutine of its own
 		if p := recover(); p != nil {
 			g.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			result, err = nil, errors.New("something failed inside the service")
+			result, err = nil, failed
 		}
 	}()
 	p := ctx.Value(postKey{}).(*post)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -31,6 +30,7 @@ const (
 type message struct {
 	ID     json.RawMessage
 	Method string
+	Params json.RawMessage
 	Name   string // of a tool, among its params
 }
 
@@ -41,7 +41,7 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &members); err != nil {
 		return err
 	}
-	m.ID = members["id"]
+	m.ID, m.Params = members["id"], members["params"]
 	if err := member(members, "method", &m.Method); err != nil {
 		return err
 	}
@@ -122,24 +122,23 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, to, problem)
 		return
 	}
-	if m := messages[0]; !batch && !slices.Contains(methods, m.Method) {
-		switch {
-		case m.ID == nil || m.Method == "": // a notification that means nothing here, or an answer to what was never asked
-			w.WriteHeader(http.StatusAccepted)
-		case stateless(version):
-			refuse(w, http.StatusNotFound, m.ID, noMethod(m.Method))
+	if m := messages[0]; !batch {
+		switch problem := m.problem(); {
+		case problem == nil:
+		case m.wantsAnswer():
+			refuse(w, statusOf(version, problem), m.ID, problem)
+			return
 		default:
-			refuse(w, http.StatusOK, m.ID, noMethod(m.Method))
+			w.WriteHeader(http.StatusAccepted)
+			return
 		}
-		return
 	}
 	for _, m := range messages {
 		if m.Method == methodList {
 			p.size.Add(listSize)
 		}
 	}
-	a := g.speakKnown(p, r, body, messages)
-	a.mend(version)
+	a := g.speakSound(p, r, body, messages)
 	if err := p.admit(); err != nil { // the SDK answered without a tool having been called
 		c.Refuse(err)
 		return
@@ -147,7 +146,7 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	switch e := p.refusal.Load(); {
 	case e != nil:
 		c.Refuse(e)
-	case a.status == 0: // its time was over
+	case a.status == 0 || r.Context().Err() != nil: // its time was over
 		c.Refuse(context.DeadlineExceeded)
 	case a.status >= 400 && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
 		refuse(w, a.status, to, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(a.body.String())})
@@ -197,7 +196,7 @@ func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) 
 // endpoint reads the credential anyway.
 func (g *mcp) leavesToEndpoint(messages []message, batch bool) bool {
 	m := messages[0]
-	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Name] != nil
+	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Name] != nil && m.problem() == nil
 }
 
 // speak has the SDK answer a request.
@@ -228,10 +227,6 @@ func (a *answer) WriteHeader(status int) {
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(b)
-}
-
-func noMethod(name string) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q.", clip(name))}
 }
 
 // clip shortens what a message repeats of the caller's own words.

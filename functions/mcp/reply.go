@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,19 +43,52 @@ func unfit(version string, batch bool) *jsonrpc.Error {
 	return nil
 }
 
-// known are the messages of a batch for methods that are there, as a batch, nil
-// if there is none; and the answers to the others, where they want any.
-func known(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
+// failed is the answer to what failed for no fault of the caller's.
+var failed = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Something failed inside the service."}
+
+// problem is what is wrong with a message by itself; nil if the SDK may have it.
+func (m *message) problem() *jsonrpc.Error {
+	params, known := methods[m.Method]
+	switch {
+	case !known:
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("There is no method %q.", clip(m.Method))}
+	case params == nil || m.Params == nil:
+		return nil
+	case json.Unmarshal(m.Params, params()) != nil, string(m.Params) == "null" && (m.Method == methodInitialize || m.Method == methodCall):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params are not what the method takes."}
+	}
+	return nil
+}
+
+// wantsAnswer reports whether a message is a request: a notification is not, nor is
+// an answer to what was never asked.
+func (m *message) wantsAnswer() bool { return m.ID != nil && m.Method != "" }
+
+// statusOf is the status of an answer that is an error.
+func statusOf(version string, e *jsonrpc.Error) int {
+	switch {
+	case !stateless(version):
+		return http.StatusOK
+	case e.Code == jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	}
+	return http.StatusBadRequest
+}
+
+// sound are the messages of a batch that the SDK may have, as a batch, nil if there
+// is none; and the answers to the others, where they want any.
+func sound(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
 	var all, kept []json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {
 		panic(err) // the messages were read from it
 	}
 	for i, m := range messages {
+		problem := m.problem()
 		switch {
-		case slices.Contains(methods, m.Method):
+		case problem == nil:
 			kept = append(kept, all[i])
-		case m.ID != nil && m.Method != "":
-			others = append(others, encode(reply{Version: "2.0", ID: m.ID, Error: noMethod(m.Method)}))
+		case m.wantsAnswer():
+			others = append(others, encode(reply{Version: "2.0", ID: m.ID, Error: problem}))
 		}
 	}
 	if kept == nil {
@@ -65,13 +97,13 @@ func known(body []byte, messages []message) (batch []byte, others []json.RawMess
 	return encode(kept), others
 }
 
-// speakKnown has the SDK answer what there are methods for, and of a batch the
-// rest without it.
-func (g *mcp) speakKnown(p *post, r *http.Request, body []byte, messages []message) *answer {
+// speakSound has the SDK answer the messages that it may have, and answers the rest
+// of a batch without it.
+func (g *mcp) speakSound(p *post, r *http.Request, body []byte, messages []message) *answer {
 	if !p.batch {
 		return g.speak(p, r, body)
 	}
-	batch, others := known(body, messages)
+	batch, others := sound(body, messages)
 	a := &answer{header: http.Header{}, status: http.StatusAccepted}
 	if batch != nil {
 		a = g.speak(p, r, batch)
@@ -94,49 +126,4 @@ func (a *answer) join(others []json.RawMessage) {
 	a.header.Set("Content-Type", "application/json")
 	a.status = http.StatusOK
 	a.body = *bytes.NewBuffer(encode(append(all, others...)))
-}
-
-// What errors have that are not fit to be read. Within a string, the quotes would
-// be escaped.
-const (
-	noCode   = `"code":0`
-	readsBad = "handling '" // so begins what the SDK says of params, in Go's words
-)
-
-// mend gives those errors a code to which the SDK gives none, and words of ours
-// where its own are Go's.
-func (a *answer) mend(version string) {
-	body := a.body.Bytes()
-	if !bytes.Contains(body, []byte(noCode)) && !bytes.Contains(body, []byte(`"message":"`+readsBad)) {
-		return
-	}
-	var all []json.RawMessage
-	if json.Unmarshal(body, &all) == nil {
-		for i := range all {
-			all[i], _ = mended(all[i])
-		}
-		a.body = *bytes.NewBuffer(encode(all))
-		return
-	}
-	one, e := mended(body)
-	if e != nil && e.Code == jsonrpc.CodeInvalidParams && stateless(version) { // which has a status for it
-		a.status = http.StatusBadRequest
-	}
-	a.body = *bytes.NewBuffer(one)
-}
-
-func mended(message json.RawMessage) (json.RawMessage, *jsonrpc.Error) {
-	var m reply
-	err := json.Unmarshal(message, &m)
-	switch {
-	case err != nil || m.Error == nil:
-		return message, nil
-	case strings.HasPrefix(m.Error.Message, readsBad):
-		m.Error = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The params are not what the method takes."}
-	case m.Error.Code == 0:
-		m.Error = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The message was cancelled, or something failed inside the service."}
-	default:
-		return message, nil
-	}
-	return encode(m), m.Error
 }

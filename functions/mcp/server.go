@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"agentsocial/shared/api"
@@ -24,16 +26,25 @@ const batchVersion = "2025-03-26"
 // stateless reports whether a version has neither handshake nor sessions.
 func stateless(version string) bool { return version >= "2026-07-28" }
 
-// methods that there are. The SDK knows more, and answers some of them with an
-// empty list though nothing of the kind was declared.
-var methods = []string{
-	"initialize", "ping", "server/discover", methodList, methodCall,
-	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
+// methods that there are, and what the params of each are read into; nil for a
+// notification, which is never refused. The SDK knows more methods, and answers some
+// of them with an empty list though nothing of the kind was declared. A cancellation
+// is none: nothing is under way between two requests, and what a batch asks is done.
+var methods = map[string]func() any{
+	methodInitialize:                   func() any { return new(sdk.InitializeParams) },
+	"ping":                             func() any { return new(sdk.PingParams) },
+	"server/discover":                  func() any { return new(sdk.DiscoverParams) },
+	methodList:                         func() any { return new(sdk.ListToolsParams) },
+	methodCall:                         func() any { return new(sdk.CallToolParamsRaw) },
+	"notifications/initialized":        nil,
+	"notifications/progress":           nil,
+	"notifications/roots/list_changed": nil,
 }
 
 const (
-	methodList = "tools/list"
-	methodCall = "tools/call"
+	methodInitialize = "initialize"
+	methodList       = "tools/list"
+	methodCall       = "tools/call"
 )
 
 // first is the tool that is listed before all others: with it an agent that
@@ -56,7 +67,7 @@ func (g *mcp) newServer(tools []api.Tool) *sdk.Server {
 			c.TTLMs, c.CacheScope = int(listKept.Milliseconds()), "public"
 		},
 	})
-	s.AddReceivingMiddleware(onlyDeclared, listed(tools), g.called)
+	s.AddReceivingMiddleware(g.coded, listed(tools), g.called)
 	return s
 }
 
@@ -71,13 +82,16 @@ func (g *mcp) called(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// onlyDeclared answers no method that is not there.
-func onlyDeclared(next sdk.MethodHandler) sdk.MethodHandler {
+// coded gives an error that has no code one: the SDK would send it with none, and
+// in Go's words.
+func (g *mcp) coded(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		if !slices.Contains(methods, method) {
-			return nil, noMethod(method)
+		res, err := next(ctx, method, r)
+		if err != nil && !errors.As(err, new(*jsonrpc.Error)) {
+			g.Log.Error("method failed", "method", method, "error", err.Error())
+			return nil, failed
 		}
-		return next(ctx, method, r)
+		return res, err
 	}
 }
 
