@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -77,11 +78,12 @@ func (since) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[int64]())
 }
 
-// Receiver is where the number goes.
-func (s *since) Receiver() reflect.Value { return reflect.ValueOf(s).Elem().Field(0) }
-
-// OnParamSet notes that there is one.
-func (s *since) OnParamSet(given bool, _ any) { s.given = given }
+// UnmarshalText takes what the schema does.
+func (s *since) UnmarshalText(b []byte) (err error) {
+	s.given = true
+	s.At, err = strconv.ParseInt(string(b), 10, 64)
+	return err
+}
 
 // from is the time that is meant, at a time.
 func (s since) from(now time.Time) (int64, error) {

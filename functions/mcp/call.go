@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -30,32 +31,32 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	p := ctx.Value(postKey{}).(*post)
 	t := g.tools[r.Params.Name]
 	answer := g.ask(p, t, r.Params.Arguments)
+	body := answer.Body
+	refused := func(e *api.Error) { answer.Refusal, body = e, g.inTools(e) }
 	if e := answer.Refusal; e != nil {
 		if p.refusesAll(answer) {
 			p.refusal.Store(e)
 		}
-		answer.Body = g.servers[t.Group]().Refused(g.inTools(e)).Body
+		refused(e)
 	}
-	body := t.Answer(answer)
 	if p.batch && strings.HasPrefix(t.Route, "GET ") && !p.fits(body) {
-		answer = g.servers[t.Group]().Refused(api.Fail(api.TooLarge, "With that of %s, the results of this batch would have more than %d bytes.", t.Name, batchSizeMost).
+		refused(api.Fail(api.TooLarge, "With that of %s, the results of this batch would have more than %d bytes.", t.Name, batchSizeMost).
 			WithHint("Call it again, by itself."))
-		body = t.Answer(answer)
 	}
 	res := &sdk.CallToolResult{
 		Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}, StructuredContent: body, IsError: answer.Refusal != nil,
 	}
-	if answer.Header.Get("Idempotent-Replayed") != "" {
+	if answer.Replayed {
 		res.Meta = sdk.Meta{replayedMeta: true}
 	}
 	return res, nil
 }
 
-// inTools is a refusal whose hint names tools, not their endpoints.
-func (g *mcp) inTools(e *api.Error) *api.Error {
+// inTools is a refusal as JSON, whose hint names tools, not their endpoints.
+func (g *mcp) inTools(e *api.Error) json.RawMessage {
 	said := *e
 	said.Hint = g.words(e.Advice())
-	return &said
+	return bytes.TrimSpace(said.JSON(g.Settings.BaseURL))
 }
 
 // fits reports whether a batch has room for a result, and counts it if so.
@@ -81,27 +82,21 @@ func sizeOf(body json.RawMessage) int64 {
 	return int64(len(quoted(body)) + len(quoted(quoted(body))))
 }
 
-// ask makes the endpoint's request of a tool's arguments and has it answered,
-// with the credential of the message that called it.
-func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Relayed {
-	endpoint := g.servers[t.Group]()
-	r, err := t.Request(arguments)
+// ask has a tool's endpoint answer, with the credential of the message that called it.
+func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
+	a, err := t.Arguments(arguments, p.header.Get("Idempotency-Key"))
 	if err != nil {
-		return endpoint.Refused(cmp.Or(p.admit(), err)) // the credential comes before what is asked with it
+		return api.Answer{Refusal: api.AsError(cmp.Or(p.admit(), err))} // the credential comes before what is asked with it
 	}
 	p.judged.Store(true)
-	r.Header.Set("Authorization", p.header.Get("Authorization"))
-	if key := p.header.Get("Idempotency-Key"); key != "" && r.Header.Get("Idempotency-Key") == "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	return p.call.Relay(p.ctx, endpoint, t.Name, r)
+	return p.call.Invoke(p.ctx, g.servers[t.Group](), t, a)
 }
 
 // refusesAll reports whether a refusal is the answer to the whole message, by its
 // status and headers, so that the client gets another token, or waits where none
 // was looked for. What else stands in a batch may have an effect, whose answer
 // must not be lost for that.
-func (p *post) refusesAll(a api.Relayed) bool {
+func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||
 		!p.batch && (code == api.ScopeMissing || code == api.RateLimited && !a.Proved)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	flow "agentsocial/shared/oauth"
@@ -55,12 +53,8 @@ type authorizeIn struct {
 	query url.Values
 }
 
-// Resolve keeps the query as it was sent: what stands in it twice is for [oauth.ask].
-func (in *authorizeIn) Resolve(hc huma.Context) []error {
-	u := hc.URL()
-	in.query = u.Query()
-	return nil
-}
+// TakeQuery keeps the query as it was sent: what stands in it twice is for [oauth.ask].
+func (in *authorizeIn) TakeQuery(q url.Values) { in.query = q }
 
 // asked is what a client asks for, checked: it travels sealed in the page.
 type asked struct {

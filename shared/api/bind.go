@@ -1,16 +1,21 @@
 package api
 
 import (
-	"net/http"
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// served is an endpoint of a server. It is bound when it is first asked for: huma
-// takes a tenth of a millisecond to look through its types, and a function that
-// starts for one request should not wait for those of all that it could be asked.
+// served is an endpoint of a server. It is bound when it is first asked for: it
+// takes a while to look through its types, and a function that starts for one
+// request should not wait for those of all that it could be asked.
 type served struct {
 	Endpoint
 	bound func() *bound
@@ -18,33 +23,170 @@ type served struct {
 
 func newServed(group string, e Endpoint) *served {
 	s := &served{Endpoint: e}
-	s.bound = sync.OnceValue(func() *bound { return bind(group, &s.Endpoint) })
+	s.bound = sync.OnceValue(func() *bound { return bind(&s.Endpoint, newDocument(&group).Components.Schemas) })
 	return s
 }
 
-// bound is what huma made of an endpoint's types. Each endpoint has schemas of
-// its own, so that one can be bound while others are served.
+// bound is what an endpoint's input says of the arguments that it takes.
 type bound struct {
-	schemas   huma.Registry // of its input
-	params    []string      // its query members
-	takesBody bool
-	serve     http.HandlerFunc
+	e                    *Endpoint
+	schemas              huma.Registry
+	params               []param
+	query                []string     // names of its query members
+	body                 *huma.Schema // of a JSON body; nil if it takes none
+	bodyAt               []int        // the field of the input that a JSON body fills
+	rawAt                []int        // the field that a body of another kind fills
+	defaults             []param      // members of the body that may be left out, and what they are then
+	needsBody, takesBody bool
 }
 
-func bind(group string, e *Endpoint) *bound {
-	var b bound
-	a := huma.NewAPI(config(&group), &b)
-	e.register(a, e)
-	op := operationOf(a.OpenAPI(), e)
-	b.schemas, b.params, b.takesBody = a.OpenAPI().Components.Schemas, queryMembers(op), op.RequestBody != nil
-	return &b
+// param is a field of an input that an argument fills.
+type param struct {
+	Place
+	at       []int
+	schema   *huma.Schema
+	required bool
+	fallback string // if it is left out
 }
 
-// Handle implements huma.Adapter.
-func (b *bound) Handle(op *huma.Operation, h func(huma.Context)) {
-	b.serve = func(w http.ResponseWriter, r *http.Request) { h(humago.NewContext(op, r, w)) }
+// QueryTaker is implemented by an input that wants the query as it was sent.
+type QueryTaker interface{ TakeQuery(url.Values) }
+
+// bind reads an endpoint's input type. Each server's endpoint has schemas of its
+// own, so that one can be bound while others are served.
+func bind(e *Endpoint, schemas huma.Registry) *bound {
+	b := &bound{e: e, schemas: schemas, takesBody: e.Media != nil || e.work.serve != nil}
+	if e.work.in == nil {
+		return b
+	}
+	for _, f := range reflect.VisibleFields(e.work.in) {
+		switch {
+		case f.Anonymous || !f.IsExported():
+		case f.Name == "RawBody":
+			b.rawAt, b.takesBody, b.needsBody = f.Index, true, !e.Empty
+		case f.Name == "Body":
+			b.bodyAt, b.takesBody, b.needsBody = f.Index, true, f.Type.Kind() != reflect.Pointer
+			b.body = huma.SchemaFromField(schemas, f, hint(e.work.in, operationID(e)+"Request"))
+			b.defaults = defaultsOf(f)
+		default:
+			for _, in := range []string{"path", "query", "header"} {
+				if name := f.Tag.Get(in); name != "" {
+					b.params = append(b.params, param{
+						Place: Place{in, name}, at: f.Index, schema: huma.SchemaFromField(schemas, f, ""),
+						required: in == "path" || f.Tag.Get("required") == "true", fallback: f.Tag.Get("default"),
+					})
+					if in == "query" {
+						b.query = append(b.query, name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(b.query)
+	return b
 }
 
-// ServeHTTP implements huma.Adapter. The server's own mux has found the endpoint,
-// and the values of the path.
-func (b *bound) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.serve(w, r) }
+// hint is what a schema is called whose type has no name.
+func hint(t reflect.Type, otherwise string) string {
+	if t.Name() != "" {
+		return t.Name() + "Body"
+	}
+	return otherwise
+}
+
+func defaultsOf(body reflect.StructField) (list []param) {
+	if body.Type.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(body.Type) {
+		if d := f.Tag.Get("default"); d != "" {
+			list = append(list, param{at: append(slices.Clone(body.Index), f.Index...), fallback: d})
+		}
+	}
+	return list
+}
+
+// input puts arguments into a new input, or refuses them for all that is wrong.
+func (b *bound) input(a *Arguments) (any, error) {
+	in := reflect.New(b.e.work.in)
+	wrong := problems{schemas: b.schemas}
+	for _, p := range b.params {
+		text := cmp.Or(a.text(p.Place), p.fallback)
+		if text == "" {
+			if p.required {
+				wrong.missing(p.Name, p.schema)
+			}
+			continue
+		}
+		wrong.quiet = p.In == "header"
+		if v := p.value(text); wrong.check(p.Name, p.schema, v) {
+			set(in.Elem().FieldByIndex(p.at), text, v)
+		}
+	}
+	wrong.quiet = false
+	switch {
+	case b.rawAt != nil:
+		in.Elem().FieldByIndex(b.rawAt).SetBytes(a.body)
+	case b.bodyAt != nil && len(a.body) > 0:
+		b.fill(in.Elem(), a.body, &wrong)
+	}
+	if len(wrong.fields) == 0 && b.needsBody && len(a.body) == 0 {
+		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []Field{{wholeBody, "request body is required"}}}
+	}
+	if len(wrong.fields) > 0 {
+		return nil, badFields(wrong.fields)
+	}
+	if t, ok := in.Interface().(QueryTaker); ok {
+		t.TakeQuery(a.query)
+	}
+	return in.Interface(), nil
+}
+
+// fill puts a JSON body into an input, if it is what its schema says.
+func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		wrong.unfit(err)
+		return
+	}
+	if !wrong.check("", b.body, v) {
+		return
+	}
+	if err := json.Unmarshal(body, in.FieldByIndex(b.bodyAt).Addr().Interface()); err != nil {
+		wrong.unfit(err)
+		return
+	}
+	for _, d := range b.defaults {
+		if f := in.FieldByIndex(d.at); f.IsZero() {
+			if err := json.Unmarshal([]byte(d.fallback), f.Addr().Interface()); err != nil {
+				panic("api: " + b.e.Route + " has a default that is none: " + err.Error())
+			}
+		}
+	}
+}
+
+// value is a text as the schema has it; the text if it cannot be.
+func (p *param) value(text string) any {
+	switch p.schema.Type {
+	case huma.TypeInteger:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	case huma.TypeBoolean:
+		if on, err := strconv.ParseBool(text); err == nil {
+			return on
+		}
+	}
+	return text
+}
+
+// set gives a field the value of a text.
+func set(f reflect.Value, text string, v any) {
+	if u, ok := f.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if err := u.UnmarshalText([]byte(text)); err != nil {
+			panic("api: " + f.Type().String() + " takes not all that its schema does: " + err.Error())
+		}
+		return
+	}
+	f.Set(reflect.ValueOf(v).Convert(f.Type()))
+}

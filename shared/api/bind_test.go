@@ -14,14 +14,19 @@ import (
 func TestEndpointsAreBoundWhenAsked(t *testing.T) {
 	h := build(t, nil)
 	bound, gathered := map[string]int{}, 0
-	say := func(context.Context, *struct{}) (*struct{}, error) { return &struct{}{}, nil }
-	counted := func(e Endpoint) Endpoint {
-		register := e.register
-		e.register = func(a huma.API, e *Endpoint) { bound[e.Route]++; register(a, e) }
-		return e
+	one := func(context.Context, *struct {
+		N countedOne `query:"n"`
+	}) (*struct{}, error) {
+		return &struct{}{}, nil
 	}
+	two := func(context.Context, *struct {
+		N countedTwo `query:"n"`
+	}) (*struct{}, error) {
+		return &struct{}{}, nil
+	}
+	whenBound = func(route string) { bound[route]++ }
 	s := NewServer(h.app, Group{
-		Name: "lazy", Endpoints: []Endpoint{counted(On(Endpoint{Route: "GET /one"}, say)), counted(On(Endpoint{Route: "GET /two"}, say))},
+		Name: "lazy", Endpoints: []Endpoint{On(Endpoint{Route: "GET /one"}, one), On(Endpoint{Route: "GET /two"}, two)},
 		Elsewhere: func() map[string]map[string]bool {
 			gathered++
 			return map[string]map[string]bool{"/three": {"GET": true}}
@@ -55,6 +60,24 @@ func TestEndpointsAreBoundWhenAsked(t *testing.T) {
 	if gathered != 1 {
 		t.Errorf("routes of others were gathered %d times", gathered)
 	}
+}
+
+// countedOne and countedTwo are parameters that tell when their input is bound.
+type (
+	countedOne string
+	countedTwo string
+)
+
+var whenBound func(route string)
+
+func (countedOne) Schema(huma.Registry) *huma.Schema {
+	whenBound("GET /one")
+	return &huma.Schema{Type: huma.TypeString}
+}
+
+func (countedTwo) Schema(huma.Registry) *huma.Schema {
+	whenBound("GET /two")
+	return &huma.Schema{Type: huma.TypeString}
 }
 
 // A page is no JSON: its declaration says so.

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"agentsocial/shared/app"
 	"agentsocial/shared/auth"
 	"agentsocial/tables"
@@ -46,7 +44,6 @@ type Call struct {
 	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
 	idemKey     string
 	fail        *Error
-	schemas     huma.Registry // of all endpoints' inputs
 	keys        *owners
 	handles     *owners
 }
@@ -241,10 +238,4 @@ func (c *Call) AddressHash(ctx context.Context) (string, error) {
 	sum := sha256.Sum256(append(box.Derive(0, "address "+day), c.Address...))
 	c.addressHash = auth.EncodeKey(sum[:16])
 	return c.addressHash, nil
-}
-
-// refuse notes a refusal for [Server.ServeHTTP], which alone writes errors.
-func (c *Call) refuse(err error) error {
-	c.fail = asError(err)
-	return refusal{}
 }

@@ -6,23 +6,23 @@
 //
 // A request's way: [Server.ServeHTTP] matches it, reads its body within the
 // endpoint's limit (server.go) and verifies a signature without touching the table
-// (credential.go); huma binds and validates; [Call.authorize] reads the credential
+// (credential.go), and has its [Arguments]; a tool's are read by [Tool.Arguments].
+// From there on, HTTP and tools go one way (invoke.go): the arguments are held to the
+// schemas and put into the input (bind.go); [Call.authorize] reads the credential
 // together with what the endpoint needs, in one round trip (authorize.go), and tells
 // a request that was carried out before (replay.go); the handler decides and commits
 // through [Call.Commit], which adds the write limit and the record of the
-// outcome to its transaction (call.go).
+// outcome to its transaction (call.go). Its answer, or its refusal, is written as
+// HTTP (respond.go), or is a tool's result.
 package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"agentsocial/shared/app"
 	"agentsocial/tables"
@@ -105,7 +105,7 @@ type Endpoint struct {
 	NoBearer   bool     // a bearer token in the header Authorization means nothing here, and is not looked at
 	Refuse     Refuse   // another form for errors; nil: the envelope
 
-	register func(huma.API, *Endpoint)
+	work work
 }
 
 // Method and Path are the two parts of the route.
@@ -189,13 +189,12 @@ func On[I, O any](e Endpoint, h Handler[I, O]) Endpoint {
 	if reflect.TypeFor[O]() == reflect.TypeFor[Page]() {
 		panic("api: " + e.Route + " answers with a page: declare it with OnPage")
 	}
-	return reading(on(e, h, nil))
+	return reading(on[I, output[O]](e, h, nil))
 }
 
 // OnPage is On for an endpoint that answers with a page.
 func OnPage[I any](e Endpoint, h Handler[I, Page]) Endpoint {
-	e.register = register(h, nil, withStatus)
-	return reading(e)
+	return reading(on[I, Page](e, h, nil))
 }
 
 func reading(e Endpoint) Endpoint {
@@ -212,7 +211,7 @@ func reading(e Endpoint) Endpoint {
 // the exported fields of T alone; in others do may leave what it has read already.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
-	return on(e, func(ctx context.Context, in *I) (*O, error) {
+	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
 		came, err := do(ctx, in)
 		if err != nil {
 			return nil, err
@@ -230,90 +229,33 @@ func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), 
 // Page is an answer that is not JSON: markdown, HTML, a document from a file, a
 // redirect.
 type Page struct {
-	Status      int    // the endpoint's own if 0
-	Location    string `header:"Location" hidden:"true"` // Endpoint.Headers documents
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Vary        string `header:"Vary" hidden:"true"`
-	CSP         string `header:"Content-Security-Policy" hidden:"true"`
+	Status      int // the endpoint's own if 0
+	Location    string
+	ContentType string
+	Vary        string
+	CSP         string // Content-Security-Policy
 	Body        []byte
 }
 
-// output is how huma wants an answer.
+// output is an answer as the document has it: in the member Body, as a Page's is.
 type output[O any] struct{ Body *O }
 
-func inBody[O any](_ *Endpoint, out *O) *output[O] { return &output[O]{out} }
+// work is an endpoint's own part.
+type work struct {
+	in, out reflect.Type // structs: the input, and what holds the answer
+	// do carries a request out and answers it; again answers one that was carried
+	// out before, and is nil if the endpoint has no effect.
+	do    func(ctx context.Context, in any) (out any, err error)
+	again func(ctx context.Context, in any, before record) (out any, err error)
+	serve http.HandlerFunc // of [Serve], in place of these
+}
 
-func on[I, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {
-	e.register = register(h, again, inBody)
+func on[I, R, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {
+	e.work = work{in: reflect.TypeFor[I](), out: reflect.TypeFor[R](), do: func(ctx context.Context, in any) (any, error) {
+		return h(ctx, in.(*I))
+	}}
+	if again != nil {
+		e.work.again = func(ctx context.Context, in any, before record) (any, error) { return again(ctx, in.(*I), before) }
+	}
 	return e
-}
-
-func withStatus(e *Endpoint, p *Page) *Page {
-	if p.Status == 0 {
-		p.Status = e.status()
-	}
-	return p
-}
-
-// register hands an endpoint to huma, whose own code for it, of 12 KB, is made for
-// each I and R: what need not know them stands in [Endpoint.carryOut].
-func register[I, O, R any](h Handler[I, O], again func(context.Context, *I, record) (*O, error), answer func(*Endpoint, *O) *R) func(huma.API, *Endpoint) {
-	return func(a huma.API, e *Endpoint) {
-		op := operation(e)
-		if e.Media != nil {
-			op.RequestBody = &huma.RequestBody{}
-			defer func() { *op.RequestBody = *mediaBody(a, e) }() // huma would read bytes by a schema; it requires them all, and calls them binary
-		}
-		huma.Register(a, op, func(ctx context.Context, in *I) (*R, error) {
-			var out *O
-			err := e.carryOut(ctx, in, again != nil, func(before record) (err error) {
-				if before != "" {
-					out, err = again(ctx, in, before)
-				} else {
-					out, err = h(ctx, in)
-				}
-				return err
-			})
-			if err != nil {
-				return nil, From(ctx).refuse(err)
-			}
-			return answer(e, out), nil
-		})
-	}
-}
-
-// carryOut has an endpoint's work done, or its answer made again of what came of
-// it before: once the request may go on, and what in wants to read is read.
-// recorded says that the work is to have an effect.
-func (e *Endpoint) carryOut(ctx context.Context, in any, recorded bool, do func(before record) error) error {
-	c := From(ctx)
-	keys := func() []tables.Key {
-		switch r := in.(type) {
-		case Reader:
-			return r.Reads(c.agent)
-		case RefReader:
-			return c.refReads(r)
-		}
-		return nil
-	}
-	if err := c.admit(ctx, keys); err != nil {
-		return err
-	}
-	var err error
-	if c.replay == "" {
-		err = do("")
-	}
-	// Reads of several items are no snapshot: what was read of the guard may
-	// be older than what the handler saw of its own effect.
-	if recorded && c.replay == "" && c.Agent != nil && !c.committed {
-		if err == nil {
-			return errors.New("api: " + e.Route + " had no effect that was recorded")
-		}
-		c.lookAgain(ctx, err)
-	}
-	if c.replay != "" { // done before, or a race lost against the same request
-		c.header.Set("Idempotent-Replayed", "true")
-		return do(c.replay)
-	}
-	return err
 }

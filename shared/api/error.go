@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -113,6 +114,15 @@ func (e *Error) envelope(base string) envelope {
 	}}
 }
 
+// JSON is the body of a failed answer of the service with a base URL.
+func (e *Error) JSON(base string) []byte {
+	var b bytes.Buffer
+	if err := encodeJSON(&b, e.envelope(base)); err != nil {
+		panic(err) // only strings and numbers
+	}
+	return b.Bytes()
+}
+
 func ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -120,8 +130,8 @@ func ms(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// asError makes a refusal of any error.
-func asError(err error) *Error {
+// AsError makes a refusal of any error.
+func AsError(err error) *Error {
 	var e *Error
 	switch {
 	case errors.As(err, &e):

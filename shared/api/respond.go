@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -12,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"agentsocial/shared/metrics"
 	"agentsocial/tables"
@@ -26,11 +26,7 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 		page.write(rec)
 	} else {
 		rec.header.Set("Content-Type", "application/json")
-		enc := json.NewEncoder(&rec.body)
-		enc.SetEscapeHTML(false) // it is read as it stands, also by who has no JSON parser
-		if err := enc.Encode(e.envelope(s.app.Settings.BaseURL)); err != nil {
-			panic(err) // only strings and numbers
-		}
+		rec.body.Write(e.JSON(s.app.Settings.BaseURL))
 	}
 	switch rec.status {
 	case http.StatusUnauthorized:
@@ -50,6 +46,14 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 		wait := e.RetryAt.Sub(s.app.Now()).Seconds()
 		rec.header.Set("Retry-After", strconv.Itoa(max(1, int(wait+0.999))))
 	}
+}
+
+// encodeJSON writes an answer. It is read as it stands, also by who has no JSON
+// parser.
+func encodeJSON(to *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(to)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // of is the answer in the other form, if there is one.
@@ -177,15 +181,16 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 }
 
 // log writes the request's one line. It holds no address, credential or body.
-func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *tables.Usage, took time.Duration) {
+func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, status, size int, usage *tables.Usage) {
+	took := s.app.Now().Sub(c.Time)
 	route, level := c.e.Route, slog.LevelInfo
 	if route == "" {
 		route = "none"
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", raw.RequestID), slog.String("method", r.Method), slog.String(metrics.ByRoute, route),
-		slog.Int("status", rec.status), slog.Float64(metrics.Latency, float64(took.Microseconds())/1000),
-		slog.Int("bytes", rec.body.Len()), slog.Int(metrics.Trips, usage.Trips()),
+		slog.String("request_id", raw.RequestID), slog.String("method", method), slog.String(metrics.ByRoute, route),
+		slog.Int("status", status), slog.Float64(metrics.Latency, float64(took.Microseconds())/1000),
+		slog.Int("bytes", size), slog.Int(metrics.Trips, usage.Trips()),
 		slog.Float64(metrics.ReadUnits, usage.ReadUnits()), slog.Float64(metrics.WriteUnits, usage.WriteUnits()),
 	}
 	if c.made != "" {
@@ -202,7 +207,7 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 	}
 	if c.fail != nil {
 		outcome := metrics.Refused
-		if rec.status >= 500 {
+		if status >= 500 {
 			outcome, level = metrics.Failed, slog.LevelError
 		}
 		attrs = append(attrs, slog.String(metrics.ByCode, string(c.fail.Code)), slog.Int(outcome, 1))
@@ -210,7 +215,7 @@ func (s *Server) log(r *http.Request, c *Call, raw Raw, rec *recorder, usage *ta
 			attrs = append(attrs, slog.String("cause", cause.Error()))
 		}
 	}
-	s.app.Log.LogAttrs(r.Context(), level, metrics.Request, attrs...)
+	s.app.Log.LogAttrs(ctx, level, metrics.Request, attrs...)
 }
 
 // recorder holds an answer until it is whole.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"agentsocial/tables"
 )
@@ -18,23 +17,19 @@ import (
 // line are as for any other.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
-	e.register = func(a huma.API, e *Endpoint) {
-		op := operation(e)
-		op.RequestBody = mediaBody(a, e)
-		a.OpenAPI().AddOperation(&op)
-		a.Adapter().Handle(&op, func(hc huma.Context) {
-			r, w := humago.Unwrap(hc)
-			c := From(r.Context())
-			if !e.Relays {
-				if err := c.Admit(r.Context()); err != nil {
-					c.Refuse(err)
-					return
-				}
-			}
-			h(w, r)
-		})
-	}
+	e.work.serve = h
 	return e
+}
+
+// serveAs has such an endpoint answer a request.
+func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call) error {
+	if !e.Relays {
+		if err := c.Admit(r.Context()); err != nil {
+			return err
+		}
+	}
+	e.work.serve(w, r)
+	return nil
 }
 
 // Admit decides whether a request may go on, by its credential and the read
@@ -45,15 +40,15 @@ func (c *Call) Admit(ctx context.Context) error {
 
 // Refuse answers a request to [Serve]'s handler with a refusal, whatever was
 // written before.
-func (c *Call) Refuse(err error) { c.fail = asError(err) }
+func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 
 // mediaBody documents a body that is no JSON of a form of ours.
-func mediaBody(a huma.API, e *Endpoint) *huma.RequestBody {
+func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Empty}
 	for _, m := range e.Media {
 		schema := mediaSchema(m)
 		if e.Form != nil {
-			schema = a.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(e.Form), true, "")
+			schema = schemas.Schema(reflect.TypeOf(e.Form), true, "")
 		}
 		b.Content[m] = &huma.MediaType{Schema: schema}
 	}

@@ -10,13 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 
 	"agentsocial/shared/app"
-	"agentsocial/tables"
 )
 
 // Raw is what a gateway knows of a request that net/http does not keep: the
@@ -75,9 +73,8 @@ func NewServer(a *app.App, groups ...Group) *Server {
 			g.Warm()
 		}
 		for _, e := range g.Endpoints {
-			e := newServed(g.Name, e)
-			s.endpoints[e.Route] = e
-			s.mux.HandleFunc(e.Route, func(w http.ResponseWriter, r *http.Request) { e.bound().ServeHTTP(w, r) })
+			s.endpoints[e.Route] = newServed(g.Name, e)
+			s.mux.Handle(e.Route, http.NotFoundHandler()) // it only matches
 		}
 	}
 	return s
@@ -85,14 +82,22 @@ func NewServer(a *app.App, groups ...Group) *Server {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rec, _ := s.answer(r, "")
-	rec.send(w)
+	s.answer(r).send(w)
 }
 
-// answer is the only place where answers are made, errors become the envelope,
-// and the request's line is logged. tool is the one that was called, if so.
-func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
-	start := s.app.Now()
+// newCall begins a call.
+func (s *Server) newCall(raw Raw) *Call {
+	own := *s.app
+	own.Log = s.app.Log.With("request_id", raw.RequestID)
+	return &Call{
+		App: &own, Time: s.app.Now(), header: http.Header{}, e: &Endpoint{}, Address: addressBlock(raw.Address),
+		keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used,
+	}
+}
+
+// answer is the only place where answers to HTTP are made, errors become the
+// envelope, and the request's line is logged.
+func (s *Server) answer(r *http.Request) *recorder {
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {
 		raw.Path, raw.Query = r.URL.Path, r.URL.RawQuery
@@ -100,39 +105,21 @@ func (s *Server) answer(r *http.Request, tool string) (*recorder, *Call) {
 	if raw.RequestID == "" {
 		raw.RequestID = s.app.Random(8)
 	}
-	ctx, usage := tables.WithUsage(WithRaw(r.Context(), raw))
-	rec := &recorder{header: http.Header{}}
-	own := *s.app
-	own.Log = s.app.Log.With("request_id", raw.RequestID)
-	c := &Call{App: &own, Time: start, header: rec.header, keys: &s.keys, handles: &s.handles, over: &s.over, used: &s.used, Address: addressBlock(raw.Address), e: &Endpoint{}, tool: tool}
-	ctx = context.WithValue(ctx, callKey{}, c)
-
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				s.app.Log.Error("panic", "request_id", raw.RequestID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-				c.fail = Fail(Internal, "Something failed inside the service.")
-			}
-		}()
-		err := s.begin(r.Context()) // which is not this request's cost
-		if err == nil {
-			err = s.serve(rec, r.WithContext(ctx), c, raw)
-		}
-		if err != nil {
-			c.fail = asError(err)
-		}
-	}()
-	c.charge(ctx)
+	c := s.newCall(raw)
+	rec := &recorder{header: c.header}
+	ctx := WithRaw(r.Context(), raw)
+	usage := s.carry(ctx, c, func(ctx context.Context) error { return s.serve(rec, r.WithContext(ctx), c, raw) })
 	if c.fail != nil {
 		s.writeError(rec, r, c.fail, c.e)
 	}
 	s.finish(rec, r, c)
 	rec.header.Set("X-Request-Id", raw.RequestID)
-	s.log(r, c, raw, rec, usage, s.app.Now().Sub(start))
-	return rec, c
+	s.log(ctx, r.Method, c, raw, rec.status, rec.body.Len(), usage)
+	return rec
 }
 
-// serve does what comes before the endpoint's own work, and then that.
+// serve reads the arguments and the credential of a request, and has the endpoint
+// do its work.
 func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if wanted := r.Header.Get("Access-Control-Request-Method"); r.Method == http.MethodOptions && wanted != "" {
 		s.preflight(rec, wanted, raw.Path)
@@ -143,53 +130,59 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		return err
 	}
 	b := e.bound()
-	c.e, c.schemas = &e.Endpoint, b.schemas
+	c.e = &e.Endpoint
 	if err := s.fromFewPages(c.e, r); err != nil {
 		return err
 	}
-	if err := queryOnce(c.e, b.params, raw); err != nil {
+	a := &Arguments{path: pathValues(e.Path(), raw.Path), header: r.Header, target: raw.PathAndQuery()}
+	if a.query, err = parseQuery(raw.Query); err != nil {
 		return err
 	}
-	body, err := readBody(r, c.e)
-	if err != nil {
+	if err := queryOnce(c.e, b.query, a.query); err != nil {
 		return err
 	}
-	if err := s.credential(c, r, raw, body); err != nil {
+	if a.body, err = readBody(r, c.e); err != nil {
 		return err
 	}
-	if len(body) > 0 && !b.takesBody {
-		if b := bytes.TrimSpace(body); len(b) > 0 && string(b) != "{}" {
-			return BadField("request body", "is not empty, and %s takes none", e.Route)
+	if err := s.credential(c, r, raw, a.body); err != nil {
+		return err
+	}
+	if len(a.body) > 0 && !b.takesBody {
+		if body := bytes.TrimSpace(a.body); len(body) > 0 && string(body) != "{}" {
+			return BadField(wholeBody, "is not empty, and %s takes none", e.Route)
 		}
-		body = nil
+		a.body = nil
 	}
-	if enc := r.Header.Get("Content-Encoding"); len(body) > 0 && enc != "" && !strings.EqualFold(enc, "identity") {
+	if enc := r.Header.Get("Content-Encoding"); len(a.body) > 0 && enc != "" && !strings.EqualFold(enc, "identity") {
 		return Fail(UnsupportedMedia, "The body is sent with Content-Encoding %q; it is read as it is.", clip(enc, 40))
 	}
-	if len(body) > 0 && e.Media != nil {
+	if len(a.body) > 0 && e.Media != nil {
 		if err := checkMedia(r, e.Media); err != nil {
 			return err
 		}
-	} else if len(body) > 0 {
+	} else if len(a.body) > 0 {
 		if err := checkContentType(r); err != nil {
 			return err
 		}
-		if err := checkJSON(body, e.LooseBody); err != nil {
+		if err := checkJSON(a.body, e.LooseBody); err != nil {
 			return err
 		}
-		r.Header.Set("Content-Type", "application/json")
 	}
-	if keys := r.Header.Values("Idempotency-Key"); keys != nil && e.Writes() && c.cred.kind != credNone {
-		key := keys[0]
-		if !visibleASCII(key, idempotencyKeyMost) {
-			return BadField("Idempotency-Key", "is not 1-64 visible ASCII characters")
-		}
-		c.idemKey = key
-		c.digest = requestDigest(r.Method, raw.PathAndQuery(), body)
+	if e.work.serve != nil {
+		r.Body = io.NopCloser(bytes.NewReader(a.body))
+		return e.serveAs(rec, r, c)
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.mux.ServeHTTP(rec, r)
-	return nil
+	out, err := b.invoke(r.Context(), c, a)
+	if err != nil {
+		return err
+	}
+	rec.status = e.status()
+	if page, ok := out.(*Page); ok {
+		page.write(rec)
+		return nil
+	}
+	rec.header.Set("Content-Type", "application/json")
+	return encodeJSON(&rec.body, out)
 }
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -245,16 +238,21 @@ func PlainQuery(query string) bool {
 	return !strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// queryOnce refuses query members that are unknown, sent twice or malformed:
-// each would be lost silently.
-func queryOnce(e *Endpoint, known []string, raw Raw) error {
-	if !PlainQuery(raw.Query) {
-		return BadField("query", "has a character that must be written as %%XX")
+// parseQuery reads a query as it was sent.
+func parseQuery(raw string) (url.Values, error) {
+	if !PlainQuery(raw) {
+		return nil, BadField("query", "has a character that must be written as %%XX")
 	}
-	q, err := url.ParseQuery(raw.Query)
+	q, err := url.ParseQuery(raw)
 	if err != nil {
-		return BadField("query", "cannot be decoded: %s", "a % is not followed by two hexadecimal digits, or a ; separates members")
+		return nil, BadField("query", "cannot be decoded: %s", "a % is not followed by two hexadecimal digits, or a ; separates members")
 	}
+	return q, nil
+}
+
+// queryOnce refuses query members that are unknown, sent twice or empty: each would
+// be lost silently.
+func queryOnce(e *Endpoint, known []string, q url.Values) error {
 	if e.LooseQuery {
 		return nil
 	}
@@ -274,19 +272,27 @@ func queryOnce(e *Endpoint, known []string, raw Raw) error {
 		}
 	}
 	if len(fields) > 0 {
-		return badFields(fields)
+		return badFields(fields[:min(len(fields), problemsMost)])
 	}
 	return nil
 }
 
-func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
-	limit := int64(DefaultBody)
+// bodyMost is how many bytes a body has.
+func (e *Endpoint) bodyMost() int64 {
 	if e.Body > 0 {
-		limit = e.Body
+		return e.Body
 	}
-	large := Fail(TooLarge, "The body has more than %d bytes, the most that %s takes.", limit, e.Route)
+	return DefaultBody
+}
+
+func (e *Endpoint) tooLarge() *Error {
+	return Fail(TooLarge, "The body has more than %d bytes, the most that %s takes.", e.bodyMost(), e.Route)
+}
+
+func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
+	limit := e.bodyMost()
 	if r.ContentLength > limit {
-		return nil, large
+		return nil, e.tooLarge()
 	}
 	if r.Body == nil {
 		return nil, nil
@@ -296,7 +302,7 @@ func readBody(r *http.Request, e *Endpoint) ([]byte, error) {
 		return nil, Fail(BadJSON, "The body ended before it was complete.").Because(err)
 	}
 	if int64(len(body)) > limit {
-		return nil, large
+		return nil, e.tooLarge()
 	}
 	return body, nil
 }

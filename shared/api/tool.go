@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -52,17 +51,20 @@ func memberName(header string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(header), "x-"), "-", "_")
 }
 
-// Request is the endpoint's request for a call's arguments, to be relayed. What
-// has no place in the path, the query or a header goes into the body, whose
-// endpoint refuses what it does not know.
-func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
+// Arguments are the endpoint's of a call of the tool. What has no place in the path,
+// the query or a header goes into the body, whose endpoint refuses what it does not
+// know. key is the Idempotency-Key of a call whose arguments have none; "" if it has
+// none either.
+func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {
 		return nil, BadField("arguments", "is not an object")
 	}
-	method, path, _ := strings.Cut(t.Route, " ")
-	query, header, body := url.Values{}, http.Header{}, map[string]json.RawMessage{}
-	var parts []string // of the path, and what stands for them
+	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
+	body := map[string]json.RawMessage{}
+	if key != "" {
+		a.header.Set("Idempotency-Key", key)
+	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		p, placed := t.Places[name]
 		if !placed {
@@ -78,9 +80,9 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 			if !PlainPath("/"+value) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
 				return nil, BadField(name, "is %q, which cannot be a part of a path", clip(value, 60))
 			}
-			parts = append(parts, "{"+name+"}", value)
+			a.path[p.Name] = value
 		case "query":
-			query.Set(p.Name, value)
+			a.query.Set(p.Name, value)
 		case "header":
 			most := headerMost
 			if p.Name == "Idempotency-Key" {
@@ -89,7 +91,7 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 			if !visibleASCII(value, most) {
 				return nil, BadField(name, "is not 1-%d visible ASCII characters", most)
 			}
-			header.Set(p.Name, value)
+			a.header.Set(p.Name, value)
 		}
 	}
 	var missing []Field
@@ -101,20 +103,29 @@ func (t *Tool) Request(arguments json.RawMessage) (*http.Request, error) {
 	if missing != nil {
 		return nil, badFields(missing)
 	}
-	content, err := t.content(header, body)
-	if err != nil {
+	var err error
+	if a.body, err = t.content(body); err != nil {
 		return nil, err
 	}
-	return &http.Request{
-		Method: method, URL: &url.URL{Path: strings.NewReplacer(parts...).Replace(path), RawQuery: query.Encode()}, Header: header,
-		Body: io.NopCloser(bytes.NewReader(content)), ContentLength: int64(len(content)),
-	}, nil
+	a.target = t.target(a)
+	return a, nil
 }
 
-// content is the request's body. The same arguments have the same bytes.
-func (t *Tool) content(header http.Header, args map[string]json.RawMessage) ([]byte, error) {
+// target is the path and the query that HTTP has for arguments.
+func (t *Tool) target(a *Arguments) string {
+	_, route, _ := strings.Cut(t.Route, " ")
+	parts := strings.Split(route, "/")
+	for i, part := range parts {
+		if value, given := a.path[strings.Trim(part, "{}")]; given && strings.HasPrefix(part, "{") {
+			parts[i] = value
+		}
+	}
+	return Raw{Path: strings.Join(parts, "/"), Query: a.query.Encode()}.PathAndQuery()
+}
+
+// content is the body. The same arguments have the same bytes.
+func (t *Tool) content(args map[string]json.RawMessage) ([]byte, error) {
 	if t.Body == bodyJSON {
-		header.Set("Content-Type", "application/json")
 		return json.Marshal(args)
 	}
 	var text string
@@ -132,7 +143,6 @@ func (t *Tool) content(header http.Header, args map[string]json.RawMessage) ([]b
 	if err := json.Unmarshal(args[textArgument], &text); err != nil || string(args[textArgument]) == "null" {
 		return nil, BadField(textArgument, "is not a string")
 	}
-	header.Set("Content-Type", "text/markdown")
 	return []byte(text), nil
 }
 
@@ -160,20 +170,19 @@ func scalar(v json.RawMessage) (string, bool) {
 	return string(v), true
 }
 
-// Answer is a relayed answer as the tool's output: JSON, an object.
-func (t *Tool) Answer(r Relayed) json.RawMessage {
-	if r.Refusal != nil || !t.Text {
-		return bytes.TrimSpace(r.Body)
+// encode is an endpoint's answer as the tool's output: JSON, an object.
+func (t *Tool) encode(out any, header http.Header) ([]byte, error) {
+	page, ok := out.(*Page)
+	if !ok {
+		var b bytes.Buffer
+		err := encodeJSON(&b, out)
+		return bytes.TrimSpace(b.Bytes()), err
 	}
-	out := map[string]string{textArgument: string(r.Body)}
+	members := map[string]string{textArgument: string(page.Body)}
 	for _, h := range t.Headers {
-		if v := r.Header.Get(h); v != "" {
-			out[memberName(h)] = v
+		if v := header.Get(h); v != "" {
+			members[memberName(h)] = v
 		}
 	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		panic(err) // only strings
-	}
-	return b
+	return json.Marshal(members)
 }

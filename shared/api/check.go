@@ -1,0 +1,303 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/text"
+)
+
+// problems are what is wrong with a request's arguments. huma could hold them to
+// its schemas too, but says what is wrong as a sentence of its own; a test holds
+// the two to the same judgement.
+type problems struct {
+	schemas huma.Registry
+	quiet   bool // values are not to be repeated
+	fields  []Field
+	unknown int // members among fields; they come first: one is likely what is missing, misspelt
+}
+
+const (
+	// problemsMost is how many a refusal lists; nothing is looked at beyond.
+	problemsMost = 10
+	// repeatedMost is how many characters of a value are repeated.
+	repeatedMost = 40
+	// wholeBody is the field of what is wrong with a body as a whole.
+	wholeBody = "request body"
+)
+
+func (p *problems) full() bool { return len(p.fields) >= problemsMost }
+
+func (p *problems) add(field, format string, args ...any) {
+	if field == "" {
+		field = wholeBody
+	}
+	if !p.full() {
+		p.fields = append(p.fields, Field{field, fmt.Sprintf(format, args...)})
+	}
+}
+
+// missing notes an argument that is not there.
+func (p *problems) missing(name string, s *huma.Schema) {
+	if s.Type == huma.TypeInteger || s.Type == huma.TypeNumber {
+		p.add(name, "is missing; %s", expectedNumber(s))
+		return
+	}
+	p.add(name, "is missing")
+}
+
+// unfit notes what a body has that fits its schema, and not its Go type.
+func (p *problems) unfit(err error) {
+	var e *json.UnmarshalTypeError
+	name := ""
+	if errors.As(err, &e) {
+		name = e.Field[strings.LastIndexByte(e.Field, '.')+1:]
+	}
+	p.add(name, "has a number that does not fit, or is not written as an integer")
+}
+
+// check holds a value to a schema, and reports whether it is what that says.
+func (p *problems) check(name string, s *huma.Schema, v any) bool {
+	before := len(p.fields)
+	s = p.resolved(s)
+	if v == nil && s.Nullable || p.full() {
+		return true
+	}
+	switch s.Type {
+	case "":
+		p.checkOneOf(name, s, v)
+	case huma.TypeBoolean:
+		if _, ok := v.(bool); !ok {
+			p.add(name, "%sexpected true or false", p.said(v))
+		}
+	case huma.TypeInteger, huma.TypeNumber:
+		n, ok := number(v)
+		if !ok || s.Type == huma.TypeInteger && n != math.Trunc(n) || s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum {
+			p.add(name, "%s%s", p.said(v), expectedNumber(s))
+		}
+	case huma.TypeString:
+		p.checkText(name, s, v)
+	case huma.TypeArray:
+		p.checkList(name, s, v)
+	case huma.TypeObject:
+		p.checkObject(name, s, v)
+	}
+	return len(p.fields) == before
+}
+
+func (p *problems) checkOneOf(name string, s *huma.Schema, v any) {
+	fits := 0
+	for _, one := range s.OneOf {
+		alone := problems{schemas: p.schemas}
+		if alone.check(name, one, v) {
+			fits++
+		}
+	}
+	switch {
+	case fits == 1:
+	case s.Description != "":
+		p.add(name, "is not what it may be: %s", strings.TrimSuffix(s.Description, "."))
+	default:
+		p.add(name, "is none of the forms that the documentation names, or too long or too short")
+	}
+}
+
+func (p *problems) checkText(name string, s *huma.Schema, v any) {
+	str, ok := v.(string)
+	if !ok {
+		p.add(name, "%sexpected string", p.said(v))
+		return
+	}
+	chars := utf8.RuneCountInString(str)
+	if s.MinLength != nil && chars < *s.MinLength {
+		p.add(name, "has %d characters; expected length >= %d", chars, *s.MinLength)
+	}
+	if s.MaxLength != nil && chars > *s.MaxLength {
+		p.add(name, "has %d characters; expected length <= %d", chars, *s.MaxLength)
+	}
+	if s.Pattern != "" && !pattern(s.Pattern).MatchString(str) {
+		if s.PatternDescription != "" {
+			p.add(name, "expected string to be %s", s.PatternDescription)
+		} else {
+			p.add(name, "expected string to match pattern %s", s.Pattern)
+		}
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
+		words := make([]string, len(s.Enum))
+		for i, word := range s.Enum {
+			words[i] = fmt.Sprint(word)
+		}
+		p.add(name, "%sexpected value to be one of \"%s\"", p.said(v), strings.Join(words, ", "))
+	}
+}
+
+func (p *problems) checkList(name string, s *huma.Schema, v any) {
+	list, ok := v.([]any)
+	if !ok {
+		p.add(name, "%sexpected array", p.saidBriefly(v))
+		return
+	}
+	if s.MinItems != nil && len(list) < *s.MinItems {
+		p.add(name, "expected array length >= %d", *s.MinItems)
+	}
+	if s.MaxItems != nil && len(list) > *s.MaxItems {
+		p.add(name, "expected array length <= %d", *s.MaxItems)
+	}
+	for i, item := range list {
+		if p.full() {
+			return
+		}
+		p.check(name+"["+strconv.Itoa(i)+"]", s.Items, item)
+	}
+}
+
+func (p *problems) checkObject(name string, s *huma.Schema, v any) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		p.add(name, "%sexpected object", p.saidBriefly(v))
+		return
+	}
+	within := func(member string) string {
+		if name == "" {
+			return member
+		}
+		return name + "." + member
+	}
+	known := slices.Sorted(maps.Keys(s.Properties))
+	for _, member := range known {
+		value, there := members[member]
+		required := slices.Contains(s.Required, member)
+		switch {
+		case !there && required:
+			p.add(within(member), "is missing")
+		case there && (value != nil || required && !s.Nullable):
+			p.check(within(member), s.Properties[member], value)
+		}
+	}
+	if s.AdditionalProperties != false {
+		return
+	}
+	var others []string
+	for member := range members {
+		if s.Properties[member] == nil {
+			others = append(others, member)
+		}
+	}
+	slices.Sort(others)
+	for _, member := range others[:min(len(others), problemsMost)] {
+		p.addUnknown(within(member), known)
+	}
+}
+
+// addUnknown notes a member that there is not, and names those that there are.
+func (p *problems) addUnknown(name string, known []string) {
+	f := Field{clip(name, 60), "is not a member that is known here"}
+	if len(known) > 0 {
+		f.Problem += " (known are " + strings.Join(known, ", ") + ")"
+	}
+	p.fields = slices.Insert(p.fields, p.unknown, f)
+	p.unknown++
+	p.fields = p.fields[:min(len(p.fields), problemsMost)]
+}
+
+func (p *problems) resolved(s *huma.Schema) *huma.Schema {
+	for s.Ref != "" {
+		s = p.schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// expectedNumber says from where to where.
+func expectedNumber(s *huma.Schema) string {
+	a := "expected " + s.Type
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		return a + " from " + plainNumber(*s.Minimum) + " to " + plainNumber(*s.Maximum)
+	case s.Minimum != nil:
+		return a + " >= " + plainNumber(*s.Minimum)
+	case s.Maximum != nil:
+		return a + " <= " + plainNumber(*s.Maximum)
+	}
+	return a
+}
+
+func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// said repeats a value where a number or one of a few words was expected, unless
+// it looks like a secret.
+func (p *problems) said(v any) string {
+	str, ok := v.(string)
+	if !ok {
+		return p.saidBriefly(v)
+	}
+	if _, secret := text.Secrets(str); str == "" || secret || p.quiet {
+		return ""
+	}
+	return "is " + strconv.Quote(clip(str, repeatedMost)) + "; "
+}
+
+// saidBriefly repeats a number, true or false.
+func (p *problems) saidBriefly(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return "is " + strconv.FormatInt(v, 10) + "; "
+	case float64:
+		return "is " + plainNumber(v) + "; "
+	case bool:
+		return "is " + strconv.FormatBool(v) + "; "
+	}
+	return ""
+}
+
+// mustCheck panics if a schema says of values what check does not hold them to: that
+// is a mistake in the program.
+func (p *problems) mustCheck(s *huma.Schema) {
+	s = p.resolved(s)
+	if _, ofOthers := s.AdditionalProperties.(*huma.Schema); ofOthers ||
+		s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil || s.UniqueItems ||
+		s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0 ||
+		len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil || s.ContentEncoding != "" ||
+		s.Type == huma.TypeString && s.Format != "" || s.Type != huma.TypeString && len(s.Enum) > 0 ||
+		(s.Type == "") != (len(s.OneOf) > 0) {
+		panic(fmt.Sprintf("api: an input has a schema that is not checked: %+v", *s))
+	}
+	for _, inner := range slices.Concat(slices.Collect(maps.Values(s.Properties)), s.OneOf) {
+		p.mustCheck(inner)
+	}
+	if s.Items != nil {
+		p.mustCheck(s.Items)
+	}
+}
+
+// patterns are those of declarations, compiled.
+var patterns sync.Map
+
+func pattern(expr string) *regexp.Regexp {
+	if known, ok := patterns.Load(expr); ok {
+		return known.(*regexp.Regexp)
+	}
+	made := regexp.MustCompile(expr)
+	patterns.Store(expr, made)
+	return made
+}
