@@ -1,7 +1,7 @@
 // Package mcp is the service for agents that speak the Model Context Protocol:
 // POST /mcp, whose tools are endpoints of the other groups. A call of a tool is a
-// request to its endpoint, made in this process: what the endpoint takes, allows,
-// limits, repeats and refuses is what it does over HTTP.
+// call of its endpoint, in this process: what the endpoint takes, allows, limits,
+// repeats and refuses is what it does over HTTP.
 //
 // The protocol is the SDK's; what stands around it is here: which methods there
 // are, who may ask, and what becomes of an answer that HTTP has a status for.

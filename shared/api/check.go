@@ -69,9 +69,12 @@ func (p *problems) unfit(err error) {
 
 // check holds a value to a schema, and reports whether it is what that says.
 func (p *problems) check(name string, s *huma.Schema, v any) bool {
+	if p.full() {
+		return false
+	}
 	before := len(p.fields)
 	s = p.resolved(s)
-	if v == nil && s.Nullable || p.full() {
+	if v == nil && s.Nullable {
 		return true
 	}
 	switch s.Type {

@@ -62,6 +62,7 @@ type Answer struct {
 // nothing of it counts for this call.
 func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
+	ctx, _ = tables.WithUsage(ctx) // apart from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
 	called.cred, called.agent, called.tool = c.cred, c.agent, t.Name
