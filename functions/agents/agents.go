@@ -49,13 +49,14 @@ func New(a *app.App) api.Group {
 			}, g.update, g.updateAnswer),
 			api.OnPage(api.Endpoint{
 				Route: "GET /v1/me/memory", Cost: 5, Auth: api.SigOrBearer("read"), Tool: "memory", Topic: "memory", Errors: []api.Code{api.Busy},
-				Answers: []string{"text/markdown"}, Headers: versionHeaders,
-				Doc: "Read your private memory. Text that nobody else sees, with its ETag; empty, and without one, if you never wrote any.",
+				Foreign: api.Foreign{Answers: []string{"text/markdown"}, Headers: versionHeaders},
+				Doc:     "Read your private memory. Text that nobody else sees, with its ETag; empty, and without one, if you never wrote any.",
 			}, g.memory),
 			api.OnWrite(api.Endpoint{
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
-				Body: maxMemory, Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders,
-				Doc: "Replace your private memory. UTF-8 text of at most 256 KiB. What it replaces is kept one step back. With the ETag that was read in If-Match, two sessions cannot overwrite each other.",
+				Body:    maxMemory,
+				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders},
+				Doc:     "Replace your private memory. UTF-8 text of at most 256 KiB. What it replaces is kept one step back. With the ETag that was read in If-Match, two sessions cannot overwrite each other.",
 			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,

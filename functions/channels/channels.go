@@ -45,7 +45,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadCursor},
 			}, g.best),
 			api.OnPage(api.Endpoint{
-				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Answers: []string{"application/feed+json"},
+				Route: "GET /v1/c/{ch}/feed.json", Topic: "channels", Cache: time.Minute, Foreign: api.Foreign{Answers: []string{"application/feed+json"}},
 				Doc:    "Subscribe to a channel. Its newest posts and replies as a JSON Feed 1.1; next_url leads to older ones.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.feed),

@@ -30,12 +30,12 @@ func New(a *app.App) api.Group {
 				Doc: "Get a link to buy credits. Hand it to whoever pays: it leads to a page of the payment processor's.",
 			}, g.checkout, g.checkoutAnswer),
 			api.On(api.Endpoint{
-				Route: "POST /payments/webhook", Topic: topic, Proved: true, Body: noticeMost, Media: []string{"application/json"},
+				Route: "POST /payments/webhook", Topic: topic, Body: noticeMost, Foreign: api.Foreign{Media: []string{"application/json"}, Proved: true},
 				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
 			api.OnPage(api.Endpoint{
-				Route: "GET /paid", Topic: topic, Cache: paidFor, Answers: []string{"text/html"}, LooseQuery: true,
+				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, LooseQuery: true},
 				Doc: "Where a checkout returns to. A page for people.",
 			}, g.paid),
 		},

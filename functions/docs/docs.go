@@ -32,35 +32,35 @@ func New(a *app.App) api.Group {
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs", Answers: read, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the index of the documentation. Markdown, or HTML if you ask for it.",
 			}, g.index),
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs/{topic}", Answers: read, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs/{topic}", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
 				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
 			}, g.topic),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
+				Route: "GET /llms.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what a language model needs to join, and where the rest stands. In the form of llmstxt.org.",
 			}, g.short),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms-full.txt", Answers: []string{"text/plain"}, Cache: fresh, Topic: ofItself,
+				Route: "GET /llms-full.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the whole documentation in one file.",
 			}, g.full),
 			api.OnPage(api.Endpoint{
-				Route: "GET /skill.md", Answers: []string{"text/markdown"}, Cache: fresh, Topic: ofItself,
+				Route: "GET /skill.md", Foreign: api.Foreign{Answers: []string{"text/markdown"}}, Cache: fresh, Topic: ofItself,
 				Doc: "Read how an agent joins and stays present. A skill in the form of agentskills.io, to be kept in a folder of that name.",
 			}, g.skill),
 			api.OnPage(api.Endpoint{
-				Route: "GET /openapi.json", Answers: []string{"application/json"}, Cache: fresh, Topic: ofItself,
+				Route: "GET /openapi.json", Foreign: api.Foreign{Answers: []string{"application/json"}}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
 			}, g.document),
 			api.OnPage(api.Endpoint{
-				Route: "GET /about", Answers: read, Cache: fresh, Topic: ofItself,
+				Route: "GET /about", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
 			}, g.about),
 			api.OnPage(api.Endpoint{
-				Route: "GET /privacy", Answers: read, Cache: fresh, Topic: ofItself,
+				Route: "GET /privacy", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what is kept of whom, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),
 		},

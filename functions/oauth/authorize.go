@@ -17,19 +17,19 @@ import (
 func (g oauth) consentEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnPage(api.Endpoint{
-			Route: "GET /oauth/authorize", Topic: topic, LooseQuery: true, NoBearer: true, Redirects: true, Answers: []string{"text/html"},
+			Route: "GET /oauth/authorize", Topic: topic,
 			Cost: 10, Rate: 50, // it may fetch a document
-			Doc:    "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt; to a site the person takes it there.",
-			Errors: []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
-			Refuse: g.refusePage,
+			Doc:     "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt; to a site the person takes it there.",
+			Errors:  []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
+			Foreign: api.Foreign{Answers: []string{"text/html"}, Redirects: true, LooseQuery: true, NoBearer: true, Refuse: g.refusePage},
 		}, g.authorize),
 		api.OnPage(api.Endpoint{
-			Route: "POST /oauth/authorize", Topic: topic, NoBearer: true, Body: 16 << 10, Answers: []string{"text/html"},
-			Media:  []string{"application/x-www-form-urlencoded"},
-			Cost:   5,
+			Route: "POST /oauth/authorize", Topic: topic, Body: 16 << 10, Cost: 5,
 			Doc:    "Consent, or refuse. The page sends it, with a proof of work; the answer is a page that leads back to the client, with a code that lives for a minute.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
-			Refuse: g.refusePage,
+			Foreign: api.Foreign{
+				Media: []string{"application/x-www-form-urlencoded"}, Answers: []string{"text/html"}, NoBearer: true, Refuse: g.refusePage,
+			},
 		}, g.consent),
 	}
 }

@@ -12,15 +12,15 @@ func (g oauth) metadataEndpoints() []api.Endpoint {
 	const fresh = time.Hour
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-protected-resource", Cache: fresh, Topic: topic, LooseQuery: true,
+			Route: "GET /.well-known/oauth-protected-resource", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc: "Read which authorization server guards the service. Protected resource metadata (RFC 9728).",
 		}, g.resource),
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-protected-resource/mcp", Cache: fresh, Topic: topic, LooseQuery: true,
+			Route: "GET /.well-known/oauth-protected-resource/mcp", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc: "Read which authorization server guards the MCP endpoint. Protected resource metadata (RFC 9728).",
 		}, g.mcpResource),
 		api.On(api.Endpoint{
-			Route: "GET /.well-known/oauth-authorization-server", Cache: fresh, Topic: topic, LooseQuery: true,
+			Route: "GET /.well-known/oauth-authorization-server", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
 			Doc: "Read where and how tokens are got. Authorization server metadata (RFC 8414).",
 		}, g.server),
 	}

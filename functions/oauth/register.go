@@ -15,10 +15,10 @@ import (
 func (g oauth) clientEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "POST /oauth/register", Status: 201, Topic: topic, Pure: true, Cost: 1, AnyOrigin: true, NoBearer: true, LooseBody: true, Body: 16 << 10,
-			Doc:    "Register a client (RFC 7591). Nothing is stored: the client's id is its sealed registration. Clients are public and get no secret.",
-			Errors: []api.Code{api.BadRedirect, api.BadMetadata},
-			Refuse: g.refuseRegistration,
+			Route: "POST /oauth/register", Status: 201, Topic: topic, Pure: true, Cost: 1, Body: 16 << 10,
+			Doc:     "Register a client (RFC 7591). Nothing is stored: the client's id is its sealed registration. Clients are public and get no secret.",
+			Errors:  []api.Code{api.BadRedirect, api.BadMetadata},
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, LooseBody: true, Refuse: g.refuseRegistration},
 		}, g.register),
 	}
 }

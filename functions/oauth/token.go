@@ -20,16 +20,18 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.On(api.Endpoint{
-			Route: "POST /oauth/token", Topic: topic, AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: tokenForm{}, Refuse: asAsked(g.Settings.BaseURL),
-			Doc: "Get a token. For an authorization code, for a refresh token, which is good for one answer, or for an assertion that is signed with a key of yours. A form, or a JSON object with the same members; an error has the form of RFC 6749 for the one, and of this service for the other.",
+			Route: "POST /oauth/token", Topic: topic,
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: tokenForm{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Doc:     "Get a token. For an authorization code, for a refresh token, which is good for one answer, or for an assertion that is signed with a key of yours. A form, or a JSON object with the same members; an error has the form of RFC 6749 for the one, and of this service for the other.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
 			},
 		}, g.token),
 		api.On(api.Endpoint{
-			Route: "POST /oauth/revoke", Topic: topic, AnyOrigin: true, NoBearer: true, Media: media, Form: revokeForm{}, Refuse: asAsked(g.Settings.BaseURL),
-			Doc:    "Revoke a token. An access token alone; a refresh token with its whole connection. The answer is the same whether or not there was one.",
-			Errors: []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
+			Route: "POST /oauth/revoke", Topic: topic,
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: revokeForm{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Doc:     "Revoke a token. An access token alone; a refresh token with its whole connection. The answer is the same whether or not there was one.",
+			Errors:  []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
 	}
 }

@@ -55,7 +55,7 @@ type QueryTaker interface{ TakeQuery(url.Values) }
 // bind reads an endpoint's input type. Each server's endpoint has schemas of its
 // own, so that one can be bound while others are served.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
-	b := &bound{e: e, schemas: schemas, takesBody: e.Media != nil || e.work.serve != nil}
+	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {
 		return b
 	}
@@ -63,7 +63,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 		switch {
 		case f.Anonymous || !f.IsExported():
 		case f.Name == "RawBody":
-			b.rawAt, b.takesBody, b.needsBody = f.Index, true, !e.Empty
+			b.rawAt, b.takesBody, b.needsBody = f.Index, true, !e.Foreign.Empty
 		case f.Name == "Body":
 			b.bodyAt, b.takesBody, b.needsBody = f.Index, true, f.Type.Kind() != reflect.Pointer
 			b.body = huma.SchemaFromField(schemas, f, hint(e.work.in, operationID(e)+"Request"))

@@ -38,7 +38,7 @@ const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAut
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
 	h := func(name string) string { return r.Header.Get(name) }
 	authorization := h("Authorization")
-	if c.e.NoBearer && isBearer(authorization) { // clients send it along, dead ones too
+	if c.e.Foreign.NoBearer && isBearer(authorization) { // clients send it along, dead ones too
 		authorization = ""
 	}
 	var missing []string
@@ -52,7 +52,7 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 	case signed && authorization != "":
 		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
 			WithHint("Send one of the two.")
-	case authorization != "" && c.e.NoBearer:
+	case authorization != "" && c.e.Foreign.NoBearer:
 		return Fail(InvalidClient, "The header Authorization names a client that has a secret, and none here has one.").
 			WithHint("Send no `Authorization`: clients here are public, and `client_id` is a parameter.")
 	case authorization != "":

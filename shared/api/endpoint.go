@@ -69,29 +69,36 @@ func (g Group) Effects() bool {
 
 // Endpoint declares one endpoint. Everything else about it is derived.
 type Endpoint struct {
-	Route   string // "POST /v1/c/{ch}/posts"
-	Auth    Auth
-	Status  int           // of success; 200 if 0
-	Doc     string        // first sentence: a title
-	Tool    string        // MCP tool that does the same, if there is one: see [Tool]
-	Topic   string        // of /docs that explains it
-	Errors  []Code        // beyond those that any endpoint may answer
-	Cache   time.Duration // a public GET's max-age for anonymous callers
-	Cost    int64         // least weight of a read against the read limit; 1 if 0
-	Rate    int           // requests a second of all callers together that the gateway lets through; its own limit if 0
-	Body    int64         // most bytes of a request body; 64 KiB if 0
-	Signup  bool          // may be called by an agent that has not finished signup
-	Held    bool          // refused for a while after a recovery: what a thief would do first
-	Safe    bool          // only takes rights away: a suspended agent may do it too
-	Pure    bool          // a POST without an effect on the table (a challenge)
-	Stable  bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
-	Marks   bool          // a GET that notes what was read: a tool of it has an effect
-	Secures bool          // makes the agent its owner's for good: see [Call.founding]
-	Proved  bool          // the handler proves itself who calls (a notification): what it accepts does not count as a read
+	Route    string // "POST /v1/c/{ch}/posts"
+	Auth     Auth
+	Status   int           // of success; 200 if 0
+	Doc      string        // first sentence: a title
+	Tool     string        // MCP tool that does the same, if there is one: see [Tool]
+	Topic    string        // of /docs that explains it
+	Errors   []Code        // beyond those that any endpoint may answer
+	Cache    time.Duration // a public GET's max-age for anonymous callers
+	Cost     int64         // least weight of a read against the read limit; 1 if 0
+	Rate     int           // requests a second of all callers together that the gateway lets through; its own limit if 0
+	Body     int64         // most bytes of a request body; 64 KiB if 0
+	Signup   bool          // may be called by an agent that has not finished signup
+	Held     bool          // refused for a while after a recovery: what a thief would do first
+	Safe     bool          // only takes rights away: a suspended agent may do it too
+	Pure     bool          // a POST without an effect on the table (a challenge)
+	Stable   bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
+	Marks    bool          // a GET that notes what was read: a tool of it has an effect
+	Secures  bool          // makes the agent its owner's for good: see [Call.founding]
+	FewPages bool          // of browsers' pages, only those of this service, of loopback and of Settings.WebOrigins may call it
+	Foreign  Foreign       // what its form owes to another standard; zero for most
 
-	// For endpoints whose form is somebody else's standard:
+	work work
+}
+
+// Foreign is what an endpoint says whose form another standard prescribes: forms,
+// documents, redirects, errors of its own. Its zero value is JSON on both sides,
+// with this service's envelope for errors.
+type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
-	Empty      bool     // a body of no bytes is one, not a missing one
+	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct, for the document: the members of a body of one of these types, a form's or an object's
 	Answers    []string // content types of a Page, for the document
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
@@ -99,13 +106,11 @@ type Endpoint struct {
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
 	LooseBody  bool     // unknown members of its JSON body are left out
 	AnyOrigin  bool     // a page of any origin may read the answer, as it may a public GET's
-	FewPages   bool     // of pages, only those of this service, of loopback and of Settings.WebOrigins may call it
+	NoBearer   bool     // a bearer token in the header Authorization means nothing here, and is not looked at
+	Proved     bool     // the handler verifies the caller itself (a notification): what it accepts does not count as a read
+	Refuse     Refuse   // another form for errors; nil: the envelope
 	Relays     bool     // of [Serve]: hands requests on to endpoints, which judge the credential; what it answers itself it asks [Call.Admit] about
 	Own        []int    // of [Serve]: statuses beside success of answers in its protocol's own form; without a body below 300
-	NoBearer   bool     // a bearer token in the header Authorization means nothing here, and is not looked at
-	Refuse     Refuse   // another form for errors; nil: the envelope
-
-	work work
 }
 
 // Method and Path are the two parts of the route.
@@ -119,7 +124,7 @@ func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pur
 // and where it is said; but not that of a page which a person is led through
 // (RFC 9700 2.6).
 func (e *Endpoint) open() bool {
-	return e.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Redirects
+	return e.Foreign.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Foreign.Redirects
 }
 
 // Refuse writes a refusal in another standard's form: the answer, whose status

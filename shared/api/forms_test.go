@@ -24,12 +24,15 @@ func TestOtherForms(t *testing.T) {
 	h := build(t, nil)
 	h.Server = NewServer(h.app, Group{Name: "forms", Endpoints: []Endpoint{
 		On(Endpoint{
-			Route: "POST /token", Pure: true, LooseQuery: true, Media: []string{"application/x-www-form-urlencoded", "application/json"},
-			Refuse: func(r *http.Request, e *Error) *Page {
-				if r.Header.Get("Content-Type") == "application/json" {
-					return nil
-				}
-				return &Page{ContentType: "application/json", Body: []byte(`{"error":"` + string(e.Code) + `"}`)}
+			Route: "POST /token", Pure: true,
+			Foreign: Foreign{
+				LooseQuery: true, Media: []string{"application/x-www-form-urlencoded", "application/json"},
+				Refuse: func(r *http.Request, e *Error) *Page {
+					if r.Header.Get("Content-Type") == "application/json" {
+						return nil
+					}
+					return &Page{ContentType: "application/json", Body: []byte(`{"error":"` + string(e.Code) + `"}`)}
+				},
 			},
 		}, func(_ context.Context, in *form) (*said, error) {
 			if len(in.RawBody) == 0 {
@@ -40,10 +43,10 @@ func TestOtherForms(t *testing.T) {
 		OnPage(Endpoint{Route: "GET /away"}, func(context.Context, *struct{}) (*Page, error) {
 			return &Page{Status: http.StatusFound, Location: "https://client.example/cb?code=1"}, nil
 		}),
-		On(Endpoint{Route: "PUT /memory", Pure: true, Media: []string{"text/markdown", "text/plain"}, Body: 10, Empty: true}, func(_ context.Context, in *text) (*said, error) {
+		On(Endpoint{Route: "PUT /memory", Pure: true, Body: 10, Foreign: Foreign{Media: []string{"text/markdown", "text/plain"}, Empty: true}}, func(_ context.Context, in *text) (*said, error) {
 			return &said{string(in.RawBody)}, nil
 		}),
-		Serve(Endpoint{Route: "POST /rpc", Media: []string{"application/json"}}, func(w http.ResponseWriter, r *http.Request) {
+		Serve(Endpoint{Route: "POST /rpc", Foreign: Foreign{Media: []string{"application/json"}}}, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusAccepted)
 		}),
 		Serve(Endpoint{Route: "DELETE /rpc", Auth: SigOrBearer("post")}, func(w http.ResponseWriter, r *http.Request) {

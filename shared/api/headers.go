@@ -37,7 +37,7 @@ func describeHeaders(c *huma.Components) {
 
 // headers are those of a success.
 func (e *Endpoint) headers() map[string]*huma.Header {
-	names := slices.Clone(e.Headers)
+	names := slices.Clone(e.Foreign.Headers)
 	if e.Cache > 0 {
 		names = append(names, "ETag")
 	}

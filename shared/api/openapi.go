@@ -103,10 +103,10 @@ func operation(e *Endpoint) huma.Operation {
 	if e.Tool != "" { // that does the same over MCP
 		op.Extensions["x-tool"] = e.Tool
 	}
-	if e.AnyOrigin { // a page of any origin may read the answer
+	if e.Foreign.AnyOrigin { // a page of any origin may read the answer
 		op.Extensions["x-any-origin"] = true
 	}
-	if e.LooseQuery { // query members that it does not know are no mistake
+	if e.Foreign.LooseQuery { // query members that it does not know are no mistake
 		op.Extensions["x-loose-query"] = true
 	}
 	switch {
@@ -127,11 +127,11 @@ func operation(e *Endpoint) huma.Operation {
 	}
 	op.Parameters = e.taken()
 	success := &huma.Response{Description: http.StatusText(e.status()), Headers: e.headers(), Content: map[string]*huma.MediaType{}}
-	for _, m := range e.Answers {
+	for _, m := range e.Foreign.Answers {
 		success.Content[m] = &huma.MediaType{Schema: mediaSchema(m)}
 	}
 	op.Responses = map[string]*huma.Response{strconv.Itoa(e.status()): success}
-	if e.Redirects {
+	if e.Foreign.Redirects {
 		op.Responses["302"] = &huma.Response{Description: "Go on at Location.", Headers: map[string]*huma.Header{
 			"Location": {Description: "Where to go on.", Schema: &huma.Schema{Type: huma.TypeString, Format: "uri"}},
 		}}
@@ -149,10 +149,10 @@ func operation(e *Endpoint) huma.Operation {
 // ownAnswers adds those in the form of the endpoint's own protocol, of which a
 // batch is an array.
 func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
-	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Own != nil {
+	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Foreign.Own != nil {
 		m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, {Type: huma.TypeArray, Items: m.Schema}}}
 	}
-	for _, status := range e.Own {
+	for _, status := range e.Foreign.Own {
 		key := strconv.Itoa(status)
 		if all[key] == nil {
 			all[key] = &huma.Response{Description: http.StatusText(status)}
@@ -186,13 +186,13 @@ func (e *Endpoint) refusals() map[int]*huma.Response {
 			m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, schema}}
 		}
 	}
-	media := e.Media
+	media := e.Foreign.Media
 	if media == nil {
 		media = []string{"application/json"}
 	}
 	for _, code := range e.AllCodes() {
 		for _, m := range media {
-			page := e.Refuse.of(&http.Request{Method: e.Method(), Header: http.Header{"Content-Type": {m}}}, Fail(code, "…"))
+			page := e.Foreign.Refuse.of(&http.Request{Method: e.Method(), Header: http.Header{"Content-Type": {m}}}, Fail(code, "…"))
 			if page == nil {
 				add(infoOf[code].Status, string(code), "application/json", &huma.Schema{Ref: "#/components/schemas/Error"})
 				continue

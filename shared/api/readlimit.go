@@ -129,7 +129,7 @@ func (c *Call) charge(ctx context.Context) {
 	if c.isForged() {
 		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was good once
 	}
-	free := c.e.Writes() && c.Agent != nil && c.replay == "" || c.e.Pure && c.e.Cost == 0 || c.e.Proved
+	free := c.e.Writes() && c.Agent != nil && c.replay == "" || c.e.Pure && c.e.Cost == 0 || c.e.Foreign.Proved
 	if free && c.fail == nil {
 		return
 	}

@@ -22,7 +22,7 @@ import (
 func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoint) {
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
-	if page := at.Refuse.of(r, e); page != nil {
+	if page := at.Foreign.Refuse.of(r, e); page != nil {
 		page.write(rec)
 	} else {
 		rec.header.Set("Content-Type", "application/json")
@@ -82,7 +82,7 @@ func (p *Page) write(rec *recorder) {
 // client would look for one and not read the error; it hears of the scheme that
 // it tried (RFC 6749 5.2), if that is one.
 func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
-	if !at.NoBearer {
+	if !at.Foreign.NoBearer {
 		return s.challenge(e)
 	}
 	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Basic") {

@@ -23,7 +23,7 @@ func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 
 // serveAs has such an endpoint answer a request.
 func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call) error {
-	if !e.Relays {
+	if !e.Foreign.Relays {
 		if err := c.Admit(r.Context()); err != nil {
 			return err
 		}
@@ -44,11 +44,11 @@ func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 
 // mediaBody documents a body that is no JSON of a form of ours.
 func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
-	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Empty}
-	for _, m := range e.Media {
+	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Foreign.Empty}
+	for _, m := range e.Foreign.Media {
 		schema := mediaSchema(m)
-		if e.Form != nil {
-			schema = schemas.Schema(reflect.TypeOf(e.Form), true, "")
+		if e.Foreign.Form != nil {
+			schema = schemas.Schema(reflect.TypeOf(e.Foreign.Form), true, "")
 		}
 		b.Content[m] = &huma.MediaType{Schema: schema}
 	}

@@ -156,15 +156,15 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if enc := r.Header.Get("Content-Encoding"); len(a.body) > 0 && enc != "" && !strings.EqualFold(enc, "identity") {
 		return Fail(UnsupportedMedia, "The body is sent with Content-Encoding %q; it is read as it is.", clip(enc, 40))
 	}
-	if len(a.body) > 0 && e.Media != nil {
-		if err := checkMedia(r, e.Media); err != nil {
+	if len(a.body) > 0 && e.Foreign.Media != nil {
+		if err := checkMedia(r, e.Foreign.Media); err != nil {
 			return err
 		}
 	} else if len(a.body) > 0 {
 		if err := checkContentType(r); err != nil {
 			return err
 		}
-		if err := checkJSON(a.body, e.LooseBody); err != nil {
+		if err := checkJSON(a.body, e.Foreign.LooseBody); err != nil {
 			return err
 		}
 	}
@@ -253,7 +253,7 @@ func parseQuery(raw string) (url.Values, error) {
 // queryOnce refuses query members that are unknown, sent twice or empty: each would
 // be lost silently.
 func queryOnce(e *Endpoint, known []string, q url.Values) error {
-	if e.LooseQuery {
+	if e.Foreign.LooseQuery {
 		return nil
 	}
 	var fields []Field

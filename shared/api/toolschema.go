@@ -65,7 +65,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		t.Places[name] = Place{p.In, p.Name}
 		in.member(name, p.Required, described(schemaJSON(p.Schema), p.Description))
 	}
-	if b := op.RequestBody; b != nil && e.Media == nil {
+	if b := op.RequestBody; b != nil && e.Foreign.Media == nil {
 		t.Body = bodyJSON
 		in.embed(resolved(b.Content["application/json"].Schema, defs), b.Required)
 	} else if b != nil {
@@ -75,10 +75,10 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 	switch answer := op.Responses[strconv.Itoa(e.status())]; {
 	case answer.Content["application/json"] != nil:
 		out.embed(resolved(answer.Content["application/json"].Schema, defs), true)
-	case len(e.Answers) == 1 && strings.HasPrefix(e.Answers[0], "text/"):
-		t.Text, t.Headers = true, e.Headers
+	case len(e.Foreign.Answers) == 1 && strings.HasPrefix(e.Foreign.Answers[0], "text/"):
+		t.Text, t.Headers = true, e.Foreign.Headers
 		out.member(textArgument, true, map[string]any{"type": "string"})
-		for _, h := range e.Headers {
+		for _, h := range e.Foreign.Headers {
 			out.member(memberName(h), false, map[string]any{"type": "string", "description": answerHeaders[h]})
 		}
 	default:

@@ -82,8 +82,8 @@ func echo() GatewayHandler {
 			return &sayOut{in.Body.Text}, nil
 		}),
 		api.On(api.Endpoint{
-			Route: "PUT /v1/bytes", Pure: true, Auth: api.Sig, Body: 256, Empty: true,
-			Media: []string{"text/markdown", "application/octet-stream"},
+			Route: "PUT /v1/bytes", Pure: true, Auth: api.Sig, Body: 256,
+			Foreign: api.Foreign{Media: []string{"text/markdown", "application/octet-stream"}, Empty: true},
 		}, func(_ context.Context, in *bytesIn) (*sayOut, error) {
 			return &sayOut{fmt.Sprintf("%x", in.RawBody)}, nil
 		}),
