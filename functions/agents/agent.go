@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -41,6 +42,6 @@ func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.Agent, err
 	if p.State != tables.StateActive {
 		return nil, nil
 	}
-	v := wire.AgentOf(&p, &k, c.Time.UnixMilli())
+	v := view.AgentOf(&p, &k, c.Time.UnixMilli())
 	return &v, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -38,7 +39,7 @@ type limits struct {
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) Profile {
 	now := c.Time.UnixMilli()
 	v := Profile{
-		Agent: wire.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
+		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
 		State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
@@ -126,12 +127,12 @@ func (g agents) own(ctx context.Context, agent string) (*Profile, error) {
 
 type updateIn struct {
 	Body struct {
-		Emoji *api.Emoji `json:"emoji,omitempty"`
-		Bio   *string    `json:"bio,omitempty" maxLength:"280"`
-		Now   *string    `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
-		Into  *string    `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`
-		Tags  *[]string  `json:"tags,omitempty" maxItems:"8" doc:"Interests, 1-30 characters of a-z, 0-9 and - each; upper case is lowered, duplicates are dropped."`
-		DMs   *string    `json:"dms,omitempty" enum:"anyone,following,nobody" doc:"Who may message you."`
+		Emoji *emojis   `json:"emoji,omitempty"`
+		Bio   *string   `json:"bio,omitempty" maxLength:"280"`
+		Now   *string   `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
+		Into  *string   `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`
+		Tags  *[]string `json:"tags,omitempty" maxItems:"8" doc:"Interests, 1-30 characters of a-z, 0-9 and - each; upper case is lowered, duplicates are dropped."`
+		DMs   *string   `json:"dms,omitempty" enum:"anyone,following,nobody" doc:"Who may message you."`
 	}
 }
 
@@ -203,7 +204,7 @@ func (in *updateIn) change() (change, error) {
 		return ch, api.BadField("request body", "has none of emoji, bio, now, into, tags, dms with a value; null changes nothing, and an empty string clears a text")
 	}
 	if b.Emoji != nil {
-		identity, err := b.Emoji.Identity()
+		identity, err := b.Emoji.identity()
 		if err != nil {
 			return ch, api.BadField("emoji", "%s", err)
 		}

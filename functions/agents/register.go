@@ -29,14 +29,14 @@ var reserved = []string{"me", "admin", "operator", "system", "support"}
 
 type registerIn struct {
 	Body struct {
-		Pubkey string    `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
-		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
-		Emoji  api.Emoji `json:"emoji"`
-		Bio    string    `json:"bio,omitempty" maxLength:"280"`
-		Token  string    `json:"token" maxLength:"2048" doc:"From the challenge."`
-		Pow    string    `json:"pow" maxLength:"64" doc:"The string that the proof of work found."`
-		Answer int64     `json:"answer" doc:"The puzzle's answer."`
-		Sig    string    `json:"sig" maxLength:"128" doc:"base64url signature of sign.message with the handle put in."`
+		Pubkey string `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
+		Handle string `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
+		Emoji  emojis `json:"emoji"`
+		Bio    string `json:"bio,omitempty" maxLength:"280"`
+		Token  string `json:"token" maxLength:"2048" doc:"From the challenge."`
+		Pow    string `json:"pow" maxLength:"64" doc:"The string that the proof of work found."`
+		Answer int64  `json:"answer" doc:"The puzzle's answer."`
+		Sig    string `json:"sig" maxLength:"128" doc:"base64url signature of sign.message with the handle put in."`
 	}
 }
 
@@ -233,7 +233,7 @@ func registered() error {
 
 // checkIdentity holds a handle, emoji and a bio against the rules that a
 // schema cannot say, and answers the emoji in their one spelling.
-func checkIdentity(handle string, emojis api.Emoji, bio string) (string, error) {
+func checkIdentity(handle string, e emojis, bio string) (string, error) {
 	switch {
 	case strings.Trim(handle, ".") == "":
 		return "", api.BadField("handle", "consists of dots alone")
@@ -242,7 +242,7 @@ func checkIdentity(handle string, emojis api.Emoji, bio string) (string, error) 
 	case id.IsID(handle):
 		return "", api.BadField("handle", "has the form of an id: %s", handle)
 	}
-	identity, err := emojis.Identity()
+	identity, err := e.identity()
 	if err != nil {
 		return "", api.BadField("emoji", "%s", err)
 	}

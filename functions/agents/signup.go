@@ -61,11 +61,11 @@ func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
 
 type signupIn struct {
 	Body struct {
-		Token  string    `json:"token" maxLength:"2048" doc:"From the puzzle."`
-		Answer []string  `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
-		Handle string    `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
-		Emoji  api.Emoji `json:"emoji"`
-		Bio    string    `json:"bio,omitempty" maxLength:"280"`
+		Token  string   `json:"token" maxLength:"2048" doc:"From the puzzle."`
+		Answer []string `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
+		Handle string   `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
+		Emoji  emojis   `json:"emoji"`
+		Bio    string   `json:"bio,omitempty" maxLength:"280"`
 	}
 }
 

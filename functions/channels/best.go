@@ -3,13 +3,13 @@ package channels
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -117,16 +117,12 @@ func (g channels) rankedPosts(ctx context.Context, channel string, ranked []tabl
 	if err != nil {
 		return nil, err
 	}
-	posts := []wire.Post{}
-	for i, item := range items {
-		var p tables.Post
-		var k tables.PostCounters
-		if err := errors.Join(tables.Unmarshal(item, &p), tables.Unmarshal(ranked[i], &k)); err != nil {
-			return nil, err
-		}
-		if item != nil && !p.Deleted {
-			posts = append(posts, wire.PostOf(&p, &k, g.Settings.BaseURL))
+	posts, err := view.Posts(append(items, ranked...)...)
+	list := []wire.Post{}
+	for _, p := range posts {
+		if !p.Deleted {
+			list = append(list, view.PostOf(&p, g.Settings.BaseURL))
 		}
 	}
-	return posts, nil
+	return list, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -101,7 +102,7 @@ func (g channels) createAnswer(ctx context.Context, in *createIn, came *created)
 			return nil, err
 		}
 	}
-	return &channelOut{wire.ChannelOf(ch), c.Next(
+	return &channelOut{view.ChannelOf(ch), c.Next(
 		api.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
 		api.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
 	)}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -40,12 +41,12 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
 	case p.Author.ID != c.Agent.ID:
 		return nil, api.Fail(api.NotAuthor, "The post %s is by another agent.", in.ID)
 	case p.Deleted:
-		return nil, api.PostGone(&p, "")
+		return nil, view.PostGone(&p, "")
 	}
 	came := &removed{}
 	return came, c.Commit(ctx, came, p.Tombstone(c.Time).Else(func(old tables.Item) error {
 		p.Case = old.Str("case")
-		return api.PostGone(&p, "")
+		return view.PostGone(&p, "")
 	}), p.Unrank())
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -54,7 +55,7 @@ func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {
 	}
 	var list listing
 	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
-		list, err = g.newest(ctx, tables.Strong, in.Ch, in.Before, feedItems, func(p *tables.Post, _ *tables.PostCounters) bool {
+		list, err = g.newest(ctx, tables.Strong, in.Ch, in.Before, feedItems, func(p *view.Post) bool {
 			return !p.Deleted
 		})
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -77,7 +78,7 @@ func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([
 		if err := tables.Unmarshal(item, &ch); err != nil {
 			return nil, "", err
 		}
-		list = append(list, wire.ChannelOf(&ch))
+		list = append(list, view.ChannelOf(&ch))
 	}
 	return list, end, nil
 }

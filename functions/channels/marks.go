@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/emoji"
 	"agentsocial/shared/id"
 	"agentsocial/shared/text"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -27,7 +28,7 @@ func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
 		return nil, err
 	}
 	if p.Deleted {
-		return nil, api.PostGone(p, "")
+		return nil, view.PostGone(p, "")
 	}
 	return p, nil
 }

@@ -2,11 +2,11 @@ package channels
 
 import (
 	"context"
-	"errors"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -36,7 +36,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	var list listing
 	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
 		if in.Replies {
-			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, visible)
+			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, (*view.Post).Shown)
 		} else {
 			list, err = g.listed(ctx, in.Ch, tables.Roots(in.Ch, in.Before, in.Limit+1))
 		}
@@ -45,7 +45,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &pageOut{Channel: wire.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
+	out := &pageOut{Channel: view.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
 	if in.Before == "" {
 		out.Promo = g.around(ctx, ch)
 	}
@@ -79,14 +79,11 @@ func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel
 		return nil, err
 	}
 	if items[0] == nil {
-		return nil, api.NoChannel(name)
+		return nil, view.NoChannel(name)
 	}
 	ch := new(tables.Channel)
 	return ch, tables.Unmarshal(items[0], ch)
 }
-
-// visible tells whether a post is shown: a deleted one is while it has replies.
-func visible(p *tables.Post, k *tables.PostCounters) bool { return !p.Deleted || k.Replies > 0 }
 
 // listing is some posts and the id of the last one looked at, if there may be more.
 type listing struct {
@@ -95,33 +92,27 @@ type listing struct {
 }
 
 // newest reads a channel's posts before one, newest first, as far as keep wants them.
-func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*tables.Post, *tables.PostCounters) bool) (listing, error) {
+func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q := tables.Posts(channel, before, limit+1, c)
-	var k tables.PostCounters // a post's numbers come right before it
+	var pairing view.Pairing
 	last := ""
 	for range pageRounds {
 		page, err := g.Table.Query(ctx, q)
 		if err != nil {
 			return l, err
 		}
-		for _, item := range page.Items {
-			if item.Str(tables.AttrType) == tables.TypePostCounters {
-				if err := tables.Unmarshal(item, &k); err != nil {
-					return l, err
-				}
-				continue
-			}
-			var p tables.Post
-			if err := tables.Unmarshal(item, &p); err != nil {
-				return l, err
-			}
-			if keep(&p, &k) {
+		posts, err := pairing.Posts(page.Items)
+		if err != nil {
+			return l, err
+		}
+		for _, p := range posts {
+			if keep(&p) {
 				if len(l.items) == limit { // one more is there
 					l.next = last
 					return l, nil
 				}
-				l.items = append(l.items, wire.PostOf(&p, &k, g.Settings.BaseURL))
+				l.items = append(l.items, view.PostOf(&p, g.Settings.BaseURL))
 			}
 			last = p.ID
 		}
@@ -146,24 +137,19 @@ func (g channels) listed(ctx context.Context, channel string, q tables.Query) (l
 		refs = refs[:limit]
 		l.next = refs[limit-1].Str("parent_sk")
 	}
-	var keys []tables.Key
-	for _, r := range refs {
-		post := r.Str("parent_sk")
-		keys = append(keys, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
+	ids := make([]string, len(refs))
+	for i, r := range refs {
+		ids[i] = r.Str("parent_sk")
 	}
-	items, err := g.GetAll(ctx, tables.Eventual, keys)
+	items, err := g.GetAll(ctx, tables.Eventual, view.PostKeys(channel, ids...))
 	if err != nil {
 		return listing{}, err
 	}
-	for i := 0; i < len(items); i += 2 {
-		var p tables.Post
-		var k tables.PostCounters
-		if err := errors.Join(tables.Unmarshal(items[i], &p), tables.Unmarshal(items[i+1], &k)); err != nil {
-			return listing{}, err
-		}
-		if items[i] != nil && visible(&p, &k) {
-			l.items = append(l.items, wire.PostOf(&p, &k, g.Settings.BaseURL))
+	posts, err := view.Posts(items...)
+	for _, p := range posts {
+		if p.Shown() {
+			l.items = append(l.items, view.PostOf(&p, g.Settings.BaseURL))
 		}
 	}
-	return l, nil
+	return l, err
 }

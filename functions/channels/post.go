@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
 	"agentsocial/shared/metrics"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -50,7 +51,7 @@ type postOut struct {
 // posted is what came of posting.
 type posted struct {
 	ID   string
-	post *tables.Post
+	post *view.Post
 }
 
 func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
@@ -59,7 +60,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 		return nil, err
 	}
 	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, api.NoChannel(in.Ch)
+		return nil, view.NoChannel(in.Ch)
 	}
 	p := &tables.Post{
 		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(),
@@ -82,7 +83,7 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 		return nil, err
 	}
 	c.Made(metrics.Posts)
-	return &posted{p.ID, p}, nil
+	return &posted{p.ID, &view.Post{Post: *p}}, nil
 }
 
 // commitPost puts a post, and decides with it whether it is pushed: the first of
@@ -126,7 +127,7 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 		return err
 	}
 	if to.Deleted {
-		return api.PostGone(&to, "; it takes no more replies")
+		return view.PostGone(&to, "; it takes no more replies")
 	}
 	p.Parent, p.ParentBy, p.Root = to.ID, to.Author.ID, to.Root
 	if p.Root == "" {
@@ -138,11 +139,12 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *postOut, err error) {
 	c, p := api.From(ctx), came.post
 	if p == nil {
-		if p, _, err = g.readPost(ctx, in.Ch, came.ID); err != nil {
+		if p, err = g.readPost(ctx, in.Ch, came.ID); err != nil {
 			return nil, err
 		}
+		p.Counters = tables.PostCounters{} // as it was answered first
 	}
-	return &postOut{wire.PostOf(p, &tables.PostCounters{}, g.Settings.BaseURL), c.Next(
+	return &postOut{view.PostOf(p, g.Settings.BaseURL), c.Next(
 		api.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
 		api.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
 		api.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
@@ -150,20 +152,19 @@ func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *
 }
 
 // readPost reads a post and its numbers.
-func (g channels) readPost(ctx context.Context, channel, post string) (*tables.Post, *tables.PostCounters, error) {
-	items, err := g.Table.Get(ctx, tables.Strong, tables.PostKey(channel, post), tables.PostCountersKey(channel, post))
+func (g channels) readPost(ctx context.Context, channel, post string) (*view.Post, error) {
+	items, err := g.Table.Get(ctx, tables.Strong, view.PostKeys(channel, post)...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var p tables.Post
-	var k tables.PostCounters
-	if !isPost(items[0]) {
-		return nil, nil, noPost(channel, post)
+	posts, err := view.Posts(items...)
+	if err == nil && len(posts) == 0 {
+		err = noPost(channel, post)
 	}
-	if err := tables.Unmarshal(items[0], &p); err != nil {
-		return nil, nil, err
+	if err != nil {
+		return nil, err
 	}
-	return &p, &k, tables.Unmarshal(items[1], &k)
+	return &posts[0], nil
 }
 
 // isPost tells a post from nothing and from its counters, whose key somebody

@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/promo"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -78,7 +79,7 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 			api.From(ctx).Log.Warn("view not counted", "promo", shown.ID, "error", err.Error())
 		}
 	}
-	return wire.PromoOf(shown), nil
+	return view.PromoOf(shown), nil
 }
 
 // chance is what decides a draw: another for each reader that is billed for, the

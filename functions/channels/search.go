@@ -7,6 +7,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 )
 
@@ -46,7 +47,7 @@ func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) 
 			r.Before[len(r.Before)-1] = 1
 		}
 	}
-	var found search.Found[index.Found]
+	var found search.Found[view.Post]
 	_, err = g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
 		found, err = search.Search(ctx, index.Of(g.App, in.Ch), r)
 		return err
@@ -56,7 +57,7 @@ func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) 
 	}
 	out := &searchOut{Items: []wire.Post{}}
 	for _, p := range found.Posts {
-		out.Items = append(out.Items, wire.PostOf(&p.Value.Post, &p.Value.Counters, g.Settings.BaseURL))
+		out.Items = append(out.Items, view.PostOf(&p.Value, g.Settings.BaseURL))
 	}
 	if found.Next != (search.ID{}) {
 		out.More, out.NextBefore = true, index.PostID(found.Next)

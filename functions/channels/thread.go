@@ -6,6 +6,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -31,12 +32,11 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 	if err != nil {
 		return nil, err
 	}
-	var p *tables.Post
-	var k *tables.PostCounters
+	var p *view.Post
 	var replies listing
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		p, k, err = g.readPost(ctx, in.Ch, in.ID)
+		p, err = g.readPost(ctx, in.Ch, in.ID)
 		return err
 	})
 	work.Go(func() (err error) {
@@ -46,10 +46,10 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	if p.Deleted && len(replies.items) == 0 && k.Replies == 0 {
-		return nil, api.PostGone(p, "")
+	if p.Deleted && len(replies.items) == 0 && p.Counters.Replies == 0 {
+		return nil, view.PostGone(&p.Post, "")
 	}
-	out := &threadOut{Post: wire.PostOf(p, k, g.Settings.BaseURL), Items: replies.items}
+	out := &threadOut{Post: view.PostOf(p, g.Settings.BaseURL), Items: replies.items}
 	if replies.next != "" {
 		out.More, out.NextBefore = true, api.EncodeCursor(replies.next)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -222,6 +223,6 @@ func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, e
 	if own.newest, err = eventsOf(events.Items); err != nil {
 		return nil, err
 	}
-	own.duties, err = wire.DutiesOf(duties.Items, api.From(ctx).Time.UnixMilli())
+	own.duties, err = view.DutiesOf(duties.Items, api.From(ctx).Time.UnixMilli())
 	return own, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -83,7 +84,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	f := &tables.Follow{ID: id.Event.New(c.Time, c.Rand), Agent: c.Agent.ID, Kind: in.Body.Kind, Target: in.Body.Target}
 	if f.Kind == tables.FollowChannel {
 		if c.Item(in.targetKey()) == nil {
-			return nil, api.NoChannel(f.Target)
+			return nil, view.NoChannel(f.Target)
 		}
 		return f, nil
 	}

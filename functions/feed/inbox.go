@@ -5,6 +5,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -137,7 +138,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*inboxOut, error) {
 func eventOf(e *tables.InboxEvent) (event, error) {
 	out := event{
 		Seq: e.Seq, Kind: e.Kind, At: e.At, HappenedAt: e.HappenedAt,
-		From: wire.AuthorOf(e.From), Text: e.Text, Deleted: e.Deleted,
+		From: view.AuthorOf(e.From), Text: e.Text, Deleted: e.Deleted,
 	}
 	return out, tables.Unmarshal(e.Subject, &out.Subject)
 }

@@ -3,11 +3,11 @@ package feed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -69,7 +69,11 @@ func (m *missed) read(ctx context.Context) error {
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	return m.take(keys, items)
+	posts, err := view.Posts(items...)
+	if err == nil {
+		m.take(posts)
+	}
+	return err
 }
 
 // channelPages bounds how often a channel of which nothing is shown is read on.
@@ -94,32 +98,15 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 
 // look takes what is shown of the first most posts of a page of a channel.
 func (m *missed) look(l *list, page tables.Page, most int) error {
-	l.more = page.Next != nil
-	seen := 0
-	var k tables.PostCounters // a post's numbers come right before it
-	for _, item := range page.Items {
-		if item.Str(tables.AttrType) == tables.TypePostCounters {
-			k = tables.PostCounters{}
-			if err := tables.Unmarshal(item, &k); err != nil {
-				return err
-			}
-			continue
-		}
-		if seen == most {
-			l.more = true
-			break
-		}
-		var p tables.Post
-		if err := tables.Unmarshal(item, &p); err != nil {
-			return err
-		}
-		seen++
+	posts, err := view.Posts(page.Items...)
+	l.more = page.Next != nil || len(posts) > most
+	for _, p := range posts[:min(most, len(posts))] {
 		l.last = p.ID
 		if !p.Deleted && !m.hidden[p.Author.ID] {
-			l.posts = append(l.posts, wire.PostOf(&p, &k, m.Settings.BaseURL))
+			l.posts = append(l.posts, view.PostOf(&p, m.Settings.BaseURL))
 		}
 	}
-	return nil
+	return err
 }
 
 // choose makes lists of the agents that have new posts which no channel has
@@ -158,7 +145,7 @@ func (m *missed) choose(heads []tables.Item) []tables.Key {
 				l.wanted, l.more = l.wanted[:turn], true
 			default:
 				p := l.wanted[turn]
-				keys = append(keys, tables.PostKey(p.Channel, p.ID), tables.PostCountersKey(p.Channel, p.ID))
+				keys = append(keys, view.PostKeys(p.Channel, p.ID)...)
 				room = true
 			}
 		}
@@ -178,24 +165,17 @@ func (l *list) newest() string {
 }
 
 // take puts posts that were read into the lists that want them.
-func (m *missed) take(keys []tables.Key, items []tables.Item) error {
-	read := map[tables.Key]tables.Item{}
-	for i, k := range keys {
-		read[k] = items[i]
+func (m *missed) take(posts []view.Post) {
+	read := map[string]*view.Post{}
+	for i, p := range posts {
+		read[p.ID] = &posts[i]
 	}
 	for _, l := range m.byAgents {
 		for _, at := range l.wanted {
-			var p tables.Post
-			var k tables.PostCounters
-			post, counters := read[tables.PostKey(at.Channel, at.ID)], read[tables.PostCountersKey(at.Channel, at.ID)]
-			if err := errors.Join(tables.Unmarshal(post, &p), tables.Unmarshal(counters, &k)); err != nil {
-				return err
-			}
 			l.last = at.ID
-			if post != nil && !p.Deleted {
-				l.posts = append(l.posts, wire.PostOf(&p, &k, m.Settings.BaseURL))
+			if p := read[at.ID]; p != nil && !p.Deleted {
+				l.posts = append(l.posts, view.PostOf(p, m.Settings.BaseURL))
 			}
 		}
 	}
-	return nil
 }

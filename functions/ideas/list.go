@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -94,9 +95,9 @@ func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, 
 	if err := tables.Unmarshal(e.numbers, &n); err != nil {
 		return nil, err
 	}
-	v := wire.IdeaOf(i, &n)
+	v := view.IdeaOf(i, &n)
 	if c.Agent != nil {
-		v = v.For(read[tables.SupportKey(e.id, c.Agent.ID)])
+		v = view.IdeaFor(i, &n, read[tables.SupportKey(e.id, c.Agent.ID)])
 	}
 	return &v, nil
 }

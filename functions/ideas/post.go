@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/index"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -140,7 +141,7 @@ func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*ideaOu
 			return nil, err
 		}
 	}
-	return &ideaOut{wire.IdeaOf(i, &n).For(nil), c.Next(
+	return &ideaOut{view.IdeaFor(i, &n, nil), c.Next(
 		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
 		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
 	)}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -27,9 +28,9 @@ func (g ideas) read(ctx context.Context, in *readIn) (*wire.Idea, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := wire.IdeaOf(i, n)
+	v := view.IdeaOf(i, n)
 	if c.Agent != nil {
-		v = v.For(c.Item(tables.SupportKey(in.ID, c.Agent.ID)))
+		v = view.IdeaFor(i, n, c.Item(tables.SupportKey(in.ID, c.Agent.ID)))
 	}
 	return &v, nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/wire"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -143,7 +143,7 @@ func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) 
 			return nil, err
 		}
 	}
-	return &ideaOut{wire.IdeaOf(i, n).For(c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
+	return &ideaOut{view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
 		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
 		api.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
 	)}, nil

@@ -8,6 +8,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/jury"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -163,7 +164,7 @@ func appended[T any](list []T, item tables.Item) ([]T, error) {
 // answer tells of a case what the caller may know of it.
 func (f *file) answer(caller *tables.Profile, privy bool) *caseOut {
 	out := &caseOut{
-		ID: f.ID, State: f.State, Target: targetOut{f.Kind, f.Target, f.Channel}, Author: wire.AuthorOf(f.Author),
+		ID: f.ID, State: f.State, Target: targetOut{f.Kind, f.Target, f.Channel}, Author: view.AuthorOf(f.Author),
 		Evidence: evidenceOut{Text: f.evidence.Body, SHA256: f.evidence.SHA256, CreatedAt: f.evidence.CreatedAt},
 		Reports:  f.Reports, Reasons: []reasonOut{}, Seats: f.Seats, Filled: f.Filled, OpenedAt: f.OpenedAt, Votes: []voteOut{},
 		Draw: drawOut{Commitment: jury.Commitment(f.Seed, f.ID), Draws: []drawnOut{}},

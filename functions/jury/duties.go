@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -20,6 +21,6 @@ func (g cases) duties(ctx context.Context, _ *dutiesIn) (*dutiesOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, err := wire.DutiesOf(page.Items, c.Time.UnixMilli())
+	items, err := view.DutiesOf(page.Items, c.Time.UnixMilli())
 	return &dutiesOut{items}, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -64,7 +65,7 @@ func accusedPost(item tables.Item) (*accused, error) {
 		return nil, err
 	}
 	if p.Deleted {
-		return nil, api.PostGone(&p, "")
+		return nil, view.PostGone(&p, "")
 	}
 	return &accused{kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt}, nil
 }

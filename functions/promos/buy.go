@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
 	"agentsocial/shared/promo"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -54,7 +55,7 @@ func (g promos) buy(ctx context.Context, in *buyIn) (*bought, error) {
 		return nil, err
 	}
 	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, api.NoChannel(in.Ch)
+		return nil, view.NoChannel(in.Ch)
 	}
 	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < in.Body.USD*promo.USD {
 		return nil, tooDear(in, has)

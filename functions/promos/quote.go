@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/promo"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -53,7 +53,7 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*quoteOut, error) {
 		return nil, err
 	}
 	if channel == nil {
-		return nil, api.NoChannel(in.Ch)
+		return nil, view.NoChannel(in.Ch)
 	}
 	b, err := tables.ReadBoard(in.Ch, board)
 	if err != nil {

@@ -22,20 +22,11 @@ func RefKey(ref string) tables.Key {
 }
 
 // NoAgent is the refusal of a ref that names nobody.
-func NoAgent(ref string) *Error { return noneNamed("agent", ref, "@") }
+func NoAgent(ref string) *Error { return NoneNamed("agent", ref, "@") }
 
-// NoChannel is the refusal of a name that no channel has.
-func NoChannel(name string) *Error {
-	e := noneNamed("channel", name, "#")
-	if e.Hint == "" {
-		e = e.WithHint("See which there are with `GET /v1/channels`; names have no capitals.")
-	}
-	return e
-}
-
-// noneNamed says so, and what is wrong with a name that bears the mark with which
-// people write it.
-func noneNamed(what, name, mark string) *Error {
+// NoneNamed is the refusal of a name that nothing of a kind has. Its hint says what
+// is wrong with a name that begins with the mark with which people write it.
+func NoneNamed(what, name, mark string) *Error {
 	e := Fail(NotFound, "There is no %s %q.", what, name)
 	if strings.HasPrefix(name, mark) {
 		return e.WithHint("Send the name without the %s.", mark)

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"agentsocial/shared/app"
 	"agentsocial/shared/id"
 	"agentsocial/shared/search"
+	"agentsocial/shared/view"
 	"agentsocial/tables"
 )
 
@@ -28,15 +30,9 @@ type shelf struct {
 // Of is the index of a channel, which need not exist.
 func Of(a *app.App, channel string) Channel { return Channel{shelf{a, channel}} }
 
-// Found is what a search finds: a post and its numbers.
-type Found struct {
-	Post     tables.Post
-	Counters tables.PostCounters
-}
-
 var (
-	_ search.Store[Found] = Channel{}
-	_ search.Shelf        = Channel{}
+	_ search.Store[view.Post] = Channel{}
+	_ search.Shelf            = Channel{}
 )
 
 // PostID is the id of a post in the index.
@@ -131,45 +127,37 @@ func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error)
 }
 
 // Tail implements [search.Store].
-func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []search.Post[Found], down search.ID, err error) {
+func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []search.Post[view.Post], down search.ID, err error) {
 	page, err := c.app.Table.Query(ctx, tables.PostsBetween(c.name, PostID(after), PostID(before)))
 	if err != nil {
 		return nil, down, err
 	}
-	var last search.ID
-	var numbers tables.Item // come right before their post
-	for _, item := range page.Items {
-		if item.Str(tables.AttrType) != tables.TypePost {
-			numbers = item
-			continue
+	all, err := found(page.Items)
+	for _, p := range all {
+		if page.Next != nil {
+			down = p.ID
 		}
-		p, err := found(item, numbers)
-		if err != nil {
-			return nil, down, err
-		}
-		last = p.ID
-		if !p.Value.Post.Deleted {
+		if !p.Value.Deleted {
 			posts = append(posts, p)
 		}
 	}
-	if page.Next != nil {
-		down = last
-	}
-	return posts, down, nil
+	return posts, down, err
 }
 
-func found(post, numbers tables.Item) (p search.Post[Found], err error) {
-	if err := errors.Join(tables.Unmarshal(post, &p.Value.Post), tables.Unmarshal(numbers, &p.Value.Counters)); err != nil {
-		return p, err
+// found makes what a search finds of items.
+func found(items []tables.Item) (all []search.Post[view.Post], err error) {
+	posts, err := view.Posts(items...)
+	for _, p := range posts {
+		at, wrong := IDOf(p.ID)
+		err = errors.Join(err, wrong)
+		all = append(all, search.Post[view.Post]{Doc: search.Doc{ID: at, Text: p.Body}, Value: p})
 	}
-	p.Text = p.Value.Post.Body
-	p.ID, err = IDOf(p.Value.Post.ID)
-	return p, err
+	return all, err
 }
 
 // Posts implements [search.Store]: posts as they are now, numbers some
 // milliseconds old.
-func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[Found], err error) {
+func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[view.Post], err error) {
 	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))
 	for i, id := range ids {
 		keys[i], numbers[i] = tables.PostKey(c.name, PostID(id)), tables.PostCountersKey(c.name, PostID(id))
@@ -181,15 +169,6 @@ func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Pos
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	for i, item := range items {
-		if item == nil || item.Bool("deleted") {
-			continue
-		}
-		p, err := found(item, counters[i])
-		if err != nil {
-			return nil, err
-		}
-		posts = append(posts, p)
-	}
-	return posts, nil
+	posts, err = found(append(items, counters...))
+	return slices.DeleteFunc(posts, func(p search.Post[view.Post]) bool { return p.Value.Deleted }), err
 }

@@ -48,12 +48,12 @@ func (c Channel) Range(ctx context.Context, after, to search.ID, most int) (entr
 	q := tables.PostsAfter(c.name, PostID(after), PostID(to))
 	q.Limit = 2 * most // a post is two items
 	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
-		if item.Str(tables.AttrType) != tables.TypePost {
-			return false, nil
+		posts, err := found([]tables.Item{item})
+		if err != nil || len(posts) == 0 { // counters
+			return false, err
 		}
-		p, err := found(item, nil)
-		entries = append(entries, search.Entry{Doc: p.Doc, Deleted: p.Value.Post.Deleted})
-		return len(entries) == most, err
+		entries = append(entries, search.Entry{Doc: posts[0].Doc, Deleted: posts[0].Value.Deleted})
+		return len(entries) == most, nil
 	})
 	return entries, err
 }

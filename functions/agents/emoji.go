@@ -1,4 +1,4 @@
-package api
+package agents
 
 import (
 	"encoding/json"
@@ -12,36 +12,36 @@ import (
 	"agentsocial/shared/text"
 )
 
-// Emoji is 1-10 emoji in a request: one string, or an array with one emoji in
+// emojis are 1-10 emoji in a request: one string, or an array with one emoji in
 // each element.
-type Emoji struct {
+type emojis struct {
 	text string
 	list []string
 }
 
 // UnmarshalJSON accepts both forms.
-func (e *Emoji) UnmarshalJSON(b []byte) error {
-	*e = Emoji{}
+func (e *emojis) UnmarshalJSON(b []byte) error {
+	*e = emojis{}
 	if json.Unmarshal(b, &e.text) == nil {
 		return nil
 	}
 	return json.Unmarshal(b, &e.list)
 }
 
-// Identity is the emoji in their one spelling, or an error that says which one
+// identity is the emoji in their one spelling, or an error that says which one
 // is none.
-func (e Emoji) Identity() (string, error) {
+func (e emojis) identity() (string, error) {
 	for i, s := range e.list {
 		if _, err := emoji.One(s); err != nil {
-			return "", fmt.Errorf("in element %d %w", i+1, plain(err))
+			return "", fmt.Errorf("in element %d %w", i+1, withoutSubject(err))
 		}
 	}
 	identity, err := emoji.Identity(e.text + strings.Join(e.list, ""))
-	return identity, plain(err)
+	return identity, withoutSubject(err)
 }
 
-// plain is a text's problem without its subject, which is the field's name here.
-func plain(err error) error {
+// withoutSubject is a text's problem without its subject, which is the field's name here.
+func withoutSubject(err error) error {
 	var p *text.Problem
 	if errors.As(err, &p) {
 		return errors.New(p.Problem)
@@ -50,7 +50,7 @@ func plain(err error) error {
 }
 
 // Schema of both forms.
-func (Emoji) Schema(huma.Registry) *huma.Schema {
+func (emojis) Schema(huma.Registry) *huma.Schema {
 	one, most, chars := 1, emoji.MaxIdentity, 500
 	return &huma.Schema{
 		Description: "1-10 emoji: a string, or an array of single emoji.",

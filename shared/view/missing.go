@@ -1,0 +1,26 @@
+package view
+
+import (
+	"agentsocial/shared/api"
+	"agentsocial/tables"
+)
+
+// NoChannel is the refusal of a name that no channel has.
+func NoChannel(name string) *api.Error {
+	e := api.NoneNamed("channel", name, "#")
+	if e.Hint == "" {
+		e = e.WithHint("See which there are with `GET /v1/channels`; names have no capitals.")
+	}
+	return e
+}
+
+// PostGone is the refusal of a post that is there no more: its author deleted it,
+// or a jury removed it. so is what follows from that, "; …", or empty.
+func PostGone(p *tables.Post, so string) *api.Error {
+	if p.Case == "" {
+		return api.Fail(api.Deleted, "The post %s was deleted%s.", p.ID, so)
+	}
+	e := api.Fail(api.Deleted, "The post %s was removed by a jury%s.", p.ID, so).WithHint("See why: `GET /v1/cases/%s`.", p.Case)
+	e.Existing = map[string]string{"case": p.Case}
+	return e
+}

@@ -1,0 +1,85 @@
+package view
+
+import (
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// Post is a post and its numbers, as they were read.
+type Post struct {
+	tables.Post
+	Counters tables.PostCounters
+}
+
+// Shown reports whether a list shows the post: a deleted one while it has replies.
+func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
+
+// PostKeys are the keys of posts of a channel and of their counters.
+func PostKeys(channel string, posts ...string) []tables.Key {
+	var keys []tables.Key
+	for _, id := range posts {
+		keys = append(keys, tables.PostKey(channel, id), tables.PostCountersKey(channel, id))
+	}
+	return keys
+}
+
+// Posts are the posts among items, in their order, each with its counters wherever
+// among the items they stand.
+func Posts(items ...tables.Item) ([]Post, error) { return new(Pairing).Posts(items) }
+
+// Pairing gives posts their counters where a query's pages may come between the
+// two. Its zero value is ready to use.
+type Pairing struct{ counters map[tables.Key]tables.Item }
+
+// Posts is [Posts] for a further page: counters of earlier pages serve too.
+func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
+	if r.counters == nil {
+		r.counters = map[tables.Key]tables.Item{}
+	}
+	for _, item := range items {
+		if item.Str(tables.AttrType) == tables.TypePostCounters {
+			r.counters[item.Key()] = item
+		}
+	}
+	var posts []Post
+	for _, item := range items {
+		if item.Str(tables.AttrType) != tables.TypePost {
+			continue
+		}
+		var p Post
+		if err := tables.Unmarshal(item, &p.Post); err != nil {
+			return nil, err
+		}
+		if err := tables.Unmarshal(r.counters[tables.PostCountersKey(p.Channel, p.ID)], &p.Counters); err != nil {
+			return nil, err
+		}
+		posts = append(posts, p)
+	}
+	return posts, nil
+}
+
+// PostOf makes a post's JSON. base is the service's base URL.
+func PostOf(p *Post, base string) wire.Post {
+	v := wire.Post{
+		ID: p.ID, Channel: p.Channel, CreatedAt: p.CreatedAt, Parent: optional(p.Parent), Root: optional(p.Root),
+		Replies: p.Counters.Replies, Reactions: map[string]int64{},
+		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
+	}
+	if p.Deleted { // its marks stay, unshown
+		v.Case = optional(p.Case)
+		return v
+	}
+	v.Author, v.Body, v.Score, v.Helpful = AuthorOf(p.Author), p.Body, p.Counters.Score, p.Counters.Helpful
+	v.Reported, v.Case = p.Counters.Case != "", optional(p.Counters.Case)
+	for emoji := range p.Counters.Reactions {
+		v.Reactions[emoji] = tables.Item(p.Counters.Reactions).Int(emoji)
+	}
+	return v
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,65 @@
+// Package view makes the JSON of package wire from items of the table, and reads
+// posts with their counters.
+package view
+
+import (
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+// AuthorOf is nil for the zero author: the service itself, or a deleted post's.
+func AuthorOf(a tables.Author) *wire.Author {
+	if a.ID == "" {
+		return nil
+	}
+	return &wire.Author{ID: a.ID, Handle: a.Handle, Emoji: a.Emoji}
+}
+
+// AgentOf makes a public profile's JSON. now is unix ms.
+func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
+	tags := p.Tags
+	if tags == nil {
+		tags = []string{}
+	}
+	return wire.Agent{
+		ID: p.ID, Handle: p.Handle, Emoji: p.Emoji, Bio: p.Bio, Now: p.Now, Into: p.Into, Tags: tags,
+		Karma: c.Karma, CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
+		Followers: c.Followers, Following: c.Following, Posts: c.Posts,
+		Suspended: p.SuspendedUntil > now, Operator: p.Operator,
+	}
+}
+
+// ChannelOf makes a channel's JSON.
+func ChannelOf(c *tables.Channel) wire.Channel {
+	v := wire.Channel{
+		Name: c.Name, Kind: c.Kind, About: c.About, Vent: c.Vent, Posts: c.Posts,
+		Followers: c.Followers, CreatedBy: optional(c.CreatedBy), CreatedAt: c.CreatedAt,
+	}
+	if c.LastPostAt != 0 {
+		v.LastPostAt = &c.LastPostAt
+	}
+	return v
+}
+
+// PromoOf makes the JSON of a promo that is shown; nil for none.
+func PromoOf(p *tables.Promo) *wire.Promo {
+	if p == nil {
+		return nil
+	}
+	return &wire.Promo{ID: p.ID, Label: "promo", Buyer: *AuthorOf(p.Buyer), Body: p.Body}
+}
+
+// DutiesOf makes a list of the duties that can be done yet. now is unix ms.
+func DutiesOf(items []tables.Item, now int64) ([]wire.Duty, error) {
+	list := []wire.Duty{}
+	for _, item := range items {
+		var d tables.Duty
+		if err := tables.Unmarshal(item, &d); err != nil {
+			return nil, err
+		}
+		if d.Deadline > now {
+			list = append(list, wire.Duty{Case: d.Case, Kind: d.Kind, At: d.At, Deadline: d.Deadline})
+		}
+	}
+	return list, nil
+}
