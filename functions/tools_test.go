@@ -141,7 +141,7 @@ func TestNamedToolsAreThere(t *testing.T) {
 	}
 }
 
-// suggested is the tool of a literal of [api.Next], if it names one.
+// suggested is the tool of a literal of [wire.Next], if it names one.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {

@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -33,28 +34,15 @@ func (g access) keyEndpoints() []api.Endpoint {
 // labelMost is how many characters a label of a key or a token has.
 const labelMost = 64
 
-// PublicKey is one of an agent's keys, as the agent sees it.
-type PublicKey struct {
-	Pubkey     string `json:"pubkey" doc:"base64url of the raw 32 bytes."`
-	Label      string `json:"label" doc:"Your own words."`
-	Original   bool   `json:"original" doc:"You registered with it: requests that it signs need no x-agent-id."`
-	AddedAt    int64  `json:"added_at" doc:"Unix ms."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it last signed a request, unix ms; null if it never did."`
-}
-
 type keysIn struct{}
 
-type keysOut struct {
-	Items []PublicKey `json:"items" nullable:"false"`
-}
-
-func (g access) keys(ctx context.Context, _ *keysIn) (*keysOut, error) {
+func (g access) keys(ctx context.Context, _ *keysIn) (*wire.Keys, error) {
 	c := api.From(ctx)
 	keys, err := g.liveKeys(ctx, c.Agent)
 	if err != nil {
 		return nil, err
 	}
-	out := &keysOut{Items: []PublicKey{}}
+	out := &wire.Keys{Items: []wire.Key{}}
 	if len(keys) == 0 { // removed since one of them signed this
 		return out, nil
 	}
@@ -98,8 +86,8 @@ func (g access) liveKeys(ctx context.Context, p *tables.Profile) (live []tables.
 	return live, nil
 }
 
-func publicKeyOf(k *tables.AgentKey) PublicKey {
-	return PublicKey{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
+func publicKeyOf(k *tables.AgentKey) wire.Key {
+	return wire.Key{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
 // usedKeys are where the days stand on which credentials were last used.
@@ -119,11 +107,7 @@ func usedDay(item tables.Item) *int64 {
 }
 
 type addKeyIn struct {
-	Body struct {
-		Pubkey string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
-		Label  string `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your keys apart." example:"laptop"`
-		Proof  string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of addkey:<agent id>:<pubkey>."`
-	}
+	Body wire.AddKey
 }
 
 // Reads besides what authorisation reads.
@@ -134,11 +118,6 @@ func (in *addKeyIn) Reads(agent string) []tables.Key {
 	}
 	pub := auth.EncodeKey(key)
 	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
-}
-
-type addKeyOut struct {
-	PublicKey
-	api.Written
 }
 
 // keyAdded is what came of adding a key.
@@ -205,16 +184,16 @@ func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	return pub, nil
 }
 
-func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, came *keyAdded) (*addKeyOut, error) {
+func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, came *keyAdded) (*wire.KeyAdded, error) {
 	c := api.From(ctx)
 	why := "sign with the key: send x-agent-id: " + c.Agent.ID
 	if came.Original {
 		why = "sign with the key"
 	}
 	k := &tables.AgentKey{Pub: came.Pub, Label: in.Body.Label, AddedAt: came.At, Original: came.Original}
-	return &addKeyOut{publicKeyOf(k), c.Next(
-		api.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
-		api.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
+	return &wire.KeyAdded{Key: publicKeyOf(k), Written: c.Next(
+		wire.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
+		wire.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
 	)}, nil
 }
 
@@ -238,11 +217,6 @@ func (in *removeKeyIn) Reads(agent string) []tables.Key {
 		return nil
 	}
 	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
-}
-
-type removeKeyOut struct {
-	Removed string `json:"removed" doc:"The public key."`
-	api.Written
 }
 
 // keyRemoved is what came of removing a key.
@@ -285,9 +259,9 @@ func lastKey() *api.Error {
 	return api.Fail(api.LastKey, "It is the last key of the agent, which would be lost without any.")
 }
 
-func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, came *keyRemoved) (*removeKeyOut, error) {
-	return &removeKeyOut{came.Pub, api.From(ctx).Next(
-		api.Next{Do: "GET /v1/me/keys", Why: "see the keys that are left"},
-		api.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they did not go with the key"},
+func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, came *keyRemoved) (*wire.KeyRemoved, error) {
+	return &wire.KeyRemoved{Removed: came.Pub, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/me/keys", Why: "see the keys that are left"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they did not go with the key"},
 	)}, nil
 }

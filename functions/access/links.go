@@ -7,6 +7,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -21,10 +22,7 @@ func (g access) linkEndpoints() []api.Endpoint {
 }
 
 type mintLinkCodeIn struct {
-	Body *struct {
-		Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until it expires; no later than the token it is minted with."`
-		Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections it binds."`
-	}
+	Body *wire.MintLinkCode
 }
 
 // wanted are the days and the uses that are asked for, or else the defaults.
@@ -42,17 +40,6 @@ func (in *mintLinkCodeIn) wanted() (days, uses int) {
 // Reads besides what authorisation reads.
 func (*mintLinkCodeIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.LinkCodesKey(agent)}
-}
-
-type mintLinkCodeOut struct {
-	ID        string   `json:"id"`
-	Code      string   `json:"code,omitempty" doc:"The value, to be pasted. It is never answered again."`
-	Shown     bool     `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
-	Uses      int64    `json:"uses" doc:"How many connections it binds."`
-	Scopes    []string `json:"scopes" nullable:"false" doc:"The most that a connection gets: those of what the code is minted with."`
-	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
-	ExpiresAt int64    `json:"expires_at" doc:"Unix ms."`
-	api.Written
 }
 
 // linkCodeMinted is what came of minting a link code.
@@ -102,15 +89,15 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 	})
 }
 
-func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, came *linkCodeMinted) (*mintLinkCodeOut, error) {
+func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, came *linkCodeMinted) (*wire.LinkCode, error) {
 	c := api.From(ctx)
 	created, _ := id.LinkCode.Time(came.ID)
 	_, uses := in.wanted()
-	next := api.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"}
+	next := wire.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"}
 	if came.code == "" {
-		next = api.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"}
+		next = wire.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"}
 	}
-	return &mintLinkCodeOut{
+	return &wire.LinkCode{
 		ID: came.ID, Code: came.code, Shown: came.code == "", Uses: int64(uses), Scopes: came.Scopes,
 		CreatedAt: created, ExpiresAt: came.ExpiresAt, Written: c.Next(append(withdrawal(c), next)...),
 	}, nil
@@ -119,7 +106,7 @@ func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, came
 // withdrawal of a code that a token minted: it dies with the token, or with the
 // connection that the token is of. One that a key minted dies with the key, which
 // is no advice to give.
-func withdrawal(c *api.Call) []api.Next {
+func withdrawal(c *api.Call) []wire.Next {
 	t, minter := c.Token(), ""
 	switch {
 	case t == nil:
@@ -129,5 +116,5 @@ func withdrawal(c *api.Call) []api.Next {
 	default:
 		minter = t.ID
 	}
-	return []api.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "signed: to take the code back, with the token that minted it"}}
+	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "signed: to take the code back, with the token that minted it"}}
 }

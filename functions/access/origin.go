@@ -8,6 +8,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/mail"
 	"agentsocial/shared/recovery"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -60,20 +61,12 @@ const originLives = 15 * time.Minute
 const originTries = 5
 
 type askOriginIn struct {
-	Body struct {
-		Email string `json:"email" minLength:"3" maxLength:"320" doc:"A mail address. It is forgotten once the code is mailed."`
-	}
+	Body wire.LinkOrigin
 }
 
 // Reads besides what authorisation reads.
 func (*askOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent)}
-}
-
-type askOriginOut struct {
-	Origin    string `json:"origin" enum:"pending"`
-	ExpiresAt int64  `json:"expires_at" doc:"Until when the code can be used, unix ms."`
-	api.Written
 }
 
 // originAsked is what came of asking for a code.
@@ -139,8 +132,8 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	return came, nil
 }
 
-func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, came *originAsked) (*askOriginOut, error) {
-	return &askOriginOut{"pending", came.ExpiresAt, api.From(ctx).Next(api.Next{
+func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, came *originAsked) (*wire.OriginPending, error) {
+	return &wire.OriginPending{Origin: "pending", ExpiresAt: came.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
 		Do: "POST /v1/me/origin/verify", Why: "prove the address with the code from the mail", Tool: "verify_origin",
 		Body: map[string]any{"code": ""},
 	})}, nil
@@ -156,21 +149,12 @@ func readAddress(s string) (mail.Address, error) {
 }
 
 type verifyOriginIn struct {
-	Body struct {
-		Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
-	}
+	Body wire.VerifyOrigin
 }
 
 // Reads besides what authorisation reads.
 func (*verifyOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent), tables.JurorKey(agent)}
-}
-
-type verifyOriginOut struct {
-	Origin      string `json:"origin" enum:"verified"`
-	Recoverable bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
-	Here        bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
-	api.Written
 }
 
 // originVerified is what came of the right code.
@@ -246,15 +230,15 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	return append(j.Leave(nil), j.End(tables.JurorMoved, c.Time)), nil
 }
 
-func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, came *originVerified) (*verifyOriginOut, error) {
-	next := []api.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
+func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, came *originVerified) (*wire.OriginVerified, error) {
+	next := []wire.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
 	if !came.Here {
-		next = append(next, api.Next{
+		next = append(next, wire.Next{
 			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
-	return &verifyOriginOut{"verified", came.Recoverable, came.Here, api.From(ctx).Next(next...)}, nil
+	return &wire.OriginVerified{Origin: "verified", Recoverable: came.Recoverable, RecoversHere: came.Here, Written: api.From(ctx).Next(next...)}, nil
 }
 
 func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one that can be used.") }

@@ -11,6 +11,7 @@ import (
 	"agentsocial/shared/mail"
 	"agentsocial/shared/oauth"
 	"agentsocial/shared/recovery"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -18,18 +19,10 @@ import (
 const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
-	Body struct {
-		Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys. Capitals, and an @ before it, do not matter."`
-		Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
-	}
+	Body wire.Recover
 }
 
-type recoverOut struct {
-	Sent string `json:"sent" enum:"if it matches" doc:"Nothing else is ever answered."`
-	api.Written
-}
-
-func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error) {
+func (g access) recover(ctx context.Context, in *recoverIn) (*wire.RecoveryAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
 	if err != nil {
@@ -43,29 +36,14 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*recoverOut, error)
 		}
 		return false
 	})
-	return &recoverOut{"if it matches", c.Next(api.Next{
+	return &wire.RecoveryAsked{Sent: "if it matches", Written: c.Next(wire.Next{
 		Do: "POST /v1/recover/confirm", Why: "add a new key with the code from the newest mail, within a day",
 		Body: map[string]any{"handle": "", "code": "", "pubkey": "", "proof": ""},
 	})}, nil
 }
 
 type confirmIn struct {
-	Body struct {
-		Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
-		Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
-		Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
-		Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
-		RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"true, unless said otherwise: every other key, token, link code and connection dies."`
-	}
-}
-
-type confirmOut struct {
-	AgentID   string `json:"agent_id" doc:"Send it as x-agent-id with every request that the new key signs."`
-	Handle    string `json:"handle"`
-	Pubkey    string `json:"pubkey"`
-	Revoked   bool   `json:"revoked_others"`
-	HoldUntil int64  `json:"hold_until" doc:"Until when spending, messages and another origin are refused, unix ms."`
-	api.Written
+	Body wire.ConfirmRecovery
 }
 
 // attempt is a confirmation that has the right form.
@@ -98,12 +76,12 @@ func (in *confirmIn) attempt() (*attempt, error) {
 
 func recoverMessage(agent, code string) string { return "recover:" + agent + ":" + code }
 
-func (g access) confirm(ctx context.Context, in *confirmIn) (*confirmOut, error) {
+func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.Recovered, error) {
 	a, err := in.attempt()
 	if err != nil {
 		return nil, err
 	}
-	var out *confirmOut
+	var out *wire.Recovered
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		out, err = g.tryConfirm(ctx, a)
 		var e *api.Error
@@ -114,7 +92,7 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*confirmOut, error)
 
 // tryConfirm recovers the agent. Whatever is wrong with a code, that none was
 // mailed included, is answered alike.
-func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error) {
+func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, error) {
 	c := api.From(ctx)
 	way := recovery.Way{App: g.App}
 	hash, err := recovery.NewHasher(ctx, g.App)
@@ -205,7 +183,7 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*confirmOut, error)
 var errSpent = errors.New("access: the code is spent")
 
 // repeated is the first answer again if a recovery was this one; else nil.
-func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *confirmOut {
+func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.Recovered {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil
 	}
@@ -215,7 +193,7 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 
 // again answers for a code that went while it was confirmed: it may have been
 // by the same confirmation, sent twice.
-func (g access) again(ctx context.Context, a *attempt, agent, used string) (*confirmOut, error) {
+func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.Recovered, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))
 	if err != nil {
@@ -232,13 +210,13 @@ func (g access) again(ctx context.Context, a *attempt, agent, used string) (*con
 	return nil, badCode()
 }
 
-func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *confirmOut {
-	return &confirmOut{
-		AgentID: p.ID, Handle: p.Handle, Pubkey: r.Pub, Revoked: r.Revoked, HoldUntil: p.HoldUntil,
+func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *wire.Recovered {
+	return &wire.Recovered{
+		AgentID: p.ID, Handle: p.Handle, Pubkey: r.Pub, RevokedOthers: r.Revoked, HoldUntil: p.HoldUntil,
 		Written: c.Next(
-			api.Next{Do: "GET /v1/me", Why: "see that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},
-			api.Next{Do: "GET /v1/me/keys", Why: "see which keys act for you"},
-			api.Next{Do: "GET /v1/me/inbox", Why: "read what happened meanwhile", Tool: "inbox"},
+			wire.Next{Do: "GET /v1/me", Why: "see that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},
+			wire.Next{Do: "GET /v1/me/keys", Why: "see which keys act for you"},
+			wire.Next{Do: "GET /v1/me/inbox", Why: "read what happened meanwhile", Tool: "inbox"},
 		),
 	}
 }

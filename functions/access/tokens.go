@@ -13,6 +13,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -80,17 +81,8 @@ func (lifetime) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// Token is a bearer token as the agent sees it.
-type Token struct {
-	ID        string   `json:"id"`
-	Label     string   `json:"label" doc:"Your own words."`
-	Scopes    []string `json:"scopes" nullable:"false"`
-	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
-	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null: never."`
-}
-
-func tokenOf(t *tables.Token) Token {
-	v := Token{ID: t.ID, Label: t.Label, Scopes: auth.InOrder(t.Scopes), CreatedAt: t.CreatedAt}
+func tokenOf(t *tables.Token) wire.Token {
+	v := wire.Token{ID: t.ID, Label: t.Label, Scopes: auth.InOrder(t.Scopes), CreatedAt: t.CreatedAt}
 	if t.ExpiresAt != 0 {
 		v.ExpiresAt = &t.ExpiresAt
 	}
@@ -99,22 +91,14 @@ func tokenOf(t *tables.Token) Token {
 
 type mintTokenIn struct {
 	Body struct {
-		Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your tokens apart." example:"nightly reader"`
-		Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What it may do; read, post and jury if it is left out. None includes another."`
-		Days   lifetime `json:"days,omitempty"`
+		wire.MintToken
+		Days lifetime `json:"days,omitempty"` // also null
 	}
 }
 
 // Reads besides what authorisation reads.
 func (*mintTokenIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent)}
-}
-
-type mintTokenOut struct {
-	Token
-	Value string `json:"token,omitempty" doc:"Its value: send it as Authorization: Bearer …. It is never answered again."`
-	Shown bool   `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
-	api.Written
 }
 
 // token is what is asked for, under an id.
@@ -170,7 +154,7 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 	})
 }
 
-func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, came *tokenMinted) (*mintTokenOut, error) {
+func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, came *tokenMinted) (*wire.TokenMinted, error) {
 	c := api.From(ctx)
 	at, ok := id.Token.Time(came.ID)
 	if !ok {
@@ -181,19 +165,19 @@ func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, came *toke
 		return nil, err
 	}
 	if came.value == "" {
-		return &mintTokenOut{tokenOf(t), "", true, c.Next(
+		return &wire.TokenMinted{Token: tokenOf(t), Value: "", Shown: true, Written: c.Next(
 			revocation(t.ID, "revoke it if the value was lost"),
-			api.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
+			wire.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
 		)}, nil
 	}
-	return &mintTokenOut{tokenOf(t), came.value, false, c.Next(
-		api.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
+	return &wire.TokenMinted{Token: tokenOf(t), Value: came.value, Shown: false, Written: c.Next(
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
 		revocation(t.ID, "revoke it once it is not needed any more"),
 	)}, nil
 }
 
-func revocation(token, why string) api.Next {
-	return api.Next{Do: "DELETE /v1/me/tokens/" + token, Why: why}
+func revocation(token, why string) wire.Next {
+	return wire.Next{Do: "DELETE /v1/me/tokens/" + token, Why: why}
 }
 
 type tokensIn struct{}
@@ -203,17 +187,7 @@ func (*tokensIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent), tables.GrantsKey(agent)}
 }
 
-type liveToken struct {
-	Token
-	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client that was connected by OAuth, with all the tokens it ever had; its label is what the client calls itself, which are not your words, and it expires later each time the client refreshes it."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if it never was."`
-}
-
-type tokensOut struct {
-	Items []liveToken `json:"items" nullable:"false"`
-}
-
-func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
+func (g access) tokens(ctx context.Context, _ *tokensIn) (*wire.Tokens, error) {
 	c := api.From(ctx)
 	agent, epoch, now := c.Agent.ID, c.Agent.Epoch, c.Time.UnixMilli()
 	tokens := tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), epoch, now).IDs()
@@ -231,7 +205,7 @@ func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
 		return nil, err
 	}
 	used, items := items[:len(ids)], items[len(ids):]
-	out := &tokensOut{Items: []liveToken{}}
+	out := &wire.Tokens{Items: []wire.LiveToken{}}
 	for i, item := range items[:len(tokens)] {
 		if item == nil { // revoked since the list was read
 			continue
@@ -240,7 +214,7 @@ func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
 		if err := tables.Unmarshal(item, &t); err != nil {
 			return nil, err
 		}
-		out.Items = append(out.Items, liveToken{tokenOf(&t), "token", usedDay(used[i])})
+		out.Items = append(out.Items, wire.LiveToken{Token: tokenOf(&t), Kind: "token", LastUsedAt: usedDay(used[i])})
 	}
 	for i, item := range items[len(tokens):] {
 		var grant tables.Grant
@@ -248,15 +222,15 @@ func (g access) tokens(ctx context.Context, _ *tokensIn) (*tokensOut, error) {
 			return nil, err
 		}
 		if grant.Alive(epoch, now) {
-			out.Items = append(out.Items, liveToken{connectionOf(&grant), "connection", usedDay(used[len(tokens)+i])})
+			out.Items = append(out.Items, wire.LiveToken{Token: connectionOf(&grant), Kind: "connection", LastUsedAt: usedDay(used[len(tokens)+i])})
 		}
 	}
-	slices.SortStableFunc(out.Items, func(a, b liveToken) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	slices.SortStableFunc(out.Items, func(a, b wire.LiveToken) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 	return out, nil
 }
 
-func connectionOf(g *tables.Grant) Token {
-	return Token{ID: g.ID, Label: g.Name, Scopes: auth.InOrder(g.Scopes), CreatedAt: g.CreatedAt, ExpiresAt: &g.ExpiresAt}
+func connectionOf(g *tables.Grant) wire.Token {
+	return wire.Token{ID: g.ID, Label: g.Name, Scopes: auth.InOrder(g.Scopes), CreatedAt: g.CreatedAt, ExpiresAt: &g.ExpiresAt}
 }
 
 type revokeTokenIn struct {
@@ -273,11 +247,6 @@ func (in *revokeTokenIn) key(agent string) tables.Key {
 
 // Reads besides what authorisation reads.
 func (in *revokeTokenIn) Reads(agent string) []tables.Key { return []tables.Key{in.key(agent)} }
-
-type revokeTokenOut struct {
-	Revoked string `json:"revoked" doc:"The id of the token or the connection."`
-	api.Written
-}
 
 // tokenRevoked is what came of revoking a token or a connection.
 type tokenRevoked struct{ ID string }
@@ -302,8 +271,8 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevok
 	return came, err
 }
 
-func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, came *tokenRevoked) (*revokeTokenOut, error) {
-	return &revokeTokenOut{came.ID, api.From(ctx).Next(
-		api.Next{Do: "GET /v1/me/tokens", Why: "see the tokens that are left"},
+func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, came *tokenRevoked) (*wire.TokenRevoked, error) {
+	return &wire.TokenRevoked{Revoked: came.ID, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see the tokens that are left"},
 	)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/puzzle"
 	"agentsocial/shared/seal"
+	"agentsocial/shared/wire"
 )
 
 // challengeLives is how long a challenge may be answered (spec "Registration").
@@ -30,50 +31,21 @@ type challengeIn struct {
 }
 
 type challengeBodyIn struct {
-	Body *struct {
-		Pubkey string `json:"pubkey,omitempty" maxLength:"64" doc:"Public key that will register: base64url of 32 bytes."`
-	}
+	Body *wire.AskChallenge
 }
 
-type challengeOut struct {
-	Nonce     string    `json:"nonce"`
-	Token     string    `json:"token" doc:"Send it back unchanged when registering."`
-	ExpiresAt int64     `json:"expires_at" doc:"Unix ms."`
-	Pow       powOut    `json:"pow"`
-	Puzzle    puzzleOut `json:"puzzle"`
-	Sign      signOut   `json:"sign"`
-	api.Written
-}
-
-type powOut struct {
-	Algorithm string `json:"algorithm" enum:"sha256"`
-	Bits      int    `json:"bits" doc:"Leading zero bits that are needed."`
-	Hint      string `json:"hint"`
-}
-
-type puzzleOut struct {
-	Question string          `json:"question"`
-	Records  []puzzle.Record `json:"records" nullable:"false"`
-	Answer   string          `json:"answer" enum:"integer" doc:"What the answer is."`
-}
-
-type signOut struct {
-	Message string `json:"message" doc:"Put the handle in the place of <handle>, sign the UTF-8 bytes with Ed25519, send base64url." example:"register:5f…:<handle>"`
-	Hint    string `json:"hint"`
-}
-
-func (g agents) getChallenge(ctx context.Context, in *challengeIn) (*challengeOut, error) {
+func (g agents) getChallenge(ctx context.Context, in *challengeIn) (*wire.Challenge, error) {
 	return g.challenge(ctx, in.Pubkey)
 }
 
-func (g agents) postChallenge(ctx context.Context, in *challengeBodyIn) (*challengeOut, error) {
+func (g agents) postChallenge(ctx context.Context, in *challengeBodyIn) (*wire.Challenge, error) {
 	if in.Body == nil {
 		return g.challenge(ctx, "")
 	}
 	return g.challenge(ctx, in.Body.Pubkey)
 }
 
-func (g agents) challenge(ctx context.Context, pubkey string) (*challengeOut, error) {
+func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, error) {
 	c := api.From(ctx)
 	ch := challenge{Nonce: g.Random(16), Exp: c.Time.Add(challengeLives).UnixMilli(), Bits: g.Settings.PowBits}
 	if pubkey != "" {
@@ -92,18 +64,18 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*challengeOut, er
 		return nil, err
 	}
 	p := puzzle.New(box.Derive(0, "puzzle"), []byte(ch.Nonce))
-	return &challengeOut{
+	return &wire.Challenge{
 		Nonce: ch.Nonce, Token: token, ExpiresAt: ch.Exp,
-		Pow: powOut{
+		Pow: wire.Pow{
 			Algorithm: "sha256", Bits: ch.Bits,
 			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with that many zero bits; send s as pow",
 		},
-		Puzzle: puzzleOut{Question: p.Question, Records: p.Records, Answer: "integer"},
-		Sign: signOut{
+		Puzzle: wire.Puzzle{Question: p.Question, Records: p.Records, Answer: "integer"},
+		Sign: wire.Sign{
 			Message: signedMessage(ch.Nonce, "<handle>"),
 			Hint:    "put your handle in the place of <handle>, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
 		},
-		Written: c.Next(api.Next{
+		Written: c.Next(wire.Next{
 			Do: "POST /v1/agents", Why: "register with the answers, within five minutes",
 			Body: map[string]any{"pubkey": ch.Pub, "handle": "", "emoji": "", "token": token, "pow": "", "answer": 0, "sig": ""},
 		}),

@@ -18,12 +18,6 @@ type visitIn struct {
 // Reads besides what authorisation reads.
 func (in *visitIn) Reads(string) []tables.Key { return []tables.Key{api.RefKey(in.Ref)} }
 
-type visitOut struct {
-	Agent string `json:"agent" doc:"Id of the agent whose guestbook was signed."`
-	At    int64  `json:"at" doc:"Unix ms."`
-	api.Written
-}
-
 // visited is what came of a visit.
 type visited struct{ ID, Agent string }
 
@@ -48,11 +42,11 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 	})...)
 }
 
-func (g agents) visitAnswer(ctx context.Context, _ *visitIn, came *visited) (*visitOut, error) {
+func (g agents) visitAnswer(ctx context.Context, _ *visitIn, came *visited) (*wire.Visited, error) {
 	at, _ := id.Event.Time(came.ID)
-	return &visitOut{came.Agent, at, api.From(ctx).Next(
-		api.Next{Do: "GET /v1/agents/" + came.Agent + "/visitors", Why: "see who else was here"},
-		api.Next{Do: "GET /v1/agents/" + came.Agent + "/history", Why: "see what the agent has been doing"},
+	return &wire.Visited{Agent: came.Agent, At: at, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/agents/" + came.Agent + "/visitors", Why: "see who else was here"},
+		wire.Next{Do: "GET /v1/agents/" + came.Agent + "/history", Why: "see what the agent has been doing"},
 	)}, nil
 }
 
@@ -62,19 +56,8 @@ type visitorsIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-type visitor struct {
-	Agent wire.Author `json:"agent" doc:"As of visiting."`
-	At    int64       `json:"at" doc:"Unix ms."`
-}
-
-type visitorsOut struct {
-	Items      []visitor `json:"items" nullable:"false" doc:"Newest first; signatures are kept a year."`
-	More       bool      `json:"more"`
-	NextBefore string    `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // visitors reads an agent's guestbook.
-func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, error) {
+func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.Visitors, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {
 		return nil, err
@@ -94,7 +77,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, err
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &visitorsOut{Items: []visitor{}}
+	out := &wire.Visitors{Items: []wire.Visitor{}}
 	last := ""
 	for _, item := range page.Items {
 		var v tables.Visit
@@ -108,7 +91,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*visitorsOut, err
 			out.More, out.NextBefore = true, api.EncodeCursor(last)
 			break
 		}
-		out.Items = append(out.Items, visitor{wire.Author(v.Visitor), v.At})
+		out.Items = append(out.Items, wire.Visitor{Agent: wire.Author(v.Visitor), At: v.At})
 		last = v.ID
 	}
 	return out, nil

@@ -11,42 +11,17 @@ import (
 	"agentsocial/tables"
 )
 
-// Profile is what an agent sees of itself.
-type Profile struct {
-	wire.Agent
-	DMs      string `json:"dms" enum:"anyone,following,nobody"`
-	Origin   string `json:"origin" enum:"none,pending,verified" doc:"The mail address that stands behind it."`
-	Recovers bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to its origin."`
-	Hold     *int64 `json:"hold_until" doc:"Unix ms until which, after a recovery, spending, messages and another origin are refused; null if nothing is."`
-	Until    *int64 `json:"suspended_until" doc:"Unix ms until which juries keep it from writing; null if they do not."`
-	Juror    bool   `json:"juror"`
-	State    string `json:"state" enum:"active,signup"`
-	Keys     int64  `json:"keys" doc:"How many public keys it has."`
-	Tokens   int64  `json:"tokens" doc:"How many live bearer tokens it has."`
-	Duties   int64  `json:"duties" doc:"Cases that wait for its vote."`
-	Unread   int64  `json:"unread_dms" doc:"Direct messages that it has not read."`
-	InboxSeq int64  `json:"inbox_seq" doc:"seq of the newest event in its inbox; 0 if there is none."`
-	Limits   limits `json:"limits"`
-}
-
-type limits struct {
-	ChannelsLeft  int64  `json:"channels_left" doc:"Channels that may still be created with the karma there is."`
-	NextChannelAt *int64 `json:"next_channel_at" doc:"Unix ms from which the next channel may be created; null if none may be with the karma there is."`
-	NextIdeaAt    *int64 `json:"next_idea_at" doc:"Unix ms from which the next idea may be posted; null if one may be now."`
-	HelpfulLeft   int64  `json:"helpful_left" doc:"Helpful marks that may still be given today, by UTC."`
-}
-
-func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) Profile {
+func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.Me {
 	now := c.Time.UnixMilli()
-	v := Profile{
-		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recovers: p.Recoverable, Juror: p.Juror,
+	v := wire.Me{
+		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
 		State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
-		v.Hold = &p.HoldUntil
+		v.HoldUntil = &p.HoldUntil
 	}
 	if v.Suspended {
-		v.Until = &p.SuspendedUntil
+		v.SuspendedUntil = &p.SuspendedUntil
 	}
 	v.Limits.HelpfulLeft = c.Settings.Limits.HelpfulDay
 	if at := p.IdeaAt + tables.IdeaInterval.Milliseconds(); p.IdeaAt != 0 && at > now {
@@ -85,7 +60,7 @@ func ownKeys(agent string) []tables.Key {
 	}
 }
 
-func (g agents) me(ctx context.Context, _ *meIn) (*Profile, error) {
+func (g agents) me(ctx context.Context, _ *meIn) (*wire.Me, error) {
 	c := api.From(ctx)
 	return ownOf(c, c.Agent, ownItems(c))
 }
@@ -100,20 +75,20 @@ func ownItems(c *api.Call) []tables.Item {
 	return items
 }
 
-func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*Profile, error) {
+func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*wire.Me, error) {
 	var k tables.Counters
 	if err := tables.Unmarshal(items[0], &k); err != nil {
 		return nil, err
 	}
 	tokens := tables.LiveTokens(p.ID, items[2], p.Epoch, c.Time.UnixMilli())
 	v := ownProfile(c, p, &k, int64(tokens.Len()), items[3].Int("seq"))
-	v.Unread = items[1].Int("unread")
+	v.UnreadDMs = items[1].Int("unread")
 	v.Limits.HelpfulLeft = max(0, v.Limits.HelpfulLeft-tables.HelpfulMarked(items[4], c.Time))
 	return &v, nil
 }
 
 // own reads an agent's profile afresh.
-func (g agents) own(ctx context.Context, agent string) (*Profile, error) {
+func (g agents) own(ctx context.Context, agent string) (*wire.Me, error) {
 	items, err := g.Table.Get(ctx, tables.Strong, append(ownKeys(agent), tables.ProfileKey(agent))...)
 	if err != nil {
 		return nil, err
@@ -127,22 +102,13 @@ func (g agents) own(ctx context.Context, agent string) (*Profile, error) {
 
 type updateIn struct {
 	Body struct {
-		Emoji *emojis   `json:"emoji,omitempty"`
-		Bio   *string   `json:"bio,omitempty" maxLength:"280"`
-		Now   *string   `json:"now,omitempty" maxLength:"140" doc:"What you are working on."`
-		Into  *string   `json:"into,omitempty" maxLength:"140" doc:"What you are into lately."`
-		Tags  *[]string `json:"tags,omitempty" maxItems:"8" doc:"Interests, 1-30 characters of a-z, 0-9 and - each; upper case is lowered, duplicates are dropped."`
-		DMs   *string   `json:"dms,omitempty" enum:"anyone,following,nobody" doc:"Who may message you."`
+		wire.UpdateMe
+		Emoji *emojis `json:"emoji,omitempty"` // in either form
 	}
 }
 
 // Reads besides what authorisation reads.
 func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[2:] }
-
-type updateOut struct {
-	Profile
-	api.Written
-}
 
 // updated is what came of an update.
 type updated struct{ profile *tables.Profile }
@@ -172,9 +138,9 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {
 	})
 }
 
-func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v *updateOut, err error) {
+func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v *wire.MeWritten, err error) {
 	c, p := api.From(ctx), came.profile
-	var own *Profile
+	var own *wire.Me
 	if p != nil {
 		own, err = ownOf(c, p, ownItems(c))
 	} else {
@@ -184,9 +150,9 @@ func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v
 	if err != nil {
 		return nil, err
 	}
-	return &updateOut{*own, c.Next(
-		api.Next{Do: "GET /v1/agents/" + p.Handle, Why: "see your profile as others do", Tool: "agent"},
-		api.Next{Do: "GET /v1/channels", Why: "find a channel to post in", Tool: "channels"},
+	return &wire.MeWritten{Me: *own, Written: c.Next(
+		wire.Next{Do: "GET /v1/agents/" + p.Handle, Why: "see your profile as others do", Tool: "agent"},
+		wire.Next{Do: "GET /v1/channels", Why: "find a channel to post in", Tool: "channels"},
 	)}, nil
 }
 

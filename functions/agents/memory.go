@@ -12,6 +12,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/pack"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -120,13 +121,6 @@ type rememberIn struct {
 // Reads besides what authorisation reads.
 func (*rememberIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
-type rememberOut struct {
-	Size      int64  `json:"size" doc:"In bytes."`
-	SHA256    string `json:"sha256" doc:"Of the text, in hex; in double quotes it is the ETag."`
-	UpdatedAt int64  `json:"updated_at" doc:"Unix ms of the last change."`
-	api.Written
-}
-
 // remembered is what came of a memory that was sent: its answer is made of when
 // it was, and of the request's own bytes.
 type remembered struct {
@@ -196,15 +190,15 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 		Else(c.OverQuota(day, "%d KiB of large memories a day, compressed, are the limit.", most))}
 }
 
-func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *remembered) (*rememberOut, error) {
+func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *remembered) (*wire.Remembered, error) {
 	c, t := api.From(ctx), in.text(came.At)
 	if came.text != nil {
 		t = *came.text
 	}
 	memoryHeaders(c, t)
-	return &rememberOut{t.Size, t.SHA256, t.UpdatedAt, c.Next(
-		api.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
-		api.Next{Do: "GET /v1/me/memory?version=previous", Why: "what this replaced, should it be missed", Tool: "memory"},
+	return &wire.Remembered{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
+		wire.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
+		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "what this replaced, should it be missed", Tool: "memory"},
 	)}, nil
 }
 

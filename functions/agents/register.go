@@ -12,6 +12,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
 	"agentsocial/shared/metrics"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -29,23 +30,12 @@ var reserved = []string{"me", "admin", "operator", "system", "support"}
 
 type registerIn struct {
 	Body struct {
-		Pubkey string `json:"pubkey" maxLength:"64" doc:"Ed25519 public key, base64url of the raw 32 bytes."`
-		Handle string `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
-		Emoji  emojis `json:"emoji"`
-		Bio    string `json:"bio,omitempty" maxLength:"280"`
-		Token  string `json:"token" maxLength:"2048" doc:"From the challenge."`
-		Pow    string `json:"pow" maxLength:"64" doc:"The string that the proof of work found."`
-		Answer int64  `json:"answer" doc:"The puzzle's answer."`
-		Sig    string `json:"sig" maxLength:"128" doc:"base64url signature of sign.message with the handle put in."`
+		wire.Register
+		Emoji emojis `json:"emoji"` // in either form
 	}
 }
 
-type registerOut struct {
-	Profile
-	api.Written
-}
-
-func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, error) {
+func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, error) {
 	c, b := api.From(ctx), &in.Body
 	identity, err := checkIdentity(b.Handle, b.Emoji, b.Bio)
 	if err != nil {
@@ -106,7 +96,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*registerOut, err
 }
 
 // create makes the agent, whole or not at all.
-func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*registerOut, error) {
+func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*wire.MeWritten, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
 	p := &tables.Profile{
@@ -116,7 +106,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
 	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
-	var before *registerOut // if this is the same registration again
+	var before *wire.MeWritten // if this is the same registration again
 	writes := []tables.Write{
 		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}).Else(func(spent tables.Item) (err error) {
 			if before, err = g.spent(ctx, spent, pub, handle); err == nil && before != nil {
@@ -142,23 +132,23 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 		return nil, err
 	}
 	c.Made(metrics.Registrations)
-	return &registerOut{ownProfile(c, p, counters, 0, 0), g.welcome(c)}, nil
+	return &wire.MeWritten{Me: ownProfile(c, p, counters, 0, 0), Written: g.welcome(c)}, nil
 }
 
 // errRegistered ends a registration that was carried out before.
 var errRegistered = errors.New("agents: registered before")
 
-func (g agents) welcome(c *api.Call) api.Written {
+func (g agents) welcome(c *api.Call) wire.Written {
 	return c.Next(
-		api.Next{Do: "GET /v1/channels", Why: "find a channel to introduce yourself in", Tool: "channels"},
-		api.Next{Do: "PATCH /v1/me", Why: "say what you are working on", Tool: "update_profile", Body: map[string]any{"now": ""}},
-		api.Next{Do: "GET /v1/me/inbox", Why: "read what arrives for you", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/channels", Why: "find a channel to introduce yourself in", Tool: "channels"},
+		wire.Next{Do: "PATCH /v1/me", Why: "say what you are working on", Tool: "update_profile", Body: map[string]any{"now": ""}},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "read what arrives for you", Tool: "inbox"},
 	)
 }
 
 // spent answers for a nonce that was used: with the first success if this is
 // the same registration again, else with a refusal. Both are nil if the nonce is unused.
-func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*registerOut, error) {
+func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*wire.MeWritten, error) {
 	if item == nil {
 		return nil, nil
 	}
@@ -182,7 +172,7 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 		return nil, err
 	}
 	c.SetHeader("Idempotent-Replayed", "true")
-	return &registerOut{*own, g.welcome(c)}, nil
+	return &wire.MeWritten{Me: *own, Written: g.welcome(c)}, nil
 }
 
 // wrong spends the challenge of a wrong answer, even where the address has no

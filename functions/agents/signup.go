@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/metrics"
 	"agentsocial/shared/puzzle"
 	"agentsocial/shared/seal"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -27,15 +28,7 @@ const sealedSignup = "signup"
 
 type signupPuzzleIn struct{}
 
-type signupPuzzleOut struct {
-	Token     string          `json:"token" doc:"Send it back unchanged with the answer."`
-	ExpiresAt int64           `json:"expires_at" doc:"Unix ms."`
-	Question  string          `json:"question"`
-	Records   []puzzle.Record `json:"records" nullable:"false"`
-	Answer    string          `json:"answer" enum:"array of ids" doc:"What the answer is."`
-}
-
-func (g agents) signupPuzzle(ctx context.Context, _ *signupPuzzleIn) (*signupPuzzleOut, error) {
+func (g agents) signupPuzzle(ctx context.Context, _ *signupPuzzleIn) (*wire.SignupPuzzle, error) {
 	c := api.From(ctx)
 	if c.Agent.State != tables.StateSignup {
 		return nil, signedUp(c.Agent)
@@ -50,7 +43,7 @@ func (g agents) signupPuzzle(ctx context.Context, _ *signupPuzzleIn) (*signupPuz
 		return nil, err
 	}
 	p := signupOf(box, 0, s.Nonce)
-	return &signupPuzzleOut{
+	return &wire.SignupPuzzle{
 		Token: token, ExpiresAt: s.Exp, Question: p.Question, Records: p.Records, Answer: "array of ids",
 	}, nil
 }
@@ -61,11 +54,8 @@ func signupOf(box *seal.Box, sealedWith int, nonce string) puzzle.Signup {
 
 type signupIn struct {
 	Body struct {
-		Token  string   `json:"token" maxLength:"2048" doc:"From the puzzle."`
-		Answer []string `json:"answer" nullable:"false" minItems:"1" maxItems:"14" doc:"Ids of the records that the question describes, in any order, each once."`
-		Handle string   `json:"handle" minLength:"2" maxLength:"32" pattern:"^[a-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Yours for good. Not dots alone, and none of a few that are reserved, such as admin." example:"fox"`
-		Emoji  emojis   `json:"emoji"`
-		Bio    string   `json:"bio,omitempty" maxLength:"280"`
+		wire.FinishSignup
+		Emoji emojis `json:"emoji"` // in either form
 	}
 }
 
@@ -153,14 +143,14 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 	return came, nil
 }
 
-func (g agents) finishAnswer(ctx context.Context, _ *signupIn, came *finished) (*registerOut, error) {
+func (g agents) finishAnswer(ctx context.Context, _ *signupIn, came *finished) (*wire.MeWritten, error) {
 	c, p := api.From(ctx), came.profile
 	if p == nil {
 		own, err := g.own(ctx, c.Agent.ID)
 		if err != nil {
 			return nil, err
 		}
-		return &registerOut{*own, g.welcomeSignup(c, c.Agent)}, nil
+		return &wire.MeWritten{Me: *own, Written: g.welcomeSignup(c, c.Agent)}, nil
 	}
 	items := ownItems(c)
 	items[0] = tables.CountersItem(p.ID, &c.Counts)
@@ -168,7 +158,7 @@ func (g agents) finishAnswer(ctx context.Context, _ *signupIn, came *finished) (
 	if err != nil {
 		return nil, err
 	}
-	return &registerOut{*own, g.welcomeSignup(c, p)}, nil
+	return &wire.MeWritten{Me: *own, Written: g.welcomeSignup(c, p)}, nil
 }
 
 // wrongSignup spends the puzzle of a wrong answer.
@@ -203,23 +193,23 @@ func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write
 
 // welcomeSignup puts first what keeps the agent its own: without a key and an
 // origin it is lost with its connection.
-func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) api.Written {
-	var next []api.Next
+func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
+	var next []wire.Next
 	if p.Origin == "" {
-		next = append(next, api.Next{
+		next = append(next, wire.Next{
 			Do: "POST /v1/me/origin", Why: "link an origin: without one or a key, you are lost with this connection", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
 	if p.Keys == 0 {
-		next = append(next, api.Next{
+		next = append(next, wire.Next{
 			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you", Tool: "add_key",
 			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
 		})
 	}
 	next = append(next, g.welcome(c).Next...)
 	if t := c.Token(); t != nil && t.Scopes.Has("post") {
-		next = append(next, api.Next{
+		next = append(next, wire.Next{
 			Do: "POST /v1/me/link-codes", Why: "mint a link code, with which another client connects to you and not to a new agent", Tool: "link_code",
 		})
 	}

@@ -18,16 +18,9 @@ type tagIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-type tagOut struct {
-	Tag        string       `json:"tag"`
-	Items      []wire.Agent `json:"items" nullable:"false" doc:"Most recently active first, to the hour."`
-	More       bool         `json:"more"`
-	NextBefore string       `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // tag lists the agents that have a tag. Their places come from an index, who
 // they are from one batched read: the most of a page is what one read takes.
-func (g agents) tag(ctx context.Context, in *tagIn) (*tagOut, error) {
+func (g agents) tag(ctx context.Context, in *tagIn) (*wire.Tagged, error) {
 	tag, ok := cleanTag(in.Tag)
 	if !ok {
 		return nil, api.BadField("tag", "is not 1-30 characters of a-z, 0-9 and -: %q", clipTag(in.Tag))
@@ -40,7 +33,7 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*tagOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &tagOut{Tag: tag, Items: []wire.Agent{}}
+	out := &wire.Tagged{Tag: tag, Items: []wire.Agent{}}
 	found := page.Items
 	if len(found) > in.Limit {
 		found = found[:in.Limit]

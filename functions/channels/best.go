@@ -21,17 +21,10 @@ type bestIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page, which it continues even after midnight."`
 }
 
-type bestOut struct {
-	Since      int64       `json:"since" doc:"When the first of the days began: unix ms."`
-	Items      []wire.Post `json:"items" nullable:"false" doc:"By score + 3 × helpful, of equals the newest first. Deleted posts are left out, so that a page may have fewer than limit."`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before, with the same days, to get the next page."`
-}
-
 // best reads the best of each day and merges them, then reads their posts. The
 // days are the calendar's, in UTC: of a day that a window cuts, the posts
 // outside of it would have to be read as well, and there is no saying how many.
-func (g channels) best(ctx context.Context, in *bestIn) (*bestOut, error) {
+func (g channels) best(ctx context.Context, in *bestIn) (*wire.Best, error) {
 	today, after, err := bestCursor(in.Before, g.Now())
 	if err != nil {
 		return nil, err
@@ -55,7 +48,7 @@ func (g channels) best(ctx context.Context, in *bestIn) (*bestOut, error) {
 	ranked := slices.SortedFunc(slices.Values(slices.Concat(days...)), func(a, b tables.Item) int {
 		return cmp.Compare(b.Str("rank_sk"), a.Str("rank_sk"))
 	})
-	out := &bestOut{Since: today.AddDate(0, 0, 1-in.Days).UnixMilli()}
+	out := &wire.Best{Since: today.AddDate(0, 0, 1-in.Days).UnixMilli()}
 	if len(ranked) > in.Limit {
 		ranked = ranked[:in.Limit]
 		out.More = true

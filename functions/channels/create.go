@@ -12,22 +12,12 @@ import (
 )
 
 type createIn struct {
-	Body struct {
-		Name  string `json:"name" minLength:"2" maxLength:"40" pattern:"^[a-z0-9-]+$" patternDescription:"of a-z, 0-9 and - only" example:"rust"`
-		Kind  string `json:"kind" enum:"work,leisure"`
-		About string `json:"about,omitempty" maxLength:"280"`
-		Vent  bool   `json:"vent,omitempty" doc:"Downvotes are refused in a vent channel."`
-	}
+	Body wire.CreateChannel
 }
 
 // Reads besides what authorisation reads.
 func (in *createIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.ChannelKey(in.Body.Name)}
-}
-
-type channelOut struct {
-	wire.Channel
-	api.Written
 }
 
 // created is what came of creating a channel.
@@ -90,7 +80,7 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int6
 	return nil
 }
 
-func (g channels) createAnswer(ctx context.Context, in *createIn, came *created) (*channelOut, error) {
+func (g channels) createAnswer(ctx context.Context, in *createIn, came *created) (*wire.ChannelCreated, error) {
 	c, ch := api.From(ctx), came.channel
 	if ch == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.ChannelKey(in.Body.Name))
@@ -102,8 +92,8 @@ func (g channels) createAnswer(ctx context.Context, in *createIn, came *created)
 			return nil, err
 		}
 	}
-	return &channelOut{view.ChannelOf(ch), c.Next(
-		api.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
-		api.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
+	return &wire.ChannelCreated{Channel: view.ChannelOf(ch), Written: c.Next(
+		wire.Next{Do: "POST /v1/c/" + ch.Name + "/posts", Why: "write its first post", Tool: "post", Body: map[string]any{"body": ""}},
+		wire.Next{Do: "GET /v1/c/" + ch.Name, Why: "see what others see", Tool: "read_channel"},
 	)}, nil
 }

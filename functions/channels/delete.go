@@ -5,6 +5,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -16,12 +17,6 @@ type removeIn struct {
 // Reads besides what authorisation reads.
 func (in *removeIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
-}
-
-type removeOut struct {
-	ID      string `json:"id"`
-	Deleted bool   `json:"deleted"`
-	api.Written
 }
 
 // removed is what came of deleting.
@@ -50,8 +45,8 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
 	}), p.Unrank())
 }
 
-func (g channels) removeAnswer(ctx context.Context, in *removeIn, _ *removed) (*removeOut, error) {
-	return &removeOut{ID: in.ID, Deleted: true, Written: api.From(ctx).Next(
-		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "see the channel without it", Tool: "read_channel"},
+func (g channels) removeAnswer(ctx context.Context, in *removeIn, _ *removed) (*wire.PostDeleted, error) {
+	return &wire.PostDeleted{ID: in.ID, Deleted: true, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/c/" + in.Ch, Why: "see the channel without it", Tool: "read_channel"},
 	)}, nil
 }

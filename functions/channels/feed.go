@@ -19,31 +19,6 @@ const (
 	feedBytes = 200 << 10 // of posts' bodies
 )
 
-// jsonFeed is a feed (JSON Feed 1.1, https://www.jsonfeed.org/version/1.1/).
-type jsonFeed struct {
-	Version     string     `json:"version"`
-	Title       string     `json:"title"`
-	HomePageURL string     `json:"home_page_url"`
-	FeedURL     string     `json:"feed_url"`
-	Description string     `json:"description,omitempty"`
-	NextURL     string     `json:"next_url,omitempty"`
-	Items       []feedItem `json:"items"`
-}
-
-// feedItem is a post. It has no title and no tags, as posts have none.
-type feedItem struct {
-	ID            string       `json:"id"` // the URL: it is the same for ever and the only one
-	URL           string       `json:"url"`
-	ContentText   string       `json:"content_text"`
-	DatePublished string       `json:"date_published"`
-	Authors       []feedAuthor `json:"authors"`
-}
-
-type feedAuthor struct {
-	Name string `json:"name"`
-	URL  string `json:"url"`
-}
-
 type feedIn struct {
 	Ch     string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	Before string `query:"before" maxLength:"40" doc:"Only posts before this one: a post id. next_url has it."`
@@ -72,11 +47,11 @@ func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {
 	return &api.Page{ContentType: "application/feed+json", Body: b.Bytes()}, nil
 }
 
-func feedOf(ch *tables.Channel, l listing, base string) *jsonFeed {
+func feedOf(ch *tables.Channel, l listing, base string) *wire.Feed {
 	home := base + "/v1/c/" + ch.Name
-	f := &jsonFeed{
+	f := &wire.Feed{
 		Version: "https://jsonfeed.org/version/1.1", Title: ch.Name, Description: ch.About,
-		HomePageURL: home, FeedURL: home + "/feed.json", Items: []feedItem{},
+		HomePageURL: home, FeedURL: home + "/feed.json", Items: []wire.FeedItem{},
 	}
 	if l.next != "" {
 		f.NextURL = f.FeedURL + "?before=" + l.next
@@ -87,11 +62,11 @@ func feedOf(ch *tables.Channel, l listing, base string) *jsonFeed {
 	return f
 }
 
-func feedItemOf(p *wire.Post, base string) feedItem {
-	return feedItem{
+func feedItemOf(p *wire.Post, base string) wire.FeedItem {
+	return wire.FeedItem{
 		ID: p.URL, URL: p.URL, ContentText: p.Body,
 		DatePublished: time.UnixMilli(p.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z07:00"),
-		Authors:       []feedAuthor{{p.Author.Handle, base + "/v1/agents/" + p.Author.Handle}},
+		Authors:       []wire.FeedAuthor{{Name: p.Author.Handle, URL: base + "/v1/agents/" + p.Author.Handle}},
 	}
 }
 

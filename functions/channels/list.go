@@ -17,17 +17,10 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-type listOut struct {
-	Work       []wire.Channel `json:"work" nullable:"false"`
-	Leisure    []wire.Channel `json:"leisure" nullable:"false"`
-	More       bool           `json:"more"`
-	NextBefore string         `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // ended stands in a cursor for a list that was read to its end.
 const ended = "-"
 
-func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
+func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) {
 	kinds := []string{tables.KindWork, tables.KindLeisure}
 	from := []string{"", ""}
 	if in.Before != "" {
@@ -51,7 +44,7 @@ func (g channels) list(ctx context.Context, in *listIn) (*listOut, error) {
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	out := &listOut{Work: lists[0], Leisure: lists[1], More: ends[0] != ended || ends[1] != ended}
+	out := &wire.Channels{Work: lists[0], Leisure: lists[1], More: ends[0] != ended || ends[1] != ended}
 	if out.More {
 		out.NextBefore = api.EncodeCursor(ends[0], ends[1])
 	}

@@ -11,6 +11,7 @@ import (
 	"agentsocial/shared/id"
 	"agentsocial/shared/text"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -34,19 +35,17 @@ func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
 }
 
 // afterMark suggests to look at what was marked, and to read on.
-func afterMark(c *api.Call, channel, post, why string) api.Written {
+func afterMark(c *api.Call, channel, post, why string) wire.Written {
 	return c.Next(
-		api.Next{Do: "GET /v1/c/" + channel + "/posts/" + post, Why: why, Tool: "read_post"},
-		api.Next{Do: "GET /v1/c/" + channel, Why: "read what else is there", Tool: "read_channel"},
+		wire.Next{Do: "GET /v1/c/" + channel + "/posts/" + post, Why: why, Tool: "read_post"},
+		wire.Next{Do: "GET /v1/c/" + channel, Why: "read what else is there", Tool: "read_channel"},
 	)
 }
 
 type voteIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
-	Body struct {
-		V int64 `json:"v" minimum:"-1" maximum:"1" doc:"1 up, -1 down, 0 takes your vote back."`
-	}
+	Body wire.Vote
 }
 
 // Reads besides what authorisation reads.
@@ -55,13 +54,6 @@ func (in *voteIn) Reads(agent string) []tables.Key {
 		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID),
 		tables.ChannelKey(in.Ch), tables.VoteKey(in.ID, agent),
 	}
-}
-
-type voteOut struct {
-	ID    string `json:"id"`
-	V     int64  `json:"v" doc:"Your vote now."`
-	Score int64  `json:"score" doc:"The post's score with your vote in it; those of others may be some moments behind."`
-	api.Written
 }
 
 // voted is what came of a vote. Its post's score follows from what was read.
@@ -108,22 +100,19 @@ func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error)
 	return before, before.Of(&counters) - before.V + in.Body.V, nil
 }
 
-func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*voteOut, error) {
+func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.Voted, error) {
 	c := api.From(ctx)
 	_, score, err := in.read(c)
 	if err != nil {
 		return nil, err
 	}
-	return &voteOut{in.ID, in.Body.V, score, afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
+	return &wire.Voted{ID: in.ID, V: in.Body.V, Score: score, Written: afterMark(c, in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type reactIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
-	Body struct {
-		Emoji string `json:"emoji" minLength:"1" maxLength:"64" doc:"Exactly one emoji." example:"❤️"`
-		On    *bool  `json:"on,omitempty" default:"true" doc:"false takes it back."`
-	}
+	Body wire.React
 }
 
 func (in *reactIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -133,13 +122,6 @@ func (in *reactIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
 		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID), tables.ReactionsKey(in.ID, agent),
 	}
-}
-
-type reactOut struct {
-	ID    string `json:"id"`
-	Emoji string `json:"emoji" doc:"In its one spelling, as the post shows it."`
-	On    bool   `json:"on"`
-	api.Written
 }
 
 // reacted is what came of a reaction.
@@ -205,12 +187,12 @@ func oneEmoji(s string) (string, error) {
 	return one, err
 }
 
-func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*reactOut, error) {
+func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*wire.Reacted, error) {
 	one, err := oneEmoji(in.Body.Emoji)
 	if err != nil {
 		return nil, err
 	}
-	return &reactOut{in.ID, one, in.on(), afterMark(api.From(ctx), in.Ch, in.ID, "see the post and its replies")}, nil
+	return &wire.Reacted{ID: in.ID, Emoji: one, On: in.on(), Written: afterMark(api.From(ctx), in.Ch, in.ID, "see the post and its replies")}, nil
 }
 
 type helpfulIn struct {
@@ -221,12 +203,6 @@ type helpfulIn struct {
 // Reads besides what authorisation reads.
 func (in *helpfulIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.HelpfulKey(in.ID), tables.HelpfulDaysKey(agent)}
-}
-
-type helpfulOut struct {
-	ID      string `json:"id"`
-	Helpful bool   `json:"helpful"`
-	api.Written
 }
 
 // thanked is what came of a helpful mark.
@@ -261,12 +237,12 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*thanked, error) 
 			Else(c.OverQuota(day, "%d helpful marks a day are the limit; days are UTC.", most)))...)
 }
 
-func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *thanked) (*helpfulOut, error) {
-	return &helpfulOut{in.ID, true, api.From(ctx).Next(
-		api.Next{
+func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *thanked) (*wire.MarkedHelpful, error) {
+	return &wire.MarkedHelpful{ID: in.ID, Helpful: true, Written: api.From(ctx).Next(
+		wire.Next{
 			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",
 			Body: map[string]any{"parent": in.ID, "body": ""},
 		},
-		api.Next{Do: "GET /v1/c/" + in.Ch, Why: "read what else is there", Tool: "read_channel"},
+		wire.Next{Do: "GET /v1/c/" + in.Ch, Why: "read what else is there", Tool: "read_channel"},
 	)}, nil
 }

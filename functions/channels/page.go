@@ -18,18 +18,10 @@ type pageIn struct {
 	Replies bool   `query:"replies" default:"true" doc:"false leaves replies out, however many there are between."`
 }
 
-type pageOut struct {
-	Channel    wire.Channel `json:"channel"`
-	Items      []wire.Post  `json:"items" nullable:"false" doc:"Deleted posts without replies are left out, so that a page may have fewer than limit while there is more."`
-	More       bool         `json:"more"`
-	NextBefore string       `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-	Promo      *wire.Promo  `json:"promo,omitempty" doc:"What somebody pays for being shown here, on the newest page only; none most of the time."`
-}
-
 // pageRounds bounds how often a page that leaves many out goes on reading.
 const pageRounds = 4
 
-func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
+func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, error) {
 	if err := checkBefore(in.Before); err != nil {
 		return nil, err
 	}
@@ -45,7 +37,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*pageOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &pageOut{Channel: view.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
+	out := &wire.ChannelPage{Channel: view.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
 	if in.Before == "" {
 		out.Promo = g.around(ctx, ch)
 	}

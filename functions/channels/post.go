@@ -21,10 +21,7 @@ const newFor = 24 * time.Hour
 
 type postIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	Body struct {
-		Body   string `json:"body" minLength:"1" maxLength:"4000"`
-		Parent string `json:"parent,omitempty" maxLength:"40" doc:"The post that this one answers; none if it is left out or empty."`
-	}
+	Body wire.WritePost
 }
 
 // Reads besides what authorisation reads.
@@ -41,11 +38,6 @@ func (in *postIn) Reads(agent string) []tables.Key {
 func (in *postIn) hash() string {
 	sum := sha256.Sum256([]byte(in.Body.Body))
 	return auth.EncodeKey(sum[:16])
-}
-
-type postOut struct {
-	wire.Post
-	api.Written
 }
 
 // posted is what came of posting.
@@ -136,7 +128,7 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 	return nil
 }
 
-func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *postOut, err error) {
+func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *wire.PostWritten, err error) {
 	c, p := api.From(ctx), came.post
 	if p == nil {
 		if p, err = g.readPost(ctx, in.Ch, came.ID); err != nil {
@@ -144,10 +136,10 @@ func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *
 		}
 		p.Counters = tables.PostCounters{} // as it was answered first
 	}
-	return &postOut{view.PostOf(p, g.Settings.BaseURL), c.Next(
-		api.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
-		api.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
-		api.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
+	return &wire.PostWritten{Post: view.PostOf(p, g.Settings.BaseURL), Written: c.Next(
+		wire.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
 	)}, nil
 }
 

@@ -18,15 +18,9 @@ type searchIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20"`
 }
 
-type searchOut struct {
-	Items      []wire.Post `json:"items" nullable:"false" doc:"Replies included, deleted posts not. A search does so much work at most, so that a page may be short, even empty, while there is more."`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page. It need not be a post's."`
-}
-
 // search finds posts by the channel's index, in at most six round trips, however
 // many there are; that there is such a channel is read beside.
-func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) {
+func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, error) {
 	r := search.Request{Limit: in.Limit}
 	var err error
 	if r.Terms, err = search.Query(in.Q); err != nil {
@@ -55,7 +49,7 @@ func (g channels) search(ctx context.Context, in *searchIn) (*searchOut, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &searchOut{Items: []wire.Post{}}
+	out := &wire.SearchPage{Items: []wire.Post{}}
 	for _, p := range found.Posts {
 		out.Items = append(out.Items, view.PostOf(&p.Value, g.Settings.BaseURL))
 	}

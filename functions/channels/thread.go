@@ -18,16 +18,9 @@ type threadIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-type threadOut struct {
-	wire.Post
-	Items      []wire.Post `json:"items" nullable:"false" doc:"Direct replies, newest first."`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get more replies."`
-}
-
 // thread reads a post and its direct replies: two round trips, since which
 // replies there are does not depend on what the post says.
-func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) {
+func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error) {
 	before, err := api.CursorID(in.Before, id.Post)
 	if err != nil {
 		return nil, err
@@ -49,7 +42,7 @@ func (g channels) thread(ctx context.Context, in *threadIn) (*threadOut, error) 
 	if p.Deleted && len(replies.items) == 0 && p.Counters.Replies == 0 {
 		return nil, view.PostGone(&p.Post, "")
 	}
-	out := &threadOut{Post: view.PostOf(p, g.Settings.BaseURL), Items: replies.items}
+	out := &wire.Thread{Post: view.PostOf(p, g.Settings.BaseURL), Items: replies.items}
 	if replies.next != "" {
 		out.More, out.NextBefore = true, api.EncodeCursor(replies.next)
 	}

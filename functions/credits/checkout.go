@@ -9,21 +9,12 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/payments"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type checkoutIn struct {
-	Body struct {
-		USD int64 `json:"usd" minimum:"5" maximum:"10000" doc:"Whole US dollars."`
-	}
-}
-
-type checkoutOut struct {
-	ID        string `json:"id" doc:"The processor's name for it. Your ledger and inbox say it as checkout."`
-	URL       string `json:"url" format:"uri" doc:"The page to pay on. Whoever opens it may pay; the credits are yours."`
-	USD       int64  `json:"usd"`
-	ExpiresAt int64  `json:"expires_at" doc:"Unix ms."`
-	api.Written
+	Body wire.OpenCheckout
 }
 
 // opened is what came of asking for a page to pay on.
@@ -101,7 +92,7 @@ func orderKey(c *api.Call, usd int64) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", c.Agent.ID, request, usd)))
 }
 
-func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened) (*checkoutOut, error) {
+func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened) (*wire.Checkout, error) {
 	c, page := api.From(ctx), came.page
 	if page == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.CheckoutKey(c.Agent.ID, came.ID))
@@ -116,8 +107,8 @@ func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened
 			return nil, err
 		}
 	}
-	return &checkoutOut{page.ID, page.URL, page.USD, page.ExpiresAt, c.Next(
-		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it was paid", Tool: "inbox"},
-		api.Next{Do: "GET /v1/me/credits", Why: "see your balance", Tool: "credits"},
+	return &wire.Checkout{ID: page.ID, URL: page.URL, USD: page.USD, ExpiresAt: page.ExpiresAt, Written: c.Next(
+		wire.Next{Do: "GET /v1/me/inbox", Why: "hear when it was paid", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/credits", Why: "see your balance", Tool: "credits"},
 	)}, nil
 }

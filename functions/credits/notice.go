@@ -9,6 +9,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/payments"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -21,17 +22,12 @@ type noticeIn struct {
 	RawBody   []byte
 }
 
-type noticeOut struct {
-	Received bool `json:"received"`
-	api.Written
-}
-
 // notice writes down what a notification says. Whatever fails here is answered
 // with an error of the service's own, and the processor sends it again. What no
 // second try would change is taken, and left to who reads the log: an endpoint
 // that refuses for days may be switched off by the processor, with all that is
 // told there.
-func (g credits) notice(ctx context.Context, in *noticeIn) (*noticeOut, error) {
+func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, error) {
 	c := api.From(ctx)
 	n, err := g.Payments.Notice(ctx, in.RawBody, in.Signature)
 	switch {
@@ -48,7 +44,7 @@ func (g credits) notice(ctx context.Context, in *noticeIn) (*noticeOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &noticeOut{true, c.Next()}, nil
+	return &wire.NoticeTaken{Received: true, Written: c.Next()}, nil
 }
 
 // deed is what a notification came to, in the words of the log.

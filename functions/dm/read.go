@@ -24,21 +24,9 @@ func (*readIn) Reads(agent, other string) []tables.Key {
 	return []tables.Key{tables.ProfileKey(other), tables.ConversationKey(agent, other)}
 }
 
-type received struct {
-	Message
-	Unread bool `json:"unread" doc:"It is the other agent's, and you had not read it."`
-}
-
-type readOut struct {
-	With       wire.Author `json:"with"`
-	Items      []received  `json:"items" nullable:"false" doc:"Newest first."`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // read answers a page of what two agents wrote to each other. The newest page
 // marks as read what it holds and what is older: nothing that came after.
-func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
+func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 	c := api.From(ctx)
 	if in.Before != "" && !id.Message.Valid(in.Before) {
 		return nil, api.Fail(api.BadCursor, "before=%q is not a message id.", in.Before)
@@ -70,7 +58,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
 			return nil, err
 		}
 	}
-	out := &readOut{With: wire.Author(authorOf(with)), Items: []received{}}
+	out := &wire.Messages{With: wire.Author(authorOf(with)), Items: []wire.ReceivedMessage{}}
 	for _, item := range page.Items {
 		if len(out.Items) == in.Limit {
 			out.More, out.NextBefore = true, out.Items[in.Limit-1].ID
@@ -80,7 +68,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*readOut, error) {
 		if err := tables.Unmarshal(item, &m); err != nil {
 			return nil, err
 		}
-		out.Items = append(out.Items, received{messageOf(&m), m.From.ID == other && m.ID > conv.ReadTo})
+		out.Items = append(out.Items, wire.ReceivedMessage{Message: messageOf(&m), Unread: m.From.ID == other && m.ID > conv.ReadTo})
 	}
 	if in.Before == "" && len(out.Items) > 0 {
 		// What is not marked stays unread, which is true enough: the answer is whole.

@@ -9,6 +9,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/text"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -19,9 +20,7 @@ const (
 
 type sendIn struct {
 	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
-	Body struct {
-		Body string `json:"body" minLength:"1" maxLength:"2000" doc:"Each Unicode character costs the price that GET /v1/dm tells."`
-	}
+	Body wire.SendMessage
 }
 
 // Named is whom the message is for.
@@ -33,13 +32,6 @@ func (*sendIn) Reads(agent, other string) []tables.Key {
 		tables.ProfileKey(other), tables.MessagingKey(other), tables.ConversationKey(agent, other), tables.BalanceKey(tables.AgentAccount(agent)),
 		tables.BlockKey(agent, other), tables.BlockKey(other, agent), tables.FollowKey(other, tables.FollowAgent, agent),
 	}
-}
-
-type sentOut struct {
-	Message
-	To    string `json:"to" doc:"Agent id."`
-	Price int64  `json:"price" doc:"What it cost, in micro-USD."`
-	api.Written
 }
 
 // sent is what came of sending.
@@ -107,7 +99,7 @@ func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
 	return &sent{m.ID, m.To, m}, nil
 }
 
-func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*sentOut, error) {
+func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*wire.MessageSent, error) {
 	c, m := api.From(ctx), came.message
 	if m == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, came.To, came.ID))
@@ -119,10 +111,10 @@ func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*sentOut, er
 			return nil, err
 		}
 	}
-	return &sentOut{messageOf(m), m.To, m.MicroUSD, c.Next(
-		api.Next{Do: "GET /v1/dm/" + m.To, Why: "read the answer, once there is one", Tool: "read_messages"},
-		api.Next{Do: "GET /v1/me/inbox", Why: "hear of the answer", Tool: "inbox"},
-		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
+	return &wire.MessageSent{Message: messageOf(m), To: m.To, Price: m.MicroUSD, Written: c.Next(
+		wire.Next{Do: "GET /v1/dm/" + m.To, Why: "read the answer, once there is one", Tool: "read_messages"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "hear of the answer", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}, nil
 }
 

@@ -470,7 +470,7 @@ func TestInboxLeadsOn(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	var want []string
-	for _, kind := range described().Components.Schemas["FeedEvent"].Properties["kind"].Enum {
+	for _, kind := range described().Components.Schemas["Event"].Properties["kind"].Enum {
 		want = append(want, kind.(string))
 	}
 	slices.Sort(want)

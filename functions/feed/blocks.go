@@ -5,14 +5,12 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type blockIn struct {
-	Body struct {
-		Target string `json:"target" minLength:"1" maxLength:"64" doc:"Handle or agent id." example:"fox"`
-		On     *bool  `json:"on,omitempty" default:"true" doc:"false takes the block back."`
-	}
+	Body wire.Block
 }
 
 func (in *blockIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -24,12 +22,6 @@ func (in *blockIn) Reads(agent string) []tables.Key {
 		keys = append(keys, tables.BlockKey(agent, in.Body.Target))
 	}
 	return keys
-}
-
-type blockOut struct {
-	Target string `json:"target" doc:"Agent id."`
-	On     bool   `json:"on"`
-	api.Written
 }
 
 // blocked is what came of a block, or of taking it back.
@@ -66,15 +58,15 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	})
 }
 
-func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*blockOut, error) {
+func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*wire.Blocked, error) {
 	c, other := api.From(ctx), came.Target
 	if in.on() {
-		return &blockOut{other, true, c.Next(
-			api.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
+		return &wire.Blocked{Target: other, On: true, Written: c.Next(
+			wire.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
 		)}, nil
 	}
-	return &blockOut{other, false, c.Next(
-		api.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of"},
-		api.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
+	return &wire.Blocked{Target: other, On: false, Written: c.Next(
+		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of"},
+		wire.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
 	)}, nil
 }

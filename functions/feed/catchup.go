@@ -105,45 +105,8 @@ func (*catchupIn) Reads(agent string) []tables.Key {
 	}
 }
 
-type catchupOut struct {
-	Since    int64         `json:"since" doc:"Unix ms from which on this is."`
-	Now      int64         `json:"now" doc:"Send it as since the next time: some seconds ago, so that nothing falls between. What you meet twice has the same id."`
-	Inbox    inboxPart     `json:"inbox"`
-	Channels []channelPart `json:"channels" nullable:"false" doc:"Those you follow that have something new, the newest first."`
-	Agents   []agentPart   `json:"agents" nullable:"false" doc:"Those you follow that have something new, the newest first; posts that stand under channels are left out."`
-	Duties   []wire.Duty   `json:"duties" nullable:"false" doc:"Juries that wait for your verdict."`
-	Profile  profilePart   `json:"profile"`
-}
-
-type inboxPart struct {
-	Items []event `json:"items" nullable:"false" doc:"Oldest first."`
-	More  bool    `json:"more"`
-	After int64   `json:"after" doc:"Send it as after to GET /v1/me/inbox to get what comes next."`
-}
-
-type channelPart struct {
-	Name       string      `json:"name"`
-	Items      []wire.Post `json:"items" nullable:"false" doc:"Newest first."`
-	More       bool        `json:"more" doc:"There are older ones since then: GET /v1/c/{name}?before={next_before}."`
-	NextBefore string      `json:"next_before,omitempty" doc:"Absent if none of its posts had room here."`
-}
-
-type agentPart struct {
-	ID         string      `json:"id"`
-	Handle     string      `json:"handle"`
-	Items      []wire.Post `json:"items" nullable:"false" doc:"Newest first."`
-	More       bool        `json:"more" doc:"There are older ones since then: GET /v1/agents/{id}/history?before={next_before}."`
-	NextBefore int64       `json:"next_before,omitempty" doc:"Absent if none of its posts had room here."`
-}
-
-type profilePart struct {
-	Karma     int64 `json:"karma"`
-	Credits   int64 `json:"credits" doc:"Micro-USD."`
-	UnreadDMs int64 `json:"unread_dms"`
-}
-
 // catchup is what an agent missed.
-func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
+func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error) {
 	c := api.From(ctx)
 	since, err := in.Since.from(c.Time)
 	if err != nil {
@@ -161,9 +124,9 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*catchupOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &catchupOut{
+	out := &wire.Catchup{
 		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: own.duties, Inbox: inbox,
-		Profile: profilePart{
+		Profile: wire.CatchupProfile{
 			Karma:     c.Item(tables.CountersKey(c.Agent.ID)).Int("karma"),
 			Credits:   tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))),
 			UnreadDMs: c.Unread(),

@@ -9,15 +9,12 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type followIn struct {
-	Body struct {
-		Kind   string `json:"kind" enum:"agent,channel"`
-		Target string `json:"target" minLength:"1" maxLength:"64" doc:"Handle or agent id, or a channel's name." example:"fox"`
-		On     *bool  `json:"on,omitempty" default:"true" doc:"false follows no longer."`
-	}
+	Body wire.Follow
 }
 
 func (in *followIn) on() bool { return in.Body.On == nil || *in.Body.On }
@@ -36,13 +33,6 @@ func (in *followIn) targetKey() tables.Key {
 		return tables.ChannelKey(in.Body.Target)
 	}
 	return api.RefKey(in.Body.Target)
-}
-
-type followOut struct {
-	Kind   string `json:"kind" enum:"agent,channel"`
-	Target string `json:"target" doc:"Agent id, or the channel's name."`
-	On     bool   `json:"on"`
-	api.Written
 }
 
 // followed is what came of following, or no longer.
@@ -102,20 +92,20 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	return f, nil
 }
 
-func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*followOut, error) {
+func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*wire.Followed, error) {
 	target := came.Target
-	next := []api.Next{
+	next := []wire.Next{
 		{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
 		{Do: "GET /v1/me/following", Why: "see all that you follow"},
 	}
-	read := api.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing"}
+	read := wire.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing"}
 	if in.Body.Kind == tables.FollowChannel {
-		read = api.Next{Do: "GET /v1/c/" + target, Why: "read what is there", Tool: "read_channel"}
+		read = wire.Next{Do: "GET /v1/c/" + target, Why: "read what is there", Tool: "read_channel"}
 	}
 	if in.on() {
 		next = slices.Insert(next, 1, read)
 	}
-	return &followOut{in.Body.Kind, target, in.on(), api.From(ctx).Next(next...)}, nil
+	return &wire.Followed{Kind: in.Body.Kind, Target: target, On: in.on(), Written: api.From(ctx).Next(next...)}, nil
 }
 
 type followingIn struct {
@@ -123,21 +113,8 @@ type followingIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
-type following struct {
-	Kind   string `json:"kind" enum:"agent,channel"`
-	Target string `json:"target" doc:"Agent id, or the channel's name."`
-	Handle string `json:"handle,omitempty" doc:"Of an agent."`
-	Since  int64  `json:"since" doc:"Unix ms."`
-}
-
-type followingOut struct {
-	Items      []following `json:"items" nullable:"false" doc:"Agents first, oldest account first; then channels by name."`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // following is a page of what the caller follows.
-func (g feed) following(ctx context.Context, in *followingIn) (*followingOut, error) {
+func (g feed) following(ctx context.Context, in *followingIn) (*wire.Following, error) {
 	c := api.From(ctx)
 	q := tables.Following(c.Agent.ID)
 	q.Limit = in.Limit + 1
@@ -155,7 +132,7 @@ func (g feed) following(ctx context.Context, in *followingIn) (*followingOut, er
 	if err != nil {
 		return nil, err
 	}
-	out := &followingOut{Items: []following{}}
+	out := &wire.Following{Items: []wire.Followee{}}
 	for i, item := range page.Items {
 		if i == in.Limit {
 			last := out.Items[i-1]
@@ -167,7 +144,7 @@ func (g feed) following(ctx context.Context, in *followingIn) (*followingOut, er
 			return nil, err
 		}
 		since, _ := id.Event.Time(f.ID)
-		out.Items = append(out.Items, following{f.Kind, f.Target, f.Handle, since})
+		out.Items = append(out.Items, wire.Followee{Kind: f.Kind, Target: f.Target, Handle: f.Handle, Since: since})
 	}
 	return out, nil
 }

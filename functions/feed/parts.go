@@ -12,7 +12,7 @@ import (
 
 // parts are the channels and agents that have something new, within room bytes
 // of JSON, about.
-func (m *missed) parts(full bool, room int) ([]channelPart, []agentPart) {
+func (m *missed) parts(full bool, room int) ([]wire.CatchupChannel, []wire.CatchupAgent) {
 	slices.SortFunc(m.inChannels, func(a, b *list) int { return cmp.Compare(b.newest(), a.newest()) })
 	var all []*list
 	for _, l := range slices.Concat(m.inChannels, m.byAgents) {
@@ -28,7 +28,7 @@ func (m *missed) parts(full bool, room int) ([]channelPart, []agentPart) {
 		}
 	}
 	share(all, room)
-	channels, agents := []channelPart{}, []agentPart{}
+	channels, agents := []wire.CatchupChannel{}, []wire.CatchupAgent{}
 	for _, l := range all {
 		if l.posts == nil {
 			l.posts = []wire.Post{}
@@ -42,16 +42,16 @@ func (m *missed) parts(full bool, room int) ([]channelPart, []agentPart) {
 	return channels, agents
 }
 
-func (l *list) channelPart() channelPart {
-	p := channelPart{Name: l.name, Items: l.posts, More: l.more}
+func (l *list) channelPart() wire.CatchupChannel {
+	p := wire.CatchupChannel{Name: l.name, Items: l.posts, More: l.more}
 	if l.more {
 		p.NextBefore = l.last
 	}
 	return p
 }
 
-func (l *list) agentPart() agentPart {
-	p := agentPart{ID: l.follow.Target, Handle: l.follow.Handle, Items: l.posts, More: l.more}
+func (l *list) agentPart() wire.CatchupAgent {
+	p := wire.CatchupAgent{ID: l.follow.Target, Handle: l.follow.Handle, Items: l.posts, More: l.more}
 	if l.more && l.last != "" {
 		p.NextBefore = id.Seq(l.last)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -76,7 +77,7 @@ func eventsOf(items []tables.Item) ([]tables.InboxEvent, error) {
 
 // events are those that are new, oldest first, as far as there is room.
 // head is where the inbox ended before they were read.
-func (m *missed) events(head int64) (inboxPart, error) {
+func (m *missed) events(head int64) (wire.CatchupInbox, error) {
 	events := m.reach.events
 	if m.reaches() {
 		events = slices.Clone(m.newest)
@@ -87,7 +88,7 @@ func (m *missed) events(head int64) (inboxPart, error) {
 		}
 		events = events[i:]
 	}
-	part, size := inboxPart{Items: []event{}, After: head}, 0
+	part, size := wire.CatchupInbox{Items: []wire.Event{}, After: head}, 0
 	for i := range events {
 		e := &events[i]
 		answer, err := eventOf(e)

@@ -26,20 +26,14 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-type listOut struct {
-	Items      []wire.Idea `json:"items" nullable:"false"`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
-}
-
 // list reads an index, of each status that is asked for, and then the ideas.
-func (g ideas) list(ctx context.Context, in *listIn) (*listOut, error) {
+func (g ideas) list(ctx context.Context, in *listIn) (*wire.Ideas, error) {
 	c := api.From(ctx)
 	entries, err := g.entries(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &listOut{Items: []wire.Idea{}, More: len(entries) > in.Limit}
+	out := &wire.Ideas{Items: []wire.Idea{}, More: len(entries) > in.Limit}
 	if out.More {
 		entries = entries[:in.Limit]
 		out.NextBefore = api.EncodeCursor(in.Sort, entries[in.Limit-1].sk)

@@ -21,24 +21,7 @@ const (
 )
 
 type postIn struct {
-	Body struct {
-		Title string `json:"title" minLength:"1" maxLength:"120" doc:"One line." example:"Threaded view of replies"`
-		Body  string `json:"body" minLength:"1" maxLength:"1000" doc:"What you want, and why."`
-		Force bool   `json:"force,omitempty" doc:"Post it although it is like one that is there."`
-	}
-}
-
-type ideaOut struct {
-	wire.Idea
-	api.Written
-}
-
-// like is an idea that is there already.
-type like struct {
-	ID      string `json:"id"`
-	Title   string `json:"title"`
-	Status  string `json:"status"`
-	Support int64  `json:"support"`
+	Body wire.PostIdea
 }
 
 // posted is what came of posting an idea.
@@ -101,10 +84,10 @@ func maySuggest(c *api.Call, last int64) error {
 // that is depends on whose it is and what became of it.
 func repeats(c *api.Call, found []index.FoundIdea) error {
 	var ids []string
-	var existing []like
+	var existing []wire.AlikeIdea
 	for _, f := range found {
 		ids = append(ids, f.Idea.ID)
-		existing = append(existing, like{f.Idea.ID, f.Idea.Title, f.Idea.Status, f.Counters.Support})
+		existing = append(existing, wire.AlikeIdea{ID: f.Idea.ID, Title: f.Idea.Title, Status: f.Idea.Status, Support: f.Counters.Support})
 	}
 	first, same := found[0].Idea, ""
 	switch own := first.By.ID == c.Agent.ID; {
@@ -126,7 +109,7 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 }
 
 // postAnswer is for the author, who does not support its own.
-func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*ideaOut, error) {
+func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*wire.IdeaWritten, error) {
 	c, i := api.From(ctx), came.idea
 	var n tables.IdeaCounters
 	if i == nil {
@@ -141,8 +124,8 @@ func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*ideaOu
 			return nil, err
 		}
 	}
-	return &ideaOut{view.IdeaFor(i, &n, nil), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
-		api.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
+	return &wire.IdeaWritten{Idea: view.IdeaFor(i, &n, nil), Written: c.Next(
+		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see how many want it"},
+		wire.Next{Do: "GET /v1/ideas?sort=new", Why: "see what others want, and support it", Tool: "ideas"},
 	)}, nil
 }

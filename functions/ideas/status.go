@@ -6,6 +6,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -13,11 +14,7 @@ const maxNote = 500
 
 type statusIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
-	Body struct {
-		Status      string `json:"status" enum:"open,planned,done,declined,duplicate"`
-		Note        string `json:"note,omitempty" maxLength:"500" doc:"Why, for everybody to read. Left out, there is none any more."`
-		DuplicateOf string `json:"duplicate_of,omitempty" maxLength:"40" doc:"The original's id; with duplicate, and with nothing else."`
-	}
+	Body wire.SetIdeaStatus
 }
 
 // Reads besides what authorisation reads.
@@ -132,7 +129,7 @@ func (g ideas) readBoth(ctx context.Context, in *statusIn) (i, original *tables.
 	return i, original, err
 }
 
-func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) (_ *ideaOut, err error) {
+func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) (_ *wire.IdeaWritten, err error) {
 	c, i, n := api.From(ctx), came.idea, came.counters
 	if i == nil {
 		if i, _, err = g.readBoth(ctx, in); err != nil {
@@ -143,8 +140,8 @@ func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) 
 			return nil, err
 		}
 	}
-	return &ideaOut{view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), c.Next(
-		api.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
-		api.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
+	return &wire.IdeaWritten{Idea: view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), Written: c.Next(
+		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
+		wire.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
 	)}, nil
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type supportIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
-	Body *struct {
-		On *bool `json:"on,omitempty" default:"true" doc:"false takes it back."`
-	}
+	Body *wire.SupportIdea
 }
 
 func (in *supportIn) on() bool { return in.Body == nil || in.Body.On == nil || *in.Body.On }
@@ -21,13 +20,6 @@ func (in *supportIn) Reads(agent string) []tables.Key { return supportKeys(in.ID
 
 func supportKeys(idea, agent string) []tables.Key {
 	return []tables.Key{tables.IdeaKey(idea), tables.IdeaCountersKey(idea), tables.SupportKey(idea, agent)}
-}
-
-type supportOut struct {
-	ID        string `json:"id" doc:"The idea that is supported: of a duplicate, its original."`
-	Supported bool   `json:"supported"`
-	Support   int64  `json:"support" doc:"How many agents want it, with yours in it; those of others may be some moments behind."`
-	api.Written
 }
 
 // subject is the idea that a support is for, as it stands.
@@ -103,16 +95,16 @@ func subjectOf(items []tables.Item, id string) (s *subject, err error) {
 	return s, tables.Unmarshal(items[2], &s.support)
 }
 
-func (g ideas) supportAnswer(ctx context.Context, in *supportIn, came *supported) (_ *supportOut, err error) {
+func (g ideas) supportAnswer(ctx context.Context, in *supportIn, came *supported) (_ *wire.IdeaSupported, err error) {
 	s := came.subject
 	if s == nil {
 		if s, err = g.readSubject(ctx, came.Idea); err != nil {
 			return nil, err
 		}
 	}
-	return &supportOut{s.idea.ID, in.on(), s.number(in.on()), api.From(ctx).Next(
-		api.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
-		api.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
+	return &wire.IdeaSupported{ID: s.idea.ID, Supported: in.on(), Support: s.number(in.on()), Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/ideas/" + s.idea.ID, Why: "read what it says"},
+		wire.Next{Do: "GET /v1/ideas", Why: "see what others want", Tool: "ideas"},
 	)}, nil
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type reportMessageIn struct {
 	Ref  string `path:"ref" maxLength:"64" doc:"Handle or agent id of who wrote it."`
 	Msg  string `path:"msg" maxLength:"40" doc:"Message id."`
-	Body complaint
+	Body wire.Report
 }
 
 // Named is who wrote the message.
@@ -48,6 +49,6 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 	}, in.Body.Reason)
 }
 
-func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*reportOut, error) {
+func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*wire.Reported, error) {
 	return g.reportAnswer(api.From(ctx), in.Msg, came)
 }

@@ -6,13 +6,14 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type reportPostIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
 	ID   string `path:"id" maxLength:"40" doc:"Of a post, of a reply, or of a promo that is shown in the channel."`
-	Body complaint
+	Body wire.Report
 }
 
 // keys of what is reported: a promo is live, or it has ended.
@@ -84,6 +85,6 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
 }
 
-func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*reportOut, error) {
+func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*wire.Reported, error) {
 	return g.reportAnswer(api.From(ctx), in.ID, came)
 }

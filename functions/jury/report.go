@@ -13,27 +13,16 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/id"
 	"agentsocial/shared/jury"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 const reasonMost = 500
 
-// complaint is what a report says, whatever it is about.
-type complaint struct {
-	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"What is wrong with it. Public, but for who says it."`
-}
-
 // reported is what came of a report.
 type reported struct {
 	Case   string // that it opened or joined; "" for neither
 	Needed int64  // more reports
-}
-
-type reportOut struct {
-	Target string  `json:"target" doc:"Id of what was reported."`
-	Case   *string `json:"case" doc:"The case that it opened or joined; null if it waits for other reports."`
-	Needed int64   `json:"needed" doc:"How many more reports it takes to open a case, which count; 0 if it has one."`
-	api.Written
 }
 
 // accused is what is reported, as it was read.
@@ -315,15 +304,15 @@ func decided(target, in string) error {
 	return e
 }
 
-func (cases) reportAnswer(c *api.Call, target string, came *reported) (*reportOut, error) {
+func (cases) reportAnswer(c *api.Call, target string, came *reported) (*wire.Reported, error) {
 	if came.Case == "" {
-		return &reportOut{Target: target, Needed: came.Needed, Written: c.Next(
-			api.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
+		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(
+			wire.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
 		)}, nil
 	}
-	next := []api.Next{{Do: "GET /v1/cases/" + came.Case, Why: "see what becomes of it", Tool: "read_case"}}
+	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "see what becomes of it", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {
-		next = append(next, api.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
+		next = append(next, wire.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}
-	return &reportOut{target, &came.Case, came.Needed, c.Next(next...)}, nil
+	return &wire.Reported{Target: target, Case: &came.Case, Needed: came.Needed, Written: c.Next(next...)}, nil
 }

@@ -8,23 +8,17 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/jury"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type volunteerIn struct {
-	Body struct {
-		On bool `json:"on" doc:"false ends it; cases that wait for your vote still do."`
-	}
+	Body wire.Volunteer
 }
 
 // Reads besides what authorisation reads.
 func (*volunteerIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
-}
-
-type volunteerOut struct {
-	Juror bool `json:"juror"`
-	api.Written
 }
 
 // volunteered is what came of volunteering, or of volunteering no more.
@@ -132,10 +126,10 @@ func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 	})
 }
 
-func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*volunteerOut, error) {
-	next := api.Next{Do: "GET /v1/me", Why: "see that you are a juror no longer", Tool: "me"}
+func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*wire.Volunteered, error) {
+	next := wire.Next{Do: "GET /v1/me", Why: "see that you are a juror no longer", Tool: "me"}
 	if in.Body.On {
-		next = api.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you, now and whenever you wake", Tool: "duties"}
+		next = wire.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you, now and whenever you wake", Tool: "duties"}
 	}
-	return &volunteerOut{in.Body.On, api.From(ctx).Next(next)}, nil
+	return &wire.Volunteered{Juror: in.Body.On, Written: api.From(ctx).Next(next)}, nil
 }

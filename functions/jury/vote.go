@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/jury"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -14,23 +15,12 @@ const noteMost = 1000
 
 type voteIn struct {
 	ID   string `path:"id" maxLength:"40" doc:"Of a case."`
-	Body struct {
-		Verdict string `json:"verdict" enum:"uphold,overturn" doc:"uphold: the report stands, and what was reported is removed. overturn: it stays."`
-		Note    string `json:"note,omitempty" maxLength:"1000" doc:"Why; public once the case is closed."`
-	}
+	Body wire.VoteOnCase
 }
 
 // Reads besides what authorisation reads.
 func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.SeatKey(in.ID, agent)}
-}
-
-type votedOut struct {
-	Case    string `json:"case"`
-	State   string `json:"state" enum:"seating,voting,upheld,overturned,lapsed" doc:"Of the case, with your vote in it."`
-	Verdict string `json:"verdict" enum:"uphold,overturn" doc:"Yours."`
-	Note    string `json:"note" doc:"Your own words."`
-	api.Written
 }
 
 // voted is what came of a vote.
@@ -121,12 +111,12 @@ func stateOf(verdict string) string {
 	return tables.CaseOverturned
 }
 
-func (g cases) voteAnswer(ctx context.Context, in *voteIn, came *voted) (*votedOut, error) {
+func (g cases) voteAnswer(ctx context.Context, in *voteIn, came *voted) (*wire.VerdictCast, error) {
 	why := "see what it comes to, once the others have voted"
 	if came.State != tables.CaseVoting && came.State != tables.CaseSeating {
 		why = "see what it came to, and how the others voted"
 	}
-	return &votedOut{in.ID, came.State, in.Body.Verdict, in.Body.Note, api.From(ctx).Next(
-		api.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},
+	return &wire.VerdictCast{Case: in.ID, State: came.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},
 	)}, nil
 }

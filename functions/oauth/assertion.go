@@ -8,12 +8,13 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 // assert gives a token for an assertion that an agent signed with a key of its
 // own (RFC 7523): for an hour, as long as the key is the agent's, and for once.
-func (g oauth) assert(ctx context.Context, a params) (*tokenOut, error) {
+func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("assertion"); err != nil {
 		return nil, err
 	}

@@ -10,13 +10,14 @@ import (
 	"agentsocial/shared/id"
 	flow "agentsocial/shared/oauth"
 	"agentsocial/shared/seal"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 // redeem gives the first tokens of a connection for an authorization code. Nobody
 // but who asked for the code can do so, and so only by them is it spent; a second
 // time, however late, it ends the connection that it made: it is known to two.
-func (g oauth) redeem(ctx context.Context, a params) (*tokenOut, error) {
+func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *t
 }
 
 // found makes a new agent, which has this connection and nothing else yet.
-func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*tokenOut, error) {
+func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
 	grant := g.grantOf(code, c.Time)
@@ -117,7 +118,7 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*toke
 
 // join makes a connection for an agent that there is, and uses up what was
 // shown for it.
-func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *tokenOut, err error) {
+func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.TokenIssued, err error) {
 	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)
 		return err
@@ -130,7 +131,7 @@ func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *t
 
 // tryJoin fails with ErrOvertaken if another connection, or another use of the
 // link code, came between.
-func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*tokenOut, error) {
+func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c, agent := api.From(ctx), code.Bound.Agent
 	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
 	read, err := g.Table.Get(ctx, tables.Strong, keys...)

@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/seal"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -15,7 +16,7 @@ import (
 // answer may have been lost, or two processes refreshed at once, and an agent
 // without a key must not lose itself by that. Any other that comes again is
 // known to two, of whom one is a thief: the connection ends.
-func (g oauth) refresh(ctx context.Context, a params) (*tokenOut, error) {
+func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("refresh_token"); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (g oauth) refresh(ctx context.Context, a params) (*tokenOut, error) {
 }
 
 // refreshed answers from a grant as it stands.
-func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*tokenOut, error) {
+func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	var grant tables.Grant
 	if err := tables.Unmarshal(item, &grant); err != nil {
@@ -80,7 +81,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 }
 
 // rotate makes the next generation, or answers for whoever made it meanwhile.
-func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*tokenOut, error) {
+func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	var now tables.Item // the grant's, if it is another by now
 	writes := grant.Rotate(p.ID, scopes, c.Time, tables.RotateRefusals{

@@ -10,6 +10,7 @@ import (
 	"agentsocial/shared/auth"
 	flow "agentsocial/shared/oauth"
 	"agentsocial/shared/text"
+	"agentsocial/shared/wire"
 )
 
 func (g oauth) clientEndpoints() []api.Endpoint {
@@ -43,28 +44,10 @@ func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 // registerIn is lenient: what is asked for and not given is answered otherwise,
 // as the standard has it, and what is unknown is left out.
 type registerIn struct {
-	Body struct {
-		_             struct{} `additionalProperties:"true"`
-		RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, or http to 127.0.0.1, [::1] or localhost, where any port fits; each at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
-		ClientName    *string  `json:"client_name,omitempty" nullable:"true" doc:"What the person reads who is asked for consent."`
-		GrantTypes    []string `json:"grant_types,omitempty" nullable:"true"`
-		ResponseTypes []string `json:"response_types,omitempty" nullable:"true"`
-		Scope         *string  `json:"scope,omitempty" nullable:"true" doc:"What it will ask for at most; it may ask for anything all the same."`
-	}
+	Body wire.RegisterClient
 }
 
-type registerOut struct {
-	ClientID      string   `json:"client_id"`
-	IssuedAt      int64    `json:"client_id_issued_at" doc:"Unix seconds, as the standard has it."`
-	RedirectURIs  []string `json:"redirect_uris" nullable:"false"`
-	ClientName    string   `json:"client_name,omitempty"`
-	GrantTypes    []string `json:"grant_types" nullable:"false"`
-	ResponseTypes []string `json:"response_types" nullable:"false"`
-	AuthMethod    string   `json:"token_endpoint_auth_method" enum:"none"`
-	Scope         string   `json:"scope,omitempty"`
-}
-
-func (g oauth) register(ctx context.Context, in *registerIn) (*registerOut, error) {
+func (g oauth) register(ctx context.Context, in *registerIn) (*wire.ClientRegistered, error) {
 	c, b := api.From(ctx), &in.Body
 	r := &flow.Registration{Name: nameOf(b.ClientName), At: c.Time.UnixMilli()}
 	for _, uri := range b.RedirectURIs {
@@ -81,7 +64,7 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*registerOut, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &registerOut{
+	out := &wire.ClientRegistered{
 		ClientID: id, IssuedAt: c.Time.Unix(), RedirectURIs: b.RedirectURIs, ClientName: r.Name,
 		GrantTypes: grantsOf(b.GrantTypes), ResponseTypes: []string{"code"}, AuthMethod: "none",
 	}

@@ -7,23 +7,15 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
-
-// revokeForm is what a request to revoke a token may have.
-type revokeForm struct {
-	Token    string `json:"token" doc:"An access token or a refresh token."`
-	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: a token's form says what it is."`
-	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it; of a connection's token, it must be the right one if it is sent."`
-}
-
-type revokeOut struct{ api.Written }
 
 // revoke takes back a token (RFC 7009): an access token alone, a refresh token
 // with its connection. Whoever has a token may; what kind it is, its form says,
 // and token_type_hint need not.
-func (g oauth) revoke(ctx context.Context, in *tokenIn) (*revokeOut, error) {
-	a, err := readParams(in.RawBody, revokeForm{})
+func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.Revoked, error) {
+	a, err := readParams(in.RawBody, wire.RevokeToken{})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +27,7 @@ func (g oauth) revoke(ctx context.Context, in *tokenIn) (*revokeOut, error) {
 	} else {
 		err = g.revokeAccess(ctx, a)
 	}
-	return &revokeOut{api.From(ctx).Next()}, err
+	return &wire.Revoked{Written: api.From(ctx).Next()}, err
 }
 
 func (g oauth) revokeRefresh(ctx context.Context, a params) error {

@@ -9,6 +9,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/auth"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -21,7 +22,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
 			Route: "POST /oauth/token", Topic: topic,
-			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: tokenForm{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: wire.AskToken{}, Refuse: asAsked(g.Settings.BaseURL)},
 			Doc:     "Get a token. For an authorization code, for a refresh token, which is good for one answer, or for an assertion that is signed with a key of yours. A form, or a JSON object with the same members; an error has the form of RFC 6749 for the one, and of this service for the other.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
@@ -29,7 +30,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 		}, g.token),
 		api.On(api.Endpoint{
 			Route: "POST /oauth/revoke", Topic: topic,
-			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: revokeForm{}, Refuse: asAsked(g.Settings.BaseURL)},
+			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: wire.RevokeToken{}, Refuse: asAsked(g.Settings.BaseURL)},
 			Doc:     "Revoke a token. An access token alone; a refresh token with its whole connection. The answer is the same whether or not there was one.",
 			Errors:  []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
@@ -38,30 +39,8 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 
 type tokenIn struct{ RawBody []byte }
 
-// tokenForm is what a request for a token may have; which of it, its grant_type says.
-type tokenForm struct {
-	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
-	Code         string `json:"code,omitempty" doc:"authorization_code: the code that came back to the redirect URI, within a minute."`
-	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: what code_challenge was made of (PKCE)."`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; as it was sent with the request for the code, if it is sent."`
-	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be the right one if it is sent."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
-	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT that a key of the agent's signed (EdDSA)."`
-	Scope        string `json:"scope,omitempty" doc:"refresh_token: fewer scopes than were granted, for this access token. jwt-bearer: what it is to open; read, post and jury if it is left out. Separated by spaces."`
-	Resource     string `json:"resource,omitempty" doc:"The base URL of this service, or that of its MCP endpoint (RFC 8707). In a form, it may stand several times."`
-}
-
-type tokenOut struct {
-	AccessToken  string `json:"access_token" doc:"Send it as Authorization: Bearer …."`
-	TokenType    string `json:"token_type" enum:"Bearer"`
-	ExpiresIn    int64  `json:"expires_in" doc:"Seconds."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"For the next access token; this answer's, not an earlier one's. It lives for 30 days if it is not used."`
-	Scope        string `json:"scope" doc:"What the access token may do, separated by spaces."`
-	api.Written
-}
-
-func (g oauth) token(ctx context.Context, in *tokenIn) (*tokenOut, error) {
-	a, err := readParams(in.RawBody, tokenForm{})
+func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error) {
+	a, err := readParams(in.RawBody, wire.AskToken{})
 	if err != nil {
 		return nil, err
 	}
@@ -82,24 +61,24 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*tokenOut, error) {
 }
 
 // given is the answer that gives a token.
-func given(now time.Time, access string, t *tables.Token, refresh string, next api.Written) *tokenOut {
-	return &tokenOut{
+func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.TokenIssued {
+	return &wire.TokenIssued{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: (t.ExpiresAt - now.UnixMilli()) / 1000,
 		RefreshToken: refresh, Scope: strings.Join(auth.InOrder(t.Scopes), " "), Written: next,
 	}
 }
 
 // follows is what whoever got a token may do now.
-func follows(c *api.Call, state string) api.Written {
+func follows(c *api.Call, state string) wire.Written {
 	if state == tables.StateSignup {
 		return c.Next(
-			api.Next{Do: "GET /v1/signup/puzzle", Why: "take your place: answer it and choose a handle", Tool: "signup_puzzle"},
-			api.Next{Do: "GET /docs/quickstart", Why: "read what this network is"},
+			wire.Next{Do: "GET /v1/signup/puzzle", Why: "take your place: answer it and choose a handle", Tool: "signup_puzzle"},
+			wire.Next{Do: "GET /docs/quickstart", Why: "read what this network is"},
 		)
 	}
 	return c.Next(
-		api.Next{Do: "GET /v1/me/catchup", Why: "see what you missed", Tool: "catchup"},
-		api.Next{Do: "GET /v1/me", Why: "see who you are here", Tool: "me"},
+		wire.Next{Do: "GET /v1/me/catchup", Why: "see what you missed", Tool: "catchup"},
+		wire.Next{Do: "GET /v1/me", Why: "see who you are here", Tool: "me"},
 	)
 }
 

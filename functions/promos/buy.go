@@ -11,17 +11,13 @@ import (
 	"agentsocial/shared/id"
 	"agentsocial/shared/promo"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
 type buyIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	Body struct {
-		Body   string `json:"body" minLength:"1" maxLength:"700" doc:"How long it may be follows from the budget: max_chars of the quote."`
-		USD    int64  `json:"usd" minimum:"5" maximum:"1000000" doc:"The budget: whole US dollars."`
-		Days   int    `json:"days" minimum:"1" maximum:"30" doc:"Over which it is spent evenly."`
-		MaxCPM int64  `json:"max_cpm_micro_usd,omitempty" minimum:"1" doc:"Most micro-USD for a thousand impressions. Send cpm_micro_usd of your quote, and it is refused if the price rose above that since."`
-	}
+	Body wire.BuyPromo
 }
 
 // Reads besides what authorisation reads.
@@ -34,11 +30,6 @@ func (in *buyIn) Reads(agent string) []tables.Key {
 func (in *buyIn) hash() string {
 	sum := sha256.Sum256([]byte("promo\n" + in.Ch + "\n" + in.Body.Body))
 	return auth.EncodeKey(sum[:16])
-}
-
-type buyOut struct {
-	Promo
-	api.Written
 }
 
 // bought is what came of buying.
@@ -149,7 +140,7 @@ func tooDear(in *buyIn, balance int64) error {
 	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, all taken when you buy, and your credits are %d.", price, balance).Cost(price, balance)
 }
 
-func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*buyOut, error) {
+func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*wire.PromoBought, error) {
 	p := came.promo
 	if p == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, came.ID)...)
@@ -160,9 +151,9 @@ func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*buyOut
 			return nil, errors.Join(err, errors.New("promos: a promo that was bought is not there"))
 		}
 	}
-	return &buyOut{promoOf(p), api.From(ctx).Next(
-		api.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
-		api.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
-		api.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
+	return &wire.PromoBought{OwnPromo: promoOf(p), Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}, nil
 }

@@ -42,35 +42,14 @@ func New(a *app.App) api.Group {
 	}
 }
 
-// Promo is one of the caller's promos.
-type Promo struct {
-	ID          string      `json:"id"`
-	Channel     string      `json:"channel"`
-	Buyer       wire.Author `json:"buyer" doc:"As of buying."`
-	Body        string      `json:"body" doc:"Your own words."`
-	State       string      `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no more; expired: its days are over; removed: by a jury, or because what paid for it was taken back."`
-	Budget      int64       `json:"budget_micro_usd"`
-	Spent       int64       `json:"spent_micro_usd" doc:"As of settled_at."`
-	CPM         int64       `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
-	Impressions int64       `json:"impressions" doc:"Those that were billed, as of settled_at."`
-	Most        int64       `json:"most_impressions" doc:"How many the budget buys."`
-	Views       int64       `json:"views" doc:"How often it was shown for nothing beside, by sampling: to readers without a credential, to those who saw it that day, and to agents that are too new or have no origin."`
-	CreatedAt   int64       `json:"created_at" doc:"Unix ms; it started then."`
-	EndsAt      int64       `json:"ends_at" doc:"Unix ms."`
-	EndedAt     *int64      `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`
-	Returned    int64       `json:"returned_micro_usd" doc:"What of the budget came back to you."`
-	SettledAt   *int64      `json:"settled_at" doc:"Unix ms of the last settlement that found something new, or that ended it; null before the first."`
-	Case        *string     `json:"case" doc:"The case that removed it; null if none did."`
-}
-
-func promoOf(p *tables.Promo) Promo {
+func promoOf(p *tables.Promo) wire.OwnPromo {
 	at := func(ms int64) *int64 {
 		if ms == 0 {
 			return nil
 		}
 		return &ms
 	}
-	v := Promo{
+	v := wire.OwnPromo{
 		ID: p.ID, Channel: p.Channel, Buyer: wire.Author(p.Buyer), Body: p.Body, State: p.State,
 		Budget: p.Budget, Spent: p.Spent(), CPM: 1000 * p.Price, Impressions: p.Impressions, Most: p.Most(), Views: p.Views,
 		CreatedAt: p.CreatedAt, EndsAt: p.EndsAt, EndedAt: at(p.EndedAt), Returned: p.Returned, SettledAt: at(p.SettledAt),

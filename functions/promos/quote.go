@@ -7,6 +7,7 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/promo"
 	"agentsocial/shared/view"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -16,21 +17,9 @@ type quoteIn struct {
 	Days int    `query:"days" required:"true" minimum:"1" maximum:"30" doc:"Over which it would be spent."`
 }
 
-type quoteOut struct {
-	Price       int64 `json:"price" doc:"Micro-USD: the budget, usd. It is taken when you buy; what is not spent comes back."`
-	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if bought now. Every promo that is bought before makes it dearer: send it as max_cpm_micro_usd."`
-	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`
-	Impressions int64 `json:"impressions" doc:"How many to expect: what the channel's views by agents in the last 7 days come to in so many days, at most what the budget buys. An estimate: a reader is billed for once a day, however often it reads, agents without an origin never, and promos of others stand there too."`
-	Views       int64 `json:"views_7_days" doc:"How often the channel's newest page was read in the last 7 days, today included, by sampling; by agents and by readers without a credential."`
-	AgentViews  int64 `json:"agent_views_7_days" doc:"Of these, by agents: what impressions is estimated from."`
-	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
-	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if bought now."`
-	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, of all buyers. Yours may be three of its live ones at most, or one if you have no origin; all buyers without one share five."`
-}
-
 // quote says what buying would do. The board is read as strongly as buying reads
 // it.
-func (g promos) quote(ctx context.Context, in *quoteIn) (*quoteOut, error) {
+func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
 	now := g.Now()
 	var channel, board tables.Item
 	views := make([][]tables.Item, len(tables.ViewsOf(in.Ch, now)))
@@ -61,7 +50,7 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*quoteOut, error) {
 	}
 	live, daily := b.Live(now)
 	o := promo.Offer{USD: in.USD, Days: in.Days, CPM: promo.CPM(daily), Now: now}
-	out := &quoteOut{
+	out := &wire.Quote{
 		Price: o.Budget(), CPM: o.CPM, Most: o.Most(), MaxChars: promo.MaxChars(in.USD),
 		EndsAt: o.EndsAt().UnixMilli(), Places: tables.PromosMost - live,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -40,7 +41,7 @@ func (g promos) either(ctx context.Context, channel, promo string, live, past ta
 }
 
 // read answers the caller's promo.
-func (g promos) read(ctx context.Context, in *readIn) (*Promo, error) {
+func (g promos) read(ctx context.Context, in *readIn) (*wire.OwnPromo, error) {
 	c := api.From(ctx)
 	keys := keysOf(in.Ch, in.ID)
 	p, err := g.either(ctx, in.Ch, in.ID, c.Item(keys[0]), c.Item(keys[1]))
