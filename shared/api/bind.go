@@ -1,6 +1,7 @@
 package api
 
 import (
+	"agentsocial/shared/wire"
 	"cmp"
 	"encoding"
 	"encoding/json"
@@ -131,7 +132,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 		b.fill(in.Elem(), a.body, &wrong)
 	}
 	if len(wrong.fields) == 0 && b.needsBody && len(a.body) == 0 {
-		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []Field{{wholeBody, "request body is required"}}}
+		return nil, &Error{Code: Invalid, Message: "The request has no body, and needs one.", Fields: []wire.Field{{Field: wholeBody, Problem: "request body is required"}}}
 	}
 	if len(wrong.fields) > 0 {
 		return nil, badFields(wrong.fields)

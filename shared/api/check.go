@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"agentsocial/shared/text"
+	"agentsocial/shared/wire"
 )
 
 // problems are what is wrong with a request's arguments. huma could hold them to
@@ -24,7 +25,7 @@ import (
 type problems struct {
 	schemas huma.Registry
 	quiet   bool // values are not to be repeated
-	fields  []Field
+	fields  []wire.Field
 	unknown int // members among fields; they come first: one is likely what is missing, misspelt
 }
 
@@ -44,7 +45,7 @@ func (p *problems) add(field, format string, args ...any) {
 		field = wholeBody
 	}
 	if !p.full() {
-		p.fields = append(p.fields, Field{field, fmt.Sprintf(format, args...)})
+		p.fields = append(p.fields, wire.Field{Field: field, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -205,7 +206,7 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 
 // addUnknown notes a member that there is not, and names those that there are.
 func (p *problems) addUnknown(name string, known []string) {
-	f := Field{clip(name, 60), "is not a member that is known here"}
+	f := wire.Field{Field: clip(name, 60), Problem: "is not a member that is known here"}
 	if len(known) > 0 {
 		f.Problem += " (known are " + strings.Join(known, ", ") + ")"
 	}

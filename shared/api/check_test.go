@@ -1,6 +1,7 @@
 package api
 
 import (
+	"agentsocial/shared/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type bounded struct {
 		Word   string             `json:"word,omitempty" pattern:"^[a-z]*$" patternDescription:"of a-z only"`
 		Mood   string             `json:"mood,omitempty" enum:"good,bad"`
 		Answer []int64            `json:"answer,omitempty"`
-		Emoji  Emoji              `json:"emoji,omitempty"`
+		Emoji  oneOrMany          `json:"emoji,omitempty"`
 		Null   *string            `json:"null" nullable:"true"`
 	}
 }
@@ -43,6 +44,22 @@ type bounded struct {
 type within struct {
 	List []int64 `json:"list,omitempty" maximum:"9"`
 	Must string  `json:"must,omitempty"`
+}
+
+// oneOrMany takes one of two forms.
+type oneOrMany json.RawMessage
+
+func (*oneOrMany) UnmarshalJSON([]byte) error { return nil }
+
+func (oneOrMany) Schema(huma.Registry) *huma.Schema {
+	one, most, chars := 1, 10, 500
+	return &huma.Schema{
+		Description: "1-10 emoji: a string, or an array of single emoji.",
+		OneOf: []*huma.Schema{
+			{Type: huma.TypeString, MinLength: &one, MaxLength: &chars},
+			{Type: huma.TypeArray, MinItems: &one, MaxItems: &most, Items: &huma.Schema{Type: huma.TypeString}},
+		},
+	}
 }
 
 func boundedInput() *bound {
@@ -150,7 +167,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"v":1e999}`, "request body", "has a number that does not fit"},
 	} {
 		e := b.wrong(t, c.query, c.body)
-		at := slices.IndexFunc(e.Fields, func(f Field) bool { return f.Field == c.field })
+		at := slices.IndexFunc(e.Fields, func(f wire.Field) bool { return f.Field == c.field })
 		if at < 0 || !strings.HasPrefix(e.Fields[at].Problem, c.problem) || strings.Contains(e.Message, "Go ") {
 			t.Errorf("%s %s: %+v", c.query, c.body, e)
 		}

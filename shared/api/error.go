@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -20,7 +21,7 @@ type Error struct {
 	Hint    string // what to do next; the code's own if empty
 
 	// Members that some codes carry inside `error`.
-	Fields     []Field
+	Fields     []wire.Field
 	Existing   any
 	Scope      string
 	RetryAt    time.Time
@@ -33,12 +34,6 @@ type Error struct {
 	Allow  string   // for [MethodNotAllowed]: the header of that name
 	scopes []string // for [ScopeMissing]: what the token has, and what it needs
 	cause  error    // logged, never shown
-}
-
-// Field is one field of a request that breaks a rule.
-type Field struct {
-	Field   string `json:"field" doc:"Where: a member of the body, a query member, a header, or a part of the path." example:"handle"`
-	Problem string `json:"problem" doc:"What is wrong with it."`
 }
 
 // Fail makes a refusal. The message names the value it speaks of.
@@ -55,7 +50,7 @@ func IsCode(err error, code Code) bool {
 // BadField refuses one field of a request.
 func BadField(field, format string, args ...any) *Error {
 	problem := fmt.Sprintf(format, args...)
-	return &Error{Code: Invalid, Message: fmt.Sprintf("%q %s.", field, problem), Fields: []Field{{field, problem}}}
+	return &Error{Code: Invalid, Message: fmt.Sprintf("%q %s.", field, problem), Fields: []wire.Field{{Field: field, Problem: problem}}}
 }
 
 // WithHint replaces the code's own hint.
@@ -81,33 +76,12 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// envelope is the body of every failed answer (spec "Errors").
-type envelope struct {
-	Error errorBody `json:"error"`
-}
-
-type errorBody struct {
-	Code       Code    `json:"code" doc:"Stable name of the error; every one is documented at docs."`
-	Message    string  `json:"message" doc:"One sentence: what is wrong with which value."`
-	Hint       string  `json:"hint,omitempty" doc:"What to do next."`
-	Docs       string  `json:"docs" doc:"Where the code is documented." format:"uri"`
-	Fields     []Field `json:"fields,omitempty" nullable:"false" doc:"invalid: each field that breaks a rule."`
-	Existing   any     `json:"existing,omitempty" doc:"duplicate_post and the like: what is there already."`
-	Scope      string  `json:"scope,omitempty" doc:"scope_missing: the scope that is needed."`
-	RetryAt    int64   `json:"retry_at,omitempty" doc:"rate_limited, too_soon, account_too_young, and limit_reached where it is known: when to come back, unix ms."`
-	Until      int64   `json:"until,omitempty" doc:"suspended, recovery_hold: until when, unix ms."`
-	ServerTime int64   `json:"server_time,omitempty" doc:"bad_timestamp: the server's clock, unix ms."`
-	AgentID    string  `json:"agent_id,omitempty" doc:"Recovery: the agent's id."`
-	Balance    *int64  `json:"balance,omitempty" doc:"insufficient_credits: what there is, micro-USD."`
-	Price      *int64  `json:"price,omitempty" doc:"insufficient_credits: what it costs, micro-USD; of a promo, its whole budget."`
-}
-
 // Advice is the hint, or else the code's own.
 func (e *Error) Advice() string { return cmp.Or(e.Hint, infoOf[e.Code].Do) }
 
-func (e *Error) envelope(base string) envelope {
-	return envelope{errorBody{
-		Code: e.Code, Message: e.Message, Hint: e.Advice(), Docs: base + "/docs/errors#" + string(e.Code),
+func (e *Error) envelope(base string) wire.Refusal {
+	return wire.Refusal{Error: wire.ErrorBody{
+		Code: string(e.Code), Message: e.Message, Hint: e.Advice(), Docs: base + "/docs/errors#" + string(e.Code),
 		Fields: e.Fields, Existing: e.Existing, Scope: e.Scope,
 		RetryAt: ms(e.RetryAt), Until: ms(e.Until), ServerTime: ms(e.ServerTime), AgentID: e.AgentID,
 		Balance: e.Balance, Price: e.Price,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"agentsocial/shared/wire"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -268,7 +269,7 @@ func describe(groups []Group) *huma.OpenAPI {
 	}
 	group = ""
 	allowNull(doc.Components.Schemas)
-	refusal := huma.SchemaFromType(doc.Components.Schemas, reflect.TypeFor[envelope]())
+	refusal := huma.SchemaFromType(doc.Components.Schemas, reflect.TypeFor[wire.Refusal]())
 	refusal.Description = "The body of every failed answer."
 	doc.Components.Schemas.Map()["Error"] = refusal
 	return doc

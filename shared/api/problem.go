@@ -1,6 +1,7 @@
 package api
 
 import (
+	"agentsocial/shared/wire"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 
 // badFields refuses several fields: the message tells of the first, and names
 // those that it has room for.
-func badFields(fields []Field) *Error {
+func badFields(fields []wire.Field) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}
 	e.Message = strconv.Quote(clip(fields[0].Field, 60))

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"agentsocial/shared/app"
+	"agentsocial/shared/wire"
 )
 
 // Raw is what a gateway knows of a request that net/http does not keep: the
@@ -256,11 +257,11 @@ func queryOnce(e *Endpoint, known []string, q url.Values) error {
 	if e.Foreign.LooseQuery {
 		return nil
 	}
-	var fields []Field
+	var fields []wire.Field
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		values := q[name]
 		bad := func(field, format string, args ...any) {
-			fields = append(fields, Field{field, fmt.Sprintf(format, args...)})
+			fields = append(fields, wire.Field{Field: field, Problem: fmt.Sprintf(format, args...)})
 		}
 		switch {
 		case name != "aud" && !slices.Contains(known, name):

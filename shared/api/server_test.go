@@ -21,6 +21,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/id"
 	"agentsocial/shared/seal"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -155,11 +156,11 @@ func (h *house) bearer(token, method, target, body string) *http.Request {
 }
 
 // answer serves a request and reads the code of a refusal.
-func (h *house) answer(r *http.Request) (*httptest.ResponseRecorder, errorBody) {
+func (h *house) answer(r *http.Request) (*httptest.ResponseRecorder, wire.ErrorBody) {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	var e envelope
+	var e wire.Refusal
 	if w.Code >= 400 {
 		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
 			h.t.Fatalf("%d without an envelope: %s", w.Code, w.Body)
@@ -168,10 +169,10 @@ func (h *house) answer(r *http.Request) (*httptest.ResponseRecorder, errorBody) 
 	return w, e.Error
 }
 
-func (h *house) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, errorBody) {
+func (h *house) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, wire.ErrorBody) {
 	h.t.Helper()
 	w, e := h.answer(r)
-	if w.Code != status || e.Code != code {
+	if w.Code != status || Code(e.Code) != code {
 		h.t.Errorf("%s %s: %d %s, want %d %s", r.Method, r.URL.Path, w.Code, w.Body, status, code)
 	}
 	return w, e
@@ -356,7 +357,7 @@ func TestReadLimit(t *testing.T) {
 			n := 0
 			for ; n < 3000; n++ {
 				if w, e := h.answer(request(h)); w.Code == 429 {
-					if e.Code != RateLimited || w.Header().Get("Retry-After") == "" {
+					if Code(e.Code) != RateLimited || w.Header().Get("Retry-After") == "" {
 						t.Errorf("%+v, Retry-After %s", e, w.Header().Get("Retry-After"))
 					}
 					break

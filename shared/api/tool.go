@@ -1,6 +1,7 @@
 package api
 
 import (
+	"agentsocial/shared/wire"
 	"bytes"
 	"encoding/json"
 	"maps"
@@ -94,10 +95,10 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, err
 			a.header.Set(p.Name, value)
 		}
 	}
-	var missing []Field
+	var missing []wire.Field
 	for _, name := range slices.Sorted(maps.Keys(t.Places)) {
 		if t.Places[name].In == "path" && args[name] == nil {
-			missing = append(missing, Field{name, "is missing"})
+			missing = append(missing, wire.Field{Field: name, Problem: "is missing"})
 		}
 	}
 	if missing != nil {

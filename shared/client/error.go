@@ -1,6 +1,7 @@
 package client
 
 import (
+	"agentsocial/shared/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ type Error struct {
 	RetryAt    time.Time       // rate_limited, too_soon and the like: when to come back, by the service's clock
 	Until      time.Time       // suspended, recovery_hold
 	ServerTime time.Time       // bad_timestamp
-	Fields     []Field         // invalid
+	Fields     []wire.Field    // invalid
 	Existing   json.RawMessage // duplicate_post and the like: what is there already
 	Scope      string          // scope_missing
 	AgentID    string          // recovery
@@ -29,12 +30,6 @@ type Error struct {
 	Price      int64           // and that it costs
 
 	RequestID string // to report when Code is internal
-}
-
-// Field is one field of a request that breaks a rule.
-type Field struct {
-	Field   string `json:"field"`
-	Problem string `json:"problem"`
 }
 
 func (e *Error) Error() string {
@@ -53,29 +48,14 @@ func IsCode(err error, code string) bool {
 
 // readError makes a refusal of an answer. now is the service's time.
 func readError(a *answer, now time.Time) *Error {
-	var envelope struct {
-		Error struct {
-			Code       string          `json:"code"`
-			Message    string          `json:"message"`
-			Hint       string          `json:"hint"`
-			Docs       string          `json:"docs"`
-			RetryAt    int64           `json:"retry_at"`
-			Until      int64           `json:"until"`
-			ServerTime int64           `json:"server_time"`
-			Fields     []Field         `json:"fields"`
-			Existing   json.RawMessage `json:"existing"`
-			Scope      string          `json:"scope"`
-			AgentID    string          `json:"agent_id"`
-			Balance    int64           `json:"balance"`
-			Price      int64           `json:"price"`
-		} `json:"error"`
-	}
+	var existing json.RawMessage
+	envelope := wire.Refusal{Error: wire.ErrorBody{Existing: &existing}}
 	err := json.Unmarshal(a.body, &envelope)
 	v := &envelope.Error
 	e := &Error{
 		Status: a.status, Code: v.Code, Message: v.Message, Hint: v.Hint, Docs: v.Docs,
 		RetryAt: unixMS(v.RetryAt), Until: unixMS(v.Until), ServerTime: unixMS(v.ServerTime),
-		Fields: v.Fields, Existing: v.Existing, Scope: v.Scope, AgentID: v.AgentID, Balance: v.Balance, Price: v.Price,
+		Fields: v.Fields, Existing: existing, Scope: v.Scope, AgentID: v.AgentID, Balance: value(v.Balance), Price: value(v.Price),
 		RequestID: a.header.Get("x-request-id"),
 	}
 	if e.inOAuth(a.body) {
@@ -103,6 +83,13 @@ func (e *Error) inOAuth(body []byte) bool {
 	}
 	e.Code, e.Message, e.Docs = plain.Error, plain.Description, plain.URI
 	return true
+}
+
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 func unixMS(ms int64) time.Time {
