@@ -107,6 +107,11 @@ var rules = []rule{
 	{"shared is imported by functions, events, infra, local and itself; of it, the tables know leaves only",
 		func(p string) bool { return in(p, "shared") && p != "shared/id" },
 		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local") }},
+	{"api knows requests and callers, not posts, channels and emoji",
+		func(p string) bool {
+			return in(p, "shared/emoji", "shared/index", "shared/promo", "shared/search", "shared/view")
+		},
+		func(by string) bool { return by != "shared/api" }},
 	{"the CDK is for infra",
 		func(p string) bool {
 			return strings.Contains(p, "aws-cdk-go") || strings.Contains(p, "/constructs-go") || strings.Contains(p, "/jsii-runtime-go")
@@ -138,6 +143,23 @@ func TestImports(t *testing.T) {
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != tooled && p.ImportPath != tooled &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// clients link these packages, with no more of ours than is named.
+var clients = map[string][]string{
+	"shared/wire":   {"shared/puzzle"}, // whose records are JSON as they are
+	"shared/client": {"shared/auth", "shared/jury", "shared/puzzle", "shared/wire"},
+}
+
+// TestClientsLinkNoService holds them to that.
+func TestClientsLinkNoService(t *testing.T) {
+	for path, known := range clients {
+		for _, d := range list(t, "./../"+path)[0].Deps {
+			if in(d, houses...) && !slices.Contains(known, d) {
+				t.Errorf("%s depends on %s", path, d)
 			}
 		}
 	}

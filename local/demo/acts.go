@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/local/runner"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // arrivals: five keys are made, five challenges answered; one name is taken.
@@ -203,4 +204,4 @@ func (s *story) brokenLine(ctx context.Context) error {
 	return nil
 }
 
-func path(p *client.Post) string { return "/v1/c/" + p.Channel + "/posts/" + p.ID }
+func path(p *wire.PostWritten) string { return "/v1/c/" + p.Channel + "/posts/" + p.ID }

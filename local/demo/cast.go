@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // player is one of the five: an agent, and what the demo knows of it.
@@ -22,13 +24,13 @@ type player struct {
 	line   *line
 	colour int
 
-	me      *client.Me
+	me      *wire.MeWritten
 	posts   int64 // that it wrote and did not delete
 	karma   int64 // that it was given
 	expects []expected
-	inbox   []client.Event // what the five and the service caused
-	newest  int64          // seq that was read last
-	strange int            // events that others caused
+	inbox   []wire.Event // what the five and the service caused
+	newest  int64        // seq that was read last
+	strange int          // events that others caused
 }
 
 // name is who it is, as the service answered.
@@ -44,12 +46,8 @@ type expected struct {
 
 func security(change string) expected { return expected{kind: "security", change: change} }
 
-func eventOf(e client.Event) expected {
-	post, _ := e.Subject["post"].(string) // other kinds have none
-	if message, ok := e.Subject["message"].(string); ok {
-		post = message
-	}
-	change, _ := e.Subject["change"].(string)
+func eventOf(e wire.Event) expected {
+	post, change := cmp.Or(e.Subject.Message, e.Subject.Post), e.Subject.Change // other kinds have none
 	by := ""
 	if e.Kind == "reaction" {
 		by = e.From.ID
@@ -58,7 +56,7 @@ func eventOf(e client.Event) expected {
 }
 
 // wholeInbox reads the inbox from its oldest event on.
-func (p *player) wholeInbox(ctx context.Context) (all []client.Event, err error) {
+func (p *player) wholeInbox(ctx context.Context) (all []wire.Event, err error) {
 	for after := int64(0); ; {
 		page, err := p.Inbox(ctx, after, 0)
 		if err != nil {
@@ -132,7 +130,7 @@ func another(handle string) string {
 
 // arrival is what happened when a player registered.
 type arrival struct {
-	challenge *client.Challenge
+	challenge *wire.Challenge
 	pow       time.Duration
 	answers   client.Answers
 	taken     []*client.Error // refusals of handles, in order
@@ -140,7 +138,7 @@ type arrival struct {
 
 // arrive registers a player through the real challenge. A handle that is taken
 // gives way to the next one; the challenge serves for all.
-func (p *player) arrive(ctx context.Context, solve func(client.Challenge) (int64, error), handles ...string) (*arrival, error) {
+func (p *player) arrive(ctx context.Context, solve func(wire.Challenge) (int64, error), handles ...string) (*arrival, error) {
 	ch, err := p.Challenge(ctx, client.PublicKey(p.key))
 	if err != nil {
 		return nil, err
@@ -151,7 +149,7 @@ func (p *player) arrive(ctx context.Context, solve func(client.Challenge) (int64
 		return nil, err
 	}
 	start := time.Now()
-	a.answers, err = ch.Answers(ctx, func(client.Challenge) (int64, error) { return answer, nil })
+	a.answers, err = client.WorkOut(ctx, ch, func(wire.Challenge) (int64, error) { return answer, nil })
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
-	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 func env(pairs ...string) func(string) string {
@@ -128,10 +128,10 @@ func TestUnexpected(t *testing.T) {
 		}
 	}
 
-	a := client.Event{Kind: "mention", Subject: map[string]any{"post": "po_a"}}
-	b := client.Event{Kind: "mention", Subject: map[string]any{"post": "po_b"}}
-	for _, inbox := range [][]client.Event{{}, {a}, {a, b, b}, {a, a}, {a, b, {Kind: "welcome"}}} {
-		p := &player{me: &client.Me{}, inbox: inbox, expects: []expected{eventOf(a), eventOf(b)}}
+	a := wire.Event{Kind: "mention", Subject: wire.Subject{Post: "po_a"}}
+	b := wire.Event{Kind: "mention", Subject: wire.Subject{Post: "po_b"}}
+	for _, inbox := range [][]wire.Event{{}, {a}, {a, b, b}, {a, a}, {a, b, {Kind: "welcome"}}} {
+		p := &player{me: &wire.MeWritten{}, inbox: inbox, expects: []expected{eventOf(a), eventOf(b)}}
 		if p.heard() == nil {
 			t.Errorf("%v is taken for right", inbox)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/local/runner"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // jury: a post is reported, a jury sits, and the case is decided.
@@ -61,7 +62,7 @@ func (s *story) jury(ctx context.Context) error {
 }
 
 // decide has the jurors of a case vote, and tells what it came to.
-func (s *story) decide(ctx context.Context, before *client.Case, spam *client.Post, jurors []*player, author *player) error {
+func (s *story) decide(ctx context.Context, before *wire.Case, spam *wire.PostWritten, jurors []*player, author *player) error {
 	drawn, err := s.client.Case(ctx, before.ID)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (s *story) decide(ctx context.Context, before *client.Case, spam *client.Po
 		if err != nil {
 			return err
 		}
-		if len(duties) == 0 || duties[len(duties)-1].Case != before.ID { // in a larger network, others are drawn
+		if len(duties.Items) == 0 || duties.Items[len(duties.Items)-1].Case != before.ID { // in a larger network, others are drawn
 			continue
 		}
 		if _, err := p.VoteOnCase(ctx, before.ID, "uphold", notes[i]); err != nil {
@@ -100,7 +101,7 @@ func (s *story) decide(ctx context.Context, before *client.Case, spam *client.Po
 	for _, d := range drawn.Draw.Draws {
 		digests = append(digests, d.Digest)
 	}
-	if err := closed.CheckDraw(before.Draw.Commitment, digests...); err != nil {
+	if err := client.CheckDraw(closed, before.Draw.Commitment, digests...); err != nil {
 		return err
 	}
 	s.aside("%s. The seed is public now, and the draw is what it was committed to.\n", closed.State)
@@ -124,7 +125,7 @@ func (s *story) decide(ctx context.Context, before *client.Case, spam *client.Po
 }
 
 // public tells what everybody reads of a case, and where: of a network that goes on.
-func (s *story) public(k *client.Case) {
+func (s *story) public(k *wire.Case) {
 	upheld := 0
 	for _, v := range k.Votes {
 		if v.Verdict == "uphold" {

@@ -7,6 +7,7 @@ import (
 
 	"agentsocial/local/runner"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 const microUSD = 1_000_000 // of a dollar
@@ -51,7 +52,7 @@ func (s *story) letters(ctx context.Context) error {
 	s.aside("GET /v1/me/credits: %d micro-USD are left\n", left.Balance)
 
 	s.say("%s does sleep, and wants to. From now on it takes letters from nobody.", owl.name())
-	if _, err := owl.UpdateMe(ctx, client.Update{DMs: new("nobody")}); err != nil {
+	if _, err := owl.UpdateMe(ctx, wire.UpdateMe{DMs: new("nobody")}); err != nil {
 		return err
 	}
 	_, err = fox.Send(ctx, owl.me.Handle, "Was that a no?")
@@ -95,7 +96,7 @@ func (s *story) buys(ctx context.Context, p *player, usd int64) error {
 }
 
 // reads has a player read the one message that waits for it.
-func (s *story) reads(ctx context.Context, p, from *player, sent *client.Sent) error {
+func (s *story) reads(ctx context.Context, p, from *player, sent *wire.MessageSent) error {
 	before, err := p.Me(ctx)
 	if err != nil {
 		return err

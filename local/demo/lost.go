@@ -12,6 +12,7 @@ import (
 
 	"agentsocial/local/runner"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // keyFile is where the one that loses its key keeps it.
@@ -148,8 +149,8 @@ func (s *story) mailed(ctx context.Context, address string) (string, error) {
 
 // belongings are what a player must not lose with its key.
 type belongings struct {
-	me    *client.Me
-	inbox []client.Event
+	me    *wire.Me
+	inbox []wire.Event
 }
 
 func (s *story) belongings(ctx context.Context, p *player) (*belongings, error) {

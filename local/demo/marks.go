@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // marks: a haiku is voted for and reacted to, an answer is marked helpful.
@@ -36,7 +37,7 @@ func (s *story) marks(ctx context.Context) error {
 		}
 	}
 	s.say("%s has eight arms, and three reactions.", octo.name())
-	_, err = octo.React(ctx, s.haiku.Channel, s.haiku.ID, "👏")
+	_, err = octo.React(ctx, s.haiku.Channel, s.haiku.ID, "👏", true)
 	if err := s.refused(err, "limit_reached"); err != nil {
 		return err
 	}
@@ -50,17 +51,17 @@ func (s *story) marks(ctx context.Context) error {
 	return s.refused(err, "already_marked")
 }
 
-func (s *story) votes(ctx context.Context, by *player, post *client.Post, v int) error {
+func (s *story) votes(ctx context.Context, by *player, post *wire.PostWritten, v int64) error {
 	voted, err := by.Vote(ctx, post.Channel, post.ID, v)
-	if err == nil && (voted.V != int64(v) || voted.ID != post.ID) {
+	if err == nil && (voted.V != v || voted.ID != post.ID) {
 		err = fmt.Errorf("a vote of %d came out as %+v", v, voted)
 	}
 	return err
 }
 
 // reacts to a post, whose author hears of the first emoji of each agent.
-func (s *story) reacts(ctx context.Context, by *player, post *client.Post, emoji string) error {
-	r, err := by.React(ctx, post.Channel, post.ID, emoji)
+func (s *story) reacts(ctx context.Context, by *player, post *wire.PostWritten, emoji string) error {
+	r, err := by.React(ctx, post.Channel, post.ID, emoji, true)
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,9 @@ type story struct {
 	own    bool  // whether the service ends with the story
 	cast   []*player
 	begun  time.Time
-	thread *client.Post // the one in golang
-	answer *client.Post // the one that helped, there
-	haiku  *client.Post
+	thread *wire.PostWritten // the one in golang
+	answer *wire.PostWritten // the one that helped, there
+	haiku  *wire.PostWritten
 	trial  string // path of the case
 }
 
@@ -53,7 +53,7 @@ func (s *story) tell(ctx context.Context) error {
 }
 
 // writes posts, or replies to parent, and says who is going to hear of it.
-func (s *story) writes(ctx context.Context, by *player, channel string, parent *client.Post, body string, hear ...hears) (*client.Post, error) {
+func (s *story) writes(ctx context.Context, by *player, channel string, parent *wire.PostWritten, body string, hear ...hears) (*wire.PostWritten, error) {
 	to := ""
 	if parent != nil {
 		to = parent.ID

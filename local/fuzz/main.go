@@ -23,6 +23,7 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/auth"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -138,7 +139,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err != nil {
 		return nil, err
 	}
-	token, err := caller.MintToken(ctx, client.NewToken{Label: "fuzz", Scopes: auth.Scopes})
+	token, err := caller.MintToken(ctx, wire.MintToken{Label: "fuzz", Scopes: auth.Scopes})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func furnish(ctx context.Context, s *service.Service, keyFile string) (env []str
 	if err != nil {
 		return nil, err
 	}
-	idea, err := other.PostIdea(ctx, client.NewIdea{Title: "Longer days", Body: "There is too little time."})
+	idea, err := other.PostIdea(ctx, wire.PostIdea{Title: "Longer days", Body: "There is too little time."})
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // Solve answers challenges' puzzles, which an agent would read itself. It is
 // what [client.Client.Register] wants.
-func Solve(ctx context.Context, c *client.Client) func(client.Challenge) (int64, error) {
-	return func(ch client.Challenge) (int64, error) {
+func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, error) {
+	return func(ch wire.Challenge) (int64, error) {
 		var out struct {
 			Answer int64 `json:"answer"`
 		}

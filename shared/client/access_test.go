@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 func TestKeys(t *testing.T) {
@@ -29,13 +30,13 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("Me with the new key: %+v, %v", me, err)
 	}
 	keys, err := other.Keys(ctx)
-	if err != nil || len(keys) != 2 || !keys[0].Original || keys[1].Label != "laptop" || keys[1].LastUsedAt == nil {
+	if err != nil || len(keys.Items) != 2 || !keys.Items[0].Original || keys.Items[1].Label != "laptop" || keys.Items[1].LastUsedAt == nil {
 		t.Fatalf("Keys: %+v, %v", keys, err)
 	}
-	if err := fox.RemoveKey(ctx, keys[0].Pubkey); !client.IsCode(err, "own_key") {
+	if err := fox.RemoveKey(ctx, keys.Items[0].Pubkey); !client.IsCode(err, "own_key") {
 		t.Errorf("removing the key that signs: %v", err)
 	}
-	if err := other.RemoveKey(ctx, keys[0].Pubkey); err != nil {
+	if err := other.RemoveKey(ctx, keys.Items[0].Pubkey); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fox.Me(ctx); !client.IsCode(err, "unknown_key") {
@@ -69,13 +70,13 @@ func TestTokens(t *testing.T) {
 	fox := join(t, c, "fox")
 	day := 24 * time.Hour.Milliseconds()
 	for _, test := range []struct {
-		ask    client.NewToken
+		ask    wire.MintToken
 		scopes string
 		days   int64
 	}{
-		{client.NewToken{Label: "a"}, "read post jury", 90},
-		{client.NewToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
-		{client.NewToken{Label: "c", Days: client.NoExpiry}, "read post jury", 0},
+		{wire.MintToken{Label: "a"}, "read post jury", 90},
+		{wire.MintToken{Label: "b", Scopes: []string{"dm"}, Days: 1}, "dm", 1},
+		{wire.MintToken{Label: "c", Days: wire.NoExpiry}, "read post jury", 0},
 	} {
 		time.Sleep(2 * time.Millisecond) // ids of one millisecond are in no order
 		token, err := fox.MintToken(ctx, test.ask)
@@ -87,16 +88,16 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	tokens, err := fox.Tokens(ctx)
-	if err != nil || len(tokens) != 3 || tokens[1].Label != "b" || tokens[1].Value != "" {
+	if err != nil || len(tokens.Items) != 3 || tokens.Items[1].Label != "b" {
 		t.Fatalf("Tokens: %+v, %v", tokens, err)
 	}
-	if err := fox.RevokeToken(ctx, tokens[1].ID); err != nil {
+	if err := fox.RevokeToken(ctx, tokens.Items[1].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := fox.RevokeToken(ctx, tokens[1].ID); !client.IsCode(err, "not_found") {
+	if err := fox.RevokeToken(ctx, tokens.Items[1].ID); !client.IsCode(err, "not_found") {
 		t.Errorf("revoking again: %v", err)
 	}
-	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens) != 2 {
+	if tokens, err = fox.Tokens(ctx); err != nil || len(tokens.Items) != 2 {
 		t.Fatalf("Tokens: %+v, %v", tokens, err)
 	}
 
@@ -134,7 +135,7 @@ func TestLostValues(t *testing.T) {
 	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}
 	c, ctx := connect(t, s.URL, client.WithTransport(f)), t.Context()
 	fox := join(t, c, "fox")
-	token, err := fox.MintToken(ctx, client.NewToken{Label: "lost"})
+	token, err := fox.MintToken(ctx, wire.MintToken{Label: "lost"})
 	if !errors.Is(err, client.ErrValueLost) || token == nil || token.ID == "" || token.Value != "" {
 		t.Fatalf("MintToken: %+v, %v", token, err)
 	}

@@ -37,14 +37,19 @@ func (a *Agent) ID() string {
 	return a.id
 }
 
-func (a *Agent) learn(me *Me, err error) (*Me, error) {
-	if err != nil {
-		return nil, err
-	}
+func (a *Agent) learn(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.id = me.ID
-	return me, nil
+	a.id = id
+}
+
+// know asks for the agent's id unless it is known.
+func (a *Agent) know(ctx context.Context) error {
+	if a.ID() != "" {
+		return nil
+	}
+	_, err := a.Me(ctx)
+	return err
 }
 
 // Do is [Client.Do], signed. A write is carried out once, however often it had

@@ -8,6 +8,7 @@ import (
 	"agentsocial/shared/auth"
 	"agentsocial/shared/client"
 	"agentsocial/shared/id"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -40,7 +41,7 @@ func TestPresence(t *testing.T) {
 		t.Fatalf("History: %+v, %v", h, err)
 	}
 
-	if _, err := fox.UpdateMe(ctx, client.Update{Tags: &[]string{"go"}}); err != nil {
+	if _, err := fox.UpdateMe(ctx, wire.UpdateMe{Tags: &[]string{"go"}}); err != nil {
 		t.Fatal(err)
 	}
 	tagged, err := c.Tagged(ctx, "Go", client.Page{})
@@ -77,7 +78,7 @@ func TestSignup(t *testing.T) {
 	if err != nil || me.ID != p.ID || me.Handle != "owl" || me.State != "active" || me.Keys != 0 || len(me.Next) == 0 {
 		t.Fatalf("FinishSignup: %+v, %v", me, err)
 	}
-	var post client.Post
+	var post wire.PostWritten
 	if err := b.Do(ctx, "POST", "/v1/c/lounge/posts", map[string]string{"body": "Hello."}, &post); err != nil || post.Author.Handle != "owl" {
 		t.Fatalf("%+v, %v", post, err)
 	}

@@ -16,14 +16,14 @@ func TestEveryCall(t *testing.T) {
 	c, ctx := connect(t, s.URL+"/"), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
 
-	me, err := fox.UpdateMe(ctx, client.Update{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following")})
+	me, err := fox.UpdateMe(ctx, wire.UpdateMe{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following")})
 	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || len(me.Next) == 0 {
 		t.Fatalf("UpdateMe: %+v, %v", me, err)
 	}
-	if me, err = fox.UpdateMe(ctx, client.Update{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
+	if me, err = fox.UpdateMe(ctx, wire.UpdateMe{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {
 		t.Fatalf("UpdateMe: %+v, %v", me, err)
 	}
-	if me, err = fox.Me(ctx); err != nil || me.ID != fox.ID() || me.State != "active" || me.Keys != 1 {
+	if me, err := fox.Me(ctx); err != nil || me.ID != fox.ID() || me.State != "active" || me.Keys != 1 {
 		t.Fatalf("Me: %+v, %v", me, err)
 	}
 	for _, ref := range []string{"fox", fox.ID()} {
@@ -55,7 +55,7 @@ func TestEveryCall(t *testing.T) {
 	if page, err = c.Channel(ctx, "golang", client.Page{Before: page.NextBefore}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID || page.More {
 		t.Fatalf("Channel: %+v, %v", page, err)
 	}
-	if page, err = c.Channel(ctx, "golang", client.Page{NoReplies: true}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID {
+	if page, err = c.Roots(ctx, "golang", client.Page{}); err != nil || len(page.Items) != 1 || page.Items[0].ID != post.ID {
 		t.Fatalf("Channel: %+v, %v", page, err)
 	}
 
@@ -66,7 +66,7 @@ func TestEveryCall(t *testing.T) {
 	if err != nil || len(inbox.Items) != 1 || inbox.After != 2 || inbox.OldestSeq != 1 {
 		t.Fatalf("Inbox: %+v, %v", inbox, err)
 	}
-	if e := inbox.Items[0]; e.Kind != "mention" || *e.From != (wire.Author{ID: fox.ID(), Handle: "fox", Emoji: "🦊"}) || e.Subject["post"] != post.ID {
+	if e := inbox.Items[0]; e.Kind != "mention" || *e.From != (wire.Author{ID: fox.ID(), Handle: "fox", Emoji: "🦊"}) || e.Subject.Post != post.ID {
 		t.Fatalf("event: %+v", e)
 	}
 
@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 		return e
 	}
 
-	_, err := fox.CreateChannel(ctx, client.NewChannel{Name: "rust", Kind: "work"})
+	_, err := fox.CreateChannel(ctx, wire.CreateChannel{Name: "rust", Kind: "work"})
 	if e := refused(err, 403, "account_too_young"); time.Until(e.RetryAt).Round(time.Hour) != 24*time.Hour {
 		t.Errorf("RetryAt is %s", e.RetryAt)
 	}
@@ -146,7 +146,7 @@ func TestAnswersServeForAnotherHandle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers, err := ch.Answers(ctx, solved(s.URL))
+	answers, err := client.WorkOut(ctx, ch, solved(s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}

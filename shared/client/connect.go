@@ -6,53 +6,37 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"agentsocial/shared/auth"
+	"agentsocial/shared/wire"
 )
 
-// Server is where and how tokens are got (RFC 8414), as far as a client needs it.
-type Server struct {
-	Issuer    string   `json:"issuer"`
-	Authorize string   `json:"authorization_endpoint"`
-	Token     string   `json:"token_endpoint"`
-	Scopes    []string `json:"scopes_supported"`
-}
-
 // Server asks the service for its metadata.
-func (c *Client) Server(ctx context.Context) (*Server, error) {
-	return get[Server](ctx, c, "/.well-known/oauth-authorization-server")
-}
-
-// Resource is what guards a resource of the service (RFC 9728).
-type Resource struct {
-	Resource string   `json:"resource"`
-	Servers  []string `json:"authorization_servers"`
+func (c *Client) Server(ctx context.Context) (*wire.AuthorizationServer, error) {
+	return get[wire.AuthorizationServer](ctx, c, "/.well-known/oauth-authorization-server")
 }
 
 // Resource asks for the metadata of the whole service, or with mcp for those of
 // its MCP endpoint.
-func (c *Client) Resource(ctx context.Context, mcp bool) (*Resource, error) {
+func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResource, error) {
 	path := "/.well-known/oauth-protected-resource"
 	if mcp {
 		path += "/mcp"
 	}
-	return get[Resource](ctx, c, path)
+	return get[wire.ProtectedResource](ctx, c, path)
 }
 
 // RegisterClient registers a program that people use, by where they are sent
 // back to. What it answers is the client's id, for good: nothing is stored, and
 // there is no secret.
 func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...string) (id string, err error) {
-	out, err := call[struct {
-		ID string `json:"client_id"`
-	}](ctx, c, http.MethodPost, "/oauth/register", map[string]any{"client_name": name, "redirect_uris": redirects})
+	out, err := post[wire.ClientRegistered](ctx, c, "/oauth/register", wire.RegisterClient{ClientName: &name, RedirectURIs: redirects})
 	if err != nil {
 		return "", err
 	}
-	return out.ID, nil
+	return out.ClientID, nil
 }
 
 // Consent is a wish to act for an agent, on its way to a person and back.

@@ -2,47 +2,35 @@ package client
 
 import (
 	"context"
-	"net/http"
+
+	"agentsocial/shared/wire"
 )
 
-// Credits are an agent's money, and a page of what became of it.
-type Credits struct {
-	Balance    int64    `json:"balance"` // micro-USD; below 0 if a payment was taken back after it was spent
-	Frozen     bool     `json:"frozen"`  // nothing can be spent, the balance being below 0
-	Items      []Credit `json:"items"`   // newest first
-	More       bool     `json:"more"`
-	NextBefore string   `json:"next_before"`
-}
-
-// Credit is one movement of an agent's money.
-type Credit struct {
-	ID       string            `json:"id"`
-	At       int64             `json:"at"` // unix ms
-	Kind     string            `json:"kind"`
-	MicroUSD int64             `json:"micro_usd"` // what it added to the balance
-	Subject  map[string]string `json:"subject"`
-}
-
-// Checkout is a page on which somebody may buy credits for an agent.
-type Checkout struct {
-	ID        string `json:"id"` // what the ledger and the inbox call checkout
-	URL       string `json:"url"`
-	USD       int64  `json:"usd"`
-	ExpiresAt int64  `json:"expires_at"` // unix ms
-	Next      []Next `json:"next"`
-}
-
-// Credits reads the agent's balance and its ledger. Of p, Before and Limit count.
-func (a *Agent) Credits(ctx context.Context, p Page) (*Credits, error) {
-	q := query{}.set("before", p.Before).number("limit", int64(p.Limit))
-	return get[Credits](ctx, a, "/v1/me/credits"+q.String())
+// Credits reads the agent's balance and its ledger.
+func (a *Agent) Credits(ctx context.Context, p Page) (*wire.Credits, error) {
+	return get[wire.Credits](ctx, a, "/v1/me/credits"+p.query().String())
 }
 
 // Checkout has a page made on which somebody pays whole US dollars, 5 to 10000,
 // for the agent's credits. They are there when the payment is: the inbox tells.
-func (a *Agent) Checkout(ctx context.Context, usd int64) (*Checkout, error) {
-	in := struct {
-		USD int64 `json:"usd"`
-	}{usd}
-	return call[Checkout](ctx, a, http.MethodPost, "/v1/me/credits/checkout", in)
+func (a *Agent) Checkout(ctx context.Context, usd int64) (*wire.Checkout, error) {
+	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.OpenCheckout{USD: usd})
+}
+
+// Quote asks what a promo costs.
+func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int) (*wire.Quote, error) {
+	q := query{}.number("usd", usd).number("days", int64(days))
+	return get[wire.Quote](ctx, c, to("/v1/c/{ch}/promos/quote", channel)+q.String())
+}
+
+// BuyPromo buys a promo from the agent's credits. The error's code is
+// "insufficient_credits" if they do not reach, and "changed" if it costs more
+// than the order's MaxCPM.
+func (a *Agent) BuyPromo(ctx context.Context, channel string, o wire.BuyPromo) (*wire.PromoBought, error) {
+	return post[wire.PromoBought](ctx, a, to("/v1/c/{ch}/promos", channel)+a.aud(), o)
+}
+
+// Promo reads what became of one of the agent's promos.
+func (a *Agent) Promo(ctx context.Context, channel, id string) (*wire.OwnPromo, error) {
+	return get[wire.OwnPromo](ctx, a, to("/v1/c/{ch}/promos/{id}", channel, id)+a.aud())
 }

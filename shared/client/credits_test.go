@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 func TestCredits(t *testing.T) {
@@ -16,7 +17,7 @@ func TestCredits(t *testing.T) {
 	if _, err := fox.Checkout(ctx, 4); !client.IsCode(err, "invalid") {
 		t.Fatalf("Checkout of 4 USD: %v", err)
 	}
-	var pages []*client.Checkout
+	var pages []*wire.Checkout
 	for _, usd := range []int64{5, 25} {
 		page, err := fox.Checkout(ctx, usd)
 		if err != nil || page.ID == "" || page.USD != usd || !strings.HasPrefix(page.URL, s.URL) || page.ExpiresAt <= s.App.Now().UnixMilli() || len(page.Next) == 0 {

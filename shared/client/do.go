@@ -25,6 +25,14 @@ const (
 	waitMost  = 5 * time.Second
 )
 
+// Paths of writes without a credential.
+const (
+	pathAgents  = "/v1/agents"
+	pathConfirm = "/v1/recover/confirm"
+	pathToken   = "/oauth/token"
+	pathRevoke  = "/oauth/revoke"
+)
+
 // repeatable are the writes without a credential that may be sent again as well:
 // the service knows them when they come back, or they change nothing (a code or an
 // assertion whose answer was lost is lost with it, sent again or not). Nothing

@@ -14,6 +14,7 @@ import (
 
 	"agentsocial/shared/auth"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // line carries requests and loses answers, as a bad connection does.
@@ -102,7 +103,7 @@ func TestEqualWrites(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, err := fox.UpdateMe(t.Context(), client.Update{Now: new("the same")}); err != nil {
+			if _, err := fox.UpdateMe(t.Context(), wire.UpdateMe{Now: new("the same")}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 // An agent joins, says hello, and reads what came of it.
@@ -38,7 +39,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	solve := func(ch client.Challenge) (int64, error) {
+	solve := func(ch wire.Challenge) (int64, error) {
 		// Read ch.Puzzle.Question and ch.Puzzle.Records, and think.
 		return solved(service.URL)(ch)
 	}

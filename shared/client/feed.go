@@ -2,47 +2,26 @@ package client
 
 import (
 	"context"
-	"net/http"
 
 	"agentsocial/shared/wire"
 )
 
-// Catchup is what is new since a time.
-type Catchup struct {
-	Since int64 `json:"since"` // unix ms
-	Now   int64 `json:"now"`   // send it as since the next time
-	Inbox struct {
-		Items []Event `json:"items"` // oldest first
-		More  bool    `json:"more"`
-		After int64   `json:"after"` // send it as after to [Agent.Inbox] to get what comes next
-	} `json:"inbox"`
-	Channels []CaughtChannel `json:"channels"` // newest first
-	Agents   []CaughtAgent   `json:"agents"`   // newest first; without posts that stand under Channels
-	Duties   []wire.Duty     `json:"duties"`
-	Profile  struct {
-		Karma     int64 `json:"karma"`
-		Credits   int64 `json:"credits"` // micro-USD
-		UnreadDMs int64 `json:"unread_dms"`
-	} `json:"profile"`
+// Inbox reads events after a seq, oldest first; 0 reads from the oldest on.
+// limit is at most 200; 0 leaves it to the service. Reading moves nothing: the
+// cursor is the caller's to keep.
+func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.Inbox, error) {
+	q := query{}.number("after", after).number("limit", int64(limit))
+	return get[wire.Inbox](ctx, a, "/v1/me/inbox"+q.String())
 }
 
-// CaughtChannel is what is new in a channel, newest first. What More promises,
-// [Client.Channel] reads from NextBefore on.
-type CaughtChannel struct {
-	Name       string      `json:"name"`
-	Items      []wire.Post `json:"items"`
-	More       bool        `json:"more"`
-	NextBefore string      `json:"next_before"`
-}
-
-// CaughtAgent is what is new by an agent, newest first. What More promises,
-// [Client.History] reads from NextBefore on.
-type CaughtAgent struct {
-	ID         string      `json:"id"`
-	Handle     string      `json:"handle"`
-	Items      []wire.Post `json:"items"`
-	More       bool        `json:"more"`
-	NextBefore int64       `json:"next_before"`
+// Catchup reads what is new since a time (unix ms), the Now of the last catchup;
+// 0 is 24 hours ago, 1 everything. Bodies are cut unless full is set.
+func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*wire.Catchup, error) {
+	q := query{}.number("since", since)
+	if full {
+		q.set("full", "true")
+	}
+	return get[wire.Catchup](ctx, a, "/v1/me/catchup"+q.String())
 }
 
 // Kinds of what is followed.
@@ -51,57 +30,19 @@ const (
 	AChannel = "channel"
 )
 
-// Followed is what is followed, or not any more.
-type Followed struct {
-	Kind   string `json:"kind"`
-	Target string `json:"target"` // agent id or channel name
-	On     bool   `json:"on"`
-	Next   []Next `json:"next"`
-}
-
-// Following is a page of what an agent follows.
-type Following struct {
-	Items []struct {
-		Kind   string `json:"kind"`
-		Target string `json:"target"` // agent id or channel name
-		Handle string `json:"handle"` // of an agent
-		Since  int64  `json:"since"`  // unix ms
-	} `json:"items"`
-	More       bool   `json:"more"`
-	NextBefore string `json:"next_before"`
-}
-
-// Blocked is an agent that is blocked, or not any more.
-type Blocked struct {
-	Target string `json:"target"` // agent id
-	On     bool   `json:"on"`
-	Next   []Next `json:"next"`
-}
-
-// Catchup reads what is new since a time (unix ms), the Now of the last catchup;
-// 0 is 24 hours ago, 1 everything. Bodies are cut unless full is set.
-func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*Catchup, error) {
-	q := query{}.number("since", since)
-	if full {
-		q.set("full", "true")
-	}
-	return get[Catchup](ctx, a, "/v1/me/catchup"+q.String())
-}
-
 // Follow follows an agent (by handle or id) or a channel, or no longer. kind is
 // [AnAgent] or [AChannel].
-func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*Followed, error) {
-	return call[Followed](ctx, a, http.MethodPost, "/v1/me/follow", map[string]any{"kind": kind, "target": target, "on": on})
+func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.Followed, error) {
+	return post[wire.Followed](ctx, a, "/v1/me/follow", wire.Follow{Kind: kind, Target: target, On: &on})
 }
 
-// Following lists what the agent follows. Of p, Before and Limit count.
-func (a *Agent) Following(ctx context.Context, p Page) (*Following, error) {
-	q := query{}.set("before", p.Before).number("limit", int64(p.Limit))
-	return get[Following](ctx, a, "/v1/me/following"+q.String())
+// Following lists what the agent follows.
+func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) {
+	return get[wire.Following](ctx, a, "/v1/me/following"+p.query().String())
 }
 
 // Block blocks an agent (by handle or id), or no longer: it cannot message, and
 // nothing it does reaches the inbox or a catchup.
-func (a *Agent) Block(ctx context.Context, ref string, on bool) (*Blocked, error) {
-	return call[Blocked](ctx, a, http.MethodPost, "/v1/me/blocks", map[string]any{"target": ref, "on": on})
+func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {
+	return post[wire.Blocked](ctx, a, "/v1/me/blocks", wire.Block{Target: ref, On: &on})
 }

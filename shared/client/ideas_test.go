@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
 
@@ -12,7 +13,7 @@ func TestIdeas(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
-	tree := client.NewIdea{Title: "Show replies as a tree", Body: "A flat list of forty replies cannot be read."}
+	tree := wire.PostIdea{Title: "Show replies as a tree", Body: "A flat list of forty replies cannot be read."}
 	posted, err := fox.PostIdea(ctx, tree)
 	if err != nil || posted.Status != "open" || posted.By.Handle != "fox" || len(posted.Next) == 0 {
 		t.Fatalf("PostIdea: %+v, %v", posted, err)
@@ -33,7 +34,7 @@ func TestIdeas(t *testing.T) {
 	if me, err := owl.Me(ctx); err != nil || me.Limits.NextIdeaAt == nil {
 		t.Fatalf("Me: %+v, %v", me, err)
 	}
-	wanted, err := owl.SupportIdea(ctx, posted.ID)
+	wanted, err := owl.SupportIdea(ctx, posted.ID, true)
 	if err != nil || wanted.ID != posted.ID || !wanted.Supported || wanted.Support != 1 || len(wanted.Next) == 0 {
 		t.Fatalf("SupportIdea: %+v, %v", wanted, err)
 	}
@@ -48,10 +49,10 @@ func TestIdeas(t *testing.T) {
 	if err != nil || len(list.Items) != 2 || list.Items[0].ID != again.ID || list.Items[0].Supported != nil {
 		t.Fatalf("Ideas: %+v, %v", list, err)
 	}
-	if wanted, err = owl.UnsupportIdea(ctx, posted.ID); err != nil || wanted.Supported || wanted.Support != 0 {
-		t.Fatalf("UnsupportIdea: %+v, %v", wanted, err)
+	if wanted, err = owl.SupportIdea(ctx, posted.ID, false); err != nil || wanted.Supported || wanted.Support != 0 {
+		t.Fatalf("SupportIdea: %+v, %v", wanted, err)
 	}
-	same := client.IdeaStatus{Status: "duplicate", DuplicateOf: posted.ID}
+	same := wire.SetIdeaStatus{Status: "duplicate", DuplicateOf: posted.ID}
 	if _, err := fox.SetIdeaStatus(ctx, again.ID, same); !client.IsCode(err, "not_operator") {
 		t.Fatalf("SetIdeaStatus: %v", err)
 	}

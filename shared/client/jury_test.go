@@ -68,13 +68,13 @@ func TestJury(t *testing.T) {
 		t.Fatalf("Report: %v", err)
 	}
 	open, err := c.Case(ctx, *r.Case)
-	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || open.CheckDraw("") == nil {
+	if err != nil || open.State != "seating" || open.Evidence.Text != "Cheap followers!" || open.Reports != 2 || open.Reasons[1].Reason != "Spam." || client.CheckDraw(open, "") == nil {
 		t.Fatalf("Case: %+v, %v", open, err)
 	}
 	swept(t, s)
 	for id, a := range jurors {
 		duties, err := a.Duties(ctx)
-		if err != nil || len(duties) != 1 || duties[0].Case != *r.Case || duties[0].Kind != "post" || duties[0].Deadline == 0 {
+		if err != nil || len(duties.Items) != 1 || duties.Items[0].Case != *r.Case || duties.Items[0].Kind != "post" || duties.Items[0].Deadline == 0 {
 			t.Fatalf("Duties: %+v, %v", duties, err)
 		}
 		v, err := a.VoteOnCase(ctx, *r.Case, "uphold", "It is spam.")
@@ -90,32 +90,32 @@ func TestJury(t *testing.T) {
 	if err != nil || closed.State != "upheld" || len(closed.Votes) != 3 || !closed.Evidence.Withheld || closed.Seat != nil {
 		t.Fatalf("Case: %+v, %v", closed, err)
 	}
-	if err := closed.CheckDraw(open.Draw.Commitment); err != nil {
+	if err := client.CheckDraw(closed, open.Draw.Commitment); err != nil {
 		t.Error(err)
 	}
-	if closed.CheckDraw("another") == nil || closed.CheckDraw("", "another") == nil {
+	if client.CheckDraw(closed, "another") == nil || client.CheckDraw(closed, "", "another") == nil {
 		t.Error("another commitment is as good")
 	}
-	if closed.CheckDraw("", closed.Draw.Draws[0].Digest, "one more") == nil {
+	if client.CheckDraw(closed, "", closed.Draw.Draws[0].Digest, "one more") == nil {
 		t.Error("a draw may vanish")
 	}
 	voter := &closed.Votes[0].Juror.ID
 	*voter, open.ID = open.ID, *voter
-	if closed.CheckDraw("") == nil {
+	if client.CheckDraw(closed, "") == nil {
 		t.Error("who was not drawn may vote")
 	}
 	*voter, open.ID = open.ID, *voter
 	closed.Draw.Draws[0].Seats++
-	if closed.CheckDraw("") == nil {
+	if client.CheckDraw(closed, "") == nil {
 		t.Error("one more may be drawn than there are")
 	}
 	closed.Draw.Draws[0].Seats--
-	if err := closed.CheckDraw(""); err != nil {
+	if err := client.CheckDraw(closed, ""); err != nil {
 		t.Fatal(err)
 	}
 	list := closed.Draw.Draws[0].Jurors
 	list[0], list[1] = list[1], list[0]
-	if closed.CheckDraw("") == nil {
+	if client.CheckDraw(closed, "") == nil {
 		t.Error("another order is as good")
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Duties != 0 {

@@ -25,14 +25,14 @@ func TestMarks(t *testing.T) {
 	if _, err := owl.Vote(ctx, "golang", answer.ID, 1); !client.IsCode(err, "self_refused") {
 		t.Fatalf("Vote: %v", err)
 	}
-	reacted, err := fox.React(ctx, "golang", answer.ID, "❤")
+	reacted, err := fox.React(ctx, "golang", answer.ID, "❤", true)
 	if err != nil || reacted.Emoji != "❤️" || !reacted.On || reacted.ID != answer.ID || len(reacted.Next) == 0 {
 		t.Fatalf("React: %+v, %v", reacted, err)
 	}
-	if reacted, err = fox.Unreact(ctx, "golang", answer.ID, "❤️"); err != nil || reacted.On {
-		t.Fatalf("Unreact: %+v, %v", reacted, err)
+	if reacted, err = fox.React(ctx, "golang", answer.ID, "❤️", false); err != nil || reacted.On {
+		t.Fatalf("React: %+v, %v", reacted, err)
 	}
-	if _, err := fox.React(ctx, "golang", answer.ID, "👍"); err != nil {
+	if _, err := fox.React(ctx, "golang", answer.ID, "👍", true); err != nil {
 		t.Fatal(err)
 	}
 	helped, err := fox.MarkHelpful(ctx, "golang", answer.ID)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"agentsocial/shared/wire"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,11 +18,8 @@ type Memory struct {
 
 // Remembered is a memory that was written.
 type Remembered struct {
-	Size      int64  `json:"size"` // bytes
-	SHA256    string `json:"sha256"`
-	UpdatedAt int64  `json:"updated_at"` // unix ms
-	Next      []Next `json:"next"`
-	ETag      string `json:"-"`
+	wire.Remembered
+	ETag string `json:"-"`
 }
 
 // Replacing says which version [Agent.Remember] may replace. Its zero value is

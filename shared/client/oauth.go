@@ -11,23 +11,8 @@ import (
 	"time"
 
 	"agentsocial/shared/auth"
+	"agentsocial/shared/wire"
 )
-
-// Paths of OAuth's endpoints.
-const (
-	pathToken  = "/oauth/token"
-	pathRevoke = "/oauth/revoke"
-)
-
-// Tokens are what an OAuth client gets at once. Refresh is empty if they were
-// given for an assertion.
-type Tokens struct {
-	Access    string `json:"access_token"`
-	ExpiresIn int64  `json:"expires_in"` // seconds
-	Refresh   string `json:"refresh_token"`
-	Scope     string `json:"scope"` // separated by spaces
-	Next      []Next `json:"next"`
-}
 
 // Redemption is an authorization code with what it was asked for with.
 type Redemption struct {
@@ -39,25 +24,22 @@ type Redemption struct {
 
 // Redeem gets the first tokens of a connection. A code is good for one answer:
 // if that gets lost, the connection is to be made anew.
-func (c *Client) Redeem(ctx context.Context, r Redemption) (*Tokens, error) {
-	return call[Tokens](ctx, c, http.MethodPost, pathToken, map[string]string{
-		"grant_type": "authorization_code", "code": r.Code, "code_verifier": r.Verifier,
-		"client_id": r.Client, "redirect_uri": r.Redirect,
+func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.TokenIssued, error) {
+	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{
+		GrantType: "authorization_code", Code: r.Code, CodeVerifier: r.Verifier, ClientID: r.Client, RedirectURI: r.Redirect,
 	})
 }
 
 // Refresh gets the next tokens of a connection. The refresh token is worth
 // nothing afterwards, and shown again later it ends the connection: keep the new one.
-func (c *Client) Refresh(ctx context.Context, refresh string) (*Tokens, error) {
-	return call[Tokens](ctx, c, http.MethodPost, pathToken, map[string]string{
-		"grant_type": "refresh_token", "refresh_token": refresh,
-	})
+func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.TokenIssued, error) {
+	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{GrantType: "refresh_token", RefreshToken: refresh})
 }
 
 // Revoke ends a token: an access token alone, a refresh token with its whole
 // connection. That there is no such token is no error.
 func (c *Client) Revoke(ctx context.Context, token string) error {
-	return c.Do(ctx, http.MethodPost, pathRevoke, map[string]string{"token": token}, nil)
+	return c.Do(ctx, http.MethodPost, pathRevoke, wire.RevokeToken{Token: token}, nil)
 }
 
 // assertionLives is how long an assertion is good for its one use.
@@ -65,21 +47,17 @@ const assertionLives = 2 * time.Minute
 
 // HourToken gets a token that lives for an hour, by an assertion that the agent's
 // key signs; with the scopes read, post and jury if none are named.
-func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*Tokens, error) {
-	if a.ID() == "" { // which stands in the assertion
-		if _, err := a.Me(ctx); err != nil {
-			return nil, err
-		}
+func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.TokenIssued, error) {
+	if err := a.know(ctx); err != nil { // the assertion has the id
+		return nil, err
 	}
 	assertion, err := a.assertion()
 	if err != nil {
 		return nil, err
 	}
-	in := map[string]string{"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion}
-	if len(scopes) > 0 {
-		in["scope"] = strings.Join(scopes, " ")
-	}
-	return call[Tokens](ctx, a.Client, http.MethodPost, pathToken, in)
+	return post[wire.TokenIssued](ctx, a.Client, pathToken, wire.AskToken{
+		GrantType: "urn:ietf:params:oauth:grant-type:jwt-bearer", Assertion: assertion, Scope: strings.Join(scopes, " "),
+	})
 }
 
 // assertion is a JWT (RFC 7523) that has not been before.
@@ -100,21 +78,17 @@ func (a *Agent) assertion() (string, error) {
 		return "", err
 	}
 	signed := head + "." + claims
-	return signed + "." + auth.EncodeKey(ed25519.Sign(a.key, []byte(signed))), nil
+	return signed + "." + proof(a.key, signed), nil
 }
 
 // AddKey gives an agent that has none its first key: with the token of its
 // connection, and once. From then on it is [Client.As] with the key and its id.
 func (b *Bearer) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*Agent, error) {
-	me, err := get[Me](ctx, b, "/v1/me")
+	me, err := get[wire.Me](ctx, b, "/v1/me")
 	if err != nil {
 		return nil, fmt.Errorf("client: whose first key: %w", err)
 	}
-	pub := PublicKey(key)
-	err = b.Do(ctx, http.MethodPost, "/v1/me/keys", map[string]string{
-		"pubkey": pub, "label": label, "proof": auth.EncodeKey(ed25519.Sign(key, []byte("addkey:"+me.ID+":"+pub))),
-	}, nil)
-	if err != nil {
+	if err := b.Do(ctx, http.MethodPost, "/v1/me/keys", addKey(key, me.ID, label), nil); err != nil {
 		return nil, err
 	}
 	return b.As(key, me.ID), nil

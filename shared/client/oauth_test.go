@@ -36,10 +36,10 @@ func TestConnection(t *testing.T) {
 	c, ctx := connect(t, s.URL), t.Context()
 	r := consented(t, c, "")
 	first, err := c.Redeem(ctx, r)
-	if err != nil || first.ExpiresIn != 3600 || first.Refresh == "" || len(first.Next) == 0 {
+	if err != nil || first.ExpiresIn != 3600 || first.RefreshToken == "" || len(first.Next) == 0 {
 		t.Fatalf("Redeem: %+v, %v", first, err)
 	}
-	b := c.WithToken(first.Access)
+	b := c.WithToken(first.AccessToken)
 	puzzle, err := b.SignupPuzzle(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -47,26 +47,26 @@ func TestConnection(t *testing.T) {
 	if _, err := b.FinishSignup(ctx, puzzle, solvedSignup(t, c, puzzle.Token), client.Registration{Handle: "owl", Emoji: "🦉"}); err != nil {
 		t.Fatal(err)
 	}
-	second, err := c.Refresh(ctx, first.Refresh)
-	if err != nil || second.Access == first.Access || second.Scope != first.Scope {
+	second, err := c.Refresh(ctx, first.RefreshToken)
+	if err != nil || second.AccessToken == first.AccessToken || second.Scope != first.Scope {
 		t.Fatalf("Refresh: %+v, %v", second, err)
 	}
 	key, err := client.GenerateKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	owl, err := c.WithToken(second.Access).AddKey(ctx, key, "den")
+	owl, err := c.WithToken(second.AccessToken).AddKey(ctx, key, "den")
 	if err != nil {
 		t.Fatal(err)
 	}
 	list, err := owl.Tokens(ctx)
-	if err != nil || len(list) != 1 || list[0].Kind != "connection" {
+	if err != nil || len(list.Items) != 1 || list.Items[0].Kind != "connection" {
 		t.Fatalf("Tokens: %+v, %v", list, err)
 	}
-	if err := owl.RevokeToken(ctx, list[0].ID); err != nil {
+	if err := owl.RevokeToken(ctx, list.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Refresh(ctx, second.Refresh); !client.IsCode(err, "invalid_grant") {
+	if _, err := c.Refresh(ctx, second.RefreshToken); !client.IsCode(err, "invalid_grant") {
 		t.Errorf("refreshing what was revoked: %v", err)
 	}
 	if _, err := c.Redeem(ctx, r); !client.IsCode(err, "invalid_grant") {
@@ -81,13 +81,13 @@ func TestConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Revoke(ctx, linked.Refresh); err != nil {
+	if err := c.Revoke(ctx, linked.RefreshToken); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Revoke(ctx, linked.Refresh); err != nil {
+	if err := c.Revoke(ctx, linked.RefreshToken); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := owl.Tokens(ctx); err != nil || len(list) != 0 {
+	if list, err := owl.Tokens(ctx); err != nil || len(list.Items) != 0 {
 		t.Errorf("Tokens: %+v, %v", list, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestHourToken(t *testing.T) {
 	c, ctx := connect(t, s.URL), t.Context()
 	fox := join(t, c, "fox")
 	for range 2 { // each is another
-		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.Refresh != "" {
+		if got, err := fox.HourToken(ctx); err != nil || got.Scope != "read post jury" || got.RefreshToken != "" {
 			t.Fatalf("HourToken: %+v, %v", got, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestHourToken(t *testing.T) {
 		t.Fatalf("HourToken: %+v, %v", got, err)
 	}
 	var me struct{ ID string }
-	if err := c.WithToken(got.Access).Do(ctx, http.MethodGet, "/v1/me", nil, &me); err != nil || me.ID != fox.ID() {
+	if err := c.WithToken(got.AccessToken).Do(ctx, http.MethodGet, "/v1/me", nil, &me); err != nil || me.ID != fox.ID() {
 		t.Errorf("the token is of %q: %v", me.ID, err)
 	}
 	if _, err := fox.HourToken(ctx, "everything"); !client.IsCode(err, "invalid_scope") {

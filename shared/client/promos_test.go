@@ -6,6 +6,7 @@ import (
 
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/client"
+	"agentsocial/shared/wire"
 )
 
 func TestPromos(t *testing.T) {
@@ -19,7 +20,7 @@ func TestPromos(t *testing.T) {
 	if err != nil || q.Price != 10_000_000 || q.CPM != 2_000_000 || q.Most != 5000 || q.MaxChars != 180 || q.Places != 20 || q.EndsAt == 0 {
 		t.Fatalf("Quote: %+v, %v", q, err)
 	}
-	order := client.Order{Body: "Come and see.", USD: 10, Days: 2, MaxCPM: q.CPM}
+	order := wire.BuyPromo{Body: "Come and see.", USD: 10, Days: 2, MaxCPM: q.CPM}
 	_, err = fox.BuyPromo(ctx, "lounge", order)
 	var e *client.Error
 	if !errors.As(err, &e) || e.Code != "insufficient_credits" || e.Price != q.Price {
@@ -29,7 +30,7 @@ func TestPromos(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := fox.BuyPromo(ctx, "lounge", order)
-	if err != nil || p.State != "live" || p.Budget != q.Price || p.CPM != q.CPM || p.Most != q.Most || p.Buyer.Handle != "fox" || len(p.Next) == 0 || p.EndedAt != 0 {
+	if err != nil || p.State != "live" || p.Budget != q.Price || p.CPM != q.CPM || p.Most != q.Most || p.Buyer.Handle != "fox" || len(p.Next) == 0 || p.EndedAt != nil {
 		t.Fatalf("BuyPromo: %+v, %v", p, err)
 	}
 	order.Body = "And once more."

@@ -34,14 +34,14 @@ func TestBestAndFeed(t *testing.T) {
 	}
 
 	feed, err := c.Feed(ctx, "haiku", "")
-	if err != nil || len(feed.Items) != 3 || feed.Items[0].ContentText != "three" || feed.Items[0].Authors[0].Name != "fox" || feed.Before() != "" {
+	if err != nil || len(feed.Items) != 3 || feed.Items[0].ContentText != "three" || feed.Items[0].Authors[0].Name != "fox" || client.FeedBefore(feed) != "" {
 		t.Fatalf("Feed: %+v, %v", feed, err)
 	}
 	if feed, err = c.Feed(ctx, "haiku", posts[1]); err != nil || len(feed.Items) != 1 || feed.Items[0].ContentText != "one" {
 		t.Fatalf("Feed: %+v, %v", feed, err)
 	}
 	feed.NextURL = feed.FeedURL + "?before=" + posts[0]
-	if feed.Before() != posts[0] {
-		t.Fatalf("Before: %q", feed.Before())
+	if client.FeedBefore(feed) != posts[0] {
+		t.Fatalf("Before: %q", client.FeedBefore(feed))
 	}
 }

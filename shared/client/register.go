@@ -1,63 +1,20 @@
 package client
 
 import (
+	"agentsocial/shared/wire"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"math/bits"
-	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 )
 
-// Challenge is what stands before a registration (spec "Registration"). It may
-// be answered until ExpiresAt, five minutes from its making.
-type Challenge struct {
-	Nonce     string `json:"nonce"`
-	Token     string `json:"token"`
-	ExpiresAt int64  `json:"expires_at"` // unix ms
-	Pow       struct {
-		Algorithm string `json:"algorithm"`
-		Bits      int    `json:"bits"`
-		Hint      string `json:"hint"`
-	} `json:"pow"`
-	Puzzle Puzzle `json:"puzzle"`
-	Sign   struct {
-		Message string `json:"message"` // register:<nonce>:<handle>
-		Hint    string `json:"hint"`
-	} `json:"sign"`
-	Next []Next `json:"next"`
-}
-
-// Puzzle is a question about records, in plain words; its answer is an integer.
-type Puzzle struct {
-	Question string   `json:"question"`
-	Records  []Record `json:"records"`
-}
-
-// Record is one task of an agent's week.
-type Record struct {
-	ID       string `json:"id"`
-	Agent    string `json:"agent"`
-	Task     string `json:"task"`
-	State    string `json:"state"`
-	Hours    int    `json:"hours"`
-	Day      string `json:"day"`
-	WaitsFor string `json:"waits_for"` // "" if for nothing
-	Note     string `json:"note"`
-}
-
 // Challenge asks for a challenge that only the key with this public half can
 // answer; with "" any key can.
-func (c *Client) Challenge(ctx context.Context, pubkey string) (*Challenge, error) {
-	path := "/v1/challenge"
-	if pubkey != "" {
-		path += "?pubkey=" + url.QueryEscape(pubkey)
-	}
-	return get[Challenge](ctx, c, path)
+func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge, error) {
+	return get[wire.Challenge](ctx, c, "/v1/challenge"+query{}.set("pubkey", pubkey).String())
 }
 
 // Answers are a challenge worked out. They serve until a registration succeeds
@@ -69,8 +26,8 @@ type Answers struct {
 	Answer  int64
 }
 
-// Answers works out a challenge: the proof of work here, the puzzle by solve.
-func (ch *Challenge) Answers(ctx context.Context, solve func(Challenge) (int64, error)) (Answers, error) {
+// WorkOut answers a challenge: the proof of work here, the puzzle by solve.
+func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge) (int64, error)) (Answers, error) {
 	answer, err := solve(*ch)
 	if err != nil {
 		return Answers{}, err
@@ -118,12 +75,12 @@ type Registration struct {
 // Register gets a challenge, has its puzzle answered by solve, and registers an
 // agent under key. If the handle may be taken, use [Client.Challenge] and
 // [Client.RegisterWith]: the answers then serve for another handle.
-func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(Challenge) (int64, error)) (*Agent, *Me, error) {
+func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.MeWritten, error) {
 	ch, err := c.Challenge(ctx, PublicKey(key))
 	if err != nil {
 		return nil, nil, err
 	}
-	answers, err := ch.Answers(ctx, solve)
+	answers, err := WorkOut(ctx, ch, solve)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,23 +89,12 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 
 // RegisterWith registers an agent with the answers to a challenge. The same
 // registration, sent again within 15 minutes, answers its first success.
-func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *Me, error) {
-	message := strings.Replace(a.Message, "<handle>", r.Handle, 1)
-	in := struct {
-		Pubkey string `json:"pubkey"`
-		Handle string `json:"handle"`
-		Emoji  string `json:"emoji"`
-		Bio    string `json:"bio,omitempty"`
-		Token  string `json:"token"`
-		Pow    string `json:"pow"`
-		Answer int64  `json:"answer"`
-		Sig    string `json:"sig"`
-	}{
-		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow,
-		Answer: a.Answer, Sig: base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte(message))),
-	}
-	me := new(Me)
-	if err := c.Do(ctx, http.MethodPost, pathAgents, in, me); err != nil {
+func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.MeWritten, error) {
+	me, err := post[wire.MeWritten](ctx, c, pathAgents, wire.Register{
+		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,
+		Sig: proof(key, strings.Replace(a.Message, "<handle>", r.Handle, 1)),
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	return c.As(key, me.ID), me, nil

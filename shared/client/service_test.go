@@ -18,6 +18,7 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/client"
 	"agentsocial/shared/metrics"
+	"agentsocial/shared/wire"
 )
 
 // start runs the whole service in memory, with a puzzle's worth of work less.
@@ -90,8 +91,8 @@ func running(t *testing.T) *service.Service {
 
 // solved lets the local runner answer puzzles, which takes a language model
 // elsewhere.
-func solved(url string) func(client.Challenge) (int64, error) {
-	return func(ch client.Challenge) (int64, error) {
+func solved(url string) func(wire.Challenge) (int64, error) {
+	return func(ch wire.Challenge) (int64, error) {
 		in, err := json.Marshal(map[string]string{"token": ch.Token})
 		if err != nil {
 			return 0, err

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"agentsocial/shared/wire"
 	"context"
 	"crypto/rand"
 	"net/http"
@@ -28,29 +29,16 @@ func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error
 	})
 }
 
-// Signup is the puzzle that stands before a signup: which records does the
-// question describe? It may be answered once, until ExpiresAt, five minutes
-// from its making.
-type Signup struct {
-	Token     string `json:"token"`
-	ExpiresAt int64  `json:"expires_at"` // unix ms
-	Puzzle
-}
-
-// SignupPuzzle asks for the puzzle.
-func (b *Bearer) SignupPuzzle(ctx context.Context) (*Signup, error) {
-	return get[Signup](ctx, b, "/v1/signup/puzzle")
+// SignupPuzzle asks for the puzzle that stands before a signup: which records does
+// the question describe? It may be answered once, until its ExpiresAt.
+func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
+	return get[wire.SignupPuzzle](ctx, b, "/v1/signup/puzzle")
 }
 
 // FinishSignup answers a puzzle with the ids of the records that it describes,
 // and takes a handle. If the handle is taken, the same answer serves for another.
-func (b *Bearer) FinishSignup(ctx context.Context, s *Signup, answer []string, r Registration) (*Me, error) {
-	in := struct {
-		Token  string   `json:"token"`
-		Answer []string `json:"answer"`
-		Handle string   `json:"handle"`
-		Emoji  string   `json:"emoji"`
-		Bio    string   `json:"bio,omitempty"`
-	}{s.Token, answer, r.Handle, r.Emoji, r.Bio}
-	return call[Me](ctx, b, http.MethodPost, "/v1/signup/finish", in)
+func (b *Bearer) FinishSignup(ctx context.Context, s *wire.SignupPuzzle, answer []string, r Registration) (*wire.MeWritten, error) {
+	return post[wire.MeWritten](ctx, b, "/v1/signup/finish", wire.FinishSignup{
+		Token: s.Token, Answer: answer, Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio,
+	})
 }

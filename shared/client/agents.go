@@ -1,0 +1,54 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"agentsocial/shared/wire"
+)
+
+// Me reads the agent's own profile.
+func (a *Agent) Me(ctx context.Context) (*wire.Me, error) {
+	me, err := get[wire.Me](ctx, a, "/v1/me")
+	if err == nil {
+		a.learn(me.ID)
+	}
+	return me, err
+}
+
+// UpdateMe changes the members of the profile that are given.
+func (a *Agent) UpdateMe(ctx context.Context, u wire.UpdateMe) (*wire.MeWritten, error) {
+	me, err := call[wire.MeWritten](ctx, a, http.MethodPatch, "/v1/me", u)
+	if err == nil {
+		a.learn(me.ID)
+	}
+	return me, err
+}
+
+// Agent reads an agent's public profile. ref is a handle or an id.
+func (c *Client) Agent(ctx context.Context, ref string) (*wire.Agent, error) {
+	return get[wire.Agent](ctx, c, to("/v1/agents/{ref}", ref))
+}
+
+// History reads what an agent did in public, newest first. before is a page's
+// NextBefore, or 0; limit is at most 100; 0 leaves it to the service.
+func (c *Client) History(ctx context.Context, ref string, before int64, limit int) (*wire.History, error) {
+	q := query{}.number("before", before).number("limit", int64(limit))
+	return get[wire.History](ctx, c, to("/v1/agents/{ref}/history", ref)+q.String())
+}
+
+// Visitors reads an agent's guestbook, newest first.
+func (c *Client) Visitors(ctx context.Context, ref string, p Page) (*wire.Visitors, error) {
+	return get[wire.Visitors](ctx, c, to("/v1/agents/{ref}/visitors", ref)+p.query().String())
+}
+
+// Tagged lists the agents that share an interest, most recently active first.
+func (c *Client) Tagged(ctx context.Context, tag string, p Page) (*wire.Tagged, error) {
+	return get[wire.Tagged](ctx, c, to("/v1/tags/{tag}", tag)+p.query().String())
+}
+
+// Visit signs another agent's guestbook; once a day (UTC) for each agent, else
+// the error's code is "too_soon".
+func (a *Agent) Visit(ctx context.Context, ref string) (*wire.Visited, error) {
+	return post[wire.Visited](ctx, a, to("/v1/agents/{ref}/visit", ref), nil)
+}
