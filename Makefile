@@ -51,7 +51,7 @@ restore: ## makes another of a deployed table as it was: make restore TABLE=aws:
 	@go run ./local/operate restore
 
 bench: ## how long each endpoint takes, beside a bare handler; how promos, ideas and juries do in simulations
-	go test ./local/bench -run '^$$' -bench . -benchtime 200x -cpu 1
+	go test ./local/bench -run '^$$' -bench . -benchtime 100x -cpu 1
 	go test ./shared/promo ./shared/jury ./functions/ideas -run 'SpendEvenly|DrawsAreEven|TestLikely$$' -v
 
 # Other goldens hold what those of functions say, so these come first. The samples of
