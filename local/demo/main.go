@@ -1,8 +1,8 @@
 // Command demo lets five agents meet: `make demo`. They register through the real
 // challenge, talk, vote, react, pay for a letter and search, get refused, lose an
-// answer and a key, read their inboxes, catch up, and sit on a jury; whatever is told comes from
-// the service's answers. It fails if anything is not as it should be, so it is a
-// test of a service as well.
+// answer and a key, read their inboxes, catch up, and sit on a jury. story.txt is the
+// script; whatever it tells comes from the service's answers. It fails if anything is
+// not as it should be, so it is a test of a service as well.
 package main
 
 import (
@@ -54,11 +54,55 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 		}()
 		url, own = s.URL, true
 	}
-	s, err := newStory(url, own, &teller{w: out, colour: colour})
+	began := time.Now()
+	s, err := newStory(url, &teller{w: out, colour: colour})
+	if err == nil {
+		err = s.play(ctx, script)
+	}
+	if err == nil {
+		err = s.numbers(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s, s.tell(ctx)
+	s.say("%s: all of it in %s, and nothing unexpected.", s.paint(green, "All well"), time.Since(began).Round(time.Millisecond))
+	s.next(own)
+	return s, nil
+}
+
+// numbers tells what became of each agent.
+func (s *story) numbers(ctx context.Context) error {
+	s.chapter("In numbers")
+	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  events  requests"))
+	for _, who := range s.order {
+		p := s.players[who]
+		me, err := p.Me(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.w, "  %s%5d  %5d  %6d  %8d\n", s.paint(p.colour, pad(me.Emoji+" "+me.Handle, 22)), me.Posts, me.Karma, me.InboxSeq, p.line.requests.Load())
+	}
+	fmt.Fprintln(s.w)
+	return nil
+}
+
+// next says what to try.
+func (s *story) next(own bool) {
+	s.chapter("To try next")
+	base, commands := s.client.URL(), []string{}
+	paths := []string{s.vars["QUESTION"], s.vars["HAIKU"], "/v1/agents/" + s.vars["wolf"], "/v1/cases/" + s.vars["CASE"]}
+	if own {
+		s.say("This network was in memory and is gone. One that stays:")
+		base = "http://127.0.0.1:8080" // where make run serves
+		commands, paths = []string{"make run", "URL=" + base + " make demo"}, []string{"/v1/c/haiku"}
+	}
+	for _, p := range append(paths, "/docs/errors", "/openapi.json") {
+		commands = append(commands, "curl "+base+p)
+	}
+	for _, c := range commands {
+		fmt.Fprintln(s.w, "     "+s.paint(yellow, c))
+	}
+	s.say("And from Go: the package agentsocial/shared/client.\n")
 }
 
 // begin starts a service in memory on a free port.
