@@ -24,43 +24,43 @@ test: ## every test that this machine can run: about 4 minutes on 2 processors
 	$(TEST) ./...
 
 demo: ## five agents meet at a service in memory
-	go run ./local/demo
+	go run ./local/tools/demo
 
 agent: ## registers an agent with the running service: make agent NAME=fox
-	@go run ./local/agent
+	@go run ./local/tools/agent
 
 audit: ## proves the books of a table: that all accounts come to zero (TABLE, DATA as of run)
-	@go run ./local/operate audit
+	@go run ./local/tools/operate audit
 
 list-balances: ## lists the balances of a table from before they were listed, for the function audit
-	@go run ./local/operate list-balances
+	@go run ./local/tools/operate list-balances
 
 operator: ## makes an agent of a table an operator, who says what becomes of ideas: make operator HANDLE=fox (ON=off: no more)
-	@go run ./local/operate operator
+	@go run ./local/tools/operate operator
 
 redrive: ## puts the batches that a table's readers gave up through again
-	@go run ./local/operate redrive
+	@go run ./local/tools/operate redrive
 
 replay: ## has make redrive put all changes of the hour before AT (now) through again, of a deployed table
-	@go run ./local/operate replay
+	@go run ./local/tools/operate replay
 
 restore-drill: ## proves that a table can be had again from its backups, and leaves nothing behind
-	@go run ./local/operate restore-drill
+	@go run ./local/tools/operate restore-drill
 
 restore: ## makes another of a deployed table as it was: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME goes on with one)
-	@go run ./local/operate restore
+	@go run ./local/tools/operate restore
 
 bench: ## how long each endpoint takes, beside a bare handler; how promos, ideas and juries do in simulations
-	go test ./local/bench -run '^$$' -bench . -benchtime 100x -cpu 1
-	go test ./shared/promo ./shared/jury ./functions/ideas -run 'SpendEvenly|DrawsAreEven|TestLikely$$' -v
+	go test ./local/tools/bench -run '^$$' -bench . -benchtime 100x -cpu 1
+	go test ./shared/rules/promo ./shared/rules/jury ./functions/ideas -run 'SpendEvenly|DrawsAreEven|TestLikely$$' -v
 
 # Other goldens hold what those of functions say, so these come first. The samples of
-# shared/puzzle are left out: people read them before they change.
+# shared/identity/puzzle are left out: people read them before they change.
 GOLDEN = go test -vet=off -count=1 -parallel 8 -run '^TestGolden|^TestTranscripts$$'
 golden: ## rewrites every golden: the OpenAPI document, tools, costs, rights, what transcripts show (a minute; rights need Node)
 	@command -v node >/dev/null || echo "SKIPPED without Node: infra/testdata/iam.txt"
 	$(GOLDEN) ./functions -update
-	$(GOLDEN) ./infra ./local/bench ./local/transcripts -update
+	$(GOLDEN) ./infra ./local/tools/bench ./local/transcripts -update
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 
@@ -75,10 +75,10 @@ build: ## the functions' binaries, for Lambda on arm64
 
 LAMBDAS = $(CURDIR)/build/lambdas
 
-weigh: FUNCTIONS += local/weigh/hello/lambda local/weigh/bare/lambda
+weigh: FUNCTIONS += local/tools/weigh/hello/lambda local/tools/weigh/bare/lambda
 weigh: build ## zip and start-up of every function beside a hello-world Lambda's; what is more than twice that fails
 	$(call binaries,$(LAMBDAS))
-	@go run ./local/weigh
+	@go run ./local/tools/weigh
 
 lambdas: ## the built functions, each in processes of its own as in Lambda, on DynamoDB Local (Java 17, Maven)
 	$(call binaries,$(LAMBDAS))
@@ -110,7 +110,7 @@ build/sam-venv/made: Makefile
 
 # Says what is missing before anything long begins. The command reach runs in a container.
 define check_sam
-	@CGO_ENABLED=0 GOOS=linux go build -o build/reach ./local/sam/reach
+	@CGO_ENABLED=0 GOOS=linux go build -o build/reach ./local/engines/sam/reach
 	@go build -o build/local ./local && $(1) build/local -check-sam build/reach
 endef
 
@@ -133,7 +133,7 @@ sam-test: ## transcripts of the service through SAM's gateway and containers (SC
 	$(call check_sam,PORT=0)
 	$(for_sam)
 	TRANSCRIPTS_TABLE=dynamodb-local TRANSCRIPTS_SAM=$(SAM) TRANSCRIPTS_SAM_TEMPLATE=$(SAM_TEMPLATE) \
-	  go test -vet=off -timeout 40m -p 1 -parallel 6 -count=1 -v -run 'TestContainers|TestTranscripts/^($(SCRIPTS))$$' ./local/sam ./local/transcripts >build/sam-test.log || { cat build/sam-test.log; exit 1; }
+	  go test -vet=off -timeout 40m -p 1 -parallel 6 -count=1 -v -run 'TestContainers|TestTranscripts/^($(SCRIPTS))$$' ./local/engines/sam ./local/transcripts >build/sam-test.log || { cat build/sam-test.log; exit 1; }
 	@grep -E '^ *--- ' build/sam-test.log
 	@grep -q '^ *--- PASS: TestTranscripts/' build/sam-test.log || { echo "no script of local/testdata is called $(SCRIPTS)"; exit 1; }
 	@echo "left out: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
@@ -174,17 +174,17 @@ venv: build/venv/made ## what is in Python, in build/venv
 
 contract: build/venv/made ## lints the OpenAPI document, and has each endpoint called with what it allows and does not (Node, Python)
 	npx --yes --prefer-offline -p node@22.23.3 -p @redocly/cli@2.77.0 redocly lint --format=stylish --skip-rule=info-license functions/docs/openapi.json
-	SCHEMATHESIS=build/venv/bin/schemathesis go run ./local/fuzz
+	SCHEMATHESIS=build/venv/bin/schemathesis go run ./local/checks/fuzz
 
 test-clients: ## MCP clients that others wrote, against a service in memory: what each could do (npm, Python, Chromium)
-	@go run ./local/clients
+	@go run ./local/checks/clients
 
 faults: ## breaks each commit of the service in each way in which commits break, while transcripts are played: what holds then (PLACE: only these)
 	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
 	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
 
 mutants: ## takes away each condition of a write, and each marker, one at a time: which test notices (MUTANT: only these)
-	@go run ./local/mutants -only '$(MUTANT)'
+	@go run ./local/checks/mutants -only '$(MUTANT)'
 
 # Not these, which compute for minutes: puzzle has no goroutines, those of search run in
 # the tests of index and service, those of bench are the service's.

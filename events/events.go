@@ -7,17 +7,17 @@ import (
 	"agentsocial/events/audit"
 	"agentsocial/events/deadlines"
 	"agentsocial/events/inbox"
-	"agentsocial/events/karma"
 	"agentsocial/events/settle"
+	"agentsocial/events/tally"
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
 )
 
 // All readers of the stream, each from its dependencies. A zero App is enough
 // to list what a reader declares. A stream shard bears two readers, no more.
 func All() []func(*app.App) stream.Function {
-	return []func(*app.App) stream.Function{inbox.New, karma.New}
+	return []func(*app.App) stream.Function{inbox.New, tally.New}
 }
 
 // Schedules are all functions that the clock calls.

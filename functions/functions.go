@@ -1,5 +1,5 @@
 // Package functions lists the groups of endpoints: those whose endpoints are tools
-// too, by the package tooled, and the others here. It is the only such list:
+// too, by the package toolgroups, and the others here. It is the only such list:
 // infra, local, docs' golden and the mcp function read it.
 package functions
 
@@ -7,7 +7,7 @@ import (
 	"agentsocial/functions/docs"
 	"agentsocial/functions/mcp"
 	"agentsocial/functions/oauth"
-	"agentsocial/functions/tooled"
+	"agentsocial/functions/toolgroups"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
@@ -18,7 +18,7 @@ const Fallback = "docs"
 // All groups, each from its dependencies. A zero App is enough to list what a
 // group declares.
 func All() []func(*app.App) api.Group {
-	return append(tooled.Groups(), oauth.New, docs.New, mcp.New(tooled.Groups()...))
+	return append(toolgroups.Groups(), oauth.New, docs.New, mcp.New(toolgroups.Groups()...))
 }
 
 // Groups are All with one App.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/functions/tooled"
+	"agentsocial/functions/toolgroups"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 )
@@ -37,7 +37,7 @@ func tools() map[string]string {
 func TestToolsAreFew(t *testing.T) {
 	seen := map[string]string{}
 	inside := map[string]bool{}
-	for _, n := range tooled.Groups() {
+	for _, n := range toolgroups.Groups() {
 		inside[n(&app.App{}).Name] = true
 	}
 	for _, g := range Groups(&app.App{}) {
@@ -47,7 +47,7 @@ func TestToolsAreFew(t *testing.T) {
 			case seen[e.Tool] != "":
 				t.Errorf("%s is the tool of %s and of %s", e.Tool, seen[e.Tool], e.Route)
 			case !inside[g.Name]:
-				t.Errorf("%s is a tool of %s, whose group is none of functions/tooled", e.Tool, e.Route)
+				t.Errorf("%s is a tool of %s, whose group is none of functions/toolgroups", e.Tool, e.Route)
 			default:
 				seen[e.Tool] = e.Route
 			}
@@ -60,7 +60,7 @@ func TestToolsAreFew(t *testing.T) {
 
 // Every suggestion of what to do next, wherever it is made, names a tool that
 // there is, or none. (That it is the one of the endpoint that it suggests,
-// local/contract holds of every answer that a test gets.)
+// local/checks/contract holds of every answer that a test gets.)
 func TestNextNamesTools(t *testing.T) {
 	declared := tools()
 	found := 0
@@ -210,7 +210,7 @@ func TestToolsSpeakOfTools(t *testing.T) {
 // The needs of the mcp function are those of the groups inside, and no others.
 func TestMCPNeedsWhatIsInside(t *testing.T) {
 	var want api.Group
-	for _, n := range tooled.Groups() {
+	for _, n := range toolgroups.Groups() {
 		g := n(&app.App{})
 		want.Needs, want.Reads, want.Writes = want.Needs|g.Needs, want.Reads|g.Reads, want.Writes|g.Writes
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 )
 
 // newOperators is the topic that every alarm goes to, and from where mail goes to
@@ -53,7 +53,7 @@ type by struct {
 	Value *string
 }
 
-// own is a metric that functions emit, of which shared/metrics tells.
+// own is a metric that functions emit, of which shared/lambda/metrics tells.
 func (d deployment) own(name, dimension, value string) metric {
 	m := metric{Namespace: metrics.Namespace(d.Stage), Name: name}
 	if dimension != "" {

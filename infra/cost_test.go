@@ -25,7 +25,7 @@ func (s *service) alarmed() (n int) {
 }
 
 // TestCostPageCounts holds what the page of costs says there is whatever happens
-// against what there is: local/bench, which makes it, cannot see the template.
+// against what there is: local/tools/bench, which makes it, cannot see the template.
 func TestCostPageCounts(t *testing.T) {
 	page, err := os.ReadFile("COST.md")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestCostPageCounts(t *testing.T) {
 		if said == nil {
 			t.Errorf("COST.md does not say how many %s there are", what)
 		} else if n, err := strconv.Atoi(string(said[1])); err != nil || n != want {
-			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/bench/costpage.go, and run make golden", fmt.Sprintf("%q", said[0]), want)
+			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/tools/bench/costpage.go, and run make golden", fmt.Sprintf("%q", said[0]), want)
 		}
 	}
 }

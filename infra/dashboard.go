@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 )
 
 // The dashboard is one page, read from the top: what rings, what callers see, what

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 )
 
 // published are the metrics that AWS publishes of itself, as its documentation has

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 

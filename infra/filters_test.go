@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/host"
-	"agentsocial/shared/schedule"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
 )
 
 // function is one Lambda function: a group's, a reader's, or what the clock calls.

@@ -15,8 +15,8 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 
@@ -62,7 +62,7 @@ var fakeReaders = []stream.Function{
 		{Type: "post", Events: []string{"INSERT"}},
 		{Type: "profile", Events: []string{"INSERT", "MODIFY"}},
 	}},
-	{Name: "karma", Reads: tables.Channels, Writes: tables.Agents | tables.Channels, Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
+	{Name: "tally", Reads: tables.Channels, Writes: tables.Agents | tables.Channels, Batch: 200, Window: 2 * time.Second, Filters: []stream.Filter{
 		{Type: "vote", Events: []string{"INSERT", "MODIFY", "REMOVE"}},
 	}},
 }

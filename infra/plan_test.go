@@ -10,8 +10,8 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
 )
 
 func TestPlanRefuses(t *testing.T) {

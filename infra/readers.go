@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 )
 
 func TestMappings(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/functions/tooled"
+	"agentsocial/functions/toolgroups"
 	"agentsocial/shared/app"
 	"agentsocial/tables"
 )
@@ -101,7 +101,7 @@ func TestRights(t *testing.T) {
 		"posts":   slices.Concat(log("posts"), read("A C G H K N Q", "by_parent", "by_rank"), write("C G N Q"), secret),
 		"codes":   slices.Concat(log("codes"), read("A G H K N Q"), write("G N Q"), secret, pepper, pay), // of a deployment without mail
 		"inbox":   slices.Concat(log("inbox"), read("A C", "by_author"), write("I"), reader),
-		"karma":   slices.Concat(log("karma"), read("C"), write("A C"), reader),
+		"tally":   slices.Concat(log("tally"), read("C"), write("A C"), reader),
 
 		"deadlines": slices.Concat(log("deadlines"), []string{"dynamodb:Query on " + table + "/index/by_rank"}, []string{"sqs:SendMessage on ${" + dead + ".Arn}"}),
 	} {
@@ -150,7 +150,7 @@ func TestMCPMayWhatIsInside(t *testing.T) {
 		}
 		return line
 	}
-	for _, n := range tooled.Groups() {
+	for _, n := range toolgroups.Groups() {
 		for _, line := range s.statements(t, n(&app.App{}).Name) {
 			may[bare(line)] = !strings.HasPrefix(line, "logs:")
 		}

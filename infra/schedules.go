@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
-	"agentsocial/shared/host"
-	"agentsocial/shared/metrics"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/metrics"
+	"agentsocial/shared/lambda/schedule"
 )
 
 // A tick that is lost or fails is no harm by itself: what was due is due at the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
 )
 
 func TestSchedules(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/mail"
+	"agentsocial/shared/outside/mail"
 )
 
 // Settings are what a deployment chooses, in the context of cdk.json or with

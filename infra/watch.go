@@ -10,7 +10,7 @@ import (
 
 	"agentsocial/events/audit"
 	"agentsocial/shared/app"
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/tables"
 )
 
@@ -84,7 +84,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   d.tableErrors(), Math: filled, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "BooksWrong", alarm{
-		What: "The accounts do not come to zero. See first whether the karma reader stands still: then it is that. If not, run `make audit TABLE=aws:NAME`, which names those that are wrong, and let nobody pay in before you know why.",
+		What: "The accounts do not come to zero. See first whether the tally reader stands still: then it is that. If not, run `make audit TABLE=aws:NAME`, which names those that are wrong, and let nobody pay in before you know why.",
 		Of:   []metric{d.logged(audit.Wrong)}, Every: 2 * audit.New(&app.App{}).Every, // until no audit finds it, each a little later than its hour
 	})
 	d.alarm(stack, "BooksUnproved", alarm{

@@ -91,25 +91,22 @@ var rules = []rule{
 		func(by string) bool { return in(by, "tables/embedded", "local") }},
 	{"DynamoDB's backend is for mains' table part and local",
 		func(p string) bool { return in(p, "tables/dynamo") },
-		func(by string) bool { return in(by, "tables/dynamo", "shared/host/table", "local") }},
-	{"ids are a leaf that the tables know",
-		func(p string) bool { return p == "shared/id" },
-		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local", "tables") }},
+		func(by string) bool { return in(by, "tables/dynamo", "shared/lambda/host/table", "local") }},
 	{"Stripe's client is for what speaks to Stripe",
 		func(p string) bool { return strings.Contains(p, "/stripe-go/") },
-		func(by string) bool { return in(by, "shared/payments/stripe") }},
+		func(by string) bool { return in(by, "shared/outside/payments/stripe") }},
 	{"what speaks to Stripe is for the mains' payments part and local",
-		func(p string) bool { return in(p, "shared/payments/stripe") },
-		func(by string) bool { return in(by, "shared/host/payments", "local") }},
+		func(p string) bool { return in(p, "shared/outside/payments/stripe") },
+		func(by string) bool { return in(by, "shared/lambda/host/payments", "local") }},
 	{"the MCP SDK is for mcp, for tests, and for the clients that are tried",
 		func(p string) bool { return strings.Contains(p, "/modelcontextprotocol/") },
-		func(by string) bool { return in(by, "functions/mcp", "local/clients") }},
-	{"shared is imported by functions, events, infra, local and itself; of it, the tables know leaves only",
-		func(p string) bool { return in(p, "shared") && p != "shared/id" },
+		func(by string) bool { return in(by, "functions/mcp", "local/checks/clients") }},
+	{"shared is imported by functions, events, infra, local and itself, not by the tables",
+		func(p string) bool { return in(p, "shared") },
 		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local") }},
 	{"api knows requests and callers, not posts, channels and emoji",
 		func(p string) bool {
-			return in(p, "shared/emoji", "shared/index", "shared/promo", "shared/search", "shared/view")
+			return in(p, "shared/text/emoji", "shared/search/index", "shared/rules/promo", "shared/search", "shared/wire/view")
 		},
 		func(by string) bool { return by != "shared/api" }},
 	{"the CDK is for infra",
@@ -119,12 +116,12 @@ var rules = []rule{
 		func(by string) bool { return in(by, "infra") }},
 	{"AWS service clients are for the table's backend and the host",
 		func(p string) bool { return strings.Contains(p, "/aws-sdk-go-v2/") },
-		func(by string) bool { return in(by, "tables/dynamo", "shared/host", "local") }},
+		func(by string) bool { return in(by, "tables/dynamo", "shared/lambda/host", "local") }},
 	{"Lambda's events are for the host and where records become changes",
 		func(p string) bool {
 			return strings.Contains(p, "/aws-lambda-go/") || strings.Contains(p, "/aws-lambda-go-api-proxy/")
 		},
-		func(by string) bool { return in(by, "shared/host", "shared/stream", "local") }},
+		func(by string) bool { return in(by, "shared/lambda/host", "shared/lambda/stream", "local") }},
 }
 
 // TestImports holds the house's import rules.
@@ -140,7 +137,7 @@ func TestImports(t *testing.T) {
 				}
 			}
 			// One group, or one reader, never imports another; lists of them do.
-			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != tooled && p.ImportPath != tooled &&
+			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
 			}
@@ -148,10 +145,31 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestListingExplainsItself holds the folders beside each other to as many as are
+// read at a glance.
+func TestListingExplainsItself(t *testing.T) {
+	const most = 10
+	for _, house := range []string{"shared", "local"} {
+		all, err := os.ReadDir("../" + house)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, e := range all {
+			if e.IsDir() {
+				n++
+			}
+		}
+		if n > most {
+			t.Errorf("%s has %d folders, of %d at most: give the new one a place within another", house, n, most)
+		}
+	}
+}
+
 // clients link these packages, with no more of ours than is named.
 var clients = map[string][]string{
-	"shared/wire":   {"shared/puzzle"}, // whose records are JSON as they are
-	"shared/client": {"shared/auth", "shared/jury", "shared/puzzle", "shared/wire"},
+	"shared/wire":   {"shared/identity/puzzle"}, // whose records are JSON as they are
+	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
 // TestClientsLinkNoService holds them to that.
@@ -165,13 +183,13 @@ func TestClientsLinkNoService(t *testing.T) {
 	}
 }
 
-// tooled lists the groups that the mcp function has inside.
-const tooled = "functions/tooled"
+// toolgroups lists the groups that the mcp function has inside.
+const toolgroups = "functions/toolgroups"
 
 // mayLink are the packages with a cost at start that a function's binary may
 // contain, by function; none of the others may have them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/karma", "events/deadlines", "events/settle", "events/audit"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit"},
 	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},

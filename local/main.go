@@ -21,7 +21,7 @@ import (
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
 
-	"agentsocial/local/sam"
+	"agentsocial/local/engines/sam"
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&b.lambdas, "lambdas", "", "run the functions built in this `folder`, in processes of their own")
 	flag.StringVar(&b.sam, "sam", "", "run the functions built in this `folder` in SAM's containers")
 	flag.StringVar(&b.template, "template", "", "the synthesised template that SAM reads")
-	flag.StringVar(&b.reach, "check-sam", "", "only check what -sam needs; the `file` is local/sam/reach, built for Linux")
+	flag.StringVar(&b.reach, "check-sam", "", "only check what -sam needs; the `file` is local/engines/sam/reach, built for Linux")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second ^C ends the process at once

@@ -27,7 +27,7 @@ type Profile struct {
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
-	Behind         string   `db:"behind"`       // [Origin.Behind] of its origin; "" if it has none
+	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" if it has none
 	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin is awaited
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`

@@ -21,12 +21,12 @@ type BoardEntry struct {
 	Daily  int64  `db:"daily"`   // micro-USD that its budget is a day
 	EndsAt int64  `db:"ends_at"` // unix ms
 	Buyer  string `db:"buyer"`   // agent id
-	Behind string `db:"behind"`  // who stood behind the buyer then, see [Origin.Behind]
+	Owner  string `db:"behind"`  // who stood behind the buyer then, see [Origin.Owner]
 }
 
 // of reports whether an agent bought it, or somebody with the same one behind.
 func (e BoardEntry) of(buyer *Profile) bool {
-	return e.Buyer == buyer.ID || e.Behind != "" && e.Behind == buyer.Behind
+	return e.Buyer == buyer.ID || e.Owner != "" && e.Owner == buyer.Owner
 }
 
 // TypeBoard is a board's item type.
@@ -104,7 +104,7 @@ const (
 // What a buyer may do about itself comes before what it can only wait for.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
-	if buyer.Behind == "" {
+	if buyer.Owner == "" {
 		ofBuyer = PromosOfNobodyMost
 	}
 	if c := b.count(CapOfBuyer, now, func(e BoardEntry) bool { return e.of(buyer) }); c.Live >= ofBuyer {
@@ -113,7 +113,7 @@ func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	if c := b.count(CapOfChannel, now, func(BoardEntry) bool { return true }); c.Live >= PromosMost {
 		return c
 	}
-	if c := b.count(CapOfNobody, now, func(e BoardEntry) bool { return e.Behind == "" }); buyer.Behind == "" && c.Live >= PromosNobodysMost {
+	if c := b.count(CapOfNobody, now, func(e BoardEntry) bool { return e.Owner == "" }); buyer.Owner == "" && c.Live >= PromosNobodysMost {
 		return c
 	}
 	return nil

@@ -18,7 +18,7 @@ type Case struct {
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // what follows from its end has been done
-	Openers  Set    `db:"openers"`   // who is behind those whose reports that count opened it, see [Origin.Behind]: told to nobody
+	Openers  Set    `db:"openers"`   // who is behind those whose reports that count opened it, see [Origin.Owner]: told to nobody
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while it is voting, of finding jurors while it is seating

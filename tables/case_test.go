@@ -115,7 +115,7 @@ func TestSuspendedMeanwhile(t *testing.T) {
 func TestMissOfADay(t *testing.T) {
 	table := openTable(t)
 	today := noon.Truncate(24 * time.Hour).UnixMilli()
-	j := &tables.Juror{Agent: fox, Place: "00", Behind: "the fox's"}
+	j := &tables.Juror{Agent: fox, Place: "00", Owner: "the fox's"}
 	commit(t, table, tables.Put(j.Item()))
 	commit(t, table, j.Miss(today))
 	if got := refused(t, table, j.Miss(today+1)); !slices.Equal(got, []int{0}) {

@@ -254,7 +254,7 @@ func inboxTrials() []trial {
 
 func jurorTrials() []trial {
 	juror := func(agent string, missed, missedOn int64) *tables.Juror {
-		return &tables.Juror{Agent: agent, Behind: "a person", Place: "00", Since: 1, Missed: missed, MissedOn: missedOn}
+		return &tables.Juror{Agent: agent, Owner: "a person", Place: "00", Since: 1, Missed: missed, MissedOn: missedOn}
 	}
 	j, missed := juror(fox, 0, 0), juror(fox, 2, 5)
 	put := tables.Put(j.Item())
@@ -422,7 +422,7 @@ func reportTrials() []trial {
 	message := &tables.Case{ID: "ca_1", Kind: tables.CaseMessage, Target: "msg_1", Author: owl, Receiver: fox}
 	return []trial{
 		{"is an agent's second", these(report.Once()), these(report.Once()), first},
-		{"is a person's second", these(report.OnceBehind("a person")), these(report.OnceBehind("a person")), first},
+		{"is a person's second", these(report.OnceForOwner("a person")), these(report.OnceForOwner("a person")), first},
 		{"is a juror's", these(report.Once()), these(tables.NotReported("po_1", owl.ID)), first},
 		{"is the first, as is another", these(known(0).Keep()), these(known(0).Keep()), first},
 		{"comes with another", these(known(0).Keep(), known(1).Keep()), these(known(1).Keep()), first},

@@ -3,7 +3,7 @@ package tables
 import (
 	"strings"
 
-	"agentsocial/shared/id"
+	"agentsocial/tables/id"
 )
 
 // HistoryEntry is a public event of an agent other than a post, which is an

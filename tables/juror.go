@@ -7,7 +7,7 @@ import "time"
 // nobody stays behind a wide gap, or among neighbours.
 type Juror struct {
 	Agent    string `db:"agent"`
-	Behind   string `db:"behind"`      // who stood behind it when it volunteered, see [Origin.Behind]: its claim
+	Owner    string `db:"behind"`      // who stood behind it when it volunteered, see [Origin.Owner]: its claim
 	Place    string `db:"place"`       // 16 hexadecimal digits
 	Since    int64  `db:"since"`       // unix ms
 	ActiveAt int64  `db:"active_at"`   // unix ms: volunteered, or last voted on a case
@@ -63,7 +63,7 @@ func (j *Juror) Volunteer(person string, r VolunteerRefusals) []Write {
 // Claim makes a juror that of whoever is behind it, who has none, and has missed
 // as many duties.
 func (j *Juror) Claim() Write {
-	claim := keyed(JurorClaimKey(j.Behind), TypeJurorClaim, Item{"agent": j.Agent})
+	claim := keyed(JurorClaimKey(j.Owner), TypeJurorClaim, Item{"agent": j.Agent})
 	return Put(claim, Absent("agent"), AbsentOrEqual("missed", j.Missed), AbsentOrEqual("missed_on", j.MissedOn))
 }
 
@@ -71,9 +71,9 @@ func (j *Juror) Claim() Write {
 // place, and ends its claim. Its profile is to say so, too. changed says what it
 // means that the juror is another by now ([Write.Else]).
 func (j *Juror) Leave(changed func(Item) error) []Write {
-	claim := Delete(JurorClaimKey(j.Behind), Equal("agent", j.Agent))
+	claim := Delete(JurorClaimKey(j.Owner), Equal("agent", j.Agent))
 	if j.Missed > 0 {
-		claim = Change(JurorClaimKey(j.Behind), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn)).
+		claim = Change(JurorClaimKey(j.Owner), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn)).
 			When(Equal("agent", j.Agent))
 	}
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}

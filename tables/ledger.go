@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/id"
+	"agentsocial/tables/id"
 )
 
 // The ledger is double entry: every movement of money is one entry that names

@@ -15,10 +15,10 @@ type Origin struct {
 	Signed     bool   `db:"signed"`      // verified with one of the agent's keys
 }
 
-// Behind is who stands behind an agent, where what counts is that one human is
+// Owner is who stands behind an agent, where what counts is that one human is
 // not many: whose the domain is, who has as many addresses there as it likes, or
 // else the person. Of each one agent is a juror at a time.
-func (o *Origin) Behind() string {
+func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
 	}
@@ -177,7 +177,7 @@ func (p *Profile) OriginPending(until int64) Write {
 // OriginVerified says that an agent has an origin, who is behind it, and whether
 // codes can be mailed to one. keyless holds that the agent has no key.
 func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
-	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Behind()),
+	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Owner()),
 		SetAttr("recoverable", recoverable), RemoveAttr("origin_until")).
 		When(Equal("epoch", p.Epoch))
 	if keyless {

@@ -43,9 +43,9 @@ func (r *Report) Once() Write {
 	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), NoItem())
 }
 
-// OnceBehind puts that an agent behind whom somebody is reported something, and its
+// OnceForOwner puts that an agent behind whom somebody is reported something, and its
 // report counted: of all behind whom it is the same, one does, once for ever.
-func (r *Report) OnceBehind(behind string) Write {
+func (r *Report) OnceForOwner(behind string) Write {
 	return Put(keyed(ReportKey(r.Target, behind), TypeReport, Marshal(r)), NoItem())
 }
 

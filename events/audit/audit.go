@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
 	"agentsocial/tables"
 )
 

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
 
-// office has books, for a test, and reads them in small pages.
-type office struct {
+// fixture has books, for a test, and reads them in small pages.
+type fixture struct {
 	audit
 	tables.Backend
 	t    *testing.T
@@ -28,20 +28,20 @@ type office struct {
 	read func() // before each reading of the third agent's balance
 }
 
-func newOffice(t *testing.T) *office {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	table, err := embedded.Open(embedded.Config{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { table.Close() })
-	o := &office{Backend: table, t: t, read: func() {}}
+	o := &fixture{Backend: table, t: t, read: func() {}}
 	o.audit = audit{&app.App{Table: o, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(&o.log, nil))}}
 	return o
 }
 
 // Query gives pages of two, so that there are several.
-func (o *office) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+func (o *fixture) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.PK == tables.ListBalance(agent(3)).Updates[0].Value && q.After == nil {
 		o.read()
 	}
@@ -49,7 +49,7 @@ func (o *office) Query(ctx context.Context, q tables.Query) (tables.Page, error)
 	return o.Backend.Query(ctx, q)
 }
 
-func (o *office) commit(w ...tables.Write) {
+func (o *fixture) commit(w ...tables.Write) {
 	o.t.Helper()
 	if err := o.Commit(o.t.Context(), tables.Tx{Writes: w}); err != nil {
 		o.t.Fatal(err)
@@ -59,7 +59,7 @@ func (o *office) commit(w ...tables.Write) {
 func agent(n int) tables.Account { return tables.Account(fmt.Sprintf("ag_%026d", n)) }
 
 // move makes a movement, which the stream has not added up.
-func (o *office) move(kind string, from, to tables.Account, microUSD int64) tables.Movement {
+func (o *fixture) move(kind string, from, to tables.Account, microUSD int64) tables.Movement {
 	o.t.Helper()
 	o.n++
 	at := time.Now().Add(time.Duration(o.n) * 24 * time.Hour) // on many days
@@ -71,7 +71,7 @@ func (o *office) move(kind string, from, to tables.Account, microUSD int64) tabl
 }
 
 // add adds movements up, as the stream does.
-func (o *office) add(movements ...tables.Movement) {
+func (o *fixture) add(movements ...tables.Movement) {
 	o.t.Helper()
 	for _, m := range movements {
 		o.commit(tables.CountMovements([]tables.Movement{m})...)
@@ -79,7 +79,7 @@ func (o *office) add(movements ...tables.Movement) {
 }
 
 // trade makes books with seven agents and a promo.
-func (o *office) trade() {
+func (o *fixture) trade() {
 	o.t.Helper()
 	for n := range 7 {
 		o.add(o.move(tables.Bought, tables.Processor, agent(n), int64(1_000_000+n)))
@@ -91,15 +91,15 @@ func (o *office) trade() {
 	o.move(tables.Returned, escrow, agent(2), 300_000)
 }
 
-func (o *office) wrong(microUSD int64) bool {
+func (o *fixture) wrong(microUSD int64) bool {
 	return strings.Contains(o.log.String(), fmt.Sprintf("level=ERROR msg=%q micro_usd=%d\n", Wrong, microUSD))
 }
 
 // Books that come to zero are proved at once; those of nobody too.
 func TestProves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, trade := range []func(*office){func(*office) {}, (*office).trade} {
-			o := newOffice(t)
+		for _, trade := range []func(*fixture){func(*fixture) {}, (*fixture).trade} {
+			o := newFixture(t)
 			trade(o)
 			begun := time.Now()
 			if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 || time.Since(begun) > 0 {
@@ -113,21 +113,21 @@ func TestProves(t *testing.T) {
 func TestFindsWhatIsWrong(t *testing.T) {
 	lost := tables.Movement{Kind: tables.PaidMessage, From: agent(3), To: tables.Revenue, MicroUSD: 5, At: 1}
 	for what, breaks := range map[string]struct {
-		how func(*office)
+		how func(*fixture)
 		off int64
 	}{
-		"a balance": {func(o *office) {
+		"a balance": {func(o *fixture) {
 			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
 		}, 1},
-		"a balance that is gone": {func(o *office) { o.commit(tables.Delete(tables.BalanceKey(agent(5)))) }, -1_000_005},
-		"a sum": {func(o *office) {
+		"a balance that is gone": {func(o *fixture) { o.commit(tables.Delete(tables.BalanceKey(agent(5)))) }, -1_000_005},
+		"a sum": {func(o *fixture) {
 			o.commit(tables.Change(lost.DaySumKey(), tables.Add("micro_usd", -7)))
 		}, -7},
-		"a movement that is never added up": {func(o *office) { o.move(tables.PaidMessage, agent(4), tables.Revenue, 9) }, -9},
+		"a movement that is never added up": {func(o *fixture) { o.move(tables.PaidMessage, agent(4), tables.Revenue, 9) }, -9},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := newOffice(t)
+				o := newFixture(t)
 				o.trade()
 				breaks.how(o)
 				begun := time.Now()
@@ -143,7 +143,7 @@ func TestFindsWhatIsWrong(t *testing.T) {
 // of those that are never still it is said that they are not, at some price.
 func TestBooksInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newOffice(t)
+		o := newFixture(t)
 		o.trade()
 		slow := []tables.Movement{
 			o.move(tables.PaidMessage, agent(4), tables.Revenue, 9), o.move(tables.PaidMessage, agent(5), tables.Revenue, 9), o.move(tables.PaidMessage, agent(6), tables.Revenue, 9),
@@ -179,7 +179,7 @@ func TestManyAccounts(t *testing.T) {
 		{proveFor + time.Second, "", schedule.ErrUnfinished},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := newOffice(t)
+			o := newFixture(t)
 			o.trade()
 			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
 			o.Table = slow{o, c.takes}
@@ -211,7 +211,7 @@ func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 func TestCannotRead(t *testing.T) {
 	broken := errors.New("broken")
 	for _, index := range []bool{false, true} {
-		o := newOffice(t)
+		o := newFixture(t)
 		o.trade()
 		o.Table = failing{o, index, broken}
 		if err := o.handle(t.Context()); !errors.Is(err, broken) {

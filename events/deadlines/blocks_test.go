@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 

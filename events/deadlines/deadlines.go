@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
 	"agentsocial/tables"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )

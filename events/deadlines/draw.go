@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -18,7 +18,7 @@ import (
 func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	t.Helper()
 	for i := range n {
-		j := tables.Juror{Agent: fmt.Sprintf("ag_%03d", i), Behind: fmt.Sprint(i), Place: d.Random(8), Since: noon.UnixMilli()}
+		j := tables.Juror{Agent: fmt.Sprintf("ag_%03d", i), Owner: fmt.Sprint(i), Place: d.Random(8), Since: noon.UnixMilli()}
 		if err := d.Once(t.Context(), tables.Put(j.Item())); err != nil {
 			t.Fatal(err)
 		}

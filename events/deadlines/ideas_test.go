@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"agentsocial/shared/jury"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 

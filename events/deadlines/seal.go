@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"agentsocial/shared/index"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 )
 

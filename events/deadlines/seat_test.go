@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -43,11 +43,11 @@ func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.J
 	agent := fmt.Sprintf("ag_%03d", b.n)
 	p := &tables.Profile{ID: agent, Handle: agent, CreatedAt: long, Origin: "verified", Juror: true}
 	k := &tables.Counters{LastActive: today}
-	j := &tables.Juror{Agent: agent, Behind: fmt.Sprint("person ", b.n), Place: b.Random(8), Since: long, ActiveAt: today}
+	j := &tables.Juror{Agent: agent, Owner: fmt.Sprint("person ", b.n), Place: b.Random(8), Since: long, ActiveAt: today}
 	if change != nil {
 		change(p, k, j)
 	}
-	o := &tables.Origin{Agent: agent, Person: j.Behind, VerifiedAt: long, Signed: true}
+	o := &tables.Origin{Agent: agent, Person: j.Owner, VerifiedAt: long, Signed: true}
 	b.do(tables.Put(p.Item()), tables.Put(tables.CountersItem(agent, k)), tables.Put(j.Item()), j.Claim(), o.Replace(&tables.Origin{}))
 	return *j
 }
@@ -152,10 +152,10 @@ func TestIdleVolunteers(t *testing.T) {
 			t.Errorf("%s is told %q", j.Agent, why)
 		}
 	}
-	if claim := b.item(tables.JurorClaimKey(gone.Behind)); claim != nil {
+	if claim := b.item(tables.JurorClaimKey(gone.Owner)); claim != nil {
 		t.Errorf("its claim: %v", claim)
 	}
-	if claim := b.item(tables.JurorClaimKey(forgetful.Behind)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 || claim.Int("missed_on") != 7 {
+	if claim := b.item(tables.JurorClaimKey(forgetful.Owner)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 || claim.Int("missed_on") != 7 {
 		t.Errorf("its claim: %v", claim)
 	}
 	for name, back := range map[string]func(j tables.Juror) tables.Write{
@@ -312,7 +312,7 @@ func TestBusyJurors(t *testing.T) {
 		"busy, and late": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) {
 			j.Since = noon.UnixMilli()
 		}, 4 * jury.RetryFirst},
-		"busy, and of the author's origin": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Behind = "the author" }, 4 * jury.RetryFirst},
+		"busy, and of the author's origin": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Owner = "the author" }, 4 * jury.RetryFirst},
 	} {
 		b, advance := newBar(t)
 		author := &tables.Origin{Agent: "ag_author", Person: "the author", VerifiedAt: 1}
@@ -367,7 +367,7 @@ func TestLastMissIsRemembered(t *testing.T) {
 	b.do(append(duty.Begin(1), seat.Take())...)
 	s := seated{Seat: seat, juror: j}
 	b.do(s.miss(noon.UnixMilli(), noon)...)
-	claim := b.item(tables.JurorClaimKey(j.Behind))
+	claim := b.item(tables.JurorClaimKey(j.Owner))
 	if b.item(tables.JurorKey(j.Agent)) != nil || claim.Int("missed") != jury.MissedMost-1 || claim.Int("missed_on") != noon.Truncate(day).UnixMilli() {
 		t.Errorf("%v", claim)
 	}

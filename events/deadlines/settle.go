@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // settle does what follows from the end of a case, all of it in one transaction,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // agentNews are that an agent has come, whom it visits and whom it follows.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 // mortal is a table that a process dies over: at its n'th commit, which is made

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 

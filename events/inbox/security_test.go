@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 

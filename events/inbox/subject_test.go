@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/payments"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/shared/promo"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/tables"
 )
 
 // refuses holds that a transaction is refused by a condition.
-func (d *den) refuses(what string, writes ...tables.Write) {
+func (d *fixture) refuses(what string, writes ...tables.Write) {
 	d.t.Helper()
 	var cancelled *tables.Cancelled
 	if err := d.table.Commit(d.t.Context(), tables.Tx{Writes: writes}); !errors.As(err, &cancelled) {
@@ -29,7 +29,7 @@ func TestHoldsWhatWasRead(t *testing.T) {
 		"views":       tables.SetAttr("views", int64(3)),
 		"state":       tables.SetAttr("state", tables.PromoRemoved),
 	} {
-		d := newDen(t)
+		d := newFixture(t)
 		p := d.buy(5, 1)
 		to := *p
 		to.Impressions, to.Views = 5, 5
@@ -42,7 +42,7 @@ func TestHoldsWhatWasRead(t *testing.T) {
 			t.Errorf("other %s: the books say %v", name, books)
 		}
 	}
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	to := *p
 	to.Impressions = 5
@@ -58,7 +58,7 @@ func TestHoldsWhatWasRead(t *testing.T) {
 // TestBoardHolds: a board is added to, taken from and put off as it was read only,
 // and none stands without its channel.
 func TestBoardHolds(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	board := func() *tables.Board {
 		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
 		if err != nil {
@@ -87,7 +87,7 @@ func TestBoardHolds(t *testing.T) {
 // those of whoever is behind it, while their days last; those of agents without an
 // origin count together; and a cap has room when the first of what it counts ends.
 func TestFull(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	board := func() *tables.Board {
 		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
 		if err != nil {
@@ -98,10 +98,10 @@ func TestFull(t *testing.T) {
 	buy := func(agent, behind string, days int) {
 		o := promo.Offer{USD: 5, Days: days, CPM: promo.CPMLeast, Now: d.Now()}
 		p := &tables.Promo{ID: "pr_" + d.Random(4), CreatedAt: d.Now().UnixMilli()}
-		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Behind: behind}), nil)...)
+		d.commit(board().Add(p, o.Entry(&tables.Profile{ID: agent, Owner: behind}), nil)...)
 	}
 	full := func(agent, behind string, after int) string {
-		c := board().Full(&tables.Profile{ID: agent, Behind: behind}, noon.AddDate(0, 0, after))
+		c := board().Full(&tables.Profile{ID: agent, Owner: behind}, noon.AddDate(0, 0, after))
 		if c == nil {
 			return ""
 		}
@@ -157,7 +157,7 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 // TestNothingNew: a promo of which nothing was counted costs a settlement no write
 // but the one that takes the board.
 func TestNothingNew(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 3)
 	d.pass(tables.SettleEvery)
@@ -174,7 +174,7 @@ func TestNothingNew(t *testing.T) {
 
 // TestEndsOnTime: a promo's days are over when they are, and not before.
 func TestEndsOnTime(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.pass(24*time.Hour - time.Millisecond)
 	if !p.Shown(d.Now()) {
@@ -184,7 +184,7 @@ func TestEndsOnTime(t *testing.T) {
 	if d.past(p) != nil {
 		t.Error("ended before its time")
 	}
-	d = newDen(t)
+	d = newFixture(t)
 	p = d.buy(5, 1)
 	d.pass(24 * time.Hour)
 	if p.Shown(d.Now()) {
@@ -196,7 +196,7 @@ func TestEndsOnTime(t *testing.T) {
 
 // TestEarlyTick: ticks that come some seconds early settle each time.
 func TestEarlyTick(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.pass(tables.SettleEvery)
 	for n := int64(1); n < 4; n++ {
@@ -224,7 +224,7 @@ func (f *failing) Query(ctx context.Context, q tables.Query) (tables.Page, error
 
 // TestOneFails: what fails in a channel is said, and does not hold up the others.
 func TestOneFails(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	d.buy(5, 1)
 	d.pass(tables.SettleEvery)
 	broken := errors.New("broken")
@@ -237,7 +237,7 @@ func TestOneFails(t *testing.T) {
 
 // TestTakenByAnother: a board that another sweep took is left to that one.
 func TestTakenByAnother(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 3)
 	d.pass(tables.SettleEvery)
@@ -276,7 +276,7 @@ func (b behindhand) Get(ctx context.Context, c tables.Consistency, keys ...table
 
 // TestReadsStrongly: what is settled, and what ends, is read as it is.
 func TestReadsStrongly(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 3)
 	d.pass(24 * time.Hour)
@@ -290,7 +290,7 @@ func TestReadsStrongly(t *testing.T) {
 
 // TestManyChannels: a sweep goes on beyond a page of channels that are due.
 func TestManyChannels(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	const channels = pageMost + 20
 	for i := range channels {
 		name := fmt.Sprintf("den-%d", i)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/promo"
-	"agentsocial/shared/schedule"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/tables"
 )
 

@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
-	"agentsocial/shared/promo"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// den is a channel with promos, for a test.
-type den struct {
+// fixture is a channel with promos, for a test.
+type fixture struct {
 	settle
 	t     *testing.T
 	table *embedded.Table
@@ -35,9 +35,9 @@ const (
 	purse = 1000 * promo.USD
 )
 
-func newDen(t *testing.T) *den {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := &den{t: t}
+	d := &fixture{t: t}
 	d.clock.Store(noon.UnixMilli())
 	now := func() time.Time { return time.UnixMilli(d.clock.Load()).UTC() }
 	var err error
@@ -54,14 +54,14 @@ func newDen(t *testing.T) *den {
 	return d
 }
 
-func (d *den) commit(w ...tables.Write) {
+func (d *fixture) commit(w ...tables.Write) {
 	d.t.Helper()
 	if err := d.table.Commit(d.t.Context(), tables.Tx{Writes: w}); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *den) get(k tables.Key) tables.Item {
+func (d *fixture) get(k tables.Key) tables.Item {
 	d.t.Helper()
 	items, err := d.table.Get(d.t.Context(), tables.Strong, k)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *den) get(k tables.Key) tables.Item {
 }
 
 // buy buys a promo for so many dollars and days.
-func (d *den) buy(usd int64, days int) *tables.Promo {
+func (d *fixture) buy(usd int64, days int) *tables.Promo {
 	d.t.Helper()
 	b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *den) buy(usd int64, days int) *tables.Promo {
 }
 
 // seen bills a promo for n more viewers.
-func (d *den) seen(p *tables.Promo, n int) {
+func (d *fixture) seen(p *tables.Promo, n int) {
 	d.t.Helper()
 	for range n {
 		d.n++
@@ -95,10 +95,10 @@ func (d *den) seen(p *tables.Promo, n int) {
 	}
 }
 
-func (d *den) pass(t time.Duration) { d.clock.Add(t.Milliseconds()) }
+func (d *fixture) pass(t time.Duration) { d.clock.Add(t.Milliseconds()) }
 
 // past is a promo that ended, nil if it did not.
-func (d *den) past(p *tables.Promo) *tables.Promo {
+func (d *fixture) past(p *tables.Promo) *tables.Promo {
 	d.t.Helper()
 	item := d.get(tables.PastPromoKey(in, p.ID))
 	if item == nil {
@@ -112,7 +112,7 @@ func (d *den) past(p *tables.Promo) *tables.Promo {
 }
 
 // books are what every account holds, of the movements and as balances run.
-func (d *den) books() map[tables.Account]int64 {
+func (d *fixture) books() map[tables.Account]int64 {
 	d.t.Helper()
 	sums := map[tables.Account]int64{}
 	balances := map[tables.Account]int64{}
@@ -142,7 +142,7 @@ func (d *den) books() map[tables.Account]int64 {
 }
 
 // ended holds that a promo ended so, and that the books say the same.
-func (d *den) ended(p *tables.Promo, state string, impressions int64) {
+func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	d.t.Helper()
 	got := d.past(p)
 	if got == nil {
@@ -173,7 +173,7 @@ func (d *den) ended(p *tables.Promo, state string, impressions int64) {
 	}
 }
 
-func (d *den) handleOK() {
+func (d *fixture) handleOK() {
 	d.t.Helper()
 	if err := d.handle(d.t.Context()); err != nil {
 		d.t.Fatal(err)
@@ -183,7 +183,7 @@ func (d *den) handleOK() {
 // TestEarning: each settlement moves what came since the one before, and the end
 // returns the rest.
 func TestEarning(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	if got := d.books(); got[tables.EscrowAccount(p.ID)] != p.Budget || got[tables.AgentAccount(buyer)] != purse-p.Budget {
 		t.Fatalf("bought: %v", got)
@@ -210,7 +210,7 @@ func TestEarning(t *testing.T) {
 // TestEndIsASettlement: what is known of a promo that ended is as of its end, also
 // if nothing was found since long before.
 func TestEndIsASettlement(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.seen(p, 2)
 	d.pass(tables.SettleEvery)
@@ -225,7 +225,7 @@ func TestEndIsASettlement(t *testing.T) {
 
 // TestSpent: what is counted beyond the budget is not earned.
 func TestSpent(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 1)
 	p.Price = 1_500_000 // the budget buys three, and half a dollar is left
 	d.commit(tables.Change(tables.PromoKey(in, p.ID), tables.SetAttr("price", p.Price)))
@@ -243,7 +243,7 @@ func TestSpent(t *testing.T) {
 
 // TestRemoved: a promo that a jury removed has earned what it was shown for.
 func TestRemoved(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 10)
 	d.seen(p, 4)
 	d.pass(time.Minute)
@@ -266,7 +266,7 @@ func TestRemoved(t *testing.T) {
 // TestTakenBack: a promo whose buyer's payment was taken back after it was spent
 // ends, and what it leaves pays of the debt. Who owes nothing keeps it.
 func TestTakenBack(t *testing.T) {
-	d := newDen(t)
+	d := newFixture(t)
 	p := d.buy(5, 10)
 	d.seen(p, 4)
 	takeBack := func(cause string, microUSD int64) {
@@ -314,14 +314,14 @@ func (s *stopping) Commit(ctx context.Context, tx tables.Tx) error {
 // TestKilledAtEveryStep: wherever a sweep breaks off, the next one gives the same
 // books, and whatever is counted between the two, up to the end, is settled.
 func TestKilledAtEveryStep(t *testing.T) {
-	for state, finish := range map[string]func(*den, *tables.Promo){
-		tables.PromoExpired: func(d *den, p *tables.Promo) { d.pass(25 * time.Hour) },
-		tables.PromoRemoved: func(d *den, p *tables.Promo) { d.commit(p.Remove("ca_1", d.Now())); d.pass(tables.SettleEvery) },
+	for state, finish := range map[string]func(*fixture, *tables.Promo){
+		tables.PromoExpired: func(d *fixture, p *tables.Promo) { d.pass(25 * time.Hour) },
+		tables.PromoRemoved: func(d *fixture, p *tables.Promo) { d.commit(p.Remove("ca_1", d.Now())); d.pass(tables.SettleEvery) },
 	} {
 		for _, after := range []bool{false, true} {
 			steps := 0
 			for n := int64(1); n < 20; n++ {
-				d := newDen(t)
+				d := newFixture(t)
 				p := d.buy(5, 1)
 				d.seen(p, 6)
 				d.pass(tables.SettleEvery)
@@ -374,23 +374,23 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 // books when all is over, and once.
 func TestMeanwhile(t *testing.T) {
 	for what, c := range map[string]struct {
-		do    func(*den, *tables.Promo)
+		do    func(*fixture, *tables.Promo)
 		state string
 		most  int64 // impressions that may be billed; those before the sweep are
 	}{
-		"another sweep": {func(d *den, _ *tables.Promo) { d.pass(tables.SettleEvery); d.handleOK() }, tables.PromoExpired, 9},
-		"a jury": {func(d *den, p *tables.Promo) {
+		"another sweep": {func(d *fixture, _ *tables.Promo) { d.pass(tables.SettleEvery); d.handleOK() }, tables.PromoExpired, 9},
+		"a jury": {func(d *fixture, p *tables.Promo) {
 			if d.get(tables.PromoKey(in, p.ID)) != nil {
 				d.commit(p.Remove("ca_1", d.Now()))
 			}
 		}, tables.PromoRemoved, 9},
-		"the end of its days": {func(d *den, _ *tables.Promo) { d.pass(24 * time.Hour) }, tables.PromoExpired, 9},
-		"an impression":       {func(d *den, p *tables.Promo) { d.seen(p, 1) }, tables.PromoExpired, 10},
-		"another purchase":    {func(d *den, _ *tables.Promo) { d.buy(5, 1) }, tables.PromoExpired, 9},
+		"the end of its days": {func(d *fixture, _ *tables.Promo) { d.pass(24 * time.Hour) }, tables.PromoExpired, 9},
+		"an impression":       {func(d *fixture, p *tables.Promo) { d.seen(p, 1) }, tables.PromoExpired, 10},
+		"another purchase":    {func(d *fixture, _ *tables.Promo) { d.buy(5, 1) }, tables.PromoExpired, 9},
 	} {
 		for _, over := range []bool{false, true} { // whether the sweep is the last
 			for n := int64(1); n < 14; n++ {
-				d := newDen(t)
+				d := newFixture(t)
 				p := d.buy(5, 1)
 				d.seen(p, 4)
 				d.pass(tables.SettleEvery)
@@ -435,7 +435,7 @@ func TestMeanwhile(t *testing.T) {
 // whatever is earned was counted, what was not is returned, nothing else moves.
 func TestManySweeps(t *testing.T) {
 	for round := range 30 {
-		d := newDen(t)
+		d := newFixture(t)
 		promos := []*tables.Promo{d.buy(5, 1), d.buy(7, 1), d.buy(9, 2)}
 		for _, p := range promos {
 			d.seen(p, 10)

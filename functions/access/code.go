@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/recovery"
+	"agentsocial/shared/identity/recovery"
 	"agentsocial/tables"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

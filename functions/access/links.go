@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 func (g access) linkEndpoints() []api.Endpoint {

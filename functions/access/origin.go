@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/mail"
-	"agentsocial/shared/recovery"
+	"agentsocial/shared/identity/recovery"
+	"agentsocial/shared/outside/mail"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -200,7 +200,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	gone := func(tables.Item) error { return c.CredentialGone() }
 	profile := c.Agent.OriginVerified(origin, came.Recoverable, keyless).Else(gone)
 	var left []tables.Write
-	if before.Person != "" && before.Behind() != origin.Behind() {
+	if before.Person != "" && before.Owner() != origin.Owner() {
 		if left, err = unseat(c, &profile); err != nil {
 			return nil, err
 		}

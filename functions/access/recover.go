@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/mail"
-	"agentsocial/shared/oauth"
-	"agentsocial/shared/recovery"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/identity/oauth"
+	"agentsocial/shared/identity/recovery"
+	"agentsocial/shared/outside/mail"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // repeatFor is how long the same confirmation answers its first success.

@@ -11,10 +11,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 func (g access) tokenEndpoints() []api.Endpoint {

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 

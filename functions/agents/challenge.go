@@ -6,9 +6,9 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/puzzle"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/identity/puzzle"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"agentsocial/shared/emoji"
 	"agentsocial/shared/text"
+	"agentsocial/shared/text/emoji"
 )
 
 // emojis are 1-10 emoji in a request: one string, or an array with one emoji in

@@ -5,10 +5,10 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/shared/text"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type historyIn struct {

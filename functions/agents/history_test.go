@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 // TestEntriesOfOneSeq: however many events share a number, page by page each

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/pack"
+	"agentsocial/shared/text/pack"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // Most characters of what a profile holds (spec "Limits").

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/metrics"
-	"agentsocial/shared/puzzle"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/puzzle"
+	"agentsocial/shared/identity/seal"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // An agent that connected by OAuth has credentials and nothing else: no handle,

@@ -6,7 +6,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/seed"
+	"agentsocial/shared/app/seed"
 	"agentsocial/tables"
 )
 

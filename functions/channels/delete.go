@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 

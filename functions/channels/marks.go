@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/emoji"
-	"agentsocial/shared/id"
 	"agentsocial/shared/text"
-	"agentsocial/shared/view"
+	"agentsocial/shared/text/emoji"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // Marks write their own item only: what they add up to follows from the stream,

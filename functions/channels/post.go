@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/metrics"
-	"agentsocial/shared/view"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 const maxBody = 4000

@@ -8,9 +8,9 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/promo"
-	"agentsocial/shared/view"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 
@@ -108,7 +108,7 @@ func (g channels) place(ctx context.Context, channel string) (promo.Place, error
 	if a := c.Agent; a != nil {
 		p.Agent = a.ID
 		if c.Time.Sub(time.UnixMilli(a.CreatedAt)) >= promo.ViewerAge {
-			p.Viewer = a.Behind
+			p.Viewer = a.Owner
 		}
 	}
 	if p.Viewer != "" {

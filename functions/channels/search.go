@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
-	"agentsocial/shared/view"
+	"agentsocial/shared/search/index"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 )
 
 type searchIn struct {

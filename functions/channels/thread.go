@@ -5,10 +5,10 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type threadIn struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/payments"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
 	"agentsocial/shared/text"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // document is what the pages need of the OpenAPI document.

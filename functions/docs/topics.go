@@ -10,9 +10,9 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/jury"
-	"agentsocial/shared/promo"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/tables"
 )
 
@@ -72,7 +72,7 @@ type accessFacts struct {
 
 type memoryFacts struct{ KiB int64 }
 
-// memoryKiB is shared/pack's, which a test holds it to: that package brings
+// memoryKiB is shared/text/pack's, which a test holds it to: that package brings
 // along a compressor.
 const memoryKiB = 256
 

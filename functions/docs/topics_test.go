@@ -13,8 +13,8 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/pack"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/text/pack"
 )
 
 // all are the topics of the spec ("Documentation and metadata"), and one more.

@@ -16,7 +16,7 @@ import (
 
 	"strconv"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // vectors are the page's, and its key in both of its forms.

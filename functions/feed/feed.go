@@ -5,7 +5,7 @@ package feed
 import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/seed"
+	"agentsocial/shared/app/seed"
 	"agentsocial/tables"
 )
 

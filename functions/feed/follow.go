@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type followIn struct {

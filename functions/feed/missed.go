@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // missed is what an agent has not met since a time.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"agentsocial/shared/id"
 	"agentsocial/shared/text"
 	"agentsocial/shared/wire"
+	"agentsocial/tables/id"
 )
 
 // parts are the channels and agents that have something new, within room bytes

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 )
 

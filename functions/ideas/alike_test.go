@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"agentsocial/functions/ideas/wishes"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )

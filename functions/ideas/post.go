@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/index"
-	"agentsocial/shared/view"
+	"agentsocial/shared/search/index"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 const (

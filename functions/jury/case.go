@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/jury"
-	"agentsocial/shared/view"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type readIn struct {

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type reportMessageIn struct {

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/view"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type reportPostIn struct {

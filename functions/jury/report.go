@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 const reasonMost = 500
@@ -60,7 +60,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 	return came, c.Retry(ctx, func() error {
 		p := &report{
 			accused: a, by: c.Agent, reason: reason, now: c.Time,
-			Reporter: jury.Reporter{Behind: origin.Behind(), CreatedAt: c.Agent.CreatedAt},
+			Reporter: jury.Reporter{Owner: origin.Owner(), CreatedAt: c.Agent.CreatedAt},
 		}
 		if err := tables.Unmarshal(known, &p.known); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error)
 			Else(c.OverQuota(day, "%d reports a day are the limit; days are UTC.", perDay)),
 	}
 	if p.Counts(p.now) {
-		writes = append(writes, own.OnceBehind(p.Behind).Else(func(other tables.Item) error { return p.onceMore(other.Str("case")) }))
+		writes = append(writes, own.OnceForOwner(p.Owner).Else(func(other tables.Item) error { return p.onceMore(other.Str("case")) }))
 	}
 	return append(writes, follows...), nil
 }
@@ -142,7 +142,7 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 // counts.
 func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
 	after := p.known.Case != ""
-	who := cmp.Or(p.Behind, p.by.ID)
+	who := cmp.Or(p.Owner, p.by.ID)
 	before, waits := p.known.Waits[who].(tables.Map)
 	weight := int64(0)
 	if p.Counts(p.now) {
@@ -205,7 +205,7 @@ func missing(k *tables.Reported) int64 {
 // enough wait. It can be made when it does.
 func (p *report) inVain(because, so string) error {
 	because = fmt.Sprintf(because, p.id)
-	if p.Behind == "" {
+	if p.Owner == "" {
 		return api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so).
 			WithHint("Nothing was reported. Link an address with `POST /v1/me/origin`, prove it with `POST /v1/me/origin/verify`, and report it then.")
 	}
@@ -245,7 +245,7 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 	p.opened = opened.ID
 	p.known.Case, p.known.State, p.known.Reports, p.known.Waits = opened.ID, tables.CaseSeating, opened.Reports-1, nil
 	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
-	writes := append(opened.Count(p.Behind, jury.OpenMost, tooManyOpen), opened.Begin(), evidence.Put(opened.ID))
+	writes := append(opened.Count(p.Owner, jury.OpenMost, tooManyOpen), opened.Begin(), evidence.Put(opened.ID))
 	for _, s := range said {
 		writes = append(writes, s.Put(opened.ID))
 	}

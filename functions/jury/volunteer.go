@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -52,7 +52,7 @@ func (g cases) enter(ctx context.Context, came *volunteered) error {
 		return fmt.Errorf("jury: no randomness: %w", err)
 	}
 	j := &tables.Juror{
-		Agent: c.Agent.ID, Behind: origin.Behind(), Place: jury.Place(binary.BigEndian.Uint64(place[:])),
+		Agent: c.Agent.ID, Owner: origin.Owner(), Place: jury.Place(binary.BigEndian.Uint64(place[:])),
 		Since: c.Time.UnixMilli(), ActiveAt: c.Time.UnixMilli(),
 	}
 	there := false

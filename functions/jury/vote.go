@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // assert gives a token for an assertion that an agent signed with a key of its

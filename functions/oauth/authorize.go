@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
 )
 
 func (g oauth) consentEndpoints() []api.Endpoint {

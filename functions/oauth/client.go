@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
-	flow "agentsocial/shared/oauth"
+	flow "agentsocial/shared/identity/oauth"
 )
 
 // client is whoever asks: a program that registered, or one that is known by the

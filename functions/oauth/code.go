@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/id"
-	flow "agentsocial/shared/oauth"
-	"agentsocial/shared/seal"
+	flow "agentsocial/shared/identity/oauth"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // redeem gives the first tokens of a connection for an authorization code. Nobody

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/mail"
-	flow "agentsocial/shared/oauth"
-	"agentsocial/shared/recovery"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
+	"agentsocial/shared/identity/recovery"
+	"agentsocial/shared/outside/mail"
 	"agentsocial/tables"
 )
 

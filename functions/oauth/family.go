@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // The tokens of a connection follow from one another: a refresh token holds,

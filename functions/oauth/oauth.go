@@ -4,7 +4,7 @@
 // MCP clients need).
 //
 // What holds each point of it (local/testdata and local/service, if nothing else
-// is said; local/clients tries it all with the real clients):
+// is said; local/checks/clients tries it all with the real clients):
 //
 //	error bodies of the standards      TestWhoMayRedeem, oauth_token.txtar
 //	metadata, to the letter            oauth_authorize.txtar

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // The page's style and its program stand in the page: it needs nothing from

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
 	"agentsocial/shared/text"
 	"agentsocial/shared/wire"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

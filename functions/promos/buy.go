@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/promo"
-	"agentsocial/shared/view"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type buyIn struct {
@@ -125,7 +125,7 @@ func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	case full.Of == tables.CapOfNobody:
 		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
 			WithHint("Come back at retry_at, when the first of them ends at the latest; %s; %s", origin, elsewhere)
-	case full.Of == tables.CapOfBuyer && c.Agent.Behind == "":
+	case full.Of == tables.CapOfBuyer && c.Agent.Owner == "":
 		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
 			WithHint("Come back at retry_at, when it ends at the latest; %s; %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer:

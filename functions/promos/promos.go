@@ -7,7 +7,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/seed"
+	"agentsocial/shared/app/seed"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/promo"
-	"agentsocial/shared/view"
+	"agentsocial/shared/rules/promo"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 

@@ -13,10 +13,10 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
-	"agentsocial/shared/pack"
+	"agentsocial/shared/text/pack"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 // alone has a test play with the functions and nothing else: no network, no stream,

@@ -11,7 +11,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // What was tried against HTTP, OAuth and MCP by whoever sends what no client

@@ -19,7 +19,7 @@ func TestBrokenSweeps(t *testing.T) {
 		return b
 	}
 	for seed := range uint64(12) {
-		c := newCourt(run(t, config))
+		c := newJuryFixture(run(t, config))
 		b.begin(seed)
 		c.jurors(6)
 		author, reporter := c.citizen(), c.citizen()
@@ -57,7 +57,7 @@ func TestBrokenSweeps(t *testing.T) {
 // comes back. One that ends by itself is no obstacle to a verdict.
 func TestCaseOfAPromo(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	buyer := c.grown(c.citizen())
 	c.credit(buyer, 100*usd)
@@ -114,7 +114,7 @@ func TestCaseOfAPromo(t *testing.T) {
 	c.audited(t)
 }
 
-func (c *court) settleNow() {
+func (c *juryFixture) settleNow() {
 	c.t.Helper()
 	c.want(c.call(nil, "POST", "/_local/tick", `{"name":"settle"}`), 200, "")
 }
@@ -124,7 +124,7 @@ func (c *court) settleNow() {
 func TestRaceOfAReporterAndADraw(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		all := c.jurors(4)
 		author := c.citizen()
 		seated := 0

@@ -12,9 +12,9 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 // caught is a catchup's answer.

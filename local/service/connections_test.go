@@ -13,8 +13,8 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/auth"
-	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
 	"agentsocial/tables"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"agentsocial/local/browser"
+	"agentsocial/local/engines/browser"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 )

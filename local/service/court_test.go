@@ -10,13 +10,13 @@ import (
 	"agentsocial/tables"
 )
 
-// court is a service with volunteers in it.
-type court struct {
+// juryFixture is a service with volunteers in it.
+type juryFixture struct {
 	*running
 	people map[string]*transcripts.Agent // by id
 }
 
-func newCourt(r *running) *court { return &court{r, map[string]*transcripts.Agent{}} }
+func newJuryFixture(r *running) *juryFixture { return &juryFixture{r, map[string]*transcripts.Agent{}} }
 
 func judged() service.Config {
 	s := generous()
@@ -25,7 +25,7 @@ func judged() service.Config {
 }
 
 // newcomer is an agent that has just come, and behind whom nobody is known.
-func (c *court) newcomer() *transcripts.Agent {
+func (c *juryFixture) newcomer() *transcripts.Agent {
 	c.t.Helper()
 	a := c.join(fmt.Sprintf("citizen%d", len(c.people)+1))
 	c.people[a.ID] = a
@@ -34,7 +34,7 @@ func (c *court) newcomer() *transcripts.Agent {
 
 // stranger is an agent that has been there for a month, and behind whom nobody is
 // known.
-func (c *court) stranger() *transcripts.Agent {
+func (c *juryFixture) stranger() *transcripts.Agent {
 	c.t.Helper()
 	a := c.newcomer()
 	c.set(tables.ProfileKey(a.ID), tables.SetAttr("created_at", c.App.Now().Add(-30*24*time.Hour).UnixMilli()))
@@ -42,7 +42,7 @@ func (c *court) stranger() *transcripts.Agent {
 }
 
 // citizen is an agent that has been there for a month, with an origin of its own.
-func (c *court) citizen() *transcripts.Agent {
+func (c *juryFixture) citizen() *transcripts.Agent {
 	c.t.Helper()
 	a := c.stranger()
 	c.behind(a, "person of "+a.ID, "")
@@ -50,7 +50,7 @@ func (c *court) citizen() *transcripts.Agent {
 }
 
 // behind puts somebody behind an agent.
-func (c *court) behind(a *transcripts.Agent, person, domain string) {
+func (c *juryFixture) behind(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}
 	c.put(o.Replace(&tables.Origin{}))
@@ -59,7 +59,7 @@ func (c *court) behind(a *transcripts.Agent, person, domain string) {
 
 // juror is a citizen that volunteers, and has done so for a month: for the cases
 // that are open, too.
-func (c *court) juror() *transcripts.Agent {
+func (c *juryFixture) juror() *transcripts.Agent {
 	c.t.Helper()
 	a := c.citizen()
 	c.volunteers(a, true)
@@ -67,40 +67,40 @@ func (c *court) juror() *transcripts.Agent {
 	return a
 }
 
-func (c *court) jurors(n int) (all []*transcripts.Agent) {
+func (c *juryFixture) jurors(n int) (all []*transcripts.Agent) {
 	for range n {
 		all = append(all, c.juror())
 	}
 	return all
 }
 
-func (c *court) volunteers(a *transcripts.Agent, on bool) {
+func (c *juryFixture) volunteers(a *transcripts.Agent, on bool) {
 	c.t.Helper()
 	c.want(c.call(a, "POST", "/v1/me/juror", encode(map[string]bool{"on": on})), 200, "")
 }
 
 // spams is a post.
-func (c *court) spams(a *transcripts.Agent) (post string) {
+func (c *juryFixture) spams(a *transcripts.Agent) (post string) {
 	c.t.Helper()
 	return c.want(c.call(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": "Buy now! " + c.App.Random(8)})), 201, "").Text("id")
 }
 
-func (c *court) reporting(a *transcripts.Agent, post string) *transcripts.Request {
+func (c *juryFixture) reporting(a *transcripts.Agent, post string) *transcripts.Request {
 	return c.request(a, "POST", "/v1/c/lounge/posts/"+post+"/report", encode(map[string]string{"reason": "It is an advertisement."}))
 }
 
 // reports a post; the case is "" if none was opened or joined.
-func (c *court) reports(a *transcripts.Agent, post string) (opened string) {
+func (c *juryFixture) reports(a *transcripts.Agent, post string) (opened string) {
 	c.t.Helper()
 	return c.want(c.send(c.reporting(a, post)), 201, "").Text("case")
 }
 
-func (c *court) ballot(a *transcripts.Agent, in, verdict string) *transcripts.Request {
+func (c *juryFixture) ballot(a *transcripts.Agent, in, verdict string) *transcripts.Request {
 	return c.request(a, "POST", "/v1/cases/"+in+"/vote", encode(map[string]string{"verdict": verdict, "note": "Because " + verdict + "."}))
 }
 
 // heard are the events of an agent's inbox.
-func (c *court) heard(a *transcripts.Agent) (events []struct {
+func (c *juryFixture) heard(a *transcripts.Agent) (events []struct {
 	Kind    string
 	Subject map[string]any
 }) {
@@ -111,7 +111,7 @@ func (c *court) heard(a *transcripts.Agent) (events []struct {
 }
 
 // ended is why an agent's volunteering ended without its doing, each time.
-func (c *court) ended(a *transcripts.Agent) (why []string) {
+func (c *juryFixture) ended(a *transcripts.Agent) (why []string) {
 	c.t.Helper()
 	for _, e := range c.heard(a) {
 		if e.Kind == "juror_ended" {
@@ -122,7 +122,7 @@ func (c *court) ended(a *transcripts.Agent) (why []string) {
 }
 
 // seats of a case as they stand in the table.
-func (c *court) seats(in string) (seats []tables.Seat) {
+func (c *juryFixture) seats(in string) (seats []tables.Seat) {
 	c.t.Helper()
 	for _, item := range c.query(tables.CasePK(in), "SEAT#", "SEAT#~") {
 		var s tables.Seat
@@ -135,7 +135,7 @@ func (c *court) seats(in string) (seats []tables.Seat) {
 }
 
 // waiting are the jurors whose vote a case waits for.
-func (c *court) waiting(in string) (agents []*transcripts.Agent) {
+func (c *juryFixture) waiting(in string) (agents []*transcripts.Agent) {
 	c.t.Helper()
 	for _, s := range c.seats(in) {
 		if s.State == tables.SeatWaits {
@@ -177,7 +177,7 @@ type publicCase struct {
 	Seat *struct{ State, Verdict, Note string }
 }
 
-func (c *court) read(by *transcripts.Agent, in string) (p publicCase) {
+func (c *juryFixture) read(by *transcripts.Agent, in string) (p publicCase) {
 	c.t.Helper()
 	a := c.want(c.call(by, "GET", "/v1/cases/"+in, ""), 200, "")
 	if err := json.Unmarshal(a.Body, &p); err != nil {
@@ -186,11 +186,11 @@ func (c *court) read(by *transcripts.Agent, in string) (p publicCase) {
 	return p
 }
 
-func (c *court) karma(a *transcripts.Agent) int64 {
+func (c *juryFixture) karma(a *transcripts.Agent) int64 {
 	return c.item(tables.CountersKey(a.ID)).Int("karma")
 }
 
-func (c *court) duties(a *transcripts.Agent) int64 {
+func (c *juryFixture) duties(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	n := c.item(tables.CountersKey(a.ID)).Int("duties")
 	if listed := int64(len(c.query(tables.AgentPK(a.ID), "DUTY#", "DUTY#~"))); listed != n {
@@ -200,7 +200,7 @@ func (c *court) duties(a *transcripts.Agent) int64 {
 }
 
 // behind2 puts somebody else behind an agent.
-func (c *court) behind2(a *transcripts.Agent, person, domain string) {
+func (c *juryFixture) behind2(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	u := []tables.Update{tables.SetAttr("person", person), tables.RemoveAttr("domain")}
 	if domain != "" {
@@ -210,7 +210,7 @@ func (c *court) behind2(a *transcripts.Agent, person, domain string) {
 }
 
 // decides has the jury of a case decide with one voice.
-func (c *court) decides(in, verdict string) {
+func (c *juryFixture) decides(in, verdict string) {
 	c.t.Helper()
 	c.tick()
 	for _, a := range c.waiting(in) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"agentsocial/local/failed"
+	"agentsocial/local/service/failed"
 )
 
 // deadLetters are the batches that readers gave up: in a folder beside the

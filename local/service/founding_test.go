@@ -11,8 +11,8 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
-	flow "agentsocial/shared/oauth"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
 	"agentsocial/tables"
 )
 

@@ -16,7 +16,7 @@ import (
 	"agentsocial/functions"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/host"
+	"agentsocial/shared/lambda/host"
 )
 
 // gateway is what API Gateway's HTTP API is to the deployed service: it finds

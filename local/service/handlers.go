@@ -15,14 +15,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/functions"
-	"agentsocial/local/dynamodb"
-	"agentsocial/local/lambdas"
+	"agentsocial/local/engines/dynamodb"
+	"agentsocial/local/engines/lambdas"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/host"
-	"agentsocial/shared/payments/stripe"
-	"agentsocial/shared/schedule"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/shared/outside/payments/stripe"
 )
 
 // handlers are the functions as the gateway, the stream and the clock know them:

@@ -11,8 +11,8 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -177,8 +177,8 @@ func TestStormOfIdeas(t *testing.T) {
 		agents, each = 14, 20
 	}
 	r := run(t, service.Config{
-		Settings: generous(),
-		Mischief: service.Mischief{Seed: 5, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+		Settings:     generous(),
+		StreamFaults: service.StreamFaults{Seed: 5, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	})
 	s := &storm{running: r}
 	var ideas []string

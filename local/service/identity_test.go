@@ -15,7 +15,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/host"
+	"agentsocial/shared/lambda/host"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )

@@ -11,7 +11,7 @@ import (
 // Missed duties of one day count once, however many cases are opened at a time.
 func TestMissesOfADay(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.morning()
 	three := c.jurors(3)
 	author := c.citizen()
@@ -42,7 +42,7 @@ func TestMissesOfADay(t *testing.T) {
 
 // morning is one in the morning of the next UTC day, from where a day does not end
 // while a test plays.
-func (c *court) morning() {
+func (c *juryFixture) morning() {
 	c.t.Helper()
 	now := c.App.Now().UTC()
 	c.advance(now.Truncate(24 * time.Hour).Add(25 * time.Hour).Sub(now))
@@ -51,7 +51,7 @@ func (c *court) morning() {
 // A juror gets karma for verdicts, five a day; nothing where there is none.
 func TestKarmaOfADay(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.morning()
 	three := c.jurors(3)
 	author := c.citizen()

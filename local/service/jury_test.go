@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // Who has an interest in a case is not drawn for it.
 func TestConflictsOfInterest(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	block := func(by, whom *transcripts.Agent) {
 		c.want(c.call(by, "POST", "/v1/me/blocks", encode(map[string]any{"target": whom.ID})), 200, "")
 	}
@@ -101,7 +101,7 @@ func TestConflictsOfInterest(t *testing.T) {
 // juries it sits on; three more, for twice as long.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(7)
 	author, reporter, other := c.juror(), c.citizen(), c.citizen()
 	// A case on whose jury the author sits: all eight volunteers but three sit on it.
@@ -186,7 +186,7 @@ func TestSuspension(t *testing.T) {
 
 // suspends is until when the verdicts that an agent's inbox tells of suspend it;
 // "" for those that do not.
-func (c *court) suspends(a *transcripts.Agent) (until []string) {
+func (c *juryFixture) suspends(a *transcripts.Agent) (until []string) {
 	c.t.Helper()
 	for _, e := range c.heard(a) {
 		if e.Kind == "case_decided" && e.Subject["state"] == "upheld" {
@@ -220,7 +220,7 @@ func TestUpheldCasesAge(t *testing.T) {
 // begins anew.
 func TestMissedDuties(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	three := c.jurors(3)
 	idle, busy := three[0], three[1]
 	author := c.citizen()
@@ -275,7 +275,7 @@ func TestMissedDuties(t *testing.T) {
 // origins of their own.
 func TestReopening(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(12)
 	author := c.citizen()
 	post := c.spams(author)
@@ -340,7 +340,7 @@ func TestReopening(t *testing.T) {
 // a part in the case read it.
 func TestCaseOfAMessage(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	sender, receiver, stranger := c.citizen(), c.citizen(), c.citizen()
 	c.credit(sender, 1_000_000)
@@ -382,7 +382,7 @@ func TestCaseOfAMessage(t *testing.T) {
 // Everybody who has a part in a case hears of it, once.
 func TestInboxOfACase(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	author, reporter := c.citizen(), c.citizen()
 	in := c.reports(reporter, c.spams(author))
@@ -424,7 +424,7 @@ func TestInboxOfACase(t *testing.T) {
 // A case that is none, and what is none of the caller's.
 func TestNoCase(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	a := c.stranger()
 	none := id.Case.New(c.App.Now(), c.App.Rand)
 	for _, in := range []string{none, "ca_x", "po_01j9z3k4m5n6p7q8r9s0t1v2w3"} {

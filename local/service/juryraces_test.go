@@ -16,7 +16,7 @@ import (
 func TestRaceOfVotes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		c.jurors(6)
 		for i := range max(2, r.rounds()/10) {
 			c.unpaid()
@@ -67,7 +67,7 @@ func TestRaceOfVotes(t *testing.T) {
 func TestRaceOfReports(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		var all []*transcripts.Agent
 		for range 6 {
 			all = append(all, c.citizen())
@@ -106,7 +106,7 @@ func TestRaceOfReports(t *testing.T) {
 }
 
 // swept has several sweeps do the same work at the same moment.
-func (c *court) swept(n int) {
+func (c *juryFixture) swept(n int) {
 	c.t.Helper()
 	var work sync.WaitGroup
 	for range n {
@@ -125,7 +125,7 @@ func (c *court) swept(n int) {
 func TestRaceOfSweeps(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		c.jurors(9)
 		author := c.citizen()
 		for i := range max(2, r.rounds()/10) {
@@ -162,7 +162,7 @@ func TestRaceOfSweeps(t *testing.T) {
 func TestRaceOfVerdicts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		c.jurors(5)
 		for range max(2, r.rounds()/20) {
 			author := c.citizen()

@@ -19,8 +19,8 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // modelled is the plain model that the ledger is held to: what each agent has,

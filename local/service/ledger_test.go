@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/local/books"
+	"agentsocial/local/checks/books"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // hooked tells the stand-in to do something and answers the id of what it made.
@@ -113,8 +113,8 @@ func TestRaceOfDebits(t *testing.T) {
 // once, however it is delivered.
 func TestDaysAreAddedUp(t *testing.T) {
 	t.Parallel()
-	mischief := service.Mischief{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
-	onBothStreaming(t, service.Config{Settings: generous(), Mischief: mischief}, func(t *testing.T, r *running) {
+	mischief := service.StreamFaults{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
+	onBothStreaming(t, service.Config{Settings: generous(), StreamFaults: mischief}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		for _, a := range []*transcripts.Agent{fox, owl} {
 			link := r.call(a, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")

@@ -16,7 +16,7 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )

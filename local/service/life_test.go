@@ -105,7 +105,7 @@ func TestLifeOfACase(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			c := newCourt(run(t, judged()))
+			c := newJuryFixture(run(t, judged()))
 			c.t = t
 			c.live(row.script)
 		})
@@ -113,7 +113,7 @@ func TestLifeOfACase(t *testing.T) {
 }
 
 // live plays a script, and holds what it came to.
-func (c *court) live(script string) {
+func (c *juryFixture) live(script string) {
 	t := c.t.(*testing.T)
 	author, reporter := c.citizen(), c.citizen()
 	post := c.spams(author)
@@ -172,7 +172,7 @@ func (c *court) live(script string) {
 }
 
 // outcomes counts what a case's seats came to.
-func (c *court) outcomes(in string) string {
+func (c *juryFixture) outcomes(in string) string {
 	n := map[string]int{}
 	for _, s := range c.seats(in) {
 		n[s.State]++
@@ -185,7 +185,7 @@ func (c *court) outcomes(in string) string {
 }
 
 // ends holds what follows from the end of a case against what was voted.
-func (c *court) ends(t *testing.T, in, post string, author, reporter *transcripts.Agent, votes []string, deleted bool) {
+func (c *juryFixture) ends(t *testing.T, in, post string, author, reporter *transcripts.Agent, votes []string, deleted bool) {
 	t.Helper()
 	p := c.read(nil, in)
 	var public []string
@@ -260,7 +260,7 @@ func TestDrawIsRecomputedInAShell(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	in := c.reports(c.citizen(), c.spams(c.citizen()))
 	c.decides(in, "overturn")

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"agentsocial/shared/mail"
+	"agentsocial/shared/outside/mail"
 )
 
 // mailbox is where all mail of this service ends: it takes every message, for

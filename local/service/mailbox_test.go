@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"agentsocial/local/service"
-	"agentsocial/shared/mail"
+	"agentsocial/shared/outside/mail"
 )
 
 func address(t testing.TB, s string) mail.Address {

@@ -224,8 +224,8 @@ func TestStormOfMarks(t *testing.T) {
 		agents, posts, actions = 20, 10, 1000
 	}
 	r := run(t, service.Config{
-		Settings: generous(),
-		Mischief: service.Mischief{Seed: 7, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+		Settings:     generous(),
+		StreamFaults: service.StreamFaults{Seed: 7, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	})
 	s := &markStorm{storm: &storm{running: r}}
 	for i := range agents {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"agentsocial/local/service"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 func TestMCPUnknownMethods(t *testing.T) {

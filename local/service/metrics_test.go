@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"agentsocial/local/service"
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 )
 
 // What comes to be is counted once, in the line of the request that made it:

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"agentsocial/local/service"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 

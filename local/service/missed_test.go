@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"agentsocial/local/service"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // stocked puts channels past the service, and posts, and who follows what.

@@ -12,9 +12,9 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/auth"
-	flow "agentsocial/shared/oauth"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/auth"
+	flow "agentsocial/shared/identity/oauth"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )

@@ -93,7 +93,7 @@ func TestOneJurorOfADomain(t *testing.T) {
 func TestLostJurors(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		lost, heirs := c.juror(), []*transcripts.Agent{c.citizen(), c.citizen()}
 		for _, a := range heirs {
 			c.behind2(a, "person of "+lost.ID, "")
@@ -147,7 +147,7 @@ func TestDomainOfAnOrigin(t *testing.T) {
 // anew, until one votes.
 func TestMissedDutiesAreRemembered(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	a, b := c.juror(), c.citizen()
 	c.behind2(b, "person of "+a.ID, "")
 	missed := func(a *transcripts.Agent) int64 { return c.item(tables.JurorKey(a.ID)).Int("missed") }
@@ -177,7 +177,7 @@ func TestMissedDutiesAreRemembered(t *testing.T) {
 // more is enough.
 func TestEvictedJurors(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	idle := c.jurors(3)[0]
 	c.set(tables.JurorKey(idle.ID), tables.SetAttr("missed", int64(2)))
 	for range 2 {
@@ -209,7 +209,7 @@ func TestEvictedJurors(t *testing.T) {
 func TestRaceOfOnePersonsJurors(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		for i := range max(2, r.rounds()/4) {
 			one, other := c.citizen(), c.citizen()
 			person := "person of " + one.ID
@@ -245,7 +245,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		for i := range max(2, r.rounds()/4) {
 			a := c.citizen()
 			address := fmt.Sprintf("another%d@gmail.com", i)
@@ -276,7 +276,7 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 // everybody can read, and nothing of the service's own code.
 func TestCheckOfADraw(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(12)
 	type public struct {
 		ID    string

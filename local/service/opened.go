@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"agentsocial/local/failed"
+	"agentsocial/local/service/failed"
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // unpaid forgets what jurors got today, so that they get it again.
-func (c *court) unpaid() {
+func (c *juryFixture) unpaid() {
 	c.t.Helper()
 	for agent := range c.people {
 		for _, item := range c.query(tables.QuotaPK(agent), "jury_karma#", "jury_karma#~") {
@@ -20,16 +20,16 @@ func (c *court) unpaid() {
 }
 
 // open is how many cases are open that an agent opened, or others with its origin.
-func (c *court) open(a *transcripts.Agent) int64 {
+func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	var o tables.Origin
 	if err := tables.Unmarshal(c.item(tables.OriginKey(a.ID)), &o); err != nil {
 		c.t.Fatal(err)
 	}
-	if o.Behind() == "" {
+	if o.Owner() == "" {
 		return 0
 	}
-	return c.item(tables.OpenCasesKey(o.Behind())).Int("n")
+	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
 // Who opens a case, the first and another one. A script is read so: each word is a
@@ -58,7 +58,7 @@ func TestWhoOpensACase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCourt(run(t, judged()))
+			c := newJuryFixture(run(t, judged()))
 			c.t = t
 			post := c.spams(c.citizen())
 			in := ""
@@ -85,7 +85,7 @@ func TestWhoOpensACase(t *testing.T) {
 }
 
 // opens plays a script of reports after a case, if it is not "".
-func (c *court) opens(script, post, before string) {
+func (c *juryFixture) opens(script, post, before string) {
 	c.t.Helper()
 	opened := ""
 	parties := int64(0)
@@ -148,7 +148,7 @@ func (c *court) opens(script, post, before string) {
 // false alarm costs each of them.
 func TestOpenedTogether(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	post := c.spams(c.citizen())
 	first, second := c.newcomer(), c.citizen()
@@ -173,7 +173,7 @@ func TestOpenedTogether(t *testing.T) {
 // agent of an owner's domain has what the others opened.
 func TestOpenCasesAreShared(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(3)
 	author := c.citizen()
 	post := c.spams(author)
@@ -214,7 +214,7 @@ func TestOpenCasesAreShared(t *testing.T) {
 }
 
 // forget has no case be open that an agent opened.
-func (c *court) forget(a *transcripts.Agent) {
+func (c *juryFixture) forget(a *transcripts.Agent) {
 	c.t.Helper()
 	if o := c.item(tables.OriginKey(a.ID)); o != nil {
 		c.put(tables.Delete(tables.OpenCasesKey(o.Str("person"))))
@@ -225,7 +225,7 @@ func (c *court) forget(a *transcripts.Agent) {
 // opens one more for each that is closed, however that was.
 func TestOpenCasesOfAReporter(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(5)
 	author, reporter := c.citizen(), c.citizen()
 	var ins []string
@@ -274,7 +274,7 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 func TestRaceOfOpenCases(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		c.jurors(5)
 		author := c.citizen()
 		for range max(2, r.rounds()/20) {
@@ -321,7 +321,7 @@ func TestRaceOfOpenCases(t *testing.T) {
 func TestRaceOfNewcomers(t *testing.T) {
 	t.Parallel()
 	onBoth(t, judged(), func(t *testing.T, r *running) {
-		c := newCourt(r)
+		c := newJuryFixture(r)
 		author := c.citizen()
 		var all []*transcripts.Agent
 		for range 5 {
@@ -360,7 +360,7 @@ func TestRaceOfNewcomers(t *testing.T) {
 // at all: such a report is refused, and can be made later.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	sender, receiver := c.citizen(), c.newcomer()
 	c.credit(sender, 1_000_000)
 	msg := c.want(c.send(c.messaging(sender, receiver, "Send me your key.")), 201, "").Text("id")
@@ -383,7 +383,7 @@ func TestMessageToANewcomer(t *testing.T) {
 // far as they reported in this very case; a false alarm costs them nothing.
 func TestManyReporters(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(6)
 	author, earlier := c.citizen(), c.citizen()
 	post := c.spams(author)
@@ -423,7 +423,7 @@ func TestManyReporters(t *testing.T) {
 // At its deadline a vote comes too late, whether or not the clock's sweep was there.
 func TestVoteAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	c := newCourt(run(t, judged()))
+	c := newJuryFixture(run(t, judged()))
 	c.jurors(3)
 	in := c.reports(c.citizen(), c.spams(c.citizen()))
 	c.tick()

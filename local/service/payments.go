@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"path/filepath"
 
-	standin "agentsocial/local/payments"
-	"agentsocial/shared/payments"
-	"agentsocial/shared/payments/stripe"
+	standin "agentsocial/local/fakes/payments"
+	"agentsocial/shared/outside/payments"
+	"agentsocial/shared/outside/payments/stripe"
 )
 
 // payPrefix is where the stand-in for the payment processor is: its API, and

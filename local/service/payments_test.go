@@ -20,13 +20,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/functions/credits"
-	standin "agentsocial/local/payments"
+	standin "agentsocial/local/fakes/payments"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
-	"agentsocial/shared/host"
-	"agentsocial/shared/payments"
-	"agentsocial/shared/payments/stripe"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/outside/payments"
+	"agentsocial/shared/outside/payments/stripe"
 	"agentsocial/tables"
 )
 

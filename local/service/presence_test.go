@@ -12,9 +12,9 @@ import (
 	"agentsocial/functions/agents"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // Of two visits on one day, at once, one is written, and heard of once.

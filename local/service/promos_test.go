@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentsocial/events/settle"
-	"agentsocial/local/books"
+	"agentsocial/local/checks/books"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
@@ -41,7 +41,7 @@ func (r *running) grown(a *transcripts.Agent) *transcripts.Agent {
 // behind puts somebody behind an agent.
 func (r *running) behind(a *transcripts.Agent, o *tables.Origin) *transcripts.Agent {
 	r.t.Helper()
-	r.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", o.Behind()))
+	r.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", o.Owner()))
 	return a
 }
 

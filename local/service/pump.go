@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"agentsocial/local/failed"
+	"agentsocial/local/service/failed"
 	"agentsocial/shared/app"
-	"agentsocial/shared/host"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 
@@ -19,13 +19,13 @@ import (
 // batches, tries a failing batch again from where it failed, and sets a record
 // aside that goes on failing.
 type pump struct {
-	app      *app.App
-	feed     tables.Feed
-	lag      time.Duration // after which the feed tells of a commit at the latest
-	readers  []reader
-	places   *places
-	mischief *mischief
-	dead     *deadLetters
+	app         *app.App
+	feed        tables.Feed
+	lag         time.Duration // after which the feed tells of a commit at the latest
+	readers     []reader
+	checkpoints *checkpoints
+	faults      *streamFaults
+	dead        *deadLetters
 
 	work   atomic.Int64 // rises when a batch begins and when it ends, for drained
 	mu     sync.Mutex
@@ -49,10 +49,10 @@ const (
 	idleWait   = time.Second     // how long a read waits for a change
 )
 
-func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *places, m *mischief, d *deadLetters) *pump {
+func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters) *pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &pump{
-		app: a, feed: feed, lag: lag, readers: readers, places: p, mischief: m, dead: d,
+		app: a, feed: feed, lag: lag, readers: readers, checkpoints: p, faults: m, dead: d,
 		kick: make(chan struct{}), idle: map[string]int64{}, cancel: cancel,
 	}
 	for _, r := range readers {
@@ -118,7 +118,7 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 		default:
 			u.deliver(ctx, r, records)
 			if ctx.Err() == nil {
-				u.places.set(id, records[len(records)-1].Seq)
+				u.checkpoints.set(id, records[len(records)-1].Seq)
 			}
 		}
 		if done && err == nil {
@@ -145,7 +145,7 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 		case <-rctx.Done():
 		}
 	}()
-	records, done, err = u.feed.Changes(rctx, shard, u.places.get(id), 1000, wait)
+	records, done, err = u.feed.Changes(rctx, shard, u.checkpoints.get(id), 1000, wait)
 	if rctx.Err() != nil { // a drain began, or the pump ends
 		return nil, false, 0, nil
 	}
@@ -160,9 +160,9 @@ func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRec
 			wanted = append(wanted, rec)
 		}
 	}
-	wanted = u.mischief.shuffle(wanted)
+	wanted = u.faults.shuffle(wanted)
 	for len(wanted) > 0 && ctx.Err() == nil {
-		n := u.mischief.batch(min(r.Batch, len(wanted)))
+		n := u.faults.batch(min(r.Batch, len(wanted)))
 		u.batch(ctx, r, wanted[:n])
 		wanted = wanted[n:]
 	}
@@ -176,13 +176,13 @@ func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecor
 	defer u.work.Add(1)
 	tries := 0
 	for len(records) > 0 && ctx.Err() == nil {
-		bctx, over := u.mischief.crash(ctx)
+		bctx, over := u.faults.crash(ctx)
 		res, err := r.handle(bctx, stream.ToLambda(records))
 		if crashed := over(); crashed {
 			continue // the answer is lost: Lambda delivers the batch again
 		}
 		if err == nil && len(res.BatchItemFailures) == 0 {
-			if u.mischief.again() {
+			if u.faults.again() {
 				continue
 			}
 			return

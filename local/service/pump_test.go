@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/stream"
+	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
 )
 
@@ -58,7 +58,7 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	p, err := openPlaces("", log)
+	p, err := openCheckpoints("", log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]f
 			},
 		})
 	}
-	u := startPump(&app.App{Log: log}, f, lag, readers, p, newMischief(Mischief{}), &deadLetters{})
+	u := startPump(&app.App{Log: log}, f, lag, readers, p, newStreamFaults(StreamFaults{}), &deadLetters{})
 	t.Cleanup(u.stop)
 	return u
 }

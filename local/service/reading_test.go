@@ -17,9 +17,9 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/id"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // stock makes any number of writes in the table, past the service.

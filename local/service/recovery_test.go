@@ -12,7 +12,7 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"
-	"agentsocial/shared/mail"
+	"agentsocial/shared/outside/mail"
 	"agentsocial/tables"
 )
 

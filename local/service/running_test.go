@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"agentsocial/local/contract"
-	"agentsocial/local/dynamodb/dynamodbtest"
+	"agentsocial/local/checks/contract"
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/app"

@@ -10,7 +10,7 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 

@@ -16,8 +16,8 @@ import (
 	"agentsocial/events/deadlines"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/index"
 	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -193,8 +193,8 @@ func TestSearch(t *testing.T) {
 	t.Cleanup(search.Small())
 	const seed = 1
 	onBothStreaming(t, service.Config{
-		Settings: generous(),
-		Mischief: service.Mischief{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+		Settings:     generous(),
+		StreamFaults: service.StreamFaults{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	}, func(t *testing.T, r *running) {
 		t.Parallel() // the two tables, beside nothing else
 		steps, least := 300, 20

@@ -23,36 +23,36 @@ import (
 	"time"
 
 	"agentsocial/events"
-	"agentsocial/local/lambdas"
-	standin "agentsocial/local/payments"
+	"agentsocial/local/engines/lambdas"
+	standin "agentsocial/local/fakes/payments"
 	"agentsocial/shared/app"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/fetch"
-	"agentsocial/shared/payments"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/seal"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/fetch"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 
 // Config is what a run chooses.
 type Config struct {
-	Port     int    // 0: a free one
-	Data     string // folder of what is kept; ":memory:" for nothing
-	Table    string // "embedded", "dynamodb-local" or "aws:NAME"
-	Endpoint string // of a DynamoDB Local that runs already, for a table that nothing is kept of; "": one of its own
-	Log      *slog.Logger
-	Settings app.Settings // BaseURL is filled in
-	Rand     io.Reader    // crypto/rand if nil
-	Noon     bool         // what begins anew begins at the next noon, UTC: no day or hour ends while a test plays
-	Mailed   io.Writer    // where each mail is printed; nil: nowhere
-	Mischief Mischief
-	Payments payments.Processor                                    // the stand-in for one if nil
-	Fetch    func(ctx context.Context, url string) ([]byte, error) // what documents of others are fetched with; from the internet if nil
-	Wrap     func(tables.Backend) tables.Backend                   // for tests and measurements
-	Open     func() (tables.Backend, tables.Feed)                  // a table of a test's own, in the place of Table
+	Port         int    // 0: a free one
+	Data         string // folder of what is kept; ":memory:" for nothing
+	Table        string // "embedded", "dynamodb-local" or "aws:NAME"
+	Endpoint     string // of a DynamoDB Local that runs already, for a table that nothing is kept of; "": one of its own
+	Log          *slog.Logger
+	Settings     app.Settings // BaseURL is filled in
+	Rand         io.Reader    // crypto/rand if nil
+	Noon         bool         // what begins anew begins at the next noon, UTC: no day or hour ends while a test plays
+	Mailed       io.Writer    // where each mail is printed; nil: nowhere
+	StreamFaults StreamFaults
+	Payments     payments.Processor                                    // the stand-in for one if nil
+	Fetch        func(ctx context.Context, url string) ([]byte, error) // what documents of others are fetched with; from the internet if nil
+	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
+	Open         func() (tables.Backend, tables.Feed)                  // a table of a test's own, in the place of Table
 
 	// Lambdas is the folder of the functions as they are built for Lambda, on this
 	// machine, each of which runs in processes of its own then; "": all run in this
-	// one. What they write goes to Logs. Mischief and Rand are theirs no more, and
+	// one. What they write goes to Logs. StreamFaults and Rand are theirs no more, and
 	// the Table must be "dynamodb-local".
 	Lambdas string
 	Logs    io.Writer
@@ -80,17 +80,17 @@ type Service struct {
 	URL  string
 	Data string // where data is, in words
 
-	clock  *clock
-	mail   *mailbox
-	payer  *standin.StandIn // nil where none stands in
-	pump   *pump            // nil where the deployed functions read the stream
-	ticker *ticker
-	places *places
-	dead   deadLetters
-	table  *openTable
-	cloud  *Cloud // nil where functions run in this process
-	lambda *lambdas.Lambdas
-	http   *http.Server
+	clock       *clock
+	mail        *mailbox
+	payer       *standin.StandIn // nil where none stands in
+	pump        *pump            // nil where the deployed functions read the stream
+	ticker      *ticker
+	checkpoints *checkpoints
+	dead        deadLetters
+	table       *openTable
+	cloud       *Cloud // nil where functions run in this process
+	lambda      *lambdas.Lambdas
+	http        *http.Server
 
 	outside Gateway // nil where this process is the gateway
 
@@ -185,12 +185,12 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s.App.Settings.BaseURL = s.URL
 	s.Data = s.table.where
 
-	placesFile := ""
+	checkpointsFile := ""
 	if dir != "" && s.table.durable {
-		placesFile = filepath.Join(dir, "places-"+strings.ReplaceAll(c.Table, ":", "-")+".json")
+		checkpointsFile = filepath.Join(dir, "checkpoints-"+strings.ReplaceAll(c.Table, ":", "-")+".json")
 		s.dead.folder = failedFolder(dir, c.Table)
 	}
-	if s.places, err = openPlaces(placesFile, c.Log); err != nil {
+	if s.checkpoints, err = openCheckpoints(checkpointsFile, c.Log); err != nil {
 		return nil, err
 	}
 	h, err := s.handlers(c)
@@ -216,7 +216,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		return nil, err
 	}
 	if s.table.feed != nil {
-		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.places, newMischief(c.Mischief), &s.dead)
+		s.pump = startPump(s.App, s.table.feed, s.table.lag, readers, s.checkpoints, newStreamFaults(c.StreamFaults), &s.dead)
 	}
 	s.ticker = startTicker(ticks, c.Log)
 
@@ -318,7 +318,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	}
 	s.ticker.stop()
 	s.closeFunctions()
-	s.places.close()
+	s.checkpoints.close()
 	s.table.close()
 	return err
 }

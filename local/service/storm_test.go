@@ -13,7 +13,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 )
@@ -29,8 +29,8 @@ func TestStorm(t *testing.T) {
 		agents, each = 12, 25
 	}
 	r := run(t, service.Config{
-		Settings: generous(),
-		Mischief: service.Mischief{Seed: 1, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
+		Settings:     generous(),
+		StreamFaults: service.StreamFaults{Seed: 1, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	})
 	s := &storm{running: r, inbox: map[string]map[string]string{}, deleted: map[string]bool{}}
 	for i := range agents {

@@ -14,7 +14,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"agentsocial/local/dynamodb"
+	"agentsocial/local/engines/dynamodb"
 	"agentsocial/tables"
 	"agentsocial/tables/dynamo"
 	"agentsocial/tables/dynamo/streams"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"agentsocial/local/faults"
+	"agentsocial/local/checks/faults"
 	"agentsocial/local/service"
 	"agentsocial/tables"
 )
@@ -46,7 +46,7 @@ func TestVoteThatIsFound(t *testing.T) {
 	broken := faults.New(places, &faults.Fault{Place: places[vote], N: 1, Kind: faults.Unknown}, service.Kill)
 	config := judged()
 	config.Wrap = broken.Around
-	c := newCourt(run(t, config))
+	c := newJuryFixture(run(t, config))
 	c.jurors(5)
 	in := c.reports(c.citizen(), c.spams(c.citizen()))
 	c.tick()

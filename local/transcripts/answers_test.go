@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"agentsocial/shared/api"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/tables/id"
 )
 
 // value is what stands for $NAME in a script.

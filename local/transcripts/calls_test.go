@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/local/contract"
+	"agentsocial/local/checks/contract"
 )
 
 // send sends a request, each in a millisecond of its own: ids that are made in

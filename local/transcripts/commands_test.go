@@ -17,13 +17,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"agentsocial/local/dynamodb/dynamodbtest"
-	"agentsocial/local/faults"
-	"agentsocial/local/invariants"
-	"agentsocial/local/sam"
+	"agentsocial/local/checks/faults"
+	"agentsocial/local/checks/invariants"
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/engines/sam"
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
-	"agentsocial/shared/payments"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 

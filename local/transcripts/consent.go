@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // Connection is what a client keeps of its wish to be connected, until it is.

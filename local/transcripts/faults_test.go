@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sync/errgroup"
 
-	"agentsocial/local/faults"
+	"agentsocial/local/checks/faults"
 	"agentsocial/local/service"
 )
 

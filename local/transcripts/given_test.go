@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 func (s *script) mint(args []string) error {

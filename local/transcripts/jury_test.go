@@ -22,7 +22,7 @@ func (s *script) citizens(args []string) error {
 		a, now := s.agents[name], s.svc.App.Now()
 		origin := &tables.Origin{Agent: a.ID, Person: "the person behind " + name, VerifiedAt: now.UnixMilli(), Signed: true}
 		err := s.svc.App.Transact(context.Background(), origin.Replace(&tables.Origin{}),
-			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", origin.Behind()), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
+			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", origin.Owner()), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
 		if err != nil {
 			return err
 		}

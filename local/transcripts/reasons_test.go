@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/local/faults"
+	"agentsocial/local/checks/faults"
 )
 
 // reason says why a transcript goes another way when a commit of a place breaks.
@@ -31,7 +31,7 @@ var reasons = []*reason{
 	{"what is good once (a challenge, a puzzle, a consent page, a code, an assertion) is used up: whoever did not hear the answer begins anew", "challenge_used|invalid_grant|the status is 400|400 leads nowhere", []string{
 		"functions/agents/register.go wrong", "functions/agents/signup.go wrongSignup", "functions/agents/signup.go spendOver",
 		"functions/oauth/assertion.go assert", "functions/oauth/code.go found", "functions/oauth/code.go tryJoin", "functions/oauth/consent.go spend",
-		"shared/recovery/recovery.go Mail", "shared/recovery/recovery.go Bind",
+		"shared/identity/recovery/recovery.go Mail", "shared/identity/recovery/recovery.go Bind",
 	}, made},
 	{"a secret is shown once: whoever did not hear it has its id, and takes another", "there is no code|code: it is absent", []string{"functions/access/live.go add"}, made},
 	{"a request that may be asking something of others is busy for half a minute: nothing is asked twice at once", "busy", []string{
@@ -39,7 +39,7 @@ var reasons = []*reason{
 	}, made},
 	{"a request whose end could not be noted is busy, too, for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go letGo"}, unmade},
 	{"a mail went before its code could be kept: asked again, another one goes", "2 mails went", []string{"functions/access/origin.go askOrigin"}, unmade},
-	{"whether a code was mailed is told to nobody", "mails went", []string{"shared/recovery/recovery.go Mail"}, unheard},
+	{"whether a code was mailed is told to nobody", "mails went", []string{"shared/identity/recovery/recovery.go Mail"}, unheard},
 	{"a wrong proof that was not counted is answered as a wrong code: for nothing, nobody learns that one is right", "bad_code", []string{"functions/access/recover.go tryConfirm"}, unheard},
 	{"nobody waits for what is counted of views, which are a sample: it may be missed, or counted twice", "views|promo", []string{
 		"functions/channels/promo.go around", "functions/channels/promo.go promo",
@@ -52,10 +52,10 @@ var reasons = []*reason{
 // elsewhere are places to which no script comes, and the tests that break what is
 // done there, or make it twice.
 var elsewhere = map[string]string{
-	"functions/jury/volunteer.go enter": "local/service, TestVolunteeringTwiceAtOnce",
-	"functions/jury/volunteer.go leave": "local/service, TestVolunteeringTwiceAtOnce",
-	"shared/index/due.go TendBy":        "shared/index, TestTendBy",
-	"shared/index/shelf.go write":       "shared/index, TestCrash",
+	"functions/jury/volunteer.go enter":  "local/service, TestVolunteeringTwiceAtOnce",
+	"functions/jury/volunteer.go leave":  "local/service, TestVolunteeringTwiceAtOnce",
+	"shared/search/index/due.go TendBy":  "shared/search/index, TestTendBy",
+	"shared/search/index/shelf.go write": "shared/search/index, TestCrash",
 }
 
 // TestElsewhere: the tests that are named are there.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"agentsocial/local/invariants"
+	"agentsocial/local/checks/invariants"
 	"agentsocial/tables"
 )
 

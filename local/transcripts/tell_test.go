@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/local/faults"
+	"agentsocial/local/checks/faults"
 )
 
 // The table says of each place what came of each fault, and why a transcript went

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 

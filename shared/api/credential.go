@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 type credKind int

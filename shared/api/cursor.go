@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"agentsocial/shared/id"
+	"agentsocial/tables/id"
 )
 
 // A cursor is an opaque value that a page gives out and the next page takes:

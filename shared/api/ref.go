@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 // A ref names an agent in a path or a body: by its handle, in any case, or by

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 

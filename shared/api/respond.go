@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/tables"
 )
 

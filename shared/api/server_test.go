@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/auth"
-	"agentsocial/shared/id"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
 )
 
 const secret = "this must not be shown"

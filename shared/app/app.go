@@ -13,9 +13,9 @@ import (
 	"math/big"
 	"time"
 
-	"agentsocial/shared/mail"
-	"agentsocial/shared/payments"
-	"agentsocial/shared/seal"
+	"agentsocial/shared/identity/seal"
+	"agentsocial/shared/outside/mail"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 

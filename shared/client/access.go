@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"sync"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // Agent is a client that signs with an agent's key. The calls of [Client] that

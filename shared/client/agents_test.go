@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"agentsocial/functions/agents"
-	"agentsocial/shared/auth"
 	"agentsocial/shared/client"
-	"agentsocial/shared/id"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 func TestPresence(t *testing.T) {

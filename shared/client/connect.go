@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"agentsocial/shared/auth"
 	"agentsocial/shared/client"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 )
 

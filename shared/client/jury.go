@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"agentsocial/shared/jury"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"runtime"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 )
 
 // GenerateKey makes a key for one agent at one base URL (see the package's

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"agentsocial/shared/auth"
+	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/wire"
 )
 

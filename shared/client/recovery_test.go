@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"agentsocial/local/runner"
+	"agentsocial/local/service/runner"
 	"agentsocial/shared/client"
 )
 

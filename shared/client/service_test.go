@@ -17,7 +17,7 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/shared/app"
 	"agentsocial/shared/client"
-	"agentsocial/shared/metrics"
+	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/wire"
 )
 

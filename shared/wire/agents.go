@@ -1,6 +1,6 @@
 package wire
 
-import "agentsocial/shared/puzzle"
+import "agentsocial/shared/identity/puzzle"
 
 // Agent is an agent's public profile.
 type Agent struct {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"agentsocial/local/dynamodb/dynamodbtest"
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
 	"agentsocial/tables/dynamo"

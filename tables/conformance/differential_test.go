@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"agentsocial/local/dynamodb/dynamodbtest"
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
 	"agentsocial/tables/embedded"

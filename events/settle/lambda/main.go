@@ -2,8 +2,8 @@ package main
 
 import (
 	"agentsocial/events/settle"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/table"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() { host.Schedule(settle.New, table.DynamoDB) }

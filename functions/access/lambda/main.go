@@ -2,10 +2,10 @@ package main
 
 import (
 	"agentsocial/functions/access"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/mail"
-	"agentsocial/shared/host/secret"
-	"agentsocial/shared/host/table"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/mail"
+	"agentsocial/shared/lambda/host/secret"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() { host.API(access.New, table.DynamoDB, secret.Manager, secret.Pepper, mail.SES) }

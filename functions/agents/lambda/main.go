@@ -2,9 +2,9 @@ package main
 
 import (
 	"agentsocial/functions/agents"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/secret"
-	"agentsocial/shared/host/table"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/secret"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() { host.API(agents.New, table.DynamoDB, secret.Manager) }

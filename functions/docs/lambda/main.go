@@ -2,7 +2,7 @@ package main
 
 import (
 	"agentsocial/functions/docs"
-	"agentsocial/shared/host"
+	"agentsocial/shared/lambda/host"
 )
 
 func main() { host.API(docs.New) }

@@ -13,8 +13,8 @@ import (
 
 	"agentsocial/functions/ideas"
 	"agentsocial/shared/app"
-	"agentsocial/shared/id"
 	"agentsocial/tables"
+	"agentsocial/tables/id"
 )
 
 var (

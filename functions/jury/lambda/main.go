@@ -2,9 +2,9 @@ package main
 
 import (
 	"agentsocial/functions/jury"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/secret"
-	"agentsocial/shared/host/table"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/secret"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() { host.API(jury.New, table.DynamoDB, secret.Manager) }

@@ -2,14 +2,14 @@ package main
 
 import (
 	"agentsocial/functions/mcp"
-	"agentsocial/functions/tooled"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/mail"
-	"agentsocial/shared/host/payments"
-	"agentsocial/shared/host/secret"
-	"agentsocial/shared/host/table"
+	"agentsocial/functions/toolgroups"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/mail"
+	"agentsocial/shared/lambda/host/payments"
+	"agentsocial/shared/lambda/host/secret"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() {
-	host.API(mcp.New(tooled.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.StripePages())
+	host.API(mcp.New(toolgroups.Groups()...), table.DynamoDB, secret.Manager, secret.Pepper, mail.SES, payments.StripePages())
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"agentsocial/functions/oauth"
-	"agentsocial/shared/host"
-	"agentsocial/shared/host/fetch"
-	"agentsocial/shared/host/mail"
-	"agentsocial/shared/host/secret"
-	"agentsocial/shared/host/table"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/fetch"
+	"agentsocial/shared/lambda/host/mail"
+	"agentsocial/shared/lambda/host/secret"
+	"agentsocial/shared/lambda/host/table"
 )
 
 func main() {

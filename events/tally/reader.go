@@ -1,0 +1,217 @@
+// Package tally adds up what many agents write at once: replies of a post,
+// posts of an agent and of a channel, the marks on posts and the karma that
+// follows from them, the support for ideas; and moves who became active up under its tags. A request
+// writes only its own item; the sums follow from the stream, many changes of one
+// target in one update, each change exactly once.
+package tally
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+)
+
+type reader struct{ *app.App }
+
+// New declares the reader.
+func New(a *app.App) stream.Function {
+	return stream.Function{
+		Name: "tally", Doc: "Counts of posts, replies, marks, followers and support for ideas, karma, channels' activity, and the sums of the ledger's days.",
+		Reads: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard, Writes: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard,
+		Filters: append([]stream.Filter{
+			{Type: tables.TypePost, Events: changes},
+			{Type: tables.TypeIdea, Events: []string{"INSERT"}},
+			{Type: tables.TypeSupport, Events: changes},
+			{Type: tables.TypeFollow, Events: []string{"INSERT", "REMOVE"}},
+			{Type: tables.TypeMovement, Events: []string{"INSERT"}},
+		}, markFilters...),
+		Batch: 100, Window: time.Second,
+		Handle: reader{a}.handle,
+	}
+}
+
+const (
+	tallyMost  = 40 // changes added up in one transaction: each is a write of its own
+	sideBySide = 16
+)
+
+// addition is what one record adds to one target.
+type addition struct {
+	record string // names the change, not its delivery
+	n      int64
+	at     int64 // unix ms of activity; 0 if the change is none
+}
+
+// target is an item that is added up, and how.
+type target struct {
+	key   tables.Key
+	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
+}
+
+func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error {
+	var posts, ideas, support, follows, movements, marks []tables.StreamRecord
+	for _, r := range records {
+		switch {
+		case r.New.Str(tables.AttrType) == tables.TypeIdea:
+			ideas = append(ideas, r)
+		case r.New.Str(tables.AttrType) == tables.TypeSupport:
+			support = append(support, r)
+		case r.New.Str(tables.AttrType) == tables.TypePost:
+			posts = append(posts, r)
+		case r.New.Str(tables.AttrType) == tables.TypeMovement:
+			movements = append(movements, r)
+		case r.New.Str(tables.AttrType) == tables.TypeFollow, r.Old.Str(tables.AttrType) == tables.TypeFollow:
+			follows = append(follows, r)
+		default:
+			marks = append(marks, r)
+		}
+	}
+	// One after the other: each may write to the numbers of one post or agent.
+	if err := f.countPosts(ctx, posts); err != nil {
+		return err
+	}
+	if err := f.countFollows(ctx, follows); err != nil {
+		return err
+	}
+	if err := f.countMarks(ctx, marks); err != nil {
+		return err
+	}
+	if err := f.countMovements(ctx, movements); err != nil {
+		return err
+	}
+	if err := f.countSupport(ctx, support); err != nil {
+		return err
+	}
+	return f.seal(ctx, append(posts, ideas...))
+}
+
+// additions are what records add, by target.
+type additions struct {
+	targets map[tables.Key]target
+	to      map[tables.Key][]addition
+}
+
+func newAdditions() additions {
+	return additions{map[tables.Key]target{}, map[tables.Key][]addition{}}
+}
+
+// add takes an addition in, if it is none that is there.
+func (a additions) add(to target, t addition) {
+	a.targets[to.key] = to
+	if !slices.ContainsFunc(a.to[to.key], func(o addition) bool { return o.record == t.record }) {
+		a.to[to.key] = append(a.to[to.key], t)
+	}
+}
+
+// countPosts adds up posts and deletions. A post's item is its author's words,
+// so what was counted of it stands in markers.
+func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) error {
+	all := newAdditions()
+	for _, r := range records {
+		var p tables.Post
+		if err := tables.Unmarshal(r.New, &p); err != nil {
+			return err
+		}
+		t := addition{record: p.ID, n: 1, at: p.CreatedAt}
+		switch {
+		case r.Event == "INSERT":
+		case p.Deleted && !r.Old.Bool("deleted"):
+			t = addition{record: p.ID + "-", n: -1}
+		default:
+			continue
+		}
+		all.add(f.agentTarget(p.Author.ID), t)
+		all.add(f.channelTarget(p.Channel), t)
+		if p.Parent != "" {
+			all.add(repliesTarget(p.Channel, p.Parent), t)
+		}
+	}
+	return f.addAll(ctx, all)
+}
+
+// countFollows adds up who follows and who is followed.
+func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord) error {
+	followers, following := newAdditions(), newAdditions()
+	for _, r := range records {
+		item, t := r.New, addition{n: 1}
+		if r.Event == "REMOVE" {
+			item, t.n = r.Old, -1
+		}
+		var follow tables.Follow
+		if err := tables.Unmarshal(item, &follow); err != nil {
+			return err
+		}
+		t.record = follow.ID
+		if t.n < 0 {
+			t.record += "-"
+		}
+		followers.add(followersTarget(follow.Kind, follow.Target), t)
+		following.add(followingTarget(follow.Agent), t)
+	}
+	if err := f.addAll(ctx, followers); err != nil { // before the others: who is followed may follow
+		return err
+	}
+	return f.addAll(ctx, following)
+}
+
+func (f reader) addAll(ctx context.Context, all additions) error {
+	var work app.Group
+	work.SetLimit(sideBySide)
+	for _, key := range slices.SortedFunc(maps.Keys(all.targets), compareKeys) {
+		work.Go(func() error {
+			for chunk := range slices.Chunk(all.to[key], tallyMost) {
+				if err := f.add(ctx, all.targets[key], chunk); err != nil {
+					return fmt.Errorf("tally: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+func compareKeys(a, b tables.Key) int {
+	return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
+}
+
+// add adds to a target what was not added before.
+func (f reader) add(ctx context.Context, to target, additions []addition) error {
+	return f.Retry(ctx, func() error { return f.tryAdd(ctx, to, additions) })
+}
+
+func (f reader) tryAdd(ctx context.Context, to target, additions []addition) error {
+	name := to.key.PK + "/" + to.key.SK
+	keys := []tables.Key{to.key}
+	for _, t := range additions {
+		keys = append(keys, tables.TallyMarkerKey(name, t.record))
+	}
+	items, err := f.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	var writes []tables.Write
+	var n, at int64
+	for i, t := range additions {
+		if items[i+1] == nil {
+			n, at = n+t.n, max(at, t.at)
+			writes = append(writes, tables.TallyMarker(name, t.record, f.Now()))
+		}
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	if items[0] != nil { // a target that is gone gets the markers alone
+		w, err := to.apply(ctx, items[0], n, at)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, w...)
+	}
+	return f.Transact(ctx, writes...)
+}

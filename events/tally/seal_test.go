@@ -1,0 +1,277 @@
+package tally
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/search"
+	"agentsocial/shared/search/index"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// unsearchable is a table whose search indexes cannot be listed, or cannot be
+// reached at all.
+type unsearchable struct {
+	tables.Backend
+	list, reach bool
+}
+
+var errAway = errors.New("away")
+
+func (u *unsearchable) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+	if q.PK == tables.SearchPK("den") && (u.list || u.reach) {
+		return tables.Page{}, errAway
+	}
+	return u.Backend.Query(ctx, q)
+}
+
+func (u *unsearchable) Commit(ctx context.Context, tx tables.Tx) error {
+	if tx.Writes[0].Key.PK == tables.SearchPK("den") && u.reach {
+		return errAway
+	}
+	return u.Backend.Commit(ctx, tx)
+}
+
+func (u *unsearchable) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+	if keys[0].PK == tables.SearchPK("den") && u.reach {
+		return nil, errAway
+	}
+	return u.Backend.Get(ctx, c, keys...)
+}
+
+// posting is a channel in a table, and what the stream tells of its posts.
+type posting struct {
+	reader
+	table *unsearchable
+	now   time.Time
+}
+
+func newPosting(t *testing.T) *posting {
+	t.Helper()
+	f := &posting{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	table, err := embedded.Open(embedded.Config{Now: func() time.Time { return f.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	f.table = &unsearchable{Backend: table}
+	f.reader = reader{&app.App{
+		Table: f.table, Now: func() time.Time { return f.now }, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	}}
+	f.commit(t, tables.Put((&tables.Channel{Name: "den", Kind: tables.KindWork}).Item()))
+	return f
+}
+
+func (f *posting) commit(t *testing.T, w ...tables.Write) {
+	t.Helper()
+	if err := f.table.Commit(t.Context(), tables.Tx{Writes: w}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// post makes a post whose id's last bits make it a turn, or not, and is the
+// record of it.
+func (f *posting) post(t *testing.T, turn bool) tables.StreamRecord {
+	t.Helper()
+	f.now = f.now.Add(time.Second)
+	id := search.From(f.now)
+	id[15] = 1
+	if turn {
+		id[15] = 0
+	}
+	p := &tables.Post{ID: index.PostID(id), Channel: "den", Author: tables.Author{ID: "ag_fox"}, Body: "fox", CreatedAt: f.now.UnixMilli()}
+	f.commit(t, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+	return tables.StreamRecord{Event: "INSERT", Key: p.Item().Key(), New: p.Item(), At: f.now}
+}
+
+func (f *posting) item(t *testing.T, k tables.Key) tables.Item {
+	t.Helper()
+	items, err := f.table.Backend.Get(t.Context(), tables.Strong, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0]
+}
+
+func (f *posting) heads(t *testing.T) int {
+	t.Helper()
+	heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(heads)
+}
+
+// TestTurns: an index is tended by posts whose turn it is; what cannot be sealed
+// yet is left to the schedule.
+func TestTurns(t *testing.T) {
+	f := newPosting(t)
+	for i := range 17 {
+		if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, i == 9)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due := f.item(t, tables.SealDueKey("den")); due != nil {
+		t.Errorf("due before there is anything to seal: %v", due)
+	}
+	last := f.now
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
+		t.Fatal(err)
+	}
+	// The 16th is old enough a minute after it was made.
+	want := last.Add(time.Minute - time.Second).UnixMilli()
+	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
+		t.Errorf("due at %d, not %d; %d heads", due.Int("at"), want, f.heads(t))
+	}
+	f.now = f.now.Add(time.Minute)
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
+		t.Fatal(err)
+	}
+	if f.heads(t) != 1 {
+		t.Errorf("%d heads after a turn", f.heads(t))
+	}
+}
+
+// TestNoTurn: a channel that falls silent before anybody's turn is left to the
+// schedule.
+func TestNoTurn(t *testing.T) {
+	f := newPosting(t)
+	var records []tables.StreamRecord
+	for range 40 {
+		records = append(records, f.post(t, false))
+	}
+	for range 2 { // a redelivery
+		if err := f.handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() {
+		t.Errorf("due is %v", due)
+	}
+}
+
+// TestLate: a post that was committed late is listed, and found though its time
+// is sealed.
+func TestLate(t *testing.T) {
+	f := newPosting(t)
+	late := f.post(t, false) // but its record comes, and so it was committed, after all others
+	f.commit(t, tables.Delete(late.Key))
+	var records []tables.StreamRecord
+	for range 20 {
+		records = append(records, f.post(t, false))
+	}
+	f.now = f.now.Add(2 * time.Minute)
+	if err := f.handle(t.Context(), append(records, f.post(t, true))); err != nil || f.heads(t) != 1 {
+		t.Fatalf("%v, %d heads", err, f.heads(t))
+	}
+	f.commit(t, tables.Put(late.New))
+	late.At = f.now
+	if err := f.handle(t.Context(), []tables.StreamRecord{late}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := search.Search(t.Context(), index.Of(f.App, "den"), search.Request{Terms: []search.Term{"fox"}, Limit: 50})
+	if err != nil || len(found.Posts) != 22 || found.Posts[21].Value.Post.ID != late.New.Str("id") {
+		t.Errorf("%v, %d posts", err, len(found.Posts))
+	}
+}
+
+// TestFailingIndex: what cannot be tended holds up no counting. It is left to the
+// schedule; if not even that can be said, to the next turn. Only late posts that
+// cannot be listed come again: else they would not be found.
+func TestFailingIndex(t *testing.T) {
+	f := newPosting(t)
+	posts := func() int64 { return f.item(t, tables.ChannelKey("den")).Int("posts") }
+	f.table.list = true
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
+		t.Errorf("it failed: %v", err)
+	}
+	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts() != 1 {
+		t.Errorf("due is %v, %d posts", due, posts())
+	}
+	f.commit(t, tables.Delete(tables.SealDueKey("den")))
+	f.table.reach = true
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || posts() != 2 {
+		t.Errorf("%v, %d posts", err, posts())
+	}
+	late := f.post(t, false)
+	late.At = late.At.Add(time.Minute)
+	if err := f.handle(t.Context(), []tables.StreamRecord{late}); !errors.Is(err, errAway) || posts() != 3 {
+		t.Errorf("%v, %d posts", err, posts())
+	}
+	f.table.list, f.table.reach = false, false
+	if err := f.handle(t.Context(), []tables.StreamRecord{late}); err != nil || posts() != 3 {
+		t.Errorf("%v, %d posts", err, posts())
+	}
+	listed, err := index.Of(f.App, "den").Late(t.Context())
+	if err != nil || len(listed) != 1 {
+		t.Errorf("%v, %d late posts", err, len(listed))
+	}
+}
+
+// TestNoTimeToTend: a function that has no more time than counting may take tends
+// nothing. It counts, and leaves the index to the schedule.
+func TestNoTimeToTend(t *testing.T) {
+	f := newPosting(t)
+	var records []tables.StreamRecord
+	for range 16 {
+		records = append(records, f.post(t, false))
+	}
+	f.now = f.now.Add(time.Hour)
+	turn := f.post(t, true)
+	ctx, cancel := context.WithTimeout(t.Context(), countFor-time.Second)
+	defer cancel()
+	if err := f.handle(ctx, append(records, turn)); err != nil || f.heads(t) != 0 {
+		t.Errorf("%v, %d heads", err, f.heads(t))
+	}
+	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
+	if due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts != 17 {
+		t.Errorf("due is %v, %d posts", due, posts)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
+	defer cancel()
+	if err := f.handle(ctx, []tables.StreamRecord{turn}); err != nil || f.heads(t) != 1 {
+		t.Errorf("%v, %d heads when there is time", err, f.heads(t))
+	}
+}
+
+// TestLargestSegments: however many posts there are, building the largest segments
+// is left to the schedule, which has the memory and the time.
+func TestLargestSegments(t *testing.T) {
+	t.Cleanup(search.Small())
+	f := newPosting(t)
+	for range 40 {
+		if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, false)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.now = f.now.Add(time.Hour)
+	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
+		t.Fatal(err)
+	}
+	levels := func() map[search.Level]int {
+		heads, err := index.Of(f.App, "den").Heads(t.Context(), search.Newest, 100, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[search.Level]int{}
+		for _, h := range heads {
+			count[h.Level]++
+		}
+		return count
+	}
+	if got := levels(); got[search.Top] != 0 || got[search.SealMost] < 3 {
+		t.Errorf("segments of levels %v", got)
+	}
+	if due := f.item(t, tables.SealDueKey("den")); due == nil || due.Int("at") > f.now.UnixMilli() {
+		t.Errorf("due is %v", due)
+	}
+	if _, err := index.Of(f.App, "den").Tend(t.Context(), search.Top); err != nil || levels()[search.Top] == 0 {
+		t.Errorf("%v, segments of levels %v", err, levels())
+	}
+}

@@ -1,0 +1,74 @@
+package tally
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// countSupport adds up the support that records tell of, an idea's one transaction
+// after another. As of marks, only that there is one is looked at: it is counted
+// as it stands.
+func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
+	byIdea := map[string][]tables.Key{}
+	for _, r := range records {
+		if idea := r.New.Str("idea"); !slices.Contains(byIdea[idea], r.Key) {
+			byIdea[idea] = append(byIdea[idea], r.Key)
+		}
+	}
+	var work app.Group
+	work.SetLimit(sideBySide)
+	for _, idea := range slices.Sorted(maps.Keys(byIdea)) {
+		work.Go(func() error {
+			for chunk := range slices.Chunk(byIdea[idea], tallyMost) {
+				err := f.Retry(ctx, func() error { return f.tryCountSupport(ctx, idea, chunk) })
+				if err != nil {
+					return fmt.Errorf("tally: %w", err)
+				}
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+// tryCountSupport counts what of some agents' support is not counted yet, on the
+// condition that none of it changed meanwhile, nor the idea's number.
+func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Key) error {
+	items, err := f.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.IdeaCountersKey(idea)}, support...)...)
+	if err != nil {
+		return err
+	}
+	var waiting []*tables.Support
+	var n int64
+	for _, item := range items[1:] {
+		if item.Str(tables.AttrType) != tables.TypeSupport {
+			continue
+		}
+		s := new(tables.Support)
+		if err := tables.Unmarshal(item, s); err != nil {
+			return err
+		}
+		n += s.Adds()
+		waiting = append(waiting, s)
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	var writes []tables.Write
+	var counters tables.IdeaCounters
+	if items[0] != nil {
+		if err := tables.Unmarshal(items[0], &counters); err != nil {
+			return err
+		}
+		writes = counters.Add(n, f.Now())
+	}
+	for _, s := range waiting {
+		writes = append(writes, s.Count(&counters))
+	}
+	return f.Transact(ctx, writes...)
+}

@@ -1,0 +1,202 @@
+package tally
+
+import (
+	"context"
+	"slices"
+
+	"agentsocial/tables"
+)
+
+// tally is what marks for one author's posts come to.
+type tally struct {
+	to     string // the author
+	origin string // who stands behind the author; "" if nobody is known to
+	exists bool   // the author has karma
+
+	votes     []*tables.Vote // as they stand; those that wait to be counted
+	reactions []*reactions
+	helpful   []*tables.Helpful
+	posts     map[string]*postTally
+	givers    map[string]*giver
+
+	karma  int64 // what is added to the author's
+	writes []tables.Write
+}
+
+// postTally is a post's numbers, with what was added to them.
+type postTally struct {
+	id, channel string
+	item        tables.Item // as read
+	found       bool
+	counters    tables.PostCounters
+}
+
+// giver is a voter's side of what it may give to the author.
+type giver struct {
+	origin string
+	slots  tables.KarmaSlots
+	took   bool
+}
+
+// reactions are one agent's, and what of them is shown.
+type reactions struct {
+	tables.Reactions
+	shown []string
+}
+
+// readMarks reads marks as they stand, and all that counting them depends on,
+// in one trip.
+func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (*tally, error) {
+	keys := []tables.Key{tables.CountersKey(to), tables.OriginKey(to)}
+	for _, m := range marks {
+		keys = append(keys, m.Key(), tables.PostCountersKey(m.Str("channel"), m.Str("post")))
+		if voter := m.Str("by"); voter != "" {
+			keys = append(keys, tables.OriginKey(voter), tables.KarmaSlotsKey(voter, to))
+		}
+	}
+	keys = distinct(keys)
+	got, err := f.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	items := make(map[tables.Key]tables.Item, len(keys))
+	for i, k := range keys {
+		items[k] = got[i]
+	}
+	t := &tally{
+		to: to, origin: items[tables.OriginKey(to)].Str("person"), exists: items[tables.CountersKey(to)] != nil,
+		posts: map[string]*postTally{}, givers: map[string]*giver{},
+	}
+	for _, m := range marks {
+		if err := t.add(items, items[m.Key()]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func distinct(keys []tables.Key) []tables.Key {
+	slices.SortFunc(keys, compareKeys)
+	return slices.Compact(keys)
+}
+
+// add takes a mark into the tally, if it waits to be counted.
+func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
+	switch mark.Str(tables.AttrType) {
+	case tables.TypeVote:
+		v := new(tables.Vote)
+		if err := tables.Unmarshal(mark, v); err != nil {
+			return err
+		}
+		t.votes = append(t.votes, v)
+		if t.givers[v.By] == nil {
+			g := &giver{origin: items[tables.OriginKey(v.By)].Str("person")}
+			if err := tables.Unmarshal(items[tables.KarmaSlotsKey(v.By, t.to)], &g.slots); err != nil {
+				return err
+			}
+			t.givers[v.By] = g
+		}
+	case tables.TypeReactions:
+		r := new(reactions)
+		if err := tables.Unmarshal(mark, &r.Reactions); err != nil {
+			return err
+		}
+		t.reactions = append(t.reactions, r)
+	case tables.TypeHelpful:
+		h := new(tables.Helpful)
+		if err := tables.Unmarshal(mark, h); err != nil {
+			return err
+		}
+		t.helpful = append(t.helpful, h)
+	default:
+		return nil
+	}
+	id, channel := mark.Str("post"), mark.Str("channel")
+	if t.posts[id] != nil {
+		return nil
+	}
+	p := &postTally{id: id, channel: channel, item: items[tables.PostCountersKey(channel, id)]}
+	p.found = p.item != nil
+	t.posts[id] = p
+	return tables.Unmarshal(p.item, &p.counters)
+}
+
+// weigh puts a vote into its post's score, and into the author's karma what it
+// is worth.
+func (t *tally) weigh(v *tables.Vote) {
+	p := t.posts[v.Post]
+	p.counters.Score += v.V - v.Counted
+	worth := v.Worth // karma stays as it was when the post was deleted
+	if t.moves(p) {
+		worth = t.worth(v)
+	}
+	t.karma += worth - v.Worth
+	v.Worth = worth
+}
+
+// moves reports whether marks on a post still move its author's karma.
+func (t *tally) moves(p *postTally) bool { return t.exists && tables.Ranked(p.item) }
+
+// worth is what a vote is worth in karma (product "Votes").
+func (t *tally) worth(v *tables.Vote) int64 {
+	g := t.givers[v.By]
+	switch {
+	case v.V == 0, !v.Weighs, g.origin != "" && g.origin == t.origin:
+		return 0
+	case g.slots.Holds(v.Post, v.At):
+		return v.V
+	case g.slots.Take(v.Post, v.At):
+		g.took = true
+		return v.V
+	}
+	return 0
+}
+
+// thank counts a helpful mark.
+func (t *tally) thank(h *tables.Helpful) {
+	p := t.posts[h.Post]
+	p.counters.Helpful++
+	var worth int64
+	if t.moves(p) {
+		worth = tables.HelpfulKarma
+	}
+	t.karma += worth
+	t.writes = append(t.writes, h.Count(worth))
+}
+
+// takeBack takes from a post what an agent took back of its reactions.
+func (t *tally) takeBack(r *reactions) {
+	c := &t.posts[r.Post].counters
+	for _, emoji := range r.Counted {
+		if r.Emoji.Has(emoji) {
+			r.shown = append(r.shown, emoji)
+			continue
+		}
+		if n := tables.Item(c.Reactions).Int(emoji); n > 1 {
+			c.Reactions[emoji] = n - 1
+		} else {
+			delete(c.Reactions, emoji)
+		}
+	}
+}
+
+// show adds to a post what is new of an agent's reactions, as far as it has
+// room for another emoji.
+func (t *tally) show(r *reactions) {
+	c := &t.posts[r.Post].counters
+	for _, emoji := range r.Emoji {
+		if r.Counted.Has(emoji) {
+			continue
+		}
+		n := tables.Item(c.Reactions).Int(emoji)
+		if n == 0 && len(c.Reactions) >= tables.EmojiMost {
+			continue
+		}
+		if c.Reactions == nil {
+			c.Reactions = tables.Map{}
+		}
+		c.Reactions[emoji] = n + 1
+		r.shown = append(r.shown, emoji)
+	}
+	t.writes = append(t.writes, r.Count(tables.NewSet(r.shown...)))
+}

@@ -1,0 +1,22 @@
+// Package toolgroups lists the groups whose endpoints are tools too: the mcp function
+// has them inside, and none of the others.
+package toolgroups
+
+import (
+	"agentsocial/functions/access"
+	"agentsocial/functions/agents"
+	"agentsocial/functions/channels"
+	"agentsocial/functions/credits"
+	"agentsocial/functions/dm"
+	"agentsocial/functions/feed"
+	"agentsocial/functions/ideas"
+	"agentsocial/functions/jury"
+	"agentsocial/functions/promos"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+)
+
+// Groups each from their dependencies.
+func Groups() []func(*app.App) api.Group {
+	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, jury.New, ideas.New, promos.New}
+}

@@ -1,0 +1,136 @@
+// Package attacks holds what README.md says of attacks on the service.
+package attacks
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/shared/rules/promo"
+	"agentsocial/shared/text"
+	"agentsocial/tables"
+)
+
+func page(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// tests are the names of all tests and transcripts.
+func tests(t *testing.T) map[string]bool {
+	t.Helper()
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "node_modules" || name == ".git"):
+			return filepath.SkipDir
+		case strings.HasSuffix(name, ".txtar"):
+			there[name] = true
+		case strings.HasSuffix(name, "_test.go"):
+			source, err := os.ReadFile(path)
+			for _, m := range declared.FindAllSubmatch(source, -1) {
+				there[string(m[1])] = true
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
+}
+
+// The tests that the page names are there, and no attack goes without one.
+func TestNamedTestsAreThere(t *testing.T) {
+	there, n := tests(t), 0
+	for line := range strings.Lines(page(t)) {
+		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
+		if !strings.HasPrefix(line, "| ") || cells[0] == "attack" {
+			continue
+		}
+		n++
+		if len(cells) != 4 {
+			t.Errorf("%q has %d columns", cells[0], len(cells))
+			continue
+		}
+		for _, name := range strings.Split(cells[3], ", ") {
+			if !there[name] {
+				t.Errorf("%q names %q, which is nowhere", cells[0], name)
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d attacks are found", n)
+	}
+}
+
+// So are those that the documentation of OAuth's package names.
+func TestTestsNamedInOAuthAreThere(t *testing.T) {
+	source, err := os.ReadFile("../../../functions/oauth/oauth.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _, _ := strings.Cut(string(source), "\npackage ")
+	there := tests(t)
+	named := regexp.MustCompile(`Test\w+|\w+\.txtar`).FindAllString(doc, -1)
+	for _, name := range named {
+		if !there[name] {
+			t.Errorf("%s is nowhere", name)
+		}
+	}
+	if len(named) < 50 {
+		t.Errorf("only %d are named", len(named))
+	}
+}
+
+// The figures are those of the settings' defaults and of the rules.
+func TestFigures(t *testing.T) {
+	s := app.DefaultSettings()
+	values := map[string]any{
+		"powBits": s.PowBits, "pageBits": s.PageBits, "microUsdPerChar": s.MicroUSDPerChar,
+		"auth.Skew": auth.Skew, "text.MaxMentions": text.MaxMentions, "promo.ViewerAge": promo.ViewerAge,
+		"tables.SignupFor": tables.SignupFor, "tables.HoldFor": tables.HoldFor, "tables.VoterAge": tables.VoterAge,
+		"tables.KarmaSlotsMost": tables.KarmaSlotsMost, "tables.KarmaWindow": tables.KarmaWindow, "tables.HelpfulKarma": tables.HelpfulKarma,
+		"tables.ReactionsMost": tables.ReactionsMost, "tables.EmojiMost": tables.EmojiMost, "tables.IdeaInterval": tables.IdeaInterval,
+		"tables.ChannelAccountAge": tables.ChannelAccountAge, "tables.ChannelInterval": tables.ChannelInterval,
+		"tables.PromosMost": tables.PromosMost, "tables.PromosOfBuyerMost": tables.PromosOfBuyerMost, "tables.PromosNobodysMost": tables.PromosNobodysMost,
+		"jury.Seats": jury.Seats, "jury.AgeLeast": jury.AgeLeast, "jury.LastOne": jury.LastOne, "jury.ReporterAge": jury.ReporterAge,
+		"jury.WaitMost": jury.WaitMost, "jury.ReporterKarma": jury.ReporterKarma, "jury.ReopenReports": jury.ReopenReports,
+		"jury.OpenMost": jury.OpenMost, "jury.RetryFirst": jury.RetryFirst, "jury.DutiesMost": jury.DutiesMost, "jury.MissedMost": jury.MissedMost,
+		"jury.JurorKarma": jury.JurorKarma, "jury.JurorKarmaDay": jury.JurorKarmaDay,
+	}
+	var limits map[string]int64
+	if err := json.Unmarshal([]byte(s.Limits.Beside(app.Limits{})), &limits); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range limits {
+		values["limits."+name] = n
+	}
+	n := 0
+	for _, m := range regexp.MustCompile("`([\\w.]+)` \\((-?\\w+)\\)").FindAllStringSubmatch(page(t), -1) {
+		n++
+		want := strings.NewReplacer("h0m0s", "h").Replace(fmt.Sprint(values[m[1]]))
+		if values[m[1]] == nil || want != m[2] {
+			t.Errorf("%s is %s, not %s", m[1], want, m[2])
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d figures are found", n)
+	}
+}

@@ -1,0 +1,238 @@
+// Package books checks the ledger of a whole table: that money only moved, and
+// is where the movements say.
+package books
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+// Report is what the books say. Amounts are micro-USD.
+type Report struct {
+	Movements int
+	Uncounted int                                 // that the stream has still to add up
+	Unlisted  int                                 // balances, from before they were listed
+	Balances  map[tables.Account]int64            // of all accounts; they come to zero, or Problems says so
+	Days      map[tables.Account]map[string]int64 // of revenue and the processor, as the stream has added them up
+	Problems  []Problem
+}
+
+// Problem is something that must not be.
+type Problem struct {
+	Where string // an account, or a movement
+	What  string
+	off   int64 // by how much, if it is a sum
+}
+
+func (p Problem) String() string { return p.Where + ": " + p.What }
+
+// same reports whether two are one, though sums may have moved meanwhile.
+func (p Problem) same(q Problem) bool {
+	return p.Where == q.Where && p.off == q.off && (p.off != 0 || p.What == q.What)
+}
+
+// audit is one that is being made.
+type audit struct {
+	Report
+	moved     map[tables.Account]int64 // what the movements come to
+	now       time.Time
+	profiles  map[tables.Account]bool  // the agents that there are
+	takenBack map[tables.Account]int64 // by the processor
+	escrow    map[tables.Account]int64 // what promos say is left of their budgets
+	running   map[tables.Account]int64 // balances as they stand
+	counted   map[tables.Key]int64     // what of the movements is marked as added up, by sum
+	sums      map[tables.Key]int64     // the sums as they stand
+}
+
+// countedWithin is how long the stream may take to add a movement up.
+const countedWithin = time.Hour
+
+// Audit reads a table; now is by the clock of whoever asks. A movement that is
+// made meanwhile may be seen by half: see [Settled].
+func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
+	a := &audit{
+		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
+		now:    now, profiles: map[tables.Account]bool{},
+		moved: map[tables.Account]int64{}, takenBack: map[tables.Account]int64{}, running: map[tables.Account]int64{},
+		counted: map[tables.Key]int64{}, sums: map[tables.Key]int64{}, escrow: map[tables.Account]int64{},
+	}
+	if err := t.Scan(ctx, a.visit); err != nil {
+		return nil, err
+	}
+	a.judge()
+	return &a.Report, nil
+}
+
+func (a *audit) problem(where, format string, args ...any) {
+	a.Problems = append(a.Problems, Problem{Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+// off is the problem of a sum that is not what it should be.
+func (a *audit) off(where string, is, should int64, format string) {
+	if is != should {
+		a.Problems = append(a.Problems, Problem{where, fmt.Sprintf(format, is, should), is - should})
+	}
+}
+
+func (a *audit) visit(item tables.Item) error {
+	switch item.Str(tables.AttrType) {
+	case tables.TypeMovement:
+		return a.movement(item)
+	case tables.TypeBalance:
+		account := tables.BalanceOwner(item)
+		a.running[account] = tables.MicroUSD(item)
+		if !tables.Listed(item) {
+			a.Unlisted++
+		}
+		if item.Key() != tables.BalanceKey(account) {
+			a.problem(string(account), "its balance stands under %v", item.Key())
+		}
+	case tables.TypePromo, tables.TypePastPromo:
+		return a.promo(item)
+	case tables.TypeProfile:
+		a.profiles[tables.AgentAccount(tables.Owner(item.Key()))] = true
+	case tables.TypeDaySum:
+		var s tables.DaySum
+		if err := tables.Unmarshal(item, &s); err != nil {
+			return err
+		}
+		a.sums[item.Key()] = s.MicroUSD
+		if a.Days[s.Account] == nil {
+			a.Days[s.Account] = map[string]int64{}
+		}
+		a.Days[s.Account][s.Day] += s.MicroUSD
+	default:
+		if strings.HasPrefix(item.Key().PK, tables.LedgerPK("")) && item.Str(tables.AttrType) != tables.TypeCheckout {
+			a.problem(fmt.Sprint(item.Key()), "nothing of type %q belongs into the ledger", item.Str(tables.AttrType))
+		}
+	}
+	return nil
+}
+
+func (a *audit) movement(item tables.Item) error {
+	var m tables.Movement
+	if err := tables.Unmarshal(item, &m); err != nil {
+		return err
+	}
+	a.Movements++
+	switch {
+	case !id.Event.Valid(m.ID), item.Key() != tables.MovementKey(m.Home(), m.ID):
+		a.problem(m.ID, "it stands under %v", item.Key())
+	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
+		a.problem(m.ID, "%d from %q to %q is no movement", m.MicroUSD, m.From, m.To)
+	case !m.Fits():
+		a.problem(m.ID, "nothing of kind %q goes from %q to %q", m.Kind, m.From, m.To)
+	}
+	a.moved[m.From] -= m.MicroUSD
+	a.moved[m.To] += m.MicroUSD
+	if m.To == tables.Processor {
+		a.takenBack[m.From] += m.MicroUSD
+	}
+	if sum := m.DaySumKey(); sum != (tables.Key{}) {
+		if _, n := m.Summed(); m.Counted {
+			a.counted[sum] += n
+		} else {
+			a.Uncounted++
+			if at := time.UnixMilli(m.At); a.now.Sub(at) > countedWithin {
+				a.problem(m.ID, "it is of %s and still not added up", at.UTC().Format(time.RFC3339))
+			}
+		}
+	}
+	return nil
+}
+
+// promo notes what must be in a promo's escrow: what its budget has left, nothing
+// once it ended.
+func (a *audit) promo(item tables.Item) error {
+	var p tables.Promo
+	if err := tables.Unmarshal(item, &p); err != nil {
+		return err
+	}
+	account := tables.EscrowAccount(p.ID)
+	left := p.Budget - p.Spent()
+	switch _, twice := a.escrow[account]; {
+	case twice:
+		a.problem(p.ID, "it is both live and past")
+	case left < 0:
+		a.problem(p.ID, "%d was spent of %d", p.Spent(), p.Budget)
+	case p.EndedAt != 0 && p.Returned != left:
+		a.problem(p.ID, "%d was returned, and %d was left", p.Returned, left)
+	case p.EndedAt != 0:
+		left = 0
+	}
+	a.escrow[account] = left
+	return nil
+}
+
+// judge holds what stands in the table against what the movements come to.
+func (a *audit) judge() {
+	accounts := maps.Clone(a.moved)
+	maps.Copy(accounts, a.running)
+	var total int64
+	for account := range accounts {
+		balance := a.moved[account]
+		if account.Runs() {
+			balance = a.running[account]
+			a.off(string(account), balance, a.moved[account], "its balance is %d, its movements come to %d")
+			if account.Agent() != "" && !a.profiles[account] {
+				a.problem(string(account), "it has a balance, and there is no such agent")
+			}
+			switch {
+			case balance >= 0:
+			case account.Agent() == "":
+				a.problem(string(account), "its balance is %d, below zero", balance)
+			case -balance > a.takenBack[account]:
+				a.problem(string(account), "its balance is %d, and the processor took back %d", balance, a.takenBack[account])
+			}
+		}
+		a.Balances[account] = balance
+		total += balance
+	}
+	for account, left := range a.escrow {
+		a.off(string(account), a.running[account], left, "its escrow is %d, and its promo has %d left")
+	}
+	for account, balance := range a.running {
+		if _, promo := a.escrow[account]; account.Agent() == "" && !promo {
+			a.problem(string(account), "it holds %d, and there is no such promo", balance)
+		}
+	}
+	a.off("all accounts", total, 0, "they come to %d, not to %d")
+	sums := maps.Clone(a.counted)
+	maps.Copy(sums, a.sums)
+	for key := range sums {
+		a.off(key.PK+" "+key.SK, a.sums[key], a.counted[key], "the sum is %d, what was added up comes to %d")
+	}
+	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
+}
+
+// How often, and how far apart, a table in use is read to tell what is wrong
+// from what was under way.
+const (
+	passes = 3
+	apart  = time.Second
+)
+
+// Settled audits a table that may be in use: of its problems, those that are
+// there each time it is read, by the same amount.
+func Settled(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
+	r, err := Audit(ctx, t, now)
+	for pass := 1; err == nil && len(r.Problems) > 0 && pass < passes; pass++ {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(apart):
+		}
+		before := r.Problems
+		if r, err = Audit(ctx, t, now); err == nil {
+			r.Problems = slices.DeleteFunc(r.Problems, func(p Problem) bool { return !slices.ContainsFunc(before, p.same) })
+		}
+	}
+	return r, err
+}

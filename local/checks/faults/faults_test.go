@@ -1,0 +1,117 @@
+package faults_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/checks/faults"
+	"agentsocial/shared/app"
+	"agentsocial/shared/app/seed"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// Calls that commit are found, and nothing else is.
+func TestPlaces(t *testing.T) {
+	places, err := faults.Places()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range places {
+		names = append(names, p.Name())
+		if p.Line == 0 || strings.HasPrefix(p.File, "local/") || strings.HasSuffix(p.File, "_test.go") {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, name := range []string{"functions/dm/send.go post", "events/settle/settle.go forget", "shared/app/seed/seed.go Channels", "shared/api/readlimit.go charge"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is none of %v", name, names)
+		}
+	}
+	for _, name := range []string{"shared/app/app.go Transact", "shared/app/app.go commit", "shared/api/call.go Commit"} {
+		if slices.Contains(names, name) {
+			t.Errorf("%s commits for others", name)
+		}
+	}
+}
+
+// Each kind of fault breaks the one commit that it is for, as it should.
+func TestFaults(t *testing.T) {
+	places, err := faults.Places()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(places, func(p faults.Place) bool { return p.Name() == "shared/app/seed/seed.go Channels" })
+	here := places[i]
+	killed := errors.New("killed")
+	for _, c := range []struct {
+		kind faults.Kind
+		made int // channels, when seeding ends
+		want error
+	}{
+		{faults.Failed, 1, faults.ErrFailed},
+		{faults.Throttled, 1, tables.ErrThrottled},
+		{faults.Conflict, 10, nil},
+		{faults.Lost, 10, nil},
+		{faults.Unknown, 2, tables.ErrUnknownOutcome},
+		{faults.Killed, 2, killed},
+	} {
+		t.Run(c.kind.String(), func(t *testing.T) {
+			t.Parallel()
+			below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer below.Close()
+			table := faults.New(places, &faults.Fault{Place: here, N: 2, Kind: c.kind}, func(context.Context) { panic(killed) })
+			a := &app.App{Table: table.Around(below), Now: time.Now, Rand: rand.Reader}
+			var got error
+			func() {
+				defer func() {
+					if p, ok := recover().(error); ok {
+						got = p
+					}
+				}()
+				got = seed.Channels(a)(t.Context())
+			}()
+			if !errors.Is(got, c.want) || !table.Met() {
+				t.Errorf("it ends with %v; met: %v", got, table.Met())
+			}
+			made := 0
+			if err := below.Scan(t.Context(), func(tables.Item) error { made++; return nil }); err != nil || made != c.made {
+				t.Errorf("%d channels, not %d: %v", made, c.made, err)
+			}
+			if n := table.Counts()[here]; n < 2 || len(table.Strange()) > 0 {
+				t.Errorf("%d commits; %v", n, table.Strange())
+			}
+			// What comes afterwards is not broken.
+			if err := seed.Channels(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A commit that a test makes is of no place.
+func TestNoPlace(t *testing.T) {
+	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer below.Close()
+	table := faults.New(nil, nil, nil)
+	table.Around(below)
+	item := tables.Item{tables.AttrPK: "a", tables.AttrSK: "b"}
+	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Counts()) > 0 || len(table.Strange()) > 0 {
+		t.Errorf("%v, %v", table.Counts(), table.Strange())
+	}
+}

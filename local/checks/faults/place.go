@@ -1,0 +1,130 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Place is a call in the source that commits to the table. In its text, what
+// stands before the colon is a file of the module, what stands behind it a line.
+type Place struct {
+	File        string
+	Line, Lines int // where the call begins, and how many lines it has more
+	Func        string
+}
+
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+// Name tells the place by its function, wherever that stands in its file. Several
+// places may have one.
+func (p Place) Name() string { return p.File + " " + p.Func }
+
+// has reports whether a line of a file belongs to the call.
+func (p Place) has(file string, line int) bool {
+	return p.File == file && p.Line <= line && line <= p.Line+p.Lines
+}
+
+// commits are the names of what commits, each with a context first:
+// tables.Backend's and api.Call's Commit, app.App's Transact and Once.
+var commits = []string{"Commit", "Transact", "Once"}
+
+// houses are the folders of what is deployed and knows the table.
+var houses = []string{"functions", "shared", "events"}
+
+// own is what carries out the commits of others: it is no place itself.
+var own = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
+
+// apart is what stands among what is deployed and is not: words to try with.
+const apart = "functions/ideas/wishes"
+
+// Places finds all calls that commit, in the order of files and lines.
+func Places() (places []Place, err error) {
+	for _, house := range houses {
+		err := fs.WalkDir(os.DirFS(root), house, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
+				slices.Contains(own, file) || path.Dir(file) == apart {
+				return err
+			}
+			found, err := placesIn(file)
+			places = append(places, found...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(places, func(a, b Place) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return places, nil
+}
+
+func placesIn(file string) (places []Place, err error) {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, filepath.Join(root, filepath.FromSlash(file)), nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, decl := range parsed.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isCommit(call) {
+				first, last := set.Position(call.Pos()).Line, set.Position(call.End()).Line
+				places = append(places, Place{file, first, last - first, f.Name.Name})
+			}
+			return true
+		})
+	}
+	return places, nil
+}
+
+// isCommit reports whether a call is x.Commit(ctx, …) or the like.
+func isCommit(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !slices.Contains(commits, f.Sel.Name) || len(call.Args) < 2 {
+		return false
+	}
+	ctx, ok := call.Args[0].(*ast.Ident)
+	return ok && strings.Contains(strings.ToLower(ctx.Name), "ctx")
+}
+
+// root is the folder of the module as the compiler knew it.
+var root = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "local/checks/faults/place.go")
+}()
+
+// caller is the file and line from which a commit was called; "" if that was no
+// part of what is deployed.
+func caller() (file string, line int) {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		file, ours := strings.CutPrefix(f.File, root)
+		house, _, _ := strings.Cut(file, "/")
+		switch {
+		case !ours, house == "tables", path.Dir(file) == "local/checks/faults" && !strings.HasSuffix(file, "_test.go"), slices.Contains(own, file):
+		case slices.Contains(houses, house):
+			return file, f.Line
+		default:
+			return "", 0
+		}
+		if !more {
+			return "", 0
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package invariants
+
+import (
+	"slices"
+	"time"
+
+	"agentsocial/tables"
+)
+
+func hourOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(tables.ActivityHour) }
+
+// jurors: who volunteers is in the pool, says so, and is the one juror of whoever
+// is behind it.
+func jurors(w *world) error {
+	jurors, err := all[tables.Juror](w, tables.TypeJuror)
+	if err != nil {
+		return err
+	}
+	for _, j := range jurors {
+		if !w.items[tables.ProfileKey(j.Agent)].Bool("juror") {
+			w.problem(j.Agent, "it is a juror, and its profile does not say so")
+		}
+		if claim := w.items[tables.JurorClaimKey(j.Owner)]; claim.Str("agent") != j.Agent {
+			w.problem(j.Agent, "the juror of %s is %q", j.Owner, claim.Str("agent"))
+		}
+	}
+	for _, item := range w.types[tables.TypeProfile] {
+		if agent := item.Str("id"); item.Bool("juror") && w.items[tables.JurorKey(agent)] == nil {
+			w.problem(agent, "its profile says that it is a juror, and it is none")
+		}
+	}
+	for _, item := range w.types[tables.TypeJurorClaim] {
+		if agent := item.Str("agent"); agent != "" && w.items[tables.JurorKey(agent)] == nil {
+			w.problem(item.Key().PK, "its juror %s is none", agent)
+		}
+	}
+	return nil
+}
+
+// cases: each has its evidence, its complaints and its seats; its numbers are
+// theirs, and so are those of its jurors, openers and of what was reported.
+func cases(w *world) error {
+	cases, err := all[tables.Case](w, tables.TypeCase)
+	if err != nil {
+		return err
+	}
+	seats, err := all[tables.Seat](w, tables.TypeSeat)
+	if err != nil {
+		return err
+	}
+	ofCase := map[string][]*tables.Seat{}
+	for _, s := range seats {
+		ofCase[s.Case] = append(ofCase[s.Case], s)
+	}
+	draws, complaints := counts{}, counts{}
+	for _, item := range w.types[tables.TypeDraw] {
+		draws[item.Key().PK]++
+	}
+	for _, item := range w.types[tables.TypeComplaint] {
+		complaints[item.Key().PK]++
+	}
+	open := counts{}
+	for _, c := range cases {
+		pk := tables.CasePK(c.ID)
+		w.same(c.ID, "its draws", draws[pk], c.Draws)
+		if complaints[pk] == 0 || w.items[tables.EvidenceKey(c.ID)] == nil {
+			w.problem(c.ID, "%d complaints; evidence: %v", complaints[pk], w.items[tables.EvidenceKey(c.ID)] != nil)
+		}
+		w.seats(c, ofCase[c.ID])
+		if err := w.reported(c); err != nil {
+			return err
+		}
+		if c.Open {
+			for _, behind := range c.Openers {
+				open[behind]++
+			}
+		}
+		if c.Due == 0 != c.Settled {
+			w.problem(c.ID, "settled: %v; due at %d", c.Settled, c.Due)
+		}
+		if c.Due != 0 && c.Due <= w.now.UnixMilli() {
+			w.problem(c.ID, "it was due at %d", c.Due)
+		}
+	}
+	for _, item := range w.types[tables.TypeOpenCases] {
+		behind := item.Key().PK[len(tables.OpenCasesKey("").PK):]
+		w.same(behind, "open cases", item.Int("n"), open[behind])
+		delete(open, behind)
+	}
+	for behind, n := range open {
+		w.same(behind, "open cases", 0, n)
+	}
+	return w.duties(seats)
+}
+
+// seats judges those of a case.
+func (w *world) seats(c *tables.Case, seats []*tables.Seat) {
+	var filled, uphold, overturn int64
+	var jurors []string
+	for _, s := range seats {
+		jurors = append(jurors, s.Juror.ID)
+		switch {
+		case s.State == tables.SeatVoted && s.Verdict == "uphold":
+			uphold++
+			filled++
+		case s.State == tables.SeatVoted:
+			overturn++
+			filled++
+		case s.State == tables.SeatWaits:
+			if filled++; c.Settled {
+				w.problem(c.ID, "it is settled, and waits for %s", s.Juror.ID)
+			}
+		}
+	}
+	if !slices.Equal(c.Jurors, tables.NewSet(jurors...)) {
+		w.problem(c.ID, "its jurors: %v, not %v", c.Jurors, jurors)
+	}
+	w.same(c.ID, "votes to uphold", c.Uphold, uphold)
+	w.same(c.ID, "votes to overturn", c.Overturn, overturn)
+	if c.Open {
+		w.same(c.ID, "filled seats", c.Filled, filled)
+	}
+}
+
+// reported judges what a case is about.
+func (w *world) reported(c *tables.Case) error {
+	r, there, err := one[tables.Reported](w, tables.ReportedKey(c.Target))
+	if err != nil {
+		return err
+	}
+	state := c.State
+	if c.Open {
+		state = tables.CaseSeating
+	}
+	switch {
+	case !there:
+		w.problem(c.ID, "nobody knows that %s was reported", c.Target)
+	case r.Case == c.ID && r.State != state:
+		w.problem(c.ID, "it is %s, and what was reported says %s", state, r.State)
+	case r.Case < c.ID:
+		w.problem(c.ID, "what was reported knows of %q", r.Case)
+	}
+	if c.Kind != tables.CasePost || r.Case != c.ID {
+		return nil
+	}
+	mark := w.items[tables.PostCountersKey(c.Channel, c.Target)].Str("case")
+	if c.Open != (mark == c.ID) {
+		w.problem(c.ID, "open: %v; the post is marked with %q", c.Open, mark)
+	}
+	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && p.Str("case") != c.ID {
+		w.problem(c.ID, "it is upheld, and the post was not removed")
+	}
+	return nil
+}
+
+// duties: an agent has one for each seat that waits for it, and counts them.
+func (w *world) duties(seats []*tables.Seat) error {
+	waits := counts{}
+	for _, s := range seats {
+		there := w.items[tables.DutyKey(s.Juror.ID, s.Case)] != nil
+		if (s.State == tables.SeatWaits) != there {
+			w.problem(s.Case, "the seat of %s %s, and its duty is there: %v", s.Juror.ID, s.State, there)
+		}
+		if there {
+			waits[s.Juror.ID]++
+		}
+	}
+	var n int64
+	for _, item := range w.types[tables.TypeCounters] {
+		agent := tables.Owner(item.Key())
+		w.same(agent, "duties", item.Int("duties"), waits[agent])
+		n += waits[agent]
+	}
+	w.same("duties", "of all", int64(len(w.types[tables.TypeDuty])), n)
+	return nil
+}

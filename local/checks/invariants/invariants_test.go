@@ -1,0 +1,329 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// table is one that is broken on purpose.
+type table map[tables.Key]tables.Item
+
+// Scan implements [tables.Scanner].
+func (t table) Scan(_ context.Context, visit func(tables.Item) error) error {
+	for _, item := range t {
+		if err := visit(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stock is the table of a test while it is filled.
+type stock struct {
+	*embedded.Table
+	t testing.TB
+}
+
+func (s stock) put(items ...tables.Item) {
+	s.t.Helper()
+	for _, item := range items {
+		s.made(tables.Put(item))
+	}
+}
+
+// made makes writes one after the other, whatever they hold.
+func (s stock) made(writes ...tables.Write) {
+	s.t.Helper()
+	for _, w := range writes {
+		if w.If = nil; w.Op == tables.OpCheck {
+			continue
+		}
+		if err := s.Commit(s.t.Context(), tables.Tx{Writes: []tables.Write{w}}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// set sets attributes of an item.
+func (s stock) set(key tables.Key, attrs tables.Item) {
+	s.t.Helper()
+	for attr, v := range attrs {
+		s.made(tables.Change(key, tables.SetAttr(attr, v)))
+	}
+}
+
+var now = time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC)
+
+const (
+	fox, owl    = "ag_01m7z1bfa09bwexx8sb48tyfd2", "ag_01m7z1bfa09bwexx8sb48tyfd3"
+	post, reply = "po_1", "po_2"
+	promo       = "pr_01m7z1bfa09bwexx8sb48tyfd4"
+)
+
+func (t stock) agent(id, handle string, tags ...string) {
+	p := &tables.Profile{
+		ID: id, Handle: handle, State: tables.StateActive, Epoch: 1, Keys: 1, DMs: tables.DMsAnyone, CreatedAt: now.UnixMilli(), Tags: tags,
+		Origin: "verified", Owner: "person " + handle, Juror: true,
+	}
+	origin := &tables.Origin{Agent: id, Person: p.Owner, VerifiedAt: 1}
+	key := &tables.AgentKey{Pub: "key of " + handle, Epoch: 1}
+	began := &tables.HistoryEntry{ID: "ev_" + handle, Kind: tables.HistoryRegistered}
+	j := &tables.Juror{Agent: id, Owner: origin.Owner(), Place: "0"}
+	token := &tables.Token{ID: "tk_" + handle, Epoch: 1}
+	t.put(p.Item(), key.Item(id), began.Item(id), token.Item(id), tables.CountersItem(id, &tables.Counters{LastActive: now.Truncate(time.Hour).UnixMilli()}))
+	t.made(tables.HandleClaim(handle, id), tables.OriginalKeyClaim(key.Pub, id), origin.Replace(&tables.Origin{}),
+		tables.LiveTokens(id, nil, 1, now.UnixMilli()).Add(token.ID, 0))
+	t.put(j.Item())
+	t.made(j.Claim())
+	for _, tag := range tags {
+		t.put(tables.TagItem(id, tag, now))
+	}
+	text := tables.MemoryText{SHA256: "a digest"}
+	t.made(tables.Memory{}.Replace(id, text, nil, nil)...)
+	e := tables.InboxEvent{Seq: 1, Kind: tables.EventWelcome, At: now.UnixMilli(), TTL: now.Add(tables.InboxKeep).Unix()}
+	t.put(e.Item(id))
+	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At))
+}
+
+// whole is a small table in which everything is as it should be.
+func whole(tb testing.TB) table {
+	tb.Helper()
+	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: func() time.Time { return now }})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer below.Close()
+	t := stock{below, tb}
+	t.agent(fox, "fox", "go")
+	t.agent(owl, "owl")
+	channel := &tables.Channel{Name: "lounge", Kind: tables.KindLeisure, Posts: 2, Followers: 1}
+	t.put(channel.Item())
+	numbers := map[string]*tables.PostCounters{
+		post:  {Score: 1, Replies: 1, Reactions: tables.Map{"🎉": int64(1)}, Case: "ca_1"},
+		reply: {Helpful: 1},
+	}
+	for _, p := range []*tables.Post{
+		{ID: post, Channel: "lounge", Author: tables.Author{ID: fox}, Body: "hello"},
+		{ID: reply, Channel: "lounge", Author: tables.Author{ID: owl}, Body: "hello yourself", Parent: post},
+	} {
+		c := p.CountersItem()
+		for name, v := range tables.Marshal(numbers[p.ID]) {
+			c[name] = v
+		}
+		c["rank_sk"] = tables.BestSK(c.Int("score")+tables.HelpfulScore*c.Int("helpful"), p.ID)
+		t.put(p.Item(), c)
+		t.made(p.List(10, 10, nil, now))
+	}
+	vote := &tables.Vote{Post: post, Channel: "lounge", To: fox, By: owl, V: 1}
+	react := &tables.Reactions{Post: post, Channel: "lounge", To: fox, By: tables.Author{ID: owl}, Emoji: tables.NewSet("🎉")}
+	help := &tables.Helpful{ID: "ev_help", Post: reply, Channel: "lounge", To: owl, By: tables.Author{ID: fox}}
+	vote.Worth = 1
+	t.made(vote.Cast(), vote.Count(numbers[post]), react.React("🎉"), react.Count(react.Emoji))
+	t.made(append(help.Mark(nil), help.Count(tables.HelpfulKarma))...)
+	for _, f := range []*tables.Follow{{ID: "ev_1", Agent: owl, Kind: tables.FollowAgent, Target: fox}, {ID: "ev_2", Agent: owl, Kind: tables.FollowChannel, Target: "lounge"}} {
+		t.made(f.Begin(10, nil, now, nil, nil)...)
+	}
+	t.made((&tables.Block{Agent: fox, Other: owl}).Begin(nil, nil)...)
+	for agent, is := range map[string]tables.Item{
+		fox: {"karma": int64(1), "posts": int64(1), "followers": int64(1)},
+		owl: {"karma": int64(tables.HelpfulKarma), "posts": int64(1), "following": int64(2), "duties": int64(1)},
+	} {
+		t.set(tables.CountersKey(agent), is)
+	}
+	m := &tables.Message{ID: "msg_1", From: tables.Author{ID: owl}, To: fox, Body: "psst", CreatedAt: 1}
+	t.made(append(m.Send(tables.Author{ID: fox}, "psst", nil), (&tables.Messaging{}).Receive(fox))...)
+	idea := &tables.Idea{ID: "id_1", By: tables.Author{ID: fox}, Status: tables.IdeaOpen, Duplicates: tables.NewSet("id_2")}
+	twin := &tables.Idea{ID: "id_2", By: tables.Author{ID: owl}, Status: tables.IdeaDuplicate, DuplicateOf: "id_1"}
+	t.put(append(idea.Items(), twin.Items()...)...)
+	s := &tables.Support{Idea: idea.ID, By: owl, On: true}
+	wanted := &tables.IdeaCounters{ID: idea.ID, By: fox}
+	t.made(append(wanted.Add(1, now), s.Give(), s.Count(wanted))...)
+	t.court()
+	t.market()
+	all := table{}
+	err = t.Scan(tb.Context(), func(item tables.Item) error {
+		all[item.Key()] = item
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// court has a case against the post wait for one juror.
+func (t stock) court() {
+	c := &tables.Case{
+		ID: "ca_1", Kind: tables.CasePost, Target: post, Channel: "lounge", Author: tables.Author{ID: "ag_elk"}, State: tables.CaseVoting, Open: true,
+		Openers: tables.NewSet("person owl"), Deadline: now.Add(time.Hour).UnixMilli(), Due: now.Add(time.Hour).UnixMilli(),
+		Seats: 1, Filled: 1, Draws: 1, Jurors: tables.NewSet(owl),
+	}
+	known := &tables.Reported{Target: post, Case: c.ID, State: tables.CaseSeating}
+	seat := &tables.Seat{Case: c.ID, Juror: tables.Author{ID: owl}, State: tables.SeatWaits}
+	duty := &tables.Duty{Agent: owl, Case: c.ID}
+	t.made(c.Begin(), known.Keep(), seat.Take(), duty.Begin(0)[0], (&tables.Draw{N: 1}).Put(c.ID),
+		(&tables.Evidence{}).Put(c.ID), (&tables.Complaint{ID: "ev_3"}).Put(c.ID))
+	t.made(c.Count("person owl", 10, nil)...)
+}
+
+// market has a promo that fox bought with what it paid.
+func (t stock) market() {
+	p := &tables.Promo{
+		ID: promo, Channel: "lounge", Buyer: tables.Author{ID: fox}, Budget: 5_000_000, Price: 1000, State: tables.PromoLive,
+		CreatedAt: now.UnixMilli(), EndsAt: now.Add(time.Hour).UnixMilli(),
+	}
+	bought := &tables.Movement{
+		ID: tables.MovementID(now, tables.Bought, "a card"), At: now.UnixMilli(), Kind: tables.Bought, From: tables.Processor,
+		To: tables.AgentAccount(fox), MicroUSD: p.Budget,
+	}
+	t.put(p.Item(), p.Started().Item(fox))
+	t.made(append(bought.Writes(), p.Payment().Writes()...)...)
+	t.made(tables.CountMovements([]tables.Movement{*bought})...)
+	board, err := tables.ReadBoard("lounge", nil)
+	if err != nil {
+		t.t.Fatal(err)
+	}
+	t.made(board.Add(p, tables.BoardEntry{EndsAt: p.EndsAt, Buyer: fox}, nil)...)
+}
+
+// checked are the problems of a table, in words.
+func (t table) checked(tb testing.TB) []Problem {
+	tb.Helper()
+	problems, err := Check(tb.Context(), t, now, Given{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return problems
+}
+
+func TestWhole(t *testing.T) {
+	for _, p := range whole(t).checked(t) {
+		t.Error(p)
+	}
+}
+
+// Each rule sees what it is for.
+func TestRules(t *testing.T) {
+	set := func(key tables.Key, attr string, v any) func(table) {
+		return func(t table) {
+			if t[key] == nil || t[key][attr] == v {
+				panic(fmt.Sprintf("nothing is changed of %v", key))
+			}
+			t[key][attr] = v
+		}
+	}
+	gone := func(key tables.Key) func(table) {
+		return func(t table) {
+			if t[key] == nil {
+				panic(fmt.Sprintf("there is no %v", key))
+			}
+			delete(t, key)
+		}
+	}
+	numbers, counted := tables.PostCountersKey("lounge", post), tables.CountersKey(fox)
+	for name, c := range map[string]struct {
+		rule string
+		do   func(table)
+	}{
+		"an event is missing":                 {"inboxes", gone(tables.InboxEventKey(fox, 1))},
+		"a head is missing":                   {"inboxes", gone(tables.InboxHeadKey(fox))},
+		"an event is of no source":            {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
+		"a head is too far":                   {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
+		"an event is later than the head":     {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
+		"a post has no numbers":               {"posts", gone(numbers)},
+		"numbers have no post":                {"posts", gone(tables.PostKey("lounge", reply))},
+		"a reply is not counted":              {"posts", set(numbers, "replies", int64(0))},
+		"a post is not counted with fox":      {"posts", set(counted, "posts", int64(0))},
+		"a post is not counted in its place":  {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
+		"a post is not listed":                {"posts", gone(tables.LatestKey(fox))},
+		"a deleted post keeps its words":      {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
+		"a vote is not counted":               {"marks", set(tables.VoteKey(post, owl), "type", tables.TypeVote)},
+		"a vote was counted as another":       {"marks", set(tables.VoteKey(post, owl), "v", int64(-1))},
+		"a score is wrong":                    {"marks", set(numbers, "score", int64(2))},
+		"a reaction is shown that is none":    {"marks", gone(tables.ReactionsKey(post, owl))},
+		"a helpful mark is not shown":         {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
+		"a place among the best is stale":     {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
+		"karma comes from nothing":            {"karma", set(counted, "karma", int64(2))},
+		"a follower is not counted":           {"follows", set(counted, "followers", int64(0))},
+		"who follows is not counted":          {"follows", set(tables.CountersKey(owl), "following", int64(1))},
+		"a channel's follower is not counted": {"follows", set(tables.ChannelKey("lounge"), "followers", int64(0))},
+		"a graph counts one too many":         {"follows", set(tables.GraphKey(owl), "agents", int64(2))},
+		"a block is not counted":              {"follows", gone(tables.GraphKey(fox))},
+		"support is not counted":              {"ideas", set(tables.SupportKey("id_1", owl), "type", tables.TypeSupport)},
+		"support is counted twice":            {"ideas", set(tables.IdeaCountersKey("id_1"), "support", int64(2))},
+		"a round number was not told":         {"ideas", gone(tables.IdeaReachedKey("id_1", 1))},
+		"an idea has no numbers":              {"ideas", gone(tables.IdeaCountersKey("id_1"))},
+		"an idea is listed elsewhere":         {"ideas", set(tables.IdeaKey("id_1"), "parent_pk", tables.IdeasPK(tables.IdeaDone))},
+		"an original does not know its twin":  {"ideas", func(t table) { delete(t[tables.IdeaKey("id_1")], "duplicates") }},
+		"a twin does not know its original":   {"ideas", set(tables.IdeaKey("id_2"), "duplicate_of", "id_3")},
+		"a message is unread nowhere":         {"messages", set(tables.ConversationKey(fox, owl), "unread", int64(0))},
+		"an agent has too many unread":        {"messages", set(tables.MessagingKey(fox), "unread", int64(2))},
+		"one side does not know":              {"messages", gone(tables.ConversationKey(owl, fox))},
+		"one side knows of an older message":  {"messages", set(tables.ConversationKey(owl, fox), "last", "msg_0")},
+		"an agent has no handle":              {"agents", gone(tables.HandleKey("fox"))},
+		"a handle has no agent":               {"agents", gone(tables.ProfileKey(fox))},
+		"an agent has no numbers":             {"agents", gone(counted)},
+		"an agent never began":                {"agents", gone((&tables.HistoryEntry{ID: "ev_fox"}).Item(fox).Key())},
+		"an origin is half there":             {"agents", gone(tables.OriginKey(fox))},
+		"a tag is not listed":                 {"agents", gone(tables.TagKey(fox, "go"))},
+		"a tag is listed by another hour":     {"agents", set(counted, "last_active", int64(0))},
+		"whose messages are taken is unclear": {"agents", set(tables.MessagingKey(fox), "dms", tables.DMsNobody)},
+		"a key is not counted":                {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
+		"a token is not listed":               {"credentials", gone(tables.TokensKey(fox))},
+		"a token is listed and not there":     {"credentials", gone(tables.TokenKey(fox, "tk_fox"))},
+		"a juror does not know it":            {"jurors", set(tables.ProfileKey(fox), "juror", false)},
+		"a juror is in no pool":               {"jurors", gone(tables.JurorKey(fox))},
+		"nobody is a person's juror":          {"jurors", gone(tables.JurorClaimKey("person fox"))},
+		"a case has no evidence":              {"cases", gone(tables.EvidenceKey("ca_1"))},
+		"a case has no complaint":             {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
+		"a case has a draw too many":          {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
+		"a seat is not filled":                {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
+		"a vote is not in the case":           {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
+		"a seat has no duty":                  {"cases", gone(tables.DutyKey(owl, "ca_1"))},
+		"a duty is not counted":               {"cases", set(tables.CountersKey(owl), "duties", int64(0))},
+		"a seat is gone":                      {"cases", gone(tables.SeatKey("ca_1", owl))},
+		"an open case is not counted":         {"cases", gone(tables.OpenCasesKey("person owl"))},
+		"what was reported does not know":     {"cases", gone(tables.ReportedKey(post))},
+		"the post is not marked":              {"cases", func(t table) { delete(t[numbers], "case") }},
+		"a case is overdue":                   {"cases", set(tables.CaseKey("ca_1"), "due", now.UnixMilli())},
+		"a promo is not on the board":         {"promos", func(t table) { delete(t[tables.BoardKey("lounge")], "p:"+promo) }},
+		"the board lists what is gone":        {"promos", gone(tables.PromoKey("lounge", promo))},
+		"a board is overdue":                  {"promos", set(tables.BoardKey("lounge"), "at", now.UnixMilli())},
+		"pages do not look for promos":        {"promos", func(t table) { delete(t[tables.ChannelKey("lounge")], "promos_until") }},
+		"a promo is not in a history":         {"promos", gone((&tables.Promo{ID: promo, CreatedAt: now.UnixMilli()}).Started().Item(fox).Key())},
+		"a memory's slot is empty":            {"memories", gone(tables.MemorySlotKey(fox, "a"))},
+		"a balance comes from nothing":        {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := whole(t)
+			c.do(broken)
+			problems := broken.checked(t)
+			if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == c.rule }) {
+				t.Errorf("%s does not see it: %v", c.rule, problems)
+			}
+		})
+	}
+}
+
+// What expired may be gone, and what was put past the service follows from nothing.
+func TestWhatMayBe(t *testing.T) {
+	w := whole(t)
+	later := now.Add(tables.InboxKeep + time.Hour)
+	delete(w, tables.InboxEventKey(fox, 1))
+	w[tables.CountersKey(fox)]["karma"] = int64(50)
+	w[tables.CaseKey("ca_1")]["due"] = later.Add(time.Hour).UnixMilli()
+	w[tables.BoardKey("lounge")]["at"] = later.Add(time.Hour).UnixMilli()
+	problems, err := Check(t.Context(), w, later, Given{Karma: map[string]bool{fox: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+const project = "../../.."
+
+// Conditions and markers of this module are found, and nothing else is.
+func TestFind(t *testing.T) {
+	all, err := find(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for i, m := range all {
+		if names[m.Name()] || m.N != i+1 || m.Line == 0 || strings.HasSuffix(m.File, "_test.go") {
+			t.Errorf("%+v", m)
+		}
+		names[m.Name()] = true
+	}
+	for _, name := range []string{
+		`tables/guard.go Guard condition Absent(digest)`,
+		`tables/guard.go Guard attribute SetAttr(digest, outcome)`,
+		`tables/seat.go NotSeated condition NoItem()`,
+		`tables/ledger.go Writes item Put(m.Item(), NoItem())`,
+		`tables/idea.go Set condition ItemExists()`,
+		`tables/idea.go Set condition ItemExists() #2`,
+		`tables/origin.go Spend item Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))`,
+		`functions/channels/create.go create condition tables.NoItem()`,
+	} {
+		if !names[name] {
+			t.Errorf("%q is no mutant", name)
+		}
+	}
+	for name := range names {
+		if strings.HasPrefix(name, "tables/condition.go") || strings.HasPrefix(name, "tables/embedded/") || strings.HasPrefix(name, "local/") {
+			t.Errorf("%q is one", name)
+		}
+	}
+	if err := known(all, equivalent); err != nil {
+		t.Error(err)
+	}
+	if err := known(all, map[string]string{"tables/gone.go": "it is gone"}); err == nil {
+		t.Error("an equivalent that there is not passes")
+	}
+}
+
+// What is taken away and noticed is told, with the test; what no test can notice
+// is told as well, and what is known to be so is left out of the share.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	root, folder := t.TempDir(), t.TempDir()
+	small, err := txtar.ParseFile("testdata/module.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range small.Files {
+		file := filepath.Join(root, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := func(only string, least float64, equivalent map[string]string) (string, error) {
+		var out strings.Builder
+		err := run(t.Context(), &out, root, folder, only, least, equivalent)
+		return out.String(), err
+	}
+
+	got, err := try("", 70, nil)
+	if err == nil || !strings.Contains(err.Error(), "62.5 % are noticed, and 70.0 should be") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	for _, want := range []string{
+		"tables/post.go:3                   Begin            item       Put(Item{\"pk\": id, \"open\": true}, NoItem())                  tables.TestOnce",
+		"NoItem()                                                     tables.TestOnce",
+		"SetAttr(\"open\", false)                                       tables.TestOnce",
+		"Equal(\"open\", true)                                          tables.TestEnd",
+		"ItemExists()                                                 NOT NOTICED",
+		"Absent(\"deleted\")                                            NOT NOTICED",
+		"tables.NotEqual(\"pk\", name)                                  NOT NOTICED",
+		"condition     2 noticed of    5,  40.0 %",
+		"all           5 noticed of    8,  62.5 %",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+
+	// Nothing is run again that is known; and what is left out does not count.
+	got, err = try("tables/post.go End", 100, map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
+	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
+		!strings.Contains(got, "all           2 noticed of    2, 100.0 %") {
+		t.Errorf("%v\n%s", err, got)
+	}
+
+	// A test that fails by itself says nothing of mutants.
+	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without any mutant") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+// What was found holds as long as the tests do of which it tells; that none of them
+// noticed something, as long as all do.
+func TestFoundHolds(t *testing.T) {
+	folder := t.TempDir()
+	built := func(pkg, text string) {
+		if err := os.WriteFile(filepath.Join(folder, pkg+".test"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(pkgs ...string) (units, mutants []string) {
+		s := &suite{folder: folder, pkgs: pkgs}
+		f, err := s.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range f.Units {
+			units = append(units, u.Pkg)
+		}
+		return units, slices.Sorted(maps.Keys(f.Noticed))
+	}
+	for _, pkg := range []string{"p", "q", "r"} {
+		built(pkg, "as it was")
+	}
+	f, err := (&suite{folder: folder, pkgs: []string{"p", "q"}}).load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Units = []Unit{{Pkg: "p"}, {Pkg: "q"}}
+	f.Noticed = map[string]Notice{"by p": {"p", "p.TestA"}, "by q": {"q", "q.TestB"}, "by none": {}}
+	if err := f.save(); err != nil {
+		t.Fatal(err)
+	}
+	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by none", "by p", "by q"}) {
+		t.Errorf("%q, %q", units, mutants)
+	}
+	if units, mutants := holds("p", "q", "r"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by p", "by q"}) {
+		t.Errorf("with one package more: %q, %q", units, mutants)
+	}
+	built("q", "as it is")
+	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p"}) || !slices.Equal(mutants, []string{"by p"}) {
+		t.Errorf("with one that changed: %q, %q", units, mutants)
+	}
+}
+
+// The shortest go first, ever more of them at once, and only what can be run at once.
+func TestBatches(t *testing.T) {
+	var got []string
+	for _, batch := range batches([]Unit{
+		{Pkg: "s", Test: "Long", Took: 3 * time.Second, Met: []int{7}},
+		{Pkg: "s", Test: "C", Took: 1900 * time.Millisecond, Met: []int{7}},
+		{Pkg: "s", Test: "A", Took: time.Second, Met: []int{7}},
+		{Pkg: "s", Test: "B", Took: time.Second, Met: []int{7}},
+		{Pkg: "s", Test: "Other", Took: time.Second, Met: []int{6, 8}},
+		{Pkg: "s", Above: "All", Test: "script", Took: time.Second, Met: []int{7}},
+		{Pkg: "q", Took: 2 * time.Second, Met: []int{7}},
+		{Pkg: "p", Took: time.Second, Met: []int{7}},
+	}, 7) {
+		var names []string
+		for _, u := range batch {
+			names = append(names, u.Pkg+u.Above+u.Test)
+		}
+		got = append(got, strings.Join(names, " "))
+	}
+	if want := []string{"p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The test that failed is named as fully as it can be.
+func TestCulprit(t *testing.T) {
+	for output, want := range map[string]string{
+		"--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.1s)\n--- FAIL: TestC (0s)\n": "TestA/b",
+		"panic: test timed out after 1m0s\n":                                           "(does not end)",
+		"panic: a nil map\n":                                                           "(exit status 2)",
+	} {
+		if got := culprit(output, errExit{}); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+type errExit struct{}
+
+func (errExit) Error() string { return "exit status 2" }

@@ -1,0 +1,140 @@
+// Package dynamodbtest gives tests a table on DynamoDB Local.
+package dynamodbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"agentsocial/local/engines/dynamodb"
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+	"agentsocial/tables/dynamo/streams"
+)
+
+// Variable names the environment variable with the address of a server to use
+// instead of starting one: the binaries of a whole test run share one so.
+const Variable = "DYNAMODB_LOCAL_ENDPOINT"
+
+// Main runs a package's tests and then stops the servers that they started. It
+// stands in TestMain:
+//
+//	func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+func Main(m *testing.M) int {
+	defer func() {
+		for _, s := range started {
+			s.Stop()
+		}
+	}()
+	return m.Run()
+}
+
+// Open makes a table for one test. The test is skipped if this machine cannot
+// run DynamoDB Local, but fails if CI=true: there, silence would hide that
+// nothing was tested.
+func Open(t testing.TB) (tables.Backend, tables.Feed) {
+	t.Helper()
+	c := Streaming(t)
+	feed := streams.Open(streams.Config{
+		Table: c.Table, Region: c.Region, Endpoint: c.Endpoint, Credentials: c.Credentials,
+		Poll: 5 * time.Millisecond,
+	})
+	return dynamo.Open(c), feed
+}
+
+// Streaming is Open for tests that find the table by its name.
+func Streaming(t testing.TB) dynamo.Config {
+	t.Helper()
+	return config(t, true)
+}
+
+// Config is Open for tests that make the backend themselves, and read no stream.
+// A table without one is faster, and stays so: DynamoDB Local reads through the
+// records of a stream for each that it adds.
+func Config(t testing.TB) dynamo.Config {
+	t.Helper()
+	return config(t, false)
+}
+
+func config(t testing.TB, stream bool) dynamo.Config {
+	t.Helper()
+	c := dynamo.Config{
+		Table:       "test-" + strings.ToLower(rand.Text()),
+		Region:      dynamodb.Region,
+		Endpoint:    endpoint(t),
+		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
+		Timeout:     time.Minute, // it is slow beside a race detector
+	}
+	client := c.Client()
+	if err := dynamo.CreateTable(t.Context(), client, c.Table, stream); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := client.DeleteTable(context.Background(), &sdk.DeleteTableInput{TableName: aws.String(c.Table)}); err != nil {
+			t.Errorf("deleting the test's table: %v", err)
+		}
+	})
+	return c
+}
+
+// What this test binary started, and of it what nobody has to itself any more.
+var (
+	mu            sync.Mutex
+	started, free []*dynamodb.Server
+)
+
+// Alone is the address of a server for one user, until release is called: where
+// streams are read, many take longer on one server than one after another. Who comes
+// later has it when it is warm.
+func Alone(ctx context.Context) (endpoint string, release func(), err error) {
+	mu.Lock()
+	var s *dynamodb.Server
+	if n := len(free); n > 0 {
+		s, free = free[n-1], free[:n-1]
+	}
+	mu.Unlock()
+	if s == nil {
+		if s, err = begin(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	return s.Endpoint, func() { mu.Lock(); defer mu.Unlock(); free = append(free, s) }, nil
+}
+
+func begin(ctx context.Context) (*dynamodb.Server, error) {
+	s, err := dynamodb.Start(context.WithoutCancel(ctx), dynamodb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	started = append(started, s)
+	return s, nil
+}
+
+// shared is the server of all tests that need none for themselves.
+var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background()) })
+
+func endpoint(t testing.TB) string {
+	t.Helper()
+	if e := os.Getenv(Variable); e != "" {
+		return e
+	}
+	switch s, err := shared(); {
+	case err == nil:
+		return s.Endpoint
+	case errors.Is(err, dynamodb.ErrUnavailable) && os.Getenv("CI") != "true":
+		t.Skip(err)
+	default:
+		t.Fatal(err)
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,174 @@
+// Package dynamodb runs DynamoDB Local, Amazon's own imitation of DynamoDB, as
+// a child process: Java 17 and jars that Maven fetches once per machine.
+//
+// It listens on all of the machine's addresses and checks no credentials; it
+// has no option for either. What it does otherwise than DynamoDB: TTL deletes
+// nothing, nothing ever conflicts or is throttled, stream times are cut to the
+// minute, and the capacity it reports is wrong in corners.
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"agentsocial/local/engines/child"
+)
+
+// Region and Credentials that DynamoDB Local is spoken to with. Any will do,
+// if the key is alphanumeric: all share one set of tables.
+const (
+	Region    = "local"
+	AccessKey = "local"
+	SecretKey = "local"
+)
+
+// startTimeout bounds a start, which takes two seconds on an idle machine, and ten times
+// as long where others start beside it.
+const startTimeout = 3 * time.Minute
+
+// Options of a server.
+type Options struct {
+	Dir  string // where tables are kept; made if missing; empty: in memory
+	Port int    // 0: a free one
+}
+
+// Server is a running DynamoDB Local.
+type Server struct {
+	// Endpoint is its address, "http://localhost:8000".
+	Endpoint string
+
+	cancel context.CancelFunc
+	exited chan struct{} // closed when the process is gone
+	err    error         // why, once exited is closed
+	output tail
+}
+
+// Start fetches DynamoDB Local if need be, starts it and waits until it
+// answers. It runs until Stop, until ctx ends, or until this process does
+// (on Linux; elsewhere only if this process ends with Stop). The error is an
+// [ErrUnavailable] if this machine cannot run it.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, fmt.Errorf("%w: it needs Java 17, and none is installed: %w", ErrUnavailable, err)
+	}
+	jars, err := Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.Dir != "" {
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	// A free port is free until somebody else takes it, so try a few.
+	for attempt := 1; ; attempt++ {
+		s, err := start(ctx, java, jars, o)
+		if err == nil || o.Port != 0 || attempt == 3 || ctx.Err() != nil {
+			return s, err
+		}
+	}
+}
+
+func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
+	port, release := o.Port, func() error { return nil }
+	if port == 0 {
+		var err error
+		if port, release, err = freePort(); err != nil {
+			return nil, err
+		}
+	} else if l, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port))); err != nil {
+		return nil, fmt.Errorf("DynamoDB Local cannot listen: %w", err)
+	} else {
+		l.Close()
+	}
+	args := []string{
+		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Djava.library.path=" + jars, "-cp", jars + "/*",
+		"software.amazon.dynamodb.services.local.main.ServerRunner",
+		"-port", strconv.Itoa(port), "-sharedDb", "-disableTelemetry",
+	}
+	if o.Dir == "" {
+		args = append(args, "-inMemory")
+	} else {
+		args = append(args, "-dbPath", o.Dir)
+	}
+
+	runCtx, cancel := context.WithCancel(ctx)
+	s := &Server{
+		Endpoint: "http://" + net.JoinHostPort("localhost", strconv.Itoa(port)),
+		cancel:   cancel, exited: make(chan struct{}),
+	}
+	cmd := exec.CommandContext(runCtx, java, args...)
+	cmd.Stdout, cmd.Stderr = &s.output, &s.output
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	go func() {
+		s.err = errors.Join(child.Run(cmd), release())
+		close(s.exited)
+	}()
+	if err := s.ready(ctx); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("DynamoDB Local did not start: %w\n%s", err, lastLines(s.output.Bytes()))
+	}
+	return s, nil
+}
+
+// Stop ends the server and waits until it is gone.
+func (s *Server) Stop() {
+	s.cancel()
+	<-s.exited
+}
+
+// ready waits for an answer: 400 to a request without a signature.
+func (s *Server) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		select {
+		case <-s.exited:
+			return errors.Join(errors.New("its process ended"), s.err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Endpoint, nil)
+		if err != nil {
+			return err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			continue
+		}
+		res.Body.Close()
+		if res.StatusCode == http.StatusBadRequest {
+			return nil
+		}
+	}
+}
+
+// freePort is one where nobody listens, and that no other call has, in whatever
+// process, until release: a server takes seconds to listen, and another one that was
+// given the same port would answer in its place. What is held is the UDP port of
+// that number, which no server listens on.
+func freePort() (port int, release func() error, err error) {
+	for range 20 {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			return 0, nil, err
+		}
+		defer l.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		if held, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, held.Close, nil
+		}
+	}
+	return 0, nil, errors.New("no port is free")
+}

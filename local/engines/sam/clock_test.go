@@ -1,0 +1,87 @@
+package sam
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/service"
+	"agentsocial/shared/app"
+)
+
+// beside starts the service beside a gateway on the fakes.
+func beside(t *testing.T) (*service.Service, *Gateway) {
+	t.Helper()
+	c := dynamodbtest.Config(t)
+	g, _ := gateway(t)
+	s, err := service.Start(t.Context(), service.Config{
+		Data: service.Memory, Table: "dynamodb-local", Endpoint: c.Endpoint, Settings: app.DefaultSettings(), Gateway: g,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, g
+}
+
+func moveClock(ctx context.Context, s *service.Service) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/_local/clock", strings.NewReader(`{"advance_ms": 3600000}`))
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(q)
+	if err == nil {
+		res.Body.Close()
+	}
+	return res, err
+}
+
+// Whoever moves the clock may give up: the functions start anew all the same.
+func TestClock_CallerGone(t *testing.T) {
+	fakes(t)
+	s, g := beside(t)
+	t.Setenv("FAKE_SAM", "slow")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := moveClock(ctx, s); err == nil {
+		t.Fatal("the caller did not give up")
+	}
+	if got := ask(t, g, "/dm")["LOCAL"]; !strings.Contains(got, `"ahead":3600000000000`) {
+		t.Errorf("LOCAL is %s", got)
+	}
+	select {
+	case err := <-s.Failed():
+		t.Error(err)
+	default:
+	}
+}
+
+// Functions that do not start anew are the service's end, which says why.
+func TestClock_FunctionsDoNotStart(t *testing.T) {
+	fakes(t)
+	s, _ := beside(t)
+	t.Setenv("FAKE_SAM", "broken")
+	if res, err := moveClock(t.Context(), s); err != nil || res.StatusCode != http.StatusInternalServerError {
+		t.Errorf("it answers %v, %v", res, err)
+	}
+	select {
+	case err := <-s.Failed():
+		if !strings.Contains(err.Error(), "no such template") {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the service goes on without its functions")
+	}
+}

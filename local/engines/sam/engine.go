@@ -1,0 +1,219 @@
+package sam
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Engine is the container engine that SAM runs functions in.
+type Engine struct {
+	// Address is the address of this machine at which containers reach it. No
+	// other machine reaches it there.
+	Address string
+	// Host is what Inside resolves to in a container: an address, or
+	// "host-gateway", which the engine resolves itself.
+	Host string
+	// Socket is where the engine listens, as DOCKER_HOST has it; "" where SAM finds
+	// it by itself. The client docker also knows contexts, SAM does not.
+	Socket string
+	// Note says why Address is the loopback address on Linux; "" if nothing is unusual.
+	Note string
+}
+
+// Inside is the name of this machine within a container.
+const Inside = "host.docker.internal"
+
+// loopback is the address to use where the engine runs in a virtual machine or
+// a network namespace of its own, and forwards host-gateway to this machine.
+const loopback = "127.0.0.1"
+
+// FindEngine checks that a container engine answers, and finds out how its
+// containers reach this machine.
+func FindEngine(ctx context.Context) (*Engine, error) {
+	i, err := engineInfo(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("SAM runs functions in Docker, which does not answer (make lambdas runs them without it): %w", err)
+	}
+	e := &Engine{Address: loopback, Host: hostGateway}
+	if socket, err := docker(ctx, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"); err == nil { // podman has no contexts
+		e.Socket = strings.TrimSpace(string(socket))
+	}
+	if runtime.GOOS != "linux" || i.elsewhere() {
+		return e, nil
+	}
+	if address, err := bridgeAddress(ctx); err != nil {
+		e.Note = err.Error()
+	} else {
+		e.Address, e.Host = address, address
+	}
+	return e, nil
+}
+
+const hostGateway = "host-gateway"
+
+// info is what `docker info` says, as far as it matters here.
+type info struct {
+	OperatingSystem string
+	SecurityOptions []string
+	ServerErrors    []string
+}
+
+// engineInfo returns what the engine says of itself.
+func engineInfo(ctx context.Context) (i info, err error) {
+	out, err := docker(ctx, "info", "--format", "{{json .}}")
+	if err != nil {
+		return i, err
+	}
+	if err := json.Unmarshal(out, &i); err != nil {
+		return i, fmt.Errorf("docker info: %w", err)
+	}
+	if len(i.ServerErrors) > 0 { // docker info succeeds without an engine
+		return i, errors.New(strings.Join(i.ServerErrors, "; "))
+	}
+	return i, nil
+}
+
+// elsewhere reports whether the engine has network interfaces that this machine
+// does not see: Docker Desktop (WSL2 included) and rootless Docker.
+func (i info) elsewhere() bool {
+	return strings.Contains(i.OperatingSystem, "Docker Desktop") ||
+		slices.ContainsFunc(i.SecurityOptions, func(o string) bool { return strings.Contains(o, "rootless") })
+}
+
+// bridgeAddress returns this machine's address on the engine's default network.
+func bridgeAddress(ctx context.Context) (string, error) {
+	out, err := docker(ctx, "network", "inspect", "bridge")
+	if err != nil {
+		return "", err
+	}
+	var networks []network
+	if err := json.Unmarshal(out, &networks); err != nil || len(networks) != 1 {
+		return "", fmt.Errorf("docker network inspect bridge: %d networks, %v", len(networks), err)
+	}
+	return networks[0].address(func(name string) ([]net.Addr, error) {
+		i, err := net.InterfaceByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return i.Addrs()
+	})
+}
+
+// network is what `docker network inspect` says, as far as it matters here. It
+// names no gateway on a freshly installed Docker until its daemon restarts.
+type network struct {
+	Options map[string]string
+	IPAM    struct{ Config []struct{ Subnet string } }
+}
+
+// address returns the address in the network's subnet of the interface that is
+// the network's bridge.
+func (n network) address(addresses func(iface string) ([]net.Addr, error)) (string, error) {
+	name := n.Options["com.docker.network.bridge.name"]
+	if name == "" {
+		return "", errors.New("the engine's network bridge names no interface")
+	}
+	all, err := addresses(name)
+	if err != nil {
+		return "", fmt.Errorf("the engine's network bridge has the interface %s, which this machine lacks: %w", name, err)
+	}
+	for _, c := range n.IPAM.Config {
+		subnet, err := netip.ParsePrefix(c.Subnet)
+		if err != nil {
+			continue
+		}
+		for _, a := range all {
+			if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() && subnet.Contains(p.Addr()) {
+				return p.Addr().String(), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
+}
+
+// Check checks what [Gateway.Start] takes for granted: the commands that it runs,
+// the image that functions run in, which it pulls, and that containers reach this
+// machine. reach is a build of local/engines/sam/reach for Linux. What takes long is said
+// to out.
+func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {
+	if e.Note != "" {
+		fmt.Fprintf(out, "containers reach this machine through the engine's host-gateway, since %s\n", e.Note)
+	}
+	if err := pull(ctx, out); err != nil {
+		return err
+	}
+	return e.reached(ctx, reach)
+}
+
+// pull pulls the image that functions run in, unless it is there.
+func pull(ctx context.Context, out io.Writer) error {
+	if _, err := docker(ctx, "image", "inspect", image()); err == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "pulling %s, once; the functions run in it\n", image())
+	cmd := exec.CommandContext(ctx, "docker", "pull", image())
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the image %s is not here and cannot be pulled (docker pull: %w)", image(), err)
+	}
+	return nil
+}
+
+// reached has a container connect to this machine as functions do.
+func (e *Engine) reached(ctx context.Context, reach string) error {
+	reach, err := filepath.Abs(reach)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(e.Address, "0"))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return err
+	}
+	_, err = docker(ctx, "run", "--rm", "--add-host", Inside+":"+e.Host, "--volume", reach+":/reach:ro", "--entrypoint", "/reach", image(),
+		net.JoinHostPort(Inside, port))
+	if err != nil {
+		return fmt.Errorf("containers do not reach this machine at %s, as %s. A firewall may drop what comes from the engine's network; "+
+			"rootless Docker needs DOCKERD_ROOTLESS_ROOTLESSKIT_DISABLE_HOST_LOOPBACK=false: %w", e.Address, e.Host, err)
+	}
+	return nil
+}
+
+// image is the base image of the functions' runtime.
+func image() string { return "public.ecr.aws/lambda/provided:al2023-" + architecture() }
+
+// architecture is this machine's, as Lambda names it.
+func architecture() string {
+	if runtime.GOARCH == "amd64" {
+		return "x86_64"
+	}
+	return runtime.GOARCH
+}
+
+// docker runs a command of the engine's client. Its error ends with what the
+// client said.
+func docker(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("docker %s: %w: %s", args[0], err, bytes.TrimSpace(said.Bytes()))
+	}
+	return out, nil
+}

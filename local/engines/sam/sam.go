@@ -1,0 +1,368 @@
+// Package sam runs the functions behind AWS SAM's local gateway, in containers,
+// from the synthesised template: `make sam`. SAM plays the HTTP API and nothing
+// else. The service beside it plays the stream, the clock and the mailbox.
+package sam
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/local/engines/child"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+)
+
+// Config says what a Gateway runs.
+type Config struct {
+	Engine    *Engine
+	Template  string    // file of the synthesised template
+	Functions string    // folder of <name>/bootstrap, built for Linux on this machine's architecture
+	Logs      io.Writer // receives what SAM and the functions write
+}
+
+// Gateway is SAM's gateway, as one process with one container per function that
+// was called. It implements [service.Gateway].
+type Gateway struct {
+	c      Config
+	failed chan error
+
+	mu   sync.RWMutex
+	runs *process // nil where SAM does not run
+}
+
+// New returns a gateway that is not started.
+func New(c Config) *Gateway { return &Gateway{c: c, failed: make(chan error, 1)} }
+
+// proxy passes requests on to SAM's gateway at host, as host:port.
+func proxy(host string) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL = target(host, r.In.RequestURI) },
+		Transport:    &http.Transport{DisableCompression: true},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { badGateway(w, err) },
+	}
+}
+
+// badGateway answers as API Gateway does, with what is wrong.
+func badGateway(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": "SAM's gateway: " + err.Error()}) // the caller may be gone
+}
+
+// target is the URL of a request on another host, its path and query byte for byte.
+func target(host, requestURI string) *url.URL {
+	path, query, _ := strings.Cut(requestURI, "?")
+	if strings.HasPrefix(path, "//") { // where net/url would look for a host
+		path = "//" + host + path
+	}
+	return &url.URL{Scheme: "http", Host: host, Opaque: path, RawQuery: query}
+}
+
+// Address returns the address of this machine at which the functions reach it.
+func (g *Gateway) Address() string { return g.c.Engine.Address }
+
+// Failed delivers the error if SAM ends by itself.
+func (g *Gateway) Failed() <-chan error { return g.failed }
+
+// Containers returns the ids of the containers that SAM made since it started.
+func (g *Gateway) Containers() []string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.runs == nil {
+		return nil
+	}
+	return g.runs.output.containers()
+}
+
+// ServeHTTP passes a request on to SAM. While SAM starts anew, it waits.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := g.enter()
+	if p == nil {
+		badGateway(w, errors.New("it does not run"))
+		return
+	}
+	defer p.requests.Done()
+	p.proxy.ServeHTTP(w, r)
+}
+
+// enter counts a request among those under way of the SAM that runs, and returns
+// that; nil if none runs.
+func (g *Gateway) enter() *process {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.runs != nil {
+		g.runs.requests.Add(1)
+	}
+	return g.runs
+}
+
+// Start starts SAM with the functions' environment, in the place of the one that
+// runs, if one does. It lets the requests under way end, for some seconds, and
+// waits until SAM listens. It starts no function: each starts when it is first
+// called.
+func (g *Gateway) Start(ctx context.Context, e host.Env) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runs.stop()
+	g.runs = nil
+	synthesised, err := os.ReadFile(g.c.Template)
+	if err != nil {
+		return err
+	}
+	template, names, err := localise(synthesised, g.c.Functions, reachable(e).Variables(everything))
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.c.Template, err)
+	}
+	own := environment(os.Environ(), names)
+	if g.c.Engine.Socket != "" {
+		own = append(own, "DOCKER_HOST="+g.c.Engine.Socket)
+	}
+	g.runs, err = start(ctx, g.c, template, own, g.failed)
+	return err
+}
+
+// everything is all capabilities: each function keeps its own variables.
+const everything = ^app.Capabilities(0)
+
+// Close ends SAM and removes its containers.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.runs.stop()
+	g.runs = nil
+}
+
+// freePort returns a free port on the loopback interface, as host:port.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// environment returns the variables that SAM itself gets, of this process's own.
+// SAM lets its own environment override the functions' variables, with empty
+// values too, so it gets none of those that are named. It gets no credentials
+// either: it would ask AWS whose they are, and pass them on to the functions.
+// Without any it makes some up, which the table's stand-in takes. It gets no
+// proxy: it would ask it for containers on this machine.
+func environment(own []string, names map[string]bool) []string {
+	var env []string
+	for _, v := range own {
+		name, _, _ := strings.Cut(v, "=")
+		if !names[name] && !strings.HasPrefix(name, "AWS_") && !strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			env = append(env, v)
+		}
+	}
+	return append(env, "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_DEFAULT_REGION=us-east-1", "SAM_CLI_TELEMETRY=0")
+}
+
+// reachable returns e with the addresses at which containers reach this machine.
+func reachable(e host.Env) host.Env {
+	local := *e.Local
+	e.Local = &local
+	for _, at := range []*string{&e.DynamoDBURL, &e.SecretsManagerURL, &e.SESURL, &local.StripeURL} {
+		u, err := url.Parse(*at)
+		if err != nil {
+			panic(err) // it was made of parts
+		}
+		u.Host = net.JoinHostPort(Inside, u.Port())
+		*at = u.String()
+	}
+	return e
+}
+
+// process is one run of SAM.
+type process struct {
+	proxy    http.Handler
+	requests sync.WaitGroup // those under way
+
+	folder string // of its template
+	output *output
+	cancel context.CancelFunc
+	exited chan struct{} // closed when the process is gone
+	err    error         // why it is; set before exited is closed
+	ending atomic.Bool   // set by stop
+}
+
+const (
+	// startWithin bounds a start of SAM, which imports a lot of Python: 9 s were
+	// seen with a cold disk, 1.5 s after.
+	startWithin = 2 * time.Minute
+	// stopWithin is how long SAM may take to remove its containers.
+	stopWithin = 30 * time.Second
+	// requestsWithin is how long requests under way may take when SAM is stopped.
+	requestsWithin = 2 * time.Second
+)
+
+func start(ctx context.Context, c Config, template []byte, env []string, failed chan<- error) (_ *process, err error) {
+	if _, err := exec.LookPath("sam"); err != nil {
+		return nil, fmt.Errorf("%w (make sam installs it; make lambdas runs the same functions without it)", err)
+	}
+	address, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{proxy: proxy(address), output: &output{to: c.Logs}, exited: make(chan struct{})}
+	if p.folder, err = os.MkdirTemp("", "agentsocial-sam-"); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(p.folder, "template.json")
+	if err := os.WriteFile(file, template, 0o600); err != nil {
+		_ = os.RemoveAll(p.folder) // the first error says more
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.Background()) // it outlives ctx
+	p.cancel = cancel
+	cmd := exec.CommandContext(running, "sam", "local", "start-api", "--template", file, "--host", host, "--port", port,
+		"--warm-containers", "LAZY", "--no-watch", "--skip-pull-image", "--add-host", Inside+":"+c.Engine.Host)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.folder, env, p.output, p.output
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = stopWithin
+	go func() {
+		p.err = child.Run(cmd)
+		close(p.exited)
+		if !p.ending.Load() {
+			select {
+			case failed <- fmt.Errorf("sam local start-api ended: %w", p.err):
+			default: // there is an error already
+			}
+		}
+	}()
+	if err := p.listens(ctx, address); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("sam local start-api: %w\n%s", err, p.output.held())
+	}
+	p.output.pass()
+	return p, nil
+}
+
+// listens waits until SAM takes connections.
+func (p *process) listens(ctx context.Context, target string) error {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	for {
+		if conn, err := net.DialTimeout("tcp", target, time.Second); err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("it ended: %w", p.err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends SAM, and removes the containers that it leaves. No request may enter
+// any more.
+func (p *process) stop() {
+	if p == nil {
+		return
+	}
+	answered := make(chan struct{})
+	go func() {
+		p.requests.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-p.exited:
+	case <-time.After(requestsWithin):
+	}
+	p.ending.Store(true)
+	p.cancel()
+	<-p.exited
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	for _, id := range p.output.containers() {
+		if _, err := docker(ctx, "container", "inspect", id); err != nil {
+			continue // SAM removed it
+		}
+		if _, err := docker(ctx, "rm", "--force", id); err != nil {
+			fmt.Fprintln(p.output, err)
+		}
+	}
+	_ = os.RemoveAll(p.folder) // it lies in the system's folder for temporary files
+}
+
+// containerID is how SAM logs the id of a container that it made.
+var containerID = regexp.MustCompile(`^SAM_CONTAINER_ID: ([0-9a-f]{64})\s*$`)
+
+// output is what SAM and its functions write. It holds the beginning, where SAM
+// lists every route, and notes the containers.
+type output struct {
+	mu      sync.Mutex
+	to      io.Writer
+	passing bool
+	buf     bytes.Buffer // what is held, or an unfinished line
+	ids     []string
+}
+
+// Write takes more output. Whole lines are passed on.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf.Write(b)
+	if !o.passing {
+		return len(b), nil
+	}
+	for {
+		end := bytes.IndexByte(o.buf.Bytes(), '\n')
+		if end < 0 {
+			return len(b), nil
+		}
+		line := o.buf.Next(end + 1)
+		if m := containerID.FindSubmatch(line); m != nil {
+			o.ids = append(o.ids, string(m[1]))
+			continue
+		}
+		if _, err := o.to.Write(line); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// pass drops what is held and passes everything on from now.
+func (o *output) pass() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.passing = true
+	o.buf.Reset()
+}
+
+func (o *output) held() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// containers returns the ids of all containers that were made.
+func (o *output) containers() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ids
+}

@@ -1,0 +1,345 @@
+package sam
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/shared/lambda/host"
+)
+
+// TestMain lets this binary stand in for the commands sam and docker, under
+// whose names [fakes] puts it on the PATH.
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "sam":
+		fakeSAM()
+	case "docker":
+		fakeDocker()
+	default:
+		os.Exit(dynamodbtest.Main(m))
+	}
+}
+
+// fakes puts stand-ins for sam and docker on the PATH, and returns a file with
+// the calls of docker.
+func fakes(t *testing.T) (calls string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"sam", "docker"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls = filepath.Join(dir, "calls")
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("FAKE_CALLS", calls)
+	return calls
+}
+
+// fakeSAM answers every request with the environment that SAM would give the
+// function that the path names, and with the request line. It prints as much as
+// SAM does, and leaves its container behind.
+func fakeSAM() {
+	option := func(name string) string {
+		i := slices.Index(os.Args, name)
+		return os.Args[i+1]
+	}
+	switch os.Getenv("FAKE_SAM") {
+	case "broken":
+		fmt.Fprintln(os.Stderr, "Error: no such template")
+		os.Exit(1)
+	case "slow":
+		time.Sleep(time.Second)
+	}
+	b, err := os.ReadFile(option("--template"))
+	if err != nil {
+		panic(err)
+	}
+	var t struct {
+		Resources map[string]struct {
+			Properties struct {
+				Environment struct{ Variables map[string]string }
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &t); err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(os.Stderr, "Mounting one route after the other")
+	l, err := net.Listen("tcp", net.JoinHostPort(option("--host"), option("--port")))
+	if err != nil {
+		panic(err)
+	}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, os.Interrupt)
+	go func() {
+		<-end
+		os.Exit(0)
+	}()
+	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/exit" {
+			os.Exit(3)
+		}
+		if r.URL.Path == "/hang" {
+			fmt.Fprintln(os.Stderr, "a function hangs")
+			<-r.Context().Done()
+			return
+		}
+		fmt.Fprintln(os.Stderr, "SAM_CONTAINER_ID: "+container)
+		fmt.Fprintln(os.Stderr, "a function says SAM_CONTAINER_ID: "+strings.Repeat("0", 64))
+		fmt.Fprintln(os.Stderr, "a function's words")
+		// samcli/local/lambdafn/env_vars.py: its shell's variables override the template's.
+		vars := t.Resources[strings.TrimPrefix(r.URL.Path, "/")].Properties.Environment.Variables
+		for name := range vars {
+			if v, ok := os.LookupEnv(name); ok {
+				vars[name] = v
+			}
+		}
+		vars = map[string]string{"line": r.RequestURI, "key": os.Getenv("AWS_ACCESS_KEY_ID"), "TABLE": vars["TABLE"], "LOCAL": vars["LOCAL"],
+			"arguments": strings.Join(os.Args[1:], " "), "proxy": os.Getenv("http_proxy"), "socket": os.Getenv("DOCKER_HOST")}
+		_ = json.NewEncoder(w).Encode(vars)
+	}))
+}
+
+// container is the id of the fake SAM's container.
+const container = "c0ffee0000000000000000000000000000000000000000000000000000000000"
+
+// fakeDocker notes its arguments, and answers as the variables FAKE_INFO and
+// FAKE_REACH say.
+func fakeDocker() {
+	switch os.Args[1] {
+	case "info":
+		fmt.Println(os.Getenv("FAKE_INFO"))
+	case "context":
+		fmt.Println("unix:///fake/socket")
+	case "run":
+		if problem := os.Getenv("FAKE_REACH"); problem != "" {
+			fmt.Fprintln(os.Stderr, problem)
+			os.Exit(1)
+		}
+	}
+	f, err := os.OpenFile(os.Getenv("FAKE_CALLS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(f, strings.Join(os.Args[1:], " "))
+}
+
+const oneFunction = `{"Resources": {"dm": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:cdk:path": "s/dm/Function/Resource"},
+	"Properties": {"Environment": {"Variables": {"TABLE": {"Ref": "Table"}}}}}}}`
+
+// gateway returns a gateway on the fakes, and what it logs.
+func gateway(t *testing.T) (*Gateway, *syncBuffer) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "template.json")
+	if err := os.WriteFile(file, []byte(oneFunction), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logs := &syncBuffer{}
+	g := New(Config{Engine: &Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}, Template: file, Functions: "built", Logs: logs})
+	t.Cleanup(g.Close)
+	return g, logs
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+func env(table string, ahead time.Duration) host.Env {
+	return host.Env{Table: table, AccessKey: "local", SecretKey: "local", Local: &host.Local{Ahead: ahead}}
+}
+
+// ask sends a request line to a handler over a connection, byte for byte.
+func ask(t *testing.T, h http.Handler, target string) (answer map[string]string) {
+	t.Helper()
+	l, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: h}
+	go func() { _ = s.Serve(l) }()
+	defer s.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n", target)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusOK {
+		return map[string]string{"status": res.Status, "body": string(b)}
+	}
+	if err := json.Unmarshal(b, &answer); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	return answer
+}
+
+// Whatever variables the shell has, and make exports them all, a function gets
+// its own.
+func TestGateway_ShellOverridesNothing(t *testing.T) {
+	fakes(t)
+	t.Setenv("TABLE", "")
+	t.Setenv("LOCAL", "")
+	t.Setenv("AWS_ACCESS_KEY_ID", "a real one")
+	t.Setenv("http_proxy", "http://192.0.2.1")
+	g, _ := gateway(t)
+	if err := g.Start(t.Context(), env("agentsocial", 0)); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, g, "/dm")
+	if got["TABLE"] != "agentsocial" || !strings.Contains(got["LOCAL"], `"ahead":0`) || got["key"] != "" || got["proxy"] != "" || got["socket"] != "unix:///fake/socket" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A request's path and query reach SAM byte for byte.
+func TestGateway_RequestLine(t *testing.T) {
+	fakes(t)
+	g, _ := gateway(t)
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"/v1/c/lounge/search?q=a%20b&q=%C3%A9;x+y", "/a%2Fb//c?", "//v1/channels?a=/b"} {
+		got := ask(t, g, target)["line"]
+		if whole, ok := strings.CutPrefix(got, "http://"); ok { // then the path follows the host
+			got = whole[strings.IndexByte(whole, '/'):]
+		}
+		if got != target && got != strings.TrimSuffix(target, "?") {
+			t.Errorf("%s became %s", target, got)
+		}
+	}
+}
+
+// Started again, the functions have their new environment.
+func TestGateway_StartAgain(t *testing.T) {
+	calls := fakes(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	g, logs := gateway(t)
+	for _, ahead := range []time.Duration{0, time.Hour} {
+		if err := g.Start(t.Context(), env("t", ahead)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := ask(t, g, "/dm")["LOCAL"], fmt.Sprintf(`"ahead":%d`, ahead); !strings.Contains(got, want) {
+			t.Errorf("LOCAL is %s, want %s", got, want)
+		}
+	}
+	g.Close()
+	// The containers that SAM left are removed, and of its output only what came
+	// after it listened is passed on.
+	b, err := os.ReadFile(calls)
+	if want := "container inspect " + container + "\nrm --force " + container + "\n"; err != nil || string(b) != want+want {
+		t.Errorf("docker was called with %q, %v", b, err)
+	}
+	said := "a function says SAM_CONTAINER_ID: " + strings.Repeat("0", 64) + "\na function's words\n"
+	if got, want := logs.String(), said+said; got != want {
+		t.Errorf("logged %q, want %q", got, want)
+	}
+	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+	if got := ask(t, g, "/dm"); got["status"] != "502 Bad Gateway" || !json.Valid([]byte(got["body"])) {
+		t.Errorf("closed, it answers %v", got)
+	}
+	select {
+	case err := <-g.Failed():
+		t.Errorf("ended on purpose, it reports %v", err)
+	default:
+	}
+}
+
+// A SAM that does not start says why; one that ends by itself is reported.
+func TestGateway_Failures(t *testing.T) {
+	fakes(t)
+	g, _ := gateway(t)
+	t.Setenv("FAKE_SAM", "broken")
+	if err := g.Start(t.Context(), env("t", 0)); err == nil || !strings.Contains(err.Error(), "no such template") {
+		t.Errorf("broken: %v", err)
+	}
+	<-g.Failed()
+	t.Setenv("FAKE_SAM", "")
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, g, "/exit")
+	if err := <-g.Failed(); !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("ended: %v", err)
+	}
+}
+
+// SAM keeps a function's container for its next call, pulls no image, and tells
+// containers where this machine is.
+func TestGateway_Arguments(t *testing.T) {
+	fakes(t)
+	g, _ := gateway(t)
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, g, "/dm")["arguments"]
+	for _, want := range []string{"local start-api ", "--warm-containers LAZY", "--skip-pull-image", "--no-watch", "--add-host host.docker.internal:host-gateway"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("SAM is called without %q: %s", want, got)
+		}
+	}
+}
+
+// A request that does not end keeps nobody waiting: neither others nor, for long,
+// a new start or the end.
+func TestGateway_UnfinishedRequest(t *testing.T) {
+	fakes(t)
+	g, logs := gateway(t)
+	if err := g.Start(t.Context(), env("t", 0)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan map[string]string)
+	go func() { ended <- ask(t, g, "/hang") }()
+	for logs.String() == "" {
+		time.Sleep(time.Millisecond)
+	}
+	if got := ask(t, g, "/dm")["TABLE"]; got != "t" {
+		t.Errorf("beside it, TABLE is %q", got)
+	}
+	start := time.Now()
+	if err := g.Start(t.Context(), env("other", 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-ended; got["status"] != "502 Bad Gateway" {
+		t.Errorf("it is answered %v", got)
+	}
+	if got := ask(t, g, "/dm")["TABLE"]; got != "other" {
+		t.Errorf("after it, TABLE is %q", got)
+	}
+	if d := time.Since(start); d < requestsWithin {
+		t.Errorf("it had %s of %s", d, requestsWithin)
+	}
+}

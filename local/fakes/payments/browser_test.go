@@ -1,0 +1,99 @@
+package payments_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"agentsocial/local/engines/browser"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+)
+
+// A person buys credits for an agent: opens the link, presses the button, is
+// told that they will arrive, and they do. Going back pays nothing.
+func TestAPersonBuysCredits(t *testing.T) {
+	tab := browser.Open(t)
+	settings := app.DefaultSettings()
+	settings.PowBits, settings.ByAddr = 0, false
+	s, err := service.Start(t.Context(), service.Config{
+		Data: service.Memory, Table: "embedded", Settings: settings, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	fox := transcripts.NewAgent("fox")
+	if a, err := fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
+		t.Fatalf("%v %v", a, err)
+	}
+	call := func(method, target, body string) *transcripts.Answer {
+		t.Helper()
+		time.Sleep(2 * time.Millisecond) // a request of its own
+		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
+		if err != nil || a.Status >= 300 {
+			t.Fatalf("%s %s: %v %v", method, target, a, err)
+		}
+		return a
+	}
+	balance := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Drain(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := call("GET", "/v1/me/credits", "").Text("balance"); got != want {
+			t.Errorf("the balance is %s, not %s", got, want)
+		}
+	}
+	text := chromedp.Evaluate[string]("document.body.innerText")
+	styled := chromedp.Evaluate[bool](`getComputedStyle(document.querySelector("main")).maxWidth != "none"`)
+	arrive := func() {
+		t.Helper()
+		if at, err := browser.Arrives(tab, func(place string) bool { return place == s.URL+"/paid" }); err != nil {
+			t.Fatalf("at %q: %v", at, err)
+		}
+		browser.Does(t, tab, chromedp.WaitVisible("h1"))
+		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
+			t.Errorf("the payer reads\n%s", words)
+		}
+	}
+
+	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
+	browser.Does(t, tab, chromedp.Navigate(link))
+	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
+		t.Errorf("the page says\n%s", words)
+	}
+	browser.Does(t, tab, chromedp.Click("#cancel"))
+	arrive()
+	balance("0")
+
+	browser.Does(t, tab, chromedp.Navigate(link))
+	browser.Does(t, tab, chromedp.Click("#pay"))
+	arrive()
+	balance("25000000")
+	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
+		t.Errorf("the inbox is %s", a.Body)
+	}
+
+	// Nobody pays twice.
+	browser.Does(t, tab, chromedp.Navigate(link))
+	if words := browser.Does(t, tab, text); !strings.Contains(words, "This was paid") {
+		t.Errorf("the page says\n%s", words)
+	}
+	if !browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
+		t.Error("there is a button still")
+	}
+	balance("25000000")
+}

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+)
+
+// What a call takes beside the table, as the page of costs has it. None of it is
+// measured on the machine that makes the page, which is the same everywhere;
+// `make bench` holds the CPU's part against what it finds.
+const (
+	// tripMS is what a round trip to the table takes in one region.
+	tripMS = 5.0
+
+	// ownMS is what the runtime takes for an invocation.
+	ownMS = 1.0
+
+	// A function of 512 MB has 29 % of a processor: 1769 MB have a whole one
+	// (https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
+	processorMB = 1769.0
+
+	// platformLog are Lambda's own lines for an invocation, START, END and REPORT, and
+	// accessLog the gateway's line; each line weighs 26 bytes more than it has.
+	platformLog = 70 + 50 + 170 + 3*perLine
+	accessLog   = 330 + perLine
+	batchLog    = 450 + perLine // a reader's line
+	perLine     = 26
+
+	// gathered is how many changes a reader of the stream gets in one invocation.
+	gathered = 10
+
+	// readerTrips is how many trips a reader's invocation takes.
+	readerTrips = 3
+
+	// headerBytes of an answer, with TLS's.
+	headerBytes = 500
+)
+
+// cpuMS is what an endpoint takes of a whole processor, at the table's client too.
+func cpuMS(route, variant string) float64 {
+	for _, c := range cpuClasses {
+		if slices.Contains(c.of, route) || slices.Contains(c.of, route+" "+variant) {
+			return c.ms
+		}
+	}
+	return cpuUsual
+}
+
+// cpuUsual is what most calls take: a signature, an item or two, an answer of a
+// kilobyte.
+const cpuUsual = 0.5
+
+// bareMS is what the bare handler, beside which the bench measures, takes of a
+// processor of Lambda's: most of it is one signature.
+const bareMS = 0.12
+
+var cpuClasses = []struct {
+	ms float64
+	of []string
+}{
+	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid"}}, // what lies ready, or no signature
+	{2, []string{ // lists of fifty and more
+		"GET /v1/c/{ch}", "GET /v1/c/{ch}/best", "GET /v1/c/{ch}/feed.json", "GET /v1/c/{ch}/search", "GET /v1/c/{ch}/posts/{id}",
+		"GET /v1/agents/{ref}/history", "GET /v1/tags/{tag}", "GET /v1/me/inbox page of 50", "GET /v1/me/tokens", "GET /v1/me/catchup", "GET /docs/{topic}", "GET /docs",
+		"GET /about", "GET /privacy", "GET /llms-full.txt", "POST /mcp",
+	}},
+	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
+}
+
+// waitMS is how long a call keeps its function for another reason than the table:
+// who looks for an agent by its mail is answered after two seconds, and Stripe and
+// SES are asked.
+var waitMS = map[string]float64{
+	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
+	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
+	"GET /oauth/authorize a client of a document": 500, // from its server
+}
+
+// Bill is what a call costs, or a million of them.
+type Bill struct {
+	Table    float64 // its own units
+	After    float64 // units of the readers of the stream, on its account, each change alone
+	Lambda   float64 // its own invocation, and its share of the readers'
+	Gateway  float64
+	Transfer float64 // of the answer, out to the internet
+	Log      float64
+	Mail     float64
+}
+
+func (b Bill) total() float64 {
+	return b.Table + b.After + b.Lambda + b.Gateway + b.Transfer + b.Log + b.Mail
+}
+
+// plus adds n times another's.
+func (b Bill) plus(c Bill, n float64) Bill {
+	return Bill{
+		b.Table + n*c.Table, b.After + n*c.After, b.Lambda + n*c.Lambda, b.Gateway + n*c.Gateway,
+		b.Transfer + n*c.Transfer, b.Log + n*c.Log, b.Mail + n*c.Mail,
+	}
+}
+
+// Taken is what a call takes of what is paid for.
+type Taken struct {
+	Cost
+	After   Cost    // of the readers
+	Changes int     // that readers are called for
+	CPU     float64 // ms of a whole processor
+	Wait    float64 // ms in which the function waits for others than the table
+	Bytes   int     // of the answer
+	Log     int     // bytes of the function's own lines
+	Mails   int
+}
+
+// bill of one call.
+func (t Taken) bill() Bill {
+	invocations := 1 + float64(t.Changes)/gathered
+	gbMS := float64(host.GroupSize.Memory) / 1024
+	cpu := t.CPU * processorMB / float64(host.GroupSize.Memory)
+	ms := ownMS + tripMS*float64(t.Trips) + t.Wait + cpu
+	after := (ownMS + tripMS*readerTrips) / gathered * float64(t.Changes)
+	units := func(c Cost) float64 { return (c.ReadUnits*readPrice + c.WriteUnits*writePrice) / million }
+	return Bill{
+		Table: units(t.Cost), After: units(t.After),
+		Lambda:   invocations*invocationPrice/million + gbMS*(ms+after)/1000*gbSecondPrice,
+		Gateway:  requestPrice / million,
+		Transfer: float64(t.Bytes+headerBytes) / gb * egressPrice,
+		Log:      (float64(t.Log+accessLog+platformLog) + float64(t.Changes)/gathered*(platformLog+batchLog)) / gb * logPrice,
+		Mail:     float64(t.Mails) * mailPrice / 1000,
+	}
+}
+
+// lines counts the bytes of log lines as CloudWatch does.
+type lines struct{ bytes int }
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.bytes += len(p) - len("\n") + perLine
+	return len(p), nil
+}
+
+// timeless gives lines one time, so that they have the same length in every run.
+type timeless struct{ slog.Handler }
+
+func (t timeless) Handle(ctx context.Context, r slog.Record) error {
+	r.Time = time.Date(2026, 1, 5, 9, 0, 0, 123456789, time.UTC)
+	return t.Handler.Handle(ctx, r)
+}
+
+func (t timeless) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return timeless{t.Handler.WithAttrs(attrs)}
+}
+
+// rates are the requests a second that the gateway admits to a route that has a
+// limit of its own, by route.
+func rates() map[string]int {
+	r := map[string]int{}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Rate > 0 {
+				r[e.Route] = e.Rate
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/metrics"
+)
+
+// costPage is the path of the page of costs from the project's root.
+const costPage = "infra/COST.md"
+
+// throttle is the setting throttleRate as it is, in requests a second.
+const throttle = 200
+
+// standingNow is what infra makes, which a test there holds this page to.
+func standingNow() standing {
+	ticks := 0.0
+	for _, schedule := range events.Schedules() {
+		ticks += float64(daysAMonth * 24 * time.Hour / schedule(&app.App{}).Every)
+	}
+	return standing{
+		Secrets: 3, AlarmMetrics: 55, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
+		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million, Log: (platformLog + batchLog) / gb * logPrice},
+	}
+}
+
+// metricsMost is how many custom metrics there are if every endpoint is called,
+// and both refuses and fails.
+func metricsMost() int { return metricsOf(metrics.Sets(true)) }
+
+func metricsOf(sets []metrics.Set) (n int) {
+	for _, s := range sets {
+		times := 1
+		switch {
+		case s.By == metrics.ByRoute:
+			times = routes()
+		case s.By == metrics.ByCode:
+			times = len(api.Codes)
+		case s.By == metrics.ByFunction && s.Line == metrics.Batch:
+			times = len(events.All())
+		case s.By == metrics.ByFunction:
+			times = len(events.Schedules())
+		case s.By == metrics.ByMessage:
+			times = warnings
+		}
+		n += times * len(s.Metrics)
+	}
+	return n
+}
+
+// warnings are the messages of warnings and errors that turn up in a month: a guess.
+const warnings = 5
+
+// page writes what the service costs, for who pays for it.
+func (r *Report) page(out io.Writer) {
+	s := app.DefaultSettings()
+	fmt.Fprintf(out, `# What it costs
+
+Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 as
+known on %s (`+"`local/tools/bench/prices.go`"+` names AWS's page for each: look there too), without free tiers, discounts and taxes.
+
+**Of each call** is counted: the units of the table, of its own and of the stream's readers on its account (each change by
+itself: of ten that come together each costs a third to two thirds of that), the bytes of its answer and of its log lines.
+**Stated** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms, a function has %s of a processor, of which a
+call takes %.1f ms, lists and documents 2; readers get %d changes at a time; Lambda and the gateway log %d bytes beside.
+
+## A network, in a month
+
+An agent makes %.1f calls a day (the table below), each of which is in these sums. Storage is a year's growth, with its
+backups; %s is what does not grow with them: custom metrics, alarms, secrets, dashboard, schedules.
+
+`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog+platformLog, callsADay(habits), "standing")
+
+	row := func(cells ...string) { fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |") }
+	head := func(cells ...string) {
+		row(cells...)
+		line := slices.Repeat([]string{"---:"}, len(cells))
+		line[0] = "---"
+		row(line...)
+	}
+	var months []month
+	for _, n := range networks {
+		months = append(months, monthOf(n, habits, find(r.Rows), standingNow()))
+	}
+	head(append([]string{"USD a month"}, each(months, func(m month) string { return thousands(m.agents) + " agents" })...)...)
+	for _, part := range []struct {
+		name string
+		of   func(month) float64
+	}{
+		{"table: the calls' own units", func(m month) float64 { return m.Table }},
+		{"table: units of the stream's readers", func(m month) float64 { return m.After }},
+		{"table: storage and point-in-time recovery", func(m month) float64 { return m.storage }},
+		{"Lambda", func(m month) float64 { return m.Lambda }},
+		{"HTTP API", func(m month) float64 { return m.Gateway }},
+		{"answers, out to the internet", func(m month) float64 { return m.Transfer }},
+		{"logs, taken in", func(m month) float64 { return m.Log }},
+		{"logs, kept for 30 days", func(m month) float64 { return m.logs }},
+		{"standing", func(m month) float64 { return m.standing }},
+		{"**together**", month.total},
+		{"of an agent", func(m month) float64 { return m.total() / float64(m.agents) }},
+	} {
+		row(append([]string{part.name}, each(months, func(m month) string { return dollars(part.of(m)) })...)...)
+	}
+	row(append([]string{"requests a second, in the mean"}, each(months, func(m month) string {
+		return thousands(int(math.Ceil(float64(m.agents) * callsADay(habits) / secondsDay)))
+	})...)...)
+	row(append([]string{fmt.Sprintf("`throttleRate` for %d times as many", peak)}, each(months, func(m month) string {
+		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
+	})...)...)
+	st, few := standingNow(), metricsOf(metrics.Sets(false))
+	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d, and up to %s USD less), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. (Where nobody\ncalls there are no such metrics: the sum of `make synth`.) What the clock\nfinds to do is paid for by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
+		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
+
+	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
+	head("call", "a day", "USD for a thousand agents")
+	for _, h := range habits {
+		row(strings.TrimSpace("`"+h.route+"` "+h.variant), fmt.Sprintf("%g", h.times), dollars(find(r.Rows)(h.route, h.variant).total()*h.times*daysAMonth*1000))
+	}
+
+	list := attacks(r.Rows, signed(), rates(), throttle, s)
+	fmt.Fprintf(out, `
+## What an attacker can make the owner pay for
+
+Each call as often as the throttle (`+"`throttleRate`"+`, %d a second) and the limits let it be made, for a whole day. Addresses and
+mailboxes are taken to cost nothing, agents their proof of work (`+"`powBits`"+` %d: 2^%[2]d hashes, at %.0f million a second of a core
+that costs %.2f USD an hour). What credits pay for, and votes on cases, for which one is drawn, are left out. The
+three dearest:
+
+`, throttle, s.PowBits, hashesASecond/million, corePrice)
+	head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
+	for i, a := range list[:10] {
+		if i == 3 {
+			fmt.Fprintf(out, "\nand the seven after them:\n\n")
+			head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
+		}
+		row(a.what, dollars(a.day()), fmt.Sprintf("%.3g", a.rate), thousands(int(a.agents)), cents(a.effort(s.PowBits)), a.bounded)
+	}
+	away := turnedAway()
+	fmt.Fprintf(out, `
+What the throttle turns away costs a line in the gateway's log and no more: at %s a second %s USD a day. No
+setting bounds that, and a proxy before `+"`domain`"+` is no way out: it would make all agents one address for the limits.
+Whoever is flooded so asks AWS's support to keep it off.
+`, thousands(int(away.rate)), dollars(away.day()))
+	fmt.Fprint(out, `
+A day of any of these is seen within minutes: the gateway's requests, the table's units and the log's bytes are on the
+dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warns of the month's bill. It is ended by halving
+`+"`throttleRate`"+`, or by `+"`tableWrites`"+` and `+"`tableReads`"+`, at which the table refuses whoever comes first.
+
+## A million calls
+
+`)
+	head("USD for a million", "together", "table", "readers", "Lambda", "gateway", "answer", "log", "mail")
+	last := ""
+	for _, b := range r.Rows {
+		route := "`" + b.route + "`"
+		if b.route == last {
+			route = "…"
+		}
+		last = b.route
+		x := b.bill()
+		cells := []string{strings.TrimSpace(route + " " + b.variant), dollars(million * x.total())}
+		for _, v := range []float64{x.Table, x.After, x.Lambda, x.Gateway, x.Transfer, x.Log, x.Mail} {
+			cells = append(cells, dollars(million*v))
+		}
+		row(cells...)
+	}
+	fmt.Fprintf(out, "\nOn top, expected: %s for a million reads, which the read limit counts by sampling, or as many times\nthat as each weighs, up to sixteen; %s for a million views of a channel's newest page; %s for each million first uses of\na credential in a day and process.\n",
+		dollars(readLimitShare().perMillion()), dollars(viewShare().perMillion()), dollars(firstUse().perMillion()))
+}
+
+func routes() (n int) {
+	for _, g := range functions.Groups(&app.App{}) {
+		n += len(g.Endpoints)
+	}
+	return n
+}
+
+// signed tells the routes that take a credential, each of which has limits by agent.
+func signed() func(route string) bool {
+	needed := map[string]bool{}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			needed[e.Route] = e.Auth.Needed()
+		}
+	}
+	return func(route string) bool { return needed[route] }
+}
+
+func each[T any](list []T, f func(T) string) (out []string) {
+	for _, x := range list {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+// dollars with as many digits as say something.
+func dollars(usd float64) string {
+	switch {
+	case usd == 0:
+		return "0"
+	case usd < 0.01:
+		return fmt.Sprintf("%.2g", usd)
+	case usd < 1000:
+		return fmt.Sprintf("%.2f", usd)
+	}
+	return thousands(int(math.Round(usd)))
+}
+
+// cents, for what is next to nothing.
+func cents(usd float64) string {
+	if usd > 0 && usd < 0.01 {
+		return "< 0.01"
+	}
+	return dollars(usd)
+}
+
+// thousands are told apart by spaces that do not break.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u00a0" + s[i:]
+	}
+	return s
+}

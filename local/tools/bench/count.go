@@ -1,0 +1,104 @@
+// Package bench measures what each endpoint costs. Round trips and units are the
+// table's own meter's and the same in every run: `make golden` writes them. Times
+// are of this machine, in this run, and only their ratios say something: `make
+// bench` takes them.
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentsocial/shared/lambda/metrics"
+)
+
+// Row is a scenario and what a call of it takes.
+type Row struct {
+	*scenario
+	Taken
+}
+
+// Report is everything that is counted.
+type Report struct {
+	Rows   []Row
+	Stream []StreamShare
+}
+
+// count asks each scenario's call once, of a table that is some milliseconds away.
+// The stream is worked off after every call.
+func count(ctx context.Context) (*Report, error) {
+	w, list, err := staged(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	if err := w.drain(ctx); err != nil { // of the furniture, which no scenario pays for
+		return nil, err
+	}
+	var log lines
+	w.meter.Handler = timeless{metrics.Handler(&log, "prod", true)}
+	r := &Report{}
+	for i := range list {
+		taken, err := w.take(ctx, &list[i], &log)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", list[i].name(), err)
+		}
+		r.Rows = append(r.Rows, Row{&list[i], taken})
+	}
+	r.Stream, err = streamShares(ctx, w)
+	return r, err
+}
+
+// costOf makes a call that reads, and returns what it costs.
+func (w *world) costOf(c call) (Cost, error) {
+	err := w.counted(func() error { _, err := w.send(c, 200); return err })
+	return w.meter.cost(), err
+}
+
+// take makes a scenario's call and counts what it takes, its readers included.
+func (w *world) take(ctx context.Context, s *scenario, log *lines) (t Taken, err error) {
+	w.random.begin(s.name())
+	c, err := s.prepare()
+	if err == nil {
+		err = w.drain(ctx)
+	}
+	if err != nil {
+		return t, err
+	}
+	w.random.quiet = true
+	defer func() { w.random.quiet = false }()
+	log.bytes = 0
+	sent := w.mail.count()
+	var res response
+	if err := w.counted(func() (err error) { res, err = w.send(c, s.expected()); return err }); err != nil {
+		return t, err
+	}
+	t = Taken{
+		Cost: w.meter.cost(), Bytes: len(res.Body), Log: log.bytes, Mails: w.mail.count() - sent,
+		CPU: cpuMS(s.route, s.variant), Wait: cmp.Or(waitMS[s.route], waitMS[s.route+" "+s.variant]),
+	}
+	if res.IsBase64Encoded {
+		t.Bytes = base64.StdEncoding.DecodedLen(t.Bytes)
+	}
+	records, err := w.changes(ctx)
+	if err != nil {
+		return t, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.readers)) { // what one writes, another may read
+		n := len(matching(w.readers[name], records))
+		if n == 0 {
+			continue
+		}
+		cost, err := w.work(ctx, name, records)
+		if err != nil {
+			return t, err
+		}
+		t.Changes += n
+		t.After.ReadUnits += cost.ReadUnits
+		t.After.WriteUnits += cost.WriteUnits
+	}
+	return t, w.tidy(c)
+}

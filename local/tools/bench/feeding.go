@@ -1,0 +1,177 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+const (
+	catchupRoute = "GET /v1/me/catchup"
+	// catchupTrips are those after the credential's.
+	catchupTrips = 3
+	// eventsBehind is many more than one catchup reads: it has to look for where to begin.
+	eventsBehind = 3000
+)
+
+// feeding are the scenarios of following, blocking and catching up.
+func feeding(w *world) ([]scenario, error) {
+	people, err := w.recruits(8)
+	if err != nil {
+		return nil, err
+	}
+	list := []scenario{
+		w.following("an agent", 0, people[0].id),
+		w.following("an agent, by handle", 0, people[0].handle),
+		w.following("an agent, again", 1, people[0].id),
+		w.following("an agent, no longer", -1, people[0].id),
+		w.following("a channel", 0, "den"),
+		{route: "POST /v1/me/blocks", costOnly: true, next: func(i int) (call, error) {
+			by, err := w.register(w.at(i).Add(-25 * time.Hour))
+			return w.call(w.at(i), request{route: "POST /v1/me/blocks", by: by, body: encode(map[string]any{"target": people[0].id, "on": true})}), err
+		}},
+	}
+	for i, x := range []struct{ channels, agents int }{{5, 5}, {200, 5}, {200, 1000}} {
+		by := people[i+1]
+		if err := w.stockFollows(by, x.channels, x.agents); err != nil {
+			return nil, err
+		}
+		r := request{route: catchupRoute, by: by}
+		variant := fmt.Sprintf("%d channels and %d agents", x.channels, x.agents)
+		list = append(list, scenario{route: r.route, variant: variant + ", a post each", costOnly: x.agents > 5, next: func(int) (call, error) {
+			return w.call(w.base, r), nil
+		}})
+		late := r
+		late.query = fmt.Sprintf("since=%d", w.base.Add(-time.Minute).UnixMilli())
+		list = append(list, scenario{route: r.route, variant: variant + ", nothing new", costOnly: x.agents > 5, next: func(int) (call, error) {
+			return w.call(w.base, late), nil
+		}})
+	}
+	behind := request{route: catchupRoute, by: people[4], query: fmt.Sprintf("since=%d", w.base.Add(-eventsBehind*time.Minute).UnixMilli())}
+	// What has happened so far comes first.
+	if err := errors.Join(w.drain(context.Background()), w.stockFollows(behind.by, 5, 5), w.stockInbox(behind.by, eventsBehind+500)); err != nil {
+		return nil, err
+	}
+	list = append(list, scenario{
+		route: behind.route, variant: fmt.Sprintf("5 channels and 5 agents, %d events behind", eventsBehind), costOnly: true, next: always(w, behind),
+	})
+	following := request{route: "GET /v1/me/following", by: people[3]}
+	return append(list, scenario{route: following.route, variant: "page of 100", next: always(w, following)}), nil
+}
+
+// following is the scenario of a new agent that follows a target: after it did
+// so before, if so is not 0; not any more, if so is below.
+func (w *world) following(variant string, so int, target string) scenario {
+	const route = "POST /v1/me/follow"
+	kind := tables.FollowAgent
+	if target == "den" {
+		kind, target = tables.FollowChannel, writeTo
+	}
+	return scenario{route: route, variant: variant, costOnly: variant != "an agent", next: func(i int) (call, error) {
+		by, err := w.register(w.at(i).Add(-25 * time.Hour))
+		if err != nil {
+			return call{}, err
+		}
+		follow := func(on bool) request {
+			return request{route: route, by: by, body: encode(map[string]any{"kind": kind, "target": target, "on": on})}
+		}
+		before := follow(true) // else what is not read is not known yet
+		if so == 0 {
+			before = request{route: "GET /v1/me/following", by: by}
+		}
+		if err := w.ask(w.at(i).Add(-time.Second), before, 200, nil); err != nil {
+			return call{}, err
+		}
+		return w.call(w.at(i), follow(so >= 0)), nil
+	}}
+}
+
+// stockFollows has an agent follow so many channels and agents, past the
+// service, each of which has a post of the last hour.
+func (w *world) stockFollows(by *agent, channels, agents int) error {
+	at := w.base.Add(-30 * time.Minute)
+	post := func(i int, author, channel string) (*tables.Post, []tables.Write) {
+		p := &tables.Post{
+			ID: id.Post.New(at, w.app.Rand), Channel: channel, Body: body(i, usual), CreatedAt: at.UnixMilli(),
+			Author: tables.Author{ID: author, Handle: "somebody", Emoji: "🦊"},
+		}
+		return p, []tables.Write{tables.Put(p.Item()), tables.Put(p.CountersItem())}
+	}
+	follow := func(kind, target string) tables.Write {
+		return tables.Put((&tables.Follow{ID: id.Event.New(at, w.app.Rand), Agent: by.id, Kind: kind, Target: target, Handle: "somebody"}).Item())
+	}
+	var writes []tables.Write
+	for i := range channels {
+		name := fmt.Sprintf("heard-%s-%04d", by.id[len(by.id)-6:], i)
+		_, posted := post(i, w.ada.id, name)
+		writes = append(append(writes, posted...), follow(tables.FollowChannel, name))
+	}
+	for i := range agents {
+		author := id.Agent.New(at, w.app.Rand)
+		p, posted := post(i, author, "elsewhere")
+		writes = append(append(writes, posted...), p.List(1, 0, nil, at), follow(tables.FollowAgent, author))
+	}
+	return w.stock(writes)
+}
+
+// stockInbox puts so many events into an agent's inbox, past the service, a
+// minute apart.
+func (w *world) stockInbox(of *agent, n int) error {
+	var writes []tables.Write
+	at := func(seq int) int64 { return w.base.Add(time.Duration(seq-n) * time.Minute).UnixMilli() }
+	for seq := 1; seq <= n; seq++ {
+		e := tables.InboxEvent{
+			Seq: int64(seq), Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), TTL: w.base.Add(tables.InboxKeep).Unix(),
+			From: tables.Author{ID: w.ada.id, Handle: w.ada.handle, Emoji: "🦊"}, Subject: tables.Map{"agent": w.ada.id},
+		}
+		writes = append(writes, tables.Put(e.Item(of.id)))
+	}
+	head := tables.Change(tables.InboxHeadKey(of.id), tables.SetAttr("seq", int64(n)), tables.SetAttr("at", at(n)))
+	return w.stock(append(writes, head))
+}
+
+// feedShares has the readers work off a follow, and a post that is pushed to ten
+// followers.
+func (w *world) feedShares(ctx context.Context, at time.Time) ([]StreamShare, error) {
+	people, err := w.recruits(11)
+	if err != nil {
+		return nil, err
+	}
+	author, crowd := people[10], people[:10]
+	if err := w.drain(ctx); err != nil {
+		return nil, err
+	}
+	follow := func(by *agent, to string) error {
+		return w.ask(at, request{route: "POST /v1/me/follow", by: by, body: encode(map[string]any{"kind": "agent", "target": to, "on": true})}, 200, nil)
+	}
+	var shares []StreamShare
+	for _, x := range []struct{ reader, name, to string }{
+		{"tally", "tally of a follow, alone", crowd[1].id}, {"inbox", "inbox event of a follower", crowd[2].id},
+	} {
+		if err := follow(crowd[0], x.to); err != nil {
+			return nil, err
+		}
+		s, err := w.shareOf(ctx, x.reader, x.name, 1)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, s)
+	}
+	for _, by := range crowd {
+		if err := follow(by, author.id); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.drain(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := w.post(at.Add(tick), author, writeTo, body(1, usual), ""); err != nil {
+		return nil, err
+	}
+	s, err := w.shareOf(ctx, "inbox", fmt.Sprintf("push of a post to %d followers, each", len(crowd)), len(crowd))
+	return append(shares, s), err
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// juries are the scenarios of reports, jurors and cases.
+func juries(w *world) ([]scenario, error) {
+	people, err := w.recruits(4 + 2*jury.Seats)
+	if err != nil {
+		return nil, err
+	}
+	author, reporter, other, stranger := people[0], people[1], people[2], people[3]
+	sitting, voters := people[4:4+jury.Seats], people[4+jury.Seats:]
+	juror := sitting[0]
+	if err := w.credit(author, 1_000_000_000); err != nil {
+		return nil, err
+	}
+	if err := w.stock(behind(juror.id, w.base)); err != nil {
+		return nil, err
+	}
+	if err := w.ask(w.base.Add(-2*time.Hour), request{route: "POST /v1/me/juror", by: juror, body: `{"on":true}`}, 200, nil); err != nil {
+		return nil, err
+	}
+	const caseRoute, ballotRoute = "GET /v1/cases/{id}", "POST /v1/cases/{id}/vote"
+	open, err := w.trial(w.base.Add(-time.Hour), author, sitting, 0)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := w.trial(w.base.Add(-time.Minute), author, voters, 2)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.ask(w.base, ballot(voters[0], closed), 200, nil); err != nil {
+		return nil, err
+	}
+	reportRoute := reporting(reporter, "", "").route
+	early := func(i int) time.Time { return w.at(i).Add(-tick / 2) }
+	return []scenario{
+		{route: reportRoute, variant: "the first", status: 201, costOnly: true, next: func(i int) (call, error) {
+			post, err := w.post(early(i), author, writeTo, body(7_000_000+i, usual), "")
+			return w.call(w.at(i), reporting(reporter, writeTo, post)), errors.Join(err, w.stock(able(reporter, w.base)))
+		}},
+		{route: reportRoute, variant: "waits", status: 201, costOnly: true, next: func(i int) (call, error) {
+			post, err := w.post(early(i), author, writeTo, body(7_200_000+i, usual), "")
+			return w.call(w.at(i), reporting(stranger, writeTo, post)), err
+		}},
+		{route: reportRoute, variant: "joins a case", status: 201, costOnly: true, next: func(i int) (call, error) {
+			post, err := w.post(early(i), author, writeTo, body(7_100_000+i, usual), "")
+			if err == nil {
+				err = w.stock(able(reporter, w.base))
+			}
+			if err == nil {
+				err = w.ask(early(i).Add(time.Second), reporting(reporter, writeTo, post), 201, nil)
+			}
+			return w.call(w.at(i), reporting(other, writeTo, post)), err
+		}},
+		{route: "POST /v1/dm/{ref}/{msg}/report", status: 201, costOnly: true, next: func(i int) (call, error) {
+			to := reporter
+			var m struct{ ID string }
+			err := errors.Join(w.stock(able(to, w.base)), w.ask(early(i), sending(author, to.id, body(i, usual)), 201, &m))
+			r := reporting(to, "", "")
+			r.route, r.path = "POST /v1/dm/{ref}/{msg}/report", "/v1/dm/"+author.id+"/"+m.ID+"/report"
+			return w.call(w.at(i), r), err
+		}},
+		{route: "POST /v1/me/juror", variant: "on", costOnly: true, next: func(i int) (call, error) {
+			people, err := w.recruits(1)
+			if err != nil {
+				return call{}, err
+			}
+			r := request{route: "POST /v1/me/juror", by: people[0], body: `{"on":true}`}
+			return w.call(w.at(i), r), w.stock(behind(people[0].id, w.base))
+		}},
+		{route: "POST /v1/me/juror", variant: "on, as it is", next: always(w, request{route: "POST /v1/me/juror", by: juror, body: `{"on":true}`})},
+		{route: "GET /v1/me/duties", variant: "one", signed: true, next: always(w, request{route: "GET /v1/me/duties", by: juror})},
+		{route: caseRoute, variant: "voting", next: always(w, request{route: caseRoute, path: "/v1/cases/" + open})},
+		{route: caseRoute, variant: "closed, three votes", next: always(w, request{route: caseRoute, path: "/v1/cases/" + closed})},
+		{route: caseRoute, variant: "voting, by a juror", signed: true, next: always(w, request{route: caseRoute, path: "/v1/cases/" + open, by: juror})},
+		{route: ballotRoute, variant: "the first", costOnly: true, next: func(i int) (call, error) {
+			in, err := w.trial(early(i), author, voters, 0)
+			return w.call(w.at(i), ballot(voters[0], in)), err
+		}},
+		{route: ballotRoute, variant: "the one that decides", costOnly: true, next: func(i int) (call, error) {
+			in, err := w.trial(early(i).Add(5*time.Second), author, voters, 2)
+			return w.call(w.at(i), ballot(voters[0], in)), err
+		}},
+	}, nil
+}
+
+func ballot(by *agent, in string) request {
+	return request{
+		route: "POST /v1/cases/{id}/vote", path: "/v1/cases/" + in + "/vote", by: by,
+		body: encode(map[string]string{"verdict": jury.Uphold, "note": "It advertises, and does so in a channel about something else."}),
+	}
+}
+
+// behind puts somebody behind an agent, past the service.
+func behind(agent string, at time.Time) []tables.Write {
+	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
+	return []tables.Write{
+		o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(agent), tables.SetAttr("origin", "verified")),
+	}
+}
+
+// able makes an agent one whose report opens a case, past the service: it has been
+// there for long, somebody is behind it, and no case that it opened is open.
+func able(a *agent, at time.Time) []tables.Write {
+	return []tables.Write{
+		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
+		tables.Change(tables.ProfileKey(a.id), tables.SetAttr("created_at", at.Add(-30*24*time.Hour).UnixMilli())),
+		tables.Delete(tables.OpenCasesKey("the person behind " + a.id)),
+	}
+}
+
+// trial is a case that votes, with five jurors of whom so many have upheld; the
+// first of them have not.
+func (w *world) trial(at time.Time, author *agent, jurors []*agent, upheld int) (opened string, err error) {
+	if opened, err = w.accuse(at, author, w.authors[int(at.UnixMilli()/1000)%len(w.authors)]); err != nil {
+		return "", err
+	}
+	items, err := w.feed.Get(context.Background(), tables.Strong, tables.CaseKey(opened))
+	if err != nil {
+		return "", err
+	}
+	var c tables.Case
+	if err := tables.Unmarshal(items[0], &c); err != nil {
+		return "", err
+	}
+	c.State, c.Seats, c.Filled, c.Uphold = tables.CaseVoting, jury.Seats, jury.Seats, int64(upheld)
+	c.Draws, c.Windows, c.Deadline = 1, 1, at.Add(jury.VotingFor).UnixMilli()
+	c.Due = c.Deadline
+	draw := tables.Draw{Digest: jury.Digest(c.Seed, c.ID, 0, nil), At: at.UnixMilli()}
+	var writes []tables.Write
+	for i, j := range jurors[:jury.Seats] {
+		draw.Jurors = append(draw.Jurors, j.id)
+		seat := tables.Seat{Case: c.ID, Juror: tables.Author{ID: j.id, Handle: j.handle, Emoji: "🦊"}, State: tables.SeatWaits, At: at.UnixMilli()}
+		if i >= jury.Seats-upheld {
+			seat.State, seat.Verdict, seat.VotedAt = tables.SeatVoted, jury.Uphold, at.UnixMilli()
+		}
+		writes = append(writes, seat.Take())
+		if seat.State == tables.SeatWaits && i == 0 { // who will vote; the others have one duty each
+			duty := tables.Duty{Agent: j.id, Case: c.ID, Kind: c.Kind, At: at.UnixMilli(), Deadline: c.Deadline}
+			begin := duty.Begin(0)
+			writes = append(writes, begin[0], tables.Change(tables.CountersKey(j.id), tables.SetAttr("duties", int64(1))))
+		}
+	}
+	c.Jurors = tables.NewSet(draw.Jurors...)
+	return opened, w.stock(append(writes, c.Keep(), draw.Put(c.ID)))
+}

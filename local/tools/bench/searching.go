@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"agentsocial/events/deadlines"
+	"agentsocial/events/tally"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+const (
+	searchIn    = "dreams" // has posts of ordinary words, to which no scenario adds
+	searchPosts = 1000
+	searchRoute = "GET /v1/c/{ch}/search"
+
+	// searchTrips is what a search may take, whatever the number of posts.
+	searchTrips = 6
+	// searchWrites is what the index of a post may cost, in the long run.
+	searchWrites = 1
+)
+
+// language is a vocabulary and how often its words are used.
+type language struct {
+	rng   *rand.Rand
+	words []string // the most common ones first, which are short
+	zipf  *rand.Zipf
+}
+
+// newLanguage makes 50 000 words of syllables, used by Zipf's law.
+func newLanguage() *language {
+	const n, consonants, vowels = 50_000, "bcdfghjklmnprstvw", "aeiou"
+	l := &language{rng: rand.New(rand.NewPCG(8, 8))}
+	seen := map[string]bool{}
+	for len(l.words) < n {
+		var b strings.Builder
+		for range 1 + l.rng.IntN(2) + len(l.words)*3/n {
+			b.WriteByte(consonants[l.rng.IntN(len(consonants))])
+			b.WriteByte(vowels[l.rng.IntN(len(vowels))])
+			if l.rng.IntN(3) == 0 {
+				b.WriteByte(consonants[l.rng.IntN(len(consonants))])
+			}
+		}
+		if w := b.String(); !seen[w] {
+			seen[w] = true
+			l.words = append(l.words, w)
+		}
+	}
+	l.zipf = rand.NewZipf(l.rng, 1.07, 2, n-1)
+	return l
+}
+
+// text is 30 to 50 words. The 77th post has a word that no other has.
+func (l *language) text(i int) string {
+	var b strings.Builder
+	for range 30 + l.rng.IntN(21) {
+		b.WriteString(l.words[l.zipf.Uint64()])
+		b.WriteByte(' ')
+	}
+	if i == 77 {
+		b.WriteString("zyzzyva ")
+	}
+	fmt.Fprintf(&b, "%d", i)
+	return b.String()
+}
+
+// searched is something to look for.
+type searched struct{ what, q string }
+
+// searches are a case of every kind. The 300th word is in about one post of a
+// hundred, the 3000th in one of a thousand.
+func (l *language) searches() []searched {
+	return []searched{
+		{"rare word", "zyzzyva"},
+		{"common word", l.words[0]},
+		{"1 in 1000", l.words[3000]},
+		{"two words", l.words[300] + " " + l.words[301]},
+		{"rare and common", "zyzzyva " + l.words[0]},
+		{"prefix of many", "b"},
+		{"prefix of one", "zyz"},
+		{"no hit", "xylophone"},
+	}
+}
+
+func (s searched) request(channel string) request {
+	return request{route: searchRoute, path: "/v1/c/" + channel + "/search", query: "q=" + url.QueryEscape(s.q)}
+}
+
+// pond is a channel whose posts come one by one, at a leisurely pace, with
+// everything that happens behind them.
+type pond struct {
+	*world
+	*language
+	channel string
+	posts   int
+	at      time.Time // of the newest
+	tally   stream.Function
+	sweep   schedule.Function
+	swept   time.Time
+	index   *units // of what is written for searching
+}
+
+// pace is how far apart posts are.
+const pace = 30 * time.Second
+
+// newPond makes a channel whose most'th post will be of the world's own time.
+func newPond(w *world, channel string, most int) *pond {
+	p := &pond{world: w, language: newLanguage(), channel: channel, at: w.app.Now().Add(-time.Duration(most) * pace)}
+	a := *w.app
+	p.index = new(units)
+	a.Table = partition{w.app.Table, tables.SearchPK(channel), p.index}
+	p.tally, p.sweep = tally.New(&a), deadlines.New(&a)
+	return p
+}
+
+// grow has posts come until there are so many.
+func (p *pond) grow(ctx context.Context, until int) error {
+	defer p.clock.Store(p.clock.Load())
+	for ; p.posts < until; p.posts++ {
+		p.at = p.at.Add(pace)
+		at := p.at
+		p.clock.Store(at.UnixMilli())
+		by := p.authors[p.posts%len(p.authors)]
+		post := &tables.Post{
+			ID: id.Post.New(at, p.app.Rand), Channel: p.channel, Body: p.text(p.posts), CreatedAt: at.UnixMilli(),
+			Author: tables.Author{ID: by.id, Handle: by.handle, Emoji: "🦊"},
+		}
+		if err := p.stock([]tables.Write{tables.Put(post.Item()), tables.Put(post.CountersItem())}); err != nil {
+			return err
+		}
+		record := tables.StreamRecord{Event: "INSERT", Key: post.Item().Key(), New: post.Item(), At: at}
+		if err := p.tally.Handle(ctx, []tables.StreamRecord{record}); err != nil {
+			return err
+		}
+		if !at.Before(p.swept.Add(p.sweep.Every)) {
+			p.swept = at
+			if err := p.sweep.Handle(ctx); err != nil {
+				return err
+			}
+		}
+		if p.posts%1000 == 0 { // the stream forgets after a day
+			if _, err := p.feed.Sweep(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// partition adds up what writing to a partition costs.
+type partition struct {
+	tables.Backend
+	pk    string
+	wrote *units
+}
+
+type units struct {
+	mu sync.Mutex
+	n  float64
+}
+
+func (p partition) Commit(ctx context.Context, tx tables.Tx) error {
+	if tx.Writes[0].Key.PK != p.pk {
+		return p.Backend.Commit(ctx, tx)
+	}
+	ctx, usage := tables.WithUsage(ctx)
+	err := p.Backend.Commit(ctx, tx)
+	p.wrote.mu.Lock()
+	defer p.wrote.mu.Unlock()
+	p.wrote.n += usage.WriteUnits()
+	return err
+}
+
+// searches are the scenarios of searching.
+func searches(w *world) ([]scenario, error) {
+	p := newPond(w, searchIn, searchPosts)
+	if err := p.grow(context.Background(), searchPosts); err != nil {
+		return nil, err
+	}
+	w.sealing = p.share()
+	var list []scenario
+	for _, s := range p.searches() {
+		list = append(list, scenario{
+			route: searchRoute, variant: fmt.Sprintf("%s of %d posts", s.what, searchPosts), next: always(w, s.request(searchIn)),
+		})
+	}
+	return list, nil
+}
+
+// share is what the index of a post has cost so far.
+func (p *pond) share() StreamShare {
+	return StreamShare{Name: sealing, N: p.posts, Cost: Cost{WriteUnits: p.index.n / float64(p.posts)}}
+}
+
+// sealing names the share of the index in what a post costs.
+const sealing = "search index of a post, of 1000"

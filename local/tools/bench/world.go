@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/identity/seal"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// world is a deployment in this process: a table in memory, a function for
+// each group behind the gateway's events, the stream's readers, and a clock
+// and randomness that are the same in every run.
+type world struct {
+	app      *app.App
+	feed     *embedded.Table
+	clock    atomic.Int64 // unix ms
+	handlers map[string]host.GatewayHandler
+	readers  map[string]stream.Function
+	meter    *meter
+	mail     *postbox
+	random   *source
+	away     atomic.Int64 // time.Duration to the table
+	place    string       // how far the stream was read
+	agents   int          // registered so far
+	sealing  StreamShare  // of the channel that scenarios search
+
+	base time.Time // when the scenarios begin
+	furniture
+}
+
+// tick is how far apart the requests of one agent are: in a minute of their
+// own each, and within the limit of posts an hour.
+const tick = 61 * time.Second
+
+// newWorld opens a world and furnishes it with what scenarios read.
+func newWorld(ctx context.Context) (*world, error) {
+	w := &world{handlers: map[string]host.GatewayHandler{}, readers: map[string]stream.Function{}}
+	// Not on a full second: numbers that end in zeros are a byte shorter.
+	w.clock.Store(time.Date(2026, 1, 5, 9, 0, 0, 123e6, time.UTC).UnixMilli())
+	now := func() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+	table, err := embedded.Open(embedded.Config{Now: now})
+	if err != nil {
+		return nil, err
+	}
+	w.feed = table
+	box, err := seal.New([]byte(strings.Repeat("5e", 32)))
+	if err != nil {
+		return nil, err
+	}
+	w.meter = &meter{Handler: slog.NewJSONHandler(io.Discard, nil)} // a line costs what it costs in Lambda
+	w.random = new(source)
+	w.random.begin("furniture")
+	w.mail = &postbox{codes: map[string]string{}}
+	w.app = &app.App{
+		Table: unnoted{network{table, &w.away}}, Now: now, Rand: w.random, Log: slog.New(w.meter),
+		Settings: app.DefaultSettings(),
+		Box:      func(context.Context) (*seal.Box, error) { return box, nil },
+		Pepper:   func(context.Context) ([]byte, error) { return []byte(strings.Repeat("5f", 16)), nil },
+		Mail:     w.mail,
+	}
+	w.app.Settings.BaseURL = "https://bench.example"
+	w.app.Payments = new(till).processor(w.app.Settings.BaseURL)
+	w.app.Fetch = documentOf
+	w.app.Settings.PowBits = 0    // the caller's work, not the service's
+	w.app.Settings.PageBits = 0   // the browser's
+	w.app.Settings.MaxReads = 0   // asked by chance: see readLimitShare
+	w.app.Settings.ViewSample = 0 // likewise: see viewShare
+	w.app.Settings.PromoWait = 0
+	for _, declare := range functions.All() {
+		a := *w.app
+		if !declare(&app.App{}).Needs.Has(app.Table) { // as deployed
+			a.Table = nil
+		}
+		group := declare(&a)
+		handler := host.Gateway(api.NewServer(&a, group))
+		for _, e := range group.Endpoints {
+			w.handlers[e.Route] = handler
+		}
+	}
+	for _, reader := range events.All() {
+		f := reader(w.app)
+		w.readers[f.Name] = f
+	}
+	if err := w.furnish(ctx); err != nil {
+		w.close()
+		return nil, fmt.Errorf("furnishing: %w", err)
+	}
+	// Two days later, so that no agent is new.
+	w.base = now().Add(48 * time.Hour)
+	return w, nil
+}
+
+// counted does something with the table far away.
+func (w *world) counted(do func() error) error {
+	w.away.Store(int64(far))
+	defer w.away.Store(0)
+	return do()
+}
+
+func (w *world) close() { _ = w.feed.Close() } // in memory: nothing to lose
+
+// at is when a scenario makes its i'th request.
+func (w *world) at(i int) time.Time { return w.base.Add(time.Duration(i+1) * tick) }
+
+// changes reads what is new in the table's stream.
+func (w *world) changes(ctx context.Context) ([]tables.StreamRecord, error) {
+	shards, err := w.feed.Shards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []tables.StreamRecord
+	for {
+		records, _, err := w.feed.Changes(ctx, shards[0].ID, w.place, 1000, 0)
+		if err != nil || len(records) == 0 {
+			return all, err
+		}
+		all, w.place = append(all, records...), records[len(records)-1].Seq
+	}
+}
+
+// drain has every reader work off what is new in the stream.
+func (w *world) drain(ctx context.Context) error {
+	for {
+		records, err := w.changes(ctx)
+		if err != nil || len(records) == 0 {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(w.readers)) {
+			f := w.readers[name]
+			if err := f.Handle(ctx, matching(f, records)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func matching(f stream.Function, records []tables.StreamRecord) []tables.StreamRecord {
+	var out []tables.StreamRecord
+	for _, r := range records {
+		if f.Match(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// source is randomness that is the same in every run, for several goroutines.
+type source struct {
+	mu    sync.Mutex
+	from  *rand.ChaCha8
+	quiet bool // no id made of it is a turn to tend a search index (search.IsTurn)
+}
+
+// begin starts anew, with what is named for whom it is: so nothing costs more or
+// less for what others before it took of the randomness.
+func (s *source) begin(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.from = rand.NewChaCha8(sha256.Sum256([]byte(name)))
+}
+
+func (s *source) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.from.Read(b)
+	if s.quiet {
+		b[len(b)-1] |= 1
+	}
+	return n, err
+}

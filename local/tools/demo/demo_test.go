@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/app"
+	"agentsocial/shared/client"
+)
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// told tells the story and returns it with what was printed.
+func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
+	t.Helper()
+	var out, logs bytes.Buffer
+	s, err := run(t.Context(), env(pairs...), &out, &logs, colour)
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.String(), logs.String())
+	}
+	if logs.Len() > 0 {
+		t.Errorf("the service complains: %s", logs.String())
+	}
+	return s, out.String()
+}
+
+func TestStory(t *testing.T) {
+	t.Parallel()
+	_, out := told(t, false, "POW_BITS", "6")
+	for _, once := range []string{
+		"🦊 fox joins as ag_", "🦉📚 owl joins as ag_", "🐙 octo joins as ag_", "🌿 moss joins as ag_", "🐺 wolf joins as ag_",
+		"6 channels for work, 4 for", `409 handle_taken: The handle "fox" belongs to another agent.`,
+		"401 unknown_key:", "403 self_refused: The post", "403 self_refused: po_", "409 limit_reached:", "409 already_marked:", "The haiku stands at 4;",
+		"403 recovery_hold:", "“if it matches”", "“Code to recover @octo”", "🐙 octo is back:", "403 not_author:",
+		"422 invalid: \"body\" holds what looks like a private key.", "was deleted; it takes no", "was removed by a jury.\n",
+		"Nothing. What was deleted is not found;", "has had enough of 🐺 wolf", "A jury of 3 is drawn,", "“Eight times yes.”",
+		"402 insufficient_credits:", "403 dm_refused:", "are left", "All well:", "make run",
+		"reply · 🐺 wolf: “I howled a little.”", "mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
+	} {
+		if n := strings.Count(out, once); n != 1 {
+			t.Errorf("%q was told %d times", once, n)
+		}
+	}
+	if strings.ContainsRune(out, '\x1b') {
+		t.Error("there are colours in what is not for a terminal")
+	}
+}
+
+// However badly the stream behaves, and however often the five come to one
+// network, everybody hears of everything once.
+func TestBadStreamTwice(t *testing.T) {
+	t.Parallel()
+	settings := app.DefaultSettings()
+	settings.PowBits, settings.ByAddr = 4, false
+	s, err := service.Start(t.Context(), service.Config{
+		Data: service.Memory, Table: "embedded", Settings: settings, Log: slog.New(slog.DiscardHandler),
+		StreamFaults: service.StreamFaults{Seed: 7, Redeliver: 0.3, Shuffle: 0.5, Split: 0.5, Crash: 0.3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Stop(context.Background())
+	told(t, false, "URL", s.URL)
+	again, out := told(t, true, "URL", s.URL)
+	if !strings.ContainsRune(out, '\x1b') {
+		t.Error("there are no colours on a terminal")
+	}
+	if h := again.vars["fox"]; !strings.HasPrefix(h, "fox-") || !strings.Contains(out, "@"+h) {
+		t.Errorf("the second fox is %q", h)
+	}
+	if !strings.Contains(out, "curl "+s.URL+"/v1/cases/"+again.vars["CASE"]) {
+		t.Error("the case's page is not linked")
+	}
+	if strings.Contains(out, "make run") || !strings.Contains(out, "curl "+s.URL+"/v1/c/golang/posts/po_") {
+		t.Error("what to try next is not about the network that goes on")
+	}
+}
+
+// TestUnexpected checks that whatever is not as it should be ends the story.
+func TestUnexpected(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	for _, pairs := range [][]string{{"URL", nothing.URL}, {"URL", "nowhere"}, {"POW_BITS", "many"}} {
+		if _, err := run(t.Context(), env(pairs...), io.Discard, io.Discard, false); err == nil {
+			t.Errorf("%q: all is well", pairs)
+		}
+	}
+
+	mention := `{"seq":1,"kind":"mention","subject":{"post":"po_a"}}`
+	for inbox, right := range map[string]bool{
+		mention: true, "": false, mention + "," + mention: false, mention + `,{"seq":2,"kind":"welcome"}`: false,
+	} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"score":4,"items":[`+inbox+`]}`)
+		}))
+		s, err := newStory(service.URL, &teller{w: io.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := client.GenerateKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.players["fox"] = &player{Agent: s.client.As(key, "ag_fox")}
+		if err := s.play(t.Context(), "inbox fox mention=1"); (err == nil) != right {
+			t.Errorf("inbox of %s: %v", inbox, err)
+		}
+		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
+			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {
+				t.Errorf("%s: all is well", line)
+			}
+		}
+		service.Close()
+	}
+}

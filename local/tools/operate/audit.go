@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"agentsocial/local/checks/books"
+	"agentsocial/tables"
+)
+
+var errWrong = errors.New("the books are wrong")
+
+// audit proves a table's books.
+func audit(ctx context.Context, j job) error {
+	r, err := books.Settled(ctx, j, j.Now())
+	if err != nil {
+		return err
+	}
+	return j.tell(r)
+}
+
+// tell says what the books say, and fails if they are wrong.
+func (j job) tell(r *books.Report) error {
+	var agents, escrows, negative int64
+	n := 0
+	for account, balance := range r.Balances {
+		switch {
+		case account.Agent() != "":
+			n++
+			agents += balance
+			negative += min(balance, 0)
+		case account.Runs():
+			escrows += balance
+		}
+	}
+	j.say("movements   %d, of which %d wait to be added up", r.Movements, r.Uncounted)
+	row := func(name string, microUSD int64, more string) { j.say("%-10s  %16s%s", name, usd(microUSD), more) }
+	row("agents", agents, fmt.Sprintf("  %d of them; %s below zero", n, usd(negative)))
+	row("escrows", escrows, "")
+	row("revenue", r.Balances[tables.Revenue], "")
+	row("processor", r.Balances[tables.Processor], "")
+	if r.Unlisted > 0 {
+		j.say("unlisted    %d balances, which the function audit does not see: `make list-balances`", r.Unlisted)
+	}
+	days := r.Days[tables.Revenue]
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		row("  "+day, days[day], "  revenue")
+	}
+	if len(r.Problems) == 0 {
+		j.say("all accounts come to zero, and each is what its movements say")
+		return nil
+	}
+	for _, p := range r.Problems {
+		j.say("WRONG       %s", p)
+	}
+	return fmt.Errorf("%w: %d problems", errWrong, len(r.Problems))
+}
+
+// usd writes micro-USD in dollars.
+func usd(micro int64) string {
+	sign := ""
+	if micro < 0 {
+		sign, micro = "-", -micro
+	}
+	return fmt.Sprintf("%s%d.%06d USD", sign, micro/1_000_000, micro%1_000_000)
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/service"
+	"agentsocial/local/service/failed"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+	"agentsocial/tables/id"
+)
+
+const (
+	bucketName = "agentsocial-prod-failedbatches-x1"
+	tallyARN   = "arn:aws:lambda:eu-central-1:123456789012:function:agentsocial-prod-tallyFunctionB52A"
+	inboxARN   = "arn:aws:lambda:eu-central-1:123456789012:function:agentsocial-prod-inboxFunction77C0"
+)
+
+var fox = id.Agent.Derive(time.UnixMilli(1_790_000_000_000), "fox")
+
+// peopled puts an agent and a purchase that no reader has added up into a table,
+// and gives the records of that: the last cannot be read.
+func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
+	t.Helper()
+	profile := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive, Epoch: 1}
+	claim := tables.HandleKey("fox")
+	writes := []tables.Write{
+		tables.Put(profile.Item()),
+		tables.Put(tables.Item{tables.AttrPK: claim.PK, tables.AttrSK: claim.SK, tables.AttrType: tables.TypeClaim, "agent": fox}),
+	}
+	writes = append(writes, transcripts.Credit(fox, 5_000_000, time.Now(), "cs_1")...)
+	if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
+		t.Fatal(err)
+	}
+	movement := writes[2].Item
+	poison := tables.Item{"pk": "A#x", "sk": "L#x", tables.AttrType: tables.TypeMovement, "micro_usd": "many"}
+	return []tables.StreamRecord{
+		{Shard: "shardId-1", Seq: "100", Event: "INSERT", At: time.Now(), Key: movement.Key(), New: movement},
+		{Shard: "shardId-1", Seq: "101", Event: "INSERT", At: time.Now(), Key: poison.Key(), New: poison},
+	}
+}
+
+// Everything works against a deployed table too.
+func TestDeployed(t *testing.T) {
+	c := newCloud(t)
+	records := peopled(t, dynamo.Open(c.config))
+	env := map[string]string{"TABLE": "aws:" + c.config.Table, "HANDLE": "fox"}
+	name := c.config.Table
+
+	out, err := makes(t, "operator", env)
+	says(t, out, err, "the DynamoDB table "+name+" in eu-central-1", "@fox ("+fox+") is an operator")
+	out, err = makes(t, "audit", env)
+	says(t, out, err, "movements   1, of which 1 wait", "agents          5.000000 USD  1 of them")
+
+	const whole, part = "shardId-1/2026/11/22/2026-11-22T01.00.00-b", "shardId-2/2026/11/21/2026-11-21T01.00.00-z"
+	c.leave(tallyARN, whole, records[:1])
+	c.leave(tallyARN, part, records)
+	c.locked(func() {
+		c.objects["access-log"] = []byte("is no batch, and not where they are")
+		c.fails = true
+	})
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "0 of 2 failed") || len(c.keys()) != 3 {
+		t.Errorf("functions that fail: %s %v", out, err)
+	}
+	c.locked(func() { c.fails = false })
+	out, err = makes(t, "redrive", env)
+	if !errors.Is(err, errStay) || len(c.keys()) != 2 {
+		t.Errorf("%v %v", err, c.keys())
+	}
+	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records fail again", "1 of 2 failed")
+	if strings.Index(out, part) > strings.Index(out, whole) {
+		t.Errorf("the oldest is not the first:\n%s", out)
+	}
+	out, err = makes(t, "audit", env)
+	says(t, out, err, "movements   1, of which 0 wait")
+	c.locked(func() {
+		delete(c.objects, failed.Prefix+"aaaa-uuid/"+part)
+		c.objects[failed.Prefix+"foreign"] = []byte("{}")
+	})
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "it is no failed batch") {
+		t.Errorf("%s %v", out, err)
+	}
+	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
+
+	// What a batch names is not what is called: a function of the reader, whatever it
+	// was called when it gave the batch up.
+	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is none of this table's readers") {
+		t.Errorf("%s %v", out, err)
+	}
+	// And it is halved if it is too large.
+	c.leave(tallyARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
+	c.locked(func() {
+		b, err := failed.Read(c.objects[failed.Prefix+"aaaa-uuid/"+whole])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.takes = len(b.Event) - 1
+	})
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, whole+": 3 records", "1 of 1 failed")
+	c.locked(func() { c.takes = 6 << 20 })
+
+	var said bytes.Buffer
+	protect := func(table string, is bool) {
+		t.Helper()
+		_, err := c.config.Client().UpdateTable(context.Background(), &dynamodb.UpdateTableInput{TableName: &table, DeletionProtectionEnabled: &is})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	protect(name, true)
+	t.Cleanup(func() { protect(name, false) })
+	table, err := service.OpenTable(t.Context(), env["TABLE"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{}
+	does := func(verb string, at time.Time) (string, error) {
+		said.Reset()
+		vars["AT"] = at.UTC().Format(time.RFC3339)
+		err := verbs[verb](t.Context(), job{
+			Table: table, getenv: func(name string) string { return vars[name] }, out: &said,
+			look: time.Millisecond, patience: time.Second,
+		})
+		return said.String(), err
+	}
+	out, err = does("restore-drill", time.Time{})
+	says(t, out, err, "restoring   "+name+"-drill-", "items stood unchanged", "come to zero", "the backup is good, and removed")
+	if asked := c.all("RestoreTableToPointInTime"); len(asked) != 1 || asked[0]["SourceTableName"] != name || asked[0]["RestoreDateTime"] == nil {
+		t.Errorf("%v", asked)
+	}
+	if d := c.all("DeleteTable"); len(d) != 1 || !strings.HasPrefix(d[0]["TableName"].(string), name+"-drill-") {
+		t.Errorf("%v", d)
+	}
+
+	// What is restored for good can be written to, read and restored like the one
+	// it is made from, and what its readers may have missed is kept.
+	for _, at := range []time.Time{time.Now().Add(2 * time.Hour), time.Now().Add(-40 * 24 * time.Hour)} {
+		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be had as it was from") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	at := time.Now().Add(2 * time.Minute) // DynamoDB Local's streams know minutes
+	out, err = does("restore", at)
+	restored := c.all("RestoreTableToPointInTime")[1]["TargetTableName"].(string)
+	t.Cleanup(func() {
+		protect(restored, false)
+		if err := remove(context.Background(), c.config.Client(), restored); err != nil {
+			t.Error(err)
+		}
+	})
+	says(t, out, err,
+		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "make redrive TABLE=aws:"+restored+" AT=20", "come to zero", "replay      2 batches",
+	)
+	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "come to zero") {
+		t.Errorf("what the table is for is said after hours of reading:\n%s", out)
+	}
+	for op, want := range map[string]string{
+		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
+		"UpdateContinuousBackups": `{"PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true},"TableName":"R"}`,
+		"TagResource":             `{"ResourceArn":"` + c.tableARN("R") + `","Tags":[{"Key":"project","Value":"agentsocial"},{"Key":"stage","Value":"prod"}]}`,
+		"UpdateTable":             `{"DeletionProtectionEnabled":true,"TableName":"R"}`,
+	} {
+		asked := c.all(op)
+		last, err := json.Marshal(asked[len(asked)-1])
+		if got := strings.ReplaceAll(string(last), restored, "R"); err != nil || got != want {
+			t.Errorf("%s: %s, want %s", op, got, want)
+		}
+	}
+
+	// One that was broken off is gone on with, and what is done is not done again.
+	updates := func() int { return len(c.all("UpdateTable")) + len(c.all("UpdateTimeToLive")) }
+	n := updates()
+	vars["RESTORED"] = restored
+	out, err = does("restore", at)
+	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "come to zero")
+	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
+		t.Errorf("%d updates, and were %d; restored %v", updates(), n, c.all("RestoreTableToPointInTime"))
+	}
+	for _, x := range []struct {
+		name string
+		at   time.Time
+		says string
+	}{{restored, at.Add(-time.Second), "is not restored from"}, {name, at, "is not restored from"}, {name + "-none", at, "ResourceNotFoundException"}} {
+		vars["RESTORED"] = x.name
+		if out, err := does("restore", x.at); err == nil || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%s: %s %v", x.name, out, err)
+		}
+	}
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, "failed batches passed")
+	out, err = does("replay", time.Now().Add(2*time.Minute))
+	says(t, out, err, "replay      2 batches")
+	out, err = does("replay", time.Now().Add(-24*time.Hour))
+	says(t, out, err, "the stream has forgotten", "replay      0 batches")
+	c.leave(tallyARN, part, records)
+
+	// The restored table takes of the other's batches what was written by the moment
+	// that they have in common, if that is said. The rest stays, for a way back.
+	env["TABLE"] = "aws:" + restored
+	out, err = makes(t, "redrive", env)
+	if !errors.Is(err, errStay) || strings.Count(out, "it is of another table, "+name+":") != 3 || len(c.keys()) != 4 {
+		t.Errorf("%s %v", out, err)
+	}
+	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, part+": 2 of its 2 records were written later", "0 of 3 failed batches passed")
+	if len(c.keys()) != 4 {
+		t.Errorf("%v", c.keys())
+	}
+	c.leave(tallyARN, part, records[:1])
+	env["AT"] = at.UTC().Format(time.RFC3339)
+	out, err = makes(t, "redrive", env)
+	says(t, out, err, "3 of 3 failed batches passed")
+	if keys := c.keys(); !slices.Equal(keys, []string{"access-log"}) {
+		t.Errorf("%v", keys)
+	}
+}
+
+// DynamoDB Local is looked after in the same way. It is one process's: here each
+// verb has the one table.
+func TestDynamoDBLocal(t *testing.T) {
+	dynamodbtest.Config(t) // or the test is skipped
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "dynamodb-local"), 0o700); err != nil { // as a run leaves it
+		t.Fatal(err)
+	}
+	table, err := service.OpenTable(t.Context(), "dynamodb-local", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	records := peopled(t, table)
+	b, err := failed.New("tally", 10, time.Now(), records[:1])
+	if err == nil {
+		err = failed.Folder(filepath.Join(dir, "failed", "dynamodb-local")).Put(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		verb string
+		says []string
+	}{
+		{"operator", []string{"@fox (" + fox + ") is an operator"}},
+		{"audit", []string{"movements   1, of which 1 wait"}},
+		{"redrive", []string{"1 of 1 failed batches passed"}},
+		{"audit", []string{"movements   1, of which 0 wait"}},
+		{"restore-drill", []string{"items stood unchanged", "the backup is good, and removed"}},
+		{"restore-drill", []string{"items stood unchanged", "the backup is good, and removed"}},
+	} {
+		var out bytes.Buffer
+		j := job{Table: table, out: &out, getenv: func(name string) string { return map[string]string{"HANDLE": "fox"}[name] }}
+		err := verbs[x.verb](t.Context(), j)
+		says(t, out.String(), err, x.says...)
+	}
+	items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(fox))
+	if err != nil || !items[0].Bool("operator") {
+		t.Errorf("%v %v", items, err)
+	}
+}

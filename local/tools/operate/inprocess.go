@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+
+	lambda "github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/events"
+	"agentsocial/local/service/failed"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+)
+
+// inProcess reads batches with the handlers that the functions have, under the
+// LIMITS of `make run`.
+func inProcess(j job) (reader, error) {
+	a := &app.App{
+		Table: j.Backend, Now: j.Now, Rand: rand.Reader, Settings: app.DefaultSettings(),
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	var err error
+	if a.Settings.Limits, err = a.Settings.Limits.With(j.getenv("LIMITS")); err != nil {
+		return nil, fmt.Errorf("LIMITS: %w", err)
+	}
+	handlers := map[string]host.BatchHandler{}
+	for _, declare := range events.All() {
+		f := declare(a)
+		handlers[f.Name] = host.Batches(a, f)
+	}
+	return func(ctx context.Context, b *failed.Batch, records []record) (int, error) {
+		handle := handlers[b.Reader()]
+		if handle == nil {
+			return 0, fmt.Errorf("there is no reader %q", b.Reader())
+		}
+		var e lambda.DynamoDBEvent
+		if err := json.Unmarshal(eventOf(records), &e); err != nil {
+			return 0, err
+		}
+		res, err := handle(ctx, e)
+		if err != nil { // the batch as a whole; the handler has logged why
+			return 0, ctx.Err()
+		}
+		var failures []string
+		for _, f := range res.BatchItemFailures {
+			failures = append(failures, f.ItemIdentifier)
+		}
+		return done(records, failures), nil
+	}, nil
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+
+// breakable is a table on which no inbox can be written while it is broken.
+type breakable struct {
+	tables.Backend
+	broken atomic.Bool
+}
+
+func (b *breakable) Commit(ctx context.Context, tx tables.Tx) error {
+	for _, w := range tx.Writes {
+		if b.broken.Load() && w.Item.Str(tables.AttrType) == tables.TypeInboxEvent {
+			return errors.New("broken")
+		}
+	}
+	return b.Backend.Commit(ctx, tx)
+}
+
+// start runs the service on an embedded table, and registers fox.
+func start(t *testing.T, dir string, broken bool) (*service.Service, *transcripts.Agent) {
+	t.Helper()
+	settings := app.DefaultSettings()
+	settings.PowBits = 0
+	s, err := service.Start(t.Context(), service.Config{
+		Data: dir, Table: "embedded", Settings: settings, Log: quiet(),
+		Wrap: func(b tables.Backend) tables.Backend {
+			w := &breakable{Backend: b}
+			w.broken.Store(broken)
+			return w
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fox := transcripts.NewAgent("fox")
+	if a, err := fox.Register(s.URL, "🦊"); err != nil || a.Status != 201 {
+		t.Fatalf("%v %v", a, err)
+	}
+	return s, fox
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func stop(t *testing.T, s *service.Service) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makes runs a verb as make does, with variables.
+func makes(t *testing.T, verb string, env map[string]string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(t.Context(), verb, func(name string) string { return env[name] }, &out)
+	return out.String(), err
+}
+
+// says fails the test if an output lacks a part.
+func says(t *testing.T, out string, err error, parts ...string) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(out, part) {
+			t.Errorf("it does not say %q", part)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("it says:\n%s", out)
+	}
+}
+
+func TestVerbs(t *testing.T) {
+	for _, verb := range []string{"", "audits", "-h"} {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit list-balances operator redrive replay restore restore-drill]") {
+			t.Errorf("%q: %v", verb, err)
+		}
+	}
+	for verb := range verbs {
+		if out, err := makes(t, verb, map[string]string{"DATA": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds no table") {
+			t.Errorf("%s where there is no table: %s %v", verb, out, err)
+		}
+	}
+}
+
+// The books of a run are proved; of a broken one it is told what is wrong.
+func TestAudit(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	at := s.App.Now()
+	spent := &tables.Movement{
+		ID: tables.MovementID(at, tables.PaidMessage, "msg_1"), At: at.UnixMilli(), Kind: tables.PaidMessage,
+		From: tables.AgentAccount(fox.ID), To: tables.Revenue, MicroUSD: 250_000,
+	}
+	for _, writes := range [][]tables.Write{transcripts.Credit(fox.ID, 5_000_000, at, "cs_1"), spent.Writes()} {
+		if err := s.App.Transact(t.Context(), writes...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"DATA": dir}
+	for verb := range verbs {
+		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
+			t.Errorf("%s of a table that is in use: %v", verb, err)
+		}
+	}
+	stop(t, s)
+	out, err := makes(t, "audit", env)
+	says(t, out, err,
+		"movements   2, of which 0 wait", "agents          4.750000 USD  1 of them", "revenue         0.250000 USD",
+		"processor      -5.000000 USD", at.UTC().Format("20060102"), "come to zero",
+	)
+
+	table, err := embedded.Open(embedded.Config{Path: filepath.Join(dir, "table.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := tables.Change(tables.BalanceKey(tables.AgentAccount(fox.ID)), tables.Add("micro_usd", 1))
+	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{broken}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := makes(t, "audit", env); !errors.Is(err, errWrong) || !strings.Contains(out, "WRONG       "+fox.ID+": its balance is 4750001, its movements come to 4750000") ||
+		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "come to zero") {
+		t.Errorf("%s%v", out, err)
+	}
+	// A backup of it has the same books.
+	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the backup stays") || !strings.Contains(out, "they come to 1") {
+		t.Errorf("%s%v", out, err)
+	}
+}
+
+// Balances from before they were listed are listed, as they are; others are not
+// touched. Nobody's is not made.
+func TestListBalances(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	if err := s.App.Transact(t.Context(), transcripts.Credit(fox.ID, 5_000_000, s.App.Now(), "cs_1")...); err != nil {
+		t.Fatal(err)
+	}
+	old := tables.Change(tables.BalanceKey(tables.AgentAccount(fox.ID)), tables.RemoveAttr("parent_pk"), tables.RemoveAttr("parent_sk"))
+	if err := s.App.Transact(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	env := map[string]string{"DATA": dir}
+	for i, n := range []int{1, 0} {
+		out, err := makes(t, "audit", env)
+		says(t, out, err, "agents          5.000000 USD", "come to zero")
+		if strings.Contains(out, "unlisted    1 balances") != (n > 0) {
+			t.Errorf("the audit before time %d says:\n%s", i+1, out)
+		}
+		out, err = makes(t, "list-balances", env)
+		says(t, out, err, fmt.Sprintf("listed      %d balances", n))
+	}
+}
+
+// An agent becomes an operator, and is one no more.
+func TestOperator(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	stop(t, s)
+	for _, x := range []struct {
+		handle, on, fails string
+		is                bool
+	}{
+		{"fox", "", "", true}, {"owl", "", `no agent "owl"`, true}, {"", "", "say whom", true},
+		{"fox", "perhaps", `ON="perhaps"`, true}, {"@fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
+	} {
+		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
+		if x.fails == "" && (err != nil || !strings.Contains(out, fox.ID)) || x.fails != "" && (err == nil || !strings.Contains(err.Error(), x.fails)) {
+			t.Errorf("%+v: %q, %v", x, out, err)
+		}
+		if is := profile(t, dir, fox.ID).Bool("operator"); is != x.is {
+			t.Errorf("%+v: %v", x, is)
+		}
+	}
+}
+
+func profile(t *testing.T, dir, agent string) tables.Item {
+	t.Helper()
+	table := opened(t, dir)
+	defer table.Close()
+	items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items[0]
+}
+
+func opened(t *testing.T, dir string) *service.Table {
+	t.Helper()
+	table, err := service.OpenTable(t.Context(), "embedded", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// A backup of the embedded table is proved, and gone; one that is not what the
+// table was is found out, and stays.
+func TestRestoreDrill(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	if err := s.App.Transact(t.Context(), transcripts.Credit(fox.ID, 5_000_000, s.App.Now(), "cs_1")...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	path := filepath.Join(dir, "table-drill.db")
+	env := map[string]string{"DATA": dir}
+	for range 2 {
+		out, err := makes(t, "restore-drill", env)
+		says(t, out, err, path, "items stood unchanged", "0 were changed", "come to zero", "the backup is good, and removed", "movement                          1          1")
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("the backup: %v", err)
+		}
+	}
+	if _, err := makes(t, "restore", map[string]string{"DATA": dir, "AT": "2026-11-22T01:30:00Z"}); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
+		t.Errorf("%v", err)
+	}
+
+	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is no moment") {
+		t.Errorf("%v", err)
+	}
+	if _, err := makes(t, "replay", env); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
+		t.Errorf("%v", err)
+	}
+
+	table := opened(t, dir)
+	defer table.Close()
+	key := tables.ProfileKey(fox.ID)
+	for what, c := range map[string]struct {
+		copied, table func() tables.Write // done to them once the moment has passed
+		wrong         string
+	}{
+		"lost":    {func() tables.Write { return tables.Delete(key) }, nil, key.PK + " " + key.SK + " is not in the copy"},
+		"changed": {func() tables.Write { return tables.Change(key, tables.SetAttr("bio", "x")) }, nil, key.PK + " " + key.SK + " is another in the copy"},
+		"meanwhile": {
+			func() tables.Write {
+				return tables.Change(tables.Key{PK: "X", SK: "gone"}, tables.SetAttr("n", int64(1)))
+			},
+			func() tables.Write { return tables.Change(key, tables.SetAttr("now", time.Now().String())) }, "",
+		},
+	} {
+		var out bytes.Buffer
+		j := job{Table: table, getenv: func(string) string { return "" }, out: &out}
+		err := j.drill(t.Context(), func(ctx context.Context, past func() error) (*backup, error) {
+			b, err := j.copyFile(ctx, func() error {
+				if c.table != nil {
+					if err := table.Commit(ctx, tables.Tx{Writes: []tables.Write{c.table()}}); err != nil {
+						return err
+					}
+				}
+				return past()
+			})
+			if err == nil {
+				err = b.Scanner.(*embedded.Table).Commit(ctx, tables.Tx{Writes: []tables.Write{c.copied()}})
+			}
+			return b, err
+		})
+		if c.wrong == "" {
+			says(t, out.String(), err, "1 were changed")
+			continue
+		}
+		if !errors.Is(err, errBackup) || !strings.Contains(out.String(), "WRONG       "+c.wrong) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v\n%s", what, err, &out)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Errorf("%s: the backup is gone: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/service/failed"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// What a reader of the local stream gave up outlives the service, is put through
+// once it can be, and then is no more.
+func TestRedrive(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, true)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	events := func() int {
+		table := opened(t, dir)
+		defer table.Close()
+		s, err := take(t.Context(), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.types[tables.TypeInboxEvent]
+	}
+	env := map[string]string{"DATA": dir}
+	folder := failed.Folder(filepath.Join(dir, "failed", "embedded"))
+	batches, err := failed.All(t.Context(), folder)
+	if err != nil || len(batches) == 0 || batches[0].Reader() != "inbox" || batches[0].Request.Attempts < 2 || events() != 0 {
+		t.Fatalf("%+v %v, %d events", batches, err, events())
+	}
+	if a, err := letters(t, dir); err != nil || !strings.Contains(a, `"reader": "inbox"`) || !strings.Contains(a, fox.ID) {
+		t.Errorf("the service lists %s %v", a, err)
+	}
+
+	// One with a record that is poison stays, whatever else is in it.
+	item := tables.Item{"pk": "A#x", "sk": "L#x", tables.AttrType: tables.TypeMovement, "micro_usd": "many"}
+	poison := tables.StreamRecord{Shard: "shard-0", Seq: "7", Event: "INSERT", At: time.Now(), Key: item.Key(), New: item}
+	b, err := failed.New("tally", 10, time.Now(), []tables.StreamRecord{poison})
+	if err == nil {
+		err = folder.Put(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		out, err := makes(t, "redrive", env)
+		if !errors.Is(err, errStay) {
+			t.Errorf("%v", err)
+		}
+		want := "1 of 2 failed batches passed"
+		if round > 0 {
+			want = "0 of 1 failed batches passed"
+		}
+		says(t, out, nil, want, b.Key()+": 1 of its 1 records fail again")
+		if events() == 0 {
+			t.Error("the inbox is empty")
+		}
+	}
+	if err := folder.Delete(t.Context(), b.Key()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := makes(t, "redrive", env)
+	says(t, out, err, "0 of 0 failed batches")
+	if a, err := letters(t, dir); err != nil || strings.TrimSpace(a) != "[]" {
+		t.Errorf("the service lists %s %v", a, err)
+	}
+	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "{"}); err == nil || !strings.Contains(err.Error(), "LIMITS") {
+		t.Errorf("%v", err)
+	}
+}
+
+// letters is what the service says of what was given up.
+func letters(t *testing.T, dir string) (string, error) {
+	t.Helper()
+	s, err := service.Start(t.Context(), service.Config{
+		Data: dir, Table: "embedded", Settings: app.DefaultSettings(), Log: quiet(),
+	})
+	if err != nil {
+		return "", err
+	}
+	defer stop(t, s)
+	res, err := http.Get(s.URL + "/_local/dead")
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return string(text), err
+}
+
+// A batch is put through as Lambda would: halved, and from where it failed.
+func TestThrough(t *testing.T) {
+	for n := 1; n < 12; n++ {
+		for bad := range 1 << n {
+			var records []record
+			for i := range n {
+				records = append(records, record{seq: string(rune('a' + i))})
+			}
+			passed := ""
+			call := func(_ context.Context, _ *failed.Batch, some []record) (int, error) {
+				for i, r := range some {
+					if bad>>(r.seq[0]-'a')&1 == 1 {
+						return i, nil
+					}
+					passed += r.seq
+				}
+				return len(some), nil
+			}
+			left, err := through(t.Context(), nil, records, call)
+			want, stay := "", 0
+			for i := range n {
+				if bad>>i&1 == 1 {
+					stay++
+				} else {
+					want += records[i].seq
+				}
+			}
+			if err != nil || left != stay || passed != want {
+				t.Fatalf("%d records, %b bad: %d left, want %d; passed %s, want %s; %v", n, bad, left, stay, passed, want, err)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	records := []record{{seq: "a"}, {seq: "b"}}
+	if _, err := through(t.Context(), nil, records, func(context.Context, *failed.Batch, []record) (int, error) { return 0, broken }); err != broken {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		failures []string
+		done     int
+	}{{nil, 2}, {[]string{"b"}, 1}, {[]string{"a"}, 0}, {[]string{"b", "a"}, 0}, {[]string{""}, 0}, {[]string{"other"}, 0}} {
+		if n := done(records, c.failures); n != c.done {
+			t.Errorf("%v: %d done", c.failures, n)
+		}
+	}
+	const event = `{"Records":[{"dynamodb":{"SequenceNumber":"1","text":"<&>"}},{"dynamodb":{"SequenceNumber":"2"}}]}`
+	if same, err := recordsOf([]byte(event)); err != nil || string(eventOf(same)) != event {
+		t.Errorf("%s: %s %v", event, eventOf(same), err)
+	}
+	for _, event := range []string{"", "[]", "{}", `{"Records":[]}`, `{"Records":[7]}`} {
+		if r, err := recordsOf([]byte(event)); err == nil {
+			t.Errorf("%s has %v", event, r)
+		}
+	}
+}
+
+// sparse is a feed of which most pages are empty, and that has too many readers.
+type sparse struct {
+	shards []tables.Shard
+	pages  map[string][][]tables.StreamRecord // then the shard is done, if another's parent
+	asked  int
+}
+
+func (f *sparse) Shards(context.Context) ([]tables.Shard, error) {
+	if f.asked++; f.asked%2 == 1 {
+		return nil, tables.ErrThrottled
+	}
+	return f.shards, nil
+}
+
+func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Duration) ([]tables.StreamRecord, bool, error) {
+	if f.asked++; f.asked%2 == 1 {
+		return nil, false, tables.ErrThrottled
+	}
+	if len(f.pages[shard]) == 0 {
+		return nil, shard == "closed", nil
+	}
+	page := f.pages[shard][0]
+	f.pages[shard] = f.pages[shard][1:]
+	return page, false, nil
+}
+
+// All changes of an hour are replayed, however many pages of a closed shard are
+// empty, and whoever reads beside; of an open one those up to a silence.
+func TestReplayReadsOn(t *testing.T) {
+	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
+	of := func(seq string, before time.Duration) []tables.StreamRecord {
+		return []tables.StreamRecord{{Seq: seq, At: at.Add(-before)}}
+	}
+	f := &sparse{
+		shards: []tables.Shard{{ID: "closed"}, {ID: "open", Parent: "closed"}},
+		pages: map[string][][]tables.StreamRecord{
+			"closed": {nil, of("1", 2*time.Hour), nil, nil, of("2", 50*time.Minute), nil, of("3", 40*time.Minute), nil},
+			"open":   {of("4", 30*time.Minute), of("5", 20*time.Minute), nil, of("6", 0)},
+		},
+	}
+	var out bytes.Buffer
+	r := recovery{job: job{out: &out}}
+	records, err := r.read(t.Context(), f, at.Add(-time.Hour), at)
+	seqs := ""
+	for _, x := range records {
+		seqs += x.Seq
+	}
+	if seqs != "2345" {
+		t.Errorf("read are %q", seqs)
+	}
+	says(t, out.String(), err, "closed is read to 2026-11-22T00:50:00Z", "open is read to 2026-11-22T01:10:00Z")
+}

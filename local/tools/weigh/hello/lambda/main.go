@@ -1,0 +1,21 @@
+// Command hello is a Lambda function as AWS's documentation writes one, with the
+// SDK's config package: what `make weigh` holds the service's functions against.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"agentsocial/local/tools/weigh/hello"
+)
+
+func main() {
+	c, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	hello.Start(dynamodb.NewFromConfig(c))
+}

@@ -1,0 +1,78 @@
+package recovery
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strings"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/identity/auth"
+	"agentsocial/shared/outside/mail"
+)
+
+// A mailed code: 8 digits of Crockford's base32, 40 bits.
+const (
+	codeDigits   = 8
+	codeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+)
+
+// NewCode makes a code that can be mailed.
+func NewCode(rand io.Reader) (string, error) {
+	b := make([]byte, codeDigits)
+	if _, err := io.ReadFull(rand, b); err != nil {
+		return "", fmt.Errorf("recovery: no randomness: %w", err)
+	}
+	for i := range b {
+		b[i] = codeAlphabet[b[i]%32]
+	}
+	return string(b), nil
+}
+
+// ReadCode is a code in its one spelling: as people type it, capitals or not,
+// hyphens and spaces anywhere, look-alikes for what they look like. ok is false
+// for what has not the form of one.
+func ReadCode(s string) (code string, ok bool) {
+	code = strings.NewReplacer("-", "", " ", "", "I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(s))
+	return code, len(code) == codeDigits && strings.Trim(code, codeAlphabet) == ""
+}
+
+// Hasher makes the hashes that are kept of addresses and codes. Without the
+// pepper nobody can tell what they are of.
+type Hasher []byte
+
+// NewHasher is the one of the app's pepper.
+func NewHasher(ctx context.Context, a *app.App) (Hasher, error) {
+	pepper, err := a.Pepper(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recovery: %w", err)
+	}
+	return pepper, nil
+}
+
+// hash of some parts, apart from those of other purposes.
+func (h Hasher) hash(purpose string, parts ...string) string {
+	mac := hmac.New(sha256.New, h)
+	for _, part := range append([]string{purpose}, parts...) {
+		fmt.Fprintf(mac, "%d:%s", len(part), part)
+	}
+	return auth.EncodeKey(mac.Sum(nil))
+}
+
+// Address of a mailbox, Person who reads it, and Code that was mailed for a use.
+func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.Reveal()) }
+func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
+func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }
+
+// Domain is "" where anybody may have an address: it would tell nothing.
+func (h Hasher) Domain(a mail.Address) string {
+	if a.Public() {
+		return ""
+	}
+	return h.hash("domain", a.Registered())
+}
+
+// Same compares two hashes, in a time that tells nothing.
+func Same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }

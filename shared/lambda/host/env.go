@@ -1,0 +1,200 @@
+// Package host is where the program meets Lambda: the environment, the events
+// of the gateway and of the stream. Everything else runs the same on a laptop.
+package host
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/metrics"
+)
+
+// Env is the environment of a function. This file is the only one that reads it.
+type Env struct {
+	Table, BaseURL, Stage, Region      string
+	SecretARN, PepperARN, PaymentsARN  string
+	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
+	MailFrom, MailSet                  string // an address and a configuration set; "" where no mail is sent
+	PowBits, PageBits                  int
+	MicroUSDPerChar                    int64  // 0: the default
+	WebOrigins                         string // separated by commas
+	NoEndpointMetrics                  bool   // no metrics by endpoint
+	Limits                             app.Limits
+
+	// Where the AWS services are that are not AWS's own, as its SDKs name that.
+	DynamoDBURL, SecretsManagerURL, SESURL string
+
+	Local *Local // nil, but for a function on a laptop
+}
+
+// Local is what a laptop changes of a function that it runs as Lambda does
+// (`make lambdas`): the variable LOCAL, in JSON. No deployment sets it.
+type Local struct {
+	Ahead     time.Duration `json:"ahead"`  // of the machine's clock
+	StripeURL string        `json:"stripe"` // where Stripe is
+
+	ByAddr     bool          `json:"by_addr"`
+	MaxReads   int64         `json:"max_reads"`
+	ViewSample int64         `json:"view_sample"`
+	PromoWait  time.Duration `json:"promo_wait"`
+}
+
+// Part gives an App a capability. Each has a package of its own, so that only
+// functions that have the capability link what it takes.
+type Part struct {
+	Is  app.Capabilities // one
+	Add func(Env, *app.App)
+}
+
+// capabilities are those that parts give.
+func capabilities(parts []Part) (c app.Capabilities) {
+	for _, p := range parts {
+		c |= p.Is
+	}
+	return c
+}
+
+// readEnv reads the environment of a function with some capabilities, and names all
+// that is missing at once.
+func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
+	e := Env{
+		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
+		SecretARN: get("SECRET_ARN"), PepperARN: get("PEPPER_ARN"), PaymentsARN: get("PAYMENTS_ARN"),
+		MailFrom: get("MAIL_FROM"), MailSet: get("MAIL_CONFIGURATION_SET"),
+		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
+		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
+	}
+	e.WebOrigins = get("WEB_ORIGINS")
+	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
+	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
+	required := []string{"BASE_URL"}
+	for _, c := range app.AllCapabilities {
+		if has.Has(c.Is) && (c.Optional == "" || get(c.Optional) != "") {
+			required = append(required, c.Required...)
+		}
+	}
+	var missing []string
+	for _, name := range required {
+		if get(name) == "" && !slices.Contains(missing, name) { // two may require the same
+			missing = append(missing, name)
+		}
+	}
+	number := func(name string, least, most int64) (n int64) {
+		s := get(name)
+		if s == "" {
+			return 0
+		}
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < least || n > most {
+			missing = append(missing, fmt.Sprintf("%s (an integer from %d to %d)", name, least, most))
+		}
+		return n
+	}
+	e.PowBits = int(number("POW_BITS", 1, 64))
+	e.PageBits = int(number("PAGE_BITS", 1, 30))
+	e.MicroUSDPerChar = number("MICRO_USD_PER_CHAR", 1, 1_000_000)
+	var err error
+	if e.Limits, err = app.DefaultSettings().Limits.With(get("LIMITS")); err != nil {
+		missing = append(missing, "LIMITS ("+strings.ReplaceAll(err.Error(), "\n", "; ")+")")
+	}
+	if local := get("LOCAL"); local != "" {
+		if err := json.Unmarshal([]byte(local), &e.Local); err != nil {
+			missing = append(missing, "LOCAL ("+err.Error()+")")
+		}
+	}
+	if missing != nil {
+		return e, fmt.Errorf("host: these environment variables are missing or wrong: %s", strings.Join(missing, ", "))
+	}
+	return e, nil
+}
+
+// Endpoint is where an SDK's client finds its service: nil, AWS's own, for "".
+func Endpoint(url string) *string {
+	if url == "" {
+		return nil
+	}
+	return &url
+}
+
+// Variables are those that a deployment sets for a function with some
+// capabilities: it is told nothing of the others. The region and the credentials
+// Lambda sets itself.
+func (e Env) Variables(has app.Capabilities) map[string]string {
+	vars := map[string]string{
+		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
+		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
+		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
+		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar),
+		"WEB_ORIGINS": e.WebOrigins, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
+		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDBURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": e.SecretsManagerURL, "AWS_ENDPOINT_URL_SESV2": e.SESURL,
+	}
+	if e.Local != nil {
+		b, err := json.Marshal(e.Local)
+		if err != nil {
+			panic(err) // numbers and texts
+		}
+		vars["LOCAL"] = string(b)
+	}
+	if e.NoEndpointMetrics {
+		vars["ENDPOINT_METRICS"] = "false"
+	}
+	for _, c := range app.AllCapabilities {
+		if !has.Has(c.Is) {
+			for _, name := range c.Variables {
+				delete(vars, name)
+			}
+		}
+	}
+	maps.DeleteFunc(vars, func(_, value string) bool { return value == "" })
+	return vars
+}
+
+// digits of a number, none of 0.
+func digits(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// newApp is the App of a function in Lambda.
+func newApp(parts []Part) *app.App {
+	e, err := readEnv(os.Getenv, capabilities(parts))
+	log := slog.New(metrics.Handler(os.Stdout, e.Stage, !e.NoEndpointMetrics))
+	if err != nil {
+		log.Error("cannot start", "error", err.Error())
+		os.Exit(1)
+	}
+	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
+	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
+	if e.WebOrigins != "" {
+		a.Settings.WebOrigins = strings.Split(e.WebOrigins, ",")
+	}
+	if e.PowBits != 0 {
+		a.Settings.PowBits = e.PowBits
+	}
+	if e.PageBits != 0 {
+		a.Settings.PageBits = e.PageBits
+	}
+	if e.MicroUSDPerChar != 0 {
+		a.Settings.MicroUSDPerChar = e.MicroUSDPerChar
+	}
+	a.Settings.Limits = e.Limits
+	if l := e.Local; l != nil {
+		a.Now = func() time.Time { return time.Now().Add(l.Ahead) }
+		a.Settings.ByAddr, a.Settings.MaxReads, a.Settings.ViewSample, a.Settings.PromoWait = l.ByAddr, l.MaxReads, l.ViewSample, l.PromoWait
+	}
+	for _, p := range parts {
+		p.Add(e, a)
+	}
+	return a
+}

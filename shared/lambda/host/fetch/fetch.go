@@ -1,0 +1,197 @@
+// Package fetch gets the small JSON documents that strangers point the service
+// at: the metadata of OAuth clients that are named by a URL. Whoever names a URL
+// has the service call it, so it calls nothing but public addresses, and takes
+// little of what it hears.
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+)
+
+// Public lets a function fetch documents.
+var Public = host.Part{
+	Is:  app.Fetch,
+	Add: func(_ host.Env, a *app.App) { a.Fetch = New(a.Now).Get },
+}
+
+const (
+	most     = 5 << 10 // bytes of a document
+	patience = 3 * time.Second
+	keptFor  = time.Hour // at most
+	keptMost = 256       // documents
+	headMost = 16 << 10  // bytes of an answer's headers
+	atOnce   = 8         // documents that are being fetched: whoever names slow servers holds up others' documents, not the service
+)
+
+// Fetcher fetches documents, and keeps those that it got. Its methods may be
+// used by any goroutine.
+type Fetcher struct {
+	now      func() time.Time
+	patience time.Duration
+	client   *http.Client
+	under    chan struct{} // as many as are being fetched
+
+	mu   sync.Mutex
+	kept map[string]document
+}
+
+// document is one that was fetched.
+type document struct {
+	body  []byte
+	until time.Time
+}
+
+// New makes a fetcher by a clock.
+func New(now func() time.Time) *Fetcher {
+	return fetcher(now, patience, net.DefaultResolver, nil, isPublic)
+}
+
+// fetcher makes one; allowed judges each address that a connection is about to
+// be made to, whatever name it was found under and whenever.
+func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, roots *x509.CertPool, allowed func(netip.Addr) bool) *Fetcher {
+	dialer := &net.Dialer{
+		Resolver: names,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			switch {
+			case err != nil || !allowed(to.Addr()):
+				return errPrivate
+			case to.Port() != 443 && to.Port() < 1024: // other protocols'
+				return errPort
+			}
+			return nil
+		},
+	}
+	transport := &http.Transport{
+		DialContext:       dialer.DialContext, // and no proxy, which would dial in its place
+		TLSClientConfig:   &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: headMost,
+	}
+	return &Fetcher{
+		now: now, patience: patience, kept: map[string]document{}, under: make(chan struct{}, atOnce),
+		client: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+var (
+	errPrivate = errors.New("the address is not a public one")
+	errPort    = errors.New("the port is another protocol's")
+	errBusy    = errors.New("fetch: too many at once")
+)
+
+// Get answers the document at an https URL, which must be JSON, as it was within
+// the last hour, or for as long as its server allows if that is less. An error
+// says nothing that the URL's owner does not know, and is not remembered.
+func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
+	if body, ok := f.had(at); ok {
+		return body, nil
+	}
+	u, err := url.Parse(at)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return nil, errors.New("fetch: not an https URL")
+	}
+	select {
+	case f.under <- struct{}{}:
+		defer func() { <-f.under }()
+	default:
+		return nil, errBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "agentsocial")
+	res, err := f.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	defer res.Body.Close()
+	body, err := read(res)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	f.keep(at, body, freshFor(res.Header))
+	return body, nil
+}
+
+// read takes a document from an answer.
+func read(res *http.Response) ([]byte, error) {
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", res.StatusCode)
+	}
+	ct, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err != nil || ct != "application/json" && !strings.HasSuffix(ct, "+json") {
+		return nil, errors.New("not JSON")
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > most {
+		return nil, fmt.Errorf("more than %d bytes", most)
+	}
+	return body, nil
+}
+
+// freshFor is how long an answer may be kept (RFC 9111 5.2.2); an hour if it
+// does not say.
+func freshFor(h http.Header) time.Duration {
+	fresh := keptFor
+	for part := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Cache-Control"), ",")), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch name {
+		case "no-store", "no-cache":
+			return 0
+		case "max-age":
+			if n, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil && n >= 0 && n < int(fresh.Seconds()) {
+				fresh = time.Duration(n) * time.Second
+			}
+		}
+	}
+	return fresh
+}
+
+func (f *Fetcher) had(at string) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, ok := f.kept[at]
+	return d.body, ok && f.now().Before(d.until)
+}
+
+// keep drops everything if there is no room: clients are few, and whoever fills
+// it only has documents fetched again.
+func (f *Fetcher) keep(at string, body []byte, fresh time.Duration) {
+	if fresh <= 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.kept) >= keptMost {
+		f.kept = map[string]document{}
+	}
+	f.kept[at] = document{body, f.now().Add(fresh)}
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/metrics"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+)
+
+// API runs a group of endpoints as a Lambda function behind an HTTP API.
+func API(group func(*app.App) api.Group, parts ...Part) {
+	a := newApp(parts)
+	g := group(a)
+	mustGive(a, parts, g.Name, g.Needs)
+	lambda.Start(Gateway(api.NewServer(a, g)))
+}
+
+// Stream runs a reader of the table's stream as a Lambda function.
+func Stream(reader func(*app.App) stream.Function, parts ...Part) {
+	a := newApp(parts)
+	r := reader(a)
+	mustGive(a, parts, r.Name, app.Table)
+	lambda.Start(Batches(a, r))
+}
+
+// mustGive ends a function whose main gives it other capabilities than it needs:
+// that is a mistake in the program.
+func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
+	if has := capabilities(parts); has != needs {
+		a.Log.Error("cannot start", "error", fmt.Sprintf("the main of %s gives %s, and it needs %s", name, has, needs))
+		os.Exit(1)
+	}
+}
+
+// GatewayHandler answers a request as an HTTP API hands it over (payload format 2.0).
+type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
+
+// Gateway makes a server answer the gateway's events. What a signature signs,
+// the path and the query as they were sent, is taken from the event itself: it
+// does not survive the conversion to a net/http request.
+func Gateway(s *api.Server) GatewayHandler {
+	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The adapter cuts values at commas; here they are as the gateway gave them.
+		headers, _ := r.Context().Value(headersKey{}).(map[string]string)
+		r.Header = make(http.Header, len(headers))
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
+		s.ServeHTTP(w, r)
+	}))
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		ctx, cancel := sooner(ctx)
+		defer cancel()
+		ctx = api.WithRaw(ctx, api.Raw{
+			Path: e.RawPath, Query: e.RawQueryString,
+			RequestID: e.RequestContext.RequestID, Address: e.RequestContext.HTTP.SourceIP,
+		})
+		ctx = context.WithValue(ctx, headersKey{}, e.Headers)
+		e.RequestContext.DomainName, e.Headers = "service", nil
+		e.QueryStringParameters = nil // the raw string says it all, in order
+		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
+			// The adapter would not take it. The server judges what the context
+			// says, and refuses it in its own words.
+			e.RawPath, e.RawQueryString = "/", ""
+		}
+		return adapter.ProxyWithContext(ctx, e)
+	}
+}
+
+type headersKey struct{}
+
+// lastWords is what is left of a function's time when its work is cut off, to
+// answer and to log.
+const lastWords = 500 * time.Millisecond
+
+// sooner ends a context a little before Lambda ends the process.
+func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, end.Add(-lastWords))
+}
+
+// BatchHandler works off a batch of a stream's shard.
+type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
+// Batches makes a reader work off Lambda's batches. A record that fails is
+// reported by its sequence number: what stands before it is done, Lambda
+// delivers it and what follows again. If it is the first of several, the batch
+// fails as a whole instead, which makes Lambda halve it: reported by its
+// number, it would come again with all that follows, and at last be given up
+// together with them.
+func Batches(a *app.App, f stream.Function) BatchHandler {
+	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		ctx, cancel := sooner(ctx)
+		defer cancel()
+		ctx, usage := tables.WithUsage(ctx)
+		start := a.Now()
+		records, err := stream.FromLambda(e)
+		if err != nil {
+			return events.DynamoDBEventResponse{}, err
+		}
+		n := f.Run(ctx, a.Log, records)
+		took, lag := a.Now().Sub(start), time.Duration(0)
+		if len(records) > 0 {
+			lag = start.Add(took).Sub(records[0].At)
+		}
+		var request string
+		if lc, ok := lambdacontext.FromContext(ctx); ok {
+			request = lc.AwsRequestID
+		}
+		a.Log.Info(metrics.Batch, metrics.ByFunction, f.Name, "request_id", request, "records", len(records), "done", n,
+			metrics.Latency, took.Milliseconds(), metrics.Lag, lag.Milliseconds(),
+			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
+		switch {
+		case n == len(records):
+			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
+		case n == 0 && len(records) > 1:
+			return events.DynamoDBEventResponse{}, fmt.Errorf("host: the first of %d records cannot be worked off", len(records))
+		}
+		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
+			{ItemIdentifier: records[n].Seq},
+		}}, nil
+	}
+}

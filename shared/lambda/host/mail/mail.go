@@ -1,0 +1,121 @@
+// Package mail lets a Lambda function send mail with Amazon SES.
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/aws/smithy-go"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+	mails "agentsocial/shared/outside/mail"
+)
+
+// SES sends from the address that the environment names. A deployment may have
+// none, because its owner has no domain yet: all else works then, and whoever
+// wants a mail sent is told that there is none.
+var SES = host.Part{
+	Is: app.Mail,
+	Add: func(e host.Env, a *app.App) {
+		if e.MailFrom == "" {
+			a.Mail = mails.None{}
+			return
+		}
+		a.Mail = newSender(sesv2.Options{
+			Region: e.Region, BaseEndpoint: host.Endpoint(e.SESURL),
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: e.AccessKey, SecretAccessKey: e.SecretKey, SessionToken: e.SessionToken}, nil
+			}),
+		}, e.MailFrom, e.MailSet)
+	},
+}
+
+// One mail: SES takes some 100 ms to accept it. What it refuses for the moment,
+// and what a connection broke under, is tried once more; a mail that comes twice
+// says the same twice.
+const (
+	sendWithin = 3 * time.Second
+	attempts   = 2
+	backoff    = 200 * time.Millisecond // at most, before the second attempt
+)
+
+// sender implements [mails.Sender].
+type sender struct {
+	client    *sesv2.Client
+	from, set string
+	within    time.Duration
+}
+
+func newSender(o sesv2.Options, from, set string) *sender {
+	o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.MaxBackoff = attempts, backoff
+	})
+	return &sender{sesv2.New(o), from, set, sendWithin}
+}
+
+func (s *sender) Send(ctx context.Context, m mails.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
+	_, err := s.client.SendEmail(ctx, &sesv2.SendEmailInput{
+		FromEmailAddress:     &s.from,
+		ConfigurationSetName: &s.set,
+		Destination:          &types.Destination{ToAddresses: []string{m.To.Reveal()}},
+		Content: &types.EmailContent{Simple: &types.Message{
+			Subject: content(m.Subject),
+			Body:    &types.Body{Text: content(m.Text), Html: content(m.HTML)},
+			// So that no absence notice comes back (RFC 3834 5).
+			Headers: []types.MessageHeader{{Name: aws.String("Auto-Submitted"), Value: aws.String("auto-generated")}},
+		}},
+	})
+	if err != nil {
+		return reason(ctx, err)
+	}
+	return nil
+}
+
+func content(s string) *types.Content {
+	return &types.Content{Data: &s, Charset: aws.String("UTF-8")}
+}
+
+// reason says why a mail was not sent, in words of which none are SES's own but
+// the error's code: its messages name the addresses that they are about.
+func reason(ctx context.Context, err error) error {
+	var refused smithy.APIError
+	var request interface{ ServiceRequestID() string }
+	var broken *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		id := ""
+		if errors.As(err, &request) {
+			id = request.ServiceRequestID()
+		}
+		if refused.ErrorFault() == smithy.FaultClient {
+			return fmt.Errorf("%w by SES: %q, request %q", mails.ErrRefused, refused.ErrorCode(), id)
+		}
+		return fmt.Errorf("mail: SES fails: %q, request %q", refused.ErrorCode(), id)
+	case ctx.Err() != nil:
+		return fmt.Errorf("mail: SES does not answer: %w", ctx.Err())
+	case errors.As(err, &broken):
+		return fmt.Errorf("mail: SES cannot be reached: %w", broken)
+	}
+	return fmt.Errorf("mail: SES cannot be asked: %T", innermost(err))
+}
+
+// innermost is the error that the others are about.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

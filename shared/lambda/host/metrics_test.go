@@ -1,0 +1,182 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/lambda/metrics"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+)
+
+type paidIn struct {
+	Body struct {
+		Do string `json:"do"`
+	}
+}
+
+// Every metric that there is, is in the lines that functions write, as CloudWatch's
+// specification has it: numbers, and dimensions, that are members of the line.
+func TestFunctionsEmitEveryMetric(t *testing.T) {
+	var out bytes.Buffer
+	a := quiet()
+	a.Log = slog.New(metrics.Handler(&out, "prod", true))
+
+	h := Gateway(api.NewServer(a, api.Group{Name: "test", Endpoints: []api.Endpoint{
+		api.On(api.Endpoint{Route: "POST /v1/do", Pure: true}, func(ctx context.Context, in *paidIn) (*sayOut, error) {
+			tables.Trip(ctx)()
+			tables.Spend(ctx, 0.5, 2)
+			switch in.Body.Do {
+			case "fail":
+				return nil, errors.New("broken")
+			case "refuse":
+				return nil, api.Fail(api.NotFound, "There is none.")
+			}
+			api.From(ctx).Made(in.Body.Do)
+			return &sayOut{}, nil
+		}),
+	}}))
+	for _, do := range []string{"fail", "refuse", metrics.Posts, metrics.Registrations} {
+		e := event("POST", "/v1/do", "")
+		e.Headers["content-type"], e.Body = "application/json", `{"do":"`+do+`"}`
+		if _, err := h(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := stream.Function{Name: "inbox", Handle: func(context.Context, []tables.StreamRecord) error { return nil }}
+	if _, err := Batches(a, reader)(t.Context(), batch(2)); err != nil {
+		t.Fatal(err)
+	}
+	for _, ends := range []error{nil, schedule.ErrUnfinished} {
+		f := schedule.Function{Name: "settle", Handle: func(context.Context) error { return ends }}
+		if err := Ticks(a, f)(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Log.Error("notification failed")
+
+	want := map[string]bool{}
+	for _, s := range metrics.Sets(true) {
+		for _, m := range s.Metrics {
+			want[s.By+" "+m.Name+" "+m.Unit] = true
+		}
+	}
+	got := map[string]bool{}
+	for line := range bytes.Lines(out.Bytes()) {
+		for _, name := range emitted(t, line) {
+			got[name] = true
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("emitted are %v, declared %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// emitted are the metrics of a line, each as "dimension name unit", held to the
+// specification of the embedded metric format.
+func emitted(t *testing.T, line []byte) (names []string) {
+	t.Helper()
+	var members map[string]any
+	var document struct {
+		AWS *struct {
+			Timestamp         int64
+			CloudWatchMetrics []struct {
+				Namespace  string
+				Dimensions [][]string
+				Metrics    []struct{ Name, Unit string }
+			}
+		} `json:"_aws"`
+	}
+	if err := errors.Join(json.Unmarshal(line, &members), json.Unmarshal(line, &document)); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if document.AWS == nil {
+		return nil
+	}
+	if age := time.Since(time.UnixMilli(document.AWS.Timestamp)); age < -time.Minute || age > time.Hour {
+		t.Errorf("the line is of %s ago: %s", age, line)
+	}
+	for _, d := range document.AWS.CloudWatchMetrics {
+		if d.Namespace != metrics.Namespace("prod") || len(d.Dimensions) != 1 || len(d.Dimensions[0]) > 30 || len(d.Metrics) == 0 || len(d.Metrics) > 100 {
+			t.Errorf("no directive: %+v", d)
+		}
+		by := ""
+		for _, name := range d.Dimensions[0] {
+			by = name
+			if v, ok := members[name].(string); !ok || v == "" || len(v) > 1024 {
+				t.Errorf("%s is no dimension of %s", name, line)
+			}
+		}
+		for _, m := range d.Metrics {
+			if _, ok := members[m.Name].(float64); !ok {
+				t.Errorf("%s is no number of %s", m.Name, line)
+			}
+			names = append(names, by+" "+m.Name+" "+m.Unit)
+		}
+	}
+	return names
+}
+
+// A batch's lag is the age of its oldest record when it has been worked off, a
+// tick's how late it did what was due longest.
+func TestLag(t *testing.T) {
+	var out bytes.Buffer
+	a := quiet()
+	clock := now
+	a.Now = func() time.Time { return clock }
+	a.Log = slog.New(slog.NewJSONHandler(&out, nil))
+	reader := stream.Function{Name: "inbox", Handle: func(context.Context, []tables.StreamRecord) error {
+		clock = clock.Add(3 * time.Second)
+		return nil
+	}}
+	e := batch(2)
+	e.Records[0].Change.ApproximateCreationDateTime.Time = now.Add(-4 * time.Second)
+	if _, err := Batches(a, reader)(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	due := &dueTable{}
+	for _, late := range []time.Duration{5 * time.Second, 9 * time.Second, -time.Second} {
+		due.items = append(due.items, tables.Item{"rank_sk": tables.DueSK(clock.Add(-late), "x")})
+	}
+	a.Table = due
+	tick := schedule.Function{Name: "settle", Handle: func(ctx context.Context) error {
+		return schedule.Each(ctx, a, tables.Query{}, 2, func(context.Context, tables.Item) error { return nil })
+	}}
+	if err := Ticks(a, tick)(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	due.items = nil
+	if err := Ticks(a, tick)(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var lags []float64
+	for line := range bytes.Lines(out.Bytes()) {
+		var members map[string]any
+		if err := json.Unmarshal(line, &members); err != nil {
+			t.Fatal(err)
+		}
+		lags = append(lags, members[metrics.Lag].(float64))
+	}
+	if want := []float64{7000, 9000, 0}; !slices.Equal(lags, want) {
+		t.Errorf("lags are %v, not %v", lags, want)
+	}
+}
+
+// dueTable has what is due, and nothing else.
+type dueTable struct {
+	tables.Backend
+	items []tables.Item
+}
+
+func (d *dueTable) Query(context.Context, tables.Query) (tables.Page, error) {
+	return tables.Page{Items: d.items}, nil
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/metrics"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/tables"
+)
+
+// Schedule runs what the clock calls as a Lambda function.
+func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
+	a := newApp(parts)
+	f := function(a)
+	mustGive(a, parts, f.Name, app.Table)
+	lambda.Start(Ticks(a, f))
+}
+
+// TickHandler does what is due.
+type TickHandler func(context.Context) error
+
+// Ticks makes a function answer the clock, whatever it says: what is due, the
+// table tells.
+func Ticks(a *app.App, f schedule.Function) TickHandler {
+	return func(ctx context.Context) error {
+		ctx, cancel := sooner(ctx)
+		defer cancel()
+		ctx, usage := tables.WithUsage(ctx)
+		ctx, lag := schedule.WithLag(ctx)
+		start := a.Now()
+		err := f.Handle(ctx)
+		late := errors.Is(err, schedule.ErrUnfinished)
+		if late { // the next tick goes on: nothing is to be called again
+			err = nil
+		}
+		var request, problem string
+		finished := 0 // a metric
+		if err == nil && !late {
+			finished = 1
+		}
+		if lc, ok := lambdacontext.FromContext(ctx); ok {
+			request = lc.AwsRequestID
+		}
+		if err != nil {
+			problem = err.Error()
+		}
+		a.Log.Info(metrics.Tick, metrics.ByFunction, f.Name, "request_id", request, "error", problem, metrics.Finished, finished,
+			metrics.Latency, a.Now().Sub(start).Milliseconds(), metrics.Lag, lag.Most().Milliseconds(),
+			metrics.ReadUnits, usage.ReadUnits(), metrics.WriteUnits, usage.WriteUnits())
+		return err
+	}
+}

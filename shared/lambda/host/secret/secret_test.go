@@ -1,0 +1,199 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/shared/identity/seal"
+)
+
+var noon = time.Unix(1_790_000_000, 0)
+
+var (
+	older = strings.Repeat("o", seal.MinKey)
+	newer = strings.Repeat("n", seal.MinKey)
+)
+
+func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
+	calls, now := 0, noon
+	open := Keep(func(context.Context) (string, error) {
+		if calls++; calls == 1 {
+			return "", errors.New("not now")
+		}
+		return newer, nil
+	}, boxOf, func() time.Time { return now }).Get
+	if calls != 0 {
+		t.Error("it is fetched before it is needed")
+	}
+	if box, err := open(t.Context()); err == nil || box != nil || !strings.Contains(err.Error(), "not now") {
+		t.Errorf("%v %v", box, err)
+	}
+	first, err := open(t.Context())
+	if err != nil || first == nil {
+		t.Fatalf("the second time: %v", err)
+	}
+	now = now.Add(keptFor - 1)
+	if again, err := open(t.Context()); err != nil || again != first || calls != 2 {
+		t.Errorf("the third time: another box, after %d calls: %v", calls, err)
+	}
+}
+
+// A secret that an operator changes is another one some minutes later, or soon
+// after somebody doubts it; however often that is, it is fetched twice a minute
+// at most. What cannot be fetched stays what it was; what is none is an error.
+func TestSecretIsFetchedAgain(t *testing.T) {
+	now, calls := noon, 0
+	var text string
+	var lost error
+	kept := Keep(func(context.Context) (string, error) { calls++; return text, lost }, pepperOf, func() time.Time { return now })
+	away := errors.New("away")
+	for i, c := range []struct {
+		after time.Duration
+		doubt bool
+		text  string
+		lost  error
+		want  string // "" for an error
+		calls int
+	}{
+		{0, true, older, nil, older, 1}, // nobody has anything to doubt yet
+		{keptFor - 1, false, newer, nil, older, 1},
+		{1, false, newer, nil, newer, 2},
+		{apart - 1, true, older, nil, newer, 2},
+		{0, true, older, nil, newer, 2},
+		{1, false, older, nil, older, 3},
+		{apart, true, newer, away, older, 4},
+		{apart - 1, true, newer, nil, older, 4},
+		{1, false, newer, nil, newer, 5},
+		{keptFor, false, "short", nil, "", 6},
+		{apart - 1, true, newer, nil, "", 6},
+		{1, false, newer, away, "", 7},
+		{0, false, newer, away, "", 8},
+		{0, false, newer, nil, newer, 9},
+		{keptFor - 1, false, older, nil, newer, 9},
+	} {
+		now, text, lost = now.Add(c.after), c.text, c.lost
+		if c.doubt {
+			kept.Doubt()
+		}
+		p, err := kept.Get(t.Context())
+		if string(p) != c.want || (err != nil) != (c.want == "") || calls != c.calls {
+			t.Errorf("%d: %q after %d calls: %v", i, p, calls, err)
+		}
+	}
+}
+
+func TestSecretOfSeveralLines(t *testing.T) {
+	of := func(s string) *seal.Box {
+		box, err := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, time.Now).Get(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return box
+	}
+	sealed := func(b *seal.Box) string {
+		token, err := b.Seal("test", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	opens := func(b *seal.Box, token string) int {
+		var n int
+		key, err := b.Open("test", token, &n)
+		if err != nil {
+			return -1
+		}
+		return key
+	}
+	was, both, is := of(older+"\n"), of(newer+"\n"+older+"\n"), of(newer)
+	for _, c := range []struct {
+		what  string
+		box   *seal.Box
+		token string
+		key   int
+	}{
+		{"an old token after the change", both, sealed(was), 1},
+		{"a new token", both, sealed(both), 0},
+		{"a new token where the old key is gone", is, sealed(both), 0},
+		{"an old token where the old key is gone", is, sealed(was), -1},
+		{"a new token before the change", was, sealed(both), -1},
+	} {
+		if got := opens(c.box, c.token); got != c.key {
+			t.Errorf("%s: key %d, not %d", c.what, got, c.key)
+		}
+	}
+}
+
+// A secret that is none is not kept for long: the next fetch may bring a right one.
+func TestBadSecretIsNotKept(t *testing.T) {
+	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
+		s, now := bad, noon
+		open := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, func() time.Time { return now }).Get
+		if box, err := open(t.Context()); err == nil {
+			t.Errorf("%q makes a box: %v", bad, box)
+		}
+		s, now = newer, now.Add(apart)
+		if box, err := open(t.Context()); err != nil || box == nil {
+			t.Errorf("after %q: %v", bad, err)
+		}
+	}
+}
+
+// The pepper is the text's bytes, for ever: whatever a person's editor added
+// around it is not part of it, and a second line is.
+func TestPepper(t *testing.T) {
+	of := func(s string) ([]byte, error) {
+		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())
+	}
+	const good = "0123456789abcdefghijklmnopqrstuv"
+	for text, want := range map[string]string{
+		good: good, good + "\n": good, " " + good + "\r\n": good, good + "\nmore": good + "\nmore",
+	} {
+		if p, err := of(text); err != nil || string(p) != want {
+			t.Errorf("%q makes %q: %v", text, p, err)
+		}
+	}
+	for _, bad := range []string{"", "\n", good[1:], good[1:] + " \n"} {
+		if p, err := of(bad); err == nil || p != nil || strings.Contains(err.Error(), good[1:]) {
+			t.Errorf("%q makes %q: %v", bad, p, err)
+		}
+	}
+}
+
+// Many ask at once, one fetch answers all; who stops waiting does not end it.
+func TestOneFetchForAll(t *testing.T) {
+	calls := atomic.Int32{}
+	ready := make(chan struct{})
+	open := Keep(func(ctx context.Context) (string, error) {
+		calls.Add(1)
+		select {
+		case <-ready:
+			return newer, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}, pepperOf, time.Now).Get
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if p, err := open(gone); !errors.Is(err, context.Canceled) || p != nil {
+		t.Errorf("who is gone got %q: %v", p, err)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if p, err := open(t.Context()); err != nil || string(p) != newer {
+				t.Errorf("%q %v", p, err)
+			}
+		})
+	}
+	close(ready)
+	all.Wait()
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+}

@@ -1,0 +1,33 @@
+// Package table gives a Lambda function its table.
+package table
+
+import (
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/tables/dynamo"
+)
+
+// DynamoDB is the table that the environment names, with the function's own credentials.
+var DynamoDB = host.Part{
+	Is: app.Table,
+	Add: func(e host.Env, a *app.App) {
+		a.Table = dynamo.Open(dynamo.Config{
+			Table: e.Table, Region: e.Region, Endpoint: e.DynamoDBURL, HTTP: client(),
+			Credentials: dynamo.Credentials(e.AccessKey, e.SecretKey, e.SessionToken),
+		})
+	},
+}
+
+// connections are kept to the table. A catchup asks two hundred channels side by
+// side; the SDK's own client would make a connection for each, and keep ten.
+const connections = 64
+
+func client() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost, t.MaxConnsPerHost = connections, connections
+	})
+}

@@ -1,0 +1,116 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/search"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+// Ideas are all ideas and their index. It is both a [search.Store] and a
+// [search.Shelf].
+type Ideas struct{ shelf }
+
+// OfIdeas is the index of ideas.
+func OfIdeas(a *app.App) Ideas { return Ideas{shelf{a, tables.SearchIdeas}} }
+
+// FoundIdea is what a search finds: an idea and its numbers.
+type FoundIdea struct {
+	Idea     tables.Idea
+	Counters tables.IdeaCounters
+}
+
+var (
+	_ search.Store[FoundIdea] = Ideas{}
+	_ search.Shelf            = Ideas{}
+)
+
+// IdeaID is the id of an idea in the index.
+func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
+
+// IdeaIDOf is what an idea's id is in the index, if it is one.
+func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
+
+// IdeaText is what of an idea is searched.
+func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }
+
+// Tend brings the index up to date, but for segments of a level above most. If due
+// is not zero, there will be more to do then.
+func (c Ideas) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
+	return search.Tend(ctx, c, most, c.app.Now)
+}
+
+func foundIdea(idea, numbers tables.Item) (p search.Post[FoundIdea], err error) {
+	if err := errors.Join(tables.Unmarshal(idea, &p.Value.Idea), tables.Unmarshal(numbers, &p.Value.Counters)); err != nil {
+		return p, err
+	}
+	p.Text = IdeaText(&p.Value.Idea)
+	p.ID, err = IdeaIDOf(p.Value.Idea.ID)
+	return p, err
+}
+
+// Tail implements [search.Store].
+func (c Ideas) Tail(ctx context.Context, after, before search.ID) (ideas []search.Post[FoundIdea], down search.ID, err error) {
+	page, err := c.app.Table.Query(ctx, tables.IdeasBetween(IdeaID(after), IdeaID(before)))
+	if err != nil {
+		return nil, down, err
+	}
+	var numbers tables.Item // come right before their idea
+	for _, item := range page.Items {
+		if item.Str(tables.AttrType) != tables.TypeIdea {
+			numbers = item
+			continue
+		}
+		p, err := foundIdea(item, numbers)
+		if err != nil {
+			return nil, down, err
+		}
+		ideas = append(ideas, p)
+	}
+	if page.Next != nil && len(ideas) > 0 {
+		down = ideas[len(ideas)-1].ID
+	}
+	return ideas, down, nil
+}
+
+// Posts implements [search.Store]: here, ideas and their numbers.
+func (c Ideas) Posts(ctx context.Context, ids []search.ID) (ideas []search.Post[FoundIdea], err error) {
+	var keys []tables.Key
+	for _, id := range ids {
+		keys = append(keys, tables.IdeaKey(IdeaID(id)), tables.IdeaCountersKey(IdeaID(id)))
+	}
+	items, err := c.app.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ids {
+		if items[2*i] == nil {
+			continue
+		}
+		p, err := foundIdea(items[2*i], items[2*i+1])
+		if err != nil {
+			return nil, err
+		}
+		ideas = append(ideas, p)
+	}
+	return ideas, nil
+}
+
+// Range implements [search.Shelf].
+func (c Ideas) Range(ctx context.Context, after, to search.ID, most int) (entries []search.Entry, err error) {
+	q := tables.IdeasAfter(IdeaID(after), IdeaID(to))
+	q.Limit = 2 * most // an idea is two items
+	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+		if item.Str(tables.AttrType) != tables.TypeIdea {
+			return false, nil
+		}
+		p, err := foundIdea(item, nil)
+		entries = append(entries, search.Entry{Doc: p.Doc})
+		return len(entries) == most, err
+	})
+	return entries, err
+}

@@ -1,0 +1,174 @@
+// Package index keeps search indexes in the table, a channel's or that of ideas:
+// what package search reads and writes, as items.
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/search"
+	"agentsocial/shared/wire/view"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+// Channel is a channel's posts and their index. It is both a [search.Store] and
+// a [search.Shelf].
+type Channel struct{ shelf }
+
+// shelf is what every index has, whatever it is of.
+type shelf struct {
+	app  *app.App
+	name string
+}
+
+// Of is the index of a channel, which need not exist.
+func Of(a *app.App, channel string) Channel { return Channel{shelf{a, channel}} }
+
+var (
+	_ search.Store[view.Post] = Channel{}
+	_ search.Shelf            = Channel{}
+)
+
+// PostID is the id of a post in the index.
+func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
+
+// IDOf is what a post's id is in the index, if it is one.
+func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
+
+// idOf is what an id is in the index, if it is one of a kind.
+func idOf(kind id.Kind, s string) (search.ID, error) {
+	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
+	if !ok {
+		return search.ID{}, fmt.Errorf("index: %q does not begin with %s_", s, kind)
+	}
+	return search.ParseID(ulid)
+}
+
+// each gives f the items that a query finds, page after page, until it says
+// that it has enough.
+func (c shelf) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
+	for {
+		page, err := c.app.Table.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if enough, err := f(item); err != nil || enough {
+				return err
+			}
+		}
+		if page.Next == nil {
+			return nil
+		}
+		q.After = page.Next
+	}
+}
+
+// Heads implements [search.Store] and [search.Shelf].
+func (c shelf) Heads(ctx context.Context, before search.ID, most int, fresh bool) (heads []search.Listed, err error) {
+	q := tables.SearchHeads(c.name, before.String(), most, tables.Consistency(fresh))
+	err = c.each(ctx, q, func(item tables.Item) (bool, error) {
+		var h tables.SearchHead
+		if err := tables.Unmarshal(item, &h); err != nil {
+			return false, err
+		}
+		head, err := search.DecodeHead(h.Head)
+		if err != nil {
+			return false, fmt.Errorf("index: %s of %s: %w", item.Key().SK, c.name, err)
+		}
+		heads = append(heads, search.Listed{Head: head, Live: h.Live, At: time.UnixMilli(h.At)})
+		return len(heads) == most, nil
+	})
+	return heads, err
+}
+
+// Late implements [search.Store] and [search.Shelf].
+func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
+	err = c.each(ctx, tables.SearchLate(c.name), func(item tables.Item) (bool, error) {
+		i, err := search.ParseID(item.Str("post"))
+		late = append(late, i)
+		return false, err
+	})
+	return late, err
+}
+
+// Parts implements [search.Store] and [search.Shelf]. What is not there yet at
+// half the price is read once more, as it is now: a part that is missing has a
+// search begin anew.
+func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
+	bytes := make([][]byte, len(parts))
+	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {
+		var keys []tables.Key
+		var places []int
+		for i, p := range parts {
+			if bytes[i] == nil {
+				keys, places = append(keys, tables.SearchPartKey(c.name, p.String())), append(places, i)
+			}
+		}
+		items, err := c.app.GetAll(ctx, consistency, keys)
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range items {
+			var p tables.SearchPart
+			if err := tables.Unmarshal(item, &p); err != nil {
+				return nil, err
+			}
+			bytes[places[i]] = p.Bytes
+		}
+	}
+	return bytes, nil
+}
+
+// Tail implements [search.Store].
+func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []search.Post[view.Post], down search.ID, err error) {
+	page, err := c.app.Table.Query(ctx, tables.PostsBetween(c.name, PostID(after), PostID(before)))
+	if err != nil {
+		return nil, down, err
+	}
+	all, err := found(page.Items)
+	for _, p := range all {
+		if page.Next != nil {
+			down = p.ID
+		}
+		if !p.Value.Deleted {
+			posts = append(posts, p)
+		}
+	}
+	return posts, down, err
+}
+
+// found makes what a search finds of items.
+func found(items []tables.Item) (all []search.Post[view.Post], err error) {
+	posts, err := view.Posts(items...)
+	for _, p := range posts {
+		at, wrong := IDOf(p.ID)
+		err = errors.Join(err, wrong)
+		all = append(all, search.Post[view.Post]{Doc: search.Doc{ID: at, Text: p.Body}, Value: p})
+	}
+	return all, err
+}
+
+// Posts implements [search.Store]: posts as they are now, numbers some
+// milliseconds old.
+func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[view.Post], err error) {
+	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))
+	for i, id := range ids {
+		keys[i], numbers[i] = tables.PostKey(c.name, PostID(id)), tables.PostCountersKey(c.name, PostID(id))
+	}
+	var items, counters []tables.Item
+	work, ctx := app.SideBySide(ctx)
+	work.Go(func() (err error) { items, err = c.app.GetAll(ctx, tables.Strong, keys); return err })
+	work.Go(func() (err error) { counters, err = c.app.GetAll(ctx, tables.Eventual, numbers); return err })
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	posts, err = found(append(items, counters...))
+	return slices.DeleteFunc(posts, func(p search.Post[view.Post]) bool { return p.Value.Deleted }), err
+}
