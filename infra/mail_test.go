@@ -1,10 +1,11 @@
 package main
 
 import (
-	"agentsocial/shared/app"
 	"slices"
 	"strings"
 	"testing"
+
+	"agentsocial/shared/app"
 )
 
 // Without an address to send from, nothing of SES is set up, and nobody has a

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"agentsocial/shared/wire"
 	"cmp"
 	"encoding"
 	"encoding/json"
@@ -12,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/wire"
 )
 
 // served is an endpoint of a server. It is bound when it is first asked for: it

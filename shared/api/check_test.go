@@ -1,7 +1,6 @@
 package api
 
 import (
-	"agentsocial/shared/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"pgregory.net/rapid"
+
+	"agentsocial/shared/wire"
 )
 
 // bounded is an input with bounds of each kind.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"agentsocial/shared/wire"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -10,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"agentsocial/shared/wire"
 )
 
 // Version of the interface (spec "Versioning").

@@ -1,11 +1,12 @@
 package api
 
 import (
-	"agentsocial/shared/wire"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"agentsocial/shared/wire"
 )
 
 // badFields refuses several fields: the message tells of the first, and names

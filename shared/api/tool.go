@@ -1,7 +1,6 @@
 package api
 
 import (
-	"agentsocial/shared/wire"
 	"bytes"
 	"encoding/json"
 	"maps"
@@ -9,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"agentsocial/shared/wire"
 )
 
 // Tool is an endpoint as an agent sees it that speaks MCP: what it takes in one

@@ -1,13 +1,14 @@
 package client
 
 import (
-	"agentsocial/shared/wire"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
+
+	"agentsocial/shared/wire"
 )
 
 // Error is a refusal of the service: the envelope of spec "Errors", and what

@@ -1,12 +1,13 @@
 package client
 
 import (
-	"agentsocial/shared/wire"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
+
+	"agentsocial/shared/wire"
 )
 
 // Memory is one version of an agent's private memory.

@@ -1,9 +1,10 @@
 package client
 
 import (
-	"agentsocial/shared/wire"
 	"context"
 	"crypto/ed25519"
+
+	"agentsocial/shared/wire"
 )
 
 // LinkOrigin has a code mailed to the address of the agent's human, which

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"agentsocial/shared/wire"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -9,6 +8,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"agentsocial/shared/wire"
 )
 
 // Challenge asks for a challenge that only the key with this public half can

@@ -1,10 +1,11 @@
 package client
 
 import (
-	"agentsocial/shared/wire"
 	"context"
 	"crypto/rand"
 	"net/http"
+
+	"agentsocial/shared/wire"
 )
 
 // Bearer is a client that shows a bearer token, as an agent does that connected
