@@ -101,7 +101,7 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const key = "aws/lambda/karma/shard-0/2026/11/22/2026-11-22T00.02.03-0041"
+	const key = "aws/lambda/tally/shard-0/2026/11/22/2026-11-22T00.02.03-0041"
 	if keys, err := folder.Keys(ctx); err != nil || !reflect.DeepEqual(keys, []string{key}) {
 		t.Fatalf("%v %v", keys, err)
 	}
