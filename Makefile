@@ -188,7 +188,7 @@ mutants: ## takes away each condition of a write, and each marker, one at a time
 
 # Not these, which compute for minutes: puzzle has no goroutines, those of search run in
 # the tests of index and service, those of bench are the service's.
-COMPUTE = /local/bench$$|/shared/puzzle$$|/shared/search$$
+COMPUTE = /tools/bench$$|/identity/puzzle$$|/shared/search$$
 
 race: ## the tests under the race detector, on the embedded table
 	TABLES=embedded $(TEST) -race -short $$(go list ./tables/embedded ./shared/... ./functions/... ./events/... ./local/... | grep -Ev '$(COMPUTE)')
