@@ -2,6 +2,7 @@ package tables
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -65,11 +66,14 @@ func WasShown(day Item, promo string) bool { return day.Int(shownAttr+promo) != 
 func Billed(counts Item, promo string) int64 { return counts.Int(billedAttr + promo) }
 func Viewed(counts Item, promo string) int64 { return counts.Int(viewsAttr + promo) }
 
-// Impression bills a promo for being shown to a viewer: once a day.
+// ErrShown says that a promo was billed for being shown to a viewer that day.
+var ErrShown = errors.New("tables: the viewer saw the promo that day")
+
+// Impression bills a promo for being shown to a viewer: once a day, or [ErrShown].
 func Impression(channel, promo, viewer string, at time.Time) []Write {
 	return []Write{
 		Change(ShownKey(viewer, channel, at), SetAttr(AttrType, TypeShown), SetAttr(shownAttr+promo, at.UnixMilli()),
-			SetAttr(AttrTTL, at.Add(shownKeep).Unix())).When(Absent(shownAttr + promo)),
+			SetAttr(AttrTTL, at.Add(shownKeep).Unix())).When(Absent(shownAttr + promo)).Else(Means(ErrShown)),
 		Change(CountsKey(channel, PromoShard(viewer)), SetAttr(AttrType, TypeCounts), Add(billedAttr+promo, 1)),
 	}
 }

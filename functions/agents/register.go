@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -185,14 +184,10 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 	}
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
 		Else(tables.Means(api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")))
-	err = g.Transact(ctx, append([]tables.Write{spend}, quota...)...)
-	switch {
-	case err == nil:
-		return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
-	case api.IsCode(err, api.RateLimited):
-		return cmp.Or(g.Transact(ctx, spend), err)
+	if err := g.Transact(ctx, append([]tables.Write{spend}, quota...)...); err != nil {
+		return g.spendOver(ctx, err, spend)
 	}
-	return err
+	return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
 }
 
 // registrations counts an attempt against its address; nothing where limits

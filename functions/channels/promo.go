@@ -67,11 +67,10 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	if shown == nil {
 		return nil, nil
 	}
-	var before *tables.Cancelled
 	switch n := g.Settings.ViewSample; {
 	case billed:
 		err := g.Transact(ctx, tables.Impression(channel, shown.ID, place.Viewer, place.Now)...)
-		if err != nil && !errors.As(err, &before) && !errors.Is(err, tables.ErrUnknownOutcome) {
+		if err != nil && !errors.Is(err, tables.ErrShown) && !errors.Is(err, tables.ErrUnknownOutcome) {
 			return nil, fmt.Errorf("%s is not billed: %w", shown.ID, err)
 		}
 	case n > 0 && g.Intn(n) == 0:
