@@ -117,8 +117,7 @@ func (r *running) playPromos(t *rapid.T, b *breaking, n int) {
 				viewer := fmt.Sprintf("ag_viewer%d-%d", n, viewers)
 				for again := rapid.IntRange(0, 1).Draw(t, "again"); again >= 0; { // told twice, or once more when it broke off
 					err := r.App.Transact(r.t.Context(), tables.Impression(p.channel, p.ID, viewer, r.App.Now())...)
-					var cancelled *tables.Cancelled
-					if err == nil || errors.As(err, &cancelled) {
+					if err == nil || errors.Is(err, tables.ErrShown) {
 						again--
 					}
 				}
