@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Clean checks a text that must say something: valid UTF-8, at most max code
+// Clean checks a required text: valid UTF-8, not blank, at most max code
 // points, no control characters except newline and tab, no bidirectional
-// embeddings, overrides or isolates, nothing invisible that could carry words,
-// not blank. The error is a *[Problem].
+// embeddings, overrides or isolates, and no invisible characters that could
+// carry words. The error is a *[Problem].
 //
-// CR is accepted only as half of CR LF and stays as it came, since a body that
-// is altered silently no longer has the hash its author computed. Bodies hold
-// no carriage return of their own.
+// CR is accepted only before LF, and is kept: a body that is altered silently
+// no longer has the hash its author computed.
 //
-// Blank is what shows nothing: white space, format characters such as U+200B,
-// U+2060 and U+FEFF, fillers such as U+3164 and the empty Braille cell.
+// A blank text has only white space, format characters such as U+200B, U+2060
+// and U+FEFF, and fillers such as U+3164 and the empty Braille cell.
 func Clean(s string, max int) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return !invisible(r) }) {
 		return characters(s, max)
@@ -26,8 +25,8 @@ func Clean(s string, max int) error {
 	return &Problem{"is blank", "Write at least one visible character."}
 }
 
-// Public is [Clean] for a text that everybody will read: it is also refused if
-// it holds what looks like a credential, see [Secrets].
+// Public is [Clean] for a text that everybody can read. It also refuses what
+// looks like a credential, see [Secrets].
 func Public(s string, max int) error {
 	if err := Clean(s, max); err != nil {
 		return err
@@ -52,7 +51,7 @@ func characters(s string, max int) error {
 	i, run := -1, 0
 	for at, r := range s {
 		i++
-		if ' ' <= r && r < 0x7f { // most of most texts
+		if ' ' <= r && r < 0x7f { // the common case
 			run = 0
 			continue
 		}
@@ -83,58 +82,59 @@ func characters(s string, max int) error {
 		case hidden(r) && !inFlag(s, at) && !afterHan(s, r, at):
 			return &Problem{
 				fmt.Sprintf("has the invisible character U+%04X at code point index %d", r, i),
-				"Remove it: what people cannot see, agents must not be made to read.",
+				"Remove it: agents must not read what people cannot see.",
 			}
 		}
-		if !ignorable(r) || hidden(r) { // what is hidden was judged above
+		if !ignorable(r) || hidden(r) { // hidden characters were refused above
 			run = 0
 		} else if run++; run > maxInvisibleRun {
 			return &Problem{
 				fmt.Sprintf("has more than %d invisible characters in a row at code point index %d", maxInvisibleRun, i),
-				"Remove them: what people cannot see, agents must not be made to read.",
+				"Remove them: agents must not read what people cannot see.",
 			}
 		}
 	}
 	return nil
 }
 
-// maxInvisibleRun is how many characters that show nothing may follow one
-// another: joiners, marks and selectors in ordinary writing stand alone or in pairs.
+// maxInvisibleRun bounds consecutive invisible characters. In ordinary writing
+// joiners, marks and selectors occur alone or in pairs.
 const maxInvisibleRun = 2
 
-// ignorable characters show nothing by themselves.
+// ignorable reports whether r is invisible by itself.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// hidden are characters that show nothing and are of next to no use in a text,
-// but can carry one: tags, which mirror ASCII, variation selectors beyond the sixteen
-// that emoji use, annotations, noncharacters.
+// hidden reports whether r is invisible, of almost no use in a text, and able
+// to carry one: tags, which mirror ASCII, variation selectors beyond the
+// sixteen that emoji use, annotations, noncharacters.
 func hidden(r rune) bool {
 	return r >= 0xe0000 && r <= 0xe0fff || r >= 0xfff9 && r <= 0xfffb ||
 		r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
 }
 
-// regionFlag is a flag of a region, as England's: a black flag, the letters of
-// its code as tags, and their end.
+// regionFlag matches the flag of a region, such as England: a black flag, the
+// letters of the region's code as tags, and the end tag.
 var regionFlag = regexp.MustCompile("^\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
-// inFlag tells a tag character that is part of a region's flag.
+// inFlag reports whether the tag character at an index is part of a region's
+// flag.
 func inFlag(s string, at int) bool {
 	const flag = "\U0001f3f4"
 	begin := strings.LastIndex(s[:at], flag)
 	return begin >= 0 && at-begin < 8*utf8.UTFMax && at < begin+len(regionFlag.FindString(s[begin:]))
 }
 
-// afterHan tells a variation selector that picks the form of the Han character
-// right before it, as names in Japanese do (UTS #37).
+// afterHan reports whether a variation selector selects a form of the Han
+// character right before it, as Japanese names do (UTS #37).
 func afterHan(s string, r rune, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:at])
 	return r >= 0xe0100 && r <= 0xe01ef && unicode.Is(unicode.Han, before)
 }
 
-// encoded tells U+FFFD as it was written from the one range puts in the place
-// of a byte that is not UTF-8.
+// encoded reports whether s begins with U+FFFD itself. range also yields U+FFFD
+// for a byte that is not UTF-8.
 func encoded(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size > 1

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMentions is how many of a text's mentions count.
+// MaxMentions bounds the mentions of a text that count.
 const MaxMentions = 10
 
-// Mentions are the first [MaxMentions] distinct handles that s names as
-// @handle, lower-cased, in order of appearance. Whether such agents exist is
-// not known here.
+// Mentions returns the first [MaxMentions] distinct handles that s names as
+// @handle, in lower case and in order of appearance. It does not check that the
+// agents exist.
 //
 //   - A handle is 2-32 characters of [a-z0-9_.-]; upper case is accepted.
 //   - Dots and hyphens at its end are taken as punctuation: "ask @fox." names
@@ -49,8 +49,8 @@ func handleByte(b byte) bool {
 		b == '_' || b == '.' || b == '-'
 }
 
-// joins tells whether an @ right after before would belong to it: to an
-// address, a path or a word.
+// joins reports whether an @ right after before belongs to it: to an address, a
+// path or a word.
 func joins(before string) bool {
 	r, size := utf8.DecodeLastRuneInString(before)
 	if size == 0 {
@@ -59,13 +59,13 @@ func joins(before string) bool {
 	return strings.ContainsRune("%+-/_", r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.In(r, unspaced...)
 }
 
-// unspaced are the scripts in which a mention may follow a letter directly.
+// unspaced are the scripts in which a mention may directly follow a letter.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// goesOn tells whether after continues the word that an @handle seemed to end.
+// goesOn reports whether after continues the word that seemed to end.
 func goesOn(after string) bool {
 	r, _ := utf8.DecodeRuneInString(after)
 	return r == '@' || unicode.In(r, unicode.Latin, unicode.Mn)

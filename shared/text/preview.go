@@ -10,10 +10,9 @@ import (
 
 const ellipsis = "…"
 
-// Preview is s if it has at most n code points; else its beginning, cut between
-// two grapheme clusters (what a reader sees as one character), without white
-// space at its end, and "…": n code points at most in all. Where n is below 1
-// there is room for nothing, and the answer is empty.
+// Preview returns s if it has at most n code points. Otherwise it returns the
+// beginning of s, cut between grapheme clusters and without trailing white
+// space, and "…": at most n code points in all. If n is below 1 it returns "".
 func Preview(s string, n int) string {
 	if n < 1 {
 		return ""

@@ -1,8 +1,8 @@
-// Package text holds the rules for what agents write: which characters may
-// stand in it, what looks like a secret, who is mentioned, how it is trimmed.
+// Package text holds the rules for what agents write: which characters are
+// allowed, what looks like a secret, who is mentioned, how a preview is cut.
 //
 // Lengths and indexes are counted in Unicode code points, indexes from 0.
-// Nothing here changes a text: it is accepted as it came or refused.
+// The checks never change a text: they accept it as sent or refuse it.
 package text
 
 // Problem says why a text is refused.

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// form is a credential that starts with a prefix of its own.
+// form is a credential that starts with a known prefix.
 type form struct {
 	kind, prefix string
-	more         string // the characters of its body besides letters and digits
+	more         string // characters allowed in its body besides letters and digits
 	length       length
-	word         bool // people name things like it: one part of it must look random
+	word         bool // ordinary names look like it, so one part of it must look random
 }
 
-// length is how many characters a body has.
+// length is the number of characters in a body.
 type length struct {
 	min   int
 	exact bool
@@ -22,8 +22,8 @@ type length struct {
 func exactly(n int) length { return length{n, true} }
 func atLeast(n int) length { return length{n, false} }
 
-// forms are tried in this order: the more telling prefix first. A length is a
-// minimum wherever an issuer is known to vary it.
+// forms are tried in this order: more specific prefixes first. A length is a
+// minimum if the issuer varies it.
 var forms = []form{
 	{"an access token of this service", "ast_", "_", atLeast(40), true},
 	{"a refresh token of this service", "asr_", "_", atLeast(40), true},
@@ -46,7 +46,7 @@ var forms = []form{
 	{"a webhook secret", "whsec_", "+/=", atLeast(24), false},
 	{"an Anthropic key", "sk-ant-", "-_", atLeast(32), true},
 	{"an OpenAI key", "sk-proj-", "-_", atLeast(32), true},
-	{"an API key", "sk-", "-_", atLeast(32), true}, // OpenAI's older form and those who copied it
+	{"an API key", "sk-", "-_", atLeast(32), true}, // OpenAI's older form, which others copied
 	{"a Google API key", "AIza", "-_", exactly(35), false},
 	{"a Groq key", "gsk_", "", atLeast(40), false},
 	{"an xAI key", "xai-", "", atLeast(60), false},
@@ -55,8 +55,8 @@ var forms = []form{
 	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", "-_", atLeast(40), false},
 }
 
-// formsByFirst are the forms by the first byte of their prefix: every word of a
-// text is held against them.
+// formsByFirst groups the forms by the first byte of their prefix, because
+// every word of a text is compared with them.
 var formsByFirst = func() (by [256][]form) {
 	for _, f := range forms {
 		by[f.prefix[0]] = append(by[f.prefix[0]], f)
@@ -64,13 +64,14 @@ var formsByFirst = func() (by [256][]form) {
 	return by
 }()
 
-// Secrets tells whether s holds what looks like a credential, and of which kind
-// the first one is ("a GitHub token"). It answers the kind and never the value.
+// Secrets reports whether s holds what looks like a credential, and the kind of
+// the first one ("a GitHub token"). It never returns the value.
 //
-// To talk about secrets is not to leak one: prefixes alone, values cut short or
-// masked ("sk-…", "ghp_xxxx"), words joined by hyphens and the example keys of
-// AWS's documentation pass. An AWS access key id is reported although it is not
-// secret in itself: it seldom travels alone. The time taken is linear in len(s).
+// Talking about secrets is allowed: bare prefixes, shortened or masked values
+// ("sk-…", "ghp_xxxx"), words joined by hyphens and the example keys of AWS's
+// documentation pass. An AWS access key id is reported although it is not
+// secret, because the secret key is often next to it. The time is linear in
+// len(s).
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -80,7 +81,7 @@ func Secrets(s string) (kind string, found bool) {
 			kind, found = "an AWS secret access key", true
 		case alnum(c) && starts(s, i):
 			kind, found = starting(s[i:])
-			// A hyphen belongs to base64url: each run of it is read once.
+			// A hyphen belongs to base64url, so each run is read once.
 			if !found && c == 'e' && (i == 0 || s[i-1] != '-') {
 				kind, found = "a JSON Web Token", jwt(s[i:])
 			}
@@ -92,14 +93,14 @@ func Secrets(s string) (kind string, found bool) {
 	return "", false
 }
 
-// starts tells whether a word starts at i: there, or after an escape (\n) in
-// what was pasted from a program.
+// starts reports whether a word starts at i, possibly after an escape (\n) in
+// text pasted from a program.
 func starts(s string, i int) bool {
 	return i == 0 || !alnum(s[i-1]) && s[i-1] != '_' ||
 		i > 1 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0
 }
 
-// starting looks at a credential that would begin where s begins.
+// starting looks for a credential at the start of s.
 func starting(s string) (kind string, found bool) {
 	// "openssh-key-v1" in base64: such a key without its frame.
 	if strings.HasPrefix(s, "b3BlbnNzaC1rZXktdjE") && run(s, "+/", 100) == 100 {
@@ -131,9 +132,8 @@ func starting(s string) (kind string, found bool) {
 	return "", false
 }
 
-// linkCode tells whether s begins with a link code of this service, in any case as
-// the service takes it: 20 digits of Crockford's base32, which all may be letters.
-// An id has 26.
+// linkCode reports whether s begins with a link code of this service, in either
+// case: 20 digits of Crockford's base32, possibly all letters. An id has 26.
 func linkCode(s string) bool {
 	const prefix, digits = "lc_", "0123456789abcdefghjkmnpqrstvwxyz"
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
@@ -146,8 +146,8 @@ func linkCode(s string) bool {
 
 const pemBegin = "-----BEGIN "
 
-// privateKey looks for a PEM block (RFC 7468) whose label says private key and
-// that goes on with a line of base64, so that the label alone may be named.
+// privateKey looks for a PEM block (RFC 7468) with a private key label,
+// followed by a line of base64. The label alone is not refused.
 func privateKey(s string) (kind string, found bool) {
 	if !strings.HasPrefix(s, pemBegin) {
 		return "", false
@@ -181,8 +181,8 @@ func awsID(s string) bool {
 		!strings.HasSuffix(s[:n], "EXAMPLE") && distinct(s[4:n]) >= 6
 }
 
-// awsSecret matches the 40 characters of a secret access key where its usual
-// name stands before them; they have no mark of their own.
+// awsSecret matches the 40 characters of a secret access key after its usual
+// name; they have no prefix of their own.
 func awsSecret(s string) bool {
 	for _, word := range []string{"secret", "access", "key"} {
 		s = strings.TrimLeft(s[:min(len(s), 80)], "_- ")
@@ -196,8 +196,8 @@ func awsSecret(s string) bool {
 	return n == 40 && random(s[:n]) && !strings.HasSuffix(s[:n], "EXAMPLEKEY")
 }
 
-// jwt matches the compact form of a signed token (RFC 7515): three parts, the
-// first of them JSON that names an algorithm.
+// jwt matches the compact form of a signed token (RFC 7515): three parts, of
+// which the first is JSON that names an algorithm.
 func jwt(s string) bool {
 	if !strings.HasPrefix(s, "eyJ") {
 		return false
@@ -219,8 +219,8 @@ func jwt(s string) bool {
 	return err == nil && strings.Contains(string(head), `"alg"`) && len(parts[1]) >= 8 && len(parts[2]) >= 32
 }
 
-// run counts the bytes at the beginning of s that are letters, digits or in
-// more, up to max: nobody pays for a longer look than the form needs.
+// run counts the leading bytes of s that are letters, digits or in more, up to
+// max.
 func run(s, more string, max int) int {
 	n := 0
 	for n < len(s) && n < max && (alnum(s[n]) || strings.IndexByte(more, s[n]) >= 0) {
@@ -229,7 +229,7 @@ func run(s, more string, max int) int {
 	return n
 }
 
-// longest is the longest part of s between hyphens and underscores.
+// longest returns the longest part of s between hyphens and underscores.
 func longest(s string) string {
 	var best string
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '-' || r == '_' }) {
@@ -240,10 +240,9 @@ func longest(s string) string {
 	return best
 }
 
-// random tells what a generator made from what a person typed: sixteen or more
-// characters of which at least eight differ, out of two of the three kinds
-// lower case, upper case and digit. A word, a mask (xxxx…) and a name in
-// capitals fail.
+// random reports whether s looks generated: sixteen or more characters, at
+// least eight of them different, and two of the three kinds lower case, upper
+// case and digit. Words, masks (xxxx…) and names in capitals fail.
 func random(s string) bool {
 	var lower, upper, digit int
 	for i := range len(s) {

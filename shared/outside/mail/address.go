@@ -14,11 +14,11 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Address is a mail address in its normalised form, of which the service keeps
-// hashes only. It hides: whatever prints, logs or encodes it gets a redacted
-// form, and [Address.Reveal] is the one way to what it says. It is held behind a
-// handle, which fmt prints as a pointer, because methods are of no help to an
-// unexported field of a struct that is printed. Addresses compare with ==.
+// Address is a normalised mail address. The service stores only hashes of it.
+// Printing, logging or encoding an Address gives a redacted form; only
+// [Address.Reveal] returns the text. The text is behind a unique.Handle because
+// fmt does not call the methods of unexported struct fields; it prints a handle
+// as a pointer. Addresses compare with ==.
 type Address struct{ h unique.Handle[string] }
 
 // Limits of an address in octets (RFC 5321 4.5.3.1, with erratum 1690).
@@ -33,16 +33,15 @@ var localForm = regexp.MustCompile("^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-z0-9!#$%
 
 var labelForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// nowhere are the ends of names that no mail server outside one's own network
-// has: RFC 6761, 6762, 7686, 9476 and what ICANN set aside. Of those that RFC
-// 6761 reserves, .test and .example stand for addresses on a laptop.
+// nowhere lists top-level names that have no public mail server: RFC 6761,
+// 6762, 7686, 9476 and ICANN's reservations. .test and .example are also
+// reserved, but addresses on a laptop use them.
 var nowhere = []string{"alt", "arpa", "internal", "invalid", "local", "localhost", "onion"}
 
-// ParseAddress reads an address and normalises it: trimmed, in lower case as a
-// whole, the domain in punycode. It takes what an internet mailbox has, a
-// dot-atom at a domain name, and no display names, quoted strings, comments or
-// address literals. An error says what the address is or has, as in "has no @",
-// and repeats no part of it.
+// ParseAddress reads an address and normalises it: trimmed, lower case, the
+// domain in punycode. It accepts a dot-atom at a domain name, but no display
+// names, quoted strings, comments or address literals. An error is a predicate,
+// such as "has no @", and repeats no part of the address.
 func ParseAddress(s string) (Address, error) {
 	local, domain, found := strings.Cut(strings.TrimSpace(s), "@")
 	switch {
@@ -67,45 +66,45 @@ func ParseAddress(s string) (Address, error) {
 	return Address{unique.Make(local + "@" + domain)}, nil
 }
 
-// normalLocal is a local part in lower case. What is not ASCII is refused before
-// that: some of it becomes ASCII in lower case (the Kelvin sign, a Turkish I),
-// and would be another's address.
+// normalLocal returns a local part in lower case. It refuses non-ASCII first,
+// because lower-casing turns some characters (the Kelvin sign, a Turkish I)
+// into ASCII, which would make it somebody else's address.
 func normalLocal(local string) (string, error) {
 	if !ascii(local) {
-		return "", errors.New("has characters beyond ASCII before the @")
+		return "", errors.New("has non-ASCII characters before the @")
 	}
 	local = strings.ToLower(local)
 	switch {
 	case strings.HasPrefix(local, "-"), strings.ContainsAny(local, "%!|"), strings.Contains(local, "=?"):
-		return "", errors.New("has something before the @ that mail programs may take for more than a name")
+		return "", errors.New("has a leading hyphen, a %, ! or |, or =? before the @, which some mail programs interpret")
 	case local == "":
 		return "", errors.New("has nothing before the @")
 	case len(local) > localMost:
 		return "", fmt.Errorf("has more than %d characters before the @", localMost)
 	case !localForm.MatchString(local):
-		return "", errors.New("has before the @ what is neither a letter, a digit nor one of !#$%&'*+/=?^_`{|}~-, or a dot without one of these on both sides")
+		return "", errors.New("may have before the @ only letters, digits and #$&'*+/=?^_`{}~-, and single dots between them")
 	}
 	return local, nil
 }
 
-// normalDomain is a domain in lower case and punycode.
+// normalDomain returns a domain in lower case and punycode.
 func normalDomain(domain string) (string, error) {
 	switch {
 	case domain == "":
-		return "", errors.New("has nothing behind the @")
+		return "", errors.New("has nothing after the @")
 	case strings.HasPrefix(domain, "["):
-		return "", errors.New("has a network address behind the @, and not a domain")
+		return "", errors.New("has a network address after the @ instead of a domain")
 	case strings.HasSuffix(domain, "."):
 		return "", errors.New("ends in a dot")
 	}
-	// The form in which it is looked up: IDNA2008 as UTS 46 applies it, not
-	// transitional, so that ß and ss are two domains, as they are in the DNS. The
-	// profile is made here for the sake of functions that parse no address: they
-	// link no tables.
+	// Use the form that is looked up: IDNA2008 as UTS 46 applies it,
+	// non-transitional, so that ß and ss are two domains, as in the DNS. The
+	// profile is made here, not in a variable, so that functions that parse no
+	// address do not link its tables.
 	lookup := idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.VerifyDNSLength(true))
 	domain, err := lookup.ToASCII(domain)
-	if err != nil { // which would say what the domain is
-		return "", errors.New("has behind the @ what is no domain name")
+	if err != nil { // err names the domain
+		return "", errors.New("has an invalid domain name after the @")
 	}
 	labels := strings.Split(domain, ".")
 	last := labels[len(labels)-1]
@@ -113,11 +112,11 @@ func normalDomain(domain string) (string, error) {
 	case len(labels) < 2:
 		return "", errors.New("has a domain without a dot")
 	case slices.ContainsFunc(labels, func(l string) bool { return len(l) > labelMost || !labelForm.MatchString(l) }):
-		return "", errors.New("has behind the @ what is no domain name")
+		return "", errors.New("has an invalid domain name after the @")
 	case strings.Trim(last, "0123456789") == "":
 		return "", errors.New("has a domain that ends in a number")
 	case slices.Contains(nowhere, last):
-		return "", errors.New("has a domain that no mail can be sent to")
+		return "", errors.New("has a domain that cannot receive mail")
 	}
 	return domain, nil
 }
@@ -126,8 +125,8 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
 }
 
-// Reveal is the address itself, in the form that mail goes to and that is
-// hashed. It is "" for the zero Address, which stands for none.
+// Reveal returns the address as mail is sent to it and as it is hashed. It is
+// "" for the zero Address.
 func (a Address) Reveal() string {
 	if a == (Address{}) {
 		return ""
@@ -135,19 +134,19 @@ func (a Address) Reveal() string {
 	return a.h.Value()
 }
 
-// Person is the address without what lets one mailbox have many: the tag that
-// many providers let its owner append (fox+jury@example.com is fox@example.com),
-// and what some read as one besides. It tells people apart, and mail never goes
-// to it.
+// Person returns one form for all addresses of the same mailbox: without the
+// tag after a plus (fox+jury@example.com is fox@example.com) and folded as its
+// provider folds addresses. It is for telling people apart; mail never goes to
+// it.
 func (a Address) Person() string {
 	local, domain, _ := strings.Cut(a.Reveal(), "@")
 	if i := strings.LastIndexByte(local, '+'); i > 0 {
-		local = local[:1+strings.IndexByte(local[1:], '+')] // a plus in front is no tag's
+		local = local[:1+strings.IndexByte(local[1:], '+')] // a leading plus starts no tag
 	}
 	return foldingAt(domain).fold(local, domain)
 }
 
-// Domain is what stands behind the @.
+// Domain returns the part after the @.
 func (a Address) Domain() string {
 	_, domain, _ := strings.Cut(a.Reveal(), "@")
 	return domain

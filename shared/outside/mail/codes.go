@@ -9,72 +9,73 @@ import (
 	"unicode/utf8"
 )
 
-// OriginCode is the mail that asks whoever reads an address whether an agent may
-// name it as its origin. service is the service's base URL; the code lives that
-// long.
+// OriginCode is the mail that asks the reader of an address whether an agent
+// may name it as its origin. service is the service's base URL; lives is the
+// code's lifetime.
 func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
 		subject: "Code to link this address to " + agent,
 		before: []string{
-			"The agent " + agent + " on " + host + " names this address as its origin: the human who stands behind it.",
+			"The agent " + agent + " on " + host + " names this address as its origin: the human responsible for it.",
 			"If that is right, give the agent this code:",
 		},
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"If you do not know this agent, do nothing. Without the code nothing is linked, and no agent needs it from you for anything else.",
-			"What " + host + " keeps of this address is a keyed hash. It serves to recover the agent when its keys are lost, and to seat juries.",
+			"If you do not know this agent, do nothing. Nothing is linked without the code, and no agent needs it for anything else.",
+			host + " stores only a keyed hash of this address. It is used to recover the agent if its keys are lost, and to seat juries.",
 		},
 	}.to(to)
 }
 
-// RecoveryCode is the mail with which whoever reads an agent's origin address
-// gives the agent a new key. service is the service's base URL; the code lives
-// that long.
+// RecoveryCode is the mail that lets the reader of an agent's origin address
+// give the agent a new key. service is the service's base URL; lives is the
+// code's lifetime.
 func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
 		subject: "Code to recover " + agent,
 		before: []string{
 			"Somebody asked to recover the agent " + agent + " on " + host + ", which has this address as its verified origin.",
-			"If it was you, or the agent on your behalf, this is the code:",
+			"If this was you, or the agent on your behalf, use this code:",
 		},
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"Whoever has the code can give the agent a new key. All its other keys, tokens and connections are then revoked at once, unless that is asked not to happen.",
-			"If you did not ask for this, do nothing and give the code to nobody. Without it nothing changes.",
+			"Anyone who has the code can give the agent a new key. Unless the request says otherwise, this revokes all its other keys, tokens and connections at once.",
+			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)
 }
 
-// ReconnectCode is the mail with which whoever reads an agent's origin address
-// connects a program to the agent, on the page that asks for consent. It is the
-// code of a recovery, and could be used as one.
+// ReconnectCode is the mail that lets the reader of an agent's origin address
+// connect a program to the agent, on the consent page. The code also works as a
+// recovery code.
 func ReconnectCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
 		subject: "Code to reconnect " + agent,
 		before: []string{
 			"Somebody asked to connect a program to the agent " + agent + " on " + host + ", which has this address as its verified origin.",
-			"If it was you, put this code into the page on which you asked for it:",
+			"If this was you, enter this code on the page where you asked for it:",
 		},
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"Whoever has the code can act for the agent. Connecting revokes nothing: its keys, tokens and connections stay as they are. To throw somebody out who has one of these, recover the agent with the code and a new key instead; /docs/auth on " + host + " says how.",
-			"If you did not ask for this, do nothing and give the code to nobody. Without it nothing changes.",
+			"Anyone who has the code can act for the agent. Connecting revokes nothing: its keys, tokens and connections stay as they are. To remove somebody else's access, recover the agent with the code and a new key instead; /docs/auth on " + host + " says how.",
+			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)
 }
 
-// validity says how long a code is good, and which.
+// validity says how often and how long a code works.
 func validity(lives time.Duration) string {
-	return "It works once and lives " + lifetime(lives) + ". If you were sent several, only the newest works."
+	return "It works once, for " + lifetime(lives) + ". If you received several codes, only the newest works."
 }
 
-// lifetime in whole days or hours, if it is some, or else in whole minutes.
+// lifetime writes a duration in whole days, hours or minutes, whichever is
+// exact.
 func lifetime(lives time.Duration) string {
 	n, one, unit := lives/time.Minute, "a minute", "minutes"
 	switch day := 24 * time.Hour; {
@@ -99,8 +100,7 @@ type letter struct {
 
 func (l letter) to(a Address) Message { return Message{a, l.subject, l.text(), l.html()} }
 
-// columns is where lines of the text form are broken (RFC 5322 2.1.1 wants at
-// most 78 characters).
+// columns is the width of the text form (RFC 5322 2.1.1 allows 78 characters).
 const columns = 72
 
 func (l letter) text() string {
@@ -115,7 +115,7 @@ func (l letter) text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// wrap breaks a paragraph between words. A longer word has a line to itself.
+// wrap breaks a paragraph between words. A longer word gets its own line.
 func wrap(paragraph string) string {
 	var b strings.Builder
 	width := 0
@@ -136,10 +136,9 @@ func wrap(paragraph string) string {
 	return b.String()
 }
 
-// html is a page that needs nothing from elsewhere: no pictures, no links, no
-// fonts. What varies in it is text between tags, so that escaping is enough.
-// (html/template would add 5 MB to the function: it calls methods by name, for
-// which the linker keeps every method there is.)
+// html returns a page without images, links or fonts. Variable text occurs only
+// between tags, so escaping is enough. (html/template would add 5 MB to the
+// function: it calls methods by name, so the linker keeps every method.)
 func (l letter) html() string {
 	var b strings.Builder
 	paragraph := func(text string) { b.WriteString("<p>" + html.EscapeString(text) + "</p>\n") }
@@ -164,7 +163,7 @@ func (l letter) html() string {
 	return b.String()
 }
 
-// grouped writes a code as people read it out: fours with hyphens between.
+// grouped writes a code in groups of four, separated by hyphens.
 func grouped(code string) string {
 	var groups []string
 	for code = plain(code); len(code) > 4; code = code[4:] {
@@ -173,8 +172,8 @@ func grouped(code string) string {
 	return strings.Join(append(groups, code), "-")
 }
 
-// plain leaves what handles, hosts and codes consist of, so that nothing put
-// into a subject can end its line, whatever a caller passes.
+// plain keeps only the characters of handles, hosts and codes, so that no value
+// can end the subject line.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -185,7 +184,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// hostOf is what people know a service by: its base URL without the scheme.
+// hostOf returns the base URL without its scheme.
 func hostOf(service string) string {
 	if u, err := url.Parse(service); err == nil && u.Host != "" {
 		return plain(u.Host)

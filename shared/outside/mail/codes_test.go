@@ -26,9 +26,9 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 // Both forms of both mails say what one must know.
 func TestMailsSay(t *testing.T) {
 	says := map[string][]string{
-		"origin":    {"origin", "stands behind it", "nothing is linked", "keyed hash", "do nothing"},
-		"recovery":  {"recover", "a new key", "other keys, tokens and connections are then revoked", "unless that is asked not to happen", "nothing changes", "do nothing"},
-		"reconnect": {"connect a program", "revokes nothing", "To throw somebody out", "/docs/auth on social.example:8443", "nothing changes", "do nothing"},
+		"origin":    {"origin", "the human responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
+		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "Unless the request says otherwise", "Nothing changes", "do nothing"},
+		"reconnect": {"connect a program", "revokes nothing", "To remove somebody else's access", "/docs/auth on social.example:8443", "Nothing changes", "do nothing"},
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
 		if m.To.Reveal() != "reynard@foxden.example" {
@@ -124,7 +124,7 @@ func TestNothingIsInjected(t *testing.T) {
 			strings.ContainsAny(m.Text, "\r\x00<>\u202e") || strings.Contains(m.Text, "\nBcc") {
 			t.Errorf("%q\n%q\n%q", m.Subject, m.Text, m.HTML)
 		}
-		if !strings.Contains(m.Text, "lives a minute.") {
+		if !strings.Contains(m.Text, "once, for a minute.") {
 			t.Errorf("a minute is written otherwise: %s", m.Text)
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// folding is how a provider reads several addresses as one mailbox's, besides the
-// tag behind a plus.
+// folding describes how a provider maps several addresses to one mailbox,
+// besides the tag after a plus.
 type folding struct {
-	domains []string // of which a mailbox has its name at each; the first stands for all
-	drop    string   // characters that it does not see
-	dot     string   // a character that it takes for a dot
-	tag     string   // a character behind which a name has a tag
+	domains []string // a mailbox has its name at each of these; the first is the canonical one
+	drop    string   // characters it ignores
+	dot     string   // a character it treats as a dot
+	tag     string   // the character that starts a tag
 }
 
-// foldings are those of providers, as their help pages tell.
+// foldings are taken from the providers' help pages.
 var foldings = []folding{
 	{domains: []string{"gmail.com", "googlemail.com"}, drop: "."},
 	{domains: []string{"proton.me", "protonmail.com", "protonmail.ch", "pm.me"}, drop: "._-"},
@@ -23,11 +23,12 @@ var foldings = []folding{
 	{domains: []string{"hanmail.net", "daum.net"}},
 }
 
-// yahoo's disposable addresses have a name and a word, with a hyphen between them,
-// which no other address there has; the domains are apart.
+// yahoo writes a disposable address as a name, a hyphen and a word; no other
+// address there has a hyphen. The same name at two of its domains is two
+// mailboxes.
 var yahoo = folding{tag: "-"}
 
-// foldingAt is a domain's.
+// foldingAt returns the folding of a domain.
 func foldingAt(domain string) folding {
 	for _, f := range foldings {
 		if slices.Contains(f.domains, domain) {
@@ -40,7 +41,7 @@ func foldingAt(domain string) folding {
 	return folding{}
 }
 
-// fold is what stands for all addresses of the mailbox that has this one.
+// fold returns the canonical address of the mailbox.
 func (f folding) fold(local, domain string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -54,7 +55,7 @@ func (f folding) fold(local, domain string) string {
 	if f.tag != "" {
 		name, _, _ = strings.Cut(name, f.tag)
 	}
-	if name == "" { // no address that the provider gives away
+	if name == "" { // not an address that the provider gives out
 		name = local
 	}
 	if len(f.domains) > 0 {

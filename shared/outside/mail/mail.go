@@ -1,5 +1,5 @@
-// Package mail is what the service sends by mail: addresses, messages, and the
-// interface of whatever sends them.
+// Package mail defines addresses, the messages that the service sends, and the
+// interface of a sender.
 package mail
 
 import (
@@ -10,7 +10,7 @@ import (
 	"log/slog"
 )
 
-// Message is one mail to one recipient, in two forms of the same text.
+// Message is one mail to one recipient, as text and as HTML.
 type Message struct {
 	To      Address
 	Subject string
@@ -18,27 +18,27 @@ type Message struct {
 	HTML    string
 }
 
-// Format prints nothing of a message, which holds a code.
+// Format prints a redacted form, because a message holds a code.
 func (Message) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedMessage) }
 
 func (Message) LogValue() slog.Value { return slog.StringValue(redactedMessage) }
 
 const redactedMessage = "[mail]"
 
-// Sender sends mail. An error that is an [ErrRefused] means that the mail was
-// not accepted for delivery, any other that nobody knows. Its text holds no address.
+// Sender sends mail. An [ErrRefused] means that the mail was not accepted for
+// delivery; after any other error that is unknown. An error's text holds no
+// address.
 type Sender interface {
 	Send(context.Context, Message) error
 }
 
-// None is the sender of a service that was given no address to send from: it
-// always fails.
+// None is the sender of a deployment without a sender address: it always fails.
 type None struct{}
 
-// ErrRefused is in the error of a mail that will not arrive.
+// ErrRefused is wrapped by the error of a mail that will not arrive.
 var ErrRefused = errors.New("mail: refused")
 
-// ErrNone is why None sends nothing.
-var ErrNone = fmt.Errorf("%w: this service was given no address to send mail from", ErrRefused)
+// ErrNone is the error of [None].
+var ErrNone = fmt.Errorf("%w: this service has no address to send mail from", ErrRefused)
 
 func (None) Send(context.Context, Message) error { return ErrNone }

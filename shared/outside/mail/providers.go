@@ -10,7 +10,7 @@ import (
 //go:embed providers.txt
 var providersFile string
 
-// providers are the domains of the file, in order.
+// providers returns the domains of the file, in order.
 var providers = sync.OnceValue(func() (domains []string) {
 	for line := range strings.Lines(providersFile) {
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
@@ -20,8 +20,8 @@ var providers = sync.OnceValue(func() (domains []string) {
 	return domains
 })
 
-// Public reports whether anybody may have an address at this one's domain, as
-// far as is known: then it says nothing about who stands behind it.
+// Public reports whether anybody can get an address at this domain, so that the
+// domain says nothing about the owner of the address.
 func (a Address) Public() bool {
 	_, found := slices.BinarySearch(providers(), a.Domain())
 	return found

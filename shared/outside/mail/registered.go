@@ -6,9 +6,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Registered is the part of the address's domain that somebody registered:
-// example.co.uk of mail.example.co.uk. Names that its owner hands out to others
-// below it, as dynamic DNS does, are not registered: they cost nothing.
+// Registered returns the registered part of the address's domain: example.co.uk
+// of mail.example.co.uk. Names that its owner hands out below it, as dynamic
+// DNS does, do not count: they cost nothing.
 func (a Address) Registered() string {
 	domain := a.Domain()
 	suffix, registry := publicsuffix.PublicSuffix(domain)

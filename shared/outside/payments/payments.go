@@ -1,8 +1,8 @@
-// Package payments is what the service asks of the payment processor, and what
-// it hears from it. Only shared/outside/payments/stripe speaks to it, so that no function
-// links its client that does not sell anything; its name stands besides where
-// its keys are read (shared/lambda/host/payments) and where its signature arrives
-// (functions/credits/notice.go).
+// Package payments defines what the service asks of the payment processor and
+// what it hears from it. Only shared/outside/payments/stripe calls the
+// processor, so that functions that sell nothing do not link its client. Stripe
+// is named elsewhere only where its keys are read (shared/lambda/host/payments)
+// and where its signature arrives (functions/credits/notice.go).
 package payments
 
 import (
@@ -15,24 +15,24 @@ import (
 
 // Processor takes money in for the service.
 type Processor interface {
-	// Checkout makes a page on which somebody pays an order. The same order with
-	// the same Key is the same page. It fails with ErrNone where there is no
-	// processor; any other error may pass.
+	// Checkout makes a page on which an order can be paid. The same order with
+	// the same Key returns the same page. It fails with ErrNone if there is no
+	// processor; any other error may be temporary.
 	Checkout(ctx context.Context, o Order) (Page, error)
-	// Notice reads a notification by its exact bytes and its signature's header.
-	// It fails with ErrForged if it does not come from the processor; any other
-	// error may pass, and the processor is to send it again. What is of no
-	// concern to this service makes a Notice without an Agent.
+	// Notice reads a notification from its exact bytes and its signature
+	// header. It fails with ErrForged if the processor did not send it; after
+	// any other error the processor is to send it again. A notification that
+	// does not concern this service returns a Notice without an Agent.
 	Notice(ctx context.Context, body []byte, signature string) (Notice, error)
 }
 
 // Errors of a processor.
 var (
-	ErrNone   = errors.New("payments: this service was given no keys of a payment processor")
+	ErrNone   = errors.New("payments: this service has no keys for a payment processor")
 	ErrForged = errors.New("payments: the notification is not signed by the processor")
 )
 
-// Order is what somebody is to pay for.
+// Order is what is to be paid for.
 type Order struct {
 	Agent, Handle string // who gets the credits
 	USD           int64
@@ -45,46 +45,47 @@ type Page struct {
 	ExpiresAt time.Time
 }
 
-// Notice is what a notification says. An agent's movements follow one another:
-// each is made once, however often it is told of.
+// Notice is the content of a notification. A notification may arrive more than
+// once; each movement is made once.
 type Notice struct {
 	ID, Type  string // of the notification, as the processor names them
-	Agent     string // whom it concerns; "" if nobody here
+	Agent     string // the agent it concerns; "" if none of this service
 	Movements []*tables.Movement
-	Ended     *Ended   // of a checkout that brought nothing
-	Foreign   *Foreign // if it concerns nobody here, though a service like this one sold it
-	Unclear   string   // why somebody has to look, if it cannot be written down, now or later
+	Ended     *Ended   // of an unpaid checkout
+	Foreign   *Foreign // set if it concerns a payment of a similar service, not of this one
+	Unclear   string   // why an operator has to look, if it cannot be recorded now or later
 }
 
-// Ended is a checkout that came to its end unpaid.
+// Ended is a checkout that ended unpaid.
 type Ended struct {
 	Checkout string
 	State    string // tables.CheckoutExpired or CheckoutFailed
 }
 
-// Foreign is whose a payment is that is not this service's: another stage's that
-// shares the account, or, if something is wrong, one of this stage's own.
+// Foreign names the owner of a payment that is not this service's: usually
+// another stage that shares the account. This stage's own name means that
+// something is wrong.
 type Foreign struct{ Stage, Agent string }
 
-// MicroUSDPerCent is how the processor's amounts become the ledger's.
+// MicroUSDPerCent converts the processor's amounts to the ledger's.
 const MicroUSDPerCent = 10_000
 
-// Cause is what the processor names a movement's reason by.
+// Cause is what caused a movement, as the processor names it.
 type Cause struct {
 	What, ID string    // the member of the movement's subject that names it
-	At       time.Time // as it was made
-	Checkout string    // what was paid, if the cause is something else; "" if that is not known
+	At       time.Time // when it was made
+	Checkout string    // the checkout it belongs to, if the cause is not a checkout; "" if unknown
 }
 
-// What causes movements.
+// Values of [Cause.What].
 const (
 	Checkout = "checkout"
 	Refund   = "refund"
 	Dispute  = "dispute"
 )
 
-// Move is a movement between the processor and an agent, which way its kind
-// says; at is when it happened, as far as that is known.
+// Move returns a movement between the processor and an agent. Its kind gives
+// the direction; at is when it happened, as far as known.
 func Move(kind, agent string, cents int64, c Cause, at time.Time) *tables.Movement {
 	m := &tables.Movement{
 		ID: tables.MovementID(c.At, kind, c.ID), At: at.UnixMilli(), Kind: kind, MicroUSD: cents * MicroUSDPerCent,
@@ -99,7 +100,7 @@ func Move(kind, agent string, cents int64, c Cause, at time.Time) *tables.Moveme
 	return m
 }
 
-// None is the processor of a service that was given no keys of one.
+// None is the processor of a deployment without keys.
 type None struct{}
 
 func (None) Checkout(context.Context, Order) (Page, error) { return Page{}, ErrNone }

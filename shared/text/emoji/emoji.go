@@ -1,13 +1,13 @@
-// Package emoji takes strings of emoji apart and refuses whatever is none.
+// Package emoji splits strings of emoji and refuses everything else.
 //
 // An emoji is a grapheme cluster (UAX #29) in the set RGI_Emoji of Unicode 17.0
 // (UTS #51): flags of regions and of England, Scotland and Wales, skin tones,
 // sequences with a zero-width joiner and keycaps count as one each. Letters,
-// digits, bare signs, half flags, white space between emoji and joiners that
-// make nothing known are refused.
+// digits, bare signs, half flags, white space between emoji and unknown joined
+// sequences are refused.
 //
-// What is answered is fully qualified: one emoji is always the same string,
-// with or without the variation selector it was sent with.
+// Results are fully qualified: an emoji is always the same string, with or
+// without the variation selector it was sent with.
 package emoji
 
 import (
@@ -27,13 +27,12 @@ const (
 	maxBytes = 1 << 10
 )
 
-// Parse answers the emoji of s in order; of an empty string, none. The error is
-// a *[text.Problem]: something in s is not an emoji, or s is longer than
-// 1 KiB or not UTF-8.
+// Parse returns the emoji of s in order. The error is a *[text.Problem]:
+// something in s is not an emoji, or s is longer than 1 KiB or not UTF-8.
 func Parse(s string) ([]string, error) {
 	if len(s) > maxBytes {
 		return nil, &text.Problem{
-			Problem: fmt.Sprintf("has %d bytes, at most %d are read", len(s), maxBytes),
+			Problem: fmt.Sprintf("has %d bytes, at most %d are allowed", len(s), maxBytes),
 			Hint:    "Send fewer emoji.",
 		}
 	}
@@ -58,7 +57,7 @@ func Parse(s string) ([]string, error) {
 	return found, nil
 }
 
-// Identity answers s, fully qualified, if it is 1 to [MaxIdentity] emoji. The
+// Identity returns s, fully qualified, if it is 1 to [MaxIdentity] emoji. The
 // error is a *[text.Problem].
 func Identity(s string) (string, error) {
 	found, err := Parse(s)
@@ -74,7 +73,7 @@ func Identity(s string) (string, error) {
 	return strings.Join(found, ""), nil
 }
 
-// One answers s, fully qualified, if it is exactly one emoji. The error is a
+// One returns s, fully qualified, if it is exactly one emoji. The error is a
 // *[text.Problem].
 func One(s string) (string, error) {
 	found, err := Parse(s)
@@ -90,8 +89,8 @@ func One(s string) (string, error) {
 	return found[0], nil
 }
 
-// describe quotes a cluster and spells out its code points, since the culprit
-// is often one that shows nothing; of a long one, the beginning.
+// describe quotes a cluster and lists its code points, since the culprit is
+// often invisible. A long cluster is cut.
 func describe(cluster string) string {
 	const most = 4
 	shown, cut := []rune(cluster), ""

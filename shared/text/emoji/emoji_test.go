@@ -78,7 +78,7 @@ func TestParseRefuses(t *testing.T) {
 		{"accents", "🦊\u0301", ""},
 		{"Han", "狐", ""}, {"kaomoji", ":-)", `has ":" (U+003A) as character 1 of 3,`},
 		{"not UTF-8", "🦊\xff", "is not valid UTF-8"},
-		{"too long", strings.Repeat("🦊", 257), "has 1028 bytes, at most 1024 are read"},
+		{"too long", strings.Repeat("🦊", 257), "has 1028 bytes, at most 1024 are allowed"},
 		{"megabytes", strings.Repeat("🦊", 1<<20), "has 4194304 bytes"},
 		{"one long cluster", "🦊" + strings.Repeat("\u0301", 400), "(U+1F98A U+0301 U+0301 U+0301 …)"},
 	} {

@@ -1,4 +1,4 @@
-// Package pack makes texts smaller before they are stored: zstd, one frame each.
+// Package pack compresses texts for storage: one zstd frame each.
 package pack
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Most is the most bytes that are packed, and that unpacking makes: what claims
-// to be more takes no memory.
+// Most bounds the bytes that Pack accepts and Unpack produces. A frame that
+// claims more allocates nothing.
 const Most = 256 << 10
 
-// Both are made when first needed, which a process may never come to, and then
-// serve all of its requests, one at a time.
+// Both are made when first needed, and then serve all requests of the process,
+// one at a time.
 var (
 	encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(Most), zstd.WithLowerEncoderMem(true))
@@ -24,7 +24,7 @@ var (
 	})
 )
 
-// Pack compresses a text. What does not compress grows by some bytes only.
+// Pack compresses a text. Incompressible text grows by a few bytes.
 func Pack(text []byte) ([]byte, error) {
 	if len(text) > Most {
 		return nil, fmt.Errorf("pack: %d bytes are more than %d", len(text), Most)
@@ -36,7 +36,7 @@ func Pack(text []byte) ([]byte, error) {
 	return e.EncodeAll(text, nil), nil
 }
 
-// Unpack is what [Pack] was given.
+// Unpack returns what was given to [Pack].
 func Unpack(packed []byte) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {

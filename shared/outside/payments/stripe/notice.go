@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Notice implements [payments.Processor]. The version of an event's form is
-// that of the account's endpoint, not of this client; what is read here has
-// been the same in all of them.
+// Notice implements [payments.Processor]. An event has the API version of the
+// account's webhook endpoint, not of this client; the fields read here are the
+// same in all versions.
 func (p *Processor) Notice(ctx context.Context, body []byte, signature string) (payments.Notice, error) {
 	var read payments.Notice
 	err := p.ask(ctx, func(ctx context.Context, keys Keys) error {
@@ -49,8 +49,8 @@ func (n *notice) of(ctx context.Context, e stripe.Event) error {
 	return nil
 }
 
-// verify holds the bytes against each of the live secrets. An event is good for
-// five minutes from its signature, by the machine's time as Stripe's.
+// verify checks the signature against each live secret. An event is accepted
+// for five minutes after its signature, by the machine's clock.
 func verify(body []byte, signature string, secrets []string) (stripe.Event, error) {
 	reason := error(stripe.ErrWebhookNotSigned)
 	for _, secret := range secrets {
@@ -65,7 +65,7 @@ func verify(body []byte, signature string, secrets []string) (stripe.Event, erro
 	return stripe.Event{}, fmt.Errorf("%w: %s", payments.ErrForged, reason)
 }
 
-// notice is one that is being read.
+// notice is a notification being read.
 type notice struct {
 	*Processor
 	payments.Notice
@@ -73,9 +73,8 @@ type notice struct {
 	at     time.Time // when the event happened
 }
 
-// ours reports whether the metadata are those of a payment of this service's,
-// and notes whose it is: an account tells each of its endpoints of everything
-// that it sells.
+// ours reports whether the metadata belong to a payment of this service, and
+// notes the agent. An account notifies each of its endpoints of every payment.
 func (n *notice) ours(meta map[string]string) bool {
 	stage, agent := meta[metaStage], meta[metaAgent]
 	switch {
@@ -89,14 +88,14 @@ func (n *notice) ours(meta map[string]string) bool {
 
 func (n *notice) move(kind string, cents int64, currency stripe.Currency, c payments.Cause, at time.Time) error {
 	if currency != stripe.CurrencyUSD || cents <= 0 {
-		return fmt.Errorf("%s is about %d of %q, and only US cents are sold", c.ID, cents, currency)
+		return fmt.Errorf("%s is about %d of %q; only US cents are sold", c.ID, cents, currency)
 	}
 	n.Movements = append(n.Movements, payments.Move(kind, n.Agent, cents, c, at))
 	return nil
 }
 
-// ofSession: a page's payment may take days to arrive, and is told of twice
-// then; either way it is one purchase.
+// ofSession reads a checkout's event. A payment may take days to arrive and is
+// then reported twice; it is one purchase.
 func (n *notice) ofSession(e stripe.Event) error {
 	var s stripe.CheckoutSession
 	if err := json.Unmarshal(e.Data.Raw, &s); err != nil {
@@ -117,9 +116,9 @@ func (n *notice) ofSession(e stripe.Event) error {
 	return nil
 }
 
-// ofRefunds: whichever event tells of one, all refunds of the payment are taken
-// up as they stand. A charge tells only what they come to together, which would
-// count an earlier one twice.
+// ofRefunds reads all refunds of the payment from Stripe, whichever event
+// reports one. A charge has only their sum, which would count an earlier refund
+// twice.
 func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 	var about struct {
 		PaymentIntent *stripe.PaymentIntent `json:"payment_intent"`
@@ -150,11 +149,12 @@ func (n *notice) ofRefunds(ctx context.Context, e stripe.Event) error {
 	return nil
 }
 
-// ofDispute follows the money alone. That a dispute was opened takes nothing
-// unless the bank took the money along with it, which its balance transactions
-// say (https://docs.stripe.com/api/disputes/object): an inquiry (warning_…) has
-// none, nor has one that was prevented, which is settled by a refund and told of
-// as one. What is given back was taken before, even if that is not known yet.
+// ofDispute follows the money. An opened dispute takes credits only if the bank
+// took the money, which its balance transactions say
+// (https://docs.stripe.com/api/disputes/object). An inquiry (warning_…) has
+// none. Nor has a prevented dispute, which is settled by a refund and reported
+// as one. What a dispute gives back was taken before, even if that is not
+// recorded yet.
 func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	var d stripe.Dispute
 	if err := json.Unmarshal(e.Data.Raw, &d); err != nil {
@@ -170,7 +170,7 @@ func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	}
 	taken, given := inDispute(&d, -1), inDispute(&d, 1)
 	if taken <= 0 || back && given <= 0 {
-		n.Unclear = fmt.Sprintf("dispute %s of checkout %s is about %d of %q, and none of it is known in US cents", d.ID, checkout, d.Amount, d.Currency)
+		n.Unclear = fmt.Sprintf("dispute %s of checkout %s is about %d of %q, and its amount in US cents is unknown", d.ID, checkout, d.Amount, d.Currency)
 		return nil
 	}
 	cause := payments.Cause{What: payments.Dispute, ID: d.ID, At: time.Unix(d.Created, 0), Checkout: checkout}
@@ -180,10 +180,10 @@ func (n *notice) ofDispute(ctx context.Context, e stripe.Event) error {
 	return n.move(tables.Reinstated, given, stripe.CurrencyUSD, cause, n.at)
 }
 
-// inDispute is how many US cents a dispute took from the account (sign -1), or
-// brought back to it (1); 0 if that is not known. The account's movements come
-// before what the dispute is said to be about: that may be in another currency,
-// and less comes back of a payment that was refunded in part.
+// inDispute returns how many US cents a dispute took from the account (sign -1)
+// or gave back to it (1); 0 if unknown. It prefers the account's balance
+// transactions to the disputed amount, which may be in another currency, or
+// more than is returned for a payment that was refunded in part.
 func inDispute(d *stripe.Dispute, sign int64) (cents int64) {
 	for _, t := range d.BalanceTransactions {
 		if t.Currency == stripe.CurrencyUSD {
@@ -196,10 +196,9 @@ func inDispute(d *stripe.Dispute, sign int64) (cents int64) {
 	return cents
 }
 
-// page is the checkout by which a payment was made; "" if it is not this
-// service's.
+// page returns the checkout of a payment; "" if it is not this service's.
 func (n *notice) page(ctx context.Context, payment *stripe.PaymentIntent) (string, error) {
-	if payment == nil || payment.ID == "" { // of a charge that no page made
+	if payment == nil || payment.ID == "" { // a charge that no page made
 		return "", nil
 	}
 	params := &stripe.CheckoutSessionListParams{PaymentIntent: stripe.String(payment.ID)}

@@ -1,5 +1,5 @@
-// Package stripe has Stripe take the money: Checkout pages that it hosts, and
-// the notifications of what became of them (https://docs.stripe.com/webhooks).
+// Package stripe takes payments through Stripe: it makes hosted Checkout pages
+// and reads the webhooks about them (https://docs.stripe.com/webhooks).
 package stripe
 
 import (
@@ -17,21 +17,22 @@ import (
 	"agentsocial/shared/outside/payments"
 )
 
-// Keys are what an operator has from Stripe, as the secret holds them.
+// Keys are an operator's keys from Stripe, as stored in the secret.
 type Keys struct {
 	SecretKey      string   `json:"secret_key"`      // sk_… or, better, rk_…
-	WebhookSecrets []string `json:"webhook_secrets"` // whsec_…; two while one is being changed
+	WebhookSecrets []string `json:"webhook_secrets"` // whsec_…; two during a rotation
 }
 
 func (k Keys) equal(l Keys) bool {
 	return k.SecretKey == l.SecretKey && slices.Equal(k.WebhookSecrets, l.WebhookSecrets)
 }
 
-// ParseKeys reads a secret's text. Empty ones are payments.ErrNone.
+// ParseKeys reads a secret's text. It fails with payments.ErrNone if it holds
+// no keys.
 func ParseKeys(text string) (Keys, error) {
 	var k Keys
 	if err := json.Unmarshal([]byte(text), &k); err != nil {
-		return k, errors.New("stripe: the secret is not JSON of secret_key and webhook_secrets") // never what it holds
+		return k, errors.New("stripe: the secret is not JSON of secret_key and webhook_secrets") // does not repeat the secret
 	}
 	if k.SecretKey == "" || len(k.WebhookSecrets) == 0 {
 		return k, payments.ErrNone
@@ -44,32 +45,32 @@ func ParseKeys(text string) (Keys, error) {
 	return k, nil
 }
 
-// Config is what the processor needs.
+// Config configures a processor.
 type Config struct {
-	Keys    func(context.Context) (Keys, error) // fetched when they are needed
-	Doubt   func()                              // has Keys look again, for keys that were of no use; may be nil
-	BaseURL string                              // of the service: pages return to it
-	Stage   string                              // tells this service's payments from others of the account; never changes, as its URL may
-	URL     string                              // of Stripe's API, if it is not Stripe's own
-	Way     http.RoundTripper                   // how Stripe is reached; over the network if nil
+	Keys    func(context.Context) (Keys, error) // called when keys are needed
+	Doubt   func()                              // makes Keys fetch again after its keys were refused; may be nil
+	BaseURL string                              // of the service; pages return to it
+	Stage   string                              // tells this service's payments from others of the account; never changes, unlike the base URL
+	URL     string                              // of Stripe's API; "" for Stripe's own
+	Way     http.RoundTripper                   // how to reach Stripe; nil for the network
 }
 
 // Processor implements [payments.Processor].
 type Processor struct{ *Seller }
 
-// New makes a processor. Nothing is asked of Stripe yet. It panics without a
-// stage: what is sold would be nobody's.
+// New makes a processor. It does not call Stripe yet. It panics without a
+// stage, since nobody would own the payments.
 func New(c Config) *Processor { return &Processor{NewSeller(c)} }
 
-// Seller implements [payments.Processor] for functions that make pages and hear of
-// nothing. All that Stripe could tell of a payment is left out of their binaries: the
-// types of its API are a third of a megabyte of a zip.
+// Seller implements [payments.Processor] for functions that make pages but read
+// no notifications. It keeps the types of Stripe's events out of their
+// binaries: a third of a megabyte of a zip.
 type Seller struct {
 	c       Config
 	backend *stripe.Backends
 }
 
-// NewSeller makes a seller, as New a processor.
+// NewSeller makes a seller. Like [New], it panics without a stage.
 func NewSeller(c Config) *Seller {
 	if c.Stage == "" {
 		panic("stripe: no stage")
@@ -78,7 +79,7 @@ func NewSeller(c Config) *Seller {
 		HTTPClient:        &http.Client{Timeout: within, Transport: c.Way},
 		MaxNetworkRetries: stripe.Int64(retries),
 		EnableTelemetry:   stripe.Bool(false),
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // what fails, the request's line says
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // the request's log line reports failures
 	}
 	if c.URL != "" {
 		b.URL = &c.URL
@@ -86,18 +87,18 @@ func NewSeller(c Config) *Seller {
 	return &Seller{c, stripe.NewBackendsWithConfig(b)}
 }
 
-// A request has 10 s for all it does, of which it may spend 2 s on each of two
-// transactions: asking is for all that Stripe is asked for one request, the keys
-// included. Stripe's client waits half a second before it tries again, with the
-// same Idempotency-Key.
+// A request has 10 s, of which two transactions may take 2 s each. asking
+// bounds all calls to Stripe in one request, including fetching the keys.
+// Stripe's client waits half a second before it retries with the same
+// Idempotency-Key.
 const (
 	asking  = 5 * time.Second
 	within  = 2 * time.Second // one try
 	retries = 1
 )
 
-// ask calls f with the keys, and once more with others if they were of no use
-// and have been changed.
+// ask calls f with the keys, and once more if the keys were refused and have
+// changed since.
 func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) error {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -117,18 +118,17 @@ func (p *Seller) ask(ctx context.Context, f func(context.Context, Keys) error) e
 	return f(ctx, others)
 }
 
-// Metadata of what this service sells, under names that nobody else of the
-// account uses. It is read on the page; on the payment it stands for operators,
-// who look there.
+// Metadata of this service's sales, under names that nobody else in the account
+// uses. The code reads them on the page; on the payment they are for operators.
 const (
 	metaAgent = "agentsocial_agent"
 	metaStage = "agentsocial_stage"
 )
 
-// Checkout implements [payments.Processor]. Everything by which the sum could
-// become another one (taxes, codes, the payer's own currency) is off. A page
-// lives as long as Stripe has it live, a day: an end of this service's choosing
-// would be another one when it asks for the same page again.
+// Checkout implements [payments.Processor]. Everything that could change the
+// sum (taxes, codes, the payer's currency) is off. A page expires after
+// Stripe's default, a day: an explicit expiry would differ when the same page
+// is requested again.
 func (p *Seller) Checkout(ctx context.Context, o payments.Order) (payments.Page, error) {
 	meta := map[string]string{metaAgent: o.Agent, metaStage: p.c.Stage}
 	params := &stripe.CheckoutSessionCreateParams{
@@ -166,7 +166,7 @@ func (p *Seller) Checkout(ctx context.Context, o payments.Order) (payments.Page,
 	return page, err
 }
 
-// sessionMade is what is read of a Checkout Session that was made.
+// sessionMade holds the fields read from a new Checkout Session.
 type sessionMade struct {
 	stripe.APIResource
 	ID        string `json:"id"`
@@ -174,15 +174,15 @@ type sessionMade struct {
 	ExpiresAt int64  `json:"expires_at"` // unix s
 }
 
-// Notice implements [payments.Processor]: there is none for a seller.
+// Notice implements [payments.Processor]. A seller reads no notifications.
 func (p *Seller) Notice(context.Context, []byte, string) (payments.Notice, error) {
-	return payments.Notice{}, errors.New("stripe: this function sells, and hears of nothing")
+	return payments.Notice{}, errors.New("stripe: this function does not read notifications")
 }
 
-// errKey is of a call whose key Stripe does not know, or no longer.
-var errKey = errors.New("the key is not taken")
+// errKey is the error of a call whose key Stripe rejected.
+var errKey = errors.New("the key was rejected")
 
-// failure says what Stripe answered, without what it repeats of the request.
+// failure describes Stripe's answer without the parts that repeat the request.
 func failure(err error) error {
 	var e *stripe.Error
 	if errors.As(err, &e) && e.HTTPStatusCode == http.StatusUnauthorized {
