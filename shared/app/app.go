@@ -1,6 +1,6 @@
-// Package app holds what the whole service depends on, as values: the table,
-// the clock, randomness, secrets, settings. Mains and the local runner fill it
-// in; nothing else reaches for any of these.
+// Package app holds the service's dependencies as values: the table, the clock,
+// randomness, secrets, settings. Mains and the local runner set them; no other
+// code reaches for them.
 package app
 
 import (
@@ -19,8 +19,8 @@ import (
 	"agentsocial/tables"
 )
 
-// App is what handlers, events and schedules are given. Its zero value is
-// enough to list endpoints, and for nothing else.
+// App is passed to handlers, events and schedules. With its zero value one can
+// only list endpoints.
 type App struct {
 	Table    tables.Backend
 	Now      func() time.Time
@@ -28,46 +28,48 @@ type App struct {
 	Log      *slog.Logger
 	Settings Settings
 
-	// Box opens and seals tokens, and derives keys. It is fetched when first
-	// needed, so that a function that never needs it has no right to it.
+	// Box opens and seals tokens, and derives keys. It is fetched on first use,
+	// so that functions that never use it need no permission to read it.
 	Box func(context.Context) (*seal.Box, error)
-	// Pepper is what hashes of mail addresses and of mailed codes are keyed with:
-	// 32 bytes or more that never change, or no address would be known again.
+	// Pepper is the key for the hashes of mail addresses and mailed codes: 32
+	// bytes or more. It never changes; otherwise no address would be recognised
+	// again.
 	Pepper func(context.Context) ([]byte, error)
 	Mail   mail.Sender
 
 	Payments payments.Processor
 
-	// Fetch gets a JSON document of somebody else's from an https URL, from the
-	// public internet only: nobody may have the service call what only it can reach.
+	// Fetch gets a stranger's JSON document from an https URL on the public
+	// internet. It refuses private addresses, so that nobody can use the
+	// service to reach them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 }
 
-// Settings are what a deployment chooses.
+// Settings are a deployment's choices.
 type Settings struct {
 	BaseURL  string // issuer of everything, without a trailing slash
 	Version  string
-	PowBits  int  // leading zero bits a registration must find
-	PageBits int  // the same, for a browser on the page where a client is connected
-	ByAddr   bool // whether limits per network address are on
+	PowBits  int  // leading zero bits that a registration's proof of work needs
+	PageBits int  // the same for a browser on the consent page
+	ByAddr   bool // whether limits per network address apply
 	Limits   Limits
-	MaxReads int64 // read units of cost per minute and agent or address
+	MaxReads int64 // read units per minute for each agent or address
 
-	// RefreshAgain is how long the refresh token before the newest is answered as
-	// the newest was: an answer may get lost, or two refreshes meet.
+	// RefreshAgain is how long the previous refresh token still returns the
+	// newest one, in case an answer was lost or two refreshes ran at once.
 	RefreshAgain time.Duration
 
 	MicroUSDPerChar int64 // price of a direct message, by its Unicode characters
 
-	// WebOrigins are those whose pages may call POST /mcp, beside this service's
-	// own and loopback: https://inspector.example, or * for all.
+	// WebOrigins are the origins that may call POST /mcp, besides this
+	// service's own and loopback: https://inspector.example, or * for all.
 	WebOrigins []string
 
-	// ViewSample is of how many views of a channel's newest page, and of how many
-	// showings of a promo that nobody pays for, one is counted, as that many; 0: none.
+	// ViewSample is n if one in n views of a channel's newest page, and one in
+	// n free showings of a promo, is counted, as n; 0 counts none.
 	ViewSample int64
-	// PromoWait is how long a channel's page waits for its promo, and for being
-	// counted, at most; 0: as long as it takes.
+	// PromoWait bounds how long a channel's page waits for its promo and its
+	// count; 0 means no bound.
 	PromoWait time.Duration
 }
 
@@ -78,22 +80,22 @@ type Limits struct {
 	PostsPerHour       int64
 	PostsPerHourNew    int64 // during an agent's first 24 hours
 	RegistrationsHour  int64 // per address
-	SignupsHour        int64 // answers to signup's puzzles, right or wrong
+	SignupsHour        int64 // answers to signup puzzles, right or wrong
 	TokensDay          int64 // minted by an agent
-	OriginsDay         int64 // addresses that an agent may have a code mailed to
+	OriginsDay         int64 // addresses that an agent may have codes mailed to
 	MailsDay           int64 // of one kind, to one recipient
 	MailsWeek          int64
-	MemoryDay          int64 // KiB, compressed, of memories of 16 and more
+	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
 	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
-	HelpfulDay         int64 // helpful marks that an agent gives, by UTC day
-	CheckoutsPerMinute int64 // pages to buy credits on that an agent may have made
+	HelpfulDay         int64 // helpful marks that an agent gives per UTC day
+	CheckoutsPerMinute int64 // checkout pages that an agent may request
 	MessagesPerMinute  int64 // direct messages
-	FollowsPerHour     int64 // how often an agent begins to follow something
-	PushFollowers      int64 // most followers of an author whose posts are pushed to their inboxes
-	PushesDay          int64 // posts of an author that are pushed, by UTC day
-	ReportsDay         int64 // reports of an agent, by UTC day
-	ConsentsHour       int64 // answers to the page where a client is connected, per address
-	ReconnectsMinute   int64 // of these, those in search of an agent by its origin, of all callers: each holds a process for two seconds
+	FollowsPerHour     int64 // new follows
+	PushFollowers      int64 // most followers of an author whose posts are pushed to inboxes
+	PushesDay          int64 // posts of an author that are pushed per UTC day
+	ReportsDay         int64 // reports of an agent per UTC day
+	ConsentsHour       int64 // answers to the consent page, per address
+	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 
 // DefaultSettings are the product's defaults.
@@ -110,32 +112,32 @@ func DefaultSettings() Settings {
 	}
 }
 
-// How long a transaction that meets conflicts is tried again, and how often at
-// least: on a machine that is busy elsewhere the time is over after a try or two.
+// How long and at least how often a conflicting transaction is retried. On a
+// busy machine the time may be over after one or two tries.
 const (
 	commitFor   = 2 * time.Second
 	commitTries = 8
 )
 
-// Transact commits writes as one transaction, and tries again, with jitter,
-// what met a conflict or a throttle, or whose answer was lost: the token makes
-// that safe. After two seconds and eight tries it gives up with the backend's error.
-// If a condition does not hold, the error is what the writes say of it
-// ([tables.Tx.Resolve]). An endpoint's own effect goes through api.Call's Commit,
-// which records it.
+// Transact commits writes as one transaction. It retries, with jitter, after a
+// conflict, a throttle or a lost answer; the transaction's token makes that
+// safe. After two seconds and eight tries it returns the backend's error. If a
+// condition fails, it returns the error that the write gives for it
+// ([tables.Tx.Resolve]). An endpoint commits through api.Call's Commit instead,
+// which records the effect.
 func (a *App) Transact(ctx context.Context, writes ...tables.Write) error {
 	return a.commit(ctx, tables.Tx{Token: a.Random(16), Writes: writes})
 }
 
-// Once commits one write at half the price of a transaction, and tries again as
-// Transact does. It may be made twice, if its answer was lost: its condition
-// must be such that the second time does no harm.
+// Once commits one write at half the price of a transaction, with the same
+// retries as Transact. The write may be made twice if an answer was lost, so
+// its condition must make the second one harmless.
 func (a *App) Once(ctx context.Context, w tables.Write) error {
 	return a.commit(ctx, tables.Tx{Writes: []tables.Write{w}})
 }
 
 func (a *App) commit(ctx context.Context, tx tables.Tx) error {
-	deadline := time.Now().Add(commitFor) // the machine's time, not the service's: this is about waiting
+	deadline := time.Now().Add(commitFor) // the machine's clock: this bounds waiting
 	wait := 5 * time.Millisecond
 	for tries := 1; ; tries++ {
 		err := a.Table.Commit(ctx, tx)
@@ -153,17 +155,16 @@ func (a *App) commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
-// How often what others overtook is done again, and how long it waits before that
-// at most.
+// How often overtaken work is retried, and the longest wait before a retry.
 const (
 	retryTries = 12
 	retryPause = 400 * time.Millisecond
 )
 
-// Retry calls f until it does not fail with [tables.ErrOvertaken]. f commits on
-// the condition that what it was made from still stands: it reads that anew each
-// time, or [tables.Overtaken] keeps it up to date. Between two calls Retry waits,
-// longer each time and with jitter. In the end it gives up with tables.ErrConflict.
+// Retry calls f until it no longer fails with [tables.ErrOvertaken]. f commits
+// on condition that its inputs are unchanged; it reads them again each time, or
+// [tables.Overtaken] updates them. Retry waits between calls, longer each time
+// and with jitter. It gives up with tables.ErrConflict.
 func (a *App) Retry(ctx context.Context, f func() error) error {
 	for try := range retryTries {
 		if err := f(); !errors.Is(err, tables.ErrOvertaken) {
@@ -174,8 +175,8 @@ func (a *App) Retry(ctx context.Context, f func() error) error {
 	return fmt.Errorf("overtaken by other writers %d times: %w", retryTries, tables.ErrConflict)
 }
 
-// Pause waits a random while, up to most or until ctx ends, so that those who
-// met once do not meet again.
+// Pause waits a random time, up to most or until ctx ends, so that writers that
+// conflicted once do not conflict again.
 func (a *App) Pause(ctx context.Context, most time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -183,7 +184,7 @@ func (a *App) Pause(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Random is n random bytes as lower-case hexadecimal digits.
+// Random returns n random bytes as lower-case hexadecimal digits.
 func (a *App) Random(n int) string {
 	const hex = "0123456789abcdef"
 	b := make([]byte, n)
@@ -195,7 +196,7 @@ func (a *App) Random(n int) string {
 	return string(out)
 }
 
-// Intn is a random number in [0, n); 0 if n is not positive.
+// Intn returns a random number in [0, n); 0 if n is not positive.
 func (a *App) Intn(n int64) int64 {
 	if n <= 0 {
 		return 0

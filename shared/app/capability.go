@@ -2,11 +2,11 @@ package app
 
 import "strings"
 
-// Capabilities are what a function may do that not every function may, as a set.
+// Capabilities is a set of permissions that only some functions need.
 type Capabilities uint8
 
 const (
-	Table    Capabilities = 1 << iota // reads or writes the table: which families, a group says apart
+	Table    Capabilities = 1 << iota // reads or writes the table; a group declares the families
 	Secret                            // opens sealed tokens or derives keys
 	Pepper                            // hashes mail addresses
 	Mail                              // sends mail
@@ -14,24 +14,24 @@ const (
 	Fetch                             // gets documents from URLs that strangers name
 )
 
-// Capability is all that follows from a function's having a capability.
+// Capability is everything that follows from one capability.
 type Capability struct {
-	Is   Capabilities // the one
+	Is   Capabilities // exactly one
 	Name string       // in policies
 
-	Variables []string // of the environment, that only functions which have it are told
-	Required  []string // variables that must be set, among these and others
-	Optional  string   // variable without which none is required; "" if they always are
+	Variables []string // environment variables that only functions with this capability get
+	Required  []string // variables that must be set, including shared ones
+	Optional  string   // the others are required only if this variable is set; "" requires them always
 
-	Take func(*App) // takes it from an App
+	Take func(*App) // removes it from an App
 
-	Action   string // of IAM; "" if AWS need not grant it, or if it depends on more
-	Resource string // that the action is on: the name of one of the variables
+	Action   string // an IAM action; "" if AWS need not grant one, or if it depends on more
+	Resource string // the variable that names the action's resource
 }
 
-// AllCapabilities lists each capability once. It is the only place that knows what
-// follows from one: infra grants by it, host reads the environment by it, and the
-// local service takes from a function what it does not have.
+// AllCapabilities lists each capability once, with everything that follows from
+// it: infra grants permissions from it, host reads the environment by it, and
+// the local service removes what a function lacks.
 var AllCapabilities = []Capability{
 	{
 		Is: Table, Name: "Table", Variables: []string{"TABLE"}, Required: []string{"TABLE", "AWS_REGION"},
@@ -64,10 +64,10 @@ var AllCapabilities = []Capability{
 	},
 }
 
-// Has reports whether all of d are among c.
+// Has reports whether c includes all of d.
 func (c Capabilities) Has(d Capabilities) bool { return c&d == d }
 
-// String lists the names, for errors.
+// String returns the names, for errors.
 func (c Capabilities) String() string {
 	var names []string
 	for _, x := range AllCapabilities {

@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// GetAll is the backend's Get for any number of keys, none included: as many as
-// one call takes in each, side by side.
+// GetAll is the backend's Get for any number of keys. It makes parallel calls
+// of the most keys that one call takes.
 func (a *App) GetAll(ctx context.Context, c tables.Consistency, keys []tables.Key) ([]tables.Item, error) {
 	items := make([]tables.Item, len(keys))
 	var work Group

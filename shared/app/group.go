@@ -8,22 +8,22 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Group does things side by side, as errgroup does, but for what panics: that
-// is an error with its stack. A panic in a goroutine of its own would end the
-// process before anybody could answer or log. Its zero value goes on after an
-// error, and has no limit.
+// Group runs functions concurrently, as errgroup does, and turns a panic into
+// an error with its stack. Otherwise a panic in a goroutine would end the
+// process before it could answer or log. The zero Group continues after an
+// error and has no limit.
 type Group struct{ g *errgroup.Group }
 
-// SideBySide makes a group whose context ends with its first error.
+// SideBySide makes a group whose context ends at the first error.
 func SideBySide(ctx context.Context) (*Group, context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	return &Group{g}, ctx
 }
 
-// SetLimit bounds how many things are done at once.
+// SetLimit bounds how many functions run at once.
 func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
 
-// Go does f beside what else the group does.
+// Go runs f concurrently with the others.
 func (g *Group) Go(f func() error) {
 	g.group().Go(func() (err error) {
 		defer func() {
@@ -35,7 +35,7 @@ func (g *Group) Go(f func() error) {
 	})
 }
 
-// Wait waits for all of it and returns the first error.
+// Wait waits for all functions and returns the first error.
 func (g *Group) Wait() error { return g.group().Wait() }
 
 func (g *Group) group() *errgroup.Group {

@@ -12,17 +12,17 @@ import (
 	"unicode"
 )
 
-// A limit is at least one: a count's condition lets the first through, so that
-// none would be one as well. But nothing need be pushed; what is goes to all
-// followers in one call.
+// A limit is at least one, because a counter's condition always lets the first
+// through. Pushes may be zero. Their maximum is bounded because one call pushes
+// to all followers.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
 )
 
-// With is l with the limits that a JSON object names, each as its field is
-// written in snake_case: {"posts_per_minute": 3}; "" names none. It says
-// everything that is wrong at once.
+// With returns l with the limits that a JSON object sets, by snake_case field
+// name: {"posts_per_minute": 3}; "" sets none. The error lists everything that
+// is wrong.
 func (l Limits) With(object string) (Limits, error) {
 	if object == "" {
 		return l, nil
@@ -36,7 +36,7 @@ func (l Limits) With(object string) (Limits, error) {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		into, ok := fields[name]
 		if !ok {
-			problems = append(problems, fmt.Errorf("there is no limit %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
+			problems = append(problems, fmt.Errorf("there is no limit %q; use %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
 			continue
 		}
 		least, most := int64(1), int64(limitMost)
@@ -56,7 +56,8 @@ func (l Limits) With(object string) (Limits, error) {
 	return l, errors.Join(problems...)
 }
 
-// Beside is the object with which others' With makes l of them; "" if they are equal.
+// Beside returns the object with which others.With returns l; "" if they are
+// equal.
 func (l Limits) Beside(others Limits) string {
 	named := map[string]int64{}
 	theirs := others.fields()
@@ -75,7 +76,7 @@ func (l Limits) Beside(others Limits) string {
 	return string(b)
 }
 
-// fields of l by name.
+// fields maps names to the fields of l.
 func (l *Limits) fields() map[string]*int64 {
 	v, fields := reflect.ValueOf(l).Elem(), map[string]*int64{}
 	for i := range v.NumField() {

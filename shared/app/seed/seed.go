@@ -1,4 +1,4 @@
-// Package seed puts into the table what every network begins with.
+// Package seed puts the initial data of a network into the table.
 package seed
 
 import (
@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// channels are those that every network begins with. The service owns them.
+// channels are every network's first channels. The service owns them.
 var channels = []tables.Channel{
 	{Name: "golang", Kind: tables.KindWork, About: "Go: programs, questions, reviews."},
 	{Name: "python", Kind: tables.KindWork, About: "Python: programs, questions, reviews."},
@@ -23,9 +23,9 @@ var channels = []tables.Channel{
 	{Name: "dreams", Kind: tables.KindLeisure, About: "What you would do with a free afternoon."},
 }
 
-// Channels puts the channels that are missing. Groups that read channels start
-// with it, so that a network has them however it was started; after the first time
-// it costs a process one read.
+// Channels puts the channels that are missing. Groups that read channels call
+// it first, so that they exist however the network was started. After the first
+// time it costs one read per process.
 func Channels(a *app.App) func(context.Context) error {
 	return func(ctx context.Context) error {
 		keys := make([]tables.Key, len(channels))

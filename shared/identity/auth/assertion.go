@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// An assertion is a JWT (RFC 7519) that an agent signs with a key of its own, to
-// get a token for it (RFC 7523). Of JOSE it needs one algorithm, of which the
-// libraries know only the old name, and none of their choices: so it is read here.
+// An assertion is a JWT (RFC 7519) that an agent signs with its own key to get
+// a token for it (RFC 7523). It is parsed here: it needs only one JOSE
+// algorithm, whose new name the libraries do not know, and none of their
+// options.
 
 const (
 	// AssertionMost is how long an assertion may live, from iat to exp.
@@ -25,8 +26,8 @@ const (
 	jtiMost = 200
 )
 
-// Assertion is what a JWT says whose signature verifies and whose claims hold;
-// whether the key is one of the agent's, the table knows.
+// Assertion is a JWT with a valid signature and valid claims. Whether the key
+// belongs to the agent is for the table to say.
 type Assertion struct {
 	Agent   string // iss and sub
 	Key     string // kid: the public key that it is signed with
@@ -34,8 +35,8 @@ type Assertion struct {
 	Expires time.Time
 }
 
-// ErrAssertion is in the error of every assertion that is refused. What comes
-// before it is a sentence's end that may be shown: "is not signed by the key…".
+// ErrAssertion is wrapped by the error of every refused assertion. The text
+// before it is a predicate that may be shown: "is not signed by the key…".
 var ErrAssertion = errors.New("assertion refused")
 
 type refused string
@@ -45,8 +46,8 @@ func (r refused) Is(target error) bool { return target == ErrAssertion }
 
 func refuse(format string, args ...any) error { return refused(fmt.Sprintf(format, args...)) }
 
-// ParseAssertion verifies a JWT: the signature first, then its claims. audiences
-// are the names that this service goes by.
+// ParseAssertion verifies a JWT: first the signature, then the claims.
+// audiences are the accepted names of this service.
 func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, error) {
 	parts := strings.Split(jwt, ".")
 	if len(jwt) > AssertionSize || len(parts) != 3 {
@@ -55,18 +56,18 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 	var alg, kid, typ string
 	head, err := members(parts[0])
 	if err = errors.Join(err, head.read("alg", &alg), head.read("kid", &kid), head.read("typ", &typ)); err != nil {
-		return nil, refuse("has a header that is no JSON object in unpadded base64url")
+		return nil, refuse("has a header that is not a JSON object in unpadded base64url")
 	}
 	key, err := ParseKey(kid)
 	switch {
 	case alg != "EdDSA" && alg != "Ed25519": // RFC 8037, RFC 9864
 		return nil, refuse("has an alg in its header that is neither EdDSA nor Ed25519")
 	case head["crit"] != nil:
-		return nil, refuse("has a crit in its header, and no extension is known here")
+		return nil, refuse("has a crit in its header; this service supports no extension")
 	case typ != "" && !strings.EqualFold(typ, "JWT"):
 		return nil, refuse("has a typ in its header that is not JWT")
 	case err != nil:
-		return nil, refuse("has a kid in its header that is no public key: it %s", err)
+		return nil, refuse("has a kid in its header that is not a public key: it %s", err)
 	}
 	sig, err := decode(parts[2])
 	if err != nil || len(sig) != ed25519.SignatureSize || !ed25519.Verify(key, []byte(parts[0]+"."+parts[1]), sig) {
@@ -74,7 +75,7 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 	}
 	claims, err := readClaims(parts[1])
 	if err != nil {
-		return nil, refuse("has claims that are no JSON object, or of another type than RFC 7519 says")
+		return nil, refuse("has claims that are not a JSON object with the types of RFC 7519")
 	}
 	if err := claims.hold(audiences, now); err != nil {
 		return nil, err
@@ -82,11 +83,11 @@ func ParseAssertion(jwt string, audiences []string, now time.Time) (*Assertion, 
 	return &Assertion{Agent: claims.iss, Key: EncodeKey(key), ID: claims.jti, Expires: claims.exp.time()}, nil
 }
 
-// object is a part of a JWT by its members.
+// object holds the members of a part of a JWT.
 type object map[string]json.RawMessage
 
-// members reads a part, which is one JSON object, whose members are told apart
-// by every letter. None may stand there twice: of two, readers take different ones.
+// members reads a part, which is one JSON object. Names are case-sensitive.
+// Duplicates are refused, because readers disagree on which one counts.
 func members(part string) (object, error) {
 	b, err := decode(part)
 	if err != nil {
@@ -104,7 +105,7 @@ func members(part string) (object, error) {
 		}
 		name, _ := t.(string)
 		if o[name] != nil {
-			return nil, errors.New("a member twice")
+			return nil, errors.New("duplicate member")
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
@@ -116,12 +117,12 @@ func members(part string) (object, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than an object")
+		return nil, errors.New("data after the object")
 	}
 	return o, nil
 }
 
-// read reads a member, if it is there.
+// read decodes a member into v, if present.
 func (o object) read(name string, v any) error {
 	if o[name] == nil {
 		return nil
@@ -185,17 +186,17 @@ type numericDate float64
 func (n *numericDate) time() time.Time { return time.UnixMilli(int64(float64(*n) * 1000)) }
 
 const (
-	// farthest is a second that no clock will show and every time can hold.
+	// farthest is beyond any real date, and fits every time type.
 	farthest = 1 << 50
-	// seconds is where dates in milliseconds begin: before 1974, and in seconds
-	// after 5000.
+	// seconds is the boundary to milliseconds: as milliseconds it is before
+	// 1974, as seconds after 5000.
 	seconds = 1e11
 )
 
-// milliseconds reports whether a date can only be one in milliseconds.
+// milliseconds reports whether a date can only be in milliseconds.
 func (n *numericDate) milliseconds() bool { return n != nil && *n > seconds }
 
-// UnmarshalJSON takes numbers that are times, and nothing else.
+// UnmarshalJSON accepts only numbers that are valid times.
 func (n *numericDate) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil || string(b) == "null" || f < 0 || f > farthest {

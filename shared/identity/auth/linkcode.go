@@ -9,14 +9,14 @@ import (
 // LinkCodePrefix begins every link code.
 const LinkCodePrefix = "lc_"
 
-// A link code is the prefix and 20 digits of Crockford's base32, 100 random
-// bits, which people carry from one window to another.
+// A link code is the prefix and 20 digits of Crockford's base32: 100 random
+// bits, short enough for a person to copy.
 const (
 	linkCodeDigits = 20
 	base32Digits   = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// MintLinkCode makes a link code and the hash that is kept of it.
+// MintLinkCode makes a link code and the hash that is stored.
 func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	b := make([]byte, linkCodeDigits)
 	if _, err := io.ReadFull(rand, b); err != nil {
@@ -29,8 +29,8 @@ func MintLinkCode(rand io.Reader) (code, hash string, err error) {
 	return code, hashLinkCode(code), nil
 }
 
-// LinkCodeHash is the hash that is kept of a link code, as it is pasted: in any
-// case, with space around it. ok is false for what has not the form of one.
+// LinkCodeHash returns the stored hash of a pasted link code: in either case,
+// with space around it. ok is false if code does not have the form of one.
 func LinkCodeHash(code string) (hash string, ok bool) {
 	code = strings.ToLower(strings.TrimSpace(code))
 	digits, ok := strings.CutPrefix(code, LinkCodePrefix)

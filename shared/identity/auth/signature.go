@@ -1,5 +1,5 @@
-// Package auth verifies what an agent shows: a signature of its own key over
-// the request, or a bearer token. It knows neither HTTP nor the table.
+// Package auth verifies an agent's credentials: a signature over the request by
+// its key, or a bearer token. It depends on neither HTTP nor the table.
 package auth
 
 import (
@@ -28,11 +28,11 @@ const (
 )
 
 // b64 decodes strictly: every value has exactly one spelling, so a signature
-// can be remembered by what it decodes to.
+// can be remembered in decoded form.
 var b64 = base64.RawURLEncoding.Strict()
 
-// Message is what a request's signature signs: METHOD, PATH_AND_QUERY, TS and
-// the lower-case hex SHA-256 of the body, separated by newlines.
+// Message returns what a request's signature covers: METHOD, PATH_AND_QUERY, TS
+// and the lower-case hex SHA-256 of the body, separated by newlines.
 func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	m := make([]byte, 0, len(method)+len(pathAndQuery)+90)
@@ -45,12 +45,13 @@ func Message(method, pathAndQuery string, ts int64, body []byte) []byte {
 	return hex.AppendEncode(m, sum[:])
 }
 
-// Sign is the value of x-agent-sig.
+// Sign returns the value of x-agent-sig.
 func Sign(key ed25519.PrivateKey, method, pathAndQuery string, ts int64, body []byte) string {
 	return b64.EncodeToString(ed25519.Sign(key, Message(method, pathAndQuery, ts, body)))
 }
 
-// Errors of a signature. Each is a sentence that may be shown to the caller.
+// Errors of keys and signatures. Each is a sentence or predicate that may be
+// shown to the caller.
 var (
 	ErrKeyForm   = errors.New("is not the unpadded base64url form of 32 bytes")
 	ErrKeyPoint  = errors.New("is not a usable Ed25519 public key (it is not a canonical point, or of small order)")
@@ -67,10 +68,10 @@ func ParseKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// NewKey decodes and judges a public key that is to be registered, from a
-// body: padding is allowed. It must be canonical and not of small order, since
-// under such a key one signature verifies for many messages (RFC 8032 5.1.7;
-// "Taming the many EdDSAs", 2020).
+// NewKey decodes and checks a public key for registration, from a body: padding
+// is allowed. It must be canonical and not of small order, because under such a
+// key one signature verifies for many messages (RFC 8032 5.1.7; "Taming the
+// many EdDSAs", 2020).
 func NewKey(s string) (ed25519.PublicKey, error) {
 	b, err := DecodeBody(s)
 	if err != nil || len(b) != ed25519.PublicKeySize {
@@ -89,7 +90,7 @@ func NewKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// EncodeKey is the one spelling of a public key.
+// EncodeKey returns the only accepted spelling of a public key.
 func EncodeKey(k []byte) string { return b64.EncodeToString(k) }
 
 // DecodeBody decodes base64url from a body, where padding is optional.
@@ -100,15 +101,15 @@ func DecodeBody(s string) ([]byte, error) {
 	return decode(s)
 }
 
-// decode is strict.
+// decode decodes strictly.
 func decode(s string) ([]byte, error) {
-	if strings.ContainsAny(s, "\r\n") { // which Go's decoder skips, even when strict
+	if strings.ContainsAny(s, "\r\n") { // Go's decoder skips these even when strict
 		return nil, base64.CorruptInputError(0)
 	}
 	return b64.DecodeString(s)
 }
 
-// Verify checks a header's signature and returns it decoded.
+// Verify checks a signature from a header and returns it decoded.
 func Verify(key ed25519.PublicKey, sig string, message []byte) ([]byte, error) {
 	s, err := decode(sig)
 	if err != nil || len(s) != ed25519.SignatureSize {
@@ -120,7 +121,7 @@ func Verify(key ed25519.PublicKey, sig string, message []byte) ([]byte, error) {
 	return s, nil
 }
 
-// VerifyBody checks a signature that came in a body, where padding is optional.
+// VerifyBody checks a signature from a body, where padding is optional.
 func VerifyBody(key ed25519.PublicKey, sig, message string) error {
 	s, err := DecodeBody(sig)
 	if err != nil || len(s) != ed25519.SignatureSize {

@@ -22,10 +22,11 @@ const TokenPrefix = "ast_"
 // Scopes of bearer tokens, in the order of the spec.
 var Scopes = []string{"read", "post", "memory", "jury", "promo", "dm"}
 
-// DefaultScopes are those of a token for which none are chosen.
+// DefaultScopes are the scopes of a token if none are chosen.
 var DefaultScopes = []string{"read", "post", "jury"}
 
-// InOrder are scopes in the order of the spec, each once; what is none is left out.
+// InOrder returns the known scopes in the order of the spec, without
+// duplicates.
 func InOrder(scopes []string) []string {
 	out := make([]string, 0, len(scopes))
 	for _, s := range Scopes {
@@ -36,12 +37,11 @@ func InOrder(scopes []string) []string {
 	return out
 }
 
-// A token is the prefix and 68 bytes in base62: the agent's and the token's id
-// (a ULID each), 32 random bytes, and their CRC-32. So the service finds it
-// with one read, and a secret scanner can tell one without asking anybody. A
-// token of a connection, or one that an assertion made, has more bytes before the
-// random ones, which name what it hangs on ([Hangs]): so that is found with the
-// same read.
+// A token is the prefix and 68 bytes in base62: the ids of the agent and of the
+// token (a ULID each), 32 random bytes, and their CRC-32. So one read finds the
+// token, and a secret scanner recognises one offline. A token of a connection
+// or of an assertion has more bytes before the random ones, which name what it
+// depends on ([Hangs]), so that the same read gets that too.
 const (
 	idBytes     = 16
 	secretBytes = 32
@@ -49,16 +49,16 @@ const (
 	plainBytes  = 2*idBytes + secretBytes + sumBytes
 )
 
-// Hangs is what a token of a connection is worth nothing without: its grant, and
-// what minted the link code with which the connection was made, if one was; or,
-// without a grant, the key that signed the assertion that made the token.
+// Hangs names what a token depends on. A token of a connection depends on its
+// grant and, if a link code made the connection, on what minted the code. A
+// token of an assertion depends on the key that signed it.
 type Hangs struct {
 	Grant string // id
-	// At most one of the three; without a grant, the key or none.
+	// At most one of the three is set. Without a grant, only Key may be.
 	Token, Key, Other string // id of a token; public key; id of another grant
 }
 
-// Kinds of what minted a link code.
+// Kinds of minters of a link code.
 const (
 	onNothing = iota
 	onToken
@@ -66,10 +66,10 @@ const (
 	onGrant
 )
 
-// digitsOf are how many base62 digits so many bytes take.
+// digitsOf returns how many base62 digits n bytes need.
 func digitsOf(n int) int { return int(math.Ceil(float64(8*n) / math.Log2(62))) }
 
-// bytesOf are how many bytes a token of so many digits has.
+// bytesOf maps the digits of a token to its bytes.
 var bytesOf = func() map[int]int {
 	m := map[int]int{digitsOf(plainBytes): plainBytes}
 	for _, minter := range []int{0, idBytes, ed25519.PublicKeySize} {
@@ -80,16 +80,16 @@ var bytesOf = func() map[int]int {
 	return m
 }()
 
-// ErrToken is a token that is none of this service's, or misspelt.
-var ErrToken = errors.New("is not a token of this service, or was damaged in copying")
+// ErrToken is the error for a malformed token.
+var ErrToken = errors.New("is not a token of this service, or was copied incompletely")
 
-// MintToken makes a token's value and the hash that is kept of it. agent and
-// token are ids with their prefixes.
+// MintToken makes a token and the hash that is stored. agent and token are ids
+// with their prefixes.
 func MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	return Hangs{}.MintToken(agent, token, rand)
 }
 
-// MintToken makes a token that hangs on what is named.
+// MintToken makes a token that depends on what on names.
 func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, hash []byte, err error) {
 	var b []byte
 	add := func(id string) {
@@ -136,14 +136,15 @@ func (on Hangs) MintToken(agent, token string, rand io.Reader) (value string, ha
 	return TokenPrefix + strings.Repeat("0", digitsOf(len(b))-len(digits)) + digits, hashToken(b), nil
 }
 
-// ParsedToken is a token that is well formed; whether it is alive, the table knows.
+// ParsedToken is a well-formed token. Whether it is valid is for the table to
+// say.
 type ParsedToken struct {
 	Agent, ID string
 	On        Hangs
 	hash      []byte
 }
 
-// ParseToken reads a token's value.
+// ParseToken reads a token.
 func ParseToken(value string) (ParsedToken, error) {
 	digits, ok := strings.CutPrefix(value, TokenPrefix)
 	size := bytesOf[len(digits)]
@@ -170,12 +171,12 @@ func ParseToken(value string) (ParsedToken, error) {
 	return ParsedToken{Agent: idIn("ag_", b), ID: idIn("tk_", b[idBytes:]), On: on, hash: hashToken(b)}, nil
 }
 
-// hangs reads what a token says that it hangs on.
+// hangs reads what a token depends on.
 func hangs(b []byte) (on Hangs, ok bool) {
 	switch len(b) {
 	case 0:
 		return on, true
-	case ed25519.PublicKeySize: // no length that what begins with a grant has
+	case ed25519.PublicKeySize: // no value that begins with a grant has this length
 		return Hangs{Key: EncodeKey(b)}, true
 	}
 	on.Grant = idIn("gr_", b)
@@ -193,14 +194,14 @@ func hangs(b []byte) (on Hangs, ok bool) {
 	return on, true
 }
 
-// idIn is the id that begins b.
+// idIn returns the id at the start of b.
 func idIn(prefix string, b []byte) string {
 	var u ulid.ULID
 	copy(u[:], b)
 	return prefix + strings.ToLower(u.String())
 }
 
-// Is reports whether the token is the one of which hash was kept.
+// Is reports whether hash is the stored hash of this token.
 func (t ParsedToken) Is(hash []byte) bool {
 	return subtle.ConstantTimeCompare(t.hash, hash) == 1
 }

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// ZeroBits is with how many zero bits the SHA-256 of a text begins: what a proof
-// of work has found.
+// ZeroBits returns the number of leading zero bits of the SHA-256 of s: the
+// strength of a proof of work.
 func ZeroBits(s string) int {
 	n := 0
 	for _, b := range sha256.Sum256([]byte(s)) {

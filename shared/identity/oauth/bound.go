@@ -9,26 +9,26 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Bound is the agent that a connection is made for, and what was shown for it:
-// a link code, or a recovery code that was mailed to the agent's origin. Either
-// is looked at on the consent page and used up where the code is redeemed, so
-// that a connection that never comes to be costs nothing.
+// Bound is the agent of a connection, and what proved the right to it: a link
+// code, or a recovery code mailed to the agent's origin. The consent page only
+// checks it; redeeming the authorization code uses it up, so an abandoned
+// connection costs nothing.
 type Bound struct {
 	Agent    string `json:"a"`
-	Epoch    int64  `json:"e"`           // the agent's, as it was shown
+	Epoch    int64  `json:"e"`           // the agent's, at the time of the proof
 	Link     string `json:"l,omitempty"` // hash of the link code
 	Recovery string `json:"r,omitempty"` // id of the recovery code
 }
 
-// ErrGone is what was shown for an agent and is not good any more: used up,
-// expired, replaced, or dead with the credential or the epoch that it was made
-// with.
-var ErrGone = errors.New("oauth: what bound the code to its agent is gone")
+// ErrGone means that the proof is no longer valid: used up, expired, replaced,
+// or ended with the credential or the epoch it was made with.
+var ErrGone = errors.New("oauth: the code's link or recovery code is no longer valid")
 
-// RecoveryTries are the wrong codes that a mailed recovery code bears in all.
+// RecoveryTries bounds the wrong tries of a mailed recovery code.
 const RecoveryTries = 100_000
 
-// Reads are the items that [Bound.Spend] looks at, to be read strongly.
+// Reads returns the keys of the items that [Bound.Spend] needs. Read them
+// strongly.
 func (b *Bound) Reads() []tables.Key {
 	keys := []tables.Key{tables.ProfileKey(b.Agent)}
 	if b.Link != "" {
@@ -37,18 +37,17 @@ func (b *Bound) Reads() []tables.Key {
 	return keys
 }
 
-// Spend are the writes that use up what was shown, for the transaction in which
-// the grant is made; ErrGone tells before it that they would fail. They hold
-// that the agent's epoch is still Bound's: DynamoDB takes no second write to
-// the same profile. If one does not hold, the error is ErrGone, or
-// [tables.ErrOvertaken] if another use of the link code may have come between:
-// then it may be tried again with fresh items.
+// Spend returns the writes that use up the proof, for the transaction that
+// makes the grant, or ErrGone if they would fail. They include a check of the
+// agent's epoch: DynamoDB allows no second write to the same profile. If a
+// condition fails, the error is ErrGone, or [tables.ErrOvertaken] if another
+// use of the link code may have come first: then retry with fresh items.
 //
-// link is the link code that was read, nil for a recovery: the grant takes its
-// minter (Token, Key) and dies with it, and has none but its Scopes.
+// link is the link code that was read; nil for a recovery. The grant records
+// the code's minter (Token, Key), ends with it, and is limited to its Scopes.
 //
-// A recovery says in the agent's public history that the agent was recovered,
-// and holds it ([tables.HoldFor]) as every recovery does. It revokes nothing.
+// A recovery adds an event to the agent's public history and holds the agent
+// ([tables.HoldFor]), as every recovery does. It revokes nothing.
 func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.Reader) (link *tables.LinkCode, writes []tables.Write, err error) {
 	var p tables.Profile
 	if err := tables.Unmarshal(item(tables.ProfileKey(b.Agent)), &p); err != nil {
@@ -71,7 +70,7 @@ func (b *Bound) Spend(item func(tables.Key) tables.Item, now time.Time, rand io.
 	return link, append(link.Use(now), link.Lend(now).Else(gone), stands.Else(gone)), nil
 }
 
-// gone is what it means that what binds a code does not stand any more.
+// gone maps a failed condition to ErrGone.
 var gone = tables.Means(ErrGone)
 
 func (b *Bound) recover(p *tables.Profile, now time.Time, rand io.Reader) []tables.Write {

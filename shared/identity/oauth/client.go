@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// ClientURLMost is the most characters of a client id that is a URL.
+// ClientURLMost bounds the characters of a client id that is a URL.
 const ClientURLMost = 512
 
-// CheckClientURL says what keeps a URL from being a client's id, at which its
-// metadata stand (draft-ietf-oauth-client-id-metadata-document); nil if nothing
-// does. It has no query: nothing is to be fetched with parameters of a
-// stranger's, least of all this service's own pages.
+// CheckClientURL returns why a URL cannot be a client id, at which the client's
+// metadata are found (draft-ietf-oauth-client-id-metadata-document); nil if it
+// can. A query is refused: strangers must not choose parameters of a request,
+// least of all to this service's own pages.
 func CheckClientURL(id string) error {
 	if len(id) > ClientURLMost {
 		return errors.New("has more than 512 characters")
@@ -22,13 +22,13 @@ func CheckClientURL(id string) error {
 	u, err := url.Parse(id)
 	switch {
 	case err != nil || !printable(id) || u.Scheme != "https" || !strings.HasPrefix(id, "https://") || u.Opaque != "":
-		return errors.New("is no https URL")
+		return errors.New("is not an https URL")
 	case u.User != nil:
 		return errors.New("has a user name or password")
 	case strings.ContainsAny(id, "?#"):
 		return errors.New("has a query or a fragment")
 	case !plainHost(u):
-		return errors.New("has a host that is none, or not written in its plain form")
+		return errors.New("has a host that is invalid or not in lower-case plain form")
 	case u.Path == "":
 		return errors.New("has no path")
 	}
@@ -40,7 +40,7 @@ func CheckClientURL(id string) error {
 	return nil
 }
 
-// Metadata is what is read of a client's metadata document.
+// Metadata holds the fields read from a client's metadata document.
 type Metadata struct {
 	ID        string   `json:"client_id"`
 	Name      string   `json:"client_name"`
@@ -50,8 +50,8 @@ type Metadata struct {
 	Secret    any      `json:"client_secret"`
 }
 
-// ReadMetadata reads the document of the client whose id is a URL. The error
-// says what is wrong with it.
+// ReadMetadata reads the document of a client whose id is a URL. The error is a
+// predicate of the document.
 func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	m := new(Metadata)
 	if err := json.Unmarshal(document, m); err != nil {
@@ -60,16 +60,16 @@ func ReadMetadata(id string, document []byte) (*Metadata, error) {
 	public := m.Method == "" || m.Method == "none" || slices.Contains(m.Methods, "none")
 	switch {
 	case m.ID != id:
-		return nil, errors.New("has another client_id than its own address")
+		return nil, errors.New("has a client_id that differs from its URL")
 	case m.Secret != nil:
-		return nil, errors.New("has a client_secret, which nobody keeps who publishes it")
+		return nil, errors.New("has a client_secret; clients of this service have no secret")
 	case !public:
-		return nil, errors.New("names no token_endpoint_auth_method none: clients of this service are public")
+		return nil, errors.New("lacks the token_endpoint_auth_method none: clients of this service are public")
 	}
 	return m, nil
 }
 
-// Allows reports whether a redirect URI that was sent is one of the document's.
+// Allows reports whether the document lists a redirect URI.
 func (m *Metadata) Allows(sent string) bool {
 	return slices.ContainsFunc(m.Redirects, func(r string) bool { return SameRedirect(r, sent) })
 }

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// RedirectMost is the most characters of a redirect URI.
+// RedirectMost bounds the characters of a redirect URI.
 const RedirectMost = 512
 
-// known are private-use redirect URIs of programs that people have: anybody may
-// register them, and only the program that the system knows them of opens them.
+// known are private-use redirect URIs of common programs. Anybody may register
+// them; only the program that the operating system knows for the scheme opens
+// them.
 var known = []string{"cursor://anysphere.cursor-mcp/oauth/callback"}
 
-// CheckRedirect says what keeps a URI from being a redirect URI; nil if nothing
-// does. It is https to a host, http to the caller's own machine (RFC 8252 7.3),
-// or one of a short list of private-use ones.
+// CheckRedirect returns why a URI cannot be a redirect URI; nil if it can. A
+// redirect URI is https to a host, http to the caller's own machine (RFC 8252
+// 7.3), or a known private-use one.
 func CheckRedirect(uri string) error {
 	switch {
 	case uri == "":
@@ -29,40 +30,40 @@ func CheckRedirect(uri string) error {
 	case slices.Contains(known, uri):
 		return nil
 	case !printable(uri):
-		return errors.New("has a character that stands in no URI")
+		return errors.New("has a character that URIs do not allow")
 	case strings.Contains(uri, "#"):
 		return errors.New("has a fragment")
 	}
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || u.Opaque != "" || u.Host == "" || !strings.HasPrefix(uri, u.Scheme+"://"):
-		return errors.New("is no absolute URI with a host")
+		return errors.New("is not an absolute URI with a host")
 	case u.User != nil:
 		return errors.New("has a user name or password")
 	case !plainHost(u):
-		return errors.New("has a host that is none, or not written in its plain form")
+		return errors.New("has a host that is invalid or not in lower-case plain form")
 	case answers(u):
-		return errors.New("has a query member that the answer is to have")
+		return errors.New("has code, state, iss or error in its query, which the answer adds")
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u):
 		return nil
 	}
 	return errors.New("is neither https nor to a loopback address (127.0.0.1, [::1], localhost)")
 }
 
-// printable: a URI's characters, and no others.
+// printable reports whether uri has only characters that URIs allow.
 func printable(uri string) bool {
 	return !strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^{|}`", r) })
 }
 
-// answers reports whether a URI has what is put into it: there would be two.
+// answers reports whether a URI already has a parameter that the answer adds.
 func answers(u *url.URL) bool {
 	q, err := url.ParseQuery(u.RawQuery)
 	return err != nil || q.Has("code") || q.Has("state") || q.Has("iss") || q.Has("error")
 }
 
-// plainHost: a name of letters, digits, hyphens and dots, or an address, in
-// lower case, and a port that is one. Whatever two parsers may read in two ways
-// is none.
+// plainHost reports whether the host is a lower-case name of letters, digits,
+// hyphens and dots, or an address, with a valid port. It refuses whatever two
+// parsers may read differently.
 func plainHost(u *url.URL) bool {
 	host, port := u.Hostname(), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); strings.HasSuffix(u.Host, ":") || port != "" && (err != nil || n == 0 || port[0] == '0') {
@@ -88,26 +89,28 @@ func plainHost(u *url.URL) bool {
 	return !hexNumber(labels[len(labels)-1])
 }
 
-// hexNumber is a last label that browsers take for the end of an IPv4 address.
+// hexNumber reports whether browsers take the last label for the end of an IPv4
+// address.
 func hexNumber(label string) bool {
 	digits, ok := strings.CutPrefix(label, "0x")
 	return ok && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// loopback: the three spellings that clients use.
+// loopback reports whether the host is one of the three loopback spellings that
+// clients use.
 func loopback(u *url.URL) bool {
 	return slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, u.Hostname())
 }
 
-// SameRedirect reports whether a redirect URI that was sent is the one that was
-// registered: to the letter, but for the port of a loopback address, which a
-// program on the caller's machine does not choose (RFC 8252 7.3).
+// SameRedirect reports whether a sent redirect URI equals a registered one. The
+// port of a loopback address may differ, because a program does not choose it
+// (RFC 8252 7.3).
 func SameRedirect(registered, sent string) bool {
 	return CheckRedirect(sent) == nil && CheckRedirect(registered) == nil && portless(registered) == portless(sent)
 }
 
-// portless is a redirect URI without the port, if it is a loopback one; there,
-// no path is the path "/" (RFC 3986 6.2.3), which one client writes in both ways.
+// portless removes the port from a loopback redirect URI. There it also treats
+// no path as "/" (RFC 3986 6.2.3), because one client writes both.
 func portless(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || !loopback(u) {
@@ -120,17 +123,17 @@ func portless(uri string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// digestBytes are enough to tell redirect URIs apart: to find another URI with
-// the digest of a given one takes 2^128 tries.
+// digestBytes is enough: finding another URI with a given digest takes 2^128
+// tries.
 const digestBytes = 16
 
-// RedirectDigest stands for a redirect URI in a registration.
+// RedirectDigest returns the digest of a redirect URI for a registration.
 func RedirectDigest(uri string) []byte {
 	sum := sha256.Sum256([]byte(portless(uri)))
 	return sum[:digestBytes]
 }
 
-// Allows reports whether a redirect URI that was sent is one of the registration's.
+// Allows reports whether the registration has a redirect URI.
 func (r *Registration) Allows(sent string) bool {
 	if CheckRedirect(sent) != nil {
 		return false
@@ -138,7 +141,7 @@ func (r *Registration) Allows(sent string) bool {
 	return slices.ContainsFunc(r.Redirects, func(d []byte) bool { return string(d) == string(RedirectDigest(sent)) })
 }
 
-// Away is a redirect URI with more members in its query.
+// Away returns a redirect URI with parameters added to its query.
 func Away(redirect string, members url.Values) string {
 	mark := "?"
 	if strings.Contains(redirect, "?") {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A cond is something that holds for a task or does not.
+// A cond holds for a task or not.
 type cond struct {
 	field        string // agent, state, day, verb, object, waits
 	op           string // is, not, either; for days also before, after, upto, from
@@ -69,8 +69,8 @@ func (c cond) holds(r Record) bool {
 	panic("puzzle: no op " + c.op)
 }
 
-// cond draws a condition on any field but those in without. It holds for some
-// of the records and not for all.
+// cond draws a condition on any field except those in without. It holds for
+// some records, not all.
 func (t *table) cond(without ...string) cond {
 	for {
 		field := t.one(fields)
@@ -83,8 +83,8 @@ func (t *table) cond(without ...string) cond {
 	}
 }
 
-// plain draws a condition without "or", so that it can stand beside another
-// one and nobody has to ask what the "or" goes with.
+// plain draws a condition without "or", so that it can be joined with another
+// one unambiguously.
 func (t *table) plain(without ...string) cond {
 	for {
 		if c := t.cond(without...); c.op != "either" {
@@ -97,14 +97,14 @@ func (t *table) condOn(field, op string) cond {
 	c := cond{field: field, op: op, value: t.records[t.IntN(len(t.records))].field(field)}
 	for op == "either" && (c.other == "" || c.other == c.value) {
 		c.other = t.records[t.IntN(len(t.records))].field(field)
-		if t.IntN(50) == 0 { // the table may hold one value only
+		if t.IntN(50) == 0 { // the table may have only one value
 			break
 		}
 	}
 	return c
 }
 
-// pair draws two conditions on one field that no task meets both of.
+// pair draws two conditions on one field that exclude each other.
 func (t *table) pair(fields ...string) (a, b cond, ok bool) {
 	field := t.one(fields)
 	a, b = t.condOn(field, "is"), t.condOn(field, "is")
@@ -119,7 +119,7 @@ func (t *table) divides(c cond) bool {
 	return n > 0 && n < len(t.records)
 }
 
-// say puts a condition into words that follow "tasks that".
+// say writes a condition in words that follow "tasks that".
 func (t *table) say(c cond) string {
 	key := c.field + " " + c.op
 	if c.field == "waits" || c.field == "state" && c.op != "either" {

@@ -1,15 +1,14 @@
 // Package puzzle makes small reading puzzles for registration and signup: a
-// table of tasks of agents and a question in plain words.
+// table of agents' tasks and a question in plain words.
 //
-// A puzzle is a pure function of a server key and a nonce, so nothing has to
-// be kept between asking and checking: the checker makes the puzzle again.
-// Whoever changes a word list, a template or an order of drawing changes the
-// puzzles of all nonces that are open at that moment.
+// A puzzle is a pure function of a server key and a nonce, so nothing is stored
+// between asking and checking: the checker makes the puzzle again. A change of
+// a word list, a template or the order of drawing therefore changes all puzzles
+// that are open at that moment.
 //
-// A puzzle is made by rejection: a kind of question draws a table and its
-// conditions and says whether they make a good question; if not, it draws
-// again from the same stream. That keeps every kind a plain description of
-// what it wants.
+// A kind of question draws a table and conditions and says whether they make a
+// good question. If not, it draws again from the same stream, so each kind only
+// describes what it wants.
 package puzzle
 
 import (
@@ -28,15 +27,15 @@ type Puzzle struct {
 	Answer int64 `json:"-"`
 }
 
-// New makes the puzzle of key and nonce; the same two always make the same one.
+// New makes the puzzle of key and nonce. Equal inputs make equal puzzles.
 func New(key, nonce []byte) Puzzle {
 	rng := stream(key, "puzzle:", nonce)
 	p, _ := kinds[rng.IntN(len(kinds))].pose(rng)
 	return p
 }
 
-// stream is the deterministic source of everything drawn for a nonce. purpose
-// keeps the puzzle and the signup of one nonce apart.
+// stream is the deterministic source of a nonce's random numbers. purpose
+// separates the puzzle and the signup of one nonce.
 func stream(key []byte, purpose string, nonce []byte) *rand.Rand {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(purpose))
@@ -44,8 +43,8 @@ func stream(key []byte, purpose string, nonce []byte) *rand.Rand {
 	return rand.New(rand.NewChaCha8([32]byte(mac.Sum(nil))))
 }
 
-// A kind is one kind of question with an integer answer. try makes one attempt
-// at a fresh table and reports whether it came to a good question.
+// A kind is a kind of question with an integer answer. try makes one attempt on
+// a fresh table and reports whether the question is good.
 type kind struct {
 	name string
 	try  func(*table) (draft, bool)
@@ -71,7 +70,7 @@ var kinds = []kind{
 	{"units", units},
 }
 
-// A draft is a question before it is put into words.
+// A draft is a question before it is worded.
 type draft struct {
 	plan      plan
 	answer    int64
@@ -79,8 +78,8 @@ type draft struct {
 	words     []string // placeholder, text, placeholder, text …
 }
 
-// A plan is what was drawn: enough for a second solver (in the tests) to work
-// out the answer from the records without trusting the kind's own arithmetic.
+// A plan records what was drawn. From it the tests' second solver computes the
+// answer without the kind's own arithmetic.
 type plan struct {
 	template int
 	a, b, c  cond
@@ -108,9 +107,8 @@ func fill(template string, words []string) string {
 	return strings.NewReplacer(words...).Replace(template)
 }
 
-// frame stands the question between an opening that says what the table is,
-// now and then a remark that has nothing to do with it, and a closing that
-// says what form the answer has.
+// frame puts the question between an opening that explains the table, sometimes
+// an irrelevant remark, and a closing that gives the form of the answer.
 func (t *table) frame(body string, closings []string) string {
 	parts := []string{t.one(openings)}
 	if t.IntN(2) == 0 {

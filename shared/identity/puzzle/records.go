@@ -43,8 +43,8 @@ var (
 	states  = []string{"done", "running", "failed", "queued"}
 	days    = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
 
-	// Notes that change nothing. None of them mentions a number, a unit, a
-	// day, an agent or a state.
+	// Notes without effect. None mentions a number, a unit, a day, an agent or
+	// a state.
 	idleNotes = []string{
 		"asked for twice", "handle with care", "the client is patient", "low priority",
 		"mentioned in the morning call", "somebody liked this one", "no further remarks", "came in by mail",
@@ -57,9 +57,9 @@ type table struct {
 	records []Record
 }
 
-// newTable draws a table in which no two records have the same id or the same
-// hours (so nothing ties on hours), and no chain of waits_for comes back to
-// where it began. A record has a note or waits for another, never both.
+// newTable draws a table. No two records have the same id or hours, and chains
+// of waits_for have no cycles. A record has a note or waits for another, never
+// both.
 func newTable(rng *rand.Rand) *table {
 	t := &table{rng, make([]Record, minRecords+rng.IntN(maxRecords-minRecords+1))}
 	team := t.Perm(len(agents))[:4+t.IntN(2)]
@@ -78,8 +78,8 @@ func newTable(rng *rand.Rand) *table {
 	return t
 }
 
-// link lets about half of the records wait for one that stands before them in
-// a random order, often for the one right before, so that chains come about.
+// link makes about half of the records wait for an earlier one in a random
+// order, often the one right before, so that there are chains.
 func (t *table) link() {
 	order := t.Perm(len(t.records))
 	for i, at := range order {
@@ -91,7 +91,7 @@ func (t *table) link() {
 				before = order[t.IntN(i)]
 			}
 			r.WaitsFor = t.records[before].ID
-			if r.State == "done" || r.State == "running" { // odd while it waits
+			if r.State == "done" || r.State == "running" { // odd for a waiting task
 				r.State = t.one([]string{"queued", "failed"})
 			}
 		case t.IntN(3) == 0:
@@ -113,9 +113,9 @@ func (t *table) fresh(used *[]int, min, max int) int {
 	}
 }
 
-// shows reports whether a number can be had from the table without the
-// question: it stands in a record, is the count, sum or mean of a column, or the
-// hours of all that share a column's commonest value, or of all that do not.
+// shows reports whether a number can be guessed from the table without the
+// question: it is in a record, is the count, sum or mean of a column, or the
+// hours of all records with, or without, a column's commonest value.
 func (t *table) shows(answer int64) bool {
 	for _, field := range fields {
 		common := cond{field: field, op: "is", value: t.commonest(field)}
@@ -139,13 +139,13 @@ func (t *table) shows(answer int64) bool {
 	return answer <= n // as small as a plain count
 }
 
-// commonest is the value that most records have in a column; the first such.
+// commonest returns the most frequent value of a column; the first in a tie.
 func (t *table) commonest(field string) (most string) {
 	count := map[string]int{}
 	for _, r := range t.records {
 		count[r.field(field)]++
 	}
-	for _, r := range t.records { // not over the map: its order is random
+	for _, r := range t.records { // not over the map, whose order is random
 		if v := r.field(field); count[v] > count[most] {
 			most = v
 		}
@@ -153,7 +153,7 @@ func (t *table) commonest(field string) (most string) {
 	return most
 }
 
-// follow is the chain from r along waits_for to the record that waits for
+// follow returns the chain from r along waits_for to the record that waits for
 // nothing, both included.
 func (t *table) follow(r Record) []Record {
 	way := []Record{r}
@@ -169,7 +169,7 @@ func (t *table) follow(r Record) []Record {
 	return way
 }
 
-// that is the records for which all conditions hold.
+// that returns the records for which all conditions hold.
 func (t *table) that(conds ...cond) []Record {
 	return filter(t.records, func(r Record) bool {
 		for _, c := range conds {

@@ -2,9 +2,9 @@ package puzzle
 
 import "strings"
 
-// A selection describes some of a table's tasks in words. The signup asks for
-// their ids, nine kinds of puzzle for the sum of their hours; {ask} stands for
-// either, in the imperative.
+// A selection describes some of a table's tasks in words. {ask} is an
+// imperative: the signup asks for their ids, nine kinds of puzzle for the sum
+// of their hours.
 type selection struct {
 	plan      plan
 	chosen    []Record
@@ -12,9 +12,9 @@ type selection struct {
 	words     []string
 }
 
-// proper says whether a selection is neither too small nor nearly everything,
-// nor what somebody would try who has not read the question: all tasks of one
-// agent, say, or all but those.
+// proper reports whether a selection is neither too small nor almost
+// everything, nor an obvious guess, such as all tasks of one agent, or all but
+// those.
 func (s selection) proper(t *table) bool {
 	if len(s.chosen) < 2 || len(s.chosen) > len(t.records)-2 {
 		return false
@@ -30,7 +30,7 @@ func (s selection) proper(t *table) bool {
 	return true
 }
 
-// is reports whether the chosen are the n records for which something holds.
+// is reports whether the selection is the n records for which holds is true.
 func (s selection) is(holds func(Record) bool, n int) bool {
 	return len(s.chosen) == n && len(filter(s.chosen, holds)) == n
 }
@@ -57,7 +57,7 @@ var sumRequests = []string{
 	"total the hours of",
 }
 
-// where: two conditions that both cut something away.
+// where selects by two conditions that both exclude something.
 func where(t *table) (selection, bool) {
 	a := t.plain()
 	b := t.plain(a.field)
@@ -75,7 +75,7 @@ func where(t *table) (selection, bool) {
 	return s, len(s.chosen) < min(len(t.that(a)), len(t.that(b)))
 }
 
-// exception: one agent's tasks are left out, unless a third condition holds.
+// exception leaves out one agent's tasks unless a third condition holds.
 func exception(t *table) (selection, bool) {
 	a := t.plain("agent")
 	out := t.condOn("agent", "is")
@@ -96,7 +96,7 @@ func exception(t *table) (selection, bool) {
 	return s, restored > 0 && restored < len(t.that(a, out)) && restored < len(kept)
 }
 
-// both: all tasks of the agents that have a task of each of two states.
+// both selects all tasks of agents that have a task in each of two states.
 func both(t *table) (selection, bool) {
 	a, b, ok := t.pair("state")
 	if !ok {

@@ -1,5 +1,5 @@
-// Package host is where the program meets Lambda: the environment, the events
-// of the gateway and of the stream. Everything else runs the same on a laptop.
+// Package host adapts the program to Lambda: the environment, and the events of
+// the gateway and the stream. Everything else runs unchanged on a laptop.
 package host
 
 import (
@@ -18,29 +18,29 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// Env is the environment of a function. This file is the only one that reads it.
+// Env is a function's environment. Only this file reads it.
 type Env struct {
 	Table, BaseURL, Stage, Region      string
 	SecretARN, PepperARN, PaymentsARN  string
 	AccessKey, SecretKey, SessionToken string // of the function's role; set by Lambda
-	MailFrom, MailSet                  string // an address and a configuration set; "" where no mail is sent
+	MailFrom, MailSet                  string // the sender address and its configuration set; "" if the deployment sends no mail
 	PowBits, PageBits                  int
-	MicroUSDPerChar                    int64  // 0: the default
+	MicroUSDPerChar                    int64  // 0 for the default
 	WebOrigins                         string // separated by commas
-	NoEndpointMetrics                  bool   // no metrics by endpoint
+	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
 	Limits                             app.Limits
 
-	// Where the AWS services are that are not AWS's own, as its SDKs name that.
+	// Endpoints of AWS services, under the SDKs' names; "" for AWS's own.
 	DynamoDBURL, SecretsManagerURL, SESURL string
 
-	Local *Local // nil, but for a function on a laptop
+	Local *Local // nil except on a laptop
 }
 
-// Local is what a laptop changes of a function that it runs as Lambda does
-// (`make lambdas`): the variable LOCAL, in JSON. No deployment sets it.
+// Local configures a function that a laptop runs as Lambda does (`make
+// lambdas`): the variable LOCAL, as JSON. Deployments never set it.
 type Local struct {
-	Ahead     time.Duration `json:"ahead"`  // of the machine's clock
-	StripeURL string        `json:"stripe"` // where Stripe is
+	Ahead     time.Duration `json:"ahead"`  // added to the machine's clock
+	StripeURL string        `json:"stripe"` // Stripe's URL
 
 	ByAddr     bool          `json:"by_addr"`
 	MaxReads   int64         `json:"max_reads"`
@@ -48,14 +48,14 @@ type Local struct {
 	PromoWait  time.Duration `json:"promo_wait"`
 }
 
-// Part gives an App a capability. Each has a package of its own, so that only
-// functions that have the capability link what it takes.
+// Part gives an App a capability. Each is a package of its own, so that only
+// functions with the capability link its dependencies.
 type Part struct {
-	Is  app.Capabilities // one
+	Is  app.Capabilities // exactly one
 	Add func(Env, *app.App)
 }
 
-// capabilities are those that parts give.
+// capabilities returns the capabilities that parts give.
 func capabilities(parts []Part) (c app.Capabilities) {
 	for _, p := range parts {
 		c |= p.Is
@@ -63,8 +63,8 @@ func capabilities(parts []Part) (c app.Capabilities) {
 	return c
 }
 
-// readEnv reads the environment of a function with some capabilities, and names all
-// that is missing at once.
+// readEnv reads the environment of a function with the given capabilities. Its
+// error names everything that is missing.
 func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	e := Env{
 		Table: get("TABLE"), BaseURL: get("BASE_URL"), Stage: get("STAGE"),
@@ -84,7 +84,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	}
 	var missing []string
 	for _, name := range required {
-		if get(name) == "" && !slices.Contains(missing, name) { // two may require the same
+		if get(name) == "" && !slices.Contains(missing, name) { // two capabilities may require the same
 			missing = append(missing, name)
 		}
 	}
@@ -117,7 +117,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 	return e, nil
 }
 
-// Endpoint is where an SDK's client finds its service: nil, AWS's own, for "".
+// Endpoint returns the URL for an SDK's client, or nil, AWS's own, for "".
 func Endpoint(url string) *string {
 	if url == "" {
 		return nil
@@ -125,9 +125,9 @@ func Endpoint(url string) *string {
 	return &url
 }
 
-// Variables are those that a deployment sets for a function with some
-// capabilities: it is told nothing of the others. The region and the credentials
-// Lambda sets itself.
+// Variables returns what a deployment sets for a function with the given
+// capabilities, and nothing for other capabilities. Lambda itself sets the
+// region and the credentials.
 func (e Env) Variables(has app.Capabilities) map[string]string {
 	vars := map[string]string{
 		"TABLE": e.Table, "BASE_URL": e.BaseURL, "STAGE": e.Stage,
@@ -158,7 +158,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 	return vars
 }
 
-// digits of a number, none of 0.
+// digits writes a number; "" for 0.
 func digits(n int64) string {
 	if n == 0 {
 		return ""
@@ -166,7 +166,7 @@ func digits(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// newApp is the App of a function in Lambda.
+// newApp makes the App of a function in Lambda.
 func newApp(parts []Part) *app.App {
 	e, err := readEnv(os.Getenv, capabilities(parts))
 	log := slog.New(metrics.Handler(os.Stdout, e.Stage, !e.NoEndpointMetrics))

@@ -35,24 +35,24 @@ func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 	lambda.Start(Batches(a, r))
 }
 
-// mustGive ends a function whose main gives it other capabilities than it needs:
-// that is a mistake in the program.
+// mustGive ends a function whose main gives it other capabilities than it
+// needs: a mistake in the program.
 func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 	if has := capabilities(parts); has != needs {
-		a.Log.Error("cannot start", "error", fmt.Sprintf("the main of %s gives %s, and it needs %s", name, has, needs))
+		a.Log.Error("cannot start", "error", fmt.Sprintf("the main of %s gives the capabilities %s; give %s", name, has, needs))
 		os.Exit(1)
 	}
 }
 
-// GatewayHandler answers a request as an HTTP API hands it over (payload format 2.0).
+// GatewayHandler answers a request from an HTTP API (payload format 2.0).
 type GatewayHandler func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// Gateway makes a server answer the gateway's events. What a signature signs,
-// the path and the query as they were sent, is taken from the event itself: it
-// does not survive the conversion to a net/http request.
+// Gateway makes a server answer the gateway's events. A signature covers the
+// path and the query as sent. They are taken from the event, because they do
+// not survive the conversion to a net/http request.
 func Gateway(s *api.Server) GatewayHandler {
 	adapter := httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The adapter cuts values at commas; here they are as the gateway gave them.
+		// The adapter splits values at commas; the event has them whole.
 		headers, _ := r.Context().Value(headersKey{}).(map[string]string)
 		r.Header = make(http.Header, len(headers))
 		for name, value := range headers {
@@ -69,10 +69,10 @@ func Gateway(s *api.Server) GatewayHandler {
 		})
 		ctx = context.WithValue(ctx, headersKey{}, e.Headers)
 		e.RequestContext.DomainName, e.Headers = "service", nil
-		e.QueryStringParameters = nil // the raw string says it all, in order
+		e.QueryStringParameters = nil // the raw string has everything, in order
 		if !api.PlainPath(e.RawPath) || !api.PlainQuery(e.RawQueryString) {
-			// The adapter would not take it. The server judges what the context
-			// says, and refuses it in its own words.
+			// The adapter would fail on it. The server reads the path and query
+			// from the context and refuses them itself.
 			e.RawPath, e.RawQueryString = "/", ""
 		}
 		return adapter.ProxyWithContext(ctx, e)
@@ -81,8 +81,7 @@ func Gateway(s *api.Server) GatewayHandler {
 
 type headersKey struct{}
 
-// lastWords is what is left of a function's time when its work is cut off, to
-// answer and to log.
+// lastWords is the time left to answer and to log after work is cut off.
 const lastWords = 500 * time.Millisecond
 
 // sooner ends a context a little before Lambda ends the process.
@@ -94,15 +93,14 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, end.Add(-lastWords))
 }
 
-// BatchHandler works off a batch of a stream's shard.
+// BatchHandler processes a batch of a stream's shard.
 type BatchHandler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// Batches makes a reader work off Lambda's batches. A record that fails is
-// reported by its sequence number: what stands before it is done, Lambda
-// delivers it and what follows again. If it is the first of several, the batch
-// fails as a whole instead, which makes Lambda halve it: reported by its
-// number, it would come again with all that follows, and at last be given up
-// together with them.
+// Batches makes a reader process Lambda's batches. A failed record is reported
+// by its sequence number: Lambda delivers it and all that follow again. If the
+// first of several records fails, the whole batch fails, so that Lambda halves
+// it. Reported by number, it would come again with all that follow, and in the
+// end be given up together with them.
 func Batches(a *app.App, f stream.Function) BatchHandler {
 	return func(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := sooner(ctx)
@@ -129,7 +127,7 @@ func Batches(a *app.App, f stream.Function) BatchHandler {
 		case n == len(records):
 			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}, nil
 		case n == 0 && len(records) > 1:
-			return events.DynamoDBEventResponse{}, fmt.Errorf("host: the first of %d records cannot be worked off", len(records))
+			return events.DynamoDBEventResponse{}, fmt.Errorf("host: the first of %d records failed", len(records))
 		}
 		return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
 			{ItemIdentifier: records[n].Seq},

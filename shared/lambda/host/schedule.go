@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// Schedule runs what the clock calls as a Lambda function.
+// Schedule runs a scheduled function as a Lambda function.
 func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 	a := newApp(parts)
 	f := function(a)
@@ -21,11 +21,11 @@ func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 	lambda.Start(Ticks(a, f))
 }
 
-// TickHandler does what is due.
+// TickHandler runs what is due.
 type TickHandler func(context.Context) error
 
-// Ticks makes a function answer the clock, whatever it says: what is due, the
-// table tells.
+// Ticks makes a function answer the clock. The event is ignored: the table says
+// what is due.
 func Ticks(a *app.App, f schedule.Function) TickHandler {
 	return func(ctx context.Context) error {
 		ctx, cancel := sooner(ctx)
@@ -35,7 +35,7 @@ func Ticks(a *app.App, f schedule.Function) TickHandler {
 		start := a.Now()
 		err := f.Handle(ctx)
 		late := errors.Is(err, schedule.ErrUnfinished)
-		if late { // the next tick goes on: nothing is to be called again
+		if late { // the next tick continues, so Lambda need not retry
 			err = nil
 		}
 		var request, problem string

@@ -7,41 +7,40 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// Size is what a function is given.
+// Size is the memory and time of a function.
 type Size struct {
 	Memory  int           // MB; it buys CPU
 	Timeout time.Duration // of an invocation
 }
 
-// memory is a choice of CPU, which Lambda gives in proportion, a whole one at 1769
-// MB. Measured, on a CPU held to the 29 % of 512 MB: 17 to 37 ms from exec to the
-// first poll (design: deploy), twice that at half of it. Assumed, since it cannot
-// be measured outside of AWS: that a request waits for the table most of its time,
-// so that more CPU would be paid for while it waits. To tune it, have AWS Lambda
-// Power Tuning call `channels` and `feed` of a stage of your own with requests of
-// your agents', at 128 to 1769 MB, or change this number and compare Duration and
-// Billed Duration in the REPORT lines of a day.
+// memory also chooses the CPU: Lambda gives it in proportion, one CPU at 1769
+// MB. Measured on a CPU limited to the 29 % of 512 MB: 17 to 37 ms from exec to
+// the first poll (design: deploy), and twice that at half of it. Assumed, since
+// it cannot be measured outside AWS: requests mostly wait for the table, so
+// more CPU would be paid for while idle. To tune it, run AWS Lambda Power
+// Tuning on `channels` and `feed` of your own stage with your agents' requests,
+// at 128 to 1769 MB. Or change this number and compare Duration and Billed
+// Duration in a day's REPORT lines.
 const memory = 512
 
 var (
-	// GroupSize is a group of endpoints'. Its timeout is far beyond any endpoint and
-	// well below the gateway's 30 s, so that it is the function that says it was
-	// too slow.
+	// GroupSize is for groups of endpoints. Its timeout is far above any
+	// endpoint's time and well below the gateway's 30 s, so that the function
+	// itself reports that it was too slow.
 	GroupSize = Size{memory, 10 * time.Second}
 
-	// ReaderSize leaves a reader of the stream time for a batch that is halved down
-	// to one record.
+	// ReaderSize is for readers of the stream. Its timeout allows a batch to be
+	// halved down to one record.
 	ReaderSize = Size{memory, time.Minute}
 
-	// scheduleSize is what the clock calls'. Of search indexes that are due several
-	// are built side by side, each whole in memory, and what they wait for is the
-	// CPU. A call in five minutes pays for it, where each batch of the karma reader
-	// would. Its timeout is more than a sweep takes (events/deadlines), and less
-	// than the time to the next.
+	// scheduleSize is for scheduled functions. Several due search indexes are
+	// built concurrently, each whole in memory, and wait for the CPU. Only one
+	// call in five minutes pays for it. Its timeout is more than a sweep takes
+	// (events/deadlines), and less than the time to the next.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 
-// ScheduleSize is that of a function that the clock calls.
+// ScheduleSize returns the size of a scheduled function.
 func ScheduleSize(f schedule.Function) Size {
 	return Size{scheduleSize.Memory, cmp.Or(f.Timeout, scheduleSize.Timeout)}
 }

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// Handler writes lines as JSON, and adds the member _aws to those that have
-// metrics, as CloudWatch's specification of the embedded metric format has it.
+// Handler writes lines as JSON and adds the member _aws to lines with metrics,
+// as CloudWatch's embedded metric format specifies.
 //
-// It is put at the end of what slog has written: to have slog encode it, by
-// reflection, would take twice the time of the line itself.
+// It appends the member to slog's output: encoding it by reflection in slog
+// would take twice the time of the line itself.
 func Handler(out io.Writer, stage string, byEndpoint bool) slog.Handler {
 	to := &ending{out: out}
 	h := &handler{slog.NewJSONHandler(to, nil), to, map[string]*line{}}
@@ -56,22 +56,22 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &handler{h.Handler.WithAttrs(attrs), h.to, h.lines}
 }
 
-// WithGroup implements [slog.Handler]. CloudWatch finds metrics at the top only, so
-// what is logged within a group has none.
+// WithGroup implements [slog.Handler]. CloudWatch finds metrics only at the top
+// level, so attributes in a group have none.
 func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.to, nil}
 }
 
-// ending gives the line that is being written another end.
+// ending replaces the end of the line being written.
 type ending struct {
 	out io.Writer
 
 	mu   sync.Mutex // held while a line is written
-	end  []byte     // instead of its brace and newline; empty if it stays as it is
+	end  []byte     // replaces the line's brace and newline; empty leaves them
 	line []byte
 }
 
-// Write implements [io.Writer]: slog writes each line by one call.
+// Write implements [io.Writer]: slog writes each line in one call.
 func (e *ending) Write(p []byte) (int, error) {
 	if len(e.end) == 0 {
 		return e.out.Write(p)
@@ -83,14 +83,15 @@ func (e *ending) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is what the lines of a message have for metrics.
+// line holds the metrics for the lines of one message.
 type line struct {
 	namespace string
 	sets      []Set
-	made      sync.Map // directives, as JSON, by which of the metrics a line has: a bit for each
+	made      sync.Map // directives as JSON, by a bit set of the metrics that a line has
 }
 
-// directives name the metrics that a line has, set by set.
+// directives returns the directives for the metrics that a line has, set by
+// set.
 func (l *line) directives(has uint64) []byte {
 	if d, ok := l.made.Load(has); ok {
 		return d.([]byte)
@@ -103,7 +104,7 @@ func (l *line) directives(has uint64) []byte {
 	return d
 }
 
-// of tells which metrics a line has, in the order of the sets.
+// of returns which metrics a line has, as bits in the order of the sets.
 func (l *line) of(r slog.Record) (has uint64) {
 	r.Attrs(func(a slog.Attr) bool {
 		bit := 0
@@ -127,7 +128,7 @@ func isZero(v slog.Value) bool {
 	case slog.KindFloat64:
 		return v.Float64() == 0
 	}
-	return true // no number is no metric
+	return true // a member that is not a number is not a metric
 }
 
 // directive is a MetricDirective of the specification.

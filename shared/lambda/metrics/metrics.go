@@ -1,22 +1,22 @@
-// Package metrics names what CloudWatch counts of the service, and says it in the
-// log: a line that is written anyway carries, in a member of its own, which of its
-// other members are metrics (the embedded metric format, EMF). There is no agent,
-// and no call beside.
+// Package metrics names the service's CloudWatch metrics and writes them to the
+// log in the embedded metric format (EMF): a line that is logged anyway has one
+// more member, which says which other members are metrics. There is no agent
+// and no extra call.
 //
-// A metric is a name with one value of each of its dimensions, and costs 0.30 USD
-// a month, by the hours in which there was a line. So dimensions are what is
-// declared in the program, endpoints, codes, functions and messages, and never
-// what callers send; a number that is zero is left out where its sum is what
-// counts; and how many requests there were is the sample count of their latency.
+// A metric is a name with one value for each of its dimensions. It costs 0.30
+// USD a month, prorated by the hours in which it is logged. So dimensions are
+// names from the program (endpoints, codes, functions, messages), never what
+// callers send. A zero is left out if only the sum counts. The number of
+// requests is the sample count of their latency.
 package metrics
 
-// Namespace of a stage's metrics.
+// Namespace returns the namespace of a stage's metrics.
 func Namespace(stage string) string { return "agentsocial/" + stage }
 
-// Members of lines that are metrics.
+// Log members that are metrics.
 const (
-	Latency    = "ms"          // of a request, at the function; as many samples as requests
-	Trips      = "trips"       // to the table, one after the other
+	Latency    = "ms"          // of a request, in the function; one sample per request
+	Trips      = "trips"       // consecutive round trips to the table
 	ReadUnits  = "read_units"  // of the table
 	WriteUnits = "write_units" // of the table
 	Refused    = "refused"     // 1 for a request that was answered 4xx
@@ -25,21 +25,21 @@ const (
 	Registrations = "registrations" // 1 for a request that made an agent
 	Posts         = "posts"         // 1 for a request that made a post
 
-	Lag      = "lag_ms"   // of a batch: the age of its oldest record, once it is worked off; of a tick: how late it did what was due longest
-	Finished = "finished" // 1 for a tick that came to its end, 0 for one that did not
+	Lag      = "lag_ms"   // of a batch: the age of its oldest record when done; of a tick: the delay of the most overdue work
+	Finished = "finished" // 1 for a tick that finished, 0 for one that did not
 
 	Logged = "logged" // 1 for any other line that is a warning or an error
 )
 
-// Members of lines that are dimensions.
+// Log members that are dimensions.
 const (
-	ByRoute    = "route"    // as it is declared, or "none"
+	ByRoute    = "route"    // as declared, or "none"
 	ByCode     = "code"     // of the error
-	ByFunction = "function" // that is called by the stream or by the clock
+	ByFunction = "function" // a stream reader or a scheduled function
 	ByMessage  = "msg"      // of the line
 )
 
-// Messages of the lines that have metrics, beside warnings and errors.
+// Messages of lines with metrics, besides warnings and errors.
 const (
 	Request = "request"
 	Batch   = "batch"
@@ -48,13 +48,13 @@ const (
 
 // Metric is one of a [Set].
 type Metric struct {
-	Name, Unit string // the unit is one of CloudWatch's
-	zero       bool   // that it is zero is worth a sample
+	Name, Unit string // Unit is one of CloudWatch's
+	zero       bool   // whether a zero is logged
 }
 
-// Set are metrics that are told apart by one dimension, or by none.
+// Set is metrics that share a dimension, or have none.
 type Set struct {
-	Line    string // message of the lines that have it; "" for any other warning and error
+	Line    string // message of their lines; "" for all other warnings and errors
 	By      string // "" for none
 	Metrics []Metric
 }
@@ -64,8 +64,8 @@ const (
 	millis = "Milliseconds"
 )
 
-// Sets are all metrics there are. Those by endpoint are most of them: a deployment
-// may do without.
+// Sets returns all metrics. Most are by endpoint; a deployment may leave those
+// out.
 func Sets(byEndpoint bool) []Set {
 	sets := []Set{
 		{Request, ByCode, []Metric{{Refused, count, false}, {Failed, count, false}}},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Lag is how late a sweep did what it did, at most.
+// Lag is the largest delay of a sweep's work.
 type Lag struct {
 	mu   sync.Mutex
 	most time.Duration
@@ -14,16 +14,16 @@ type Lag struct {
 
 type lagKey struct{}
 
-// WithLag returns a context in which [Each] notes how late it is.
+// WithLag returns a context in which [Each] records delays.
 func WithLag(ctx context.Context) (context.Context, *Lag) {
 	l := new(Lag)
 	return context.WithValue(ctx, lagKey{}, l), l
 }
 
-// Most is the latest so far.
+// Most returns the largest delay so far.
 func (l *Lag) Most() time.Duration { l.mu.Lock(); defer l.mu.Unlock(); return l.most }
 
-// late notes what was done so long after it was due.
+// late records a delay.
 func late(ctx context.Context, by time.Duration) {
 	if l, ok := ctx.Value(lagKey{}).(*Lag); ok {
 		l.mu.Lock()

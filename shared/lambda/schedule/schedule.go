@@ -1,4 +1,4 @@
-// Package schedule is what a function that the clock calls declares.
+// Package schedule declares functions that run on a schedule.
 package schedule
 
 import (
@@ -8,18 +8,18 @@ import (
 	"agentsocial/tables"
 )
 
-// Function is called again and again.
+// Function runs on a schedule.
 type Function struct {
 	Name  string // of the folder and the function
 	Doc   string
 	Every time.Duration // whole minutes
 
-	// Timeout is how long a call may take, if that is not what all calls may.
+	// Timeout bounds one call, if it differs from the default.
 	Timeout time.Duration
 
-	// Handle does what is due, as far as it comes in a [Sweep]'s time; the rest is
-	// due the next time. It may be called while it is still under way.
+	// Handle does what is due, within a [Sweep]'s time; the rest stays due.
+	// Calls may overlap.
 	Handle func(context.Context) error
 
-	Reads, Writes tables.Families // what it may do in the table
+	Reads, Writes tables.Families // the families that it may read and write
 }

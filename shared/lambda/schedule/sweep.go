@@ -9,12 +9,12 @@ import (
 	"agentsocial/tables"
 )
 
-// ErrUnfinished says that time was up before all that is due was done. It is no
-// failure: the rest comes first the next time.
+// ErrUnfinished means that time ran out before all due work was done. It is not
+// a failure: the next sweep begins with the rest.
 var ErrUnfinished = errors.New("sweep not finished")
 
-// Sweep does what is due for so long, at most. If time was up, and nothing else
-// was wrong, that is [ErrUnfinished]; what failed beside stays a failure.
+// Sweep calls do for at most the given time. It returns [ErrUnfinished] if
+// running out of time was the only error.
 func Sweep(ctx context.Context, most time.Duration, do func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -25,8 +25,9 @@ func Sweep(ctx context.Context, most time.Duration, do func(context.Context) err
 	return err
 }
 
-// Each does all that a query finds, page by page, so many at once. What fails does
-// not hold up the rest. How late it is stands in the context's [Lag].
+// Each processes all results of a query, page by page, atOnce at a time. One
+// failure does not stop the others. It records the largest delay in the
+// context's [Lag].
 func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func(context.Context, tables.Item) error) error {
 	for failed := error(nil); ; {
 		page, err := a.Table.Query(ctx, due)
@@ -50,7 +51,7 @@ func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func
 	}
 }
 
-// timeWasUp reports whether it was for all that an error joins.
+// timeWasUp reports whether running out of time explains all joined errors.
 func timeWasUp(err error) bool {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		several, ok := e.(interface{ Unwrap() []error })

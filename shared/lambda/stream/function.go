@@ -1,5 +1,5 @@
-// Package stream is where change records become typed changes: what a function
-// that reads the table's stream declares, and how its batches are worked off.
+// Package stream turns change records into typed changes. It declares the
+// functions that read the table's stream and processes their batches.
 package stream
 
 import (
@@ -15,23 +15,23 @@ import (
 type Function struct {
 	Name    string // of the folder and the function
 	Doc     string
-	Filters []Filter      // a record that none matches costs no invocation
+	Filters []Filter      // records that no filter matches cost no invocation
 	Batch   int           // most records of one invocation
-	Window  time.Duration // how long a batch is gathered
-	// Handle works off records: all of them, or an error. It is called again
-	// with what it was given before, in any grouping: it must not mind.
+	Window  time.Duration // how long a batch collects records
+	// Handle processes all records or returns an error. It may receive the same
+	// records again, in any grouping, so it must be idempotent.
 	Handle func(context.Context, []tables.StreamRecord) error
 
-	Reads, Writes tables.Families // what it may do in the table
+	Reads, Writes tables.Families // the families that it may read and write
 }
 
-// Filter lets the records of one item type pass, by what happened to the item.
+// Filter selects records of one item type, by the kind of change.
 type Filter struct {
-	Type   string   // of the item after the change; before it, for REMOVE
+	Type   string   // of the item after the change, or before it for REMOVE
 	Events []string // of "INSERT", "MODIFY", "REMOVE"
 }
 
-// Match reports whether the filter lets a record pass.
+// Match reports whether the filter selects a record.
 func (f Filter) Match(r tables.StreamRecord) bool {
 	item := r.New
 	if item == nil {
@@ -40,15 +40,15 @@ func (f Filter) Match(r tables.StreamRecord) bool {
 	return item.Str(tables.AttrType) == f.Type && slices.Contains(f.Events, r.Event)
 }
 
-// Match reports whether any filter lets a record pass.
+// Match reports whether any filter selects a record.
 func (f Function) Match(r tables.StreamRecord) bool {
 	return slices.ContainsFunc(f.Filters, func(x Filter) bool { return x.Match(r) })
 }
 
-// Run works off a batch of one shard. It returns the index of the first record
-// that could not be worked off, or len(records). A batch that fails is halved
-// until the record that fails stands alone, so that what stands before it is
-// done and nothing that stands after it is passed over.
+// Run processes a batch of one shard. It returns the index of the first record
+// that failed, or len(records). A failing batch is halved until the failing
+// record is alone: all records before it are done, and none after it is
+// skipped.
 func (f Function) Run(ctx context.Context, log *slog.Logger, records []tables.StreamRecord) int {
 	if len(records) == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"agentsocial/tables"
 )
 
-// FromLambda reads a batch as Lambda hands it over.
+// FromLambda converts a batch from Lambda's event.
 func FromLambda(e events.DynamoDBEvent) ([]tables.StreamRecord, error) {
 	out := make([]tables.StreamRecord, len(e.Records))
 	for i, r := range e.Records {
@@ -33,7 +33,7 @@ func FromLambda(e events.DynamoDBEvent) ([]tables.StreamRecord, error) {
 	return out, nil
 }
 
-// ToLambda makes the batch that Lambda would hand over.
+// ToLambda converts records to Lambda's event.
 func ToLambda(records []tables.StreamRecord) events.DynamoDBEvent {
 	e := events.DynamoDBEvent{Records: make([]events.DynamoDBEventRecord, len(records))}
 	for i, r := range records {
@@ -98,7 +98,7 @@ func valueOf(a events.DynamoDBAttributeValue) (any, error) {
 		}
 		return l, nil
 	}
-	return nil, fmt.Errorf("a value of DynamoDB type %d", a.DataType())
+	return nil, fmt.Errorf("unknown DynamoDB type %d", a.DataType())
 }
 
 func imageOf(item map[string]any) map[string]events.DynamoDBAttributeValue {

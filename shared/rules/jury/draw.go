@@ -4,54 +4,54 @@ import "time"
 
 // Who may sit on a jury (product "Juries").
 const (
-	AgeLeast    = 3 * 24 * time.Hour  // of an agent
-	ActiveIn    = 14 * 24 * time.Hour // since it posted, volunteered or voted on a case
-	DutiesMost  = 5                   // cases that wait for it at once
-	MissedMost  = 3                   // duties missed in a row that end its volunteering
+	AgeLeast    = 3 * 24 * time.Hour  // age of an agent
+	ActiveIn    = 14 * 24 * time.Hour // since it last posted, volunteered or voted on a case
+	DutiesMost  = 5                   // cases waiting for its vote at once
+	MissedMost  = 3                   // consecutive missed duties that end its volunteering
 	PartiesMost = 20                  // reporters who count as parties of a case
-	BlocksMost  = 3                   // blocks of an author that count
-	LastOne     = 5                   // of so many who could sit, one is put last for a block
+	BlocksMost  = 3                   // blocks by an author that count
+	LastOne     = 5                   // of this many who could sit, one is put last for each block
 )
 
-// Origin is who stands behind an agent, as far as hashes tell: a person, and a
-// domain, which is "" if anybody may have an address there.
+// Origin is the human responsible for an agent, as hashes: a person, and a
+// domain, which is "" if anybody can get an address there.
 type Origin struct{ Person, Domain string }
 
-// Candidate is a volunteer, with all that decides whether it may sit.
+// Candidate is a volunteer, with everything that decides whether it may sit.
 type Candidate struct {
 	Agent string
 	Origin
 	CreatedAt      int64 // unix ms
 	ActiveAt       int64 // unix ms
 	SuspendedUntil int64 // unix ms
-	Duties         int64 // that wait for it
-	Party          bool  // it is one, or was seated before
-	Late           bool  // it volunteered when the case was open already
+	Duties         int64 // waiting for its vote
+	Party          bool  // it is a party, or was seated before
+	Late           bool  // it volunteered after the case opened
 }
 
-// Idle reports whether the candidate has not been seen for so long that it is no
-// juror any more.
+// Idle reports whether the candidate was inactive for so long that it is no
+// longer a juror.
 func (c *Candidate) Idle(now time.Time) bool {
 	return now.UnixMilli()-c.ActiveAt > ActiveIn.Milliseconds()
 }
 
-// Eligible reports whether the candidate may sit, whoever else does.
+// Eligible reports whether the candidate may sit, regardless of the others.
 func (c *Candidate) Eligible(now time.Time) bool {
 	return c.Duties < DutiesMost && c.qualifies(now)
 }
 
-// qualifies reports whether the candidate may sit, or might if it had less to do.
+// qualifies is Eligible without the bound on duties.
 func (c *Candidate) qualifies(now time.Time) bool {
 	ms := now.UnixMilli()
 	return c.Person != "" && !c.Party && !c.Late && c.SuspendedUntil <= ms &&
 		ms-c.CreatedAt >= AgeLeast.Milliseconds() && !c.Idle(now)
 }
 
-// Bench are the origins of those whom nobody may share one with: a case's
-// parties and the jurors it has.
+// Bench holds the origins that a juror must not share: those of a case's
+// parties and of its jurors.
 type Bench struct{ persons, domains map[string]bool }
 
-// NewBench is a bench of these origins.
+// NewBench makes a bench of these origins.
 func NewBench(origins ...Origin) *Bench {
 	b := &Bench{map[string]bool{}, map[string]bool{}}
 	for _, o := range origins {
@@ -69,8 +69,8 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
-// Fits reports whether a candidate may have a place: it is eligible, and shares
-// neither its origin nor the domain of its address with anybody on the bench.
+// Fits reports whether a candidate may be seated: it is eligible, and shares
+// neither origin nor mail domain with anybody on the bench.
 func (b *Bench) Fits(c *Candidate, now time.Time) bool {
 	return c.Eligible(now) && b.differs(c)
 }
@@ -79,13 +79,13 @@ func (b *Bench) differs(c *Candidate) bool {
 	return !b.persons[c.Person] && (c.Domain == "" || !b.domains[c.Domain])
 }
 
-// Busy reports whether a candidate might have a place if it had less to do: it is
+// Busy reports whether a candidate fits except for its duties, so that it is
 // worth waiting for.
 func (b *Bench) Busy(c *Candidate, now time.Time) bool {
 	return c.Duties >= DutiesMost && c.qualifies(now) && b.differs(c)
 }
 
-// Seat gives a candidate a place, if it may have one.
+// Seat seats a candidate if it fits.
 func (b *Bench) Seat(c *Candidate, now time.Time) bool {
 	if !b.Fits(c, now) {
 		return false
@@ -94,8 +94,8 @@ func (b *Bench) Seat(c *Candidate, now time.Time) bool {
 	return true
 }
 
-// SeatsFor is how many seats a case has for which there are so many jurors, those
-// who voted included; 0 if they are too few.
+// SeatsFor returns the seats of a case with this many jurors, including those
+// who voted; 0 if there are too few.
 func SeatsFor(jurors int64) int64 {
 	switch {
 	case jurors >= Seats:

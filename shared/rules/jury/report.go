@@ -2,28 +2,28 @@ package jury
 
 import "time"
 
-// What opens a case (product "Juries"). A case takes the time of jurors, and a
-// false one could be opened without end by agents that cost nothing.
+// What opens a case (product "Juries"). Cases take jurors' time, and agents
+// cost nothing to make, so reports of new or anonymous agents do not count.
 const (
-	ReporterAge   = 24 * time.Hour // of one whose report counts, and who has an origin
-	ReopenReports = 3              // that count open another one of what stands after a case, whether it was overturned or lapsed; one opens the first
-	OpenMost      = 3              // open cases at once that reports of agents with one origin opened
-	WaitMost      = 10             // reports that do not count wait for one that does
+	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin
+	ReopenReports = 3              // counting reports that open another case on the same item after one was overturned or lapsed; one opens the first
+	OpenMost      = 3              // open cases at once that agents with one origin opened by reports
+	WaitMost      = 10             // reports that do not count and wait for one that does
 )
 
-// Reporter is who reports something.
+// Reporter is the author of a report.
 type Reporter struct {
-	Owner     string // who is behind it; "" if nobody is known
+	Owner     string // its origin's person; "" if unknown
 	CreatedAt int64  // unix ms
 }
 
-// Counts reports whether the reporter is somebody, and not new.
+// Counts reports whether the reporter has an origin and is not new.
 func (r Reporter) Counts(now time.Time) bool {
 	return r.Owner != "" && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }
 
-// Needed is how many reports that count, of different origins, open a case; after
-// is whether there was one before.
+// Needed returns how many counting reports, of different origins, open a case.
+// after says that there was a case before.
 func Needed(after bool) int64 {
 	if after {
 		return ReopenReports

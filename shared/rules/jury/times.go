@@ -2,25 +2,25 @@ package jury
 
 import "time"
 
-// What happens to a case by the clock (product "Juries").
+// Deadlines of a case (product "Juries").
 const (
 	VotingFor   = 48 * time.Hour
-	SeatingFor  = 7 * 24 * time.Hour // until a case for which there are too few jurors lapses
-	RetryFirst  = 15 * time.Minute   // while there are too few; then after twice as long, and so on
+	SeatingFor  = 7 * 24 * time.Hour // after which a case with too few jurors lapses
+	RetryFirst  = 15 * time.Minute   // first wait for more jurors; it doubles each time
 	RetryMost   = 4 * time.Hour
-	ReseatsMost = 2 // times that empty seats are drawn again after a deadline
+	ReseatsMost = 2 // redraws of empty seats after a deadline
 )
 
-// RetryAfter is for how long a case waits that has found nobody so often in a row,
-// and nobody for whom it is worth waiting.
+// RetryAfter returns how long a case waits after vain consecutive draws that
+// found nobody, nor anybody worth waiting for.
 func RetryAfter(vain int64) time.Duration {
 	return min(RetryFirst<<min(max(vain-1, 0), 8), RetryMost)
 }
 
-// What a verdict is worth in karma.
+// Karma for a verdict.
 const (
-	JurorKarma    = 2   // to a juror of whose vote there came a verdict
-	JurorKarmaDay = 10  // the most of that in a UTC day
-	AuthorKarma   = -10 // to the author of what is removed
-	ReporterKarma = -2  // to a reporter, if all votes overturn
+	JurorKarma    = 2   // for each juror who voted, if there is a verdict
+	JurorKarmaDay = 10  // the most per UTC day
+	AuthorKarma   = -10 // for the author of a removed item
+	ReporterKarma = -2  // for the reporter, if all votes overturn
 )

@@ -3,12 +3,11 @@ package jury
 // Verdicts of a juror.
 const (
 	Uphold   = "uphold"   // the report stands
-	Overturn = "overturn" // what was reported stands
+	Overturn = "overturn" // the reported item stays
 )
 
-// Settled is the verdict of a jury as soon as the votes that are missing cannot
-// change it; "" until then. A tie overturns, and fewer votes than [VotesLeast]
-// decide nothing.
+// Settled returns the verdict once the missing votes cannot change it; until
+// then "". A tie overturns. Fewer votes than [VotesLeast] decide nothing.
 func Settled(seats, uphold, overturn int64) string {
 	missing := seats - uphold - overturn
 	switch {
@@ -22,8 +21,8 @@ func Settled(seats, uphold, overturn int64) string {
 	return ""
 }
 
-// AtDeadline is the verdict of the votes that were cast by the deadline; "" if
-// they are too few.
+// AtDeadline returns the verdict of the votes at the deadline; "" if they are
+// too few.
 func AtDeadline(uphold, overturn int64) string {
 	return Settled(uphold+overturn, uphold, overturn)
 }

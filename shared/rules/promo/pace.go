@@ -12,39 +12,38 @@ import (
 	"agentsocial/tables"
 )
 
-// A promo is to spend its budget evenly over its days. What it has spent, a page
-// knows as of the last settlement, and for what came since it has the count of
-// the viewer's own shard, which it reads beside: one in so many viewers. A shard
-// may give each promo its part of what the promo is behind; of a part that is no
-// whole number, chance decides the rest, anew after each settlement. So all
-// shards together give as much as is missing, however many read at once, and
-// nothing is read that all would write.
+// A promo should spend its budget evenly over its days. A page knows the
+// spending as of the last settlement, plus the count of the viewer's own shard,
+// one of several that viewers are divided into. Each shard may give a promo its
+// share of what the promo is behind. Chance rounds a fractional share, anew
+// after each settlement. So all shards together give what is missing, however
+// many pages are read at once, and no item is read that all of them write.
 
-// ViewerAge is how old an agent is at least that an impression is billed for. It
-// also has an origin, and whoever is behind that is billed for once a day, with
-// whichever agent: nobody uses up a rival's budget by reloading, nor with agents
-// made for it. Karma would not do in place of an origin, as two agents give it to
+// ViewerAge is the least age of an agent whose impressions are billed. The
+// agent also needs an origin, and each origin is billed once a day across its
+// agents. So nobody can use up a rival's budget by reloading or with new
+// agents. Karma could not replace the origin, because two agents can give it to
 // each other.
 const ViewerAge = 24 * time.Hour
 
-// leadPart is what part of a budget may be spent ahead of the pace: a promo that
-// was just bought is shown at once.
+// leadPart is the part (1/50) of a budget that may be spent ahead of pace, so
+// that a new promo is shown at once.
 const leadPart = 50
 
-// Pace is how many impressions a promo is to have had by a time.
+// Pace returns how many impressions a promo should have had by a time.
 func Pace(p *tables.Promo, now time.Time) float64 {
 	most, begun := float64(p.Most()), float64(now.UnixMilli()-p.CreatedAt)
 	lead := min(float64(tables.PromoShards), most/leadPart)
 	return min(most, lead+most*max(0, begun)/float64(p.EndsAt-p.CreatedAt))
 }
 
-// Behind is how many impressions a promo is behind its pace, as the last
-// settlement and what a shard counted since let one expect; below zero if ahead.
+// Behind returns how many impressions a promo is behind its pace, estimated
+// from the last settlement and a shard's count since; negative if ahead.
 func Behind(p *tables.Promo, shard int, counts tables.Item, now time.Time) float64 {
 	return Pace(p, now) - float64(p.Impressions) - tables.PromoShards*since(p, shard, counts)
 }
 
-// since is how many impressions a shard has counted since the last settlement.
+// since returns the impressions that a shard counted since the last settlement.
 func since(p *tables.Promo, shard int, counts tables.Item) float64 {
 	return float64(tables.Billed(counts, p.ID) - tables.Item(p.Counted).Int(strconv.Itoa(shard)))
 }
@@ -55,32 +54,32 @@ func due(p *tables.Promo, shard int, counts tables.Item, now time.Time) bool {
 	return part >= 1 || part > 0 && part > Chance(p.ID, strconv.Itoa(shard), slot(now, tables.SettleEvery))
 }
 
-// slot names the stretch of time that a time is in.
+// slot names the time slot that contains now.
 func slot(now time.Time, length time.Duration) string {
 	return strconv.FormatInt(now.UnixMilli()/length.Milliseconds(), 10)
 }
 
-// Chance is a number in [0, 1) that looks random and follows from words.
+// Chance returns a pseudorandom number in [0, 1) derived from words.
 func Chance(words ...string) float64 {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\n")))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }
 
-// Place is a page on which one promo may stand.
+// Place is a page that can show one promo.
 type Place struct {
 	Live   []*tables.Promo
-	Agent  string      // id of the agent that reads; "" if none showed a credential
-	Viewer string      // who is behind it, if impressions are billed for that, else ""
+	Agent  string      // id of the reading agent; "" without a credential
+	Viewer string      // the person whose impressions are billed; "" if none
 	Day    tables.Item // what the viewer was shown today ([tables.ShownKey])
 	Counts tables.Item // of the viewer's shard
 	Now    time.Time
 }
 
-// Draw chooses the promo that the page shows, nil if none, and whether it is to
-// be billed. Those that would be billed are drawn by how far they are behind
-// their pace, and only if they are. If there are none, one is shown that costs
-// nothing: to whom it was shown today, who bought it, or who is not billed for at
-// all. chance is in [0, 1).
+// Draw chooses the promo to show, nil if none, and reports whether it is
+// billed. Billable promos that are behind their pace come first, weighted by
+// how far. If there are none, it shows a promo for free: one that the viewer
+// saw today or bought, or any to a viewer who is not billed. chance is in [0,
+// 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo
@@ -99,7 +98,7 @@ func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	return draw(free, chance, func(l *tables.Promo) float64 { return Pace(l, p.Now) - float64(l.Impressions) }), false
 }
 
-// draw takes one of a list by weight; each has some.
+// draw picks one of a list by weight. All weights are positive.
 func draw(list []*tables.Promo, chance float64, weight func(*tables.Promo) float64) *tables.Promo {
 	if len(list) == 0 {
 		return nil
@@ -119,8 +118,8 @@ func draw(list []*tables.Promo, chance float64, weight func(*tables.Promo) float
 	return list[len(list)-1]
 }
 
-// Settle is a promo after a settlement that found these counts, one item a
-// shard; the same promo if there is nothing new.
+// Settle returns a promo after a settlement that found these counts, one item
+// per shard; the same promo if nothing changed.
 func Settle(p *tables.Promo, counts []tables.Item, now time.Time) *tables.Promo {
 	to := *p
 	to.Counted, to.Views = tables.Map{}, 0

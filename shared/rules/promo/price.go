@@ -12,46 +12,46 @@ import (
 // USD is a US dollar in micro-USD.
 const USD = 1_000_000
 
-// What a thousand impressions cost, in micro-USD.
+// Prices of a thousand impressions, in micro-USD.
 const (
 	CPMLeast = 2 * USD
 	CPMMost  = 20 * USD
 
-	// CPMDaily is what the budgets of a day come to that add CPMLeast once more.
+	// CPMDaily is the sum of daily budgets that adds another CPMLeast.
 	CPMDaily = 100 * USD
 )
 
-// CPM is what a thousand impressions cost in a channel whose live promos spend
-// daily micro-USD a day: whole thousandths, so that one impression costs a whole
-// number of micro-USD.
+// CPM returns the price of a thousand impressions in a channel whose live
+// promos spend daily micro-USD a day. It is a multiple of 1000, so that one
+// impression costs whole micro-USD.
 func CPM(daily int64) int64 {
 	cpm := CPMLeast + daily/(CPMDaily/CPMLeast)
 	return min(cpm-cpm%1000, CPMMost)
 }
 
-// Budgets in dollars, and days, that a promo may have.
+// Bounds of a promo's budget in dollars and of its days.
 const (
 	USDLeast = 5
 	USDMost  = 1_000_000
 	DaysMost = 30
 )
 
-// Characters that a promo may have: of the least budget, more each time it
-// doubles, and of any.
+// Bounds of a promo's characters: for the smallest budget, for each doubling,
+// and for any budget.
 const (
 	CharsLeast = 140
 	CharsStep  = 40
 	CharsMost  = 700
 )
 
-// MaxChars is how long a promo of so many dollars may be, in Unicode characters:
-// 40 more each time the budget doubles.
+// MaxChars returns the longest text of a promo of usd dollars, in Unicode
+// characters: 40 more for each doubling of the budget.
 func MaxChars(usd int64) int {
 	doublings := bits.Len64(uint64(usd/USDLeast)) - 1 // ⌊log₂⌊usd/5⌋⌋ = ⌊log₂(usd/5)⌋
 	return min(CharsLeast+CharsStep*max(0, doublings), CharsMost)
 }
 
-// Offer is what a promo would be, bought now.
+// Offer is a promo that could be bought now.
 type Offer struct {
 	USD  int64
 	Days int
@@ -59,19 +59,19 @@ type Offer struct {
 	Now  time.Time
 }
 
-// Budget is what it costs, in micro-USD.
+// Budget returns its cost in micro-USD.
 func (o Offer) Budget() int64 { return o.USD * USD }
 
-// Price of an impression, in micro-USD.
+// Price returns the price of an impression in micro-USD.
 func (o Offer) Price() int64 { return o.CPM / 1000 }
 
-// Most is how many impressions the budget buys.
+// Most returns how many impressions the budget buys.
 func (o Offer) Most() int64 { return o.Budget() / o.Price() }
 
-// EndsAt is when its days are over.
+// EndsAt returns when its days are over.
 func (o Offer) EndsAt() time.Time { return o.Now.Add(time.Duration(o.Days) * 24 * time.Hour) }
 
-// Entry is what the channel's board says of it, once an agent has bought it.
+// Entry returns its entry on the channel's board for a buyer.
 func (o Offer) Entry(buyer *tables.Profile) tables.BoardEntry {
 	return tables.BoardEntry{Daily: o.Budget() / int64(o.Days), EndsAt: o.EndsAt().UnixMilli(), Buyer: buyer.ID, Owner: buyer.Owner}
 }

@@ -1,7 +1,6 @@
-// Package fetch gets the small JSON documents that strangers point the service
-// at: the metadata of OAuth clients that are named by a URL. Whoever names a URL
-// has the service call it, so it calls nothing but public addresses, and takes
-// little of what it hears.
+// Package fetch gets small JSON documents from URLs that strangers name: the
+// metadata of OAuth clients whose id is a URL. It connects to public addresses
+// only, and bounds what it reads.
 package fetch
 
 import (
@@ -26,7 +25,7 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// Public lets a function fetch documents.
+// Public lets a function fetch documents from the public internet.
 var Public = host.Part{
 	Is:  app.Fetch,
 	Add: func(_ host.Env, a *app.App) { a.Fetch = New(a.Now).Get },
@@ -38,34 +37,33 @@ const (
 	keptFor  = time.Hour // at most
 	keptMost = 256       // documents
 	headMost = 16 << 10  // bytes of an answer's headers
-	atOnce   = 8         // documents that are being fetched: whoever names slow servers holds up others' documents, not the service
+	atOnce   = 8         // documents being fetched: slow servers delay only other documents, not the service
 )
 
-// Fetcher fetches documents, and keeps those that it got. Its methods may be
-// used by any goroutine.
+// Fetcher fetches documents and caches them. It is safe for concurrent use.
 type Fetcher struct {
 	now      func() time.Time
 	patience time.Duration
 	client   *http.Client
-	under    chan struct{} // as many as are being fetched
+	under    chan struct{} // one slot per fetch under way
 
 	mu   sync.Mutex
 	kept map[string]document
 }
 
-// document is one that was fetched.
+// document is a cached document.
 type document struct {
 	body  []byte
 	until time.Time
 }
 
-// New makes a fetcher by a clock.
+// New makes a fetcher that uses the given clock.
 func New(now func() time.Time) *Fetcher {
 	return fetcher(now, patience, net.DefaultResolver, nil, isPublic)
 }
 
-// fetcher makes one; allowed judges each address that a connection is about to
-// be made to, whatever name it was found under and whenever.
+// fetcher makes a Fetcher. allowed is asked about each address right before a
+// connection is made to it, whatever name it was found under.
 func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, roots *x509.CertPool, allowed func(netip.Addr) bool) *Fetcher {
 	dialer := &net.Dialer{
 		Resolver: names,
@@ -74,14 +72,14 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 			switch {
 			case err != nil || !allowed(to.Addr()):
 				return errPrivate
-			case to.Port() != 443 && to.Port() < 1024: // other protocols'
+			case to.Port() != 443 && to.Port() < 1024: // ports of other protocols
 				return errPort
 			}
 			return nil
 		},
 	}
 	transport := &http.Transport{
-		DialContext:       dialer.DialContext, // and no proxy, which would dial in its place
+		DialContext:       dialer.DialContext, // no proxy, which would connect in its place
 		TLSClientConfig:   &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: headMost,
 	}
@@ -96,13 +94,13 @@ func fetcher(now func() time.Time, patience time.Duration, names *net.Resolver, 
 
 var (
 	errPrivate = errors.New("the address is not a public one")
-	errPort    = errors.New("the port is another protocol's")
-	errBusy    = errors.New("fetch: too many at once")
+	errPort    = errors.New("the port belongs to another protocol")
+	errBusy    = errors.New("fetch: too many documents are being fetched")
 )
 
-// Get answers the document at an https URL, which must be JSON, as it was within
-// the last hour, or for as long as its server allows if that is less. An error
-// says nothing that the URL's owner does not know, and is not remembered.
+// Get returns the JSON document at an https URL. It caches a document for an
+// hour, or for as long as the server allows if that is less. An error tells
+// nothing that the URL's owner does not know, and is not cached.
 func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
 	if body, ok := f.had(at); ok {
 		return body, nil
@@ -138,7 +136,7 @@ func (f *Fetcher) Get(ctx context.Context, at string) ([]byte, error) {
 	return body, nil
 }
 
-// read takes a document from an answer.
+// read reads a document from an answer.
 func read(res *http.Response) ([]byte, error) {
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %d", res.StatusCode)
@@ -157,8 +155,8 @@ func read(res *http.Response) ([]byte, error) {
 	return body, nil
 }
 
-// freshFor is how long an answer may be kept (RFC 9111 5.2.2); an hour if it
-// does not say.
+// freshFor returns how long an answer may be cached (RFC 9111 5.2.2); an hour
+// if it does not say.
 func freshFor(h http.Header) time.Duration {
 	fresh := keptFor
 	for part := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Cache-Control"), ",")), ",") {
@@ -182,8 +180,8 @@ func (f *Fetcher) had(at string) ([]byte, bool) {
 	return d.body, ok && f.now().Before(d.until)
 }
 
-// keep drops everything if there is no room: clients are few, and whoever fills
-// it only has documents fetched again.
+// keep caches a document. A full cache is emptied: clients are few, and filling
+// it only causes documents to be fetched again.
 func (f *Fetcher) keep(at string, body []byte, fresh time.Duration) {
 	if fresh <= 0 {
 		return

@@ -2,9 +2,8 @@ package fetch
 
 import "net/netip"
 
-// special are the ranges within the unicast addresses that lead to no host of
-// the public internet, or to another address than they seem to (IANA's
-// special-purpose registries).
+// special are the unicast ranges that lead to no host of the public internet,
+// or to another address than they show (IANA's special-purpose registries).
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
@@ -12,8 +11,8 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
 )
 
-// global are all unicast addresses of IPv6 that were given to anybody (RFC 4291
-// 2.4); what embeds an address of IPv4, or is local, lies outside.
+// global are the IPv6 unicast addresses that are allocated (RFC 4291 2.4).
+// Local addresses, and those that embed an IPv4 address, are outside.
 var global = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) (all []netip.Prefix) {
@@ -23,7 +22,7 @@ func prefixes(list ...string) (all []netip.Prefix) {
 	return all
 }
 
-// isPublic reports whether an address is one of the public internet.
+// isPublic reports whether an address belongs to the public internet.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsValid() || a.Is6() && (!global.Contains(a) || a.Zone() != "") {

@@ -19,9 +19,8 @@ import (
 	mails "agentsocial/shared/outside/mail"
 )
 
-// SES sends from the address that the environment names. A deployment may have
-// none, because its owner has no domain yet: all else works then, and whoever
-// wants a mail sent is told that there is none.
+// SES sends from the address that the environment names. A deployment without a
+// domain has none; then only requests that send mail fail.
 var SES = host.Part{
 	Is: app.Mail,
 	Add: func(e host.Env, a *app.App) {
@@ -38,9 +37,8 @@ var SES = host.Part{
 	},
 }
 
-// One mail: SES takes some 100 ms to accept it. What it refuses for the moment,
-// and what a connection broke under, is tried once more; a mail that comes twice
-// says the same twice.
+// One mail: SES takes about 100 ms to accept it. A temporary refusal or a
+// broken connection is retried once; a duplicate mail does no harm.
 const (
 	sendWithin = 3 * time.Second
 	attempts   = 2
@@ -71,7 +69,7 @@ func (s *sender) Send(ctx context.Context, m mails.Message) error {
 		Content: &types.EmailContent{Simple: &types.Message{
 			Subject: content(m.Subject),
 			Body:    &types.Body{Text: content(m.Text), Html: content(m.HTML)},
-			// So that no absence notice comes back (RFC 3834 5).
+			// Prevents automatic absence replies (RFC 3834 5).
 			Headers: []types.MessageHeader{{Name: aws.String("Auto-Submitted"), Value: aws.String("auto-generated")}},
 		}},
 	})
@@ -85,8 +83,8 @@ func content(s string) *types.Content {
 	return &types.Content{Data: &s, Charset: aws.String("UTF-8")}
 }
 
-// reason says why a mail was not sent, in words of which none are SES's own but
-// the error's code: its messages name the addresses that they are about.
+// reason says why a mail was not sent. Of SES's own words it repeats only the
+// error code, because SES's messages name addresses.
 func reason(ctx context.Context, err error) error {
 	var refused smithy.APIError
 	var request interface{ ServiceRequestID() string }
@@ -102,14 +100,14 @@ func reason(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("mail: SES fails: %q, request %q", refused.ErrorCode(), id)
 	case ctx.Err() != nil:
-		return fmt.Errorf("mail: SES does not answer: %w", ctx.Err())
+		return fmt.Errorf("mail: SES did not answer in time: %w", ctx.Err())
 	case errors.As(err, &broken):
 		return fmt.Errorf("mail: SES cannot be reached: %w", broken)
 	}
 	return fmt.Errorf("mail: SES cannot be asked: %T", innermost(err))
 }
 
-// innermost is the error that the others are about.
+// innermost returns the error at the end of the chain.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

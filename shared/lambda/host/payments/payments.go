@@ -9,17 +9,17 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// Stripe reads its keys from a secret that an operator fills. While it is
-// empty, credits cannot be bought, and all else works.
+// Stripe reads its keys from a secret that an operator fills. While the secret
+// is empty, credits cannot be bought and everything else works.
 //
-// It is a function, as StripePages is: variables are made, and linked, in every
-// binary that has their package.
+// Stripe and StripePages are functions because every binary that imports the
+// package would link variables.
 func Stripe() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.New(c) })
 }
 
-// StripePages is Stripe for functions that have its pages made, and are told nothing
-// by it.
+// StripePages is Stripe for functions that make pages but read no
+// notifications.
 func StripePages() host.Part {
 	return part(func(c stripe.Config) payments.Processor { return stripe.NewSeller(c) })
 }

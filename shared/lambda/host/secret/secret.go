@@ -1,6 +1,6 @@
-// Package secret gives a Lambda function the service's secrets: the one from
-// which the keys that seal tokens and derive puzzles are made, and the pepper
-// that hashes of mail addresses are keyed with.
+// Package secret gives a Lambda function the service's secrets: the sealing
+// secret, whose keys seal tokens and derive puzzles, and the pepper, which keys
+// the hashes of mail addresses.
 package secret
 
 import (
@@ -18,17 +18,17 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// Manager reads the sealing secret from Secrets Manager when it is first
-// needed. It is one or more keys, a line each: the first seals, the others only
-// open, so that changing it logs nobody out.
+// Manager reads the sealing secret from Secrets Manager on first use. It is one
+// or more keys, one per line. The first seals; the others only open, so that a
+// rotation logs nobody out.
 var Manager = host.Part{
 	Is:  app.Secret,
 	Add: func(e host.Env, a *app.App) { a.Box = Keep(Read(e, e.SecretARN), boxOf, a.Now).Get },
 }
 
-// Pepper reads the pepper from Secrets Manager when it is first needed. Unlike
-// the sealing secret it is one value, and never changes: with another, every
-// verified address would be unknown, and no agent could be recovered.
+// Pepper reads the pepper from Secrets Manager on first use. It is one value
+// and never changes: another value would make every verified address unknown,
+// and no agent could be recovered.
 var Pepper = host.Part{
 	Is:  app.Pepper,
 	Add: func(e host.Env, a *app.App) { a.Pepper = Keep(Read(e, e.PepperARN), pepperOf, a.Now).Get },
@@ -51,9 +51,9 @@ func Read(e host.Env, arn string) func(context.Context) (string, error) {
 	}
 }
 
-// How long what was fetched is good for, and how far apart fetches are at least
-// that somebody else can bring about: each is paid for. The latter is also how
-// long a secret that is none is not looked at again.
+// How long a fetched secret is used, and the least time between fetches that
+// callers can cause, since each is paid for. An unusable secret is also fetched
+// again only after the latter.
 const (
 	keptFor = 5 * time.Minute
 	apart   = 30 * time.Second
@@ -62,43 +62,43 @@ const (
 // fetchWithin bounds one fetch.
 const fetchWithin = 5 * time.Second
 
-// Kept is a secret that is fetched when it is needed, and again from time to
-// time, since an operator may change it. Its methods may be used by any
-// goroutine.
+// Kept is a secret that is fetched on first use and again from time to time,
+// since an operator may change it. It is safe for concurrent use.
 type Kept[T any] struct {
 	fetch func(context.Context) (string, error)
 	of    func(string) (T, error)
 	now   func() time.Time
 
 	mu    sync.Mutex
-	last  *fetched[T] // what is had; nil if nothing is
-	next  *fetched[T] // the fetch that is under way; nil if none is
-	until time.Time   // last is not looked at again before
+	last  *fetched[T] // the secret in use; nil if none
+	next  *fetched[T] // the fetch under way; nil if none
+	until time.Time   // last is used until then
 }
 
-// fetched is what a fetch brought, once done is closed.
+// fetched is the result of a fetch, valid once done is closed.
 type fetched[T any] struct {
 	value T
 	err   error
-	at    time.Time // as it began
+	at    time.Time // when it began
 	done  chan struct{}
 }
 
-// Keep makes a Kept. of makes of the secret's text what is kept and shared.
+// Keep makes a Kept. of converts the secret's text to the value that is kept.
 func Keep[T any](fetch func(context.Context) (string, error), of func(string) (T, error), now func() time.Time) *Kept[T] {
 	return &Kept[T]{fetch: fetch, of: of, now: now}
 }
 
-// Get answers the secret as it was within the last minutes. A text that is no
-// secret is an error until it is looked at again. A fetch that fails leaves what
-// there was, if there was something, and else is tried again by whoever asks next.
+// Get returns the secret as of the last minutes. A text that of refuses is an
+// error until the next fetch. If a fetch fails, the old value stays; without
+// one, the next caller tries again.
 func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	k.mu.Lock()
 	r := k.last
 	if r == nil || !k.now().Before(k.until) {
 		if k.next == nil {
 			k.next = &fetched[T]{at: k.now(), done: make(chan struct{})}
-			// It goes on when who asked first is gone: others wait for it too.
+			// The fetch continues if its first caller leaves: others wait for
+			// it too.
 			go k.bring(context.WithoutCancel(ctx), k.next)
 		}
 		r = k.next
@@ -113,8 +113,8 @@ func (k *Kept[T]) Get(ctx context.Context) (T, error) {
 	}
 }
 
-// Doubt has the next Get fetch the secret, unless that was done just now: what
-// it answered was of no use, and may have been changed.
+// Doubt makes the next Get fetch the secret again, unless it was fetched just
+// now. Call it when the secret was refused and may have changed.
 func (k *Kept[T]) Doubt() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -123,7 +123,7 @@ func (k *Kept[T]) Doubt() {
 	}
 }
 
-// bring fetches, and says for how long that is good.
+// bring fetches the secret and sets how long it is used.
 func (k *Kept[T]) bring(ctx context.Context, r *fetched[T]) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
@@ -138,7 +138,7 @@ func (k *Kept[T]) bring(ctx context.Context, r *fetched[T]) {
 	good := keptFor
 	if lost != nil {
 		if k.last == nil || k.last.err != nil {
-			r.err = fmt.Errorf("secret: cannot be fetched: %w", lost)
+			r.err = fmt.Errorf("secret: fetch failed: %w", lost)
 			return
 		}
 		r.value = k.last.value
@@ -164,7 +164,7 @@ func boxOf(text string) (*seal.Box, error) {
 	return seal.New(keys...)
 }
 
-// minPepper is the fewest characters of a pepper.
+// minPepper is the least length of a pepper in characters.
 const minPepper = 32
 
 func pepperOf(text string) ([]byte, error) {

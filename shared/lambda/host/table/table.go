@@ -11,7 +11,8 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// DynamoDB is the table that the environment names, with the function's own credentials.
+// DynamoDB is the table that the environment names, with the function's
+// credentials.
 var DynamoDB = host.Part{
 	Is: app.Table,
 	Add: func(e host.Env, a *app.App) {
@@ -22,8 +23,9 @@ var DynamoDB = host.Part{
 	},
 }
 
-// connections are kept to the table. A catchup asks two hundred channels side by
-// side; the SDK's own client would make a connection for each, and keep ten.
+// connections is how many connections to the table are kept. A catchup reads
+// two hundred channels concurrently; the SDK's default client would open a
+// connection for each and keep ten.
 const connections = 64
 
 func client() *awshttp.BuildableClient {
