@@ -1,6 +1,5 @@
-// Package events lists what no caller starts: the readers of the table's
-// stream, and what the clock calls. They are the only such lists: infra and local
-// read them.
+// Package events lists the functions that no caller starts: the readers of the
+// table's stream and the scheduled functions. infra and local use these lists.
 package events
 
 import (
@@ -14,13 +13,14 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// All readers of the stream, each from its dependencies. A zero App is enough
-// to list what a reader declares. A stream shard bears two readers, no more.
+// All lists the readers of the stream, each made from its dependencies. A zero
+// App is enough to list what a reader declares. A stream shard supports at most
+// two readers.
 func All() []func(*app.App) stream.Function {
 	return []func(*app.App) stream.Function{inbox.New, tally.New}
 }
 
-// Schedules are all functions that the clock calls.
+// Schedules lists the scheduled functions.
 func Schedules() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New}
 }

@@ -1,14 +1,14 @@
-// Package audit proves the books of the service while it runs: that all accounts
-// come to zero. It reads the balances, which are listed, and the sums of the two
-// accounts that have none, never the whole table, and at half the price: so it
-// costs about a dollar a month for a hundred thousand accounts. What it does not
-// prove, that each balance is what its movements come to, takes every movement there
-// ever was: `make audit` reads them all.
+// Package audit checks the running service's books: that all accounts add up to
+// zero. It reads the listed balances and the sums of the two accounts that have
+// none, never the whole table, with eventual consistency. That costs about a
+// dollar a month for a hundred thousand accounts. It does not check each
+// balance against its movements, since that takes every movement ever made:
+// `make audit` does.
 //
-// The books cannot be read as of one moment. What is under way meanwhile, and what
-// the stream has yet to add up, puts the sum off for seconds, each time by another
-// amount; what is wrong with the books puts it off for good, by the same. Both have
-// a bound:
+// The books cannot be read at one moment. Movements under way, and those that
+// the stream has yet to add up, change the sum for seconds, each time by
+// another amount. An error in the books changes it for good, by the same
+// amount. Both cases have a bound:
 //
 //   - That books are wrong takes [wrongTimes] readings, each in a third of [proveFor]
 //     at most. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
@@ -49,30 +49,31 @@ const (
 	// proveFor is how long one audit goes on, well before the function's time is over.
 	proveFor = 14 * time.Minute
 
-	// apart is what is between the beginnings of two readings: half of what is between
-	// two sweeps that settle promos, so that not each begins beside one, whenever the
-	// clock began.
+	// apart is the time between the starts of two readings: half of the promo
+	// settlement's interval, so that not every reading starts with a
+	// settlement.
 	apart = tables.SettleEvery / 2
 
-	// wrongTimes is how often in a row the books must be off by the same amount, which
-	// is for five minutes: for longer than the stream takes to add a movement up,
-	// unless a reader stands still.
+	// wrongTimes is how many consecutive readings must be off by the same
+	// amount. They span five minutes, longer than the stream takes to add up a
+	// movement unless a reader is stuck.
 	wrongTimes = 3
 
 	// readMost is how often one audit reads the books: each time has its price.
 	readMost = 5
 
-	pageMost = 1000 // balances of a shard that are in memory at once
+	pageMost = 1000 // balances of a shard in memory at once
 )
 
-// Messages of the lines that say what the books are, other than right.
+// Log messages for books that are not known to be right.
 const (
 	Wrong    = "books wrong"
 	Unproved = "books not proved"
 )
 
-// handle says in the log what is wrong, for which an alarm rings: that is no failure
-// of the audit. If time is up while books are read once more, they have been read.
+// handle logs what is wrong with the books, which raises an alarm but is no
+// failure of the audit. If time runs out in a later reading, the earlier ones
+// count.
 func (a audit) handle(ctx context.Context) error {
 	var offs []int64
 	err := schedule.Sweep(ctx, proveFor, func(ctx context.Context) (err error) {
@@ -91,8 +92,8 @@ func (a audit) handle(ctx context.Context) error {
 	return nil
 }
 
-// read reads the books until they come to zero, or to the same amount again and
-// again. It returns what they came to, each time.
+// read reads the books until they add up to zero, or to the same amount several
+// times in a row. It returns the sum of each reading.
 func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	for {
 		next := time.After(apart)
@@ -112,7 +113,7 @@ func (a audit) read(ctx context.Context) (offs []int64, err error) {
 	}
 }
 
-// same reports whether the last readings came to one amount, other than zero.
+// same reports whether the last readings gave one amount other than zero.
 func same(offs []int64) bool {
 	if len(offs) < wrongTimes {
 		return false
@@ -121,7 +122,7 @@ func same(offs []int64) bool {
 	return len(last) == 1 && last[0] != 0
 }
 
-// off is what all accounts come to, in micro-USD.
+// off returns the sum of all accounts in micro-USD.
 func (a audit) off(ctx context.Context) (int64, error) {
 	work, both := app.SideBySide(ctx)
 	var summed, running int64
@@ -131,13 +132,13 @@ func (a audit) off(ctx context.Context) (int64, error) {
 	return summed + running, err
 }
 
-// summed is what the accounts without a balance come to.
+// summed returns the sum of the accounts without a balance.
 func (a audit) summed(ctx context.Context) (int64, error) {
 	days := slices.Concat(tables.DaySums(tables.Revenue), tables.DaySums(tables.Processor))
 	return a.total(ctx, days, func(days []tables.Item) ([]tables.Item, error) { return days, nil })
 }
 
-// running is what all balances come to.
+// running returns the sum of all balances.
 func (a audit) running(ctx context.Context) (int64, error) {
 	return a.total(ctx, tables.Balances(pageMost), func(listed []tables.Item) ([]tables.Item, error) {
 		keys := make([]tables.Key, len(listed))
@@ -148,8 +149,8 @@ func (a audit) running(ctx context.Context) (int64, error) {
 	})
 }
 
-// total adds up what queries find, side by side, page by page; of a page, what
-// amounts reads for it.
+// total adds up the results of queries, concurrently and page by page. amounts
+// reads the amounts for a page.
 func (a audit) total(ctx context.Context, queries []tables.Query, amounts func([]tables.Item) ([]tables.Item, error)) (int64, error) {
 	var total atomic.Int64
 	work, ctx := app.SideBySide(ctx)

@@ -1,6 +1,6 @@
-// Package deadlines does what is due: it takes cases from one state to the next
-// (jurors are drawn, deadlines pass, what follows from a verdict is done) and brings
-// search indexes up to date whose channels fell silent.
+// Package deadlines does scheduled work. It moves cases to their next state
+// (draws jurors, ends votes, applies verdicts) and updates the search indexes
+// of channels that fell silent.
 package deadlines
 
 import (
@@ -26,13 +26,14 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor is how long one sweep goes on, well before the function's time is
-	// over: what is left comes first in the next.
+	// sweepFor bounds one sweep, well before the function's timeout; the next
+	// begins with the rest.
 	sweepFor = 90 * time.Second
 
 	pageMost = 100
 
-	// takeFor is more than a sweep takes. What one could not do is tried again then.
+	// takeFor is longer than a sweep. What a sweep could not do is retried
+	// then.
 	takeFor = 10 * time.Minute
 )
 

@@ -15,14 +15,13 @@ import (
 	"agentsocial/tables"
 )
 
-// lookAt is how many candidates are read about at once: of the first of them a
-// jury is found mostly.
+// lookAt is how many candidates are read at once: usually enough for a jury.
 const lookAt = 10
 
 // seat draws jurors for a case's empty seats. Conflicts of interest are judged
-// now: who reports, or blocks somebody, after it was drawn keeps its seat, and a
-// party cannot unseat jurors. While there are too few, the case waits, and other
-// windows are looked at the next time.
+// now: a juror who reports or blocks somebody after the draw keeps the seat, so
+// that a party cannot unseat jurors. While there are too few jurors the case
+// waits, and tries other windows next time.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	window := c.Windows
 	drawn, busy, err := d.look(ctx, c)
@@ -31,12 +30,12 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	}
 	now := d.Now()
 	found := int64(len(drawn))
-	seats := c.Seats // of a case that votes, and lost a juror
+	seats := c.Seats // of a case in voting that lost a juror
 	if c.State == tables.CaseSeating {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		if c.Vain++; busy { // new cases, which are due at once, would have them first
+		if c.Vain++; busy { // new cases are due at once, and would get them first
 			c.Vain = 0
 		}
 		return d.wait(ctx, c, retryAt(c, now))
@@ -61,9 +60,8 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
-// fill gives those who were drawn from a window their seats, if there are any, and
-// has the case commit to them: in the seed's order, so that nobody can tell who
-// of them was put last.
+// fill seats the volunteers drawn from a window, if any, and commits the case
+// to them in the seed's order, so that nobody can tell who was put last.
 func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (writes []tables.Write, err error) {
 	drew := &tables.Draw{N: c.Draws, Window: window, At: d.Now().UnixMilli()}
 	for _, v := range drawn {
@@ -87,7 +85,7 @@ func (d deadlines) fill(c *tables.Case, window int64, drawn []*volunteer) (write
 	return append(writes, drew.Put(c.ID)), nil
 }
 
-// extend gives the jurors that a case has, and waits for, its new deadline.
+// extend moves the deadline of the jurors that a case still waits for.
 func (d deadlines) extend(ctx context.Context, c *tables.Case) (writes []tables.Write, err error) {
 	seats, err := d.readSeats(ctx, c)
 	for _, s := range seats {
@@ -99,8 +97,8 @@ func (d deadlines) extend(ctx context.Context, c *tables.Case) (writes []tables.
 	return writes, err
 }
 
-// window reads the volunteers at whom the case's next draw looks: neighbours in
-// the pool's order, from a place that follows from the seed, around its end.
+// window reads the volunteers for the case's next draw: neighbours in the
+// pool's order, from a place derived from the seed, wrapping at the end.
 func (d deadlines) window(ctx context.Context, c *tables.Case) ([]string, error) {
 	start := jury.Start(c.Seed, c.ID, c.Windows)
 	var from, below tables.Page
@@ -125,17 +123,17 @@ func (d deadlines) window(ctx context.Context, c *tables.Case) ([]string, error)
 	return agents, nil
 }
 
-// volunteer is a candidate, and what of it the draw changes, as it was read.
+// volunteer is a candidate, with its items that the draw changes, as read.
 type volunteer struct {
 	jury.Candidate
 	profile tables.Profile
 	juror   tables.Juror
-	window  int64 // the how manieth that the case looked at
+	window  int64 // the ordinal of the case's window
 }
 
-// look finds jurors for a case: as many as it may have, or fewer if there are not
-// as many in the windows that it may look at; who was put last comes last. Busy
-// says that there were others, who have too much to do.
+// look finds jurors for a case: as many as it may have, or fewer if its windows
+// have too few. Those put last come last. busy reports that others were passed
+// over because they have too many duties.
 func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
 	if err != nil {
@@ -159,19 +157,19 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 	return h.drawn, h.busy, nil
 }
 
-// hearing is a case with what decides who may judge it, and who is found to.
+// hearing is a case with what decides who may judge it, and the jurors found.
 type hearing struct {
 	*tables.Case
 	parties []string
 	bench   *jury.Bench
-	blocked []string // agents whom blocks of the author's put last
+	blocked []string // agents put last because the author blocks them
 
 	drawn []*volunteer
-	last  []*volunteer // who could sit, and is put last
-	busy  bool         // some could, if they had less to do
+	last  []*volunteer // could sit, but are put last
+	busy  bool         // whether some could sit if they had fewer duties
 }
 
-// wants is how many jurors are still to be found.
+// wants returns how many jurors are still missing.
 func (h *hearing) wants() int {
 	seats := h.Seats
 	if seats == 0 {
@@ -180,12 +178,12 @@ func (h *hearing) wants() int {
 	return int(seats-h.Filled) - len(h.drawn)
 }
 
-// isLast reports whether a volunteer, whom windows may share, was put last.
+// isLast reports whether a volunteer was put last. Windows may overlap.
 func (h *hearing) isLast(v *volunteer) bool {
 	return slices.ContainsFunc(h.last, func(l *volunteer) bool { return l.Agent == v.Agent })
 }
 
-// take draws volunteers, in their order, as long as jurors are wanted.
+// take seats volunteers in order while jurors are wanted.
 func (h *hearing) take(now time.Time, volunteers ...*volunteer) {
 	for _, v := range volunteers {
 		if h.wants() > 0 && h.bench.Seat(&v.Candidate, now) {
@@ -219,10 +217,10 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// honoured are those whom an author's blocks put last: by the oldest few, of those
-// that are older than what was reported. Were it all of them, whoever blocks every
-// volunteer but its friends would be judged by these; were it newer ones, whoever
-// was reported.
+// honoured returns the agents that an author's blocks put last: those of the
+// oldest few blocks made before the reported item. If all blocks counted, an
+// author could block every volunteer except its friends and be judged by them.
+// If newer ones counted, so could anybody once reported.
 func honoured(blocks []tables.Item, written int64) (agents []string) {
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b tables.Item) bool { return b.Int("at") >= written })
 	slices.SortStableFunc(blocks, func(a, b tables.Item) int { return cmp.Compare(a.Int("at"), b.Int("at")) })
@@ -232,8 +230,8 @@ func honoured(blocks []tables.Item, written int64) (agents []string) {
 	return agents
 }
 
-// draw finds jurors among volunteers, in their order: as many as are wanted, or
-// fewer. Those it meets who are idle are volunteers no more.
+// draw finds jurors among volunteers, in order: as many as are wanted, or
+// fewer. It removes idle volunteers from the pool.
 func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error {
 	now := d.Now()
 	for some := range slices.Chunk(window, lookAt) {
@@ -258,7 +256,7 @@ func (d deadlines) draw(ctx context.Context, h *hearing, window []string) error 
 	return nil
 }
 
-// bench reads who stands behind agents.
+// bench reads the origins of agents.
 func (d deadlines) bench(ctx context.Context, agents []string) (*jury.Bench, error) {
 	keys := make([]tables.Key, len(agents))
 	for i, a := range agents {
@@ -279,8 +277,8 @@ func originOf(item tables.Item) jury.Origin {
 	return jury.Origin{Person: item.Str("person"), Domain: item.Str("domain")}
 }
 
-// candidates reads about volunteers, in their order, and whether they reported.
-// Those who have withdrawn since the pool was read are left out.
+// candidates reads volunteers, in order, and whether they reported the item. It
+// leaves out those who have withdrawn since the pool was read.
 func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) ([]*volunteer, error) {
 	const each = 5
 	var keys []tables.Key
@@ -310,10 +308,10 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 	return list, nil
 }
 
-// recuse tells those who block the author, or whom it blocks, from the others, who
-// come first; but of several volunteers one only. It is in an author's hand who
-// blocks it: were it all of them, it could annoy every volunteer but its friends,
-// and be judged by these.
+// recuse separates volunteers who block the author, or whom it blocks, from the
+// others, who come first. Of several volunteers only one is put last. An author
+// can provoke blocks: if all counted, it could annoy every volunteer except its
+// friends and be judged by them.
 func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) (first, last []*volunteer, err error) {
 	keys := make([]tables.Key, len(volunteers))
 	for i, v := range volunteers {
@@ -334,7 +332,8 @@ func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunte
 	return first, last, nil
 }
 
-// retire takes those out of the pool who are idle, unless they are so no longer.
+// retire removes idle volunteers from the pool, unless they became active
+// again.
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	now := d.Now()
 	since := now.Add(-jury.ActiveIn).UnixMilli()
@@ -354,8 +353,8 @@ func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	return work.Wait()
 }
 
-// summon gives a volunteer a seat, a duty and another place in the pool. It holds
-// that it has not reported meanwhile, and may do what it might.
+// summon gives a volunteer a seat, a duty and another place in the pool, on
+// condition that it has not reported since and is neither suspended nor held.
 func (d deadlines) summon(c *tables.Case, v *volunteer) ([]tables.Write, error) {
 	var place [8]byte
 	if _, err := io.ReadFull(d.Rand, place[:]); err != nil {

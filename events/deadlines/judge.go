@@ -11,23 +11,23 @@ import (
 	"agentsocial/tables"
 )
 
-// A case goes on by votes, which are requests, and by the clock, which is here.
-// Each step is a transition from a state that was read, under the case's version:
-// sweeps that meet, and votes that come between, change nothing twice.
+// Votes, which are requests, and the clock, which is here, move a case on. Each
+// step is a transition from a state that was read, under the case's version, so
+// concurrent sweeps and votes change nothing twice.
 
-// casesAtOnce is one: in a small network the same few agents sit on all juries, and
-// cases side by side would be in each other's way. One takes some ten trips.
+// casesAtOnce is one: in a small network the same few agents sit on all juries,
+// so concurrent cases would conflict. A case takes about ten round trips.
 const casesAtOnce = 1
 
 const day = 24 * time.Hour
 
-// judge does what cases are due for.
+// judge processes the cases that are due.
 func (d deadlines) judge(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
 }
 
-// judgeOne takes one case, unless another sweep has it or somebody voted since it
-// was found, and takes it as far as it goes.
+// judgeOne takes one case as far as possible, unless another sweep has it or
+// somebody has voted since it was found.
 func (d deadlines) judgeOne(ctx context.Context, item tables.Item) error {
 	var found tables.Case
 	if err := tables.Unmarshal(item, &found); err != nil {
@@ -62,8 +62,8 @@ func (d deadlines) readCase(ctx context.Context, id string) (*tables.Case, error
 	return c, tables.Unmarshal(items[0], c)
 }
 
-// step takes a case from the state it is in to the next one; more says that there
-// may be another step at once.
+// step moves a case to its next state. more reports that another step may
+// follow at once.
 func (d deadlines) step(ctx context.Context, c *tables.Case) (more bool, err error) {
 	now := d.Now()
 	over := c.Deadline <= now.UnixMilli()
@@ -80,13 +80,13 @@ func (d deadlines) step(ctx context.Context, c *tables.Case) (more bool, err err
 	return false, d.wait(ctx, c, c.Deadline)
 }
 
-// wait leaves a case as it is until a time (unix ms).
+// wait makes a case due at a time (unix ms) without changing its state.
 func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error {
 	c.Due = min(until, c.Deadline)
 	return d.Once(ctx, c.Keep())
 }
 
-// close ends a case. A promo that has ended by itself need not be removed.
+// close ends a case. A promo that has already ended need not be removed.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {
@@ -100,8 +100,8 @@ func (d deadlines) close(ctx context.Context, c *tables.Case, state string) erro
 	return err
 }
 
-// count ends the voting: with a verdict, if enough jurors voted; else those who
-// did not lose their seats, which are drawn again, twice.
+// count ends the voting: with a verdict if enough jurors voted. Otherwise those
+// who did not vote lose their seats, which are drawn again, at most twice.
 func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	switch jury.AtDeadline(c.Uphold, c.Overturn) {
 	case jury.Uphold:
@@ -130,10 +130,10 @@ func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, writes...)
 }
 
-// seated is a juror's place in a case, and the juror, as they were read.
+// seated is a seat and its juror, as read.
 type seated struct {
 	tables.Seat
-	juror tables.Juror // zero if it volunteers no more
+	juror tables.Juror // zero if it no longer volunteers
 }
 
 // readSeats reads a case's seats.
@@ -159,15 +159,15 @@ func (d deadlines) readSeats(ctx context.Context, c *tables.Case) ([]seated, err
 	return seats, nil
 }
 
-// leave ends a seat that waits, and its juror's duty.
+// leave ends a waiting seat and its juror's duty.
 func (s *seated) leave(state string) []tables.Write {
 	duty := tables.Duty{Agent: s.Juror.ID, Case: s.Case}
 	return []tables.Write{s.Leave(state), duty.End(), tables.EndDuty(duty.Agent)}
 }
 
-// miss ends a seat whose juror let a deadline (unix ms) pass, and its volunteering
-// if it did so too often. What it misses in one day counts once: nobody is removed
-// by many cases at a time.
+// miss ends a seat whose juror missed a deadline (unix ms), and its
+// volunteering after too many. Misses on one day count once, so that many
+// simultaneous cases remove nobody.
 func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	writes := s.leave(tables.SeatMissed)
 	on := time.UnixMilli(deadline).UTC().Truncate(day).UnixMilli()
@@ -175,13 +175,13 @@ func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	case s.juror.Agent == "", s.juror.MissedOn >= on:
 		return writes
 	case s.juror.Missed+1 >= jury.MissedMost:
-		s.juror.MissedOn = on // to be remembered
+		s.juror.MissedOn = on // stored with the juror
 		return append(writes, s.juror.Dismiss(tables.JurorMissed, now)...)
 	}
 	return append(writes, s.juror.Miss(on))
 }
 
-// serve notes that a juror voted, if it volunteers still.
+// serve records that a juror voted, if it still volunteers.
 func (s *seated) serve() []tables.Write {
 	if s.juror.Agent == "" {
 		return nil
@@ -189,7 +189,7 @@ func (s *seated) serve() []tables.Write {
 	return []tables.Write{s.juror.Serve(s.VotedAt)}
 }
 
-// retryAt is when jurors are looked for again that were not found.
+// retryAt returns when to look for jurors again.
 func retryAt(c *tables.Case, now time.Time) int64 {
 	return now.Add(jury.RetryAfter(c.Vain)).UnixMilli()
 }

@@ -12,17 +12,18 @@ import (
 	"agentsocial/tables"
 )
 
-// seal tends the indexes that are due, page by page. One that fails does not
-// hold up the others, and is due again later.
+// seal tends the indexes that are due, page by page. A failed one does not stop
+// the others, and is due again later.
 func (d deadlines) seal(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
 }
 
-// sealsAtOnce: each may build a large segment of 150 MB.
+// sealsAtOnce is bounded because each may build a segment of 150 MB.
 const sealsAtOnce = 4
 
-// sealOne takes one index, unless another sweep has it, tends it, and then moves it
-// to when it is due again, or removes it, unless somebody asked for more meanwhile.
+// sealOne takes one index, unless another sweep has it, and tends it. Then it
+// sets when the index is due next, or removes it, unless somebody asked for
+// more meanwhile.
 func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	var due tables.SealDue
 	if err := tables.Unmarshal(item, &due); err != nil {
@@ -43,7 +44,7 @@ func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	return err
 }
 
-// once makes a write, unless somebody was first.
+// once makes a write and reports whether another writer was first.
 func (d deadlines) once(ctx context.Context, w tables.Write) (overtaken bool, err error) {
 	err = d.Once(ctx, w)
 	var cancelled *tables.Cancelled

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// settle does what follows from the end of a case, all of it in one transaction,
-// once: jurors get their karma, those who did not vote are let go, and the author
-// or the reporters bear what the verdict costs them.
+// settle applies a verdict once, in one transaction: jurors get their karma,
+// those who did not vote are released, and the author or the reporters bear the
+// cost.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
@@ -55,11 +55,12 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	return d.Transact(ctx, append(writes, c.Keep())...)
 }
 
-// juryKarma names what is counted of the karma that an agent gets as a juror.
+// juryKarma names the quota of a juror's karma.
 const juryKarma = "jury_karma"
 
-// pay gives the jurors of a verdict their karma, each so much a day: a jury that
-// comes to none earns nothing, and nobody opens cases for what their jurors get.
+// pay gives the jurors of a verdict their karma, up to a daily limit. A jury
+// without a verdict earns nothing, and the limit keeps agents from opening
+// cases to earn karma.
 func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (writes []tables.Write, err error) {
 	if c.State == tables.CaseLapsed {
 		return nil, nil
@@ -85,9 +86,9 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 	return writes, nil
 }
 
-// convict is what an upheld case costs the author: karma, and the third within a
-// month the right to write, for a while, and with it the seats of its own. Until
-// when stands in the case then.
+// convict applies an upheld case to its author: it costs karma, and the third
+// within a month suspends the author and ends its own seats. The case records
+// until when.
 func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var items []tables.Item
@@ -125,18 +126,19 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 	if err != nil {
 		return nil, err
 	}
-	// A draw that seats the author meanwhile would be missed: it counts a duty.
+	// Without the condition on the duties, a draw that seats the author
+	// meanwhile would be missed.
 	return append(append(writes, left.writes...), tables.LeaveDuties(author, items[2].Int("duties"), left.n, jury.AuthorKarma)), nil
 }
 
-// unseated is what it takes to take an agent from the juries it sits on.
+// unseated holds the writes that remove an agent from its juries.
 type unseated struct {
 	writes []tables.Write
 	n      int64 // duties that end
 }
 
-// unseat takes an agent from the juries of open cases. The seats of closed ones
-// end when those are settled.
+// unseat removes an agent from the juries of open cases. Its seats in closed
+// cases end when those are settled.
 func (d deadlines) unseat(ctx context.Context, agent string, duties []tables.Item) (out unseated, err error) {
 	keys := make([]tables.Key, len(duties))
 	for i, item := range duties {

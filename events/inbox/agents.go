@@ -8,15 +8,15 @@ import (
 	"agentsocial/tables/id"
 )
 
-// agentNews are that an agent has come, whom it visits and whom it follows.
+// agentNews are new agents, visits and follows.
 var agentNews = []news{
 	on(tables.TypeHistory, byChange(ofHistory), "INSERT"),
 	on(tables.TypeVisit, byItem(ofVisit), "INSERT"),
 	on(tables.TypeFollow, inbox.ofFollow, "INSERT"),
 }
 
-// ofHistory: an agent is welcomed when it has its place in the network, whether
-// it registered or connected by OAuth.
+// ofHistory welcomes an agent once it has a handle, whether it registered or
+// connected by OAuth.
 func ofHistory(r tables.StreamRecord) ([]delivery, error) {
 	var h tables.HistoryEntry
 	if err := tables.Unmarshal(r.New, &h); err != nil || h.Kind != tables.HistoryRegistered {
@@ -28,15 +28,15 @@ func ofHistory(r tables.StreamRecord) ([]delivery, error) {
 	}}}, nil
 }
 
-// ofVisit: an agent hears who signed its guestbook.
+// ofVisit tells an agent who signed its guestbook.
 func ofVisit(v *tables.Visit) []delivery {
 	return []delivery{{v.Agent, v.ID, tables.InboxEvent{
 		Kind: tables.EventVisit, HappenedAt: v.At, From: v.Visitor, Subject: tables.Map{"agent": v.Visitor.ID},
 	}}}
 }
 
-// ofFollow: an agent hears of a new follower, of each once a day at most: to
-// follow and unfollow is no way to be heard.
+// ofFollow tells an agent of a new follower, at most once a day for each, so
+// that following again and again gets no attention.
 func (f inbox) ofFollow(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var follow tables.Follow
 	if err := tables.Unmarshal(r.New, &follow); err != nil || follow.Kind != tables.FollowAgent {

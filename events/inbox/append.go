@@ -11,10 +11,10 @@ import (
 	"agentsocial/tables"
 )
 
-// append puts what is new of deliveries at the end of an agent's inbox: the
-// head moves, the events and their markers are put, in one transaction on the
-// condition that the head is where it was read. What comes from a blocked agent
-// gets its marker only: unblocking brings nothing back.
+// append adds new deliveries to an agent's inbox in one transaction, on
+// condition that the head is unchanged: it moves the head and puts the events
+// and their markers. A delivery from a blocked agent gets only its marker, so
+// unblocking brings nothing back.
 func (f inbox) append(ctx context.Context, agent string, deliveries []delivery) error {
 	return f.Retry(ctx, func() error { return f.tryAppend(ctx, agent, deliveries) })
 }
@@ -65,7 +65,7 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 	return f.Transact(ctx, writes...)
 }
 
-// sendersOf are the agents that deliveries come from.
+// sendersOf returns the agents that deliveries come from.
 func sendersOf(deliveries []delivery) (senders []string) {
 	for _, d := range deliveries {
 		if by := d.event.From.ID; by != "" && !slices.Contains(senders, by) {
@@ -75,11 +75,11 @@ func sendersOf(deliveries []delivery) (senders []string) {
 	return senders
 }
 
-// deletions are the changes by which words leave inboxes.
+// deletions selects the changes that remove texts from inboxes.
 var deletions = stream.Filter{Type: tables.TypePost, Events: []string{"MODIFY"}}
 
-// redact takes the words of deleted posts out of the inboxes they went to. What
-// happened stays: seq has no gaps.
+// redact removes the texts of deleted posts from inboxes. The events stay,
+// because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
 	var work app.Group
 	work.SetLimit(sideBySide)
@@ -87,7 +87,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 		if !deletions.Match(r) || r.Old.Bool("deleted") || !r.New.Bool("deleted") {
 			continue
 		}
-		deliveries, err := f.ofPost(ctx, r.Old, f.pushedNoMore) // whoever took a mentioned handle since then has no event, and gets a marker only
+		deliveries, err := f.ofPost(ctx, r.Old, f.pushedNoMore) // an agent that took a mentioned handle since then has no event, and gets only a marker
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,9 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// takeBack empties one delivery's event. If it has not arrived, it never will:
-// its marker is put in its place. If it arrives meanwhile, it is looked up again.
+// takeBack empties a delivery's event. If the event has not arrived, its marker
+// is put, so that it never will. If it arrives meanwhile, takeBack looks it up
+// again.
 func (f inbox) takeBack(ctx context.Context, d delivery) error {
 	err := f.Retry(ctx, func() error {
 		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))

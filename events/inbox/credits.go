@@ -2,20 +2,21 @@ package inbox
 
 import "agentsocial/tables"
 
-// creditsNews are what changes an agent's credits by another's hand, and checkouts
-// that end unpaid.
+// creditsNews are changes of an agent's credits by others, and checkouts that
+// ended unpaid.
 var creditsNews = []news{
 	on(tables.TypeMovement, byItem(ofMovement), "INSERT"),
 	on(tables.TypeCheckout, byItem(ofCheckout), "MODIFY"),
 }
 
-// heardKinds are the kinds of movements of which an agent hears: those it did not make itself.
+// heardKinds are the kinds of movements that an agent hears of: those it did
+// not make itself.
 var heardKinds = map[string]bool{
 	tables.Bought: true, tables.Refunded: true, tables.Unrefunded: true,
 	tables.Disputed: true, tables.Reinstated: true, tables.Returned: true,
 }
 
-// ofMovement: an agent hears what became of its money.
+// ofMovement tells an agent of a change of its credits.
 func ofMovement(m *tables.Movement) []delivery {
 	if !heardKinds[m.Kind] {
 		return nil
@@ -27,7 +28,7 @@ func ofMovement(m *tables.Movement) []delivery {
 	return []delivery{{m.Home().Agent(), m.ID, tables.InboxEvent{Kind: tables.EventCredits, HappenedAt: m.At, Subject: subject}}}
 }
 
-// ofCheckout: an agent hears that a page it asked for brought nothing.
+// ofCheckout tells an agent that a checkout ended unpaid.
 func ofCheckout(c *tables.Checkout) []delivery {
 	if c.State == "" {
 		return nil

@@ -8,14 +8,13 @@ import (
 	"agentsocial/tables"
 )
 
-// ideaNews are what is said of ideas, and the round numbers that their support
-// comes to.
+// ideaNews are changes of ideas' statuses and milestones of their support.
 var ideaNews = []news{
 	on(tables.TypeIdea, byChange(ofIdeaStatus), "MODIFY"),
 	on(tables.TypeIdeaReached, inbox.ofIdeaReached, "INSERT"),
 }
 
-// ofIdeaReached: an agent hears how many want its idea.
+// ofIdeaReached tells an agent how many support its idea.
 func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var reached tables.IdeaReached
 	if err := tables.Unmarshal(r.New, &reached); err != nil {
@@ -31,8 +30,9 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 	}}}, nil
 }
 
-// ofIdeaStatus: an agent hears what operators say of its idea, unless it is one itself. It is the
-// service that speaks: whoever blocks an operator hears of it too.
+// ofIdeaStatus tells an agent of an operator's decision on its idea, unless it
+// made the decision itself. The sender is the service, so blocking an operator
+// does not hide it.
 func ofIdeaStatus(r tables.StreamRecord) ([]delivery, error) {
 	var old, i tables.Idea
 	if err := tables.Unmarshal(r.Old, &old); err != nil {

@@ -1,6 +1,6 @@
-// Package inbox turns changes of the table into events of agents' inboxes:
-// gap-free, in order, each exactly once, however often and however grouped the
-// stream delivers a change.
+// Package inbox turns changes of the table into inbox events: without gaps, in
+// order, each exactly once, however often and in whatever groups the stream
+// delivers a change.
 package inbox
 
 import (
@@ -31,24 +31,23 @@ func New(a *app.App) stream.Function {
 	}
 }
 
-// news is a kind of change of which agents hear, and what of it who hears: of
-// some changes that pass, nobody anything.
+// news is a kind of change that may cause events, and how to find them.
 type news struct {
 	stream.Filter
 	tell teller
 }
 
-// teller says what a change delivers.
+// teller returns the deliveries of a change.
 type teller func(inbox, context.Context, tables.StreamRecord) ([]delivery, error)
 
 var allNews = slices.Concat(agentNews, postNews, markNews, messageNews, securityNews, creditsNews, promoNews, ideaNews, juryNews)
 
-// on are news of what happens to items of a type.
+// on makes the news for changes of items of a type.
 func on(itemType string, tell teller, events ...string) news {
 	return news{stream.Filter{Type: itemType, Events: events}, tell}
 }
 
-// byItem tells by the item alone, as it is after the change.
+// byItem makes a teller that needs only the item after the change.
 func byItem[T any](tell func(*T) []delivery) teller {
 	return func(_ inbox, _ context.Context, r tables.StreamRecord) ([]delivery, error) {
 		v := new(T)
@@ -59,12 +58,13 @@ func byItem[T any](tell func(*T) []delivery) teller {
 	}
 }
 
-// byChange tells by what the item was, and what it is.
+// byChange makes a teller that compares the item before and after the change.
 func byChange(tell func(tables.StreamRecord) ([]delivery, error)) teller {
 	return func(_ inbox, _ context.Context, r tables.StreamRecord) ([]delivery, error) { return tell(r) }
 }
 
-// delivery is one event for one inbox. In an inbox, a source has one event at most.
+// delivery is one event for one inbox. A source has at most one event in an
+// inbox.
 type delivery struct {
 	to     string // agent id
 	source string
@@ -73,8 +73,8 @@ type delivery struct {
 
 const (
 	textMost   = 280 // characters of an event's text
-	appendMost = 33  // events of one transaction: each is two writes
-	sideBySide = 16  // inboxes written at once
+	appendMost = 33  // events in one transaction; each is two writes
+	sideBySide = 16  // inboxes written concurrently
 )
 
 func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error {
@@ -85,7 +85,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	return f.redact(ctx, records)
 }
 
-// deliver appends what records cause.
+// deliver appends the events that records cause.
 func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error {
 	deliveries, err := f.deliveries(ctx, records)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 			byAgent[d.to] = append(byAgent[d.to], d)
 		}
 	}
-	var work app.Group // not the context's: what one inbox fails at, others need not
+	var work app.Group // not ctx's group: a failed inbox must not stop the others
 	work.SetLimit(sideBySide)
 	for _, agent := range order {
 		work.Go(func() error {
@@ -116,7 +116,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 	return work.Wait()
 }
 
-// deliveries are the events that records cause, in the records' order.
+// deliveries returns the events that records cause, in order.
 func (f inbox) deliveries(ctx context.Context, records []tables.StreamRecord) ([]delivery, error) {
 	var out []delivery
 	for _, r := range records {

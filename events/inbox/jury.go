@@ -7,31 +7,30 @@ import (
 	"agentsocial/tables"
 )
 
-// juryNews are who is drawn for a jury, who is a juror no longer, and the changes
-// of cases, which tell of their ends.
+// juryNews are summonses, jurors' removals, and changes of cases.
 var juryNews = []news{
 	on(tables.TypeDuty, byItem(ofDuty), "INSERT"),
 	on(tables.TypeJurorEnded, byItem(ofJurorEnded), "INSERT", "MODIFY"),
 	on(tables.TypeCase, byChange(ofCase), "INSERT", "MODIFY"),
 }
 
-// ofDuty: an agent hears that it was drawn for a jury.
+// ofDuty tells an agent that it was drawn for a jury.
 func ofDuty(d *tables.Duty) []delivery {
 	return []delivery{{d.Agent, "duty#" + d.Case, tables.InboxEvent{
 		Kind: tables.EventDuty, HappenedAt: d.At, Subject: tables.Map{"case": d.Case, "kind": d.Kind, "deadline": d.Deadline},
 	}}}
 }
 
-// ofJurorEnded: an agent hears that it is a juror no longer, without its doing.
+// ofJurorEnded tells an agent that it was removed as a juror.
 func ofJurorEnded(e *tables.JurorEnded) []delivery {
 	return []delivery{{e.Agent, "juror_ended#" + strconv.FormatInt(e.At, 10), tables.InboxEvent{
 		Kind: tables.EventJurorEnded, HappenedAt: e.At, Subject: tables.Map{"reason": e.Reason},
 	}}}
 }
 
-// ofCase: an author hears of a case against what it wrote, and everybody who has
-// a part in the case how it ends; the author of what is removed once it is known
-// whether that suspends it.
+// ofCase tells an author of a case against its item, and all participants how
+// the case ended. The author of a removed item hears once it is known whether
+// that suspends it.
 func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	var c tables.Case
 	if err := tables.Unmarshal(r.New, &c); err != nil {
@@ -47,7 +46,7 @@ func ofCase(r tables.StreamRecord) ([]delivery, error) {
 		}}}, nil
 	}
 	ended := r.Old.Bool("open") && !c.Open
-	settled := !r.Old.Bool("settled") && c.Settled // what follows from the end is done
+	settled := !r.Old.Bool("settled") && c.Settled // the verdict has been applied
 	var told []string
 	if ended {
 		told = slices.Concat(c.Parties, c.Jurors)

@@ -2,14 +2,14 @@ package inbox
 
 import "agentsocial/tables"
 
-// markNews are marks of which the marked one hears: votes are none.
+// markNews are marks that cause events. Votes cause none.
 var markNews = []news{
 	on(tables.TypeReactions, byItem(ofReactions), "INSERT"),
 	on(tables.TypeHelpful, byItem(ofHelpful), "INSERT"),
 }
 
-// ofReactions: a post's author hears of the first emoji that an agent reacts
-// with, and of no other by the same agent, whatever it takes back.
+// ofReactions tells a post's author of an agent's first reaction, and of no
+// further one by the same agent, even after it is taken back.
 func ofReactions(r *tables.Reactions) []delivery {
 	if r.To == r.By.ID || len(r.Emoji) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func ofReactions(r *tables.Reactions) []delivery {
 	}}}
 }
 
-// ofHelpful: an agent hears that its reply helped.
+// ofHelpful tells an agent that its reply was marked as helpful.
 func ofHelpful(h *tables.Helpful) []delivery {
 	return []delivery{{h.To, h.ID, tables.InboxEvent{
 		Kind: tables.EventHelpful, HappenedAt: h.At, From: h.By,

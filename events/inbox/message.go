@@ -5,10 +5,10 @@ import (
 	"agentsocial/tables"
 )
 
-// messageNews are what agents write to each other alone.
+// messageNews are direct messages.
 var messageNews = []news{on(tables.TypeMessage, byItem(ofMessage), "INSERT")}
 
-// ofMessage: an agent hears of a direct message; nobody else does.
+// ofMessage tells the receiver of a direct message.
 func ofMessage(m *tables.Message) []delivery {
 	return []delivery{{m.To, m.ID, tables.InboxEvent{
 		Kind: tables.EventDM, HappenedAt: m.CreatedAt, From: m.From,

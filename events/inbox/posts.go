@@ -9,16 +9,16 @@ import (
 	"agentsocial/tables"
 )
 
-// postNews are what is said in public.
+// postNews are new posts and replies.
 var postNews = []news{on(tables.TypePost, inbox.ofNewPost, "INSERT")}
 
 func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	return f.ofPost(ctx, r.New, f.pushTo)
 }
 
-// ofPost: the parent's author hears of a reply, whoever is mentioned hears of
-// that, and those to whom it is pushed hear of the post; each once and nobody of
-// itself.
+// ofPost tells the parent's author of a reply, mentioned agents of the mention,
+// and followers of a pushed post. Each agent hears once, and not of its own
+// post.
 func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error)) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {
@@ -32,7 +32,7 @@ func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context
 	return append(out, ofPush(&p, followers)...), err
 }
 
-// ofWords are a post's replied to and mentioned.
+// ofWords returns the deliveries for a reply and for mentions.
 func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) {
 	var out []delivery
 	told := []string{p.Author.ID}
@@ -63,8 +63,8 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) 
 	return out, nil
 }
 
-// ofPush: what its author's followers hear of a post that is pushed. Whoever
-// hears of it as a reply or a mention hears of it once.
+// ofPush returns the deliveries to followers of a pushed post. A follower who
+// is told of it as a reply or a mention is not told again.
 func ofPush(p *tables.Post, followers []string) []delivery {
 	out := make([]delivery, len(followers))
 	for i, agent := range followers {
@@ -73,7 +73,7 @@ func ofPush(p *tables.Post, followers []string) []delivery {
 	return out
 }
 
-// postEvent tells of a post.
+// postEvent makes an event about a post.
 func postEvent(kind string, p *tables.Post) tables.InboxEvent {
 	subject := tables.Map{"post": p.ID, "channel": p.Channel}
 	if p.Parent != "" {
@@ -84,8 +84,9 @@ func postEvent(kind string, p *tables.Post) tables.InboxEvent {
 	}
 }
 
-// pushTo decides to whom a post is pushed, once: its author's followers now, as
-// many as a push may have. Each delivery of the post's record finds the same.
+// pushTo decides once to whom a post is pushed: its author's current followers,
+// up to the limit. Repeated deliveries of the post's record get the same
+// answer.
 func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
 		return to, err
@@ -101,8 +102,8 @@ func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	return f.decide(ctx, p, followers)
 }
 
-// pushedNoMore is to whom a post was pushed. If that is not decided yet, it is
-// pushed to nobody.
+// pushedNoMore returns to whom a post was pushed. If that is undecided, it
+// decides for nobody.
 func (f inbox) pushedNoMore(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
 		return to, err
@@ -110,7 +111,7 @@ func (f inbox) pushedNoMore(ctx context.Context, p *tables.Post) ([]string, erro
 	return f.decide(ctx, p, nil)
 }
 
-// pushedTo is to whom it was decided to push a post.
+// pushedTo returns to whom a post is pushed, if that was decided.
 func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decided bool, err error) {
 	if !p.Pushed {
 		return nil, true, nil
@@ -122,7 +123,8 @@ func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decid
 	return tables.PushedTo(items[0]), items[0] != nil, nil
 }
 
-// decide has a post pushed to these followers, unless it was decided meanwhile.
+// decide records the followers to whom a post is pushed, unless that was
+// decided meanwhile.
 func (f inbox) decide(ctx context.Context, p *tables.Post, followers []string) ([]string, error) {
 	var decided tables.Item
 	err := f.Once(ctx, tables.Push(p.ID, followers, f.Now()).Else(tables.Overtaken(&decided)))

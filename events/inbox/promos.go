@@ -2,10 +2,11 @@ package inbox
 
 import "agentsocial/tables"
 
-// promoNews are promos that ended.
+// promoNews are ended promos.
 var promoNews = []news{on(tables.TypePastPromo, byItem(ofPromo), "INSERT")}
 
-// ofPromo: an agent hears that its promo has ended, and what became of the budget.
+// ofPromo tells an agent that its promo has ended, and what became of the
+// budget.
 func ofPromo(p *tables.Promo) []delivery {
 	subject := tables.Map{
 		"promo": p.ID, "channel": p.Channel, "state": p.State,

@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// securityNews are the changes that may tell of one to who may act for an agent.
-// A recovery is in its history.
+// securityNews are changes of who may act for an agent. A recovery is read from
+// the history.
 var securityNews = []news{
 	on(tables.TypeKey, byChange(ofSecurity), "INSERT", "MODIFY", "REMOVE"),
 	on(tables.TypeToken, byChange(ofSecurity), "INSERT", "REMOVE"),
@@ -17,7 +17,7 @@ var securityNews = []news{
 	on(tables.TypeHistory, byChange(ofSecurity), "INSERT"),
 }
 
-// What a security event says has changed.
+// Values of a security event's change.
 const (
 	keyAdded       = "key_added"
 	keyRemoved     = "key_removed"
@@ -30,10 +30,10 @@ const (
 	recovered      = "recovered"
 )
 
-// ofSecurity: an agent hears of every change to who may act for it, whoever
-// made it: that is how it learns of a thief. What it registered or first
-// connected with it knows, and what merely expired nobody changed. Tokens that
-// end within the hour are of a connection or of a key, of which it heard.
+// ofSecurity tells an agent of every change of who may act for it, whoever made
+// it, so that it can notice a thief. It skips the first key or connection,
+// which the agent knows, and expiry, which nobody caused. Tokens that expire
+// within the hour belong to a connection or key that it was told of.
 func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
 		return nil, nil

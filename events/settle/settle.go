@@ -1,6 +1,6 @@
-// Package settle does what promos come to: it moves what their impressions have
-// earned from escrow to revenue, ends those that are spent, over, removed or not
-// paid for any more, and gives back what they leave.
+// Package settle settles promos. It moves what their impressions have earned
+// from escrow to revenue, ends promos that are spent, over, removed or no
+// longer paid for, and returns the rest of their budgets.
 package settle
 
 import (
@@ -30,16 +30,16 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor is how long one sweep goes on, well before the function's time is
-	// over: what is left comes first in the next.
+	// sweepFor bounds one sweep, well before the function's timeout; the next
+	// begins with the rest.
 	sweepFor = 90 * time.Second
 
 	pageMost   = 100
 	sideBySide = 8
 )
 
-// handle settles the channels that are due, page by page. One that fails does not
-// hold up the others.
+// handle settles the channels that are due, page by page. A failed one does not
+// stop the others.
 func (s settle) handle(ctx context.Context) error { return schedule.Sweep(ctx, sweepFor, s.sweep) }
 
 func (s settle) sweep(ctx context.Context) error {
@@ -49,8 +49,8 @@ func (s settle) sweep(ctx context.Context) error {
 	})
 }
 
-// early is how much sooner than the next tick a board is due again: a tick that
-// comes a moment early must not pass it by.
+// early makes a board due a little before the next tick, so that a tick that
+// comes early does not miss it.
 const early = 30 * time.Second
 
 // board settles a channel's promos, unless another sweep has taken it.
@@ -71,7 +71,7 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 		return err
 	}
 	var failed error
-	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one after the other: their ends touch the same board
+	for _, id := range slices.Sorted(maps.Keys(found.live)) { // one by one: their ends change the same board
 		if err := s.promo(ctx, id, found, time.UnixMilli(b.Due)); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("settle: %s: %w", id, err))
 		}
@@ -79,21 +79,21 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 	return failed
 }
 
-// reading is what was found in a channel.
+// reading is what was read of a channel.
 type reading struct {
 	channel string
-	at      time.Time // before it was read: what was billed by then is in it
+	at      time.Time // taken before reading, so the reading includes everything billed until then
 	live    map[string]*tables.Promo
 	counts  []tables.Item   // of each shard
-	owing   map[string]bool // buyers with less than no credits
+	owing   map[string]bool // buyers with negative credits
 }
 
-// read reads a channel's promos and what has been counted of them.
+// read reads a channel's promos and their counts.
 func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	r := &reading{channel: channel, at: s.Now(), live: map[string]*tables.Promo{}}
 	work, both := app.SideBySide(ctx)
 	work.Go(func() error {
-		page, err := s.Table.Query(both, tables.LivePromos(channel, tables.Strong)) // far from a page's bytes
+		page, err := s.Table.Query(both, tables.LivePromos(channel, tables.Strong)) // far below a page's size
 		for _, item := range page.Items {
 			p := new(tables.Promo)
 			err = errors.Join(err, tables.Unmarshal(item, p))
@@ -113,8 +113,8 @@ func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	return r, err
 }
 
-// owing are those buyers of promos whose balance is below zero: what they paid
-// with was taken back.
+// owing returns the buyers of promos with a negative balance: a payment of
+// theirs was reversed.
 func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[string]bool, error) {
 	owing := map[string]bool{}
 	for _, p := range live {
@@ -132,7 +132,8 @@ func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[s
 	return owing, err
 }
 
-// promo settles one promo; if others overtake it, as it is found then.
+// promo settles one promo. If another writer is faster, it retries with the new
+// state.
 func (s settle) promo(ctx context.Context, id string, found *reading, due time.Time) error {
 	first := true
 	return s.Retry(ctx, func() (err error) {
@@ -149,11 +150,11 @@ func (s settle) promo(ctx context.Context, id string, found *reading, due time.T
 	})
 }
 
-// settleOnce books what was counted, and then ends the promo if it is at its end.
-// Each of the two is one transaction, which holds that the promo is as it was
-// read: what broke off between them goes on with the second. The time of the
-// reading decides whether the promo's days were over, so that whatever was billed
-// within them is counted.
+// settleOnce books the counted impressions, then ends the promo if its end has
+// come. Each is one transaction on condition that the promo is unchanged, so an
+// interrupted settlement continues with the second. The time of the reading
+// decides whether the promo's days were over, so that everything billed within
+// them counts.
 func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading, due time.Time) error {
 	to := promo.Settle(p, found.counts, found.at)
 	if to != p {
@@ -181,9 +182,9 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 	return s.forget(ctx, p, found.counts)
 }
 
-// ending is the state in which a promo ends now, and since when it is at its end;
-// "" if it goes on. What was bought with money that was taken back ends, and what
-// is left of it pays the debt: else a stolen card would advertise for a month.
+// ending returns the state in which a promo ends now, and since when; "" if it
+// goes on. A promo bought with money that was taken back ends, and the rest of
+// its budget pays the debt. Otherwise a stolen card could advertise for a month.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:

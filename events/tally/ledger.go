@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// countMovements adds up what came to revenue and from the processor, by day
-// and shard. A movement is its own marker: it is counted as it stands.
+// countMovements adds up revenue and payments, by day and shard. Each movement
+// is its own marker and is counted as it is now.
 func (f reader) countMovements(ctx context.Context, records []tables.StreamRecord) error {
 	bySum := map[tables.Key][]tables.Key{}
 	for _, r := range records {
@@ -38,7 +38,7 @@ func (f reader) countMovements(ctx context.Context, records []tables.StreamRecor
 	return work.Wait()
 }
 
-// trySum adds up those movements, of one sum, that are not in it.
+// trySum adds up the movements of one sum that are not yet in it.
 func (f reader) trySum(ctx context.Context, movements []tables.Key) error {
 	items, err := f.Table.Get(ctx, tables.Strong, movements...)
 	if err != nil {

@@ -13,17 +13,16 @@ import (
 
 var changes = []string{"INSERT", "MODIFY"}
 
-// markFilters let through marks that wait to be counted.
+// markFilters select marks that wait to be counted.
 var markFilters = []stream.Filter{
 	{Type: tables.TypeVote, Events: changes},
 	{Type: tables.TypeReactions, Events: changes},
 	{Type: tables.TypeHelpful, Events: changes},
 }
 
-// countMarks adds up the marks that records tell of, those for one author's
-// posts one transaction after another: all of them move that author's karma.
-// What a record says of a mark is not looked at, only that there is one: it is
-// counted as it stands.
+// countMarks counts the marks in records. Marks for the same author are counted
+// in consecutive transactions, because all of them change that author's karma.
+// A record only says that there is a mark; the mark is counted as it is now.
 func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) error {
 	byAuthor := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}
@@ -49,17 +48,16 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 	return work.Wait()
 }
 
-// tryCount counts marks for one author's posts as they stand now: what of them
-// was not counted goes into their posts' numbers and the author's karma, and
-// what is counted into the marks, on the condition that nobody changed any of
-// it meanwhile.
+// tryCount counts marks for one author's posts as they are now: in the posts'
+// numbers, in the author's karma, and as counted in the marks, on condition
+// that none of these changed meanwhile.
 func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) error {
 	t, err := f.readMarks(ctx, to, marks)
 	if err != nil {
 		return err
 	}
-	// What makes room comes first: an emoji that nobody is left with gives its
-	// place to another, in whatever order the two arrived.
+	// Removals come first: an emoji that nobody uses any more makes room for
+	// another, whichever arrived first.
 	for _, r := range t.reactions {
 		t.takeBack(r)
 	}
@@ -92,9 +90,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	return f.Transact(ctx, t.writes...)
 }
 
-// keepSlots writes the slots that votes took, before the votes are worth
-// anything: each alone, which is half the price. A crash in between leaves a
-// slot with the post that it was taken for, and that post's vote comes again.
+// keepSlots writes the slots that votes took before the votes take effect, each
+// alone at half the price of a transaction. A crash in between leaves a slot
+// with its post, whose vote comes again.
 func (f reader) keepSlots(ctx context.Context, t *tally) error {
 	var work app.Group
 	work.SetLimit(sideBySide)

@@ -1,8 +1,8 @@
 // Package tally adds up what many agents write at once: replies of a post,
-// posts of an agent and of a channel, the marks on posts and the karma that
-// follows from them, the support for ideas; and moves who became active up under its tags. A request
-// writes only its own item; the sums follow from the stream, many changes of one
-// target in one update, each change exactly once.
+// posts of an agent and a channel, marks and the karma from them, support for
+// ideas. It also moves agents that became active up under their tags. A request
+// writes only its own item. The sums follow from the stream: many changes of
+// one target in one update, each change exactly once.
 package tally
 
 import (
@@ -37,18 +37,18 @@ func New(a *app.App) stream.Function {
 }
 
 const (
-	tallyMost  = 40 // changes added up in one transaction: each is a write of its own
+	tallyMost  = 40 // changes added up in one transaction; each also writes a marker
 	sideBySide = 16
 )
 
 // addition is what one record adds to one target.
 type addition struct {
-	record string // names the change, not its delivery
+	record string // identifies the change, not its delivery
 	n      int64
-	at     int64 // unix ms of activity; 0 if the change is none
+	at     int64 // unix ms of activity; 0 if the change is not activity
 }
 
-// target is an item that is added up, and how.
+// target is a sum's item, and how to add to it.
 type target struct {
 	key   tables.Key
 	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
@@ -72,7 +72,7 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 			marks = append(marks, r)
 		}
 	}
-	// One after the other: each may write to the numbers of one post or agent.
+	// One after the other: both may write to the numbers of one post or agent.
 	if err := f.countPosts(ctx, posts); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 	return f.seal(ctx, append(posts, ideas...))
 }
 
-// additions are what records add, by target.
+// additions groups additions by target.
 type additions struct {
 	targets map[tables.Key]target
 	to      map[tables.Key][]addition
@@ -101,7 +101,7 @@ func newAdditions() additions {
 	return additions{map[tables.Key]target{}, map[tables.Key][]addition{}}
 }
 
-// add takes an addition in, if it is none that is there.
+// add queues t unless it is already queued.
 func (a additions) add(to target, t addition) {
 	a.targets[to.key] = to
 	if !slices.ContainsFunc(a.to[to.key], func(o addition) bool { return o.record == t.record }) {
@@ -109,8 +109,8 @@ func (a additions) add(to target, t addition) {
 	}
 }
 
-// countPosts adds up posts and deletions. A post's item is its author's words,
-// so what was counted of it stands in markers.
+// countPosts counts posts and deletions. A post's item holds the author's
+// words, so separate markers record what was counted.
 func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) error {
 	all := newAdditions()
 	for _, r := range records {
@@ -135,7 +135,7 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 	return f.addAll(ctx, all)
 }
 
-// countFollows adds up who follows and who is followed.
+// countFollows counts followers and what is followed.
 func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord) error {
 	followers, following := newAdditions(), newAdditions()
 	for _, r := range records {
@@ -154,7 +154,7 @@ func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord)
 		followers.add(followersTarget(follow.Kind, follow.Target), t)
 		following.add(followingTarget(follow.Agent), t)
 	}
-	if err := f.addAll(ctx, followers); err != nil { // before the others: who is followed may follow
+	if err := f.addAll(ctx, followers); err != nil { // before the others, because a followed agent may also be a follower
 		return err
 	}
 	return f.addAll(ctx, following)
@@ -206,7 +206,7 @@ func (f reader) tryAdd(ctx context.Context, to target, additions []addition) err
 	if len(writes) == 0 {
 		return nil
 	}
-	if items[0] != nil { // a target that is gone gets the markers alone
+	if items[0] != nil { // a deleted target gets only the markers
 		w, err := to.apply(ctx, items[0], n, at)
 		if err != nil {
 			return err

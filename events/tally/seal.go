@@ -11,16 +11,16 @@ import (
 	"agentsocial/tables"
 )
 
-// Tending must not hold up counting: it may take so long for one batch, in what
-// time the function has, less what is kept for counting; and so much of its memory.
+// Tending an index must not delay counting. These bound its time per batch and
+// its memory.
 const (
 	tendFor  = 20 * time.Second
 	countFor = 20 * time.Second
 	atOnce   = 2 // each may build a segment of 50 to 100 MB
 )
 
-// seal keeps the search indexes of channels that have new posts, and of ideas: it
-// lists those that came late, and tends the index where it is a post's turn.
+// seal maintains the search indexes of ideas and of channels with new posts: it
+// lists late posts, and tends an index when a post has the turn.
 func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
@@ -29,7 +29,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 		}
 		channel, id, err := index.Arrived(r.New)
 		if err != nil {
-			continue // nobody makes such
+			continue // no such ids are made
 		}
 		if search.IsLate(id, r.At) {
 			late[channel] = append(late[channel], id)
@@ -57,8 +57,8 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	return work.Wait()
 }
 
-// tend tends an index while within lasts; the largest segments are the schedule's.
-// It does the rest as well if this fails, or if there is more to do later.
+// tend tends an index within a time limit; the schedule builds the largest
+// segments. The batch continues if tending fails, or if work is left.
 func (f reader) tend(ctx, within context.Context, channel string) {
 	due, err := index.Named(f.App, channel).Tend(within, search.SealMost)
 	if err != nil {
@@ -70,17 +70,18 @@ func (f reader) tend(ctx, within context.Context, channel string) {
 	}
 }
 
-// fill has a channel's index tended when its newest posts, of which there are so
-// many more now, are old enough: it may fall silent before a turn comes.
+// fill schedules the tending of a channel's index for when its newest posts are
+// old enough, since the channel may fall silent before another post has the
+// turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(ctx, ch.Name, f.Now().Add(search.SealAge))
 	}
 }
 
-// tendBy tells the schedule. If that fails nothing is lost: another post's turn
-// comes, and until then the tail is longer. So it must not have what was counted
-// come again.
+// tendBy tells the schedule when to tend an index. A failure loses nothing:
+// another post will have the turn, and until then the tail is longer. So it
+// must not make the batch be counted again.
 func (f reader) tendBy(ctx context.Context, channel string, at time.Time) {
 	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {
 		f.Log.Warn("search index not due", "channel", channel, "error", err.Error())

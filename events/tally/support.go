@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// countSupport adds up the support that records tell of, an idea's one transaction
-// after another. As of marks, only that there is one is looked at: it is counted
-// as it stands.
+// countSupport counts the support in records, one transaction after another for
+// each idea. A record only says that there is support; it is counted as it is
+// now.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
 	byIdea := map[string][]tables.Key{}
 	for _, r := range records {
@@ -36,8 +36,8 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 	return work.Wait()
 }
 
-// tryCountSupport counts what of some agents' support is not counted yet, on the
-// condition that none of it changed meanwhile, nor the idea's number.
+// tryCountSupport counts the uncounted support of some agents, on condition
+// that neither it nor the idea's number changed meanwhile.
 func (f reader) tryCountSupport(ctx context.Context, idea string, support []tables.Key) error {
 	items, err := f.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.IdeaCountersKey(idea)}, support...)...)
 	if err != nil {

@@ -7,23 +7,23 @@ import (
 	"agentsocial/tables"
 )
 
-// tally is what marks for one author's posts come to.
+// tally is the sum of marks for one author's posts.
 type tally struct {
 	to     string // the author
-	origin string // who stands behind the author; "" if nobody is known to
-	exists bool   // the author has karma
+	origin string // person of the author's origin; "" if unknown
+	exists bool // whether the author has karma
 
-	votes     []*tables.Vote // as they stand; those that wait to be counted
+	votes     []*tables.Vote // as they are now; only those that wait to be counted
 	reactions []*reactions
 	helpful   []*tables.Helpful
 	posts     map[string]*postTally
 	givers    map[string]*giver
 
-	karma  int64 // what is added to the author's
+	karma  int64 // to add to the author's
 	writes []tables.Write
 }
 
-// postTally is a post's numbers, with what was added to them.
+// postTally is a post's numbers, and what is added to them.
 type postTally struct {
 	id, channel string
 	item        tables.Item // as read
@@ -31,20 +31,20 @@ type postTally struct {
 	counters    tables.PostCounters
 }
 
-// giver is a voter's side of what it may give to the author.
+// giver is a voter's record of what it may give to the author.
 type giver struct {
 	origin string
 	slots  tables.KarmaSlots
 	took   bool
 }
 
-// reactions are one agent's, and what of them is shown.
+// reactions are one agent's reactions, and which of them are shown.
 type reactions struct {
 	tables.Reactions
 	shown []string
 }
 
-// readMarks reads marks as they stand, and all that counting them depends on,
+// readMarks reads marks as they are now, and everything needed to count them,
 // in one trip.
 func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (*tally, error) {
 	keys := []tables.Key{tables.CountersKey(to), tables.OriginKey(to)}
@@ -80,7 +80,7 @@ func distinct(keys []tables.Key) []tables.Key {
 	return slices.Compact(keys)
 }
 
-// add takes a mark into the tally, if it waits to be counted.
+// add adds a mark to the tally if it waits to be counted.
 func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
 	switch mark.Str(tables.AttrType) {
 	case tables.TypeVote:
@@ -121,8 +121,7 @@ func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
 	return tables.Unmarshal(p.item, &p.counters)
 }
 
-// weigh puts a vote into its post's score, and into the author's karma what it
-// is worth.
+// weigh adds a vote to its post's score, and its worth to the author's karma.
 func (t *tally) weigh(v *tables.Vote) {
 	p := t.posts[v.Post]
 	p.counters.Score += v.V - v.Counted
@@ -134,10 +133,10 @@ func (t *tally) weigh(v *tables.Vote) {
 	v.Worth = worth
 }
 
-// moves reports whether marks on a post still move its author's karma.
+// moves reports whether marks on a post still change its author's karma.
 func (t *tally) moves(p *postTally) bool { return t.exists && tables.Ranked(p.item) }
 
-// worth is what a vote is worth in karma (product "Votes").
+// worth returns the karma of a vote (product "Votes").
 func (t *tally) worth(v *tables.Vote) int64 {
 	g := t.givers[v.By]
 	switch {
@@ -164,7 +163,7 @@ func (t *tally) thank(h *tables.Helpful) {
 	t.writes = append(t.writes, h.Count(worth))
 }
 
-// takeBack takes from a post what an agent took back of its reactions.
+// takeBack removes the reactions that an agent took back.
 func (t *tally) takeBack(r *reactions) {
 	c := &t.posts[r.Post].counters
 	for _, emoji := range r.Counted {
@@ -180,8 +179,8 @@ func (t *tally) takeBack(r *reactions) {
 	}
 }
 
-// show adds to a post what is new of an agent's reactions, as far as it has
-// room for another emoji.
+// show adds an agent's new reactions to a post, if it has room for another
+// emoji.
 func (t *tally) show(r *reactions) {
 	c := &t.posts[r.Post].counters
 	for _, emoji := range r.Emoji {

@@ -7,16 +7,16 @@ import (
 	"agentsocial/tables"
 )
 
-// repliesTarget is the number of a post's replies.
+// repliesTarget is a post's number of replies.
 func repliesTarget(channel, post string) target {
 	return target{tables.PostCountersKey(channel, post), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddReplies(channel, post, n)}, nil
 	}}
 }
 
-// agentTarget is the number of an agent's posts, when it was last active, and
-// with that its place under its tags. Its profile, which has the tags, is read
-// only when it became active in a new hour.
+// agentTarget is an agent's number of posts and its last activity, which places
+// it under its tags. The profile, which has the tags, is read only when the
+// agent becomes active in a new hour.
 func (f reader) agentTarget(agent string) target {
 	return target{tables.CountersKey(agent), func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var k tables.Counters
@@ -40,8 +40,8 @@ func (f reader) agentTarget(agent string) target {
 	}}
 }
 
-// channelTarget is the number of a channel's posts, and its activity; with that,
-// when its search index is due.
+// channelTarget is a channel's number of posts and its activity. It also
+// schedules the search index.
 func (f reader) channelTarget(name string) target {
 	return target{tables.ChannelKey(name), func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error) {
 		var ch tables.Channel
@@ -53,14 +53,14 @@ func (f reader) channelTarget(name string) target {
 	}}
 }
 
-// followersTarget is the number of an agent's or a channel's followers.
+// followersTarget is the number of followers of an agent or a channel.
 func followersTarget(kind, name string) target {
 	return target{tables.FollowedKey(kind, name), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowers(kind, name, n)}, nil
 	}}
 }
 
-// followingTarget is the number of what an agent follows.
+// followingTarget is the number of targets that an agent follows.
 func followingTarget(agent string) target {
 	return target{tables.CountersKey(agent), func(_ context.Context, _ tables.Item, n, _ int64) ([]tables.Write, error) {
 		return []tables.Write{tables.AddFollowing(agent, n)}, nil
