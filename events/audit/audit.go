@@ -10,15 +10,15 @@
 // another amount. An error in the books changes it for good, by the same
 // amount. Both cases have a bound:
 //
-//   - That books are wrong takes [wrongTimes] readings, each in a third of [proveFor]
-//     at most. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
+//   - To call the books wrong takes [wrongTimes] readings, each within a third of
+//     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
 //     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
-//     time for even one reading, of 40 million, the audit is unfinished.
-//   - Books of which something moves in each reading never come to zero, nor to the
-//     same amount twice: they are not proved, and that is what the audit says of
-//     them. A reading of ten thousand accounts takes a tenth of a second, of a million
-//     some seconds. Where money moves more often than that, `make audit` proves the
-//     books nevertheless: it judges each account by itself.
+//     time for even one reading, at 40 million, the audit is unfinished.
+//   - If money moves during every reading, the sum is never zero and never the same
+//     twice. Then the audit reports the books as not proved. A reading takes a tenth
+//     of a second for ten thousand accounts, and some seconds for a million. Where
+//     money moves more often than that, use `make audit`, which checks each account
+//     by itself.
 package audit
 
 import (
@@ -46,7 +46,7 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// proveFor is how long one audit goes on, well before the function's time is over.
+	// proveFor bounds one audit, well before the function's timeout.
 	proveFor = 14 * time.Minute
 
 	// apart is the time between the starts of two readings: half of the promo
@@ -59,7 +59,7 @@ const (
 	// movement unless a reader is stuck.
 	wrongTimes = 3
 
-	// readMost is how often one audit reads the books: each time has its price.
+	// readMost bounds the readings of one audit, since each has its price.
 	readMost = 5
 
 	pageMost = 1000 // balances of a shard in memory at once

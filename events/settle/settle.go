@@ -199,8 +199,8 @@ func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64)
 	return "", 0
 }
 
-// forget drops what counted a promo that ended. It is settled: what is left of it,
-// should this break off, does no harm.
+// forget removes the counts of an ended, settled promo. If this is interrupted,
+// the remaining counts do no harm.
 func (s settle) forget(ctx context.Context, p *tables.Promo, counts []tables.Item) error {
 	var work app.Group
 	work.SetLimit(sideBySide)

@@ -9,28 +9,28 @@ import (
 	"slices"
 )
 
-// Bounds of [Alike]: what it reads does not grow with the number of posts. From
-// some 20 000 on it looks through the newest ones only.
+// Bounds of [Alike]: its reads do not grow with the number of posts. Beyond
+// about 20 000 posts it searches only the newest.
 const (
 	stemsMost = 40  // of the text
-	partsMost = 200 // shards: two calls of the table, side by side
+	partsMost = 200 // shards: two concurrent calls of the table
 )
 
-// Likes are posts that share the most with a text.
+// Likes are the posts that share the most with a text.
 type Likes[P any] struct {
-	Posts []Post[P] // the first shares most
-	Trips int       // how many round trips followed one another: four, unless segments were removed meanwhile
+	Posts []Post[P] // best match first
+	Trips int       // consecutive round trips: four, unless segments were removed meanwhile
 
-	looked int            // through how many posts
+	looked int            // how many posts were searched
 	having map[string]int // how many of them have a stem
 }
 
-// rarity is how many posts more than there are rare words are told apart by:
-// among five, one that none of the others has is not rare yet.
+// rarity is added to the number of posts when weighing stems: among five posts,
+// a stem that only one has is not rare yet.
 const rarity = 20
 
-// Weight is how much it says that two texts share a stem: the more, the fewer
-// have it. One that was not looked for counts as one that a few have, as most do.
+// Weight returns how significant a shared stem is: rarer stems weigh more. A
+// stem that was not looked for counts as fairly rare, as most are.
 func (l *Likes[P]) Weight(stem string) float64 {
 	having := math.Sqrt(float64(l.looked)) / 6
 	if n, looked := l.having[stem]; looked {
@@ -39,7 +39,7 @@ func (l *Likes[P]) Weight(stem string) float64 {
 	return math.Log((float64(l.looked) + rarity) / (having + 1))
 }
 
-// worth is what it says to share these stems, of those that were looked for.
+// worth returns the total weight of the stems that were looked for.
 func (l *Likes[P]) worth(stems []string) (sum float64) {
 	for _, s := range stems {
 		if _, looked := l.having[s]; looked {
@@ -49,9 +49,9 @@ func (l *Likes[P]) worth(stems []string) (sum float64) {
 	return sum
 }
 
-// Alike finds the posts that share the most with a text of which these are the
-// [Stems]; if there are many, what matters most must come first. It finds what a
-// [Search] would.
+// Alike finds the posts that share the most with a text that has these [Stems],
+// the most important first if there are many. It searches the same posts as
+// [Search].
 func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Likes[P], error) {
 	stems = stems[:min(len(stems), stemsMost)]
 	for trips := 0; ; {
@@ -69,14 +69,14 @@ func Alike[P any](ctx context.Context, s Store[P], stems []string, most int) (Li
 	}
 }
 
-// alike is one [Alike] under way.
+// alike is an [Alike] under way.
 type alike[P any] struct {
 	query[P]
 	number map[string]int // of a stem
 	likes  Likes[P]
 }
 
-// candidate is a post of a segment, and what it says that it shares so much.
+// candidate is a post of a segment, and the weight of what it shares.
 type candidate struct {
 	hit
 	worth float64
@@ -113,8 +113,8 @@ func (q *alike[P]) run(ctx context.Context) error {
 	return nil
 }
 
-// readNew reads the tail, late posts, and of the newest segments what tells who
-// has the stems.
+// readNew reads the tail, late posts, and the shards of the newest segments
+// that can hold the stems.
 func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	var tail, others []Post[P]
 	work := []func() error{func() (err error) { tail, _, err = q.Tail(ctx, end, Newest); return }}
@@ -147,7 +147,7 @@ func (q *alike[P]) readNew(ctx context.Context, end ID, late []ID) error {
 	return err
 }
 
-// candidates are the posts of the segments that share the most.
+// candidates returns the posts of the segments that share the most.
 func (q *alike[P]) candidates() (found []candidate, err error) {
 	having := make([][]set, len(q.segments)) // by segment and stem
 	for i, s := range q.segments {
@@ -179,8 +179,8 @@ func (q *alike[P]) candidates() (found []candidate, err error) {
 	return found[:min(len(found), q.Limit)], nil
 }
 
-// matchAny are the posts of a segment that have each of the stems. Its words are
-// gone through once.
+// matchAny returns a segment's posts for each of the stems. It scans the words
+// once.
 func (q *alike[P]) matchAny(s *segment) ([]set, error) {
 	having := make([]set, len(q.number))
 	for i := range having {
@@ -207,7 +207,7 @@ func (q *alike[P]) matchAny(s *segment) ([]set, error) {
 	return having, nil
 }
 
-// bring reads which posts the candidates are, and these.
+// bring reads the candidates' IDs and posts.
 func (q *alike[P]) bring(ctx context.Context, found []candidate) error {
 	hits := make([]hit, len(found))
 	for i, c := range found {

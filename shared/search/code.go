@@ -6,13 +6,13 @@ import (
 	"hash/crc32"
 )
 
-// ErrCorrupt is what bytes give that are none of an index, or not whole.
+// ErrCorrupt means that bytes are not part of an index, or not complete.
 var ErrCorrupt = errors.New("search: corrupt")
 
-// version begins all that is stored.
+// version begins all stored bytes.
 const version = 1
 
-// Kinds of what is stored, right after the version.
+// Kinds of stored bytes, after the version.
 const (
 	kindHead  = 'h'
 	kindWords = 'w'
@@ -21,14 +21,14 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal puts a version and a kind before a body and a checksum behind.
+// seal adds a version and a kind before a body, and a checksum after it.
 func seal(kind byte, body []byte) []byte {
 	b := append(make([]byte, 0, len(body)+6), version, kind)
 	b = append(b, body...)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// unseal is the body that [seal] was given.
+// unseal returns the body that was given to [seal].
 func unseal(kind byte, b []byte) ([]byte, error) {
 	end := len(b) - 4
 	if end < 2 || b[0] != version || b[1] != kind || binary.BigEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
@@ -37,8 +37,8 @@ func unseal(kind byte, b []byte) ([]byte, error) {
 	return b[2:end:end], nil
 }
 
-// reader takes a body apart. What is not there, or too large, makes it bad, and
-// then it gives zeros: it is asked once, at the end.
+// reader decodes a body. After missing or excessive input it is bad and returns
+// zeros; the caller checks once, at the end.
 type reader struct {
 	b   []byte
 	bad bool
@@ -71,7 +71,7 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-// take is the next n bytes, not copied.
+// take returns the next n bytes without copying them.
 func (r *reader) take(n int) []byte {
 	if n > len(r.b) {
 		r.fail()
@@ -87,7 +87,7 @@ func (r *reader) id() (id ID) {
 	return id
 }
 
-// end is the verdict: all was read, and nothing was missing.
+// end returns an error unless everything was read and nothing was missing.
 func (r *reader) end() error {
 	if r.bad || len(r.b) > 0 {
 		return ErrCorrupt
@@ -95,7 +95,8 @@ func (r *reader) end() error {
 	return nil
 }
 
-// appendIDs writes ascending ids: ms since the one before, and the random bits.
+// appendIDs writes ascending ids: the ms since the previous one, and the random
+// bits.
 func appendIDs(b []byte, ids []ID) []byte {
 	var last uint64
 	for _, id := range ids {
@@ -106,7 +107,7 @@ func appendIDs(b []byte, ids []ID) []byte {
 	return b
 }
 
-// ids reads n ascending ids that lie after one and at most at another.
+// ids reads n ascending ids with after < id <= to.
 func (r *reader) ids(n int, after, to ID) []ID {
 	const least = 11 // bytes of an id
 	if n > len(r.b)/least {

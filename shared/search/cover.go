@@ -2,24 +2,23 @@ package search
 
 import "slices"
 
-// span is a segment's share of a cover: what lies in it up to an ID, which is
-// less than the segment's own end where a newer segment overlaps it.
+// span is the part of a segment that a cover uses: up to an ID, which is before
+// the segment's end where a newer segment overlaps it.
 type span struct {
 	Listed
 	upTo ID
 }
 
-// has tells whether an ID lies in the span.
+// has reports whether an ID is in the span.
 func (s span) has(id ID) bool { return s.After.Less(id) && !s.upTo.Less(id) }
 
-// covering chooses among segments those that a search reads, newest first, without
-// gaps, and down is the ID after which they begin: zero if they go back to the
-// beginning.
+// covering chooses the segments that a search reads, newest first and without
+// gaps. They begin after down: zero if they go back to the beginning.
 //
-// A segment stays listed for a while after a larger one has taken its place, and
-// two that worked at once may have left overlapping ones. Wherever there is a
-// choice, the one that reaches furthest back is taken; of equals the latest,
-// which knows of more late posts.
+// A segment stays listed for a while after a larger one replaces it, and
+// concurrent tenders may leave overlapping ones. Of several candidates,
+// covering takes the one that reaches furthest back, and of equals the latest,
+// which includes more late posts.
 func covering(heads []Listed) (spans []span, down ID) {
 	live := slices.DeleteFunc(slices.Clone(heads), func(h Listed) bool { return !h.Live })
 	for _, h := range live {
@@ -51,7 +50,7 @@ func (h *Listed) better(other *Listed) bool {
 	return h.String() < other.String()
 }
 
-// end is the ID up to which segments go: what is newer is the tail.
+// end returns the ID up to which segments go. Newer posts are the tail.
 func end(spans []span) ID {
 	if len(spans) == 0 {
 		return ID{}

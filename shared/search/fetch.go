@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// hit is a post that has the terms, by its place.
+// hit is a post that has the terms, by its place in a segment.
 type hit struct {
 	*segment
 	ord int
 }
 
-// id is the post's, once its chunk was read.
+// id returns the post's ID, once its chunk was read.
 func (h hit) id() ID {
 	if h.whole {
 		return h.ids[h.ord]
@@ -19,8 +19,8 @@ func (h hit) id() ID {
 	return h.read[h.ord/form.chunk][h.ord%form.chunk]
 }
 
-// fetch reads the posts of the newest hits, and of further ones in the place of
-// those that were deleted, while trips are left.
+// fetch reads the posts of the newest hits. It replaces deleted ones by further
+// hits while trips are left.
 func (q *query[P]) fetch(ctx context.Context, got int) error {
 	hits := q.hits()
 	for first := true; got < q.Limit && len(hits) > 0 && (first || q.trips+2 <= tripsMost); first = false {
@@ -55,7 +55,7 @@ func (q *query[P]) fetch(ctx context.Context, got int) error {
 	return nil
 }
 
-// hits are those of the segments that were looked through, newest first.
+// hits returns the hits of the searched segments, newest first.
 func (q *query[P]) hits() []hit {
 	var hits []hit
 	for i, s := range q.segments {
@@ -73,7 +73,7 @@ func (q *query[P]) hits() []hit {
 	return hits
 }
 
-// readIDs brings the chunks of the newest hits that are enough.
+// readIDs reads the chunks of enough of the newest hits.
 func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 	var wanted []Part
 	for _, h := range hits {
@@ -95,10 +95,10 @@ func (q *query[P]) readIDs(ctx context.Context, hits []hit, enough int) error {
 	return q.read(ctx, wanted)
 }
 
-// known tells whether the hit's ID was read.
+// known reports whether the hit's ID was read.
 func (h hit) known() bool { return h.whole || h.read[h.ord/form.chunk] != nil }
 
-// page is the answer: what was found from where on nothing was left out.
+// page returns the answer: the posts found, up to the first gap.
 func (q *query[P]) page() Found[P] {
 	posts := slices.DeleteFunc(q.posts, func(p Post[P]) bool { return p.ID.Less(q.from) || !p.ID.Less(q.Before) })
 	slices.SortFunc(posts, func(a, b Post[P]) int { return b.ID.Compare(a.ID) })

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold takes from a text what a search must not depend on: case, compatibility
-// forms (NFKC), diacritics of scripts that are read without them, and what
-// shows nothing. Folding twice changes nothing more.
+// fold removes differences that a search must ignore: case, compatibility forms
+// (NFKC), diacritics of scripts that are read without them, and invisible
+// characters. It is idempotent.
 func fold(text string) string {
 	if lower, ok := foldASCII(text); ok {
 		return lower
 	}
-	// Marks go before case does: ᾳ would else fold to a letter more.
+	// Remove marks before folding case: otherwise ᾳ folds to two letters.
 	return norm.NFKC.String(cases.Fold().String(unmark(norm.NFKD.String(phrases.Replace(text)))))
 }
 
-// phrases are characters that stand for a whole phrase, as people shorten it.
-// Spelt out, as NFKD does, a post of these would be eighteen times as long, and
-// searching a channel of such posts would take anybody's request a second.
+// phrases replaces characters that stand for a whole phrase by its usual short
+// form. Spelt out as in NFKD, a post of these would be eighteen times as long,
+// and searching a channel of such posts would take a second.
 var phrases = strings.NewReplacer("\ufdfa", " صلعم ", "\ufdfb", " جل ")
 
 func foldASCII(text string) (lower string, ok bool) {
@@ -34,26 +34,26 @@ func foldASCII(text string) (lower string, ok bool) {
 	return strings.ToLower(text), true
 }
 
-// marksFold are the scripts whose marks are folded: people leave them out, or
-// have no keys for them. Elsewhere, as in Devanagari and Thai, a mark is a
-// vowel, and another word without it.
+// marksFold are the scripts whose marks are folded, because people leave them
+// out or have no keys for them. In other scripts, such as Devanagari and Thai,
+// a mark is a vowel, and the word without it is another one.
 var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }
 
-// plain are letters with a stroke or tied together, which Unicode does not
-// decompose, as they are written where keyboards lack them. The dotless ı
-// is here because ISI is both its upper case and that of isi.
+// plain replaces letters with a stroke and ligatures, which Unicode does not
+// decompose, by what people type without these keys. The dotless ı is included
+// because ISI is the upper case of both ısı and isi.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",
 	"æ", "ae", "Æ", "ae", "œ", "oe", "Œ", "oe", "þ", "th", "Þ", "th", "ð", "d", "Ð", "d",
 )
 
-// unmark takes a decomposed text's folded marks and its invisible characters.
+// unmark removes folded marks and invisible characters from a decomposed text.
 func unmark(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	folds := false // whether the letter before folds its marks
+	folds := false // whether the marks of the previous letter are folded
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf:
@@ -73,12 +73,12 @@ func unmark(text string) string {
 }
 
 const (
-	zeroWidthSpace = 0x200b // parts words, in Khmer for one
+	zeroWidthSpace = 0x200b // separates words, for example in Khmer
 	tatweel        = 0x0640 // stretches an Arabic word
 )
 
-// invisible characters stand inside of words without being of them: joiners,
-// soft hyphens, directions, variation selectors.
+// invisible reports whether a character may occur inside a word without being
+// part of it: joiners, soft hyphens, directions, variation selectors.
 func invisible(r rune) bool {
 	return r == tatweel || r != zeroWidthSpace && unicode.In(r, unicode.Cf, unicode.Variation_Selector) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && !unicode.IsLetter(r)

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// Head is what a search reads of every segment: where its words and its IDs
-// are. A small segment's head holds these themselves.
+// Head tells a search where a segment's words and IDs are. The head of a small
+// segment holds them itself.
 type Head struct {
 	Name
 	To    ID  // the segment covers After < ID <= To, whether or not there are posts
-	Posts int // how many it holds
+	Posts int // posts in it
 	Size  int // bytes of its shards
 
-	splits []string // where each shard but the first begins
+	splits []string // where each shard except the first begins
 	chunks []ID     // the first ID of each chunk
 
-	whole bool   // no parts: the words and IDs are here
+	whole bool   // no parts: the head holds the words and IDs
 	words []byte // body of the one shard
 	ids   []ID
 }
 
-// ShardsFor is the range [from, to) of the shards that can hold words with a
-// term. A segment without parts has none.
+// ShardsFor returns the range [from, to) of the shards that can hold words with
+// a term. It is empty for a segment without parts.
 func (h *Head) ShardsFor(t Term) (from, to int) {
 	if h.whole {
 		return 0, 0
@@ -31,7 +31,7 @@ func (h *Head) ShardsFor(t Term) (from, to int) {
 	return shards(h.splits, t)
 }
 
-// shardCount is how many parts hold words.
+// shardCount returns the number of parts that hold words.
 func (h *Head) shardCount() int {
 	if h.whole {
 		return 0
@@ -39,7 +39,7 @@ func (h *Head) shardCount() int {
 	return len(h.splits) + 1
 }
 
-// bytes is how much the words take.
+// bytes returns the size of the words.
 func (h *Head) bytes() int {
 	if h.whole {
 		return len(h.words)
@@ -47,7 +47,7 @@ func (h *Head) bytes() int {
 	return h.Size
 }
 
-// Parts are all the pieces besides the head: shards, then chunks.
+// Parts returns all pieces besides the head: shards, then chunks.
 func (h *Head) Parts() []Part {
 	var parts []Part
 	for i := range h.shardCount() {
@@ -59,7 +59,7 @@ func (h *Head) Parts() []Part {
 	return parts
 }
 
-// Encode makes the bytes that [DecodeHead] reads.
+// Encode returns the bytes that [DecodeHead] reads.
 func (h *Head) Encode() []byte {
 	b := []byte{byte(h.Level)}
 	b = append(b, h.After[:]...)
@@ -82,7 +82,7 @@ func (h *Head) Encode() []byte {
 	return seal(kindHead, b)
 }
 
-// DecodeHead reads a head. What is not one is [ErrCorrupt].
+// DecodeHead decodes a head. It fails with [ErrCorrupt] if b is not a head.
 func DecodeHead(b []byte) (*Head, error) {
 	body, err := unseal(kindHead, b)
 	if err != nil {
@@ -121,7 +121,7 @@ func readHead(body []byte) (*Head, error) {
 	return h, nil
 }
 
-// chunk reads the c'th chunk.
+// chunk decodes the c'th chunk.
 func (h *Head) chunk(c int, b []byte) ([]ID, error) {
 	body, err := unseal(kindIDs, b)
 	if err != nil {
@@ -136,7 +136,7 @@ func (h *Head) chunk(c int, b []byte) ([]ID, error) {
 	return ids, nil
 }
 
-// chunkFor is the chunk in which an ID would stand, -1 if it is before all.
+// chunkFor returns the chunk that would hold an ID; -1 if it is before all.
 func (h *Head) chunkFor(id ID) int {
 	i, found := slices.BinarySearchFunc(h.chunks, id, ID.Compare)
 	if found {

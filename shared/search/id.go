@@ -12,7 +12,7 @@ import (
 // random ones. IDs sort by time.
 type ID [16]byte
 
-// Newest is after every post's ID.
+// Newest is greater than every post's ID.
 var Newest = ID(bytes.Repeat([]byte{0xff}, 16))
 
 const (
@@ -39,7 +39,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// String is the ULID in its only spelling, lower case.
+// String returns the ULID in lower case, its only spelling.
 func (id ID) String() string {
 	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
 	var s [idText]byte
@@ -53,22 +53,22 @@ func (id ID) String() string {
 // Compare orders by time, then by the random bits.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// Less tells whether id is older.
+// Less reports whether id is older.
 func (id ID) Less(other ID) bool { return id.Compare(other) < 0 }
 
-// Time is when the post was made, in unix ms.
+// Time returns when the post was made, to the ms.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.ms())) }
 
 func (id ID) ms() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 
-// From is the least ID of a ms.
+// From returns the least ID of a ms.
 func From(t time.Time) ID {
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16)
 	return id
 }
 
-// next is the ID right after, and that of Newest is itself.
+// next returns the following ID; that of Newest is itself.
 func (id ID) next() ID {
 	for i := len(id) - 1; i >= 0 && id != Newest; i-- {
 		if id[i]++; id[i] != 0 {

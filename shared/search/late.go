@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// IsLate tells of a post that was committed so long after its ID was made that
-// a segment may have been sealed without it. Whoever hears of the commit adds
-// it to the store's late posts, where it is searched until a segment has it. To
-// say so of one that no segment missed is harmless.
+// IsLate reports whether a post was committed so long after its ID was made
+// that a segment may have been sealed without it. The reader of the commit then
+// adds it to the late posts, where it is searched until a segment includes it.
+// Adding a post that no segment missed is harmless.
 func IsLate(id ID, committed time.Time) bool { return committed.Sub(id.Time()) >= lateAge }
 
-// turn is in how many posts one is the turn to tend.
+// turn is n if one in n posts has the turn to tend.
 const turn = 8
 
-// IsTurn tells whether to [Tend] a channel when a post has come: at about one in
-// eight, by the ID's random bits. The tail grows by as much, and listing the
-// segments costs an eighth.
+// IsTurn reports whether to [Tend] a channel when a post arrives: for about one
+// in eight, by the ID's random bits. The tail grows by as many posts, and
+// listing the segments costs an eighth.
 func IsTurn(id ID) bool { return id[len(id)-1]%turn == 0 }
 
-// Fills tells whether a channel that grew from so many posts to so many has
-// two more of the smallest segments to seal: whoever counts them has it tended a
-// minute later. That is for the last posts of a channel that falls silent before
-// a turn comes.
+// Fills reports whether a channel that grew from one number of posts to another
+// has two more of the smallest segments to seal. The counter then schedules
+// tending a minute later, for the last posts of a channel that falls silent
+// before another post has the turn.
 func Fills(from, to int64) bool {
 	every := int64(2 * form.sizes[0])
 	return to/every > from/every
 }
 
-// SealAge is how old posts are when they are sealed.
+// SealAge is the age at which posts are sealed.
 const SealAge = sealAge
 
-// sort forgets late posts that a segment has by now, and finds out which the
-// segments of their time missed. It says nothing of those in the tail, nor where
-// a reader may go by another segment: if this one is so new that it may be
-// unknown, or one whose place it took is still there.
+// sort removes late posts that a segment includes by now, and finds those that
+// the segments of their time missed. It leaves posts in the tail, and posts for
+// which readers may use another segment: because this one is so new that they
+// may not know it, or because one that it replaced is still there.
 func (t *tender) sort(ctx context.Context) error {
 	t.Missed = nil
 	if len(t.State.Late) == 0 {
@@ -75,7 +75,7 @@ func (t *tender) sort(ctx context.Context) error {
 		}
 		for i, id := range asked {
 			if chunks[i] == nil {
-				continue // removed: what took its place will say
+				continue // removed: its replacement will tell
 			}
 			ids, err := of[i].chunk(parts[i].Number, chunks[i])
 			if err != nil {

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Match finds the posts of a segment that have all of the terms, newest first,
-// as ordinals: 0 is its oldest post. shards are those that [Head.ShardsFor]
-// names for each of the terms, at least, as they are stored.
+// Match finds the posts of a segment that have all terms, newest first, as
+// ordinals: 0 is the oldest post. shards must include those that
+// [Head.ShardsFor] returns for each term, as stored.
 func Match(h *Head, shards map[int][]byte, terms []Term) ([]int, error) {
 	var all set
 	for i, t := range terms {
@@ -46,7 +46,7 @@ func (h *Head) find(shards map[int][]byte, t Term, found set) error {
 	return nil
 }
 
-// set of ordinals, a bit for each.
+// set is a bit set of ordinals.
 type set []uint64
 
 func newSet(posts int) set { return make(set, (posts+63)/64) }

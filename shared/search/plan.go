@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// State is what [State.Next] decides by.
+// State is the input of [State.Next].
 type State struct {
 	Heads  []Listed // the newest
-	Oldest []ID     // posts after the last segment, deleted ones included: the oldest, as many as are sealed at once
+	Oldest []ID     // the oldest posts after the last segment, deleted ones included: as many as are sealed at once
 	Late   []ID     // late posts
-	Missed []ID     // those of them that the segments of their time were found not to have
+	Missed []ID     // late posts that the segments of their time are known to lack
 	Now    time.Time
-	Most   Level // segments of a higher level are left to somebody else, at once
+	Most   Level // segments of a higher level are left to another tender
 }
 
-// SealMost is the level of the largest segment that posts are sealed as. Whatever
-// its posts say, one can be built in the time and memory of a small function.
+// SealMost is the highest level that posts are sealed into directly. A small
+// function has the time and memory to build such a segment from any posts.
 const SealMost = Top - 1
 
 // Step is one thing to do: build a segment, or remove some.
@@ -28,17 +28,16 @@ type Step struct {
 	Remove []*Head
 }
 
-// Next is what is to be done first, in this order:
+// Next returns the first thing to do, in this order:
 //
-//   - 16 posts that are old enough are sealed: a segment of the first level, or
-//     of a higher one if there are as many and no smaller segment is before them;
-//   - 16 segments of a level become one of the next, of the last one only if
-//     their words are not too much: random ones would be;
-//   - a segment that missed as many late posts as its level seals is built anew;
-//   - segments whose place others have taken for a while are removed, and those
-//     that were abandoned.
+//   - 16 posts that are old enough are sealed: into a segment of the first level,
+//     or of a higher one if there are enough and no smaller segment precedes them;
+//   - 16 segments of a level are merged into one of the next; into the last level
+//     only if they have few enough words, which random words exceed;
+//   - a segment that missed as many late posts as its level seals is rebuilt;
+//   - segments that were replaced a while ago are removed, and abandoned ones.
 //
-// Nothing else is done if ok is false, until due; if that is zero, until there
+// If ok is false, nothing is to be done until due, or, if due is zero, until there
 // are more posts.
 func (s State) Next() (step Step, due time.Time, ok bool) {
 	spans, down := covering(s.Heads)

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxWords is how many words a query may have. A piece of a script without
-// spaces is one.
+// MaxWords bounds the words of a query. A piece in a script without spaces
+// counts as one.
 const MaxWords = 8
 
-// Term is a folded beginning of a word: what a post must have a word with.
+// Term is the folded beginning of a word that a post must have.
 type Term string
 
 func (t Term) begins(word string) bool { return strings.HasPrefix(word, string(t)) }
@@ -21,10 +21,10 @@ type QueryError struct{ Problem string }
 
 func (e *QueryError) Error() string { return "search: the query " + e.Problem }
 
-// Query reads what an agent looks for: 1-[MaxWords] distinct words of at most
-// [MaxWord] characters, each the beginning of a word, all of which a post must
-// have, in any order. A piece in a script without spaces stands for its
-// bigrams. The error is a *[QueryError].
+// Query parses a query: 1-[MaxWords] distinct words of at most [MaxWord]
+// characters. A post must have, for each of them, a word that begins with it,
+// in any order. A piece in a script without spaces is split into bigrams. The
+// error is a *[QueryError].
 func Query(q string) ([]Term, error) {
 	var terms []Term
 	var seen []string
@@ -53,10 +53,10 @@ func Query(q string) ([]Term, error) {
 	return essential(terms), nil
 }
 
-// essential leaves out each term that another one begins with, and repetitions:
-// whoever has fox has fo.
+// essential drops repeated terms and those that another term begins with: a
+// post with fox also matches fo.
 func essential(terms []Term) []Term {
-	slices.Sort(terms) // what begins with a term now stands right behind it
+	slices.Sort(terms) // longer terms now follow the terms that they begin with
 	var kept []Term
 	for i, t := range terms {
 		if i+1 == len(terms) || !t.begins(string(terms[i+1])) {

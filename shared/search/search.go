@@ -7,31 +7,31 @@ import (
 	"slices"
 )
 
-// Request is what is looked for.
+// Request describes a search.
 type Request struct {
-	Terms  []Term // as [Query] gives them
-	Before ID     // only older posts; zero: all
-	Limit  int    // how many posts at most
+	Terms  []Term // from [Query]
+	Before ID     // only older posts; zero means all
+	Limit  int    // most posts
 }
 
 // Found is a page of the answer, newest first.
 type Found[P any] struct {
 	Posts []Post[P]
-	// Next is the Before of the next page, zero if there is none. A page may be
-	// short, even empty, and have a next one: a search does so much work at
-	// most.
+	// Next is the Before of the next page; zero if there is none. A page may be
+	// short or even empty and still have a next one, because the work of a
+	// search is bounded.
 	Next ID
-	// Trips is how many round trips followed one another.
+	// Trips is the number of consecutive round trips.
 	Trips int
 }
 
-// tripsMost is how many round trips a search makes: heads; the tail, and the
-// parts that probably suffice; then in all other segments the shards of one term,
-// and those of the others where that one is; IDs; posts.
+// tripsMost bounds the round trips of a search: heads; the tail and the parts
+// that probably suffice; in all other segments the shards of one term, then
+// those of the other terms where that one occurs; IDs; posts.
 const tripsMost = 6
 
-// Search finds the newest posts that have all of the terms, in at most six
-// round trips.
+// Search finds the newest posts that have all terms, in at most six round
+// trips.
 func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error) {
 	if len(r.Terms) == 0 || r.Limit < 1 {
 		return Found[P]{}, errors.New("search: nothing is asked for")
@@ -50,30 +50,30 @@ func Search[P any](ctx context.Context, s Store[P], r Request) (Found[P], error)
 	}
 }
 
-// errRemoved means that a segment was removed since its head was listed, or that
-// the list was old: the search begins anew.
+// errRemoved means that a segment was removed after its head was listed, or
+// that the list was old. The search starts over.
 var errRemoved = errors.New("search: a segment was removed while it was read")
 
-// query is one search under way.
+// query is a search under way.
 type query[P any] struct {
 	Store[P]
 	Request
-	fresh    bool // whether heads are read as they are now
+	fresh    bool // whether heads are read strongly
 	trips    int
 	segments []*segment // newest first, as far as the search goes
 	from     ID         // no post from here on is missing
-	reached  ID         // nor a hit from here on
+	reached  ID         // no hit from here on is missing
 	posts    []Post[P]  // found
 }
 
-// segment is what is known of one.
+// segment is what is known of a segment.
 type segment struct {
 	span
 	below  ID             // only older posts count
 	shards map[int][]byte // those that were read
 	read   map[int][]ID   // the chunks that were read
 	done   bool           // all terms were looked for
-	hits   []int          // what has them, newest first
+	hits   []int          // posts with all terms, newest first
 }
 
 func (q *query[P]) run(ctx context.Context) (Found[P], error) {
@@ -92,7 +92,7 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 		}
 		q.segments = append(q.segments, &segment{span: sp, below: below, shards: map[int][]byte{}, read: map[int][]ID{}})
 	}
-	if err := q.match(); err != nil { // those that are known whole
+	if err := q.match(); err != nil { // those that are completely known
 		return Found[P]{}, err
 	}
 	got, err := q.first(ctx, end(spans), late)
@@ -108,8 +108,8 @@ func (q *query[P]) run(ctx context.Context) (Found[P], error) {
 	return q.page(), nil
 }
 
-// list brings those heads of a page that are of use, or of the first page that
-// has one: a page of what waits to be removed says nothing.
+// list reads a page of heads and keeps the useful ones. It skips pages that
+// hold only segments waiting to be removed.
 func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err error) {
 	useless := func(h Listed) bool { return !h.Live || !h.After.next().Less(q.Before) }
 	err = together(
@@ -131,7 +131,7 @@ func (q *query[P]) list(ctx context.Context) (heads []Listed, late []ID, err err
 	return heads, late, err
 }
 
-// first reads the tail, late posts, and of the newest segments as many as
+// first reads the tail, late posts, and as many of the newest segments as
 // should suffice. got is how many posts of the tail have the terms.
 func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err error) {
 	if len(late) > form.batch {
@@ -171,14 +171,14 @@ func (q *query[P]) first(ctx context.Context, end ID, late []ID) (got int, err e
 	return len(tail), q.match()
 }
 
-// having are those posts that have the terms.
+// having returns the posts that have the terms.
 func (q *query[P]) having(posts []Post[P]) []Post[P] {
 	return slices.DeleteFunc(posts, func(p Post[P]) bool { return !contains(p.Text, q.Terms) })
 }
 
-// promising are the parts of the newest segments that should have enough: how
-// common the words are in the newest posts, which came with the heads, tells
-// how far back to look. It is a batch at most.
+// promising returns parts of the newest segments that should be enough, at most
+// a batch. How common the words are in the newest posts tells how far back to
+// look.
 func (q *query[P]) promising() []Part {
 	if q.enough() {
 		return nil
@@ -205,10 +205,9 @@ func (q *query[P]) promising() []Part {
 	return wanted
 }
 
-// rest looks through all other segments: first for the term that is read with
-// the fewest shards, then for the others where that one is. What would be too
-// much is left to the next page; in the first segment, to the reading of the
-// posts.
+// rest searches all other segments: first for the term with the fewest shards,
+// then for the others where that one occurs. Excess work is left to the next
+// page or, in the first segment, to reading the posts.
 func (q *query[P]) rest(ctx context.Context) error {
 	if q.enough() {
 		return nil
@@ -239,9 +238,8 @@ func (q *query[P]) rest(ctx context.Context) error {
 	return nil
 }
 
-// through reads the shards of some terms in each segment that is not done, as
-// far as that is not too much. If must, it reads those of the first segment
-// anyway.
+// through reads the shards of some terms in unfinished segments, up to the
+// limit of a trip. If must, it reads those of the first segment regardless.
 func (q *query[P]) through(ctx context.Context, terms func(*segment) []Term, must bool) error {
 	var wanted []Part
 	cost := 0
@@ -272,7 +270,7 @@ func (q *query[P]) cut(i int) {
 	q.segments = q.segments[:i]
 }
 
-// read brings shards and chunks.
+// read reads shards and chunks.
 func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	got, err := q.Parts(ctx, parts)
 	if err != nil {
@@ -298,7 +296,7 @@ func (q *query[P]) read(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// match looks for all terms wherever their shards are known.
+// match looks for all terms whose shards are known.
 func (q *query[P]) match() error {
 	for _, s := range q.segments {
 		if s.done || len(s.missing(q.Terms)) > 0 {
@@ -313,8 +311,8 @@ func (q *query[P]) match() error {
 	return nil
 }
 
-// enough tells whether the newest segments, without a gap, or all of them, have
-// what is asked for.
+// enough reports whether the newest segments without a gap, or all of them,
+// have the requested hits.
 func (q *query[P]) enough() bool {
 	sure := 0
 	for _, s := range q.segments {
@@ -328,7 +326,7 @@ func (q *query[P]) enough() bool {
 	return true
 }
 
-// missing are the shards of terms that were not read yet.
+// missing returns the shards of terms that were not read yet.
 func (s *segment) missing(terms []Term) []Part {
 	var parts []Part
 	asked := map[int]bool{}
@@ -344,14 +342,14 @@ func (s *segment) missing(terms []Term) []Part {
 	return parts
 }
 
-// units is what reading one shard costs, as units of 4 KB.
+// units returns the cost of reading one shard, in units of 4 KB.
 func (s *segment) units() int {
 	const unit = 4 << 10
 	return 1 + s.Size/max(1, s.shardCount())/unit
 }
 
-// cheapest is the term read with the fewest shards; of those the longest, which
-// is likely the rarest.
+// cheapest returns the term with the fewest shards; of several the longest,
+// which is probably the rarest.
 func (s *segment) cheapest(terms []Term) Term {
 	return slices.MinFunc(terms, func(a, b Term) int {
 		fromA, toA := s.ShardsFor(a)
@@ -363,7 +361,7 @@ func (s *segment) cheapest(terms []Term) Term {
 	})
 }
 
-// match are the posts that have terms and may be old enough.
+// match returns the posts that have the terms and may be old enough.
 func (s *segment) match(terms []Term) ([]int, error) {
 	hits, err := Match(s.Head, s.shards, terms)
 	return slices.DeleteFunc(hits, func(ord int) bool {
@@ -374,8 +372,8 @@ func (s *segment) match(terms []Term) ([]int, error) {
 	}), err
 }
 
-// sure is how many hits are old enough for certain. Of those in the chunk where
-// the limit lies, only their IDs tell.
+// sure returns how many hits are certainly old enough. In the chunk with the
+// limit, only the IDs tell.
 func (s *segment) sure() int {
 	n := 0
 	for _, ord := range s.hits {

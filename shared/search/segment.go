@@ -14,43 +14,43 @@ type Doc struct {
 	Text string
 }
 
-// Level is how large a segment is.
+// Level is the size class of a segment.
 type Level uint8
 
-// Size is about how many posts a segment of this level holds: late ones add to
-// it, deleted ones are missing.
+// Size returns the approximate number of posts in a segment of this level: late
+// posts add to it, deleted ones are missing.
 func (l Level) Size() int { return form.sizes[l] }
 
-// Top is the last level.
+// Top is the highest level.
 const Top = Level(len(form.sizes) - 1)
 
-// MaxPosts is how many posts a segment can hold.
+// MaxPosts bounds the posts of a segment.
 const MaxPosts = 1 << 16
 
-// Name tells a segment from all others: by its level, by the ID after which it
-// begins, and by what it holds. The same posts always have the same name, and
-// other posts another: so writing a segment again does no harm, whoever wrote
-// which parts of it before, and what was written is never changed.
+// Name identifies a segment by its level, the ID after which it begins, and a
+// digest of its posts. Equal posts give equal names and different posts
+// different ones. So a repeated write does no harm, whoever wrote which parts
+// before, and written bytes never change.
 type Name struct {
 	Level  Level
 	After  ID
 	Digest [6]byte
 }
 
-// String is 41 characters; names sort by After first. They hold digits, small
-// letters and "#".
+// String returns 41 characters of digits, small letters and "#". Names sort by
+// After first.
 func (n Name) String() string {
 	return fmt.Sprintf("%s#%d#%s", n.After, n.Level, hex.EncodeToString(n.Digest[:]))
 }
 
-// Part names one of the pieces a segment is read in.
+// Part names one of the pieces of a segment.
 type Part struct {
 	Segment Name
 	Kind    PartKind
 	Number  int
 }
 
-// PartKind is what a part holds.
+// PartKind is the kind of content of a part.
 type PartKind byte
 
 // Kinds of parts.
@@ -59,20 +59,21 @@ const (
 	Chunk PartKind = 'i' // some of the IDs
 )
 
-// String is the segment's name, the kind and the number.
+// String returns the segment's name, the kind and the number.
 func (p Part) String() string { return fmt.Sprintf("%s#%c%04d", p.Segment, p.Kind, p.Number) }
 
-// Segment is an index of the posts of a range, as it is stored: a head, which
-// is read first, and the parts, of which a search reads few. A small one is
-// its head alone.
+// Segment is a stored index of the posts in a range: a head, which is read
+// first, and the parts, of which a search reads few. A small one has only its
+// head.
 type Segment struct {
 	Head  *Head
 	Parts map[Part][]byte
 }
 
-// Build makes the index of posts with After < ID <= To, unless ctx ends. It is a
-// pure function of its arguments; their order does not matter, nor does a post that
-// comes twice. It takes some 30 bytes of memory for each word of each post.
+// Build makes the index of posts with After < ID <= To. It is a pure function
+// of its arguments, except that it fails when ctx ends; the order of posts and
+// duplicates do not matter. It takes about 30 bytes of memory for each word of
+// each post.
 func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Doc) int { return a.ID.Compare(b.ID) })
@@ -99,7 +100,7 @@ func Build(ctx context.Context, level Level, after, to ID, docs []Doc) (*Segment
 	return h.assemble(ids, shardAll(words, len(docs))), nil
 }
 
-// assemble completes a head with what it says of the parts, and makes the parts.
+// assemble makes the parts and completes the head with their description.
 func (h *Head) assemble(ids []ID, shards []shard) *Segment {
 	s := &Segment{h, map[Part][]byte{}}
 	digest := sha256.New()
@@ -132,8 +133,8 @@ func (h *Head) assemble(ids []ID, shards []shard) *Segment {
 	return s
 }
 
-// shardAll cuts sorted words into shards of the usual size, or of a larger one
-// where there would be more than maxShards.
+// shardAll cuts sorted words into shards of the usual size, or larger ones if
+// there would be more than maxShards.
 func shardAll(words []posting, posts int) []shard {
 	for size := form.shard; ; size *= 2 {
 		if shards := shardBy(size, words, posts); len(shards) <= maxShards {

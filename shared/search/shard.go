@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// maxShards bounds what a head says about shards, whatever people write.
+// maxShards bounds the shards in a head, whatever the posts are.
 const maxShards = 1024
 
-// shard is a range of words and which posts have them, front-coded. Its body
+// shard is a range of words and the posts that have them, front-coded. Its body
 // is a sequence of:
 //
 //	byte     how many bytes the word shares with the one before (high half) and
@@ -20,7 +20,7 @@ const maxShards = 1024
 //	         1: a bitmap follows, of a bit for each post;
 //	         2·n+1: n posts have it, as varints: the first, then distances less 1
 type shard struct {
-	from string // no word of it is less, and all words of the shard before are
+	from string // no word of it is less, and all words of the previous shard are
 	body []byte
 }
 
@@ -34,8 +34,8 @@ func (p posting) compare(o posting) int {
 	return cmp.Or(strings.Compare(p.word, o.word), cmp.Compare(p.ord, o.ord))
 }
 
-// shardBy cuts sorted words into one shard or more, of at most a size, if each
-// word alone is.
+// shardBy cuts sorted words into one or more shards of at most a size, unless a
+// single word is larger.
 func shardBy(size int, words []posting, posts int) []shard {
 	shards := []shard{{}}
 	last := ""
@@ -57,7 +57,7 @@ func shardBy(size int, words []posting, posts int) []shard {
 	return shards
 }
 
-// separator is the shortest beginning of w that is greater than last.
+// separator returns the shortest prefix of w that is greater than last.
 func separator(last, w string) string { return w[:shared(last, w)+1] }
 
 func shared(a, b string) int {
@@ -68,7 +68,7 @@ func shared(a, b string) int {
 	return n
 }
 
-// appendEntry writes one word and which posts have it.
+// appendEntry writes a word and the posts that have it.
 func appendEntry(b []byte, last string, of []posting, posts int) []byte {
 	return appendOrdinals(appendWord(b, last, of[0].word), of, posts)
 }
@@ -87,7 +87,7 @@ func appendWord(b []byte, last, w string) []byte {
 	return append(b, rest...)
 }
 
-// word reads what [appendWord] wrote, into the word before.
+// word reads a word from [appendWord]; last is the previous one.
 func (r *reader) word(last []byte) []byte {
 	const most = MaxWord * 4 // bytes
 	lengths := r.byte()
@@ -129,8 +129,8 @@ func appendOrdinals(b []byte, of []posting, posts int) []byte {
 
 func bitmapSize(posts int) int { return (posts + 7) / 8 }
 
-// ordinals reads what [appendOrdinals] wrote and gives each to add, if it is
-// not nil.
+// ordinals reads the output of [appendOrdinals] and calls add with each, if add
+// is not nil.
 func (r *reader) ordinals(posts int, add func(ord int)) {
 	if add == nil {
 		add = func(int) {}
@@ -160,7 +160,7 @@ func (r *reader) ordinals(posts int, add func(ord int)) {
 	}
 }
 
-// scan gives to add the posts of a shard's body that have a word with the term.
+// scan calls add with the posts that have a word with the term.
 func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	return scanFor(body, posts, func(word string) func(int) {
 		if t.begins(word) {
@@ -170,7 +170,8 @@ func scan(body []byte, posts int, t Term, add func(ord int)) error {
 	})
 }
 
-// scanFor gives the posts that have a word to what wanted says, unless that is nil.
+// scanFor calls the function that wanted returns for a word, unless nil, with
+// the word's posts.
 func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int))) error {
 	r := reader{b: body}
 	var word []byte
@@ -185,8 +186,8 @@ func scanFor(body []byte, posts int, wanted func(word string) (add func(ord int)
 	return r.end()
 }
 
-// shards is the range [from, to) of the shards, which begin at splits (the
-// first has none), that can hold words with a term.
+// shards returns the range [from, to) of the shards that can hold words with a
+// term. splits are where the shards except the first begin.
 func shards(splits []string, t Term) (from, to int) {
 	from, exact := slices.BinarySearch(splits, string(t))
 	if exact {

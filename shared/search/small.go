@@ -1,8 +1,8 @@
 package search
 
 // Small makes segments so small that a hundred posts have all levels and parts,
-// until restore is called. It is for tests, also of those who keep an index;
-// nothing else may be under way meanwhile.
+// until restore is called. It is for tests of this package and of its callers,
+// which must not run concurrently.
 func Small() (restore func()) {
 	usual := form
 	form.sizes, form.fanout, form.shard, form.chunk = [3]int{3, 9, 27}, 3, 40, 2

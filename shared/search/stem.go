@@ -5,22 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// What two texts have in common is told by their stems: what is left of a word
-// without its endings, so that notes, noted and noting are one. A stem begins the
-// word, so that what has it stands together in an index.
+// Texts are compared by stems: words without their endings, so that notes,
+// noted and noting are one. A stem is a prefix of the word, so its words are
+// adjacent in an index.
 
-// endings of English words, which other languages in Latin letters share in part.
-// Longer ones come before those that end them.
+// endings of English words, some of which other languages share. Longer ones
+// come before their own endings.
 var endings = []string{
 	"ications", "ication", "ations", "ation", "ating", "ated", "ators", "ator", "ates", "ate", "ables", "able", "ably", "ibles", "ible", "ibly",
 	"ments", "ment", "ness", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "er", "ors", "or", "ed", "es", "als", "al", "'s", "s", "y", "e",
 }
 
-// stemLeast is how many letters a stem has, unless its word has fewer.
+// stemLeast is the least length of a stem, unless the word is shorter.
 const stemLeast = 3
 
-// stem is the beginning of a word, of those that [Words] gives, that it shares with
-// its other forms.
+// stem returns the part that a word from [Words] shares with its other forms.
 func stem(word string) string {
 	for again := true; again; {
 		again = false
@@ -37,8 +36,8 @@ func stem(word string) string {
 	return word
 }
 
-// common are stems that say nothing about what a text is of: those of the words
-// that English sentences are built of, and that wishes are put in.
+// common are stems that do not tell what a text is about: those of function
+// words and of the words in which wishes are put.
 var common = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -62,7 +61,7 @@ var common = func() map[string]bool {
 	return set
 }()
 
-// Stems are the distinct stems of a text that say something, in order of appearance.
+// Stems returns the distinct meaningful stems of a text in order of appearance.
 func Stems(text string) []string {
 	var stems []string
 	seen := map[string]bool{}

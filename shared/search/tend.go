@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// stepsMost is how many steps one [Tend] makes.
+// stepsMost bounds the steps of one [Tend].
 const stepsMost = 64
 
-// Tend brings a channel's index up to date: it seals, merges and removes, step
-// by step, until nothing is left to do now, save segments of a level above most.
-// If due is not zero, there will be at that time, or is, without another post.
+// Tend updates a channel's index: it seals, merges and removes, step by step,
+// until nothing is left to do now, except for segments of a level above most. A
+// due that is not zero is when there will be, or already is, more to do without
+// another post.
 //
-// It may stop anywhere, or run twice at once: what was half done is done again,
-// or finished, by the next.
+// It may stop anywhere or run concurrently: the next call repeats or finishes
+// what is half done.
 func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due time.Time, err error) {
 	t := tender{Shelf: s, State: State{Most: most}, now: now}
 	if err := t.list(ctx); err != nil {
@@ -44,17 +45,17 @@ func Tend(ctx context.Context, s Shelf, most Level, now func() time.Time) (due t
 	return now(), nil
 }
 
-// tender is one [Tend] under way. What it does to the heads it does to the
-// state as well, which is thus read once.
+// tender is a [Tend] under way. It applies its changes of heads to its state as
+// well, so that the state is read only once.
 type tender struct {
 	Shelf
 	State
 	now func() time.Time
 }
 
-// list brings late posts, and heads up to a full page that leaves nothing to do:
-// what is older was in such pages before. What a crash left there, and a page of
-// newer segments then hid, stays unread and unused for ever: some kilobytes.
+// list reads late posts, and heads up to a full page that leaves nothing to do:
+// earlier calls have read the older ones. Leftovers of a crash that a page of
+// newer segments then hid stay unused for ever: some kilobytes.
 func (t *tender) list(ctx context.Context) error {
 	return together(
 		func() (err error) { t.State.Late, err = t.Shelf.Late(ctx); return },
@@ -71,14 +72,15 @@ func (t *tender) list(ctx context.Context) error {
 				if _, due, ok := (State{Heads: page, Now: t.now(), Most: Top}).Next(); !ok && due.IsZero() {
 					return nil
 				}
-				// Others may begin where the page ends; never more than a page.
+				// Others may begin where the page ends, but never more than a
+				// page.
 				before = page[len(page)-1].After.next()
 			}
 		},
 	)
 }
 
-// readOldest brings the posts to be sealed next, which are others after sealing.
+// readOldest reads the posts to be sealed next. Sealing changes them.
 func (t *tender) readOldest(ctx context.Context) error {
 	spans, _ := covering(t.State.Heads)
 	after := end(spans)
@@ -93,19 +95,19 @@ func (t *tender) readOldest(ctx context.Context) error {
 	return err
 }
 
-// build makes a segment of the posts that stand in a range now. Late ones are
-// among them, deleted ones are not: building reads the posts, not the segments
-// it will replace, which is cheap beside writing and cannot go wrong with them.
+// build makes a segment of the posts that exist in a range now, with late ones
+// and without deleted ones. It reads the posts rather than the segments that it
+// replaces: reading is cheap beside writing, and repeats no error of theirs.
 //
-// A segment of several parts is announced first and becomes live last: a part
-// that a crash leaves behind belongs to a head that is listed.
+// A segment of several parts is announced first and becomes live last, so that
+// parts left by a crash belong to a listed head.
 func (t *tender) build(ctx context.Context, step Step) error {
 	entries, err := t.Range(ctx, step.After, step.To, 0)
 	if err != nil {
 		return err
 	}
 	var docs []Doc
-	var gone []ID // late, and deleted
+	var gone []ID // late and deleted
 	for _, e := range entries {
 		switch {
 		case !e.Deleted:
@@ -135,8 +137,8 @@ func (t *tender) build(ctx context.Context, step Step) error {
 	return t.removeLate(ctx, gone)
 }
 
-// remove takes segments away: first from searches, the heads last, since they
-// say which parts there are.
+// remove removes segments: first from searches, and last their heads, which
+// name the parts.
 func (t *tender) remove(ctx context.Context, heads []*Head) error {
 	for _, h := range heads {
 		if parts := h.Parts(); len(parts) > 0 {

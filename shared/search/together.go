@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// together runs functions side by side and waits for all.
+// together runs functions concurrently and waits for all.
 func together(funcs ...func() error) error {
 	errs := make([]error, len(funcs))
 	var work sync.WaitGroup

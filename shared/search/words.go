@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxWord is how many characters (code points) of a word count.
+// MaxWord bounds the characters (code points) of a word that count.
 const MaxWord = 32
 
-// Words are the distinct words of a text, in order of appearance, as the index
-// knows them: folded, and cut at [MaxWord] characters. A word is a run of
-// letters, their marks, and digits; everything else parts words, emoji
-// included.
+// Words returns the distinct words of a text in order of appearance, as the
+// index stores them: folded, and cut at [MaxWord] characters. A word is a run
+// of letters, their marks, and digits; everything else, including emoji,
+// separates words.
 //
-// Scripts that are written without spaces between words give bigrams instead:
-// 東京都 gives 東京, 京都 and 都, the last one so that each of its characters
-// begins a word. Korean is among them although it has spaces: its compounds are
-// written together or apart at will, and 도서관 must find 국립도서관. So are
-// Thai, Lao, Khmer and Myanmar, where a letter goes with its marks.
+// Text in scripts without spaces between words gives bigrams: 東京都 gives 東京, 京都
+// and 都, the last one so that each character begins a word. Korean is treated
+// the same although it has spaces: its compounds may be written together or
+// apart, and 도서관 must find 국립도서관. So are Thai, Lao, Khmer and Myanmar, where a
+// letter goes with its marks.
 func Words(text string) []string {
 	var words []string
 	seen := map[string]bool{}
@@ -40,7 +40,7 @@ func Words(text string) []string {
 	return words
 }
 
-// cut shortens a word to what of it counts.
+// cut shortens a word to MaxWord characters.
 func cut(word string) string {
 	n := 0
 	for i := range word {
@@ -52,15 +52,15 @@ func cut(word string) string {
 	return word
 }
 
-// run is a piece of folded text: a word, or what stands between two spaces or
-// words of another kind in a script without spaces.
+// run is a piece of folded text: a word, or in a script without spaces the text
+// between two spaces or words of other scripts.
 type run struct {
 	text  string
-	dense bool  // of a script without spaces
+	dense bool  // in a script without spaces
 	units []int // where its letters begin, if it is dense
 }
 
-// slice is up to n letters from the i'th.
+// slice returns up to n letters from the i'th.
 func (r run) slice(i, n int) string {
 	if i+n >= len(r.units) {
 		return r.text[r.units[i]:]
@@ -68,11 +68,11 @@ func (r run) slice(i, n int) string {
 	return r.text[r.units[i]:r.units[i+n]]
 }
 
-// unspaced are the scripts written without spaces between words, and Hangul.
+// unspaced are the scripts without spaces between words, and Hangul.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
-	{R16: []unicode.Range16{{Lo: 0x3006, Hi: 0x3006, Stride: 1}, {Lo: 0x30fc, Hi: 0x30fc, Stride: 1}}}, // 〆 and ー, of no script by themselves
+	{R16: []unicode.Range16{{Lo: 0x3006, Hi: 0x3006, Stride: 1}, {Lo: 0x30fc, Hi: 0x30fc, Stride: 1}}}, // 〆 and ー, which belong to no script
 }
 
 // runs splits a folded text.
@@ -87,7 +87,7 @@ func runs(text string) []run {
 	}
 	for at, r := range text {
 		switch {
-		case unicode.IsMark(r): // of the letter before
+		case unicode.IsMark(r): // of the previous letter
 		case !unicode.IsLetter(r) && !unicode.In(r, unicode.Nd, unicode.Nl) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 			end(at)
 		default:
@@ -107,7 +107,7 @@ func runs(text string) []run {
 	return found
 }
 
-// contains tells whether some word of a text begins with each of the terms.
+// contains reports whether, for each term, some word of a text begins with it.
 func contains(text string, terms []Term) bool {
 	words := Words(text)
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })

@@ -9,14 +9,14 @@ import (
 	"agentsocial/tables"
 )
 
-// Index is what tends an index, whatever it is of.
+// Index is an index that can be tended, of a channel or of ideas.
 type Index interface {
 	Tend(ctx context.Context, most search.Level) (due time.Time, err error)
 	TendBy(ctx context.Context, at time.Time) error
 	AddLate(ctx context.Context, ids ...search.ID) error
 }
 
-// Named is the index of a channel, or of ideas ([tables.SearchIdeas]).
+// Named returns the index of a channel, or of ideas ([tables.SearchIdeas]).
 func Named(a *app.App, name string) Index {
 	if name == tables.SearchIdeas {
 		return OfIdeas(a)
@@ -24,7 +24,7 @@ func Named(a *app.App, name string) Index {
 	return Of(a, name)
 }
 
-// Arrived tells which index a new item belongs to, and its id there.
+// Arrived returns the index that a new item belongs to, and its id there.
 func Arrived(item tables.Item) (name string, id search.ID, err error) {
 	if item.Str(tables.AttrType) == tables.TypeIdea {
 		id, err = IdeaIDOf(item.Str("id"))
@@ -34,15 +34,15 @@ func Arrived(item tables.Item) (name string, id search.ID, err error) {
 	return item.Str("channel"), id, err
 }
 
-// Tend brings the index up to date, but for segments of a level above most. If due
-// is not zero, there will be more to do then.
+// Tend updates the index, except for segments of a level above most. A due that
+// is not zero is when there will be more to do.
 func (c Channel) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }
 
-// TendBy has the schedule tend the index at a time, or before: what stands and is
-// earlier stays, however long it is due. But a sweep that has taken the index may
-// be past what is asked for here: so it is not done with it then.
+// TendBy makes the schedule tend the index at a time or earlier; an earlier
+// time that is already set stays. A sweep that has taken the index may already
+// be past the new work, so TendBy makes it due again after that sweep.
 func (c shelf) TendBy(ctx context.Context, at time.Time) error {
 	return c.app.Retry(ctx, func() error {
 		items, err := c.app.Table.Get(ctx, tables.Strong, tables.SealDueKey(c.name))

@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Ideas are all ideas and their index. It is both a [search.Store] and a
+// Ideas holds all ideas and their index. It is both a [search.Store] and a
 // [search.Shelf].
 type Ideas struct{ shelf }
 
@@ -32,14 +32,14 @@ var (
 // IdeaID is the id of an idea in the index.
 func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
 
-// IdeaIDOf is what an idea's id is in the index, if it is one.
+// IdeaIDOf returns an idea's id in the index.
 func IdeaIDOf(idea string) (search.ID, error) { return idOf(id.Idea, idea) }
 
-// IdeaText is what of an idea is searched.
+// IdeaText returns the text of an idea that is searched.
 func IdeaText(i *tables.Idea) string { return i.Title + "\n" + i.Body }
 
-// Tend brings the index up to date, but for segments of a level above most. If due
-// is not zero, there will be more to do then.
+// Tend updates the index, except for segments of a level above most. A due that
+// is not zero is when there will be more to do.
 func (c Ideas) Tend(ctx context.Context, most search.Level) (due time.Time, err error) {
 	return search.Tend(ctx, c, most, c.app.Now)
 }
@@ -59,7 +59,7 @@ func (c Ideas) Tail(ctx context.Context, after, before search.ID) (ideas []searc
 	if err != nil {
 		return nil, down, err
 	}
-	var numbers tables.Item // come right before their idea
+	var numbers tables.Item // precede their idea
 	for _, item := range page.Items {
 		if item.Str(tables.AttrType) != tables.TypeIdea {
 			numbers = item

@@ -1,5 +1,5 @@
-// Package index keeps search indexes in the table, a channel's or that of ideas:
-// what package search reads and writes, as items.
+// Package index stores the search indexes of channels and of ideas in the
+// table: it implements the interfaces of package search.
 package index
 
 import (
@@ -17,17 +17,17 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Channel is a channel's posts and their index. It is both a [search.Store] and
-// a [search.Shelf].
+// Channel holds a channel's posts and their index. It is both a [search.Store]
+// and a [search.Shelf].
 type Channel struct{ shelf }
 
-// shelf is what every index has, whatever it is of.
+// shelf is the part that all indexes share.
 type shelf struct {
 	app  *app.App
 	name string
 }
 
-// Of is the index of a channel, which need not exist.
+// Of returns the index of a channel, which need not exist.
 func Of(a *app.App, channel string) Channel { return Channel{shelf{a, channel}} }
 
 var (
@@ -35,13 +35,13 @@ var (
 	_ search.Shelf            = Channel{}
 )
 
-// PostID is the id of a post in the index.
+// PostID returns the id of a post in the index.
 func PostID(i search.ID) string { return string(id.Post) + "_" + i.String() }
 
-// IDOf is what a post's id is in the index, if it is one.
+// IDOf returns a post's id in the index.
 func IDOf(post string) (search.ID, error) { return idOf(id.Post, post) }
 
-// idOf is what an id is in the index, if it is one of a kind.
+// idOf returns the id in the index of an id of the given kind.
 func idOf(kind id.Kind, s string) (search.ID, error) {
 	ulid, ok := strings.CutPrefix(s, string(kind)+"_")
 	if !ok {
@@ -50,8 +50,7 @@ func idOf(kind id.Kind, s string) (search.ID, error) {
 	return search.ParseID(ulid)
 }
 
-// each gives f the items that a query finds, page after page, until it says
-// that it has enough.
+// each calls f with the items of a query, page by page, until f has enough.
 func (c shelf) each(ctx context.Context, q tables.Query, f func(tables.Item) (enough bool, err error)) error {
 	for {
 		page, err := c.app.Table.Query(ctx, q)
@@ -98,9 +97,9 @@ func (c shelf) Late(ctx context.Context) (late []search.ID, err error) {
 	return late, err
 }
 
-// Parts implements [search.Store] and [search.Shelf]. What is not there yet at
-// half the price is read once more, as it is now: a part that is missing has a
-// search begin anew.
+// Parts implements [search.Store] and [search.Shelf]. It reads at half the
+// price, and reads missing parts again strongly, since a missing part makes a
+// search start over.
 func (c shelf) Parts(ctx context.Context, parts []search.Part) ([][]byte, error) {
 	bytes := make([][]byte, len(parts))
 	for _, consistency := range []tables.Consistency{tables.Eventual, tables.Strong} {
@@ -144,7 +143,7 @@ func (c Channel) Tail(ctx context.Context, after, before search.ID) (posts []sea
 	return posts, down, err
 }
 
-// found makes what a search finds of items.
+// found converts items to search results.
 func found(items []tables.Item) (all []search.Post[view.Post], err error) {
 	posts, err := view.Posts(items...)
 	for _, p := range posts {
@@ -155,7 +154,7 @@ func found(items []tables.Item) (all []search.Post[view.Post], err error) {
 	return all, err
 }
 
-// Posts implements [search.Store]: posts as they are now, numbers some
+// Posts implements [search.Store]: current posts with numbers that may be some
 // milliseconds old.
 func (c Channel) Posts(ctx context.Context, ids []search.ID) (posts []search.Post[view.Post], err error) {
 	keys, numbers := make([]tables.Key, len(ids)), make([]tables.Key, len(ids))

@@ -11,11 +11,11 @@ import (
 	"agentsocial/tables"
 )
 
-// sideBySide is how many writes are made at once.
+// sideBySide bounds concurrent writes.
 const sideBySide = 16
 
-// write makes writes that stand by themselves, side by side, at half the price
-// of a transaction each.
+// write makes independent writes concurrently, each at half the price of a
+// transaction.
 func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	work, ctx := app.SideBySide(ctx)
 	work.SetLimit(sideBySide)
@@ -25,8 +25,8 @@ func (c shelf) write(ctx context.Context, writes ...tables.Write) error {
 	return work.Wait()
 }
 
-// unless makes a write that does nothing if its condition does not hold; there
-// says whether the item was there all the same.
+// unless makes a write unless its condition fails. there reports whether the
+// item existed.
 func (c shelf) unless(ctx context.Context, w tables.Write) (there bool, err error) {
 	held := errors.New("index: the condition does not hold")
 	err = c.app.Once(ctx, w.Else(func(old tables.Item) error {
