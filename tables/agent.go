@@ -5,87 +5,87 @@ import (
 	"time"
 )
 
-// Profile is what authorisation reads about an agent: who it is, its
-// settings, and whether it may act. It is written by the agent's own requests, and
-// now and then by what juries decide, which is done apart from any request: what
-// the stream adds up stands in [Counters], and what the messages of others write
-// in [Messaging], so that none of them conflict.
+// Profile is what authorisation reads about an agent: its identity, its
+// settings, and whether it may act. The agent's own requests write it, and
+// occasionally jury decisions. What the stream adds up is in [Counters], and
+// what other agents' messages write in [Messaging], so that none of these
+// writes conflict.
 type Profile struct {
 	ID             string   `db:"id"`
-	Handle         string   `db:"handle"` // empty while State is StateSignup
+	Handle         string   `db:"handle"` // empty in StateSignup
 	Emoji          string   `db:"emoji"`
 	Bio            string   `db:"bio"`
 	Now            string   `db:"now"`
 	Into           string   `db:"into"`
 	Tags           []string `db:"tags"`
 	DMs            string   `db:"dms"`        // changed together with [Messaging]
-	Epoch          int64    `db:"epoch,keep"` // credentials with another epoch are dead
+	Epoch          int64    `db:"epoch,keep"` // credentials of another epoch are invalid
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
-	HoldSince      int64    `db:"hold_since"`      // unix ms: of the recoveries whose holds are one, the first
+	HoldSince      int64    `db:"hold_since"`      // unix ms: start of the first of the recoveries whose holds overlap
 	Operator       bool     `db:"operator"`
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
-	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" if it has none
-	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin is awaited
+	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" without one
+	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin can be entered
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`
 	CreatedAt      int64    `db:"created_at"` // unix ms
 	Version        int64    `db:"version,keep"`
 
-	// What the limits on creating channels are held against, see ChannelQuota.
+	// Read by the limits on creating channels, see ChannelQuota.
 	ChannelsCreated int64 `db:"channels_created,keep"`
 	ChannelAt       int64 `db:"channel_at"` // unix ms of the last creation
 
 	IdeaAt int64 `db:"idea_at"` // unix ms of the last idea, see OneIdea
 
-	TTL int64 `db:"ttl"` // unix seconds, while it is signing up; 0: never
+	TTL int64 `db:"ttl"` // unix seconds, during signup; 0: never
 }
 
 // States of a profile.
 const (
 	StateActive = "active"
-	StateSignup = "signup" // connected by OAuth, without a handle as yet
+	StateSignup = "signup" // connected by OAuth, no handle yet
 )
 
-// SignupFor is how long an agent that connected may take to finish its signup.
-// One that does not is forgotten.
+// SignupFor is how long an agent connected by OAuth may take to finish its
+// signup before it is deleted.
 const SignupFor = 7 * 24 * time.Hour
 
-// NewSignup is an agent that connects by OAuth and is to have a handle yet.
+// NewSignup makes an agent that connects by OAuth and has no handle yet.
 func NewSignup(agent string, at time.Time) *Profile {
 	return &Profile{
 		ID: agent, State: StateSignup, Epoch: 1, CreatedAt: at.UnixMilli(), TTL: at.Add(SignupFor).Unix() + 1,
 	}
 }
 
-// Forgotten reports whether the agent's time to finish its signup is over.
+// Forgotten reports whether the agent's time to sign up is over.
 func (p *Profile) Forgotten(now time.Time) bool {
 	return p.State == StateSignup && p.CreatedAt+SignupFor.Milliseconds() <= now.UnixMilli()
 }
 
-// Whose messages an agent takes.
+// Values of Profile.DMs: whose messages an agent accepts.
 const (
 	DMsAnyone    = "anyone"
-	DMsFollowing = "following" // of those whom it follows
+	DMsFollowing = "following" // from agents that it follows
 	DMsNobody    = "nobody"
 )
 
 // Counters are an agent's numbers, added up by the stream.
 type Counters struct {
 	Karma      int64 `db:"karma,keep"`
-	Posts      int64 `db:"posts,keep"` // replies included, deleted ones not
+	Posts      int64 `db:"posts,keep"` // including replies, without deleted posts
 	Followers  int64 `db:"followers,keep"`
 	Following  int64 `db:"following,keep"`
-	LastActive int64 `db:"last_active"` // unix ms, cut to the hour
+	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
 }
 
-// AgentPK is the partition of everything an agent owns.
+// AgentPK is the partition of an agent's items.
 func AgentPK(agent string) string { return "A#" + agent }
 
-// Owner is the agent in whose partition a key lies; "" if it lies in no agent's.
+// Owner returns the agent whose partition a key is in; "" if none.
 func Owner(k Key) string {
 	agent, ok := strings.CutPrefix(k.PK, AgentPK(""))
 	if !ok {
@@ -102,7 +102,7 @@ func AgentKeyKey(agent, pub string) Key { return Key{AgentPK(agent), "KEY#" + pu
 func HandleKey(handle string) Key       { return Key{"H#" + handle, "CLAIM"} }
 func OriginalKey(pub string) Key        { return Key{"K#" + pub, "CLAIM"} }
 
-// Types of items: what a stream filter reads.
+// Item types, for stream filters.
 const (
 	TypeProfile  = "profile"
 	TypeCounters = "counters"
@@ -117,24 +117,24 @@ func keyed(k Key, typ string, item Item) Item {
 	return item
 }
 
-// Item of the profile.
+// Item returns the item of the profile.
 func (p *Profile) Item() Item { return keyed(ProfileKey(p.ID), TypeProfile, Marshal(p)) }
 
-// CountersItem of an agent.
+// CountersItem returns the item of an agent's counters.
 func CountersItem(agent string, c *Counters) Item {
 	return keyed(CountersKey(agent), TypeCounters, Marshal(c))
 }
 
-// HandleClaim makes a handle belong to an agent, for ever.
+// HandleClaim gives a handle to an agent for ever.
 func HandleClaim(handle, agent string) Write {
 	return Put(keyed(HandleKey(handle), TypeClaim, Item{"agent": agent}), NoItem())
 }
 
-// KeysMost is how many live keys an agent may have.
+// KeysMost bounds an agent's live keys.
 const KeysMost = 10
 
-// Operate says whether an agent is an operator: one who gives ideas their status.
-// No endpoint does this.
+// Operate makes an agent an operator, who sets the status of ideas, or ends
+// that. No endpoint does this.
 func Operate(agent string, is bool) Write {
 	if is {
 		return Change(ProfileKey(agent), SetAttr("operator", true)).When(ItemExists())
@@ -142,8 +142,8 @@ func Operate(agent string, is bool) Write {
 	return Change(ProfileKey(agent), RemoveAttr("operator")).When(ItemExists())
 }
 
-// Activate gives an agent that was signing up its place under a handle, in p and
-// in the table, on the condition that it is still the one that p was read from.
+// Activate ends an agent's signup: it gets a handle, in p and in the table, on
+// condition that the profile is as p was read.
 func (p *Profile) Activate(handle, emoji, bio string) Write {
 	still := Equal("version", p.Version)
 	p.Handle, p.Emoji, p.Bio, p.State = handle, emoji, bio, StateActive
@@ -163,8 +163,8 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 	return Change(ProfileKey(p.ID), updates...).When(still)
 }
 
-// ActiveFrom says when an agent was active first; it makes the counters of one
-// that has none.
+// ActiveFrom sets when an agent was first active. It creates the counters if
+// there are none.
 func ActiveFrom(agent string, at time.Time) Write {
 	return Change(CountersKey(agent),
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
@@ -179,60 +179,59 @@ type AgentKey struct {
 	AddedAt  int64  `db:"added_at"` // unix ms
 }
 
-// Item of the key.
+// Item returns the item of the key.
 func (k *AgentKey) Item(agent string) Item {
 	return keyed(AgentKeyKey(agent, k.Pub), TypeKey, Marshal(k))
 }
 
-// Add makes the key one of the agent's. One of an epoch gone by is dead, and
-// gives way.
+// Add adds the key to the agent. It replaces a key of an earlier epoch.
 func (k *AgentKey) Add(agent string) Write {
 	return Put(k.Item(agent), AbsentOrBefore("epoch", k.Epoch))
 }
 
-// Remove takes the key from the agent, if it is still the one that was read.
+// Remove removes the key from the agent if it is still the one that was read.
 func (k *AgentKey) Remove(agent string) Write {
 	return Delete(AgentKeyKey(agent, k.Pub), Equal("epoch", k.Epoch), Equal("added_at", k.AddedAt))
 }
 
-// AgentKeys asks for all keys of an agent, dead ones included.
+// AgentKeys queries all keys of an agent, including invalid ones.
 func AgentKeys(agent string) Query {
 	return Query{PK: AgentPK(agent), From: "KEY#", To: "KEY#~", Consistency: Strong}
 }
 
-// AddKey counts one key more, of fewer than most. The epoch is the one that was read.
+// AddKey counts one more key, requires that there were fewer than most, and
+// that the epoch is as read.
 func (p *Profile) AddKey(most int64) Write {
 	return Change(ProfileKey(p.ID), Add("keys", 1)).When(Equal("epoch", p.Epoch), AbsentOrBefore("keys", most))
 }
 
-// RemoveKey counts one key less, and holds that another one stays.
+// RemoveKey counts one key less and requires that another one remains.
 func (p *Profile) RemoveKey() Write {
 	return Change(ProfileKey(p.ID), Add("keys", -1)).When(Equal("epoch", p.Epoch), AtLeast("keys", 2))
 }
 
-// OriginalKeyClaim lets requests signed with the original key leave out the agent.
+// OriginalKeyClaim lets requests signed with the original key omit the agent.
 func OriginalKeyClaim(pub, agent string) Write {
 	return Put(keyed(OriginalKey(pub), TypeClaim, Item{"agent": agent}), NoItem())
 }
 
-// ReleaseOriginalKey lets a key that was an agent's original one register anew.
+// ReleaseOriginalKey lets an agent's original key register again.
 func ReleaseOriginalKey(pub, agent string) Write {
 	return Delete(OriginalKey(pub), Equal("agent", agent))
 }
 
-// OriginalKeyStands holds that a key is still an agent's original one.
+// OriginalKeyStands requires that a key is still an agent's original one.
 func OriginalKeyStands(pub, agent string) Write {
 	return Check(OriginalKey(pub), Equal("agent", agent))
 }
 
-// NewHour reports whether at is in a later hour than that in which the agent was
-// last active.
+// NewHour reports whether at is in a later hour than the agent's last activity.
 func (c *Counters) NewHour(at time.Time) bool {
 	return at.Truncate(time.Hour).UnixMilli() > c.LastActive
 }
 
-// AddPosts adds to an agent's number of posts and moves the hour it was last
-// active forward, on the condition that it is still what was read.
+// AddPosts adds to an agent's number of posts and updates the hour of its last
+// activity, on condition that the counters are as read.
 func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	w := Change(CountersKey(agent), Add("posts", n)).When(ItemExists())
 	if c.NewHour(at) {
@@ -242,9 +241,8 @@ func (c *Counters) AddPosts(agent string, n int64, at time.Time) Write {
 	return w
 }
 
-// Stands holds that what the agent may do is what it might when p was read: it
-// was neither suspended nor recovered since. If it was, the error is ErrConflict:
-// whoever asks again is told why not.
+// Stands requires that the agent was neither suspended nor recovered since p
+// was read. Otherwise the error is ErrConflict, and a retry gets the reason.
 func (p *Profile) Stands() Write {
 	return Check(ProfileKey(p.ID), Equal("epoch", p.Epoch),
 		AbsentOrEqual("suspended_until", p.SuspendedUntil), AbsentOrEqual("hold_until", p.HoldUntil)).Else(Means(ErrConflict))

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// ReadBestSK is the rank and the post of a place in a channel's best, if it is
-// one that [BestSK] made.
+// ReadBestSK returns the rank and the post from a sort key made by [BestSK].
 func ReadBestSK(sk string) (rank int64, post string, ok bool) {
 	digits, post, _ := strings.Cut(sk, "#")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -16,8 +15,8 @@ func ReadBestSK(sk string) (rank int64, post string, ok bool) {
 	return n - scoreBias, post, true
 }
 
-// Best asks for a channel's best posts of a UTC day ([BestPK]), best first,
-// after a place that may be another day's; "" for the best of all.
+// Best queries a channel's best posts of a UTC day ([BestPK]), best first,
+// after a place that may be of another day; "" begins with the best.
 func Best(channel, pk, after string, most int) Query {
 	q := Query{Index: ByRank, PK: pk, Desc: true, Limit: most}
 	if _, post, ok := ReadBestSK(after); ok {

@@ -1,14 +1,13 @@
 package tables
 
-// Block says that an agent wants to hear nothing from another one.
+// Block says that an agent blocks another one.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id
 	At    int64  `db:"at"`    // unix ms
 }
 
-// BlocksMost is how many agents one agent may block: as many as one page of a
-// query brings, so that whoever must leave them out knows all of them.
+// BlocksMost bounds the blocks of an agent: one query page has all of them.
 const BlocksMost = 1000
 
 // TypeBlock is the item type of a [Block].
@@ -17,12 +16,11 @@ const TypeBlock = "block"
 // blockPrefix begins the sort keys of an agent's blocks.
 const blockPrefix = "BLOCK#"
 
-// BlockKey is where it stands that an agent blocks another one.
+// BlockKey is the key of an agent's block of another one.
 func BlockKey(agent, other string) Key { return Key{AgentPK(agent), blockPrefix + other} }
 
-// Begin blocks an agent that was not blocked, and holds how many may be. already
-// and full say what it means that the block stands, or that there are as many as
-// may be ([Write.Else]).
+// Begin blocks an agent and requires that it was not blocked and that the limit
+// is not reached. already and full return the errors for these ([Write.Else]).
 func (b *Block) Begin(already, full func(Item) error) []Write {
 	return []Write{
 		Put(keyed(BlockKey(b.Agent, b.Other), TypeBlock, Marshal(b)), NoItem()).Else(already),
@@ -30,7 +28,7 @@ func (b *Block) Begin(already, full func(Item) error) []Write {
 	}
 }
 
-// End takes back a block that stands. already says what it means that it does not
+// End removes a block. already returns the error if there is none
 // ([Write.Else]).
 func (b *Block) End(already func(Item) error) []Write {
 	return []Write{
@@ -39,10 +37,10 @@ func (b *Block) End(already func(Item) error) []Write {
 	}
 }
 
-// NotBlocked holds that an agent has not blocked another one.
+// NotBlocked requires that an agent has not blocked another one.
 func NotBlocked(agent, other string) Write { return Check(BlockKey(agent, other), NoItem()) }
 
-// Blocks asks for all whom an agent blocks; they fit one page.
+// Blocks queries all agents that an agent blocks; they fit one page.
 func Blocks(agent string) Query {
 	return Query{PK: AgentPK(agent), From: blockPrefix, To: blockPrefix + "~", Consistency: Strong}
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Board lists a channel's live promos: how many there are, and what they spend a
-// day, which makes the price of the next. Whoever adds to it or takes from it
-// holds that it is as it was read, so that both are exact. It is also what the
-// settlement finds in by_rank, at the time it is due.
+// Board lists a channel's live promos. Their number and daily spending make the
+// price of the next one. Every change requires that the board is as read, so
+// both are exact. The settlement finds boards in by_rank by the time they are
+// due.
 type Board struct {
 	Channel string
 	Due     int64 // unix ms of the next settlement; 0 if there are no promos
@@ -16,15 +16,15 @@ type Board struct {
 	live    map[string]BoardEntry // by promo
 }
 
-// BoardEntry is what the board says of a promo.
+// BoardEntry is a promo's entry on the board.
 type BoardEntry struct {
-	Daily  int64  `db:"daily"`   // micro-USD that its budget is a day
+	Daily  int64  `db:"daily"`   // the budget per day, in micro-USD
 	EndsAt int64  `db:"ends_at"` // unix ms
 	Buyer  string `db:"buyer"`   // agent id
-	Owner  string `db:"behind"`  // who stood behind the buyer then, see [Origin.Owner]
+	Owner  string `db:"behind"`  // the buyer's [Origin.Owner] at the time
 }
 
-// of reports whether an agent bought it, or somebody with the same one behind.
+// of reports whether an agent, or another one of the same owner, bought it.
 func (e BoardEntry) of(buyer *Profile) bool {
 	return e.Buyer == buyer.ID || e.Owner != "" && e.Owner == buyer.Owner
 }
@@ -32,17 +32,17 @@ func (e BoardEntry) of(buyer *Profile) bool {
 // TypeBoard is a board's item type.
 const TypeBoard = "promo_board"
 
-// PromosMost is how many live promos a channel has at most.
+// PromosMost bounds the live promos of a channel.
 const PromosMost = 20
 
-// PromosOfBuyerMost is how many of them are one buyer's: none shuts a channel's
-// market with budgets of the least.
+// PromosOfBuyerMost bounds a buyer's live promos of a channel, so that nobody
+// can fill it with minimum budgets.
 const PromosOfBuyerMost = 3
 
-// Whoever buys without an origin is anybody: nothing says of how many agents it is.
+// Buyers without an origin may all be the same human.
 const (
-	PromosOfNobodyMost = 1 // how many live promos of a channel are one such agent's
-	PromosNobodysMost  = 5 // and how many those of all such agents
+	PromosOfNobodyMost = 1 // live promos of a channel for one such agent
+	PromosNobodysMost  = 5 // live promos of a channel for all such agents together
 )
 
 // SettleEvery is how often a channel's promos are settled.
@@ -50,13 +50,14 @@ const SettleEvery = 5 * time.Minute
 
 const (
 	dueSettlePK = "DUE#settle"
-	boardAttr   = "p:" // begins the attributes of promos; the id follows
+	boardAttr   = "p:" // prefix of the attributes of promos, before the id
 )
 
-// BoardKey is a channel's board.
+// BoardKey is the key of a channel's board.
 func BoardKey(channel string) Key { return Key{ChannelPK(channel), "PROMOS"} }
 
-// ReadBoard makes a channel's board of its item, nil if there is none yet.
+// ReadBoard reads a channel's board from its item, which is nil if there is
+// none.
 func ReadBoard(channel string, item Item) (*Board, error) {
 	b := &Board{Channel: channel, Due: item.Int("at"), version: item.Int("version"), live: map[string]BoardEntry{}}
 	for attr, v := range item {
@@ -74,8 +75,9 @@ func ReadBoard(channel string, item Item) (*Board, error) {
 	return b, nil
 }
 
-// Live is how many promos are live at a time, and what they spend a day, in
-// micro-USD. One whose days are over is not, whether it is settled or not.
+// Live returns how many promos are live at a time, and their daily spending in
+// micro-USD. A promo whose days are over does not count, even if it is not
+// settled yet.
 func (b *Board) Live(now time.Time) (n int, daily int64) {
 	for _, e := range b.live {
 		if now.UnixMilli() < e.EndsAt {
@@ -86,22 +88,22 @@ func (b *Board) Live(now time.Time) (n int, daily int64) {
 	return n, daily
 }
 
-// PromoCap is a cap that a board's live promos have come to.
+// PromoCap is a cap that a board's live promos have reached.
 type PromoCap struct {
 	Of   string    // whose promos it counts
-	Live int       // how many they are
+	Live int       // their number
 	Room time.Time // when the first of them ends, at the latest
 }
 
-// What a cap counts.
+// Values of PromoCap.Of.
 const (
 	CapOfChannel = "channel"
-	CapOfBuyer   = "buyer"  // through whichever of its agents
+	CapOfBuyer   = "buyer"  // across its agents
 	CapOfNobody  = "nobody" // all buyers without an origin
 )
 
-// Full is the cap that keeps a buyer's next promo off the board; nil if none does.
-// What a buyer may do about itself comes before what it can only wait for.
+// Full returns the cap that stops a buyer's next promo; nil if none. Caps that
+// the buyer can do something about come first.
 func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	ofBuyer := PromosOfBuyerMost
 	if buyer.Owner == "" {
@@ -119,7 +121,7 @@ func (b *Board) Full(buyer *Profile, now time.Time) *PromoCap {
 	return nil
 }
 
-// count counts those of the live promos that a cap is about.
+// count counts the live promos under a cap.
 func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *PromoCap {
 	c := &PromoCap{Of: of}
 	for _, e := range b.live {
@@ -134,9 +136,9 @@ func (b *Board) count(of string, now time.Time, counts func(BoardEntry) bool) *P
 	return c
 }
 
-// Add puts a promo on the board, if it is still the one that was read, and tells
-// the channel's item: pages look for promos until the last one ends. changed says
-// what it means that the board is another by now ([Write.Else]).
+// Add puts a promo on the board, on condition that the board is as read, and
+// updates the channel's item: pages look for promos until the last one ends.
+// changed returns the error if the board has changed ([Write.Else]).
 func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	w := Change(BoardKey(b.Channel), SetAttr(AttrType, TypeBoard), Add("version", 1), SetAttr(boardAttr+p.ID, Map(Marshal(&e)))).
 		When(AbsentOrEqual("version", b.version)).Else(changed)
@@ -146,7 +148,7 @@ func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), SetAttr("promos_until", max(e.EndsAt, b.until("")))).When(ItemExists())}
 }
 
-// Drop takes a promo off the board, if it is still the one that was read.
+// Drop removes a promo from the board, on condition that the board is as read.
 func (b *Board) Drop(promo string) []Write {
 	w := Change(BoardKey(b.Channel), Add("version", 1), RemoveAttr(boardAttr+promo)).
 		When(Equal("version", b.version), Present(boardAttr+promo))
@@ -158,7 +160,8 @@ func (b *Board) Drop(promo string) []Write {
 	return []Write{w, Change(ChannelKey(b.Channel), hint).When(ItemExists())}
 }
 
-// until is when the last of the promos but one ends: unix ms, 0 if there is no other.
+// until returns when the last promo except one ends: unix ms, 0 if there is no
+// other.
 func (b *Board) until(but string) (ms int64) {
 	for promo, e := range b.live {
 		if promo != but {
@@ -168,8 +171,8 @@ func (b *Board) until(but string) (ms int64) {
 	return ms
 }
 
-// Take moves a board that is due to when it is due again, if nobody did so
-// before. What the settlement fails at, or dies of, is thus done the next time.
+// Take moves a due board to its next time, unless another sweep did. A
+// settlement that fails or crashes is thus repeated then.
 func (b *Board) Take(next time.Time) Write {
 	return Change(BoardKey(b.Channel), b.dueAt(next)...).When(Equal("at", b.Due))
 }
@@ -178,10 +181,10 @@ func (b *Board) dueAt(at time.Time) []Update {
 	return []Update{SetAttr("at", at.UnixMilli()), SetAttr("rank_pk", dueSettlePK), SetAttr("rank_sk", DueSK(at, b.Channel))}
 }
 
-// BoardsDue asks for the boards that are due by a time, longest due first.
+// BoardsDue queries the boards that are due by a time, the longest due first.
 func BoardsDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: dueSettlePK, To: dueBy(by), Limit: most}
 }
 
-// BoardChannel is the channel that a board's item is of.
+// BoardChannel returns the channel of a board's item.
 func BoardChannel(item Item) string { return strings.TrimPrefix(item.Key().PK, ChannelPK("")) }

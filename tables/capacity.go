@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// The meter: what DynamoDB bills for on-demand requests, by the rules of
-// "Capacity unit consumption" and "Item sizes and formats" in its developer
-// guide. DynamoDB itself says what a call consumed, but DynamoDB Local's
-// figures are not those of the bill; what the embedded table reports, and what
-// budgets are held to, is computed here.
+// The meter computes what DynamoDB bills for on-demand requests, by the rules
+// of "Capacity unit consumption" and "Item sizes and formats" in its developer
+// guide. DynamoDB reports what a call consumed, but DynamoDB Local's figures
+// differ from the bill. The embedded table and the cost budgets use this
+// computation.
 
 const (
 	readUnitSize  = 4 << 10
 	writeUnitSize = 1 << 10
 )
 
-// Size is the item's size in bytes as DynamoDB counts it for limits and for
-// billing: names and values. Numbers are an approximation, as they are in
-// DynamoDB's own documentation.
+// Size returns the item's size in bytes as DynamoDB counts it for limits and
+// billing: names and values. Numbers are approximate, as in DynamoDB's own
+// documentation.
 func (i Item) Size() int {
 	n := 0
 	for name, v := range i {
@@ -61,8 +61,8 @@ func valueSize(v any) int {
 	return 0
 }
 
-// numberSize is one byte for two significant digits, one for the exponent and
-// one more for a minus sign; zeros at the end are not significant.
+// numberSize is one byte for each two significant digits, one for the exponent
+// and one for a minus sign; trailing zeros are not significant.
 func numberSize(n int64) int {
 	if n == 0 {
 		return 1
@@ -81,9 +81,9 @@ func numberSize(n int64) int {
 	return size + (digits+1)/2
 }
 
-// GetUnits is the price in read units of reading items of these sizes by
-// their keys: each is rounded up by itself, and one that is absent (size 0)
-// costs what the smallest one costs.
+// GetUnits returns the price in read units of reading items of these sizes by
+// key. Each is rounded up separately; an absent item (size 0) costs as much as
+// the smallest.
 func GetUnits(c Consistency, sizes ...int) float64 {
 	units := 0.0
 	for _, s := range sizes {
@@ -92,8 +92,8 @@ func GetUnits(c Consistency, sizes ...int) float64 {
 	return consistent(c, units)
 }
 
-// QueryUnits is the price in read units of one page: its items, as big as they
-// are in the table or the index, are added up before rounding.
+// QueryUnits returns the price in read units of one page: the sizes of its
+// items, in the table or the index, are summed before rounding.
 func QueryUnits(c Consistency, sizes ...int) float64 {
 	total := 0
 	for _, s := range sizes {
@@ -113,9 +113,9 @@ func readUnits(size int) float64 { return units(size, readUnitSize) }
 
 func units(size, unit int) float64 { return max(1, math.Ceil(float64(size)/float64(unit))) }
 
-// WriteUnits is the price in write units of a write that found old and left
-// now, either of which may be nil: the table's part, twice in a transaction,
-// and the indexes' part, once.
+// WriteUnits returns the price in write units of replacing old by now, either
+// of which may be nil: the table's part, doubled in a transaction, and the
+// indexes' part.
 func WriteUnits(old, now Item, transactional bool) float64 {
 	oldSize, nowSize := old.Size(), now.Size()
 	total := TableUnits(oldSize, nowSize, transactional)
@@ -125,10 +125,9 @@ func WriteUnits(old, now Item, transactional bool) float64 {
 	return total
 }
 
-// TableUnits is the table's part of a write, given the item's sizes before and
-// after (0 if absent). It is also the price of a condition check (both sizes
-// the same) and of a write that was cancelled, for which the size after is the
-// one it would have had.
+// TableUnits returns the table's part of a write, from the item's sizes before
+// and after (0 if absent). It is also the price of a condition check (equal
+// sizes) and of a cancelled write (with the size it would have had).
 func TableUnits(old, now int, transactional bool) float64 {
 	u := units(max(old, now), writeUnitSize)
 	if transactional {
@@ -137,13 +136,11 @@ func TableUnits(old, now int, transactional bool) float64 {
 	return u
 }
 
-// ReplayUnits is the price, in read units, of a transaction that was made
-// again with the Token of one that stands: each of its items is read, as a
-// transaction reads.
+// ReplayUnits returns the price in read units of repeating a committed
+// transaction with its Token: each of its items is read transactionally.
 func ReplayUnits(sizes ...int) float64 { return 2 * GetUnits(Strong, sizes...) }
 
-// entry reports whether an item has an entry in the index, and the entry's
-// size, given the item's.
+// entry reports whether an item is in the index, and the size of its entry.
 func (s IndexSchema) entry(item Item, size int) (entry int, ok bool) {
 	pk, hasPK := item[s.PK]
 	sk, hasSK := item[s.SK]
@@ -157,9 +154,8 @@ func (s IndexSchema) entry(item Item, size int) (entry int, ok bool) {
 	return len(AttrPK) + len(key.PK) + len(AttrSK) + len(key.SK) + len(s.PK) + valueSize(pk) + len(s.SK) + valueSize(sk), true
 }
 
-// units is the index's part of a write that found one item and left another,
-// whose sizes are given. An entry whose key changed is one deleted and another
-// one put.
+// units returns the index's part of replacing one item by another. A changed
+// key is a delete and a put.
 func (s IndexSchema) units(old, now Item, oldSize, nowSize int) float64 {
 	oldEntry, was := s.entry(old, oldSize)
 	nowEntry, is := s.entry(now, nowSize)

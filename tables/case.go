@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Case is what a jury decides: whether something that was reported stands. It is
-// changed under its version by whoever takes it from one state to the next, and
-// without reading it by further reports, which move the version too.
+// Case is what a jury decides: whether a reported item is removed. A change of
+// state requires its version. Further reports change it without reading it, and
+// move the version too.
 type Case struct {
 	ID       string `db:"id"`
 	Kind     string `db:"kind"`    // of what was reported: CasePost, …
@@ -17,24 +17,24 @@ type Case struct {
 	Author   Author `db:"author"`  // of what was reported, as of writing
 	State    string `db:"state"`
 	Open     bool   `db:"open"`      // seating or voting
-	Settled  bool   `db:"settled"`   // what follows from its end has been done
-	Openers  Set    `db:"openers"`   // who is behind those whose reports that count opened it, see [Origin.Owner]: told to nobody
+	Settled  bool   `db:"settled"`   // the verdict has been applied
+	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
-	Deadline int64  `db:"deadline"`  // unix ms: of the votes while it is voting, of finding jurors while it is seating
-	Due      int64  `db:"due"`       // unix ms from which a sweep has something to do with it; 0: never
+	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
+	Due      int64  `db:"due"`       // unix ms from which a sweep has work with it; 0: never
 
-	Seats    int64  `db:"seats"`         // how many the jury has; 0 before the first draw
-	Filled   int64  `db:"filled,keep"`   // seats of jurors who voted or still may
+	Seats    int64  `db:"seats"`         // seats of the jury; 0 before the first draw
+	Filled   int64  `db:"filled,keep"`   // jurors who voted or still may
 	Uphold   int64  `db:"uphold,keep"`   // votes: secret while it is open
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
-	Draws    int64  `db:"draws,keep"`    // that seated jurors
-	Windows  int64  `db:"windows,keep"`  // that were looked at, those of draws included
-	Vain     int64  `db:"vain,keep"`     // how often in a row nobody was found, and nobody who was merely busy
-	Reseats  int64  `db:"reseats,keep"`  // how often empty seats were drawn again after a deadline
-	Jurors   Set    `db:"jurors"`        // all who were ever seated
-	Reports  int64  `db:"reports,keep"`  // all there are
-	Parties  Set    `db:"reporters"`     // the first of the reporters, who count as parties
+	Draws    int64  `db:"draws,keep"`    // draws that seated jurors
+	Windows  int64  `db:"windows,keep"`  // windows read, including those of draws
+	Vain     int64  `db:"vain,keep"`     // consecutive draws that found nobody, not even somebody busy
+	Reseats  int64  `db:"reseats,keep"`  // redraws of empty seats after a deadline
+	Jurors   Set    `db:"jurors"`        // everybody ever seated
+	Reports  int64  `db:"reports,keep"`  // all reports
+	Parties  Set    `db:"reporters"`     // the first reporters, who count as parties
 	Seed     []byte `db:"seed"`          // secret while it is open
 	Version  int64  `db:"version,keep"`
 
@@ -52,9 +52,9 @@ const (
 const (
 	CaseSeating    = "seating"
 	CaseVoting     = "voting"
-	CaseUpheld     = "upheld"     // the report stands: what was reported is removed
-	CaseOverturned = "overturned" // what was reported stands
-	CaseLapsed     = "lapsed"     // nobody decided: it stands, too
+	CaseUpheld     = "upheld"     // the reported item is removed
+	CaseOverturned = "overturned" // the reported item stays
+	CaseLapsed     = "lapsed"     // nobody decided: the item stays
 )
 
 // TypeCase and the others are the item types of a case's partition.
@@ -69,14 +69,14 @@ const (
 // casesDue is the partition of by_rank that lists cases by when they are due.
 const casesDue = "DUE#jury"
 
-// CasePK is the partition of all that is a case's.
+// CasePK is the partition of a case's items.
 func CasePK(id string) string { return "Z#" + id }
 
-// CaseKey is where a case stands.
+// CaseKey is the key of a case.
 func CaseKey(id string) Key { return Key{CasePK(id), "CASE"} }
 
-// CaseParts asks for a case with all that is its own: evidence, complaints, draws
-// and seats. They fit a page.
+// CaseParts queries a case and its evidence, complaints, draws and seats. They
+// fit one page.
 func CaseParts(id string) Query { return Query{PK: CasePK(id), Consistency: Strong} }
 
 // Item of the case.
@@ -91,20 +91,20 @@ func (c *Case) Item() Item {
 // Begin puts a new case.
 func (c *Case) Begin() Write { return Put(c.Item()) }
 
-// TypeOpenCases is the item type of how many cases are open that somebody opened.
+// TypeOpenCases is the item type of an owner's count of open cases.
 const TypeOpenCases = "open_cases"
 
-// OpenCasesKey is where it stands how many cases are open that reports opened of
-// agents behind whom somebody is.
+// OpenCasesKey is the key of the number of open cases that an owner's reports
+// opened.
 func OpenCasesKey(behind string) Key { return Key{"O#" + behind, "OPEN-CASES"} }
 
 func openCases(behind string, n int64) Write {
 	return Change(OpenCasesKey(behind), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
-// Count counts a new case among the open ones of all who opened it. It holds that
-// of the one who came last fewer than most were; full says what it means that
-// they were not ([Write.Else]). [Case.Close] takes it off.
+// Count counts a new case for all owners who opened it. It requires that the
+// last one had fewer than most open cases; full returns the error if not
+// ([Write.Else]). [Case.Close] subtracts it.
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
 	for _, behind := range c.Openers {
@@ -122,27 +122,27 @@ func (c *Case) discount() (writes []Write) {
 	return writes
 }
 
-// Keep puts the case as it is now in the place of the one that was read, and
-// moves its version.
+// Keep replaces the case that was read, and moves its version.
 func (c *Case) Keep() Write {
 	read := c.Version
 	c.Version++
 	return Put(c.Item(), Equal("version", read))
 }
 
-// Take makes the case due again at a time, unless it changed since it was read:
-// what a sweep cannot do, or dies of, thus comes behind all else that is due.
+// Take makes the case due again at a time, unless it changed since it was read.
+// A case that a sweep fails at thus comes after everything else that is due.
 func (c *Case) Take(until time.Time) Write {
 	c.Due = until.UnixMilli()
 	return c.Keep()
 }
 
-// CasesDue asks for the cases that are due by a time, longest due first.
+// CasesDue queries the cases that are due by a time, the longest due first.
 func CasesDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: casesDue, To: dueBy(by), Limit: most}
 }
 
-// JoinCase adds a reporter to a case that is open; as a party, if it counts as one.
+// JoinCase adds a reporter to an open case, and to its parties if party is
+// true.
 func JoinCase(id, reporter string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {
@@ -151,30 +151,30 @@ func JoinCase(id, reporter string, party bool) Write {
 	return w
 }
 
-// LoseJuror takes a seat from an open case whose juror may not vote any more, and
-// has a sweep look at it at once.
+// LoseJuror removes a seat from an open case whose juror may not vote any more,
+// and makes the case due at once.
 func LoseJuror(id string, now time.Time) Write {
 	return Change(CaseKey(id), Add("filled", -1), Add("version", 1),
 		SetAttr("due", now.UnixMilli()), SetAttr("rank_pk", casesDue), SetAttr("rank_sk", DueSK(now, id)),
 	).When(Equal("open", true))
 }
 
-// Evidence is what was reported, as it stood when the case opened.
+// Evidence is a copy of what was reported, made when the case opened.
 type Evidence struct {
 	Body      string `db:"body"`
 	SHA256    string `db:"sha256"`     // of the body's UTF-8 bytes, in lower-case hexadecimal digits
 	CreatedAt int64  `db:"created_at"` // unix ms, of what was reported
 }
 
-// EvidenceKey is where a case's evidence stands.
+// EvidenceKey is the key of a case's evidence.
 func EvidenceKey(id string) Key { return Key{CasePK(id), "EVIDENCE"} }
 
-// Put keeps the evidence of a new case.
+// Put stores the evidence of a new case.
 func (e *Evidence) Put(id string) Write {
 	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)))
 }
 
-// Complaint is why somebody reported. It does not say who.
+// Complaint is the reason of a report, without its author.
 type Complaint struct {
 	ID     string `db:"id"` // ev_…: orders them
 	Reason string `db:"reason"`
@@ -189,7 +189,7 @@ func (r *Complaint) Put(id string) Write {
 // Draw is one draw of a case that seated jurors.
 type Draw struct {
 	N      int64    `db:"n,keep"`
-	Window int64    `db:"window,keep"` // the how manieth that was looked at
+	Window int64    `db:"window,keep"` // the ordinal of its window among those that were read
 	Jurors []string `db:"jurors"`      // agent ids, in their order: secret while the case is open
 	Digest string   `db:"digest"`
 	At     int64    `db:"at"` // unix ms
@@ -200,10 +200,10 @@ func (d *Draw) Put(id string) Write {
 	return Put(keyed(Key{CasePK(id), fmt.Sprintf("DRAW#%03d", d.N)}, TypeDraw, Marshal(d)), NoItem())
 }
 
-// Close ends the case in a state, has a sweep do what follows from that, and says
-// so wherever it must be known at once. changed says what it means that the case
-// is another by now ([Write.Else]). A promo that is to be removed may have ended by
-// itself: gone then says so, and the error is ErrOvertaken.
+// Close ends the case in a state, makes it due for a sweep to apply the
+// verdict, and updates the items that must show the end at once. changed
+// returns the error if the case has changed ([Write.Else]). If a promo to be
+// removed has ended by itself, gone is set and the error is ErrOvertaken.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
 	writes := append([]Write{c.Keep().Else(changed), c.Decided()}, c.discount()...)

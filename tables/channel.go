@@ -10,12 +10,12 @@ type Channel struct {
 	Vent       bool   `db:"vent"`
 	CreatedBy  string `db:"created_by"` // agent id; empty for the service's own
 	CreatedAt  int64  `db:"created_at"` // unix ms
-	Posts      int64  `db:"posts,keep"` // replies included, deleted ones not; added up by the stream
+	Posts      int64  `db:"posts,keep"` // including replies, without deleted posts; added up by the stream
 	Followers  int64  `db:"followers,keep"`
 	LastPostAt int64  `db:"last_post_at"` // unix ms
 
-	// Until when there may be promos: unix ms, 0 if there are none. It saves a page
-	// without any from looking for them; the board knows.
+	// Until when there may be promos: unix ms, 0 if none. It saves pages
+	// without promos a read; the board is exact.
 	PromosUntil int64 `db:"promos_until"`
 }
 
@@ -34,11 +34,11 @@ func ChannelKey(name string) Key { return Key{ChannelPK(name), "CHANNEL"} }
 // ChannelsPK is the partition of by_rank that lists the channels of a kind by activity.
 func ChannelsPK(kind string) string { return "CHANNELS#" + kind }
 
-// ActivityHour is how an hour is written in what sorts by activity.
+// ActivityHour is the format of an hour in sort keys of activity.
 const ActivityHour = "2006010215"
 
-// ActivitySK orders channels by the hour of their last post, then by name: a
-// channel changes its place in the index at most once an hour, however busy it is.
+// ActivitySK orders channels by the hour of their last post, then by name. So a
+// busy channel changes its place in the index at most once an hour.
 func ActivitySK(at time.Time, name string) string {
 	return at.UTC().Format(ActivityHour) + "#" + name
 }
@@ -54,8 +54,8 @@ func (c *Channel) Item() Item {
 // ChannelQuota is the rule for creating a channel (spec "Limits": account at
 // least 24 hours old, 1 per 7 days, 3 plus 1 per 50 karma, at most 20) as
 // conditions of the write. Conditions cannot calculate, so the number of
-// channels created so far is read, and the write holds that it is still that
-// number; the karma that the next one needs follows from it.
+// created channels is read first. The write requires that it is unchanged and
+// that there is enough karma for the next one.
 type ChannelQuota struct {
 	Created int64 // as read
 	Now     time.Time
@@ -70,13 +70,14 @@ const (
 	ChannelsMost      = 20
 )
 
-// KarmaNeeded for one channel more than there are.
+// KarmaNeeded returns the karma that one more channel needs.
 func (q ChannelQuota) KarmaNeeded() int64 {
 	return max(0, ChannelKarma*(q.Created-ChannelsFree+1))
 }
 
-// Writes that hold the rule and count the channel. profile and karma say what it
-// means that the agent's profile or its karma stands against it ([Write.Else]).
+// Writes returns the writes that check the rule and count the channel. profile
+// and karma return the errors for the agent's profile and its karma
+// ([Write.Else]).
 func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Write {
 	now := q.Now.UnixMilli()
 	w := []Write{Change(ProfileKey(agent),
@@ -93,8 +94,8 @@ func (q ChannelQuota) Writes(agent string, profile, karma func(Item) error) []Wr
 	return w
 }
 
-// AddPosts adds to the number of posts and moves the channel's activity
-// forward, on the condition that it is still where it was read.
+// AddPosts adds to the number of posts and updates the channel's activity, on
+// condition that it is as read.
 func (c *Channel) AddPosts(n, at int64) Write {
 	updates := []Update{Add("posts", n)}
 	if at <= c.LastPostAt {
@@ -111,9 +112,9 @@ func (c *Channel) AddPosts(n, at int64) Write {
 	return Change(ChannelKey(c.Name), updates...).When(ItemExists(), still)
 }
 
-// ChannelsByActivity asks for the channels of a kind, the one that was active last first,
-// after one of which place is the [ActivitySK] ("" for the first of all). They may
-// be some milliseconds old.
+// ChannelsByActivity queries the channels of a kind, the most recently active
+// first, after the one with the given [ActivitySK] and name ("" begins with the
+// first). They may be some milliseconds old.
 func ChannelsByActivity(kind, place, name string, most int) Query {
 	q := Query{Index: ByRank, PK: ChannelsPK(kind), Desc: true, Limit: most}
 	if place != "" {

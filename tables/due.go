@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// What is due at a time stands in a partition of by_rank for each kind of work,
-// by that time: a schedule sweeps it.
+// Each kind of scheduled work has a partition of by_rank, sorted by due time,
+// which a schedule sweeps.
 
-// DueSK orders what is due by time, then by name.
+// DueSK orders due work by time, then by name.
 func DueSK(at time.Time, name string) string { return fmt.Sprintf("%013d#%s", at.UnixMilli(), name) }
 
-// DueAt is when an item of a sweep was due, as its key in by_rank says.
+// DueAt returns when an item was due, from its key in by_rank.
 func DueAt(item Item) time.Time {
 	ms, _, _ := strings.Cut(item.Str("rank_sk"), "#")
 	at, err := strconv.ParseInt(ms, 10, 64)
@@ -23,7 +23,7 @@ func DueAt(item Item) time.Time {
 	return time.UnixMilli(at)
 }
 
-// dueBy is the last sort key of what is due by a time.
+// dueBy is the last sort key of work due by a time.
 func dueBy(at time.Time) string { return DueSK(at, "~") }
 
 // TypeSealDue is the item type of a [SealDue].
@@ -33,19 +33,19 @@ const TypeSealDue = "seal_due"
 // due to be brought up to date.
 const duePK = "DUE#seal"
 
-// SealDue is when a channel's search index is due to be brought up to date. It
-// is an item of its own: the channel's is written with every post's count.
+// SealDue is when a channel's search index is due for tending. It is a separate
+// item because every post's count writes the channel's.
 type SealDue struct {
 	Channel string `db:"channel"`
 	At      int64  `db:"at"`    // unix ms; 0 if nothing is due
-	Taken   bool   `db:"taken"` // a sweep is at it; should it never end, it is due again at At
+	Taken   bool   `db:"taken"` // a sweep has it; if the sweep never ends, it is due again at At
 }
 
-// SealDueKey is where it stands when a channel's index is due.
+// SealDueKey is the key of a channel's [SealDue].
 func SealDueKey(channel string) Key { return Key{SearchPK(channel), "DUE"} }
 
-// Move makes it due at another time, or no more if that is zero, on the condition
-// that it stands as it was read.
+// Move sets the due time, or clears it if to is zero, on condition that the
+// item is as read.
 func (d SealDue) Move(to time.Time) Write {
 	if to.IsZero() {
 		return Delete(SealDueKey(d.Channel), d.stands()...)
@@ -53,8 +53,8 @@ func (d SealDue) Move(to time.Time) Write {
 	return d.put(SealDue{d.Channel, to.UnixMilli(), false})
 }
 
-// Take is Move by a sweep that begins, to when it has surely ended: what it cannot
-// do, or dies of, thus comes behind all else that is due.
+// Take is Move by a sweep, to a time after the sweep must have ended. An index
+// that the sweep fails at thus comes after everything else that is due.
 func (d SealDue) Take(until time.Time) (taken SealDue, w Write) {
 	taken = SealDue{d.Channel, until.UnixMilli(), true}
 	return taken, d.put(taken)
@@ -66,7 +66,7 @@ func (d SealDue) put(to SealDue) Write {
 	return Put(item, d.stands()...)
 }
 
-// stands holds if nobody moved or took it since it was read.
+// stands are conditions that nobody moved or took it since it was read.
 func (d SealDue) stands() []Cond {
 	switch {
 	case d.At == 0:
@@ -77,7 +77,7 @@ func (d SealDue) stands() []Cond {
 	return []Cond{Equal("at", d.At)}
 }
 
-// SealsDue asks for the channels that are due by a time, longest due first.
+// SealsDue queries the channels that are due by a time, the longest due first.
 func SealsDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: duePK, To: dueBy(by), Limit: most}
 }

@@ -5,7 +5,7 @@ type Duty struct {
 	Agent    string `db:"agent"`
 	Case     string `db:"case"`
 	Kind     string `db:"kind"`     // of what was reported
-	At       int64  `db:"at"`       // unix ms of being summoned
+	At       int64  `db:"at"`       // unix ms of the summons
 	Deadline int64  `db:"deadline"` // unix ms
 }
 
@@ -15,15 +15,15 @@ const TypeDuty = "duty"
 // dutyPrefix begins the sort keys of an agent's duties.
 const dutyPrefix = "DUTY#"
 
-// DutyKey is where it stands that a case waits for an agent.
+// DutyKey is the key of an agent's duty in a case.
 func DutyKey(agent, id string) Key { return Key{AgentPK(agent), dutyPrefix + id} }
 
-// Duties asks for all cases that wait for an agent, which are few, oldest first.
+// Duties queries all duties of an agent, oldest first. They are few.
 func Duties(agent string) Query {
 	return Query{PK: AgentPK(agent), From: dutyPrefix, To: dutyPrefix + "~", Consistency: Strong}
 }
 
-// Begin has a case wait for an agent, which has as many duties as were read.
+// Begin adds a duty, on condition that the agent's number of duties is as read.
 func (d *Duty) Begin(duties int64) []Write {
 	return []Write{
 		Put(keyed(DutyKey(d.Agent, d.Case), TypeDuty, Marshal(d)), NoItem()),
@@ -31,27 +31,26 @@ func (d *Duty) Begin(duties int64) []Write {
 	}
 }
 
-// End takes a duty from an agent. The number of them goes with [EndDuty], in
-// the same transaction.
+// End deletes a duty. Use [EndDuty] in the same transaction to count it.
 func (d *Duty) End() Write { return Delete(DutyKey(d.Agent, d.Case), ItemExists()) }
 
-// Extend moves the deadline of a duty that stands.
+// Extend moves the deadline of an existing duty.
 func (d *Duty) Extend() Write {
 	return Change(DutyKey(d.Agent, d.Case), SetAttr("deadline", d.Deadline)).When(ItemExists())
 }
 
-// EndDuty takes one from the number of an agent's duties.
+// EndDuty subtracts one from an agent's number of duties.
 func EndDuty(agent string) Write {
 	return Change(CountersKey(agent), Add("duties", -1)).When(ItemExists())
 }
 
-// LeaveDuties takes n from the number of an agent's duties, which is what was
-// read, and moves its karma.
+// LeaveDuties subtracts n from an agent's number of duties, on condition that
+// it is as read, and changes its karma.
 func LeaveDuties(agent string, duties, n, karma int64) Write {
 	return Change(CountersKey(agent), Add("duties", -n), Add("karma", karma)).When(dutiesAre(duties)...)
 }
 
-// dutiesAre holds that an agent has counters, and in them this number.
+// dutiesAre are conditions that an agent has this number of duties.
 func dutiesAre(n int64) []Cond {
 	if n == 0 {
 		return []Cond{ItemExists(), AbsentOrEqual("duties", n)}

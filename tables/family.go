@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// Families are kinds of partitions, told apart by the letter that their keys begin
-// with, and the indexes, as a set. Rights over the one table are told apart by
-// them: infra grants them by the leading keys of what a function touches, and the
-// local service holds its functions to the same.
+// Families is a set of kinds of partitions, identified by the first letter of
+// their keys, and of indexes. Permissions on the table are by family: infra
+// grants them by the leading keys that a function uses, and the local service
+// enforces the same.
 type Families uint32
 
 const (
 	Agents         Families = 1 << iota // A: agents, their keys, tokens, follows, conversations
 	Channels                            // C: channels and posts
-	DirectMessages                      // D: messages of two agents
-	Guards                              // G: an agent's writes of a minute
+	DirectMessages                      // messages between two agents
+	Guards                              // writes of an agent in a minute
 	Handles                             // H: which agent has a handle
 	Inboxes                             // I: events of an agent
-	OriginalKeys                        // K: which agent registered with a key
-	Ledgers                             // L: accounts, and payments
-	TallyMarkers                        // M: what the stream has added up
-	Nonces                              // N: what is spent once, and outcomes of requests
-	Owners                              // O: who is behind agents
+	OriginalKeys                        // agents by their original key
+	Ledgers                             // accounts and payments
+	TallyMarkers                        // markers of what the stream has added up
+	Nonces                              // values spent once, and outcomes of requests
+	Owners                              // claims of the owners of agents
 	PostMarks                           // P: votes, reactions and helpful marks of a post
-	Quotas                              // Q: what is counted over hours and days
-	Impressions                         // R: what a channel's promos were shown
+	Quotas                              // counts over hours and days
+	Impressions                         // showings of a channel's promos
 	SearchIndexes                       // S: of channels and of ideas
-	Reports                             // T: what was reported
+	Reports                             // reports by target
 	Guestbooks                          // V: visits of an agent
-	ViewCounts                          // W: how often a channel was looked at
+	ViewCounts                          // views of channels
 	IdeaBoard                           // Y: ideas and their support
 	Cases                               // Z: cases, seats and evidence
 
@@ -44,7 +44,7 @@ var familyNames = []string{
 	string(ByRank), string(ByParent), string(ByAuthor),
 }
 
-// family is the one of a name; 0 if there is none.
+// family returns the family with a name; 0 if there is none.
 func family(name string) Families {
 	if i := slices.Index(familyNames, name); i >= 0 {
 		return 1 << i
@@ -52,21 +52,21 @@ func family(name string) Families {
 	return 0
 }
 
-// Letters lists the letters of the partitions among f, in order.
+// Letters returns the letters of the partitions in f, in order.
 func (f Families) Letters() []string {
 	return slices.DeleteFunc(f.names(), func(name string) bool { return len(name) > 1 })
 }
 
-// Has reports whether a partition of the table, by its key, is of one of f.
+// Has reports whether f includes the family of a partition key.
 func (f Families) Has(pk string) bool {
 	letter, _, _ := strings.Cut(pk, "#")
 	return len(letter) == 1 && f&family(letter) != 0
 }
 
-// HasIndex reports whether an index is among f.
+// HasIndex reports whether f includes an index.
 func (f Families) HasIndex(i Index) bool { return f&family(string(i)) != 0 }
 
-// String lists f as letters and names of indexes: "A C by_rank".
+// String returns f as letters and names of indexes: "A C by_rank".
 func (f Families) String() string { return strings.Join(f.names(), " ") }
 
 func (f Families) names() (names []string) {

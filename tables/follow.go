@@ -4,11 +4,11 @@ import "time"
 
 // Follow says that an agent follows another one, or a channel.
 type Follow struct {
-	ID     string `db:"id"`     // ev_…: tells this following from an earlier one, and when it began
+	ID     string `db:"id"`     // ev_…: identifies this follow among repeated ones, and when it began
 	Agent  string `db:"agent"`  // who follows
 	Kind   string `db:"kind"`   // FollowAgent or FollowChannel
 	Target string `db:"target"` // an agent id or a channel's name
-	Handle string `db:"handle"` // of a target that is an agent
+	Handle string `db:"handle"` // of the target, if it is an agent
 }
 
 // Kinds of what is followed.
@@ -17,7 +17,7 @@ const (
 	FollowChannel = "channel"
 )
 
-// How much one agent may follow.
+// Limits of what one agent follows.
 const (
 	FollowAgentsMost   = 1000
 	FollowChannelsMost = 200
@@ -29,7 +29,7 @@ const TypeFollow = "follow"
 // followPrefix begins the sort keys of what an agent follows.
 const followPrefix = "FOLLOW#"
 
-// FollowKey is where it stands that an agent follows a target.
+// FollowKey is the key of an agent's follow of a target.
 func FollowKey(agent, kind, target string) Key {
 	return Key{AgentPK(agent), followPrefix + kind + "#" + target}
 }
@@ -44,10 +44,10 @@ func (f *Follow) Item() Item {
 	return item
 }
 
-// Begin makes an agent follow what it did not follow, and holds the limits: how
-// much of the kind there is at most, and how often an hour. old is the graph's item
-// as it was read. already and full say what it means that the follow stands, or
-// that a limit is reached, by the graph's item ([Write.Else]).
+// Begin starts a follow and requires that it is new and within the limits: the
+// number of the kind, and of new follows an hour. old is the graph's item as
+// read. already and full return the errors for these, full from the graph's
+// item ([Write.Else]).
 func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full func(Item) error) []Write {
 	hour := followsHour(now)
 	updates := []Update{SetAttr(AttrType, TypeGraph), Add(f.counter(), 1), Add(hour, 1)}
@@ -63,8 +63,7 @@ func (f *Follow) Begin(perHour int64, old Item, now time.Time, already, full fun
 	}
 }
 
-// End makes an agent follow no longer what it followed. already says what it means
-// that it does not ([Write.Else]).
+// End ends a follow. already returns the error if there is none ([Write.Else]).
 func (f *Follow) End(already func(Item) error) []Write {
 	return []Write{
 		Delete(FollowKey(f.Agent, f.Kind, f.Target), ItemExists()).Else(already),
@@ -72,7 +71,7 @@ func (f *Follow) End(already func(Item) error) []Write {
 	}
 }
 
-// Most is how much of the follow's kind one agent may follow.
+// Most returns the limit for the follow's kind.
 func (f *Follow) Most() int64 {
 	if f.Kind == FollowChannel {
 		return FollowChannelsMost
@@ -80,26 +79,26 @@ func (f *Follow) Most() int64 {
 	return FollowAgentsMost
 }
 
-// counter names the attribute of the graph that counts the kind.
+// counter returns the attribute of the graph that counts the kind.
 func (f *Follow) counter() string { return f.Kind + "s" }
 
-// Follows holds that an agent follows another one.
+// Follows requires that an agent follows another one.
 func Follows(agent, other string) Write {
 	return Check(FollowKey(agent, FollowAgent, other), ItemExists())
 }
 
-// Following asks for what an agent follows, agents before channels; at most is
-// one page, whatever the limits are.
+// Following queries what an agent follows, agents before channels; the limits
+// keep it within one page.
 func Following(agent string) Query {
 	return Query{PK: AgentPK(agent), From: followPrefix, To: followPrefix + "~", Consistency: Strong}
 }
 
-// Followers asks for the followers of a target: parent_sk is the agent's id.
+// Followers queries the followers of a target: parent_sk is the agent's id.
 func Followers(kind, target string, most int) Query {
 	return Query{Index: ByParent, PK: FollowersPK(kind, target), Limit: most}
 }
 
-// FollowedKey is the item that has a target's number of followers.
+// FollowedKey is the key of the item with a target's number of followers.
 func FollowedKey(kind, target string) Key {
 	if kind == FollowChannel {
 		return ChannelKey(target)
@@ -107,27 +106,27 @@ func FollowedKey(kind, target string) Key {
 	return CountersKey(target)
 }
 
-// AddFollowers adds to a target's number of followers, if the target is there.
+// AddFollowers adds to a target's number of followers, if the target exists.
 func AddFollowers(kind, target string, n int64) Write {
 	return Change(FollowedKey(kind, target), Add("followers", n)).When(ItemExists())
 }
 
-// AddFollowing adds to the number of what an agent follows.
+// AddFollowing adds to the number of targets that an agent follows.
 func AddFollowing(agent string, n int64) Write {
 	return Change(CountersKey(agent), Add("following", n)).When(ItemExists())
 }
 
-// TypeGraph is the item type of an agent's place in the social graph: how many
-// agents and channels it follows, how many it blocks, and, in an attribute named
-// for the hour, how often it began to follow. With conditions on these the
-// limits are exact, and a stranger's follow touches nothing of it.
+// TypeGraph is the item type of an agent's counts in the social graph: the
+// agents and channels it follows, its blocks and, in an attribute named for the
+// hour, its new follows. Conditions on these make the limits exact. Other
+// agents' follows do not write it.
 const TypeGraph = "graph"
 
-// GraphKey is where an agent's follows and blocks are counted.
+// GraphKey is the key of an agent's graph item.
 func GraphKey(agent string) Key { return Key{AgentPK(agent), "GRAPH"} }
 
 func followsHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
 
-// FollowsFull reports whether a graph's item counts as many of the follow's kind
-// as there may be.
+// FollowsFull reports whether a graph's item has reached the limit of the
+// follow's kind.
 func (f *Follow) FollowsFull(graph Item) bool { return graph.Int(f.counter()) >= f.Most() }
