@@ -2,14 +2,14 @@ package tables
 
 import "time"
 
-// Grant is a connection by OAuth: that a person let a client act for an agent.
-// It is the family of all refresh and access tokens that come of that: each
-// refresh is a generation, and without the grant none of them is worth anything.
-// Access tokens name their grant in their value, so that it is read with them.
+// Grant is an OAuth connection: a person let a client act for an agent. It owns
+// all refresh and access tokens of the connection: each refresh is a
+// generation, and without the grant none of them is valid. Access tokens
+// contain the grant's id, so that one read gets both.
 type Grant struct {
 	ID         string `db:"id"`
 	Client     string `db:"client"` // hash of the client's id, which may be long
-	Name       string `db:"name"`   // what the client calls itself; "" if unknown
+	Name       string `db:"name"`   // the client's own name; "" if unknown
 	Scopes     Set    `db:"scopes"`
 	Resource   string `db:"resource"` // resource indicator (RFC 8707); "" if none was named
 	Epoch      int64  `db:"epoch,keep"`
@@ -17,31 +17,31 @@ type Grant struct {
 	RotatedAt  int64  `db:"rotated_at"` // unix ms of the newest generation
 	Newest     Set    `db:"newest"`     // scopes of the newest access token
 	CreatedAt  int64  `db:"created_at"` // unix ms
-	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless it is refreshed before. Judged by the clock.
-	Until      int64  `db:"until"`      // unix ms: the end of what it hangs on, refreshed or not; 0: open
-	Founded    bool   `db:"founded"`    // the agent came to be by it
+	ExpiresAt  int64  `db:"expires_at"` // unix ms, unless refreshed before; judged by the clock
+	Until      int64  `db:"until"`      // unix ms: expiry of what it depends on, refreshed or not; 0: none
+	Founded    bool   `db:"founded"`    // the connection created the agent
 	On         Minter `db:"on"`
 }
 
 const (
-	// GrantsMost is how many live connections an agent may have.
+	// GrantsMost bounds an agent's live connections.
 	GrantsMost = 50
-	// GrantIdle is how long a connection lives that nobody refreshes.
+	// GrantIdle is how long a connection lives without a refresh.
 	GrantIdle = 30 * 24 * time.Hour
 )
 
-// Types of a grant's item, of the list of live ones, and of the tokens that end
-// within the hour, of which nobody is told.
+// Types of a grant's item, of the list of live ones, and of tokens that expire
+// within the hour, which cause no inbox event.
 const (
 	TypeGrant  = "grant"
 	TypeGrants = "grants"
 	TypeAccess = "access"
 )
 
-// GrantKey is where a grant stands.
+// GrantKey is the key of a grant.
 func GrantKey(agent, grant string) Key { return Key{AgentPK(agent), "GRANT#" + grant} }
 
-// GrantsKey is where an agent's live grants are listed.
+// GrantsKey is the key of the list of an agent's live grants.
 func GrantsKey(agent string) Key { return Key{AgentPK(agent), "GRANTS"} }
 
 // Item of the grant.
@@ -52,20 +52,20 @@ func (g *Grant) Item(agent string) Item {
 }
 
 // LiveGrants reads the list of an agent's live grants: those of its epoch that
-// have not expired now (unix ms).
+// have not expired at now (unix ms).
 func LiveGrants(agent string, item Item, epoch, now int64) Live {
 	l := readLive(GrantsKey(agent), TypeGrants, item, epoch, now)
 	l.ends = true
 	return l
 }
 
-// Alive reports whether the grant is one of an agent's epoch that has not
-// expired now (unix ms).
+// Alive reports whether the grant is of the agent's epoch and has not expired
+// at now (unix ms).
 func (g *Grant) Alive(epoch, now int64) bool {
 	return g.ID != "" && g.Epoch == epoch && g.ExpiresAt > now
 }
 
-// Idle is when a grant expires that is refreshed at a time, unix ms.
+// Idle returns when the grant expires if it is refreshed at a time, unix ms.
 func (g *Grant) Idle(at time.Time) int64 {
 	idle := at.Add(GrantIdle).UnixMilli()
 	if g.Until != 0 {
@@ -74,17 +74,16 @@ func (g *Grant) Idle(at time.Time) int64 {
 	return idle
 }
 
-// RotateRefusals say what stands against the next generation ([Write.Else]).
+// RotateRefusals return the errors of [Grant.Rotate] ([Write.Else]).
 type RotateRefusals struct {
-	Moved func(Item) error // the grant is another than was read
-	Ended func(Item) error // the agent's grants are of another epoch
-	Gone  func(Item) error // what the grant hangs on
+	Moved func(Item) error // the grant has changed since it was read
+	Ended func(Item) error // the agent has another epoch
+	Gone  func(Item) error // what the grant depends on is gone
 }
 
 // Rotate makes the next generation, whose access token has the scopes newest,
-// in g and in the table, on the condition that it is still the one that g was
-// read from. What g hangs on must stand; another connection lives as long as
-// what hangs on it.
+// in g and in the table. It requires that the grant is as g was read, and that
+// what g depends on exists. A connection that g depends on is extended with it.
 func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals) []Write {
 	still := Equal("generation", g.Generation)
 	g.Generation++
@@ -106,16 +105,16 @@ func (g *Grant) Rotate(agent string, newest Set, at time.Time, r RotateRefusals)
 	return writes
 }
 
-// extendGrant makes a connection live as if it was refreshed at a time, on the
-// condition that it is there.
+// extendGrant makes a connection live as if it were refreshed at a time. It
+// must exist.
 func extendGrant(agent, grant string, epoch int64, at time.Time) Write {
 	idle := at.Add(GrantIdle)
 	return Change(GrantKey(agent, grant),
 		SetAttr("expires_at", idle.UnixMilli()), SetAttr(AttrTTL, idle.Unix()+1)).When(Equal("epoch", epoch))
 }
 
-// RevokeGrant ends a connection and with it all of its tokens; the first of the
-// writes holds that it is there.
+// RevokeGrant ends a connection and all of its tokens. The first write requires
+// that it exists.
 func RevokeGrant(agent, grant string) []Write {
 	return []Write{
 		Delete(GrantKey(agent, grant), ItemExists()),
@@ -123,15 +122,15 @@ func RevokeGrant(agent, grant string) []Write {
 	}
 }
 
-// Access makes a token's item one that ends within the hour: of a grant, or
-// made with a key's assertion.
+// Access returns the item of a token that expires within the hour, of a grant
+// or of a key's assertion.
 func (t *Token) Access(agent string) Item {
 	item := t.Item(agent)
 	item[AttrType] = TypeAccess
 	return item
 }
 
-// CodeKey is where an authorization code is spent.
+// CodeKey is the key of a spent authorization code.
 func CodeKey(code string) Key { return Key{"N#authcode#" + code, "SPENT"} }
 
 // SpentCode is what an authorization code was used for.
@@ -141,21 +140,21 @@ type SpentCode struct {
 	At    int64  `db:"at"` // unix ms
 }
 
-// spentCodeKeep is how long it is known that a code was used: as long as what it
-// gave lives if nobody refreshes it.
+// spentCodeKeep is how long a spent code is remembered: as long as its grant
+// lives without a refresh.
 const spentCodeKeep = GrantIdle
 
-// SpendCode uses an authorization code up.
+// SpendCode spends an authorization code.
 func SpendCode(code string, s *SpentCode) Write {
 	item := keyed(CodeKey(code), TypeSpent, Marshal(s))
 	item[AttrTTL] = time.UnixMilli(s.At).Add(spentCodeKeep).Unix()
 	return Put(item, NoItem())
 }
 
-// AssertionKey is where an agent's assertion is spent, by the hash of its jti.
+// AssertionKey is the key of a spent assertion, by the hash of its jti.
 func AssertionKey(agent, jti string) Key { return Key{"N#jti#" + agent, jti} }
 
-// SpendAssertion uses an assertion up, which expires at a time.
+// SpendAssertion spends an assertion that expires at a time.
 func SpendAssertion(agent, jti string, expires time.Time) Write {
 	return Put(keyed(AssertionKey(agent, jti), TypeSpent, Item{AttrTTL: expires.Unix() + 60}), NoItem())
 }

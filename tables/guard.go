@@ -6,11 +6,10 @@ import (
 )
 
 // A guard is one item per agent and minute of its requests' own timestamps. It
-// is both the exact write limit and the record of what was answered: each write
-// that has an effect counts up and leaves its digest with the outcome, in the
-// transaction that has the effect.
+// is both the exact write limit and the record of outcomes: each write counts
+// up and stores its digest with the outcome, in its own transaction.
 
-// TypeGuard and the others are what bounds requests.
+// TypeGuard and the others are the item types of limits and spent values.
 const (
 	TypeGuard = "guard"
 	TypeQuota = "quota"
@@ -21,12 +20,12 @@ const (
 // guardKeep is longer than a request's timestamp can be accepted.
 const guardKeep = 10 * time.Minute
 
-// GuardKey is the guard of a minute.
+// GuardKey is the key of a minute's guard.
 func GuardKey(agent string, minute time.Time) Key {
 	return Key{"G#" + agent, minute.UTC().Format("200601021504")}
 }
 
-// Digest names the attribute of a guard that holds a request's outcome.
+// Digest returns the attribute of a guard that holds a request's outcome.
 func Digest(sum []byte) string { return fmt.Sprintf("d:%x", sum[:16]) }
 
 // Bound is one limit that a guard counts: name "n" is all writes.
@@ -35,9 +34,8 @@ type Bound struct {
 	Most int64
 }
 
-// Guard counts one write in its minute and records its outcome under digest,
-// if the write has one ("" for none). It holds that no bound is exceeded and
-// that the digest is new.
+// Guard counts one write in its minute and records its outcome under digest (""
+// for none). It requires that no bound is exceeded and that the digest is new.
 func Guard(agent string, minute time.Time, digest, outcome string, bounds ...Bound) Write {
 	w := Change(GuardKey(agent, minute),
 		SetAttr(AttrType, TypeGuard), SetAttr(AttrTTL, minute.Add(guardKeep).Unix()))
@@ -52,16 +50,16 @@ func Guard(agent string, minute time.Time, digest, outcome string, bounds ...Bou
 	return w
 }
 
-// QuotaPK is the partition of what is counted over longer windows, for an
-// agent's id or an address's hash.
+// QuotaPK is the partition of counts over longer windows, by an agent's id or
+// an address's hash.
 func QuotaPK(who string) string { return "Q#" + who }
 
-// QuotaKey is the count of one rule in one window, named by when it began.
+// QuotaKey is the key of a rule's count in the window that began at a time.
 func QuotaKey(who, rule string, window time.Time) Key {
 	return Key{QuotaPK(who), rule + "#" + window.UTC().Format("200601021504")}
 }
 
-// Quota counts n of a rule in a window and holds that there were at most
+// Quota counts n of a rule in a window and requires that there were at most
 // most-n before.
 func Quota(who, rule string, window time.Time, length time.Duration, n, most int64) Write {
 	return Change(QuotaKey(who, rule, window), Add("n", n),
@@ -69,14 +67,15 @@ func Quota(who, rule string, window time.Time, length time.Duration, n, most int
 	).When(AbsentOrBefore("n", most-n+1))
 }
 
-// IdempotencyKey is where the outcome of a request with an Idempotency-Key stands.
+// IdempotencyKey is the key of the outcome of a request with an
+// Idempotency-Key.
 func IdempotencyKey(agent, key string) Key { return Key{"N#idem#" + agent, key} }
 
 // IdempotencyKeep is how long such an outcome is kept.
 const IdempotencyKeep = 24 * time.Hour
 
-// Idempotency records the outcome of a request, whose digest tells another
-// request under the same key. What is older than a day counts as gone.
+// Idempotency records the outcome of a request. The digest detects another
+// request under the same key. Records older than a day are ignored.
 func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	return Put(keyed(IdempotencyKey(agent, key), TypeIdem, Item{
 		"digest": digest, "outcome": outcome,
@@ -84,14 +83,13 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
-// RequestKey is where a request that is being carried out stands.
+// RequestKey is the key of a request under way.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
-// ClaimFor is longer than a function may run: what claimed a request that long
-// ago is dead.
+// ClaimFor is longer than a function may run: an older claim is dead.
 const ClaimFor = 30 * time.Second
 
-// ClaimRequest holds that a request is not being carried out.
+// ClaimRequest claims a request and requires that it is not under way.
 func ClaimRequest(agent, name string, now time.Time) Write {
 	until := now.Add(ClaimFor)
 	return Put(keyed(RequestKey(agent, name), TypeSpent, Item{
@@ -99,48 +97,50 @@ func ClaimRequest(agent, name string, now time.Time) Write {
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
-// NonceKey is where a challenge's nonce is spent.
+// NonceKey is the key of a challenge's spent nonce.
 func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
 // SpentNonce is what a challenge was used for.
 type SpentNonce struct {
-	Agent  string `db:"agent"` // who registered with it; empty: a wrong answer spent it
+	Agent  string `db:"agent"` // who registered with it; "" if a wrong answer spent it
 	Pub    string `db:"pub"`
 	Handle string `db:"handle"`
 	At     int64  `db:"at"` // unix ms
 }
 
-// nonceKeep is longer than a challenge lives and a registration is repeated.
+// nonceKeep is longer than a challenge lives and a registration may be
+// repeated.
 const nonceKeep = time.Hour
 
-// SpendNonce uses a challenge up.
+// SpendNonce spends a challenge.
 func SpendNonce(nonce string, s *SpentNonce) Write {
 	item := keyed(NonceKey(nonce), TypeSpent, Marshal(s))
 	item[AttrTTL] = time.UnixMilli(s.At).Add(nonceKeep).Unix()
 	return Put(item, NoItem())
 }
 
-// UsedKey is where the day of a credential's last use stands; name is a public
-// key or a token's id. It lies in the quotas' partition, which functions that
+// UsedKey is the key of the day of a credential's last use; name is a public
+// key or a token's id. It is in the quotas' partition, which functions that
 // only read may write to.
 func UsedKey(agent, name string) Key { return Key{QuotaPK(agent), UsedPrefix + name} }
 
-// UsedPrefix begins the sort keys of days of use.
+// UsedPrefix begins the sort keys of last uses.
 const UsedPrefix = "used#"
 
-// TypeUsed is the item type of a day of use.
+// TypeUsed is the item type of a last use.
 const TypeUsed = "used"
 
-// UsedKeep is how long it is remembered that a credential was used.
+// UsedKeep is how long a last use is remembered.
 const UsedKeep = 400 * 24 * time.Hour
 
-// MarkUsed notes that a credential was used on a UTC day, unless that or a
-// later one is known.
+// MarkUsed records that a credential was used on a UTC day, unless that day or
+// a later one is recorded.
 func MarkUsed(agent, name string, day time.Time) Write {
 	return Change(UsedKey(agent, name),
 		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(UsedKeep).Unix()),
 	).When(AbsentOrBefore("day", day.UnixMilli()))
 }
 
-// UsedDay is the day (unix ms) that an item of [MarkUsed] tells; 0 if there is none.
+// UsedDay returns the day (unix ms) in an item of [MarkUsed]; 0 if there is
+// none.
 func UsedDay(item Item) int64 { return item.Int("day") }

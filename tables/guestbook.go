@@ -14,7 +14,7 @@ type Visit struct {
 // VisitKeep is how long a signature is kept.
 const VisitKeep = 365 * 24 * time.Hour
 
-// onceKeep is longer than the day lasts on which a visitor has signed.
+// onceKeep is longer than the day of a visitor's signature.
 const onceKeep = 48 * time.Hour
 
 // TypeVisit and TypeVisitOnce are the item types of a guestbook.
@@ -37,8 +37,8 @@ func (v *Visit) Item() Item {
 	return keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v))
 }
 
-// Sign puts a signature into a guestbook, and holds that it is the visitor's
-// first there on this UTC day. again says what it means that it is not
+// Sign puts a signature into a guestbook and requires that it is the visitor's
+// first there on this UTC day. again returns the error if it is not
 // ([Write.Else]).
 func (v *Visit) Sign(again func(Item) error) []Write {
 	at := time.UnixMilli(v.At).UTC()
@@ -49,8 +49,8 @@ func (v *Visit) Sign(again func(Item) error) []Write {
 	}
 }
 
-// Visits asks for the signatures in an agent's guestbook, newest first, before one
-// ("" for the newest). They may be some milliseconds old.
+// Visits queries the signatures in an agent's guestbook, newest first, before
+// one ("" begins with the newest). They may be some milliseconds old.
 func Visits(agent, before string, most int) Query {
 	q := Query{PK: GuestbookPK(agent), From: VisitPrefix, To: VisitPrefix + "~", Desc: true, Limit: most}
 	if before != "" {

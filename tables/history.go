@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// HistoryEntry is a public event of an agent other than a post, which is an
-// entry of its own.
+// HistoryEntry is a public event of an agent other than a post. A post is its
+// own entry.
 type HistoryEntry struct {
 	ID      string `db:"id"` // ev_…: orders the history, and gives its seq
 	Kind    string `db:"kind"`
@@ -21,7 +21,7 @@ const (
 	HistoryChannelCreated  = "channel_created"
 	HistoryHelpfulReceived = "helpful_received"
 	HistoryRecovered       = "recovered"
-	HistoryCaseDecided     = "case_decided" // against it
+	HistoryCaseDecided     = "case_decided" // against the agent
 	HistoryPromoStarted    = "promo_started"
 )
 
@@ -31,7 +31,7 @@ const TypeHistory = "history"
 // historyPrefix begins the sort keys of history entries.
 const historyPrefix = "HIST#"
 
-// HistoryOwner is the agent whose history an entry's item belongs to.
+// HistoryOwner returns the agent whose history an entry's item belongs to.
 func HistoryOwner(item Item) string { return strings.TrimPrefix(item.Key().PK, AgentPK("")) }
 
 // Item of the entry.
@@ -48,11 +48,11 @@ func AuthorPK(agent string) string { return "BY#" + agent }
 // without its prefix.
 func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
-// History asks for an agent's posts and entries, newest first, before a seq (0 for
-// the newest). They may be some milliseconds old.
+// History queries an agent's posts and entries, newest first, before a seq (0
+// begins with the newest). They may be some milliseconds old.
 func History(agent string, before int64, most int) Query {
 	q := Query{Index: ByAuthor, PK: AuthorPK(agent), Desc: true, Limit: most}
-	if before > 0 { // the least id with that seq ends in zeros, which no event's does
+	if before > 0 { // the least id with that seq ends in zeros, which no event's id does
 		q.To = AuthorSK(id.Event.From(before))
 	}
 	return q

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Ideas are what agents want of the service. All of them stand in one partition,
-// in the order of their ids, so that the search index reads what is new strongly;
-// they are few beside posts, and the table splits what gets hot.
+// Ideas are agents' suggestions for the service. All are in one partition,
+// ordered by id, so that the search index reads new ones strongly. They are few
+// compared to posts, and the table splits a hot partition.
 
-// Idea is a suggestion. Its words are written once; operators give it a status.
-// What is counted of it stands apart, in [IdeaCounters].
+// Idea is a suggestion. Its text never changes; operators give it a status. Its
+// numbers are in [IdeaCounters].
 type Idea struct {
 	ID          string `db:"id"`
 	Title       string `db:"title"`
@@ -18,21 +18,21 @@ type Idea struct {
 	By          Author `db:"by"`
 	CreatedAt   int64  `db:"created_at"` // unix ms
 	Status      string `db:"status"`
-	Note        string `db:"note"`         // an operator's, on the status
-	DuplicateOf string `db:"duplicate_of"` // the original, if it is a duplicate; that is none itself
-	Duplicates  Set    `db:"duplicates"`   // those of which it is the original
+	Note        string `db:"note"`         // an operator's, about the status
+	DuplicateOf string `db:"duplicate_of"` // the original of a duplicate, which is not a duplicate itself
+	Duplicates  Set    `db:"duplicates"`   // ideas that are duplicates of this one
 	StatusAt    int64  `db:"status_at"`    // unix ms
 	StatusBy    string `db:"status_by"`    // agent id
-	Changes     int64  `db:"changes,keep"` // how often status, note, original or duplicates changed
+	Changes     int64  `db:"changes,keep"` // number of changes of status, note, original or duplicates
 }
 
 // IdeaCounters are an idea's numbers, added up by the stream.
 type IdeaCounters struct {
 	ID      string `db:"id"`
 	By      string `db:"by"`           // agent id
-	Support int64  `db:"support,keep"` // how many agents want it
-	Told    int64  `db:"told"`         // the last round number of them that its author hears of
-	Tallies int64  `db:"tallies,keep"` // how often support was added
+	Support int64  `db:"support,keep"` // number of supporting agents
+	Told    int64  `db:"told"`         // the last milestone that its author was told of
+	Tallies int64  `db:"tallies,keep"` // number of updates of support
 }
 
 // Statuses of an idea.
@@ -44,11 +44,11 @@ const (
 	IdeaDuplicate = "duplicate"
 )
 
-// IdeaStatuses are all there are.
+// IdeaStatuses are all statuses.
 var IdeaStatuses = []string{IdeaOpen, IdeaPlanned, IdeaDone, IdeaDeclined, IdeaDuplicate}
 
-// Item types of ideas, of support that waits to be counted and of support that
-// is (see marks.go).
+// Item types of ideas, of uncounted support and of counted support (see
+// marks.go).
 const (
 	TypeIdea           = "idea"
 	TypeIdeaCounters   = "idea_counters"
@@ -58,10 +58,10 @@ const (
 )
 
 const (
-	// IdeaInterval is how far apart an agent's ideas are, at least.
+	// IdeaInterval is the least time between an agent's ideas.
 	IdeaInterval = 7 * 24 * time.Hour
-	// IdeaDuplicatesMost is how many duplicates an original has at most: all of
-	// them change in one transaction when it becomes a duplicate itself.
+	// IdeaDuplicatesMost bounds the duplicates of an original: all of them
+	// change in one transaction when it becomes a duplicate itself.
 	IdeaDuplicatesMost = 50
 )
 
@@ -70,8 +70,8 @@ const ideasPK = "Y#ideas"
 
 const ideaPrefix = "I#"
 
-// Keys of an idea, of its numbers, which sort right behind it, of an agent's
-// support for it, and of its having reached so much support.
+// Keys of an idea, of its numbers, which sort right after it, of an agent's
+// support for it, and of a milestone of its support.
 func IdeaKey(id string) Key           { return Key{ideasPK, ideaPrefix + id} }
 func IdeaCountersKey(id string) Key   { return Key{ideasPK, ideaPrefix + id + "+"} }
 func SupportKey(id, agent string) Key { return Key{supportPK(id), "SUPPORT#" + agent} }
@@ -88,7 +88,7 @@ func IdeasPK(status string) string { return "IDEAS#" + status }
 // IdeaSK orders ideas by support, then by age.
 func IdeaSK(support int64, id string) string { return fmt.Sprintf("%010d#%s", support, id) }
 
-// Items of a new idea.
+// Items returns the items of a new idea.
 func (i *Idea) Items() []Item {
 	idea := keyed(IdeaKey(i.ID), TypeIdea, Marshal(i))
 	idea["author_pk"], idea["author_sk"] = AuthorPK(i.By.ID), AuthorSK(i.ID)
@@ -98,13 +98,14 @@ func (i *Idea) Items() []Item {
 	return []Item{idea, numbers}
 }
 
-// OneIdea holds that an agent posted no idea within [IdeaInterval], and notes this one.
+// OneIdea requires that an agent posted no idea within [IdeaInterval], and
+// records this one.
 func OneIdea(agent string, now time.Time) Write {
 	return Change(ProfileKey(agent), SetAttr("idea_at", now.UnixMilli())).
 		When(ItemExists(), AbsentOrBefore("idea_at", now.Add(-IdeaInterval).UnixMilli()+1))
 }
 
-// IdeaStatus is what an operator says of an idea.
+// IdeaStatus is an operator's decision on an idea.
 type IdeaStatus struct {
 	Status, Note string
 	DuplicateOf  string // the original's id, if Status is [IdeaDuplicate]
@@ -112,16 +113,16 @@ type IdeaStatus struct {
 	At           int64  // unix ms
 }
 
-// Says reports whether the idea has this status already, and for the same reason.
+// Says reports whether the idea already has this status for the same reason.
 func (i *Idea) Says(s IdeaStatus) bool {
 	return i.Status == s.Status && i.Note == s.Note && i.DuplicateOf == s.DuplicateOf
 }
 
-// Set gives the idea a status, in i and in the table, on the condition that it is
-// still as it was read. original is what it becomes a duplicate of, or nil; that
-// has no more than [IdeaDuplicatesMost] then, must be no duplicate, and is held to
-// what was read as well. What were the idea's own duplicates become the
-// original's: whoever supports any of them supports that.
+// Set gives the idea a status, in i and in the table, on condition that it is
+// as read. original is the idea that it becomes a duplicate of, or nil. That
+// must be as read, not a duplicate itself, and have at most
+// [IdeaDuplicatesMost] duplicates afterwards. The idea's own duplicates become
+// the original's, so that their support counts for it.
 func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	old := *i
 	i.Status, i.Note, i.DuplicateOf, i.StatusAt, i.StatusBy = s.Status, s.Note, s.DuplicateOf, s.At, s.By
@@ -159,7 +160,7 @@ func (i *Idea) Set(s IdeaStatus, original *Idea) []Write {
 	return writes
 }
 
-// orRemove sets an attribute, or removes it if there is nothing to say.
+// orRemove sets an attribute, or removes it if the value is empty.
 func orRemove(attr, value string) Update {
 	if value == "" {
 		return RemoveAttr(attr)
@@ -167,29 +168,31 @@ func orRemove(attr, value string) Update {
 	return SetAttr(attr, value)
 }
 
-// Support says that an agent wants an idea. What was taken back stays, as off.
+// Support says that an agent wants an idea. Withdrawn support stays, with On
+// false.
 type Support struct {
 	Idea    string `db:"idea"`
 	By      string `db:"by"` // agent id
 	On      bool   `db:"on,keep"`
 	At      int64  `db:"at"`      // unix ms
-	Changes int64  `db:"changes"` // how often it was given and taken back
+	Changes int64  `db:"changes"` // times given or taken back
 
-	Counted bool  `db:"counted"` // it is in the idea's number
-	Number  int64 `db:"number"`  // the idea's with this in it, as it was when this was given or, later, counted
-	Tally   int64 `db:"tally"`   // that counted it
+	Counted bool  `db:"counted"` // included in the idea's number
+	Number  int64 `db:"number"`  // the idea's number with this included, when this was given or, later, counted
+	Tally   int64 `db:"tally"`   // the tally that counted it
 }
 
-// Give puts the support in the place of what the agent said before.
+// Give replaces the agent's earlier support.
 func (s *Support) Give() Write {
 	return Change(SupportKey(s.Idea, s.By),
 		SetAttr(AttrType, TypeSupport), SetAttr("idea", s.Idea), SetAttr("by", s.By),
 		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))
 }
 
-// Of is the idea's number with the support in it, as that stands. The two are
-// read together, which is no snapshot: whether the number has what waits nobody
-// can say, nor has it what a later tally counted. Then the support's own holds.
+// Of returns the idea's number with this support included. The two items are
+// read together but not as a snapshot, so the number may or may not include
+// uncounted support, or support that a later tally counted. Then the number
+// stored with the support is used.
 func (s *Support) Of(c *IdeaCounters) int64 {
 	if s.Adds() != 0 || s.Tally > c.Tallies {
 		return s.Number
@@ -197,7 +200,7 @@ func (s *Support) Of(c *IdeaCounters) int64 {
 	return c.Support
 }
 
-// Adds is what the support adds to the number in which it stands as counted.
+// Adds returns what counting the support adds to the idea's number.
 func (s *Support) Adds() int64 {
 	switch {
 	case s.On && !s.Counted:
@@ -208,16 +211,17 @@ func (s *Support) Adds() int64 {
 	return 0
 }
 
-// Count says that the support is in the idea's number, which is c with this
-// tally, on the condition that it was neither given again nor counted meanwhile.
+// Count marks the support as included in the idea's number, which is c with
+// this tally, on condition that it was neither given again nor counted
+// meanwhile.
 func (s *Support) Count(c *IdeaCounters) Write {
 	return Change(SupportKey(s.Idea, s.By), SetAttr(AttrType, TypeSupportCounted),
 		SetAttr("counted", s.On), SetAttr("number", c.Support), SetAttr("tally", c.Tallies),
 	).When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
 }
 
-// IdeaReached is put, for ever, when an idea's support first comes to 1, 10, 100
-// and so on: its author hears of that, of each once.
+// IdeaReached is put once, for ever, when an idea's support first reaches 1,
+// 10, 100 and so on. It tells the author.
 type IdeaReached struct {
 	Idea    string `db:"idea"`
 	To      string `db:"to"` // the idea's author, an agent id
@@ -225,9 +229,9 @@ type IdeaReached struct {
 	At      int64  `db:"at"` // unix ms
 }
 
-// Add adds to an idea's number, in c and in the table, and moves its place in the
-// list, on the condition that nothing was added since c was read; and notes which
-// round numbers it came to for the first time.
+// Add adds to an idea's number, in c and in the table, and moves its place in
+// the list, on condition that nothing was added since c was read. It records
+// milestones that are reached for the first time.
 func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 	old := *c
 	c.Support, c.Tallies = c.Support+n, c.Tallies+1
@@ -248,8 +252,8 @@ func (c *IdeaCounters) Add(n int64, now time.Time) []Write {
 	}, reached...)
 }
 
-// IdeasBySupport asks for ideas of a status, the most wanted first: their
-// numbers. IdeasByAge asks for the newest ones: their keys.
+// IdeasBySupport queries the numbers of the ideas of a status, the most wanted
+// first. IdeasByAge queries their keys, newest first.
 func IdeasBySupport(status string, most int) Query {
 	return Query{Index: ByRank, PK: IdeasPK(status), Desc: true, Limit: most}
 }
@@ -257,9 +261,9 @@ func IdeasByAge(status string, most int) Query {
 	return Query{Index: ByParent, PK: IdeasPK(status), Desc: true, Limit: most}
 }
 
-// IdeasAfter asks for the ideas after one up to another, each with its numbers,
-// oldest first. IdeasBetween asks for those between two, newest first, each right
-// behind its numbers; what it finds may end with the older one's numbers.
+// IdeasAfter queries the ideas after one up to another, each with its numbers,
+// oldest first. IdeasBetween queries those between two, newest first, each
+// right after its numbers; the last item may be the older idea's numbers.
 func IdeasAfter(after, to string) Query {
 	return Query{
 		PK: ideasPK, From: ideaPrefix, To: IdeaCountersKey(to).SK,
@@ -273,6 +277,6 @@ func IdeasBetween(after, before string) Query {
 	}
 }
 
-// SearchIdeas is where the search index of ideas stands among those of channels:
-// a channel has no capitals.
+// SearchIdeas names the search index of ideas among those of channels: channel
+// names have no capitals.
 const SearchIdeas = "IDEAS"

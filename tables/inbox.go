@@ -9,12 +9,12 @@ import (
 type InboxEvent struct {
 	Seq        int64  `db:"seq"`
 	Kind       string `db:"kind"`
-	At         int64  `db:"at"`          // unix ms of appending, never before the previous event's
+	At         int64  `db:"at"`          // unix ms of appending, not before the previous event's
 	HappenedAt int64  `db:"happened_at"` // unix ms of its cause
-	From       Author `db:"from"`        // zero: the service itself
-	Subject    Map    `db:"subject"`     // ids, and numbers of money and of what is counted, by name
+	From       Author `db:"from"`        // zero for the service itself
+	Subject    Map    `db:"subject"`     // ids, amounts and counts, by name
 	Text       string `db:"text"`
-	Deleted    bool   `db:"deleted"` // the words were taken back
+	Deleted    bool   `db:"deleted"` // the text was removed
 	TTL        int64  `db:"ttl"`     // unix seconds
 }
 
@@ -34,10 +34,10 @@ const (
 
 	EventPromoEnded = "promo_ended"
 
-	EventDuty        = "duty"        // it was drawn for a jury
-	EventCaseOpened  = "case_opened" // against something of its own
+	EventDuty        = "duty"        // drawn for a jury
+	EventCaseOpened  = "case_opened" // against its own item
 	EventCaseDecided = "case_decided"
-	EventJurorEnded  = "juror_ended" // without its doing
+	EventJurorEnded  = "juror_ended" // involuntarily
 
 	EventIdeaStatus    = "idea_status"
 	EventIdeaSupported = "idea_supported" // at 1, 10, 100…
@@ -46,8 +46,8 @@ const (
 // InboxKeep is how long an event is kept.
 const InboxKeep = 90 * 24 * time.Hour
 
-// MarkerKeep is how long it is remembered that something was done: longer than
-// anything can be delivered again.
+// MarkerKeep is how long processed changes are remembered: longer than any can
+// be delivered again.
 const MarkerKeep = 30 * 24 * time.Hour
 
 // Item types of an inbox.
@@ -60,26 +60,27 @@ const (
 // InboxPK is the partition of an agent's inbox.
 func InboxPK(agent string) string { return "I#" + agent }
 
-// InboxHeadKey is where the last sequence number stands.
+// InboxHeadKey is the key of an inbox's last sequence number.
 func InboxHeadKey(agent string) Key { return Key{InboxPK(agent), "HEAD"} }
 
 // InboxEventSK is the sort key of the event with a sequence number.
 func InboxEventSK(seq int64) string { return fmt.Sprintf("E#%016d", seq) }
 
-// InboxMarkerKey says that a source has had its event in this inbox.
+// InboxMarkerKey is the key of the marker that a source has had its event in
+// this inbox.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
-// InboxEventKey is where the event with a sequence number stands.
+// InboxEventKey is the key of the event with a sequence number.
 func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), InboxEventSK(seq)} }
 
-// NewestEvents asks for the newest events of an inbox, newest first.
+// NewestEvents queries the newest events of an inbox, newest first.
 func NewestEvents(agent string, most int) Query {
 	q := EventsAfter(agent, 0, most)
 	q.Desc = true
 	return q
 }
 
-// EventsAfter asks for the events of an inbox after one, oldest first.
+// EventsAfter queries the events of an inbox after one, oldest first.
 func EventsAfter(agent string, seq int64, most int) Query {
 	return Query{
 		PK: InboxPK(agent), From: InboxEventSK(seq + 1), To: InboxEventSK(1<<53 - 1), Limit: most, Consistency: Strong,
@@ -97,8 +98,8 @@ type InboxHead struct {
 	At  int64 `db:"at"` // unix ms of the last event
 }
 
-// Advance moves the head from where it was read to where it is after an
-// append; of two that append at once, one fails.
+// Advance moves the head past an append, on condition that it is as read: of
+// two concurrent appends one fails.
 func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	item := keyed(InboxHeadKey(agent), TypeInboxHead, Marshal(&InboxHead{Seq: seq, At: at}))
 	if h.Seq == 0 {
@@ -107,20 +108,21 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	return Put(item, Equal("seq", h.Seq))
 }
 
-// InboxMarker is put once per source and inbox, and says which event it was.
-// It lives as long as the event: its words may have to be taken back.
+// InboxMarker is put once per source and inbox and names the event. It lives as
+// long as the event, whose text may have to be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),
 	}), NoItem())
 }
 
-// RedactEvent takes another agent's words out of an event.
+// RedactEvent removes another agent's text from an event.
 func RedactEvent(agent string, seq int64) Write {
 	return Change(InboxEventKey(agent, seq), RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
 }
 
-// TallyMarkerKey says that a stream record was counted for a target.
+// TallyMarkerKey is the key of the marker that a stream record was counted for
+// a target.
 func TallyMarkerKey(target, record string) Key { return Key{"M#" + target, record} }
 
 // TallyMarker is put once per record and target.

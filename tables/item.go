@@ -10,8 +10,8 @@ import (
 )
 
 // Item is an item of the table: attribute name → value. A value is a string,
-// int64, bool, []byte, Set, Map or List, and nothing else. Both backends
-// return exactly these types.
+// int64, bool, []byte, Set, Map or List. Both backends return exactly these
+// types.
 type Item map[string]any
 
 // Map and List are nested values.
@@ -24,7 +24,7 @@ type (
 // set is an absent attribute).
 type Set []string
 
-// NewSet makes a set.
+// NewSet makes a set; order and duplicates do not matter.
 func NewSet(members ...string) Set {
 	s := slices.Clone(members)
 	slices.Sort(s)
@@ -34,39 +34,39 @@ func NewSet(members ...string) Set {
 // Has reports whether m is a member.
 func (s Set) Has(m string) bool { _, ok := slices.BinarySearch(s, m); return ok }
 
-// Key is the item's primary key.
+// Key returns the item's primary key.
 func (i Item) Key() Key {
 	pk, _ := i[AttrPK].(string)
 	sk, _ := i[AttrSK].(string)
 	return Key{pk, sk}
 }
 
-// Int is a number, 0 if the attribute is absent or no number.
+// Int returns a number; 0 if the attribute is absent or not a number.
 func (i Item) Int(attr string) int64 { n, _ := i[attr].(int64); return n }
 
-// Str is a string, "" if the attribute is absent or no string.
+// Str returns a string; "" if the attribute is absent or not a string.
 func (i Item) Str(attr string) string { s, _ := i[attr].(string); return s }
 
-// Bool is a boolean, false if the attribute is absent or no boolean.
+// Bool returns a boolean; false if the attribute is absent or not a boolean.
 func (i Item) Bool(attr string) bool { b, _ := i[attr].(bool); return b }
 
 // Equal reports whether two items have the same attributes.
 func (i Item) Equal(o Item) bool { return same(Map(i), Map(o)) }
 
-// Marshal makes an item of a struct whose fields carry a `db:"name"` tag.
-// Zero values are left out, unless the tag says `db:"name,keep"`. Fields may be
+// Marshal converts a struct whose fields have a `db:"name"` tag to an item. It
+// leaves out zero values, unless the tag says `db:"name,keep"`. Fields may be
 // string, bool, a signed integer, []byte, Set, []string (a List), Map, a struct
-// (a Map), a pointer to one, or an embedded struct (flattened).
-// It panics on a field of any other type: that is a mistake in the program.
+// (a Map), a pointer to one, or an embedded struct (flattened). It panics on
+// any other type.
 func Marshal(v any) Item {
 	item := Item{}
 	marshal(reflect.Indirect(reflect.ValueOf(v)), item)
 	return item
 }
 
-// Unmarshal fills a struct made for [Marshal] from an item. Attributes that
-// the struct does not have are ignored, so that an old program can read what
-// a newer one wrote; an attribute of another type is an error.
+// Unmarshal fills a struct made for [Marshal] from an item. It ignores unknown
+// attributes, so that an old program can read what a newer one wrote. An
+// attribute of another type is an error.
 func Unmarshal(item Item, v any) error {
 	return unmarshal(item, reflect.ValueOf(v).Elem())
 }
@@ -224,5 +224,5 @@ func assign(a any, v reflect.Value) error {
 	return fmt.Errorf("a %T where a %s is expected", a, v.Type())
 }
 
-// dayOf names a time's UTC day, in keys and in attributes.
+// dayOf writes a time's UTC day for keys and attributes.
 func dayOf(t time.Time) string { return t.UTC().Format("20060102") }

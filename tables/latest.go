@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// Latest is an agent's newest posts, for those who follow it: their catchup
-// reads this one item of each whom they follow, and then what is new. Each post
-// writes it in its own transaction, so that nothing that was committed is
-// missing there. Posts, hours and days stand in attributes named for them, which
-// makes it the limit of posts an hour and of pushed ones a day, and two posts at
-// once lose neither. What it no longer lists it tells by the newest of those.
+// Latest lists an agent's newest posts. A follower's catchup reads this one
+// item of each agent it follows, and then what is new. Each post writes it in
+// its own transaction, so it misses no committed post. Posts, hours and days
+// are attributes named for them, so concurrent posts lose nothing, and the item
+// also limits posts an hour and pushes a day. Gone is the newest post that was
+// dropped from the list.
 type Latest struct {
 	Posts []LatestPost // newest first
-	Gone  string       // the newest post that is not listed any more; "" if all are
+	Gone  string       // the newest post dropped from the list; "" if none
 }
 
-// LatestPost says where a post stands.
+// LatestPost names a post and its channel.
 type LatestPost struct{ ID, Channel string }
 
-// As many posts are listed as keep the item below one kilobyte, where a write of
-// it costs the least: thirteen with the longest channel names, mostly twenty.
+// The list is as long as fits into one kilobyte, the cheapest write: thirteen
+// posts with the longest channel names, usually twenty.
 const (
 	latestMost = 20
 	latestSize = 1000 // bytes
 )
 
-// Attributes of LATEST besides a post's channel, which is named by its id.
+// Attributes of LATEST, besides those named by a post's id, which hold its
+// channel.
 const (
 	latestGone   = "gone"
 	latestPrefix = "po_"
@@ -36,10 +37,11 @@ const (
 func latestHour(t time.Time) string { return "n" + t.UTC().Format("2006010215") }
 func latestDay(t time.Time) string  { return "f" + dayOf(t) }
 
-// PostedIn is how many posts of now's hour an item of [LatestKey] counts.
+// PostedIn returns how many posts of now's hour an item of [LatestKey] counts.
 func PostedIn(latest Item, now time.Time) int64 { return latest.Int(latestHour(now)) }
 
-// PushedOn is how many pushed posts of now's UTC day an item of [LatestKey] counts.
+// PushedOn returns how many pushed posts of now's UTC day an item of
+// [LatestKey] counts.
 func PushedOn(latest Item, now time.Time) int64 { return latest.Int(latestDay(now)) }
 
 // ReadLatest reads an item of [LatestKey].
@@ -54,11 +56,10 @@ func ReadLatest(item Item) Latest {
 	return l
 }
 
-// List puts a new post into its author's LATEST, and holds that it is at most
-// the perHour'th of its hour and, if it is pushed, the perDay'th of its day. old
-// is the item as it was read, from which hours and days gone by are swept, and
-// posts for which there is no room: if it is stale in what it says of those, the
-// write is refused as well.
+// List adds a new post to its author's LATEST. It requires that the post is at
+// most the perHour'th of its hour and, if it is pushed, the perDay'th of its
+// day. old is the item as read. Past hours and days, and posts for which there
+// is no room, are removed; if old is stale in these, the write fails.
 func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	hour, day := latestHour(now), latestDay(now)
 	w := Change(LatestKey(p.Author.ID), SetAttr(AttrType, TypeLatest), Add(hour, 1)).When(AbsentOrBefore(hour, perHour))
@@ -79,8 +80,8 @@ func (p *Post) List(perHour, perDay int64, old Item, now time.Time) Write {
 	return list(w, p, next, old.Str(latestGone))
 }
 
-// list makes room in next, which is the item as it will be, and updates for what
-// has changed in it.
+// list makes room in next, which is the resulting item, and adds the updates to
+// w.
 func list(w Write, p *Post, next Item, gone string) Write {
 	posts := ReadLatest(next).Posts
 	was := gone
@@ -106,14 +107,14 @@ func list(w Write, p *Post, next Item, gone string) Write {
 	return w.When(Equal(latestGone, was))
 }
 
-// CommitWithin is how long after the time in its id the commit of a post may be
-// sent. One that is on its way may happen later still: [CatchupOverlap] is longer
-// by what that may take, and by a second.
+// CommitWithin is how long after the time in its id a post's commit may be
+// sent. The commit may happen a little later: [CatchupOverlap] allows for that,
+// and for another second.
 const CommitWithin = 2500 * time.Millisecond
 
-// What a catchup answers: up to when, this long before its own time, so that the
-// next one meets what was not committed yet or not seen; how many posts of one
-// channel; how many bytes of JSON, about.
+// Bounds of a catchup: how long before its own time it ends, so that the next
+// one sees posts that were not yet committed or visible; how many posts of one
+// channel; about how many bytes of JSON.
 const (
 	CatchupOverlap     = 5 * time.Second
 	CatchupChannelMost = 20

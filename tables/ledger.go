@@ -9,28 +9,28 @@ import (
 	"agentsocial/tables/id"
 )
 
-// The ledger is double entry: every movement of money is one entry that names
-// the account it comes from and the account it goes to, so that the sum over
-// all accounts is zero. Amounts are micro-USD.
+// The ledger is double entry: every movement of money names the account it
+// comes from and the account it goes to, so the sum over all accounts is zero.
+// Amounts are micro-USD.
 
-// Account is one side of a movement. Those of agents and of promos have a
-// running balance; revenue and the processor have none, since every movement
+// Account is one side of a movement. Accounts of agents and promos have a
+// running balance. Revenue and the processor have none, since every movement
 // would write it: the stream adds them up, by day and shard.
 type Account string
 
-// The accounts that are summed, not run.
+// The accounts without a running balance.
 const (
 	Revenue   Account = "revenue"   // what the service earned
-	Processor Account = "processor" // where money comes from; its sum is what was taken in, below zero
+	Processor Account = "processor" // source of money; its sum is minus what was taken in
 )
 
 // AgentAccount holds an agent's credits.
 func AgentAccount(agent string) Account { return Account(agent) }
 
-// EscrowAccount holds what a promo was paid and has not spent.
+// EscrowAccount holds a promo's unspent budget.
 func EscrowAccount(promo string) Account { return Account(promo) }
 
-// Agent is whose account it is; "" if it is no agent's.
+// Agent returns the agent of an account; "" if it is not an agent's.
 func (a Account) Agent() string {
 	if !id.Agent.Valid(string(a)) {
 		return ""
@@ -44,17 +44,17 @@ func (a Account) Runs() bool { return a != Revenue && a != Processor }
 // Kinds of movements.
 const (
 	Bought      = "bought"     // processor → agent: a checkout was paid
-	Refunded    = "refunded"   // agent → processor: a payment, or a part of it, went back
-	Unrefunded  = "unrefunded" // processor → agent: that refund failed
+	Refunded    = "refunded"   // agent → processor: a payment, or part of it, was returned
+	Unrefunded  = "unrefunded" // processor → agent: a refund failed
 	Disputed    = "disputed"   // agent → processor: the payer's bank took a payment back
 	Reinstated  = "reinstated" // processor → agent: the dispute was won
 	PaidMessage = "message"    // agent → revenue
 	PaidPromo   = "promo"      // agent → escrow
 	Earned      = "earned"     // escrow → revenue: impressions
-	Returned    = "returned"   // escrow → agent: what a promo left unspent
+	Returned    = "returned"   // escrow → agent: a promo's unspent budget
 )
 
-// sides are the accounts that each kind of movement is between.
+// sides are the accounts that each kind of movement connects.
 var sides = map[string]struct{ from, to func(Account) bool }{
 	Bought:      {isProcessor, isAgent},
 	Refunded:    {isAgent, isProcessor},
@@ -72,8 +72,8 @@ func isEscrow(a Account) bool    { return id.Promo.Valid(string(a)) }
 func isRevenue(a Account) bool   { return a == Revenue }
 func isProcessor(a Account) bool { return a == Processor }
 
-// Movement moves micro-USD from one account to another, once. One side at
-// least has a running balance, and only one is an agent's.
+// Movement moves micro-USD from one account to another, once. At least one side
+// has a running balance, and exactly one is an agent's.
 type Movement struct {
 	ID       string  `db:"id"` // ev_…, of [MovementID]
 	At       int64   `db:"at"` // unix ms
@@ -85,10 +85,9 @@ type Movement struct {
 	Counted  bool    `db:"counted"`   // the stream has added it up
 }
 
-// MovementID names a movement by what caused it alone: when that happened, as
-// whoever caused it says, and its id. The same cause thus makes the same
-// movement, however often it is told of. kind tells apart what one cause makes
-// in the course of time.
+// MovementID derives a movement's id from its cause: its time, as its source
+// gives it, and its id. A cause that is reported repeatedly thus makes one
+// movement. kind separates the movements of one cause.
 func MovementID(at time.Time, kind, cause string) string {
 	return id.Event.Derive(at, kind+" "+cause)
 }
@@ -103,18 +102,18 @@ const (
 // LedgerPK is the partition of an account.
 func LedgerPK(a Account) string { return "L#" + string(a) }
 
-// BalanceKey is where an account's running balance stands.
+// BalanceKey is the key of an account's running balance.
 func BalanceKey(a Account) Key { return Key{LedgerPK(a), "BALANCE"} }
 
 const movementPrefix = "E#"
 
-// MovementKey is where a movement stands that has its home in an account.
+// MovementKey is the key of a movement in its home account.
 func MovementKey(home Account, movement string) Key {
 	return Key{LedgerPK(home), movementPrefix + movement}
 }
 
-// Home is the account in whose partition the movement stands: the agent's if
-// one is an agent's, else the one that has a running balance.
+// Home returns the account whose partition holds the movement: the agent's if
+// there is one, else the one with a running balance.
 func (m *Movement) Home() Account {
 	for _, a := range []Account{m.From, m.To} {
 		if a.Agent() != "" {
@@ -127,8 +126,8 @@ func (m *Movement) Home() Account {
 	return m.To
 }
 
-// Summed is the account of the two that has no running balance, and what the
-// movement adds to it; "" if both have one.
+// Summed returns the account without a running balance and what the movement
+// adds to it; "" if both have one.
 func (m *Movement) Summed() (a Account, microUSD int64) {
 	switch {
 	case !m.From.Runs():
@@ -144,13 +143,13 @@ func (m *Movement) Item() Item {
 	return keyed(MovementKey(m.Home(), m.ID), TypeMovement, Marshal(m))
 }
 
-// Fits reports whether the movement is between accounts that its kind is between.
+// Fits reports whether the movement's accounts match its kind.
 func (m *Movement) Fits() bool {
 	s, known := sides[m.Kind]
 	return known && s.from(m.From) && s.to(m.To)
 }
 
-// Signed is what the movement adds to an account.
+// Signed returns what the movement adds to an account.
 func (m *Movement) Signed(a Account) int64 {
 	switch a {
 	case m.From:
@@ -161,20 +160,20 @@ func (m *Movement) Signed(a Account) int64 {
 	return 0
 }
 
-// takesBack reports whether the movement is made whatever the balance: what the
-// processor took, it took.
+// takesBack reports whether the movement is made regardless of the balance,
+// because the processor has already taken the money.
 func (m *Movement) takesBack() bool { return m.To == Processor }
 
-// Writes make the movement. They hold that it was not made before and that the
-// account it comes from has what it takes, save where the processor took it:
-// that may bring a balance below zero, and spending then waits until it is not.
-// If one does not hold, the transaction fails with a [NotMoved].
+// Writes returns the writes that make the movement. They require that it was
+// not made before, and that the paying account has enough, unless the processor
+// took the money: that may make a balance negative, and then nothing can be
+// spent. A failed condition gives a [NotMoved].
 //
-// A movement between accounts that its kind is not between is a mistake in the
-// program: Writes panics.
+// Writes panics if the accounts do not match the kind: a mistake in the
+// program.
 func (m *Movement) Writes() []Write {
 	if m.MicroUSD <= 0 || !m.Fits() || !id.Event.Valid(m.ID) {
-		panic(fmt.Sprintf("tables: no movement: %+v", *m))
+		panic(fmt.Sprintf("tables: the accounts do not match the kind of the movement %+v", *m))
 	}
 	writes := []Write{Put(m.Item(), NoItem()).Else(Means(&NotMoved{Why: AlreadyMade}))}
 	if m.From.Runs() {
@@ -190,7 +189,7 @@ func (m *Movement) Writes() []Write {
 	return writes
 }
 
-// addToBalance lists the balance, too: its keys alone are in the index, which so is
+// addToBalance also lists the balance. The index has only its keys, so it is
 // written once.
 func addToBalance(a Account, microUSD int64) Write {
 	w := ListBalance(a)
@@ -198,13 +197,13 @@ func addToBalance(a Account, microUSD int64) Write {
 	return w
 }
 
-// balanceShards is how many partitions of by_parent list the balances: so that they
-// can be read side by side, and no partition has all of them.
+// balanceShards is the number of partitions of by_parent that list the
+// balances, so that they can be read concurrently and no partition has all.
 const balanceShards = 16
 
 func balancesPK(shard byte) string { return fmt.Sprintf("BALANCES#%d", shard) }
 
-// listedIn is the shard that lists an account's balance.
+// listedIn returns the shard that lists an account's balance.
 func listedIn(a Account) string {
 	sum := sha256.Sum256([]byte(a))
 	return balancesPK(sum[0] % balanceShards)
@@ -215,13 +214,13 @@ func ListBalance(a Account) Write {
 	return Change(BalanceKey(a), SetAttr("parent_pk", listedIn(a)), SetAttr("parent_sk", string(a)))
 }
 
-// Listed reports whether a balance is listed, as each is that moved since there is
-// the list.
+// Listed reports whether a balance is listed. A balance that has not moved
+// since the list was introduced is not.
 func Listed(balance Item) bool {
 	return balance.Str("parent_pk") == listedIn(BalanceOwner(balance))
 }
 
-// Balances ask, shard by shard, for the keys of all balances.
+// Balances returns the queries, one per shard, for the keys of all balances.
 func Balances(most int) []Query {
 	queries := make([]Query, balanceShards)
 	for shard := range queries {
@@ -230,11 +229,11 @@ func Balances(most int) []Query {
 	return queries
 }
 
-// NotMoved is the error of a transaction whose movement was not made. It is an
+// NotMoved is the error of a movement that was not made. It is an
 // [ErrOvertaken].
 type NotMoved struct {
 	Why     Obstacle
-	Balance int64 // that was there, unless the movement was made before
+	Balance int64 // the current balance, unless the movement was made before
 }
 
 // Obstacle is why a movement was not made.
@@ -243,7 +242,7 @@ type Obstacle int
 const (
 	AlreadyMade  Obstacle = iota + 1 // the same movement was made before
 	Insufficient                     // the balance is less than what it takes
-	Frozen                           // the balance is below zero: the processor took back what was spent
+	Frozen                           // the balance is negative: the processor took back spent money
 )
 
 func (n *NotMoved) Error() string {
@@ -255,7 +254,7 @@ func (n *NotMoved) Error() string {
 // Is reports whether target is ErrOvertaken.
 func (n *NotMoved) Is(target error) bool { return target == ErrOvertaken }
 
-// tooLow says why a balance stands against a movement.
+// tooLow returns why a balance prevents a movement.
 func tooLow(old Item) error {
 	n := &NotMoved{Insufficient, MicroUSD(old)}
 	if n.Balance < 0 {
@@ -264,11 +263,11 @@ func tooLow(old Item) error {
 	return n
 }
 
-// MicroUSD is what a balance's item holds; 0 if there is none.
+// MicroUSD returns the amount of a balance's item; 0 if there is none.
 func MicroUSD(balance Item) int64 { return balance.Int("micro_usd") }
 
-// Movements asks for those with their home in an account, newest first, before
-// a movement's id ("" for the newest).
+// Movements queries the movements in a home account, newest first, before a
+// movement's id ("" begins with the newest).
 func Movements(home Account, before string, limit int) Query {
 	q := Query{PK: LedgerPK(home), From: movementPrefix, To: movementPrefix + "~", Desc: true, Limit: limit, Consistency: Strong}
 	if before != "" {
@@ -277,10 +276,10 @@ func Movements(home Account, before string, limit int) Query {
 	return q
 }
 
-// sumShards is how many items hold the sum of a day.
+// sumShards is the number of shards of a day's sum.
 const sumShards = 4
 
-// DaySum is what was added up of a summed account on a UTC day, in one shard.
+// DaySum is the sum of an account without a balance on a UTC day, in one shard.
 type DaySum struct {
 	Account  Account `db:"account"`
 	Day      string  `db:"day"` // 20261121
@@ -288,8 +287,8 @@ type DaySum struct {
 	N        int64   `db:"n"` // movements
 }
 
-// DaySumKey is where a movement is added up; the zero Key if nowhere. The
-// movements of one account have one shard.
+// DaySumKey is the key of the sum that counts a movement; the zero Key if none.
+// The movements of one account share a shard.
 func (m *Movement) DaySumKey() Key {
 	a, _ := m.Summed()
 	if a == "" {
@@ -301,7 +300,8 @@ func (m *Movement) DaySumKey() Key {
 
 func (m *Movement) day() string { return dayOf(time.UnixMilli(m.At)) }
 
-// DaySums ask, shard by shard, for what was added up of a summed account.
+// DaySums returns the queries, one per shard, for the sums of an account
+// without a balance.
 func DaySums(a Account) []Query {
 	queries := make([]Query, sumShards)
 	for shard := range queries {
@@ -312,8 +312,8 @@ func DaySums(a Account) []Query {
 
 func sumPK(a Account, shard byte) string { return fmt.Sprintf("%s#%d", LedgerPK(a), shard) }
 
-// CountMovements adds up movements, of one [Movement.DaySumKey], that were not
-// before: each is its own marker.
+// CountMovements adds movements with the same [Movement.DaySumKey] to their
+// sum, each once: a movement is its own marker.
 func CountMovements(movements []Movement) []Write {
 	var writes []Write
 	var micro int64
@@ -329,7 +329,7 @@ func CountMovements(movements []Movement) []Write {
 		Add("micro_usd", micro), Add("n", int64(len(movements)))))
 }
 
-// BalanceOwner is the account that a balance's item is of.
+// BalanceOwner returns the account of a balance's item.
 func BalanceOwner(item Item) Account {
 	return Account(strings.TrimPrefix(item.Key().PK, LedgerPK("")))
 }

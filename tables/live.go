@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-// Live are an agent's live tokens, link codes or grants: the id and the
-// expiry of each, in one item, so that how many there are is known by one read
-// and by the clock, whenever TTL gets to what has expired. Whoever adds one puts
-// the item anew, on the condition that it is the one that was read, and whoever
-// takes one away changes its version too: so a cap on how many there may be is
-// exact.
+// Live lists an agent's live tokens, link codes or grants: the id and expiry of
+// each, in one item. So one read and the clock tell how many there are, even
+// before TTL removes expired ones. Adding one replaces the item on condition
+// that it is as read, and removing one changes its version, so a cap is exact.
 type Live struct {
 	key     Key
 	typ     string
@@ -18,13 +16,13 @@ type Live struct {
 	now     int64
 	version int64
 	expires map[string]int64 // by id: unix ms; 0: never
-	ends    bool             // all of them expire, and the list with the last
+	ends    bool             // all entries expire, and the list with the last
 }
 
 // liveAttr begins the attributes that hold an expiry; the id follows.
 const liveAttr = "id:"
 
-// readLive drops what has expired, and everything if it is of another epoch.
+// readLive drops expired entries, and everything of another epoch.
 func readLive(key Key, typ string, item Item, epoch, now int64) Live {
 	l := Live{key: key, typ: typ, epoch: epoch, now: now, version: item.Int("version"), expires: map[string]int64{}}
 	if item.Int("epoch") != epoch {
@@ -39,28 +37,28 @@ func readLive(key Key, typ string, item Item, epoch, now int64) Live {
 	return l
 }
 
-// Again is what stands where l was read, from its item.
+// Again reads the current list from its item.
 func (l Live) Again(item Item) Live {
 	again := readLive(l.key, l.typ, item, l.epoch, l.now)
 	again.ends = l.ends
 	return again
 }
 
-// Len is how many are alive.
+// Len returns the number of live ones.
 func (l Live) Len() int { return len(l.expires) }
 
-// IDs are those that are alive, oldest first.
+// IDs returns the ids of live ones, oldest first.
 func (l Live) IDs() []string {
 	ids := make([]string, 0, len(l.expires))
 	for id := range l.expires {
 		ids = append(ids, id)
 	}
-	slices.Sort(ids) // which begin with the time
+	slices.Sort(ids) // ids begin with the time
 	return ids
 }
 
-// Add puts one more into the list, on the condition that the list is still the
-// one that was read, and of no later epoch.
+// Add adds an entry, on condition that the list is as read and not of a later
+// epoch.
 func (l Live) Add(id string, expires int64) Write {
 	item := keyed(l.key, l.typ, Item{"epoch": l.epoch, "version": l.version + 1, liveAttr + id: expires})
 	last := expires
@@ -74,17 +72,17 @@ func (l Live) Add(id string, expires int64) Write {
 	return Put(item, AbsentOrEqual("version", l.version), AbsentOrBefore("epoch", l.epoch+1))
 }
 
-// Extend has one of them that is there expire later, with what [Live.Add] puts.
+// Extend changes the expiry of an entry in the list that [Live.Add] puts.
 func (l Live) Extend(id string, expires int64) {
 	if _, ok := l.expires[id]; ok {
 		l.expires[id] = expires
 	}
 }
 
-// Drop leaves one out of what [Live.Add] puts.
+// Drop leaves an entry out of the list that [Live.Add] puts.
 func (l Live) Drop(id string) { delete(l.expires, id) }
 
-// unlist takes one out of a list.
+// unlist removes an entry from a list.
 func unlist(key Key, typ, id string) Write {
 	return Change(key, SetAttr(AttrType, typ), RemoveAttr(liveAttr+id), Add("version", 1))
 }
