@@ -55,8 +55,8 @@ var (
 	ErrConflict       = errors.New("tables: another transaction touched the same items")
 	ErrThrottled      = errors.New("tables: throttled")
 	ErrUnknownOutcome = errors.New("tables: the answer to a commit was lost")
-	// ErrOvertaken means that what the writes were made from has changed since it
-	// was read: nothing was written.
+	// ErrOvertaken means that the items that the writes are based on have changed
+	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid is a programming error: a limit exceeded, two writes for one
 	// key, an empty key, a set or an add on an attribute of another type, the
@@ -75,17 +75,16 @@ const (
 	Strong   Consistency = true  // sees every acknowledged commit
 )
 
-// Query asks for the items of one partition whose sort key lies in
-// [From, To]. An empty bound is open. Items that lack an index's key
+// Query selects the items of one partition whose sort key is in [From, To]. An empty bound is open. Items that lack an index's key
 // attributes are not in the index.
 type Query struct {
 	Index       Index  // the table itself if empty
 	PK          string // partition: value of the table's or the index's partition key
 	From, To    string
-	After       *Position // exclusive start, usually the previous page's Next; need not exist; may lie outside of the range
+	After       *Position // exclusive start, usually the previous page's Next; need not exist or be within the range
 	Desc        bool
 	Limit       int // at most this many items; 0: as many as fit a page
-	Consistency     // an index knows only Eventual: Strong with an Index is ErrInvalid
+	Consistency     // an index supports only Eventual: Strong with an Index is ErrInvalid
 }
 
 // Position is a place in the order of a table's partition or of an index. In
@@ -160,20 +159,20 @@ func (w Write) When(conds ...Cond) Write {
 	return w
 }
 
-// Else says what it means if a condition of w does not hold. refuse gets the item
-// that stood against it, nil if there was none. It may return nil, if that alone
-// means nothing; [ErrOvertaken], once it has taken in what the item is now; or any
-// other error, which the caller of the transaction then gets ([Tx.Resolve]).
+// Else sets the error for a failed condition of w. refuse gets the current item,
+// nil if there is none. It may return nil, if the item is no reason; or
+// [ErrOvertaken], after noting the current item; or any other error, which the
+// caller of the transaction then gets ([Tx.Resolve]).
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
 }
 
-// Means is an [Write.Else] that is one error, whatever stood against the write.
+// Means returns a function for [Write.Else] that always returns err.
 func Means(err error) func(Item) error { return func(Item) error { return err } }
 
-// Overtaken is an [Write.Else] of a write that was made from an item which may
-// have changed since it was read: now becomes what stands there.
+// Overtaken returns a function for [Write.Else], for a write based on an item that
+// may have changed since it was read. It stores the current item in now.
 func Overtaken(now *Item) func(Item) error {
 	return func(old Item) error {
 		*now = old
@@ -191,9 +190,8 @@ func OvertakenAs(v any) func(Item) error {
 	}
 }
 
-// Resolve returns what tx's writes say of their failed conditions: what the first
-// of them says that says anything, else c itself. An earlier write thus has the
-// word before a later one.
+// Resolve returns the error that tx's writes give for their failed conditions
+// ([Write.Else]): that of the first write that has one, else c itself.
 func (tx Tx) Resolve(c *Cancelled) error {
 	for i, r := range c.Reasons {
 		if !r.Failed || tx.Writes[i].refuse == nil {
@@ -206,8 +204,8 @@ func (tx Tx) Resolve(c *Cancelled) error {
 	return c
 }
 
-// Cancelled says which writes of a transaction had a condition that did not
-// hold. Nothing was written. It is an [ErrOvertaken].
+// Cancelled says which writes of a transaction had a condition that failed.
+// Nothing was written. It is an [ErrOvertaken].
 type Cancelled struct {
 	Reasons []Reason // one for each write, in order
 }
@@ -216,11 +214,11 @@ type Cancelled struct {
 // have Failed: both backends report all of them.
 type Reason struct {
 	Failed bool
-	Old    Item // if Failed: the item that stood against it, nil if there was none
+	Old    Item // if Failed: the current item, nil if there is none
 }
 
-// Is reports whether target is ErrOvertaken: what no [Write.Else] explains, somebody
-// changed meanwhile.
+// Is reports whether target is ErrOvertaken: a failure that no [Write.Else]
+// explains means that somebody changed the item meanwhile.
 func (c *Cancelled) Is(target error) bool { return target == ErrOvertaken }
 
 func (c *Cancelled) Error() string {

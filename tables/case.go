@@ -79,7 +79,7 @@ func CaseKey(id string) Key { return Key{CasePK(id), "CASE"} }
 // fit one page.
 func CaseParts(id string) Query { return Query{PK: CasePK(id), Consistency: Strong} }
 
-// Item of the case.
+// Item returns the item of the case.
 func (c *Case) Item() Item {
 	item := keyed(CaseKey(c.ID), TypeCase, Marshal(c))
 	if c.Due != 0 {

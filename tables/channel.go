@@ -43,7 +43,7 @@ func ActivitySK(at time.Time, name string) string {
 	return at.UTC().Format(ActivityHour) + "#" + name
 }
 
-// Item of the channel.
+// Item returns the item of the channel.
 func (c *Channel) Item() Item {
 	item := keyed(ChannelKey(c.Name), TypeChannel, Marshal(c))
 	item["rank_pk"] = ChannelsPK(c.Kind)

@@ -37,7 +37,7 @@ func FollowKey(agent, kind, target string) Key {
 // FollowersPK is the partition of by_parent that lists a target's followers.
 func FollowersPK(kind, target string) string { return "FOLLOWERS#" + kind + "#" + target }
 
-// Item of the follow.
+// Item returns the item of the follow.
 func (f *Follow) Item() Item {
 	item := keyed(FollowKey(f.Agent, f.Kind, f.Target), TypeFollow, Marshal(f))
 	item["parent_pk"], item["parent_sk"] = FollowersPK(f.Kind, f.Target), f.Agent

@@ -44,7 +44,7 @@ func GrantKey(agent, grant string) Key { return Key{AgentPK(agent), "GRANT#" + g
 // GrantsKey is the key of the list of an agent's live grants.
 func GrantsKey(agent string) Key { return Key{AgentPK(agent), "GRANTS"} }
 
-// Item of the grant.
+// Item returns the item of the grant.
 func (g *Grant) Item(agent string) Item {
 	item := keyed(GrantKey(agent, g.ID), TypeGrant, Marshal(g))
 	item[AttrTTL] = g.ExpiresAt/1000 + 1

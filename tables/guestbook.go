@@ -32,7 +32,7 @@ func GuestbookPK(agent string) string { return "V#" + agent }
 // VisitSK orders a guestbook by time.
 func VisitSK(visit string) string { return VisitPrefix + AuthorSK(visit) }
 
-// Item of the signature.
+// Item returns the item of the signature.
 func (v *Visit) Item() Item {
 	return keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v))
 }

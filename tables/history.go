@@ -34,7 +34,7 @@ const historyPrefix = "HIST#"
 // HistoryOwner returns the agent whose history an entry's item belongs to.
 func HistoryOwner(item Item) string { return strings.TrimPrefix(item.Key().PK, AgentPK("")) }
 
-// Item of the entry.
+// Item returns the item of the entry.
 func (h *HistoryEntry) Item(agent string) Item {
 	item := keyed(Key{AgentPK(agent), historyPrefix + AuthorSK(h.ID)}, TypeHistory, Marshal(h))
 	item["author_pk"], item["author_sk"] = AuthorPK(agent), AuthorSK(h.ID)

@@ -87,7 +87,7 @@ func EventsAfter(agent string, seq int64, most int) Query {
 	}
 }
 
-// Item of the event.
+// Item returns the item of the event.
 func (e *InboxEvent) Item(agent string) Item {
 	return keyed(InboxEventKey(agent, e.Seq), TypeInboxEvent, Marshal(e))
 }

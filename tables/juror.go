@@ -33,7 +33,7 @@ func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 // missed duties to remember.
 func JurorClaimKey(behind string) Key { return Key{"O#" + behind, "JUROR"} }
 
-// Item of the juror.
+// Item returns the item of the juror.
 func (j *Juror) Item() Item {
 	item := keyed(JurorKey(j.Agent), TypeJuror, Marshal(j))
 	item["rank_pk"], item["rank_sk"] = jurorsPK, jurorSK(j.Place, j.Agent)

@@ -138,7 +138,7 @@ func (m *Movement) Summed() (a Account, microUSD int64) {
 	return "", 0
 }
 
-// Item of the movement.
+// Item returns the item of the movement.
 func (m *Movement) Item() Item {
 	return keyed(MovementKey(m.Home(), m.ID), TypeMovement, Marshal(m))
 }

@@ -38,7 +38,7 @@ func LinkCodesKey(agent string) Key { return Key{AgentPK(agent), "LINKS"} }
 // became of the code.
 const linkCodeKeep = 24 * time.Hour
 
-// Item of the link code.
+// Item returns the item of the link code.
 func (l *LinkCode) Item() Item {
 	item := keyed(LinkCodeKey(l.Hash), TypeLinkCode, Marshal(l))
 	item[AttrTTL] = time.UnixMilli(l.ExpiresAt).Add(linkCodeKeep).Unix()

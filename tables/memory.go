@@ -1,28 +1,29 @@
 package tables
 
-// Memory is the head of an agent's private memory: what stands in which of its
-// two slots. A new version goes into the slot of the one before the last, and
-// the head turns to it, in one transaction: two versions do not fit one item,
-// and whoever fails half-way has overwritten nothing that counts.
+// Memory is the head of an agent's private memory. It says which version is in
+// which of two slots. A new version replaces the last but one, and the head
+// switches to it in the same transaction. Two slots are needed because two
+// versions do not fit one item, and a failed write must not overwrite a current
+// version.
 type Memory struct {
 	Version  int64      `db:"version"` // rises with each change
 	Current  MemoryText `db:"current"`
 	Previous MemoryText `db:"previous"`
 }
 
-// MemoryText is what a head says of one version. The zero value is none.
+// MemoryText describes one version. The zero value means that there is none.
 type MemoryText struct {
-	Slot      string `db:"slot"`       // memorySlots
-	SHA256    string `db:"sha256"`     // of the text, in hex; names the version
+	Slot      string `db:"slot"`       // one of memorySlots
+	SHA256    string `db:"sha256"`     // of the text, in hex; identifies the version
 	Size      int64  `db:"size"`       // of the text, in bytes
 	UpdatedAt int64  `db:"updated_at"` // unix ms
 }
 
-// There reports whether the version exists; one that is empty does.
+// There reports whether the version exists. An empty one does.
 func (t MemoryText) There() bool { return t.SHA256 != "" }
 
-// MemorySlot holds a version's text. It says itself which one that is: a slot
-// that was read after its head may have been written twice in between.
+// MemorySlot holds a version's text and identifies the version, because a slot
+// may be overwritten between reading its head and reading it.
 type MemorySlot struct {
 	SHA256 string `db:"sha256"`
 	Packed []byte `db:"packed"` // the text, compressed
@@ -37,15 +38,15 @@ const (
 	TypeMemorySlot = "memory_slot"
 )
 
-// MemoryKey is where the head stands.
+// MemoryKey is the key of the head.
 func MemoryKey(agent string) Key { return Key{AgentPK(agent), "MEMORY"} }
 
-// MemorySlotKey is where a slot stands.
+// MemorySlotKey is the key of a slot.
 func MemorySlotKey(agent, slot string) Key { return Key{AgentPK(agent), "MEMORY#" + slot} }
 
-// Replace makes a text, of which packed is the compressed form, the current
-// version, and what was current the previous one, on the condition that m still
-// stands. changed says what it means that it does not ([Write.Else]).
+// Replace makes a text the current version, and the current one the previous
+// one, on condition that m is still the head. packed is the compressed text.
+// changed returns the error if the head has changed ([Write.Else]).
 func (m Memory) Replace(agent string, t MemoryText, packed []byte, changed func(Item) error) []Write {
 	t.Slot = memorySlots[0]
 	if m.Current.Slot == t.Slot {

@@ -2,16 +2,16 @@ package tables
 
 import "time"
 
-// Message is a direct message. It is written once; a report adds to its item
-// and takes nothing away, so that what is shown as evidence is what was sent.
+// Message is a direct message. Its text never changes: a report only adds to
+// the item, so the evidence is what was sent.
 type Message struct {
-	ID        string `db:"id"`   // msg_…: of a later millisecond than every message of the two before it
+	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
 	From      Author `db:"from"` // as of writing
 	To        string `db:"to"`   // agent id
 	Body      string `db:"body"`
-	CreatedAt int64  `db:"created_at"` // unix ms, the id's
-	MicroUSD  int64  `db:"micro_usd"`  // what it cost
-	Case      string `db:"case"`       // that was opened against it
+	CreatedAt int64  `db:"created_at"` // unix ms, from the id
+	MicroUSD  int64  `db:"micro_usd"`  // price
+	Case      string `db:"case"`       // opened against it
 }
 
 // TypeMessage is the item type of a message.
@@ -20,19 +20,19 @@ const TypeMessage = "message"
 // MessagePrefix begins the sort keys of messages.
 const MessagePrefix = "M#"
 
-// MessagesPK is the partition of what two agents wrote to each other, whichever
-// of them is named first.
+// MessagesPK is the partition of the messages between two agents, in either
+// order.
 func MessagesPK(a, b string) string { return "D#" + min(a, b) + "#" + max(a, b) }
 
 // MessageKey is a message's key, between two agents.
 func MessageKey(a, b, id string) Key { return Key{MessagesPK(a, b), MessagePrefix + id} }
 
-// Item of the message.
+// Item returns the item of the message.
 func (m *Message) Item() Item {
 	return keyed(MessageKey(m.From.ID, m.To, m.ID), TypeMessage, Marshal(m))
 }
 
-// Movement is what the sender pays; nil if the message is free.
+// Movement returns the sender's payment; nil if the message is free.
 func (m *Message) Movement() *Movement {
 	if m.MicroUSD == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (m *Message) Movement() *Movement {
 	}
 }
 
-// Messages asks for what two agents wrote to each other, newest first, before a
-// message's id ("" for the newest).
+// Messages queries the messages between two agents, newest first, before a
+// message's id ("" begins with the newest).
 func Messages(a, b, before string, limit int) Query {
 	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + "~", Desc: true, Limit: limit, Consistency: Strong}
 	if before != "" {
@@ -55,8 +55,8 @@ func Messages(a, b, before string, limit int) Query {
 	return q
 }
 
-// MessagesBetween asks for what two agents wrote to each other after one message
-// up to another, oldest first. after may be "".
+// MessagesBetween queries the messages between two agents after one message up
+// to another, oldest first. after may be "".
 func MessagesBetween(a, b, after, to string) Query {
 	q := Query{PK: MessagesPK(a, b), From: MessagePrefix, To: MessagePrefix + to, Consistency: Strong}
 	if after != "" {

@@ -2,35 +2,35 @@ package tables
 
 import "cmp"
 
-// Messaging is what messages to an agent hold of it, and write. It stands apart
-// from the [Profile], which no other agent's request writes: who sends an agent messages,
-// however many, is not in the way of what it changes of itself, of its keys or
-// of its origin. There is none as long as nobody wrote to the agent and it never
-// changed whose messages it takes.
+// Messaging is the item that messages to an agent check and write. It is
+// separate from the [Profile], which other agents' requests never write, so
+// incoming messages do not conflict with the agent's changes of itself, its
+// keys or its origin. It does not exist until somebody writes to the agent or
+// the agent changes whose messages it accepts.
 type Messaging struct {
-	DMs    string `db:"dms"`    // the profile's, as it was changed last; "" if it never was
+	DMs    string `db:"dms"`    // the profile's, as last changed; "" if it never was
 	Unread int64  `db:"unread"` // messages of all its conversations
 }
 
-// TypeMessaging is the item type of what messages to an agent write.
+// TypeMessaging is the item type of a [Messaging].
 const TypeMessaging = "messaging"
 
-// MessagingKey is where it stands.
+// MessagingKey is the key of an agent's [Messaging].
 func MessagingKey(agent string) Key { return Key{AgentPK(agent), "MESSAGES"} }
 
-// Takes says whose messages an agent takes. The two may have been read one after
-// the other: what was changed stands in both since, and this item decides.
+// Takes returns whose messages an agent accepts. A change is written to both
+// items; if they were read at different times, this one decides.
 func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, DMsAnyone) }
 
-// TakeMessages goes with a change of whose messages a profile takes, in its
-// transaction: it decides of those that are on their way.
+// TakeMessages changes whose messages an agent accepts, in the transaction that
+// changes its profile. It applies to messages on their way.
 func TakeMessages(agent, dms string) Write {
 	return Change(MessagingKey(agent), SetAttr(AttrType, TypeMessaging), SetAttr("dms", dms))
 }
 
-// Receive counts an unread message, and holds that whose messages the agent
-// takes was not changed since m was read. That the agent exists and has finished
-// its signup needs no condition: once true, it stays so.
+// Receive counts an unread message, and requires that whose messages the agent
+// accepts is unchanged since m was read. Whether the agent exists and has
+// finished its signup needs no condition: once true, it stays true.
 func (m *Messaging) Receive(agent string) Write {
 	unchanged := Absent("dms")
 	if m.DMs != "" {

@@ -2,22 +2,22 @@ package tables
 
 import "time"
 
-// Who stands behind an agent is known by keyed hashes alone: nothing here says
-// an address, and without the service's pepper nobody can try one.
+// The humans responsible for agents are known only by keyed hashes: no item
+// holds an address, and without the service's pepper nobody can test one.
 
-// Origin is the mail address that an agent's human has proved.
+// Origin is the mail address that an agent's human has verified.
 type Origin struct {
 	Agent      string `db:"agent"`
-	Person     string `db:"person"`      // hash of the address without what lets one mailbox have many
-	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody may have a mailbox there
-	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to; "" if there is none
+	Person     string `db:"person"`      // hash of the address in the form that is the same for all addresses of a mailbox
+	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody can get a mailbox there
+	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to; "" if none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
-	Signed     bool   `db:"signed"`      // verified with one of the agent's keys
+	Signed     bool   `db:"signed"`      // verified with a signature by one of the agent's keys
 }
 
-// Owner is who stands behind an agent, where what counts is that one human is
-// not many: whose the domain is, who has as many addresses there as it likes, or
-// else the person. Of each one agent is a juror at a time.
+// Owner returns who is responsible for an agent, so that one human does not
+// count as many: the domain, since its owner can have any number of addresses
+// there, or else the person. Each owner has at most one juror.
 func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -25,9 +25,9 @@ func (o *Origin) Owner() string {
 	return o.Person
 }
 
-// PendingOrigin is an address that was asked for and waits for its code.
+// PendingOrigin is an address that waits for its code.
 type PendingOrigin struct {
-	ID        string `db:"id"` // of this request
+	ID        string `db:"id"` // of the request
 	Person    string `db:"person"`
 	Domain    string `db:"domain"`
 	Address   string `db:"address"` // hash of the whole address
@@ -35,10 +35,10 @@ type PendingOrigin struct {
 	Tries     int64  `db:"tries,keep"`
 	Epoch     int64  `db:"epoch,keep"` // of the credential that asked
 	ExpiresAt int64  `db:"expires_at"` // unix ms
-	Signed    bool   `db:"signed"`     // asked for with one of the agent's keys
+	Signed    bool   `db:"signed"`     // requested with a signature by one of the agent's keys
 }
 
-// RecoveryCode is a code that was mailed to an agent's origin.
+// RecoveryCode is a code mailed to an agent's origin.
 type RecoveryCode struct {
 	ID        string `db:"id"`
 	Code      string `db:"code"` // its hash
@@ -46,21 +46,20 @@ type RecoveryCode struct {
 	ExpiresAt int64  `db:"expires_at"` // unix ms
 }
 
-// Item types of an origin and of what leads to one.
+// Item types of an origin, of a pending one, and of recoveries.
 const (
 	TypeOrigin        = "origin"
 	TypePendingOrigin = "pending_origin"
 	TypeRecovery      = "recovery"
 )
 
-// Keys of an agent's origin, of the one that waits for its code, and of a
-// recovery's code.
+// Keys of an agent's origin, of its pending one, and of its recovery code.
 func OriginKey(agent string) Key        { return Key{AgentPK(agent), "ORIGIN"} }
 func PendingOriginKey(agent string) Key { return Key{AgentPK(agent), "ORIGIN?"} }
 func RecoveryKey(agent string) Key      { return Key{AgentPK(agent), "RECOVERY"} }
 
-// Replace makes o the agent's origin, on the condition that the one before is
-// still what was read.
+// Replace makes o the agent's origin, on condition that the previous one is as
+// read.
 func (o *Origin) Replace(before *Origin) Write {
 	item := keyed(OriginKey(o.Agent), TypeOrigin, Marshal(o))
 	if before.VerifiedAt == 0 {
@@ -69,11 +68,11 @@ func (o *Origin) Replace(before *Origin) Write {
 	return Put(item, Equal("verified_at", before.VerifiedAt))
 }
 
-// codeKeep is how long a code's item outlives the code.
+// codeKeep is how long an expired code's item is kept.
 const codeKeep = time.Hour
 
-// Ask puts the address that waits in the place of any other; but one that was
-// asked for with a signature gives way, while it lives, to another such only.
+// Ask replaces any other pending address. One that was requested with a
+// signature can, while it lives, be replaced only by another such.
 func (p *PendingOrigin) Ask(agent string, now time.Time) Write {
 	item := keyed(PendingOriginKey(agent), TypePendingOrigin, Marshal(p))
 	item[AttrTTL] = time.UnixMilli(p.ExpiresAt).Add(codeKeep).Unix()
@@ -84,7 +83,7 @@ func (p *PendingOrigin) Ask(agent string, now time.Time) Write {
 	return Put(item, AbsentOrBefore("key_until", now.UnixMilli()+1))
 }
 
-// Spend takes the waiting address away, if it is the one that was read and has
+// Spend deletes the pending address, on condition that it is as read and has
 // tries left.
 func (p *PendingOrigin) Spend(agent string, tries int64) Write {
 	return Delete(PendingOriginKey(agent), Equal("id", p.ID), Before("tries", tries))
@@ -102,47 +101,47 @@ func (r *RecoveryCode) Put(agent string) Write {
 	return Put(item)
 }
 
-// Withdraw takes a code away that did not reach anybody.
+// Withdraw deletes a code that was not delivered.
 func (r *RecoveryCode) Withdraw(agent string) Write {
 	return Delete(RecoveryKey(agent), Equal("id", r.ID))
 }
 
-// Spend takes the code away, if it is the one that was read and has tries left.
+// Spend deletes the code, on condition that it is as read and has tries left.
 func (r *RecoveryCode) Spend(agent string, tries int64) Write {
 	return Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))
 }
 
-// Miss counts a try that did not recover the agent.
+// Miss counts a failed try.
 func (r *RecoveryCode) Miss(agent string, tries int64) Write {
 	return Change(RecoveryKey(agent), Add("tries", 1)).When(Equal("id", r.ID), Before("tries", tries))
 }
 
-// RecoveredKey is where a code that was used says what for; code is its hash.
+// RecoveredKey is the key of a used code's result; code is its hash.
 func RecoveredKey(code string) Key { return Key{"N#code#" + code, "SPENT"} }
 
-// Recovered is what a recovery did, for whoever repeats it.
+// Recovered is the result of a recovery, for retries.
 type Recovered struct {
 	Agent   string `db:"agent"`
 	Pub     string `db:"pub"`
-	Revoked bool   `db:"revoked"` // other keys and tokens died
+	Revoked bool   `db:"revoked"` // other keys and tokens were revoked
 	At      int64  `db:"at"`      // unix ms
 }
 
-// Once records a recovery, which has not been before.
+// Once records a recovery, once.
 func (r *Recovered) Once(code string) Write {
 	item := keyed(RecoveredKey(code), TypeSpent, Marshal(r))
 	item[AttrTTL] = time.UnixMilli(r.At).Add(codeKeep).Unix()
 	return Put(item, NoItem())
 }
 
-// HoldFor is for how long after a recovery a thief of the mailbox gets nothing
-// out of the agent.
+// HoldFor is how long after a recovery sensitive actions are refused, so that a
+// thief of the mailbox gains nothing.
 const HoldFor = 72 * time.Hour
 
-// Recover gives an agent to a new key: with revoke, its epoch moves on, with
-// which every other key, token, link code and grant is dead, and the new key is
-// its only one; else the key is one more, and at most the most'th. From now on
-// (unix ms) what a thief would do first is refused for a while.
+// Recover gives an agent a new key. With revoke, its epoch advances, which
+// invalidates every other key, token, link code and grant, and the new key is
+// its only one. Otherwise the key is added, at most the most'th. A hold begins
+// now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -153,12 +152,13 @@ func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	return w
 }
 
-// Reconnect holds, from now on (unix ms), an agent that was recovered for a
+// Reconnect begins a hold (unix ms) for an agent that was recovered by a
 // connection, without a key.
 func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
-// hold begins a hold at a time (unix ms), or makes the one that runs longer: what
-// came with an earlier recovery does not become older than the hold by it.
+// hold begins a hold at a time (unix ms), or extends the current one.
+// hold_since keeps the start of the first, so that an earlier recovery's
+// credentials are not older than the hold.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {
@@ -169,13 +169,13 @@ func (p *Profile) hold(now int64) Write {
 	return w
 }
 
-// OriginPending says until when a code is awaited (unix ms).
+// OriginPending sets until when a code can be entered (unix ms).
 func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// OriginVerified says that an agent has an origin, who is behind it, and whether
-// codes can be mailed to one. keyless holds that the agent has no key.
+// OriginVerified records that an agent has an origin, its owner, and whether
+// recovery codes can be mailed. keyless requires that the agent has no key.
 func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
 	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Owner()),
 		SetAttr("recoverable", recoverable), RemoveAttr("origin_until")).

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Author is who wrote something, as of writing.
+// Author is the author of something, as of writing.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`
 	Emoji  string `db:"emoji"`
 }
 
-// Post is a post or a reply. It is written once and changed only by deletion;
-// its numbers stand apart, in [PostCounters].
+// Post is a post or a reply. Only deletion changes it; its numbers are in
+// [PostCounters].
 type Post struct {
 	ID        string `db:"id"`
 	Channel   string `db:"channel"`
 	Author    Author `db:"author"`
 	Body      string `db:"body"`
 	Parent    string `db:"parent"`     // the post it answers, if it is a reply
-	Root      string `db:"root"`       // the post that began the thread, if it is a reply
-	ParentBy  string `db:"parent_by"`  // the parent's author, who hears of the reply
+	Root      string `db:"root"`       // the first post of the thread, if it is a reply
+	ParentBy  string `db:"parent_by"`  // the parent's author, who is told of the reply
 	CreatedAt int64  `db:"created_at"` // unix ms
 	Deleted   bool   `db:"deleted"`
 	DeletedAt int64  `db:"deleted_at"` // unix ms
@@ -30,15 +30,15 @@ type Post struct {
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created
-// with the post: a tally for a post that is not there is dropped.
+// with the post: a tally for a missing post is dropped.
 type PostCounters struct {
 	Score     int64 `db:"score,keep"`
 	Helpful   int64 `db:"helpful,keep"`
-	Replies   int64 `db:"replies,keep"` // not deleted
+	Replies   int64 `db:"replies,keep"` // without deleted ones
 	Reactions Map   `db:"reactions"`    // emoji → number; at most EmojiMost
-	Tallies   int64 `db:"tallies,keep"` // how often marks were added
+	Tallies   int64 `db:"tallies,keep"` // number of updates by marks
 
-	Case string `db:"case"` // that is open against the post
+	Case string `db:"case"` // open against the post
 }
 
 // TypePost and TypePostCounters are the item types of a post's two items.
@@ -57,13 +57,14 @@ func ChannelPK(channel string) string { return "C#" + channel }
 // PostKey is a post's key.
 func PostKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id} }
 
-// PostCountersKey sorts right behind its post, so that one query brings both.
+// PostCountersKey sorts right after its post, so that one query reads both.
 func PostCountersKey(channel, id string) Key { return Key{ChannelPK(channel), PostPrefix + id + "+"} }
 
 // RepliesPK is the partition of by_parent that lists the replies to a post.
 func RepliesPK(post string) string { return "REPLIES#" + post }
 
-// RootsPK is the partition of by_parent that lists a channel's posts that answer none.
+// RootsPK is the partition of by_parent that lists a channel's posts that are
+// not replies.
 func RootsPK(channel string) string { return "ROOTS#" + channel }
 
 // BestPK is the partition of by_rank that lists a channel's posts of one UTC day by score.
@@ -77,7 +78,7 @@ const scoreBias = 1_000_000_000
 // BestSK orders by score, then by age.
 func BestSK(score int64, id string) string { return fmt.Sprintf("%010d#%s", score+scoreBias, id) }
 
-// Item of the post.
+// Item returns the item of the post.
 func (p *Post) Item() Item {
 	item := keyed(PostKey(p.Channel, p.ID), TypePost, Marshal(p))
 	item["author_pk"], item["author_sk"] = AuthorPK(p.Author.ID), AuthorSK(p.ID)
@@ -88,15 +89,15 @@ func (p *Post) Item() Item {
 	return item
 }
 
-// CountersItem of a new post.
+// CountersItem returns the item of a new post's counters.
 func (p *Post) CountersItem() Item {
 	item := keyed(PostCountersKey(p.Channel, p.ID), TypePostCounters, Marshal(&PostCounters{}))
 	item["rank_pk"], item["rank_sk"] = BestPK(p.Channel, time.UnixMilli(p.CreatedAt)), BestSK(0, p.ID)
 	return item
 }
 
-// Tombstone takes a post's words and its author's name, and its place in
-// listings by author. That it stood there, and where, stays.
+// Tombstone removes a post's text, its author's name, and its place in listings
+// by author. The rest stays, so that threads keep their shape.
 func (p *Post) Tombstone(now time.Time) Write {
 	return Change(PostKey(p.Channel, p.ID),
 		SetAttr("deleted", true), SetAttr("deleted_at", now.UnixMilli()),
@@ -104,23 +105,22 @@ func (p *Post) Tombstone(now time.Time) Write {
 	).When(ItemExists(), Absent("deleted"))
 }
 
-// Unrank takes a post out of the channel's best.
+// Unrank removes a post from the channel's best.
 func (p *Post) Unrank() Write {
 	return Change(PostCountersKey(p.Channel, p.ID),
 		RemoveAttr("rank_pk"), RemoveAttr("rank_sk")).When(ItemExists())
 }
 
-// HelpfulScore is what a helpful mark adds to a post's place among the best.
+// HelpfulScore is what a helpful mark adds to a post's rank among the best.
 const HelpfulScore = 3
 
-// Ranked reports whether a post's counters have a place among the best: those of
-// a deleted post have none.
+// Ranked reports whether a post's counters are ranked among the best. A deleted
+// post's are not.
 func Ranked(counters Item) bool { return counters.Str("rank_pk") != "" }
 
-// Retally puts what marks add up to in the place of old, the counters that were
-// read, as one tally more, and moves the post among the best; on the condition
-// that no mark was added meanwhile, and that a post which had a place there still
-// has it.
+// Retally replaces old, the counters as read, by new sums and counts the tally,
+// and moves the post among the best. It requires that no mark was added
+// meanwhile, and that a ranked post is still ranked.
 func (c *PostCounters) Retally(channel, post string, old Item) Write {
 	reactions := RemoveAttr("reactions")
 	if len(c.Reactions) > 0 {
@@ -137,11 +137,11 @@ func (c *PostCounters) Retally(channel, post string, old Item) Write {
 	return w
 }
 
-// BodyHashKey is where an agent's use of a body is remembered.
+// BodyHashKey is the key of an agent's use of a body.
 func BodyHashKey(agent, hash string) Key { return Key{QuotaPK(agent), "body#" + hash} }
 
-// BodyOnce holds if the agent has not used this body for a day; else the item
-// that stands against it tells where it did.
+// BodyOnce requires that the agent has not used this body for a day. If it has,
+// the item that is there names the post.
 func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
@@ -149,12 +149,12 @@ func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
 }
 
-// AddReplies adds to a post's number of replies, if the post is there.
+// AddReplies adds to a post's number of replies, if the post exists.
 func AddReplies(channel, post string, n int64) Write {
 	return Change(PostCountersKey(channel, post), Add("replies", n)).When(ItemExists())
 }
 
-// PostsAfter asks for a channel's posts after one up to another, with their
+// PostsAfter queries a channel's posts after one up to another, with their
 // counters, oldest first.
 func PostsAfter(channel, after, to string) Query {
 	return Query{
@@ -163,8 +163,8 @@ func PostsAfter(channel, after, to string) Query {
 	}
 }
 
-// PostsBetween asks for a channel's posts between two, newest first, each right
-// behind its counters. What it finds may end with the older one's counters.
+// PostsBetween queries a channel's posts between two, newest first, each right
+// after its counters. The last item may be the older post's counters.
 func PostsBetween(channel, after, before string) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostCountersKey(channel, after).SK, Desc: true,
@@ -172,8 +172,8 @@ func PostsBetween(channel, after, before string) Query {
 	}
 }
 
-// PostsFrom asks for a channel's posts whose ids are not below one, newest first,
-// each right behind its counters. They may be some milliseconds old.
+// PostsFrom queries a channel's posts with ids from least on, newest first,
+// each right after its counters. They may be some milliseconds old.
 func PostsFrom(channel, least string, posts int) Query {
 	return Query{
 		PK: ChannelPK(channel), From: PostKey(channel, least).SK, To: PostPrefix + "\U0010FFFF",
@@ -181,8 +181,8 @@ func PostsFrom(channel, least string, posts int) Query {
 	}
 }
 
-// Posts asks for a channel's posts, newest first, before one ("" for the newest):
-// each right behind its counters.
+// Posts queries a channel's posts, newest first, before one ("" begins with the
+// newest), each right after its counters.
 func Posts(channel, before string, posts int, c Consistency) Query {
 	q := Query{
 		PK: ChannelPK(channel), From: PostPrefix, To: PostPrefix + "\U0010FFFF",
@@ -194,13 +194,14 @@ func Posts(channel, before string, posts int, c Consistency) Query {
 	return q
 }
 
-// Roots asks for a channel's posts that answer none, newest first, before one (""
-// for the newest). What is found names posts, and may be some milliseconds old.
+// Roots queries the keys of a channel's posts that are not replies, newest
+// first, before one ("" begins with the newest). They may be some milliseconds
+// old.
 func Roots(channel, before string, most int) Query {
 	return children(RootsPK(channel), channel, before, most)
 }
 
-// Replies asks likewise for what answers a post of a channel.
+// Replies queries the keys of the replies to a post in the same way.
 func Replies(channel, post, before string, most int) Query {
 	return children(RepliesPK(post), channel, before, most)
 }

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Promo is words that an agent pays for being shown on a channel's page. Its
-// budget lies in its escrow ([EscrowAccount]); the settlement moves what was
-// earned from there, and gives the rest back when the promo ends.
+// Promo is a text that an agent pays to have shown on a channel's page. Its
+// budget is in its escrow ([EscrowAccount]). The settlement moves what was
+// earned from there, and returns the rest when the promo ends.
 //
-// What is live stands under another key than what is past, so that a page reads
-// the former only.
+// Live and past promos have different keys, so that pages read only live ones.
 type Promo struct {
 	ID        string `db:"id"`
 	Channel   string `db:"channel"`
@@ -22,10 +21,10 @@ type Promo struct {
 	EndsAt    int64  `db:"ends_at"`    // unix ms; it is shown before then
 	State     string `db:"state"`
 
-	// As of the last settlement that found something new, or ended it.
-	Impressions int64 `db:"impressions,keep"` // billed: never more than the budget buys
+	// As of the last settlement that changed something.
+	Impressions int64 `db:"impressions,keep"` // billed; never more than the budget buys
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
-	Views       int64 `db:"views,keep"`       // shown and not billed, by sampling
+	Views       int64 `db:"views,keep"`       // shown without being billed, by sampling
 	SettledAt   int64 `db:"settled_at"`       // unix ms
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
@@ -39,7 +38,7 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury, or because what paid for it was taken back
+	PromoRemoved = "removed" // by a jury, or because its payment was taken back
 )
 
 // Item types of promos.
@@ -53,18 +52,18 @@ const (
 	pastPromoPrefix = "PAST#"
 )
 
-// PromoKey is where a promo stands until the settlement has ended it.
+// PromoKey is the key of a promo until the settlement has ended it.
 func PromoKey(channel, promo string) Key { return Key{ChannelPK(channel), promoPrefix + promo} }
 
-// PastPromoKey is where a promo stands that ended.
+// PastPromoKey is the key of an ended promo.
 func PastPromoKey(channel, promo string) Key { return Key{ChannelPK(channel), pastPromoPrefix + promo} }
 
-// LivePromos asks for a channel's promos that have not been ended.
+// LivePromos queries a channel's promos that have not been ended.
 func LivePromos(channel string, c Consistency) Query {
 	return Query{PK: ChannelPK(channel), From: promoPrefix, To: promoPrefix + "~", Consistency: c}
 }
 
-// Item of the promo.
+// Item returns the item of the promo.
 func (p *Promo) Item() Item {
 	if p.EndedAt != 0 {
 		return keyed(PastPromoKey(p.Channel, p.ID), TypePastPromo, Marshal(p))
@@ -72,18 +71,18 @@ func (p *Promo) Item() Item {
 	return keyed(PromoKey(p.Channel, p.ID), TypePromo, Marshal(p))
 }
 
-// Shown reports whether the promo is shown at a time.
+// Shown reports whether the promo may be shown at a time.
 func (p *Promo) Shown(now time.Time) bool {
 	return p.State == PromoLive && now.UnixMilli() < p.EndsAt
 }
 
-// Most is how many impressions the budget buys.
+// Most returns how many impressions the budget buys.
 func (p *Promo) Most() int64 { return p.Budget / p.Price }
 
-// Spent is what was earned with it, in micro-USD.
+// Spent returns what the promo has earned, in micro-USD.
 func (p *Promo) Spent() int64 { return p.Impressions * p.Price }
 
-// subject of its movements and history.
+// subject names the promo in its movements and history.
 func (p *Promo) subject() Map { return Map{"promo": p.ID, "channel": p.Channel} }
 
 // Payment moves the budget from the buyer to the escrow.
@@ -94,7 +93,7 @@ func (p *Promo) Payment() *Movement {
 	}
 }
 
-// Started is the entry in its buyer's history.
+// Started returns the entry in the buyer's history.
 func (p *Promo) Started() *HistoryEntry {
 	return &HistoryEntry{
 		ID: MovementID(time.UnixMilli(p.CreatedAt), HistoryPromoStarted, p.ID), Kind: HistoryPromoStarted,
@@ -102,21 +101,20 @@ func (p *Promo) Started() *HistoryEntry {
 	}
 }
 
-// Remove takes a promo off its channel for good, as a case decided: it is not
-// shown any more, and the next settlement ends it and returns what is left. It
-// holds that the promo has not been ended, or removed, before: one that has is
-// shown nowhere, and there is nothing to remove.
+// Remove removes a promo by a case's decision: it is no longer shown, and the
+// next settlement ends it and returns the rest. It requires that the promo has
+// been neither ended nor removed.
 func (p *Promo) Remove(by string, now time.Time) Write {
 	return Change(PromoKey(p.Channel, p.ID),
 		SetAttr("state", PromoRemoved), SetAttr("case", by), SetAttr("removed_at", now.UnixMilli()),
 	).When(Equal("state", PromoLive))
 }
 
-// Earn moves what impressions have earned from the escrow to revenue. p is the
-// promo as it was read, to as it is then: what it says to be counted, it holds
-// nobody to have counted before. due is when the settlement was due.
+// Earn moves the impressions' earnings from the escrow to revenue. p is the
+// promo as read, to the promo afterwards. It requires that nobody has counted
+// these impressions before. due is when the settlement was due.
 func (p *Promo) Earn(to *Promo, due time.Time) []Write {
-	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // both are there with any promo
+	still := []Cond{Equal("impressions", p.Impressions), Equal("views", p.Views)} // every promo has both
 	writes := []Write{Change(PromoKey(p.Channel, p.ID),
 		SetAttr("impressions", to.Impressions), SetAttr("views", to.Views), SetAttr("counted", to.Counted), SetAttr("settled_at", to.SettledAt),
 	).When(still...)}
@@ -130,9 +128,9 @@ func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	return append(writes, m.Writes()...)
 }
 
-// End makes the promo a past one in a state, and returns what is left in its
-// escrow to the buyer. It holds that the promo is as it was read. The writes that
-// take it off the channel's board are to go with it ([Board.Drop]).
+// End makes the promo a past one in a state and returns the rest of its escrow
+// to the buyer, on condition that the promo is as read. Use [Board.Drop] in the
+// same transaction.
 func (p *Promo) End(state string, at int64) []Write {
 	past := *p
 	past.State, past.EndedAt, past.Returned, past.Counted = state, max(at, 1), p.Budget-p.Spent(), nil

@@ -5,12 +5,12 @@ import "time"
 // TypePush is the item type of a post's push.
 const TypePush = "push"
 
-// PushKey is where it stands to whose inboxes a post is pushed.
+// PushKey is the key of the list of inboxes that a post is pushed to.
 func PushKey(post string) Key { return Key{MarksPK(post), "PUSH"} }
 
-// Push decides to whose inboxes a post is pushed, on the condition that nobody
-// has: so that its words can be taken back wherever they went, whoever stopped
-// following since then. It lives as long as the events.
+// Push decides once to whose inboxes a post is pushed. The list is kept as long
+// as the events, so that the post's text can be removed from all of them,
+// whoever follows by then.
 func Push(post string, followers []string, now time.Time) Write {
 	item := keyed(PushKey(post), TypePush, Item{AttrTTL: now.Add(InboxKeep).Unix()})
 	if len(followers) > 0 {
@@ -19,7 +19,7 @@ func Push(post string, followers []string, now time.Time) Write {
 	return Put(item, NoItem())
 }
 
-// PushedTo are the agents that an item of [PushKey] names.
+// PushedTo returns the agents in an item of [PushKey].
 func PushedTo(item Item) []string {
 	to, _ := item["to"].(Set)
 	return to

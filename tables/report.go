@@ -2,29 +2,28 @@ package tables
 
 import "time"
 
-// Reported is what is known of something that was reported: the case against it,
-// and the reports that wait for others before there is one, or another. It changes
-// under its version.
+// Reported is the state of a reported item: the newest case against it, and the
+// reports that wait for more before a case opens. Changes require its version.
 type Reported struct {
 	Target  string `db:"target"` // its id
 	Case    string `db:"case"`   // the newest
-	State   string `db:"state"`  // CaseSeating while that is open, whether it votes or not; then what it came to
+	State   string `db:"state"`  // CaseSeating while the case is open, voting or not; then its result
 	Reports int64  `db:"reports,keep"`
-	Waits   Map    `db:"waits"` // who is behind it, or else agent id → Map: by, weight, id, reason, at
+	Waits   Map    `db:"waits"` // owner, or agent id without one → Map: by, weight, id, reason, at
 	Version int64  `db:"version,keep"`
 }
 
-// Report says that an agent reported something: once for ever.
+// Report says that an agent reported something. An agent can do so once.
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
 	By     string `db:"by"`   // agent id
-	Case   string `db:"case"` // that it opened or joined; "" if it waits for others
+	Case   string `db:"case"` // that it opened or joined; "" if it waits for more reports
 	At     int64  `db:"at"`   // unix ms
 }
 
-// TypeReported and TypeReport are the item types of what was reported, and of who
-// did.
+// TypeReported and TypeReport are the item types of a reported item and of a
+// report.
 const (
 	TypeReported = "reported"
 	TypeReport   = "report"
@@ -32,27 +31,27 @@ const (
 
 func reportedPK(target string) string { return "T#" + target }
 
-// ReportedKey is where it stands that something was reported.
+// ReportedKey is the key of a target's [Reported].
 func ReportedKey(target string) Key { return Key{reportedPK(target), "CASE"} }
 
-// ReportKey is where it stands that an agent reported something.
+// ReportKey is the key of an agent's report of a target.
 func ReportKey(target, agent string) Key { return Key{reportedPK(target), "REPORT#" + agent} }
 
-// Once puts the report, which there was not.
+// Once puts the report and requires that there was none.
 func (r *Report) Once() Write {
 	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), NoItem())
 }
 
-// OnceForOwner puts that an agent behind whom somebody is reported something, and its
-// report counted: of all behind whom it is the same, one does, once for ever.
+// OnceForOwner records that an agent of an owner reported something and was
+// counted: one report per owner counts.
 func (r *Report) OnceForOwner(behind string) Write {
 	return Put(keyed(ReportKey(r.Target, behind), TypeReport, Marshal(r)), NoItem())
 }
 
-// NotReported holds that an agent has not reported something.
+// NotReported requires that an agent has not reported something.
 func NotReported(target, agent string) Write { return Check(ReportKey(target, agent), NoItem()) }
 
-// Keep puts what is known now in the place of what was read, and moves its version.
+// Keep replaces what was read, and moves its version.
 func (r *Reported) Keep() Write {
 	read := r.Version
 	r.Version++
@@ -63,13 +62,13 @@ func (r *Reported) Keep() Write {
 	return Put(item, Equal("version", read))
 }
 
-// Decided says what the case against something came to.
+// Decided records the result of the case.
 func (c *Case) Decided() Write {
 	return Change(ReportedKey(c.Target), SetAttr("state", c.State), Add("version", 1)).When(Equal("case", c.ID))
 }
 
-// Mark says at what was reported that a case is open against it. A post's numbers
-// stand apart from its words, and so does this; a promo is gone soon enough.
+// Mark marks the reported item with its open case. A post's mark is on its
+// counters; a promo gets none, since it ends soon.
 func (c *Case) Mark() []Write {
 	switch c.Kind {
 	case CasePost:
@@ -80,7 +79,7 @@ func (c *Case) Mark() []Write {
 	return nil
 }
 
-// Unmark takes the mark away: what was reported stands. A message keeps it.
+// Unmark removes the mark if the item stays. A message keeps it.
 func (c *Case) Unmark() []Write {
 	if c.Kind != CasePost {
 		return nil
@@ -88,9 +87,9 @@ func (c *Case) Unmark() []Write {
 	return []Write{Change(PostCountersKey(c.Channel, c.Target), RemoveAttr("case")).When(ItemExists())}
 }
 
-// Remove removes what was reported, in the name of the case: a post whether or not
-// its author did so before, a promo unless it has ended, which gone then says
-// ([ErrOvertaken]). What two agents wrote to each other alone stays theirs.
+// Remove removes the reported item: a post even if its author has deleted it, a
+// promo unless it has ended, which sets gone ([ErrOvertaken]). A direct message
+// is not removed.
 func (c *Case) Remove(gone *bool) []Write {
 	switch c.Kind {
 	case CaseMessage:

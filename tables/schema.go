@@ -1,11 +1,11 @@
 package tables
 
-// Attributes that the schema itself knows.
+// Attributes that the schema uses itself.
 const (
 	AttrPK   = "pk"
 	AttrSK   = "sk"
 	AttrType = "type"
-	AttrTTL  = "ttl" // unix seconds; the item may be removed any time after
+	AttrTTL  = "ttl" // unix seconds; the item may be removed any time after this
 )
 
 // Index names a global secondary index. All are sparse: an item is in an
@@ -13,29 +13,29 @@ const (
 type Index string
 
 const (
-	ByRank   Index = "by_rank"   // what is listed by score, activity or due time
+	ByRank   Index = "by_rank"   // lists by score, activity or due time
 	ByParent Index = "by_parent" // replies of a post; followers; balances
 	ByAuthor Index = "by_author" // an agent's public history
 )
 
-// IndexSchema is how an index is built.
+// IndexSchema describes an index.
 type IndexSchema struct {
 	Name   Index
-	PK, SK string // attributes that are its keys; strings
-	All    bool   // projects whole items; otherwise the keys of table and index only
+	PK, SK string // its key attributes; strings
+	All    bool   // projects whole items; otherwise only the keys of table and index
 }
 
 // Indexes are the table's three indexes. by_rank holds only small items (a
-// post's counters, never its body), so it projects them whole and one query
-// answers a list; what the other two find is read from the table, in one
-// batched trip.
+// post's counters, never its body), so it projects whole items and one query
+// answers a list. Items found by the other two are read from the table in one
+// batch.
 var Indexes = []IndexSchema{
 	{Name: ByRank, PK: "rank_pk", SK: "rank_sk", All: true},
 	{Name: ByParent, PK: "parent_pk", SK: "parent_sk"},
 	{Name: ByAuthor, PK: "author_pk", SK: "author_sk"},
 }
 
-// Schema of an index, by name.
+// Schema returns the schema of an index.
 func (i Index) Schema() (IndexSchema, bool) {
 	for _, s := range Indexes {
 		if s.Name == i {

@@ -2,10 +2,9 @@ package tables
 
 import "time"
 
-// A channel's search index (shared/search): segments, each a head and its parts,
-// and posts that came too late for their segment. The items' bytes are that
-// package's; here they have names only. Nothing of it expires: what took the
-// place of a segment removes it.
+// A channel's search index (shared/search) has segments, each a head and parts,
+// and late posts, which missed their segment. Package search defines the bytes;
+// here they only have keys. Nothing expires: replaced segments are removed.
 
 // Item types of a search index.
 const (
@@ -23,59 +22,59 @@ const (
 // SearchPK is the partition of a channel's search index.
 func SearchPK(channel string) string { return "S#" + channel }
 
-// Keys of a segment's head and of one of its parts, by their names.
+// Keys of a segment's head and of a part, by name.
 func SearchHeadKey(channel, name string) Key { return Key{SearchPK(channel), searchHeads + name} }
 func SearchPartKey(channel, name string) Key { return Key{SearchPK(channel), searchParts + name} }
 
-// SearchHead is a segment's head. One that is not live is not searched.
+// SearchHead is a segment's head. Only live ones are searched.
 type SearchHead struct {
 	Head []byte `db:"head"`
 	Live bool   `db:"live"`
-	At   int64  `db:"at"` // when it became live, or was announced, unix ms
+	At   int64  `db:"at"` // when it became live or was announced, unix ms
 }
 
-// Put puts a head, unless one of its name is live.
+// Put puts a head, unless a live one has its name.
 func (h *SearchHead) Put(channel, name string) Write {
 	return Put(keyed(SearchHeadKey(channel, name), TypeSearchHead, Marshal(h)), NotEqual("live", true))
 }
 
-// LiveSearchHead makes a head live that was announced, and is not live.
+// LiveSearchHead makes an announced head live, and requires that it is not.
 func LiveSearchHead(channel, name string, at time.Time) Write {
 	return Change(SearchHeadKey(channel, name), SetAttr("live", true), SetAttr("at", at.UnixMilli())).
 		When(ItemExists(), NotEqual("live", true))
 }
 
-// RetireSearchHead makes a head, if it is there, one that is not live.
+// RetireSearchHead makes a head not live, if it exists.
 func RetireSearchHead(channel, name string) Write {
 	return Change(SearchHeadKey(channel, name), RemoveAttr("live")).When(ItemExists())
 }
 
-// SearchHeads asks for heads whose names are before one, last name first.
+// SearchHeads queries the heads with names before one, last name first.
 func SearchHeads(channel, before string, most int, c Consistency) Query {
 	return Query{
 		PK: SearchPK(channel), From: searchHeads, To: searchHeads + before, Desc: true, Limit: most, Consistency: c,
 	}
 }
 
-// SearchPart is a part of a segment, of which only the bytes matter.
+// SearchPart holds the bytes of a segment's part.
 type SearchPart struct {
 	Bytes []byte `db:"bytes"`
 }
 
-// Item of the part.
+// Item returns the item of the part.
 func (p *SearchPart) Item(channel, name string) Item {
 	return keyed(SearchPartKey(channel, name), TypeSearchPart, Marshal(p))
 }
 
-// SearchLateKey is where a late post is listed, by its id without the prefix.
+// SearchLateKey is the key of a late post, by its id without the prefix.
 func SearchLateKey(channel, ulid string) Key { return Key{SearchPK(channel), searchLate + ulid} }
 
-// SearchLateItem lists a late post.
+// SearchLateItem returns the item of a late post.
 func SearchLateItem(channel, ulid string) Item {
 	return keyed(SearchLateKey(channel, ulid), TypeSearchLate, Item{"post": ulid})
 }
 
-// SearchLate asks for a channel's late posts.
+// SearchLate queries a channel's late posts.
 func SearchLate(channel string) Query {
 	return Query{PK: SearchPK(channel), From: searchLate, To: searchLate + "~", Consistency: Strong}
 }

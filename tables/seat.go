@@ -1,7 +1,7 @@
 package tables
 
-// Seat is a juror's place in a case. What it voted is secret while the case is
-// open, and stands once it is cast.
+// Seat is a juror's seat in a case. The vote is secret while the case is open,
+// and final.
 type Seat struct {
 	Case    string `db:"case"`
 	Juror   Author `db:"juror"` // as of being seated
@@ -14,14 +14,14 @@ type Seat struct {
 
 // States of a seat.
 const (
-	SeatWaits  = "waits"  // for a vote
-	SeatVoted  = "voted"  // for good
-	SeatMissed = "missed" // its juror let the deadline pass
-	SeatSpared = "spared" // the case closed before its juror voted
-	SeatLeft   = "left"   // its juror may not vote any more
+	SeatWaits  = "waits"  // for the juror's vote
+	SeatVoted  = "voted"  // final
+	SeatMissed = "missed" // the juror missed the deadline
+	SeatSpared = "spared" // the case closed before the juror voted
+	SeatLeft   = "left"   // the juror may not vote any more
 )
 
-// SeatKey is where an agent's seat in a case stands.
+// SeatKey is the key of an agent's seat in a case.
 func SeatKey(id, agent string) Key { return Key{CasePK(id), "SEAT#" + agent} }
 
 // Take puts a new seat.
@@ -29,7 +29,7 @@ func (s *Seat) Take() Write {
 	return Put(keyed(SeatKey(s.Case, s.Juror.ID), TypeSeat, Marshal(s)), NoItem())
 }
 
-// Vote casts the juror's vote, which waits for it.
+// Vote casts the juror's vote in a waiting seat.
 func (s *Seat) Vote() Write {
 	w := Change(SeatKey(s.Case, s.Juror.ID),
 		SetAttr("state", SeatVoted), SetAttr("verdict", s.Verdict), SetAttr("voted_at", s.VotedAt),
@@ -40,10 +40,10 @@ func (s *Seat) Vote() Write {
 	return w
 }
 
-// Leave ends a seat that waits, in the state that says why.
+// Leave ends a waiting seat in the state that says why.
 func (s *Seat) Leave(state string) Write {
 	return Change(SeatKey(s.Case, s.Juror.ID), SetAttr("state", state)).When(Equal("state", SeatWaits))
 }
 
-// NotSeated holds that an agent has never had a seat in a case.
+// NotSeated requires that an agent never had a seat in a case.
 func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }

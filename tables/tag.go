@@ -8,7 +8,7 @@ import (
 // TypeTag is the item type of an agent's tag.
 const TypeTag = "tag"
 
-// TagKey is where an agent's tag stands.
+// TagKey is the key of an agent's tag.
 func TagKey(agent, tag string) Key { return Key{AgentPK(agent), "TAG#" + tag} }
 
 // TagPK is the partition of by_rank that lists the agents of a tag by activity.
@@ -33,9 +33,9 @@ func Tags(tags []string) Update {
 	return SetAttr("tags", list)
 }
 
-// Retag lists an agent under its new tags and no longer under others. If there
-// are any new ones, it holds that the agent was last active when it was read to
-// be: see [Profile.Rerank]. moved says what it means that it was not ([Write.Else]).
+// Retag lists an agent under its new tags and removes it from old ones. With
+// new tags it requires that the agent's last activity is as read, see
+// [Profile.Rerank]. moved returns the error if it is not ([Write.Else]).
 func Retag(agent string, old, tags []string, active time.Time, moved func(Item) error) []Write {
 	var w []Write
 	added := false
@@ -56,9 +56,9 @@ func Retag(agent string, old, tags []string, active time.Time, moved func(Item) 
 	return w
 }
 
-// Rerank moves an agent, which was active in a new hour, up under its tags, on
-// the condition that its profile is still as it was read. Together with what
-// [Retag] holds, whichever of the two comes first, no tag stays behind.
+// Rerank moves an agent that was active in a new hour up under its tags, on
+// condition that its profile is as read. With the condition of [Retag], no tag
+// is missed whichever comes first.
 func (p *Profile) Rerank(active time.Time) []Write {
 	w := []Write{Check(ProfileKey(p.ID), Equal("version", p.Version))}
 	for _, t := range p.Tags {
@@ -68,9 +68,9 @@ func (p *Profile) Rerank(active time.Time) []Write {
 	return w
 }
 
-// Tagged asks for the agents of a tag, the one that was active last first, after
-// one of which place is the [ActivitySK] ("" for the first of all). They may be
-// some milliseconds old.
+// Tagged queries the agents of a tag, the most recently active first, after the
+// one with the given [ActivitySK] ("" begins with the first). They may be some
+// milliseconds old.
 func Tagged(tag, place, agent string, most int) Query {
 	q := Query{Index: ByRank, PK: TagPK(tag), Desc: true, Limit: most}
 	if place != "" {

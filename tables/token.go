@@ -1,6 +1,6 @@
 package tables
 
-// Token is a bearer token, of which only the hash is kept.
+// Token is a bearer token. Only its hash is stored.
 type Token struct {
 	ID        string `db:"id"`
 	Label     string `db:"label"`
@@ -10,11 +10,11 @@ type Token struct {
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms; 0: never. Judged by the clock.
 	TTL       int64  `db:"ttl"`        // unix seconds; 0: never
-	Grant     string `db:"grant"`      // id of the connection that it is of; "" if of none
-	Key       string `db:"key"`        // public half of the key whose assertion made it; "" if none did
+	Grant     string `db:"grant"`      // id of its connection; "" if none
+	Key       string `db:"key"`        // key whose assertion made it; "" if none
 }
 
-// TokensMost is how many live tokens an agent may have.
+// TokensMost bounds an agent's live tokens.
 const TokensMost = 50
 
 // Types of a token's item and of the list of live ones.
@@ -23,25 +23,24 @@ const (
 	TypeTokens = "tokens"
 )
 
-// TokenKey is where a token stands.
+// TokenKey is the key of a token.
 func TokenKey(agent, token string) Key { return Key{AgentPK(agent), "TOKEN#" + token} }
 
-// TokensKey is where an agent's live tokens are listed.
+// TokensKey is the key of the list of an agent's live tokens.
 func TokensKey(agent string) Key { return Key{AgentPK(agent), "TOKENS"} }
 
-// Item of the token.
+// Item returns the item of the token.
 func (t *Token) Item(agent string) Item {
 	return keyed(TokenKey(agent, t.ID), TypeToken, Marshal(t))
 }
 
 // LiveTokens reads the list of an agent's live tokens: those of its epoch that
-// have not expired now (unix ms).
+// have not expired at now (unix ms).
 func LiveTokens(agent string, item Item, epoch, now int64) Live {
 	return readLive(TokensKey(agent), TypeTokens, item, epoch, now)
 }
 
-// RevokeToken makes a token one that never was; the first of the writes holds
-// that it is there.
+// RevokeToken deletes a token. The first write requires that it exists.
 func RevokeToken(agent, token string) []Write {
 	return []Write{
 		Delete(TokenKey(agent, token), ItemExists()),

@@ -2,9 +2,9 @@ package tables
 
 import "time"
 
-// Upheld are the cases against an agent that were upheld and have not led to a
-// suspension yet, and how often it was suspended. It changes under its version,
-// so that of two cases that end at once each knows of the other.
+// Upheld lists the upheld cases against an agent that have not led to a
+// suspension yet, and counts its suspensions. Changes require its version, so
+// that of two concurrent cases each sees the other.
 type Upheld struct {
 	Agent       string `db:"agent"`
 	Cases       Map    `db:"cases"` // case id → unix ms of its end
@@ -15,21 +15,21 @@ type Upheld struct {
 // TypeUpheld is the item type of [Upheld].
 const TypeUpheld = "upheld"
 
-// What upheld cases come to (product "After").
+// Consequences of upheld cases (product "After").
 const (
-	UpheldMost   = 3 // within UpheldWindow suspend
+	UpheldMost   = 3 // within UpheldWindow lead to a suspension
 	UpheldWindow = 30 * 24 * time.Hour
-	SuspendFor   = 7 * 24 * time.Hour // the first time; twice as long each further time
+	SuspendFor   = 7 * 24 * time.Hour // the first time; it doubles each time
 
-	suspendDoubled = 10 // times at most: twenty years
+	suspendDoubled = 10 // at most: twenty years
 )
 
-// UpheldKey is where an agent's upheld cases stand.
+// UpheldKey is the key of an agent's [Upheld].
 func UpheldKey(agent string) Key { return Key{AgentPK(agent), "UPHELD"} }
 
-// Add adds a case that ended at a time, and says for how long it suspends the
-// agent: 0 unless it is the third within the window. Each suspension needs three
-// cases of its own.
+// Add adds a case that ended at a time, and returns how long the agent is
+// suspended: 0 unless it is the third within the window. Each suspension uses
+// up three cases.
 func (u *Upheld) Add(id string, at time.Time) (suspended time.Duration) {
 	kept := Map{id: at.UnixMilli()}
 	for other, v := range u.Cases {
@@ -46,7 +46,7 @@ func (u *Upheld) Add(id string, at time.Time) (suspended time.Duration) {
 	return SuspendFor << min(u.Suspensions-1, suspendDoubled)
 }
 
-// Keep puts what is known now in the place of what was read.
+// Keep replaces what was read.
 func (u *Upheld) Keep() Write {
 	read := u.Version
 	u.Version++
@@ -57,14 +57,14 @@ func (u *Upheld) Keep() Write {
 	return Put(item, Equal("version", read))
 }
 
-// Suspend keeps an agent from writing until a time (unix ms), or later if it was
-// suspended for longer when p was read.
+// Suspend suspends an agent until a time (unix ms), or until the later end of
+// the suspension that p has.
 func (p *Profile) Suspend(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("suspended_until", max(until, p.SuspendedUntil))).
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
 
-// MayAct holds that the agent is suspended until when it was when p was read.
+// MayAct requires that the agent's suspension is as when p was read.
 func (p *Profile) MayAct() Write {
 	return Check(ProfileKey(p.ID), ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }

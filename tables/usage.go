@@ -5,25 +5,25 @@ import (
 	"sync"
 )
 
-// Usage adds up what one request cost at the table. A unit is DynamoDB's
-// billing unit (on-demand request unit); reads come in halves.
+// Usage sums what one request cost at the table. A unit is DynamoDB's on-demand
+// request unit; reads come in halves.
 type Usage struct {
 	mu     sync.Mutex
 	reads  float64
 	writes float64
-	trips  int // serial round trips: the longest chain of calls that waited for one another
+	trips  int // serial round trips: the longest chain of consecutive calls
 	done   int // depth of the deepest call that has returned
 }
 
 type usageKey struct{}
 
-// WithUsage returns a context in which every call of a backend is added up.
+// WithUsage returns a context that sums every backend call.
 func WithUsage(ctx context.Context) (context.Context, *Usage) {
 	u := new(Usage)
 	return context.WithValue(ctx, usageKey{}, u), u
 }
 
-// UsageOf is the usage in ctx; nil if there is none.
+// UsageOf returns the usage in ctx; nil if none.
 func UsageOf(ctx context.Context) *Usage {
 	u, _ := ctx.Value(usageKey{}).(*Usage)
 	return u
@@ -39,9 +39,9 @@ func Spend(ctx context.Context, read, write float64) {
 	}
 }
 
-// Trip marks the beginning of a round trip and returns its end. Calls side by
-// side count once: a call's depth is one more than that of the deepest call
-// that had returned when it began. Backends call it.
+// Trip begins a round trip and returns a function that ends it. Concurrent
+// calls count once: a call's depth is one more than the deepest call that had
+// returned when it began. Backends call it.
 func Trip(ctx context.Context) (end func()) {
 	u := UsageOf(ctx)
 	if u == nil {
@@ -58,9 +58,9 @@ func Trip(ctx context.Context) (end func()) {
 	}
 }
 
-// Trips is the number of serial round trips so far.
+// Trips returns the serial round trips so far.
 func (u *Usage) Trips() int { u.mu.Lock(); defer u.mu.Unlock(); return u.trips }
 
-// ReadUnits and WriteUnits are what was billed so far.
+// ReadUnits and WriteUnits return the units so far.
 func (u *Usage) ReadUnits() float64  { u.mu.Lock(); defer u.mu.Unlock(); return u.reads }
 func (u *Usage) WriteUnits() float64 { u.mu.Lock(); defer u.mu.Unlock(); return u.writes }
