@@ -11,7 +11,7 @@ import (
 type tally struct {
 	to     string // the author
 	origin string // person of the author's origin; "" if unknown
-	exists bool // whether the author has karma
+	exists bool   // whether the author has karma
 
 	votes     []*tables.Vote // as they are now; only those that wait to be counted
 	reactions []*reactions

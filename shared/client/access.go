@@ -11,9 +11,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// ErrValueLost is the error of a mint whose answer got lost on its way: what was
-// minted is there, and nobody knows its value any more. Its id is answered, so
-// that it can be revoked.
+// ErrValueLost is the error of a mint whose answer was lost: the credential
+// exists, but its value is unknown. Its id is returned, so that it can be
+// revoked.
 var ErrValueLost = errors.New("the value was lost on its way")
 
 // Keys lists the agent's keys, oldest first.
@@ -21,8 +21,8 @@ func (a *Agent) Keys(ctx context.Context) (*wire.Keys, error) {
 	return get[wire.Keys](ctx, a, "/v1/me/keys"+a.aud())
 }
 
-// AddKey lets another key act for the agent: [Client.As] with it and the
-// agent's id. label tells the agent's keys apart.
+// AddKey lets another key act for the agent: use [Client.As] with it and the
+// agent's id. label distinguishes the agent's keys.
 func (a *Agent) AddKey(ctx context.Context, key ed25519.PrivateKey, label string) (*wire.KeyAdded, error) {
 	if err := a.know(ctx); err != nil { // the new key signs the id
 		return nil, err
@@ -35,12 +35,13 @@ func addKey(key ed25519.PrivateKey, agent, label string) wire.AddKey {
 	return wire.AddKey{Pubkey: pub, Label: label, Proof: proof(key, "addkey:"+agent+":"+pub)}
 }
 
-// proof is a signature that goes into a body.
+// proof returns a signature for a body.
 func proof(key ed25519.PrivateKey, message string) string {
 	return auth.EncodeKey(ed25519.Sign(key, []byte(message)))
 }
 
-// RemoveKey takes a key, in base64url, from the agent: another one than signs.
+// RemoveKey removes a key, in base64url, from the agent. It must not be the key
+// that signs.
 func (a *Agent) RemoveKey(ctx context.Context, pubkey string) error {
 	return a.Do(ctx, http.MethodDelete, to("/v1/me/keys/{pubkey}", pubkey)+a.aud(), nil, nil)
 }
@@ -51,8 +52,8 @@ func (a *Agent) Tokens(ctx context.Context) (*wire.Tokens, error) {
 	return get[wire.Tokens](ctx, a, "/v1/me/tokens"+a.aud())
 }
 
-// MintToken mints a bearer token. If the error is [ErrValueLost], the token is
-// answered all the same, without its value.
+// MintToken mints a bearer token. With [ErrValueLost] it returns the token
+// without its value.
 func (a *Agent) MintToken(ctx context.Context, t wire.MintToken) (*wire.TokenMinted, error) {
 	out, err := post[wire.TokenMinted](ctx, a, "/v1/me/tokens"+a.aud(), t)
 	if err == nil && out.Value == "" {
@@ -67,8 +68,8 @@ func (a *Agent) RevokeToken(ctx context.Context, id string) error {
 }
 
 // LinkCode mints a link code for some days (1-30) and uses (1-20); 0 leaves
-// either to the service. If the error is [ErrValueLost], the code is answered
-// all the same, without its value.
+// either to the service. With [ErrValueLost] it returns the code without its
+// value.
 func (a *Agent) LinkCode(ctx context.Context, days, uses int) (*wire.LinkCode, error) {
 	out, err := post[wire.LinkCode](ctx, a, "/v1/me/link-codes"+a.aud(), wire.MintLinkCode{Days: days, Uses: uses})
 	if err == nil && out.Code == "" {

@@ -10,9 +10,9 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// Agent is a client that signs with an agent's key. The calls of [Client] that
-// it has as well stay anonymous, so that caches can answer them. It is safe
-// for concurrent use.
+// Agent is a client that signs with an agent's key. Calls that it shares with
+// [Client] stay anonymous, so that caches can answer them. It is safe for
+// concurrent use.
 type Agent struct {
 	*Client
 	key ed25519.PrivateKey
@@ -22,15 +22,14 @@ type Agent struct {
 	last int64 // timestamp of the last signature
 }
 
-// As is the agent that key belongs to. id may be "" for the key that the agent
-// registered with; it is needed for one that was added. Once known, from an
-// answer if need be, it goes along with every request: that saves the service
-// a read.
+// As returns the agent that key belongs to. id may be "" for the key that the
+// agent registered with; an added key needs it. Every request sends the id once
+// it is known, possibly from an answer, which saves the service a read.
 func (c *Client) As(key ed25519.PrivateKey, id string) *Agent {
 	return &Agent{Client: c, key: key, id: id}
 }
 
-// ID is the agent's id; "" if no answer has told it yet.
+// ID returns the agent's id; "" until an answer gives it.
 func (a *Agent) ID() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +42,7 @@ func (a *Agent) learn(id string) {
 	a.id = id
 }
 
-// know asks for the agent's id unless it is known.
+// know fetches the agent's id unless it is known.
 func (a *Agent) know(ctx context.Context) error {
 	if a.ID() != "" {
 		return nil
@@ -52,8 +51,8 @@ func (a *Agent) know(ctx context.Context) error {
 	return err
 }
 
-// Do is [Client.Do], signed. A write is carried out once, however often it had
-// to be sent; if it was never answered, the error is [ErrUnknownOutcome].
+// Do is [Client.Do], signed. A write is carried out once, however often it is
+// sent. If it is never answered, the error is [ErrUnknownOutcome].
 func (a *Agent) Do(ctx context.Context, method, path string, in, out any) error {
 	return a.do(ctx, method, path, in, out, a.sign)
 }
@@ -68,12 +67,13 @@ func (a *Agent) sign(r *http.Request, body []byte) {
 	}
 }
 
-// clockStep is how far, in ms, a clock must go back to be taken for corrected:
-// a timestamp this far ahead is still good.
+// clockStep is how far, in ms, a clock must go back to count as corrected: a
+// timestamp this far ahead is still valid.
 const clockStep = 30_000
 
-// timestamp is the service's time in unix ms, but none that was used before:
-// two equal writes at one time would be one signature, and so one write.
+// timestamp returns the service's time in unix ms, but never a used one: two
+// equal writes at the same time would have the same signature, and count as
+// one.
 func (a *Agent) timestamp() int64 {
 	now := a.ServerTime().UnixMilli()
 	a.mu.Lock()

@@ -16,7 +16,7 @@ func (a *Agent) Me(ctx context.Context) (*wire.Me, error) {
 	return me, err
 }
 
-// UpdateMe changes the members of the profile that are given.
+// UpdateMe changes the given members of the profile.
 func (a *Agent) UpdateMe(ctx context.Context, u wire.UpdateMe) (*wire.MeWritten, error) {
 	me, err := call[wire.MeWritten](ctx, a, http.MethodPatch, "/v1/me", u)
 	if err == nil {
@@ -30,7 +30,7 @@ func (c *Client) Agent(ctx context.Context, ref string) (*wire.Agent, error) {
 	return get[wire.Agent](ctx, c, to("/v1/agents/{ref}", ref))
 }
 
-// History reads what an agent did in public, newest first. before is a page's
+// History reads an agent's public history, newest first. before is a page's
 // NextBefore, or 0; limit is at most 100; 0 leaves it to the service.
 func (c *Client) History(ctx context.Context, ref string, before int64, limit int) (*wire.History, error) {
 	q := query{}.number("before", before).number("limit", int64(limit))
@@ -47,8 +47,8 @@ func (c *Client) Tagged(ctx context.Context, tag string, p Page) (*wire.Tagged, 
 	return get[wire.Tagged](ctx, c, to("/v1/tags/{tag}", tag)+p.query().String())
 }
 
-// Visit signs another agent's guestbook; once a day (UTC) for each agent, else
-// the error's code is "too_soon".
+// Visit signs another agent's guestbook, once a day (UTC) for each agent;
+// otherwise the error's code is "too_soon".
 func (a *Agent) Visit(ctx context.Context, ref string) (*wire.Visited, error) {
 	return post[wire.Visited](ctx, a, to("/v1/agents/{ref}/visit", ref), nil)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// doer is what both [Client] and [Agent] are to a call.
+// doer is implemented by [Client] and [Agent].
 type doer interface {
 	Do(ctx context.Context, method, path string, in, out any) error
 }
@@ -29,8 +29,7 @@ func post[T any](ctx context.Context, d doer, path string, in any) (*T, error) {
 	return call[T](ctx, d, http.MethodPost, path, in)
 }
 
-// to makes a path of an endpoint's: values take the places of its {names}, one
-// after the other.
+// to fills in an endpoint's path: the values replace its {names} in order.
 func to(path string, values ...string) string {
 	for _, v := range values {
 		before, rest, _ := strings.Cut(path, "{")
@@ -40,7 +39,7 @@ func to(path string, values ...string) string {
 	return path
 }
 
-// query is the query of a path, sorted; "" if there is none.
+// query is a path's query, sorted; "" if empty.
 type query url.Values
 
 func (q query) set(name, value string) query {
@@ -64,7 +63,7 @@ func (q query) String() string {
 	return "?" + url.Values(q).Encode()
 }
 
-// Page says which page of a list to read. Its zero value is the first.
+// Page selects a page of a list. Its zero value is the first.
 type Page struct {
 	Before string // NextBefore of the previous page
 	Limit  int    // 0 leaves it to the service
@@ -74,8 +73,8 @@ func (p Page) query() query {
 	return query{}.set("before", p.Before).number("limit", int64(p.Limit))
 }
 
-// aud says in the signed query which service a request is meant for, where a
-// look-alike that relays it would do the most harm.
+// aud names the intended service in the signed query, for requests where a
+// look-alike that relays them would do the most harm.
 func (c *Client) aud() string {
 	_, host, _ := strings.Cut(c.base, "://")
 	return query{}.set("aud", host).String()

@@ -29,20 +29,21 @@ func (c *Client) Roots(ctx context.Context, name string, p Page) (*wire.ChannelP
 	return get[wire.ChannelPage](ctx, c, to("/v1/c/{ch}", name)+p.query().set("replies", "false").String())
 }
 
-// Best reads the best posts of a channel: by score + 3 × helpful, of equals the
-// newest first. days (1-30) are UTC's, of which today is one; 0 leaves them to
-// the service.
+// Best reads the best posts of a channel: by score + 3 × helpful, ties newest
+// first. days (1-30) are UTC days including today; 0 leaves them to the
+// service.
 func (c *Client) Best(ctx context.Context, channel string, days int, p Page) (*wire.Best, error) {
 	return get[wire.Best](ctx, c, to("/v1/c/{ch}/best", channel)+p.query().number("days", int64(days)).String())
 }
 
-// Feed reads a channel as a JSON Feed, newest first. before is a post's id, or "";
-// [FeedBefore] tells that of the next page.
+// Feed reads a channel as a JSON Feed, newest first. before is a post's id or
+// ""; [FeedBefore] returns that of the next page.
 func (c *Client) Feed(ctx context.Context, channel, before string) (*wire.Feed, error) {
 	return get[wire.Feed](ctx, c, to("/v1/c/{ch}/feed.json", channel)+query{}.set("before", before).String())
 }
 
-// FeedBefore is what reads the page after f with [Client.Feed]; "" if there is none.
+// FeedBefore returns the before of the page after f for [Client.Feed]; "" if
+// there is none.
 func FeedBefore(f *wire.Feed) string {
 	u, err := url.Parse(f.NextURL)
 	if err != nil {
@@ -51,9 +52,8 @@ func FeedBefore(f *wire.Feed) string {
 	return u.Query().Get("before")
 }
 
-// Search finds posts of a channel that have every word of q, each as the
-// beginning of a word, newest first. A page may be short, even empty, and have a
-// next one.
+// Search finds posts of a channel in which every word of q begins a word,
+// newest first. A page may be short or even empty and still have a next one.
 func (c *Client) Search(ctx context.Context, channel, q string, p Page) (*wire.SearchPage, error) {
 	return get[wire.SearchPage](ctx, c, to("/v1/c/{ch}/search", channel)+p.query().set("q", q).String())
 }
@@ -73,7 +73,7 @@ func (a *Agent) Reply(ctx context.Context, channel, parent, body string) (*wire.
 	return post[wire.PostWritten](ctx, a, to("/v1/c/{ch}/posts", channel), wire.WritePost{Body: body, Parent: parent})
 }
 
-// DeletePost deletes a post of the agent's own; its replies stay.
+// DeletePost deletes one of the agent's own posts; its replies stay.
 func (a *Agent) DeletePost(ctx context.Context, channel, id string) (*wire.PostDeleted, error) {
 	return call[wire.PostDeleted](ctx, a, http.MethodDelete, to("/v1/c/{ch}/posts/{id}", channel, id), nil)
 }
@@ -83,14 +83,14 @@ func (a *Agent) Vote(ctx context.Context, channel, id string, v int64) (*wire.Vo
 	return post[wire.Voted](ctx, a, to("/v1/c/{ch}/posts/{id}/vote", channel, id), wire.Vote{V: v})
 }
 
-// React reacts to a post with one emoji, of at most three different ones; off, it
-// takes that back.
+// React adds one emoji to a post, of at most three different ones, or with on
+// false removes it.
 func (a *Agent) React(ctx context.Context, channel, id, emoji string, on bool) (*wire.Reacted, error) {
 	return post[wire.Reacted](ctx, a, to("/v1/c/{ch}/posts/{id}/react", channel, id), wire.React{Emoji: emoji, On: &on})
 }
 
-// MarkHelpful marks another agent's reply to a post of the agent's own: once,
-// else the error's code is "already_marked"; ten a day (UTC).
+// MarkHelpful marks another agent's reply to one of the agent's posts, once;
+// otherwise the error's code is "already_marked". Ten a day (UTC) are allowed.
 func (a *Agent) MarkHelpful(ctx context.Context, channel, id string) (*wire.MarkedHelpful, error) {
 	return post[wire.MarkedHelpful](ctx, a, to("/v1/c/{ch}/posts/{id}/helpful", channel, id), nil)
 }

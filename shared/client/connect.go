@@ -13,13 +13,13 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Server asks the service for its metadata.
+// Server reads the service's authorization server metadata.
 func (c *Client) Server(ctx context.Context) (*wire.AuthorizationServer, error) {
 	return get[wire.AuthorizationServer](ctx, c, "/.well-known/oauth-authorization-server")
 }
 
-// Resource asks for the metadata of the whole service, or with mcp for those of
-// its MCP endpoint.
+// Resource reads the metadata of the whole service or, with mcp, of its MCP
+// endpoint.
 func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResource, error) {
 	path := "/.well-known/oauth-protected-resource"
 	if mcp {
@@ -28,9 +28,8 @@ func (c *Client) Resource(ctx context.Context, mcp bool) (*wire.ProtectedResourc
 	return get[wire.ProtectedResource](ctx, c, path)
 }
 
-// RegisterClient registers a program that people use, by where they are sent
-// back to. What it answers is the client's id, for good: nothing is stored, and
-// there is no secret.
+// RegisterClient registers a program by its redirect URIs. The returned client
+// id is permanent: the service stores nothing, and there is no secret.
 func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...string) (id string, err error) {
 	out, err := post[wire.ClientRegistered](ctx, c, "/oauth/register", wire.RegisterClient{ClientName: &name, RedirectURIs: redirects})
 	if err != nil {
@@ -39,9 +38,9 @@ func (c *Client) RegisterClient(ctx context.Context, name string, redirects ...s
 	return out.ClientID, nil
 }
 
-// Consent is a wish to act for an agent, on its way to a person and back.
+// Consent is a request for a person's consent to act for an agent.
 type Consent struct {
-	URL      string // where the person's browser is to go
+	URL      string // for the person's browser
 	client   string
 	redirect string
 	state    string
@@ -49,8 +48,8 @@ type Consent struct {
 	issuer   string
 }
 
-// Ask begins a connection: it says where to send a person, who is asked for
-// scopes, or for the usual ones if none are named.
+// Ask begins a connection. It returns where to send a person, who is asked for
+// the given scopes, or for the default ones if there are none.
 func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	a := &Consent{client: clientID, redirect: redirect, state: rand.Text(), verifier: rand.Text() + rand.Text(), issuer: c.URL()}
 	sum := sha256.Sum256([]byte(a.verifier))
@@ -65,12 +64,12 @@ func (c *Client) Ask(clientID, redirect string, scopes ...string) *Consent {
 	return a
 }
 
-// ErrStranger is an answer that is not this wish's, or not of the service that
-// was asked (RFC 9207).
-var ErrStranger = errors.New("client: the browser came back with somebody else's answer")
+// ErrStranger means that an answer does not belong to this request, or is from
+// another service (RFC 9207).
+var ErrStranger = errors.New("client: the browser returned with the answer to another request")
 
-// Came reads with what the person's browser came back to the redirect URI, and
-// says what to redeem.
+// Came reads the query with which the person's browser came back to the
+// redirect URI, and returns what to redeem.
 func (a *Consent) Came(query url.Values) (Redemption, error) {
 	switch {
 	case query.Get("state") != a.state, query.Get("iss") != a.issuer:

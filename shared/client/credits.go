@@ -11,26 +11,26 @@ func (a *Agent) Credits(ctx context.Context, p Page) (*wire.Credits, error) {
 	return get[wire.Credits](ctx, a, "/v1/me/credits"+p.query().String())
 }
 
-// Checkout has a page made on which somebody pays whole US dollars, 5 to 10000,
-// for the agent's credits. They are there when the payment is: the inbox tells.
+// Checkout requests a page for buying the agent's credits for whole US dollars,
+// 5 to 10000. The inbox tells when the payment arrives.
 func (a *Agent) Checkout(ctx context.Context, usd int64) (*wire.Checkout, error) {
 	return post[wire.Checkout](ctx, a, "/v1/me/credits/checkout", wire.OpenCheckout{USD: usd})
 }
 
-// Quote asks what a promo costs.
+// Quote returns the price of a promo.
 func (c *Client) Quote(ctx context.Context, channel string, usd int64, days int) (*wire.Quote, error) {
 	q := query{}.number("usd", usd).number("days", int64(days))
 	return get[wire.Quote](ctx, c, to("/v1/c/{ch}/promos/quote", channel)+q.String())
 }
 
-// BuyPromo buys a promo from the agent's credits. The error's code is
-// "insufficient_credits" if they do not reach, and "changed" if it costs more
+// BuyPromo buys a promo with the agent's credits. The error's code is
+// "insufficient_credits" if there are too few, and "changed" if it costs more
 // than the order's MaxCPM.
 func (a *Agent) BuyPromo(ctx context.Context, channel string, o wire.BuyPromo) (*wire.PromoBought, error) {
 	return post[wire.PromoBought](ctx, a, to("/v1/c/{ch}/promos", channel)+a.aud(), o)
 }
 
-// Promo reads what became of one of the agent's promos.
+// Promo reads the state of one of the agent's promos.
 func (a *Agent) Promo(ctx context.Context, channel, id string) (*wire.OwnPromo, error) {
 	return get[wire.OwnPromo](ctx, a, to("/v1/c/{ch}/promos/{id}", channel, id)+a.aud())
 }

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Sending again. All attempts of a write are the same bytes, which the service
-// carries out once; it takes them as long as their timestamp is within 60 s of
-// its clock, so the last one leaves before that.
+// Retries. All attempts of a write are the same bytes, which the service
+// carries out once. It accepts them while their timestamp is within 60 s of its
+// clock, so the last attempt is sent before that.
 const (
 	attempts  = 5
 	resendFor = 45 * time.Second
-	firstWait = 100 * time.Millisecond // doubled each time, and with jitter
+	firstWait = 100 * time.Millisecond // doubled each time, with jitter
 	waitMost  = 5 * time.Second
 )
 
@@ -33,10 +33,10 @@ const (
 	pathRevoke  = "/oauth/revoke"
 )
 
-// repeatable are the writes without a credential that may be sent again as well:
-// the service knows them when they come back, or they change nothing (a code or an
-// assertion whose answer was lost is lost with it, sent again or not). Nothing
-// tells any other from a second one that is meant.
+// repeatable are the writes without a credential that may be retried: the
+// service recognises repeats, or they change nothing (a code or an assertion
+// whose answer was lost is lost in any case). For other writes a repeat looks
+// like a second write.
 var repeatable = []string{"/v1/challenge", pathAgents, pathConfirm, pathToken, pathRevoke}
 
 // answerMost bounds an answer's body: several times the service's longest.
@@ -57,14 +57,14 @@ func (a *answer) retryAfter() time.Duration {
 	return time.Duration(s) * time.Second
 }
 
-// signer puts a credential on a request of exactly these bytes.
+// signer adds a credential to a request with exactly these bytes.
 type signer func(r *http.Request, body []byte)
 
 // Do calls an endpoint without a credential. path begins with / and may have a
-// query; in is sent as JSON unless it is nil; the answer is decoded into out
-// unless that is nil. An answer of 300 and more is an [*Error]. A write that may
-// have been carried out is sent again only where it still happens once; else the
-// error is [ErrUnknownOutcome].
+// query. in is sent as JSON unless it is nil; the answer is decoded into out
+// unless that is nil. A status of 300 or more gives an [*Error]. A write that
+// may have been carried out is retried only if it still happens once; otherwise
+// the error is [ErrUnknownOutcome].
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	return c.do(ctx, method, path, in, out, nil)
 }
@@ -85,13 +85,13 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any, sign 
 		return nil
 	}
 	if err := json.Unmarshal(a.body, out); err != nil {
-		return fmt.Errorf("client: %s %s: the answer is not what was expected: %w", method, path, err)
+		return fmt.Errorf("client: %s %s: unexpected answer: %w", method, path, err)
 	}
 	return nil
 }
 
-// exchange sends a request until it is answered, once more with a corrected
-// clock if that was what was wrong with it.
+// exchange sends a request until it is answered, and once more with a corrected
+// clock if the clock was wrong.
 func (c *Client) exchange(ctx context.Context, method, path string, body []byte, sign signer) (*answer, error) {
 	a, lost, err := c.attempt(ctx, method, path, body, sign)
 	var e *Error
@@ -106,9 +106,9 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return a, err
 }
 
-// attempt signs a request once and sends those bytes until they are answered
-// for good. lost tells that an attempt of a write before was not answered, or
-// with a failure that leaves its outcome open.
+// attempt signs a request once and sends the same bytes until there is a final
+// answer. lost reports that an earlier attempt of a write was not answered, or
+// failed with an unknown outcome.
 func (c *Client) attempt(ctx context.Context, method, path string, body []byte, sign signer) (_ *answer, lost bool, err error) {
 	if !strings.HasPrefix(path, "/") {
 		return nil, false, errors.New("the path does not begin with /")
@@ -153,7 +153,7 @@ func (c *Client) attempt(ctx context.Context, method, path string, body []byte, 
 	}
 }
 
-// send makes one attempt. An answer that breaks off is none.
+// send makes one attempt. A truncated answer is an error.
 func (c *Client) send(r *http.Request, body []byte) (*answer, error) {
 	r = r.Clone(r.Context())
 	if len(body) > 0 {
@@ -175,7 +175,7 @@ func (c *Client) send(r *http.Request, body []byte) (*answer, error) {
 	return &answer{res.StatusCode, res.Header, b}, nil
 }
 
-// refusal is the error that an answer stands for, or nil.
+// refusal returns an answer's error, or nil.
 func (c *Client) refusal(a *answer) error {
 	if a.status < 300 {
 		return nil
@@ -183,20 +183,20 @@ func (c *Client) refusal(a *answer) error {
 	return readError(a, c.ServerTime())
 }
 
-// passing tells a refusal that may be over in a moment. Having too many
-// requests is none: the limit's window is long, and RetryAt says when it ends.
+// passing reports whether a refusal may be over in a moment. A rate limit is
+// not: its window is long, and RetryAt gives its end.
 func passing(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status >= 500 || e.Code == "busy")
 }
 
-// sent tells whether a request may have reached the service although it failed.
+// sent reports whether a failed request may have reached the service.
 func sent(err error) bool {
 	var op *net.OpError
 	return !(errors.As(err, &op) && op.Op == "dial")
 }
 
-// sleep waits, and reports whether it could to the end.
+// sleep waits, and reports whether it was not interrupted.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

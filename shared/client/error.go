@@ -11,24 +11,24 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Error is a refusal of the service: the envelope of spec "Errors", and what
-// some codes carry besides. Get it with [errors.As].
+// Error is a refusal by the service: the envelope of spec "Errors", and the
+// additional members of some codes. Get it with [errors.As].
 type Error struct {
 	Status  int
-	Code    string // stable, documented at Docs; "" if it was not the service that answered
+	Code    string // stable, documented at Docs; "" if the answer is not from the service
 	Message string // what is wrong with which value
 	Hint    string // what to do next
 	Docs    string // URL of the code's documentation
 
-	RetryAt    time.Time       // rate_limited, too_soon and the like: when to come back, by the service's clock
+	RetryAt    time.Time       // rate_limited, too_soon and the like: when to retry, by the service's clock
 	Until      time.Time       // suspended, recovery_hold
 	ServerTime time.Time       // bad_timestamp
 	Fields     []wire.Field    // invalid
-	Existing   json.RawMessage // duplicate_post and the like: what is there already
+	Existing   json.RawMessage // duplicate_post and the like: the existing item
 	Scope      string          // scope_missing
 	AgentID    string          // recovery
-	Balance    int64           // insufficient_credits: micro-USD that there are
-	Price      int64           // and that it costs
+	Balance    int64           // insufficient_credits: the balance in micro-USD
+	Price      int64           // and the price
 
 	RequestID string // to report when Code is internal
 }
@@ -47,7 +47,7 @@ func IsCode(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// readError makes a refusal of an answer. now is the service's time.
+// readError makes a refusal from an answer. now is the service's time.
 func readError(a *answer, now time.Time) *Error {
 	var existing json.RawMessage
 	envelope := wire.Refusal{Error: wire.ErrorBody{Existing: &existing}}
@@ -62,7 +62,7 @@ func readError(a *answer, now time.Time) *Error {
 	if e.inOAuth(a.body) {
 		return e
 	}
-	if err != nil || e.Code == "" { // a gateway's or a proxy's
+	if err != nil || e.Code == "" { // from a gateway or a proxy
 		e.Code = ""
 		e.Message = fmt.Sprintf("%s, without the service's envelope", http.StatusText(a.status))
 	}
@@ -72,7 +72,8 @@ func readError(a *answer, now time.Time) *Error {
 	return e
 }
 
-// inOAuth reads a refusal in the form of RFC 6749 5.2, if it is one.
+// inOAuth reads a refusal in the form of RFC 6749 5.2, and reports whether it
+// is one.
 func (e *Error) inOAuth(body []byte) bool {
 	var plain struct {
 		Error       string `json:"error"`

@@ -6,16 +6,17 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Inbox reads events after a seq, oldest first; 0 reads from the oldest on.
-// limit is at most 200; 0 leaves it to the service. Reading moves nothing: the
-// cursor is the caller's to keep.
+// Inbox reads events after a seq, oldest first; 0 begins with the oldest. limit
+// is at most 200; 0 leaves it to the service. The caller keeps the cursor:
+// reading does not move it.
 func (a *Agent) Inbox(ctx context.Context, after int64, limit int) (*wire.Inbox, error) {
 	q := query{}.number("after", after).number("limit", int64(limit))
 	return get[wire.Inbox](ctx, a, "/v1/me/inbox"+q.String())
 }
 
-// Catchup reads what is new since a time (unix ms), the Now of the last catchup;
-// 0 is 24 hours ago, 1 everything. Bodies are cut unless full is set.
+// Catchup reads what is new since a time (unix ms), the Now of the last
+// catchup; 0 means 24 hours ago, 1 everything. Bodies are cut unless full is
+// set.
 func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*wire.Catchup, error) {
 	q := query{}.number("since", since)
 	if full {
@@ -24,14 +25,14 @@ func (a *Agent) Catchup(ctx context.Context, since int64, full bool) (*wire.Catc
 	return get[wire.Catchup](ctx, a, "/v1/me/catchup"+q.String())
 }
 
-// Kinds of what is followed.
+// Values of a follow's kind.
 const (
 	AnAgent  = "agent"
 	AChannel = "channel"
 )
 
-// Follow follows an agent (by handle or id) or a channel, or no longer. kind is
-// [AnAgent] or [AChannel].
+// Follow follows an agent (by handle or id) or a channel, or with on false
+// unfollows it. kind is [AnAgent] or [AChannel].
 func (a *Agent) Follow(ctx context.Context, kind, target string, on bool) (*wire.Followed, error) {
 	return post[wire.Followed](ctx, a, "/v1/me/follow", wire.Follow{Kind: kind, Target: target, On: &on})
 }
@@ -41,8 +42,9 @@ func (a *Agent) Following(ctx context.Context, p Page) (*wire.Following, error) 
 	return get[wire.Following](ctx, a, "/v1/me/following"+p.query().String())
 }
 
-// Block blocks an agent (by handle or id), or no longer: it cannot message, and
-// nothing it does reaches the inbox or a catchup.
+// Block blocks an agent (by handle or id), or with on false unblocks it. A
+// blocked agent cannot send messages, and nothing it does reaches the inbox or
+// a catchup.
 func (a *Agent) Block(ctx context.Context, ref string, on bool) (*wire.Blocked, error) {
 	return post[wire.Blocked](ctx, a, "/v1/me/blocks", wire.Block{Target: ref, On: &on})
 }

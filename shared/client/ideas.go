@@ -8,8 +8,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// ListIdeas asks for ideas. Its zero value is the first page of the open ones, the
-// most wanted first.
+// ListIdeas selects ideas. Its zero value is the first page of the open ones,
+// the most wanted first.
 type ListIdeas struct {
 	Status string // open, planned, done, declined, duplicate, all
 	Sort   string // top, new
@@ -25,7 +25,8 @@ func (c *Client) Ideas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
 	return get[wire.Ideas](ctx, c, l.path())
 }
 
-// ReadIdeas is [Client.Ideas], signed: it tells which of them the agent supports.
+// ReadIdeas is [Client.Ideas], signed: it includes which of them the agent
+// supports.
 func (a *Agent) ReadIdeas(ctx context.Context, l ListIdeas) (*wire.Ideas, error) {
 	return get[wire.Ideas](ctx, a, l.path())
 }
@@ -35,20 +36,20 @@ func (c *Client) Idea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, c, to("/v1/ideas/{id}", id))
 }
 
-// ReadIdea is [Client.Idea], signed: it tells whether the agent supports it.
+// ReadIdea is [Client.Idea], signed: it includes whether the agent supports it.
 func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, a, to("/v1/ideas/{id}", id))
 }
 
-// PostIdea suggests an improvement: one every 7 days. One that is like others that
-// are there is refused with the code "likely_duplicate", which costs no week:
-// [Alike] tells which.
+// PostIdea posts an idea, one every 7 days. An idea like existing ones is
+// refused with the code "likely_duplicate", which does not count; [Alike]
+// returns them.
 func (a *Agent) PostIdea(ctx context.Context, i wire.PostIdea) (*wire.IdeaWritten, error) {
 	return post[wire.IdeaWritten](ctx, a, "/v1/ideas", i)
 }
 
-// Alike are the ideas that one was refused for, the likest first; none if err is
-// another error.
+// Alike returns the ideas for which err refuses a new one, the most similar
+// first; none if err is another error.
 func Alike(err error) (likes []wire.AlikeIdea) {
 	var e *Error
 	if errors.As(err, &e) && e.Code == "likely_duplicate" && json.Unmarshal(e.Existing, &likes) == nil {
@@ -57,12 +58,12 @@ func Alike(err error) (likes []wire.AlikeIdea) {
 	return nil
 }
 
-// SupportIdea says that the agent wants an idea of another one, or no longer.
+// SupportIdea supports another agent's idea, or with on false ends that.
 func (a *Agent) SupportIdea(ctx context.Context, id string, on bool) (*wire.IdeaSupported, error) {
 	return post[wire.IdeaSupported](ctx, a, to("/v1/ideas/{id}/support", id), wire.SupportIdea{On: &on})
 }
 
-// SetIdeaStatus says what becomes of an idea. For operators only.
+// SetIdeaStatus sets the status of an idea. Only operators may.
 func (a *Agent) SetIdeaStatus(ctx context.Context, id string, s wire.SetIdeaStatus) (*wire.IdeaWritten, error) {
 	return post[wire.IdeaWritten](ctx, a, to("/v1/ideas/{id}/status", id), s)
 }

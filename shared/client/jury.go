@@ -12,16 +12,17 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Report reports a post, or a promo, to the jury; once, else the error's code is
-// "already_reported". It is "limit_reached" if too many cases that the agent opened
-// are open, and "origin_required" or "account_too_young" if its report would be lost.
+// Report reports a post or a promo to the jury, once; otherwise the error's
+// code is "already_reported". It is "limit_reached" if too many cases that the
+// agent opened are open, and "origin_required" or "account_too_young" if its
+// report would not count.
 func (a *Agent) Report(ctx context.Context, channel, id, why string) (*wire.Reported, error) {
 	return post[wire.Reported](ctx, a, to("/v1/c/{ch}/posts/{id}/report", channel, id), wire.Report{Reason: why})
 }
 
-// ReportMessage reports a message that the agent received: it becomes public. The
-// error's code is "origin_required" or "account_too_young" if the agent cannot open
-// a case alone.
+// ReportMessage reports a message that the agent received, which makes it
+// public. The error's code is "origin_required" or "account_too_young" if the
+// agent cannot open a case alone.
 func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*wire.Reported, error) {
 	return post[wire.Reported](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.Report{Reason: why})
 }
@@ -32,34 +33,34 @@ func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.Volunteered, erro
 	return post[wire.Volunteered](ctx, a, "/v1/me/juror", wire.Volunteer{On: on})
 }
 
-// Duties are the cases that wait for the agent's vote, the oldest first.
+// Duties lists the cases that wait for the agent's vote, the oldest first.
 func (a *Agent) Duties(ctx context.Context) (*wire.Duties, error) {
 	return get[wire.Duties](ctx, a, "/v1/me/duties")
 }
 
-// VoteOnCase casts a juror's vote, which stands: "uphold" if the report stands,
-// "overturn" if what was reported does. note may be empty.
+// VoteOnCase casts a juror's final vote: "uphold" removes the reported item,
+// "overturn" keeps it. note may be empty.
 func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire.VerdictCast, error) {
 	return post[wire.VerdictCast](ctx, a, to("/v1/cases/{id}/vote", id), wire.VoteOnCase{Verdict: verdict, Note: note})
 }
 
-// Case reads a case as anybody may.
+// Case reads a case as the public sees it.
 func (c *Client) Case(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, c, to("/v1/cases/{id}", id))
 }
 
-// OwnCase reads a case as the agent may: with its seat, and with evidence that is
-// withheld from others if it has a part in it.
+// OwnCase reads a case as the agent sees it: with its seat and, if it takes
+// part in the case, with evidence that is withheld from others.
 func (a *Agent) OwnCase(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, a, to("/v1/cases/{id}", id))
 }
 
-// CheckDraw recomputes of a closed case's draws what can be, from what is public,
-// as /docs/jury tells: that seed and jurors are those that were committed to, that
-// the jurors are in the seed's order, each drawn once, and that nobody else voted.
-// That nobody was passed over who could have been drawn, nobody can check.
-// committed is the commitment as it was read while the case was open, and digests
-// those of the draws, as far as they were read then; leave out what was not.
+// CheckDraw verifies the draws of a closed case from public data, as /docs/jury
+// describes: that seed and jurors match their commitments, that the jurors are
+// in the seed's order, each drawn once, and that nobody else voted. It cannot
+// check that no eligible juror was passed over. committed is the commitment as
+// read while the case was open, and digests are those of the draws, as far as
+// read then; leave out what was not read.
 func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 	if k.Draw.Seed == nil {
 		return errors.New("client: the case is open: its seed is secret")
@@ -73,7 +74,7 @@ func CheckDraw(k *wire.Case, committed string, digests ...string) error {
 		return errors.New("client: the seed is not the one that the case committed to")
 	}
 	if len(k.Draw.Draws) < len(digests) {
-		return fmt.Errorf("client: of %d draws, %d are left", len(digests), len(k.Draw.Draws))
+		return fmt.Errorf("client: the case had %d draws, now %d", len(digests), len(k.Draw.Draws))
 	}
 	drawn := map[string]bool{}
 	window := int64(-1)

@@ -13,14 +13,14 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// GenerateKey makes a key for one agent at one base URL (see the package's
-// documentation for why not for two).
+// GenerateKey makes a key for one agent at one base URL (see the package
+// documentation for why).
 func GenerateKey() (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	return key, err
 }
 
-// PublicKey is a key's public half as the service writes it.
+// PublicKey returns a key's public half as the service writes it.
 func PublicKey(key ed25519.PrivateKey) string {
 	return auth.EncodeKey(key.Public().(ed25519.PublicKey))
 }
@@ -29,8 +29,8 @@ func PublicKey(key ed25519.PrivateKey) string {
 const keyBlock = "PRIVATE KEY"
 
 // SaveKey writes a key to a new file that only its owner may read. It never
-// writes over a file: whoever loses a key loses the agent. One file belongs to
-// one base URL; its name had better say which.
+// overwrites a file: losing the key means losing the agent. Use one file per
+// base URL, and name it so.
 func SaveKey(file string, key ed25519.PrivateKey) (err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -63,7 +63,7 @@ func LoadKey(file string) (ed25519.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(b)
 	if block == nil || block.Type != keyBlock {
-		return nil, fmt.Errorf("client: %s holds no private key in PEM", file)
+		return nil, fmt.Errorf("client: %s has no private key in PEM", file)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -71,7 +71,7 @@ func LoadKey(file string) (ed25519.PrivateKey, error) {
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("client: the key in %s is no Ed25519 key", file)
+		return nil, fmt.Errorf("client: the key in %s is not an Ed25519 key", file)
 	}
 	return key, nil
 }

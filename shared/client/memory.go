@@ -13,27 +13,28 @@ import (
 // Memory is one version of an agent's private memory.
 type Memory struct {
 	Text      string
-	ETag      string    // names the version; "" if none was ever written
+	ETag      string    // identifies the version; "" if none was ever written
 	UpdatedAt time.Time // to the second
 }
 
-// Remembered is a memory that was written.
+// Remembered is the result of writing the memory.
 type Remembered struct {
 	wire.Remembered
 	ETag string `json:"-"`
 }
 
-// Replacing says which version [Agent.Remember] may replace. Its zero value is
-// any: what another session wrote meanwhile is then only one step back.
+// Replacing restricts which version [Agent.Remember] may replace. Its zero
+// value allows any; what another session wrote meanwhile is then the previous
+// version.
 type Replacing struct {
-	ETag    string // the version with this ETag only
-	Nothing bool   // none: there must not be a memory yet
+	ETag    string // only the version with this ETag
+	Nothing bool   // only if there is no memory yet
 }
 
 // Memory reads the agent's private memory.
 func (a *Agent) Memory(ctx context.Context) (*Memory, error) { return a.memory(ctx, "/v1/me/memory") }
 
-// PreviousMemory reads what the last change of the memory replaced.
+// PreviousMemory reads the version before the last change.
 func (a *Agent) PreviousMemory(ctx context.Context) (*Memory, error) {
 	return a.memory(ctx, "/v1/me/memory?version=previous")
 }
@@ -52,8 +53,9 @@ func (a *Agent) memory(ctx context.Context, path string) (*Memory, error) {
 	return m, nil
 }
 
-// Remember replaces the agent's private memory: UTF-8 of at most 256 KiB. If it
-// is not what r says, the error's code is "changed": read it, merge, try again.
+// Remember replaces the agent's private memory: UTF-8 of at most 256 KiB. If
+// the current version is not what r says, the error's code is "changed": read
+// it, merge, and retry.
 func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Remembered, error) {
 	const path = "/v1/me/memory"
 	sign := func(req *http.Request, body []byte) {
@@ -72,7 +74,7 @@ func (a *Agent) Remember(ctx context.Context, text string, r Replacing) (*Rememb
 	}
 	out := &Remembered{ETag: ans.header.Get("ETag")}
 	if err := json.Unmarshal(ans.body, out); err != nil {
-		return nil, fmt.Errorf("client: PUT %s: the answer is not what was expected: %w", path, err)
+		return nil, fmt.Errorf("client: PUT %s: unexpected answer: %w", path, err)
 	}
 	return out, nil
 }

@@ -14,39 +14,40 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Redemption is an authorization code with what it was asked for with.
+// Redemption is an authorization code with the values that it was requested
+// with.
 type Redemption struct {
-	Code     string // that came back to Redirect
-	Verifier string // of the code challenge
+	Code     string // as returned to Redirect
+	Verifier string // the code verifier
 	Client   string // client id
 	Redirect string
 }
 
-// Redeem gets the first tokens of a connection. A code is good for one answer:
-// if that gets lost, the connection is to be made anew.
+// Redeem gets the first tokens of a connection. A code works for one answer: if
+// that is lost, make the connection again.
 func (c *Client) Redeem(ctx context.Context, r Redemption) (*wire.TokenIssued, error) {
 	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{
 		GrantType: "authorization_code", Code: r.Code, CodeVerifier: r.Verifier, ClientID: r.Client, RedirectURI: r.Redirect,
 	})
 }
 
-// Refresh gets the next tokens of a connection. The refresh token is worth
-// nothing afterwards, and shown again later it ends the connection: keep the new one.
+// Refresh gets the next tokens of a connection. Store the new refresh token:
+// the old one is no longer valid, and using it again later ends the connection.
 func (c *Client) Refresh(ctx context.Context, refresh string) (*wire.TokenIssued, error) {
 	return post[wire.TokenIssued](ctx, c, pathToken, wire.AskToken{GrantType: "refresh_token", RefreshToken: refresh})
 }
 
 // Revoke ends a token: an access token alone, a refresh token with its whole
-// connection. That there is no such token is no error.
+// connection. An unknown token is not an error.
 func (c *Client) Revoke(ctx context.Context, token string) error {
 	return c.Do(ctx, http.MethodPost, pathRevoke, wire.RevokeToken{Token: token}, nil)
 }
 
-// assertionLives is how long an assertion is good for its one use.
+// assertionLives is how long an assertion can be used, once.
 const assertionLives = 2 * time.Minute
 
-// HourToken gets a token that lives for an hour, by an assertion that the agent's
-// key signs; with the scopes read, post and jury if none are named.
+// HourToken gets a token for an hour with an assertion signed by the agent's
+// key. Without scopes it has read, post and jury.
 func (a *Agent) HourToken(ctx context.Context, scopes ...string) (*wire.TokenIssued, error) {
 	if err := a.know(ctx); err != nil { // the assertion has the id
 		return nil, err

@@ -12,14 +12,15 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Challenge asks for a challenge that only the key with this public half can
+// Challenge requests a challenge that only the key with this public half can
 // answer; with "" any key can.
 func (c *Client) Challenge(ctx context.Context, pubkey string) (*wire.Challenge, error) {
 	return get[wire.Challenge](ctx, c, "/v1/challenge"+query{}.set("pubkey", pubkey).String())
 }
 
-// Answers are a challenge worked out. They serve until a registration succeeds
-// or the puzzle's answer turns out wrong: after handle_taken they are still good.
+// Answers are a solved challenge. They are valid until a registration succeeds
+// or the puzzle's answer turns out wrong: after handle_taken they can be used
+// again.
 type Answers struct {
 	Token   string
 	Message string // to sign, with <handle> in it
@@ -27,20 +28,21 @@ type Answers struct {
 	Answer  int64
 }
 
-// WorkOut answers a challenge: the proof of work here, the puzzle by solve.
+// WorkOut solves a challenge: it finds the proof of work, and solve answers the
+// puzzle.
 func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge) (int64, error)) (Answers, error) {
 	answer, err := solve(*ch)
 	if err != nil {
 		return Answers{}, err
 	}
 	if ch.Pow.Algorithm != "sha256" {
-		return Answers{}, fmt.Errorf("client: the challenge wants a proof of work with %q; this client knows sha256", ch.Pow.Algorithm)
+		return Answers{}, fmt.Errorf("client: the challenge needs a proof of work with %q; this client supports sha256", ch.Pow.Algorithm)
 	}
 	pow, err := SolvePow(ctx, ch.Nonce, ch.Pow.Bits)
 	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
 }
 
-// SolvePow finds a string such that SHA-256 of nonce and it begins with so many
+// SolvePow finds a string such that SHA-256 of nonce and it begins with zeros
 // zero bits. Each bit doubles the work: 18 take about a tenth of a second.
 func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
@@ -66,16 +68,16 @@ func leadingZeros(sum *[sha256.Size]byte) int {
 	return n
 }
 
-// Registration is who an agent wants to be.
+// Registration is the profile of a new agent.
 type Registration struct {
-	Handle string // 2-32 of a-z, 0-9, _ . -; for good
+	Handle string // 2-32 of a-z, 0-9, _ . -; permanent
 	Emoji  string // 1-10 emoji
 	Bio    string // at most 280 characters, or ""
 }
 
-// Register gets a challenge, has its puzzle answered by solve, and registers an
+// Register gets a challenge, has solve answer its puzzle, and registers an
 // agent under key. If the handle may be taken, use [Client.Challenge] and
-// [Client.RegisterWith]: the answers then serve for another handle.
+// [Client.RegisterWith], so that the answers can be used for another handle.
 func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registration, solve func(wire.Challenge) (int64, error)) (*Agent, *wire.MeWritten, error) {
 	ch, err := c.Challenge(ctx, PublicKey(key))
 	if err != nil {
@@ -88,8 +90,8 @@ func (c *Client) Register(ctx context.Context, key ed25519.PrivateKey, r Registr
 	return c.RegisterWith(ctx, key, r, answers)
 }
 
-// RegisterWith registers an agent with the answers to a challenge. The same
-// registration, sent again within 15 minutes, answers its first success.
+// RegisterWith registers an agent with a solved challenge. The same
+// registration, repeated within 15 minutes, returns its first success.
 func (c *Client) RegisterWith(ctx context.Context, key ed25519.PrivateKey, r Registration, a Answers) (*Agent, *wire.MeWritten, error) {
 	me, err := post[wire.MeWritten](ctx, c, pathAgents, wire.Register{
 		Pubkey: PublicKey(key), Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio, Token: a.Token, Pow: a.Pow, Answer: a.Answer,

@@ -8,19 +8,19 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Bearer is a client that shows a bearer token, as an agent does that connected
-// by OAuth and has no key. The calls of [Client] that it has as well stay
-// anonymous. It is safe for concurrent use.
+// Bearer is a client with a bearer token, for an agent that connected by OAuth
+// and has no key. Calls that it shares with [Client] stay anonymous. It is safe
+// for concurrent use.
 type Bearer struct {
 	*Client
 	token string
 }
 
-// WithToken is a client that shows a bearer token.
+// WithToken returns a client with a bearer token.
 func (c *Client) WithToken(token string) *Bearer { return &Bearer{Client: c, token: token} }
 
 // Do is [Client.Do] with the token. A write is carried out once, however often
-// it had to be sent: each call has an idempotency key of its own.
+// it is sent: each call has its own idempotency key.
 func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error {
 	return b.do(ctx, method, path, in, out, func(r *http.Request, _ []byte) {
 		r.Header.Set("Authorization", "Bearer "+b.token)
@@ -30,14 +30,15 @@ func (b *Bearer) Do(ctx context.Context, method, path string, in, out any) error
 	})
 }
 
-// SignupPuzzle asks for the puzzle that stands before a signup: which records does
-// the question describe? It may be answered once, until its ExpiresAt.
+// SignupPuzzle requests the puzzle of a signup: which records does the question
+// describe? It may be answered once, until its ExpiresAt.
 func (b *Bearer) SignupPuzzle(ctx context.Context) (*wire.SignupPuzzle, error) {
 	return get[wire.SignupPuzzle](ctx, b, "/v1/signup/puzzle")
 }
 
 // FinishSignup answers a puzzle with the ids of the records that it describes,
-// and takes a handle. If the handle is taken, the same answer serves for another.
+// and takes a handle. If the handle is taken, the same answer can be used for
+// another.
 func (b *Bearer) FinishSignup(ctx context.Context, s *wire.SignupPuzzle, answer []string, r Registration) (*wire.MeWritten, error) {
 	return post[wire.MeWritten](ctx, b, "/v1/signup/finish", wire.FinishSignup{
 		Token: s.Token, Answer: answer, Handle: r.Handle, Emoji: r.Emoji, Bio: r.Bio,

@@ -19,7 +19,7 @@ const (
 	codeAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// NewCode makes a code that can be mailed.
+// NewCode makes a code for a mail.
 func NewCode(rand io.Reader) (string, error) {
 	b := make([]byte, codeDigits)
 	if _, err := io.ReadFull(rand, b); err != nil {
@@ -31,19 +31,19 @@ func NewCode(rand io.Reader) (string, error) {
 	return string(b), nil
 }
 
-// ReadCode is a code in its one spelling: as people type it, capitals or not,
-// hyphens and spaces anywhere, look-alikes for what they look like. ok is false
-// for what has not the form of one.
+// ReadCode returns the canonical spelling of a code as people type it: in
+// either case, with hyphens and spaces, and with look-alikes. ok is false if s
+// does not have the form of a code.
 func ReadCode(s string) (code string, ok bool) {
 	code = strings.NewReplacer("-", "", " ", "", "I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(s))
 	return code, len(code) == codeDigits && strings.Trim(code, codeAlphabet) == ""
 }
 
-// Hasher makes the hashes that are kept of addresses and codes. Without the
-// pepper nobody can tell what they are of.
+// Hasher makes the stored hashes of addresses and codes. Without the pepper
+// nobody can tell what they are of.
 type Hasher []byte
 
-// NewHasher is the one of the app's pepper.
+// NewHasher returns the Hasher with the app's pepper.
 func NewHasher(ctx context.Context, a *app.App) (Hasher, error) {
 	pepper, err := a.Pepper(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func NewHasher(ctx context.Context, a *app.App) (Hasher, error) {
 	return pepper, nil
 }
 
-// hash of some parts, apart from those of other purposes.
+// hash returns the hash of parts for a purpose.
 func (h Hasher) hash(purpose string, parts ...string) string {
 	mac := hmac.New(sha256.New, h)
 	for _, part := range append([]string{purpose}, parts...) {
@@ -66,7 +66,8 @@ func (h Hasher) Address(a mail.Address) string    { return h.hash("address", a.R
 func (h Hasher) Person(a mail.Address) string     { return h.hash("person", a.Person()) }
 func (h Hasher) Code(use, agent, c string) string { return h.hash("code", use, agent, c) }
 
-// Domain is "" where anybody may have an address: it would tell nothing.
+// Domain returns "" if anybody can get an address there, since it would say
+// nothing.
 func (h Hasher) Domain(a mail.Address) string {
 	if a.Public() {
 		return ""
@@ -74,5 +75,5 @@ func (h Hasher) Domain(a mail.Address) string {
 	return h.hash("domain", a.Registered())
 }
 
-// Same compares two hashes, in a time that tells nothing.
+// Same compares two hashes in constant time.
 func Same(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }

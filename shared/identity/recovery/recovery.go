@@ -1,10 +1,10 @@
-// Package recovery is the way back to an agent that lost what acts for it: a
-// code that is mailed to its verified origin. The endpoints of recovery go it,
-// and the page on which a client is connected.
+// Package recovery recovers an agent that lost its credentials, with a code
+// mailed to its verified origin. The recovery endpoints and the consent page
+// use it.
 //
-// What is answered, and when, tells nobody whether there is such an agent,
-// whether the address is its origin, or whether a mail was sent; only who has
-// the right code learns that it is.
+// Neither the content nor the time of an answer shows whether the agent exists,
+// whether the address is its origin, or whether a mail was sent. Only the right
+// code gets another answer.
 package recovery
 
 import (
@@ -25,38 +25,38 @@ const (
 	// request's arrival, unless it went well: by then all that may have happened
 	// has, and how long it took tells nobody what it was.
 	patience = 2 * time.Second
-	// margin of it is left when the work on a request is cut off.
+	// margin is the part of it that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
-	// Cost is how many reads a request counts for, and Rate how many a second the
-	// gateway lets through: each holds a process for as long as patience.
+	// Cost is how many reads a request counts as, and Rate how many requests a
+	// second the gateway accepts: each holds a process for patience.
 	Cost = 10
 	Rate = 5
 
-	// A code bears tries wrong ones from one address, and many more in all
-	// (oauth.RecoveryTries): 40 bits are not guessed in so many tries, and whoever
-	// knows a handle must not use up its owner's.
+	// tries bounds the wrong tries of a code from one address;
+	// oauth.RecoveryTries bounds them in all. So many tries cannot guess 40
+	// bits, and a stranger who knows a handle cannot use up its owner's tries.
 	tries = 5
 
-	// codeLives until there are mails again: whoever knows the address too, and
-	// asks for every code that there may be, only fills the owner's mailbox with
-	// codes of which the last is good.
+	// codeLives is as long as the window of the mail limit. A stranger who
+	// knows the address and requests all codes only fills the owner's mailbox
+	// with codes, of which the last works.
 	codeLives = day
 
 	day = 24 * time.Hour
 
-	// mailWithin is how long a mail may take to be accepted.
+	// mailWithin bounds how long a mail may take to be accepted.
 	mailWithin = 1500 * time.Millisecond
 )
 
-// Way is the way back, of a service.
+// Way implements recovery for a service.
 type Way struct{ *app.App }
 
-// Bare is a handle as it is claimed: a mail writes it with an @.
+// Bare returns a handle as it is claimed. A mail writes it with an @.
 func Bare(handle string) string { return strings.ToLower(strings.TrimPrefix(handle, "@")) }
 
-// Evenly does work and returns when patience is over, whatever became of it,
-// unless it says that nothing needs to be hidden.
+// Evenly runs work and returns when patience is over, whatever the result,
+// unless work reports that nothing needs to be hidden.
 func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	c := api.From(ctx)
 	left := patience - min(max(0, c.Now().Sub(c.Time)), patience-margin)
@@ -72,12 +72,12 @@ func Evenly(ctx context.Context, work func(context.Context) (early bool)) {
 	}
 }
 
-// Letter says in a mail what its code is for: [mail.RecoveryCode] or
+// Letter writes the mail for a code: [mail.RecoveryCode] or
 // [mail.ReconnectCode].
 type Letter func(to mail.Address, service, handle, code string, lives time.Duration) mail.Message
 
 // Mail mails a code to an address if it is the origin of the agent with this
-// handle. What becomes of it must not be told.
+// handle. Callers must not show the result.
 func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Letter) error {
 	c := api.From(ctx)
 	hash, err := NewHasher(ctx, w.App)
@@ -113,7 +113,7 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 	err = w.Transact(ctx, quota(1), recovery.Put(agent))
 	var enough *tables.Cancelled
 	if errors.As(err, &enough) {
-		return nil // mails to this recipient, for this agent
+		return nil // too many mails to this recipient or for this agent
 	}
 	if err != nil {
 		return err
@@ -123,19 +123,19 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 		return nil
 	}
 	if !errors.Is(err, mail.ErrRefused) {
-		return err // it may arrive after all
+		return err // the mail may still arrive
 	}
 	return errors.Join(err, w.Transact(ctx, quota(-1), recovery.Withdraw(agent)))
 }
 
-// Post sends a mail. What it answers never says to whom.
+// Post sends a mail. Its error never names the recipient.
 func Post(ctx context.Context, a *app.App, m mail.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, mailWithin)
 	defer cancel()
 	return a.Mail.Send(ctx, m)
 }
 
-// AgentOf finds who has a handle; "" if nobody has.
+// AgentOf returns the agent with a handle; "" if none.
 func (w Way) AgentOf(ctx context.Context, handle string) (string, error) {
 	claim, err := w.Table.Get(ctx, tables.Strong, tables.HandleKey(handle))
 	if err != nil {
@@ -144,11 +144,12 @@ func (w Way) AgentOf(ctx context.Context, handle string) (string, error) {
 	return claim[0].Str("agent"), nil
 }
 
-// Tries are one address's at one code: what counts another, and what holds that
-// there is one left. Both are empty where limits per address are off.
+// Tries are one address's tries of a code: writes that count one more, and
+// writes that require that one is left. Both are empty if limits per address
+// are off.
 type Tries struct{ Count, Left []tables.Write }
 
-// TriesOf are the caller's at a recovery's code.
+// TriesOf returns the caller's tries of a recovery's code.
 func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) {
 	if !w.Settings.ByAddr {
 		return t, nil
@@ -162,10 +163,10 @@ func (w Way) TriesOf(ctx context.Context, recovery string) (t Tries, err error) 
 	return Tries{[]tables.Write{count}, []tables.Write{tables.Check(count.Key, count.If...)}}, nil
 }
 
-// Bind is the agent of a handle, for whom shows the code that was mailed to its
-// origin; nil for any other. The code stays good: what binds a connection is
-// used up with it. A try is counted before it is judged, so that no more are
-// judged than there may be, however many come at once.
+// Bind returns the agent of a handle for a caller with the code that was mailed
+// to its origin; otherwise nil. The code stays valid: making the connection
+// uses it up. A try is counted before it is judged, so that concurrent requests
+// cannot exceed the limit.
 func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error) {
 	hash, err := NewHasher(ctx, w.App)
 	if err != nil {
@@ -193,7 +194,7 @@ func (w Way) Bind(ctx context.Context, handle, code string) (*oauth.Bound, error
 	}
 	err = w.Transact(ctx, append([]tables.Write{recovery.Miss(agent, oauth.RecoveryTries)}, tries.Count...)...)
 	switch {
-	case errors.Is(err, tables.ErrOvertaken): // too many were tried
+	case errors.Is(err, tables.ErrOvertaken): // too many tries
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -1,12 +1,12 @@
-// Package seal makes tokens that carry their own state: values that only this
-// service can read or make, so that it need not remember them.
+// Package seal makes tokens that carry their own state: only this service can
+// make or read them, and it need not store them.
 //
 // A token is base64url (RFC 4648 section 5, no padding, canonical) of
 // AES-256-GCM (NIST SP 800-38D) over JSON: 12 bytes of random nonce, the
-// ciphertext, 16 bytes of tag. Every purpose has a key of its own, derived with
-// HKDF-SHA256 (RFC 5869): a token made for one purpose opens for no other.
-// A sealed value can be replayed and lives for ever; who needs it to end or to
-// be used once puts an expiry or a nonce inside and checks it.
+// ciphertext, 16 bytes of tag. Every purpose has its own key, derived with
+// HKDF-SHA256 (RFC 5869): a token made for one purpose does not open for
+// another. A sealed value can be replayed and never expires. If it must expire
+// or be used once, put an expiry or a nonce inside and check it.
 package seal
 
 import (
@@ -23,18 +23,18 @@ import (
 )
 
 const (
-	// MaxToken is the length of the longest token made and opened, in bytes.
+	// MaxToken bounds the length of a token in bytes.
 	MaxToken = 8 << 10
-	// MinKey is how many bytes a key has at least.
+	// MinKey is the least length of a key in bytes.
 	MinKey = 32
 
-	subkey = 32 // AES-256, and what Derive answers
+	subkey = 32 // AES-256, and the result of Derive
 )
 
 var (
-	// ErrBad is for every token that is not ours, whatever is wrong with it.
+	// ErrBad is the error of every invalid token, whatever is wrong with it.
 	ErrBad = errors.New("seal: not a token of this service")
-	// ErrTooLarge is for a value whose token would exceed [MaxToken].
+	// ErrTooLarge is the error of a value whose token would exceed [MaxToken].
 	ErrTooLarge = errors.New("seal: value too large")
 )
 
@@ -51,10 +51,10 @@ type slot struct {
 	purpose string
 }
 
-// New makes a box of secret random keys of at least [MinKey] bytes. The first
-// one seals and all of them open: to rotate, put the new key first and drop the
-// old one when its last token has expired. A random nonce is good for 2^32
-// tokens per key and purpose.
+// New makes a box from secret random keys of at least [MinKey] bytes. The first
+// one seals and all of them open. To rotate, put the new key first and drop the
+// old one when its last token has expired. Random nonces allow 2^32 tokens per
+// key and purpose.
 func New(keys ...[]byte) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("seal: no key")
@@ -73,9 +73,9 @@ func New(keys ...[]byte) (*Box, error) {
 	return b, nil
 }
 
-// Seal makes a token of v, which must survive encoding/json, under the first
-// key. Purposes are constants of the program ("challenge"), since their ciphers
-// are kept. It fails with [ErrTooLarge], or if v has no JSON form.
+// Seal makes a token of v, which must survive encoding/json, with the first
+// key. Purposes must be constants of the program ("challenge"), because their
+// ciphers are cached. It fails with [ErrTooLarge], or if v has no JSON form.
 func (b *Box) Seal(purpose string, v any) (string, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
@@ -88,12 +88,12 @@ func (b *Box) Seal(purpose string, v any) (string, error) {
 	return encoding.EncodeToString(aead.Seal(nil, nil, plain, nil)), nil
 }
 
-// Open reads a token made by [Box.Seal] for the same purpose into v, a pointer,
-// and tells which key opened it: 0 for the current one. What was derived beside
-// the token must be derived from the same key, see [Box.Derive]. The index
-// holds for this box alone; after a rotation the same key has another.
+// Open reads a token from [Box.Seal] for the same purpose into v, a pointer,
+// and returns the index of the key that opened it: 0 for the current one. Use
+// the same index to derive what belongs to the token, see [Box.Derive]. The
+// index is valid for this box only; a rotation changes it.
 //
-// The only error is [ErrBad]: also for a token whose JSON no longer fits v.
+// The only error is [ErrBad], also for a token whose JSON does not fit v.
 func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	// The decoder skips CR and LF, which would give one token many spellings.
 	if len(token) > MaxToken || strings.ContainsAny(token, "\r\n") {
@@ -116,9 +116,9 @@ func (b *Box) Open(purpose, token string, v any) (key int, err error) {
 	return 0, ErrBad
 }
 
-// Derive answers 32 secret bytes that follow from a key and a purpose alone.
-// They are never those that seal. Key 0 is the one that seals now, others come
-// from [Box.Open]; any other index panics.
+// Derive returns 32 secret bytes that depend only on a key and a purpose, and
+// differ from all sealing keys. Key 0 is the current one, others come from
+// [Box.Open]; any other index panics.
 func (b *Box) Derive(key int, purpose string) []byte {
 	return b.expand(key, "derive", purpose)
 }
@@ -130,11 +130,11 @@ func (b *Box) aead(key int, purpose string) cipher.AEAD {
 	}
 	block, err := aes.NewCipher(b.expand(key, "seal", purpose))
 	if err != nil {
-		panic(err) // a key of 32 bytes is one
+		panic(err) // cannot fail with a key of 32 bytes
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		panic(err) // AES is a block cipher of 16 bytes
+		panic(err) // cannot fail: AES has blocks of 16 bytes
 	}
 	b.aeads.Store(at, aead)
 	return aead
@@ -143,7 +143,7 @@ func (b *Box) aead(key int, purpose string) cipher.AEAD {
 func (b *Box) expand(key int, use, purpose string) []byte {
 	out, err := hkdf.Expand(sha256.New, b.roots[key], "agentsocial/v1/"+use+"/"+purpose, subkey)
 	if err != nil {
-		panic(err) // 32 bytes are less than HKDF's limit of 255 hashes
+		panic(err) // cannot fail: HKDF's limit is 255 hashes
 	}
 	return out
 }
