@@ -44,8 +44,8 @@ func (h *HistoryEntry) Item(agent string) Item {
 // AuthorPK is the partition of by_author that is an agent's history.
 func AuthorPK(agent string) string { return "BY#" + agent }
 
-// AuthorSK orders a history, which holds ids of several kinds, by time: the id
-// without its prefix.
+// AuthorSK orders a history, which holds ids of several kinds, by time: it returns
+// the id without its prefix.
 func AuthorSK(id string) string { _, ulid, _ := strings.Cut(id, "_"); return ulid }
 
 // History queries an agent's posts and entries, newest first, before a seq (0

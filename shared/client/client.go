@@ -80,7 +80,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// stay answers a redirect itself: whoever it leads to could use the signature.
+// stay stops redirects: their target could reuse the signature.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // URL is the service's base URL, without a trailing slash.

@@ -13,36 +13,37 @@ import (
 	"agentsocial/tables"
 )
 
-// How often a call is made in all, and the longest pause before the second
-// attempt; it doubles from then on. Pauses are random ("full jitter"), so that
-// callers throttled together do not come back together.
+// The number of attempts of a call, and the longest pause before the second
+// one; it doubles each time. Pauses are random ("full jitter"), so that callers
+// throttled together do not retry together.
 const (
 	maxAttempts = 3
 	firstPause  = 50 * time.Millisecond
 )
 
-// repeat says what a call may be repeated after.
+// repeat says after which failures a call may be repeated.
 type repeat int
 
 const (
-	// afterRefusal is for a write that has no token: it is made again only if
-	// the previous attempt certainly did nothing. Were it repeated after a
-	// lost answer, the second attempt could meet the first one's effect and
-	// report a condition as failed that held, or add twice.
+	// afterRefusal is for writes without a token: repeat only if the previous
+	// attempt certainly did nothing. After a lost answer, a second attempt
+	// could meet the effect of the first, and report a failed condition or add
+	// twice.
 	afterRefusal repeat = iota
-	// afterLoss is for reads and for writes with a token, which may be
-	// repeated whatever became of the attempt before.
+	// afterLoss is for reads and for writes with a token, which may always be
+	// repeated.
 	afterLoss
 )
 
 // apiCall is a method expression of the SDK's client.
 type apiCall[In, Out any] func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)
 
-// call makes an API call, repeating it within bounds. Its error is a *failure.
+// call makes an API call, with a bounded number of attempts. Its error is a
+// *failure.
 //
-// Once an answer was lost, only a success or an answer that speaks for all the
-// attempts settles what happened: a later attempt that was throttled says
-// nothing about the first, so the failure stays fateLost.
+// Once an answer was lost, only a success, or an answer that covers all
+// attempts, settles the outcome. A later throttled attempt says nothing about
+// the first, so the failure stays fateLost.
 func call[In, Out any](ctx context.Context, db *DB, name string, r repeat, api apiCall[In, Out], in *In) (*Out, *failure) {
 	lost := false
 	for attempt := 1; ; attempt++ {
@@ -66,7 +67,7 @@ func once[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In,
 	ctx, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
 
-	// A request that was never given a connection cannot have had an effect.
+	// A request without a connection cannot have had an effect.
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
@@ -80,7 +81,7 @@ func once[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In,
 	return out, nil
 }
 
-// pause waits before the next attempt. It is false if ctx ended first.
+// pause waits before the next attempt. It returns false if ctx ended first.
 func pause(ctx context.Context, attempt int) bool {
 	t := time.NewTimer(rand.N(firstPause << (attempt - 1)))
 	defer t.Stop()

@@ -13,17 +13,17 @@ import (
 	"agentsocial/tables"
 )
 
-// allOld asks for the item that a failed condition was held against.
+// allOld requests the item that failed a condition.
 const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
-// maxToken is the length of the longest token, in characters.
+// maxToken bounds the characters of a token.
 const maxToken = 36
 
 // Commit implements [tables.Backend].
 //
-// A transaction without a token of its own gets one that lives as long as this
-// call, so that a lost answer is asked for again; a single write has none and
-// goes once.
+// A transaction without a token gets one for this call, so that it can be
+// repeated after a lost answer. A single write has none and is not repeated
+// then.
 func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	if len(tx.Writes) == 0 || len(tx.Writes) > tables.MaxTxWrites {
 		return invalid("a transaction of %d writes", len(tx.Writes))
@@ -35,7 +35,7 @@ func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	keys := map[tables.Key]bool{}
 	for i, w := range tx.Writes {
 		if keys[w.Key] {
-			return invalid("two writes for one key") // DynamoDB Local lets some pass
+			return invalid("two writes for one key") // DynamoDB Local allows some of these
 		}
 		keys[w.Key] = true
 		var err error
@@ -56,7 +56,7 @@ func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
-// single makes one write on its own.
+// single makes one write without a transaction.
 func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In, Out], in *In) error {
 	out, f := call(ctx, db, name, afterRefusal, api, in)
 	if f == nil {
@@ -109,8 +109,8 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 	return f.commitError()
 }
 
-// reasons makes a Cancelled of the reasons that DynamoDB gave, if a failed
-// condition is among them.
+// reasons makes a Cancelled from DynamoDB's reasons, if a failed condition is
+// among them.
 func reasons(f *failure, given []types.CancellationReason, n int) error {
 	if len(given) != n {
 		return f

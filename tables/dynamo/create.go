@@ -12,9 +12,9 @@ import (
 	"agentsocial/tables"
 )
 
-// CreateTable makes the table as [tables.Indexes] describe it, with a stream if
-// there is to be one, and waits until it can be used. It serves DynamoDB Local and
-// tests: production's table is made by infra.
+// CreateTable makes the table described by [tables.Indexes], optionally with a
+// stream, and waits until it is ready. It is for DynamoDB Local and tests:
+// infra makes production's table.
 func CreateTable(ctx context.Context, client *dynamodb.Client, name string, stream bool) error {
 	in := &dynamodb.CreateTableInput{
 		TableName:   aws.String(name),

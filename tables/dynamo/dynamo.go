@@ -1,10 +1,10 @@
-// Package dynamo is the table on Amazon DynamoDB, and on DynamoDB Local. It is
-// what production runs.
+// Package dynamo implements the table on Amazon DynamoDB, for production, and
+// on DynamoDB Local.
 //
-// It makes no use of the SDK's configuration chain, nor of the environment: a
-// Lambda function's start-up time is mostly the initialisation of packages it
-// links, so the client is made of what [Config] says and nothing else. The
-// streams client stands apart, in tables/dynamo/streams.
+// It does not use the SDK's configuration chain or the environment: a Lambda
+// function's start-up time is mostly the initialisation of linked packages, so
+// the client is made from [Config] only. The streams client is separate, in
+// tables/dynamo/streams.
 package dynamo
 
 import (
@@ -26,11 +26,11 @@ type DB struct {
 
 var _ tables.Backend = (*DB)(nil)
 
-// defaultTimeout is long for DynamoDB, which answers in milliseconds, and
-// short enough that a second attempt still fits a request's patience.
+// defaultTimeout is long for DynamoDB, which answers in milliseconds, and short
+// enough that a second attempt fits into a request's time.
 const defaultTimeout = 1500 * time.Millisecond
 
-// Config says where a table is.
+// Config configures a table.
 type Config struct {
 	Table       string
 	Region      string
@@ -40,7 +40,7 @@ type Config struct {
 	Timeout     time.Duration  // of one attempt of one call; 1.5 s if 0
 }
 
-// Open makes a DB of a configuration. It does not talk to DynamoDB.
+// Open makes a DB. It does not call DynamoDB.
 func Open(c Config) *DB {
 	db := New(c.Client(), c.Table)
 	if c.Timeout > 0 {
@@ -49,7 +49,7 @@ func Open(c Config) *DB {
 	return db
 }
 
-// Client is the SDK's client for a configuration, for [CreateTable].
+// Client makes an SDK client, for [CreateTable].
 func (c Config) Client() *dynamodb.Client {
 	o := dynamodb.Options{Region: c.Region, Credentials: c.Credentials}
 	if c.HTTP != nil {
@@ -61,14 +61,14 @@ func (c Config) Client() *dynamodb.Client {
 	return dynamodb.New(o)
 }
 
-// New makes a DB of a client. The client's own retries are switched off: a DB
-// repeats calls itself, because only it knows which ones may be.
+// New makes a DB from a client. It switches off the client's retries: DB
+// retries itself, because only it knows which calls may be repeated.
 func New(client *dynamodb.Client, table string) *DB {
 	return &DB{client: client, table: table, timeout: defaultTimeout}
 }
 
-// Credentials are fixed ones: in Lambda those of the environment, which stay
-// the same for a sandbox's life. session may be empty.
+// Credentials are static: in Lambda those of the environment, which do not
+// change during a sandbox's life. session may be empty.
 func Credentials(id, secret, session string) aws.CredentialsProvider {
 	c := aws.Credentials{AccessKeyID: id, SecretAccessKey: secret, SessionToken: session, Source: "agentsocial"}
 	return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return c, nil })

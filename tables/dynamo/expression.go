@@ -11,8 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// expression collects the names and values of one request's expressions.
-// Names always stand behind placeholders: DynamoDB reserves hundreds of words.
+// expression collects the names and values of one request's expressions. Names
+// are always replaced by placeholders, because DynamoDB reserves hundreds of
+// words.
 type expression struct {
 	names        map[string]string // placeholder → attribute
 	values       attributes        // placeholder → value
@@ -44,7 +45,7 @@ func (e *expression) str(s string) string {
 	return e.value(&types.AttributeValueMemberS{Value: s})
 }
 
-// conditions is the condition expression of conds, nil if there are none.
+// conditions returns the condition expression of conds; nil if there are none.
 func (e *expression) conditions(conds []tables.Cond) (*string, error) {
 	if len(conds) == 0 {
 		return nil, nil
@@ -82,7 +83,7 @@ func (e *expression) condition(c tables.Cond) (string, error) {
 	return "(" + absent + " OR " + holds + ")", nil
 }
 
-// predicate is what a condition demands of an attribute that is there.
+// predicate returns what a condition requires of an existing attribute.
 func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 	var operand types.AttributeValue
 	switch v := c.Value.(type) {
@@ -111,13 +112,14 @@ func (e *expression) predicate(a string, c tables.Cond) (string, error) {
 	case tables.CondBefore, tables.CondAbsentOrBefore:
 		return a + " < " + e.value(operand), nil
 	case tables.CondContainsOrSizeBelow:
-		// contains() and size() know strings, lists and more; the contract's only sets.
+		// contains() and size() accept strings, lists and more; the contract
+		// allows only sets.
 		return "(attribute_type(" + a + ", " + e.str("SS") + ") AND (contains(" + a + ", " + e.str(c.Elem) + ") OR size(" + a + ") < " + e.value(operand) + "))", nil
 	}
 	return "", invalid("condition %d is unknown", c.Op)
 }
 
-// updates is the update expression of us.
+// updates returns the update expression of us.
 func (e *expression) updates(us []tables.Update) (*string, error) {
 	if len(us) == 0 {
 		return nil, invalid("an update that changes nothing")

@@ -13,25 +13,25 @@ import (
 	"agentsocial/tables"
 )
 
-// fate is what a failed call may have done.
+// fate is the possible effect of a failed call.
 type fate int
 
 const (
-	fateRefused   fate = iota // DynamoDB's last word: nothing was done, and asking again will not help
-	fateThrottled             // nothing was done; later it may be
-	fateUnsent                // the request did not leave this process
+	fateRefused   fate = iota // nothing was done, and a retry will not help
+	fateThrottled             // nothing was done; a retry may succeed
+	fateUnsent                // the request was not sent
 	fateLost                  // it may have been done
 )
 
-// failure is an API call that failed. Its text has the error's code, never
-// DynamoDB's message, which may quote the values of an item; who needs the
-// message unwraps it.
+// failure is a failed API call. Its text has the error's code, but not
+// DynamoDB's message, which may quote an item's values. Unwrap it for the
+// message.
 type failure struct {
 	name    string // of the API call
 	fate    fate
 	kind    error // one of the contract's errors, or nil
 	code    string
-	request string // id of the request, to ask AWS about
+	request string // id of the request, for AWS support
 	cause   error
 }
 
@@ -57,8 +57,8 @@ func (f *failure) Unwrap() []error {
 	return []error{f.kind, f.cause}
 }
 
-// newFailure tells what became of a call whose error is err, and whether its
-// request was sent at all.
+// newFailure classifies the error of a call. sent says whether its request was
+// sent at all.
 func newFailure(name string, err error, sent bool) *failure {
 	f := &failure{name: name, fate: fateLost, cause: err}
 	status := 0
@@ -76,7 +76,7 @@ func newFailure(name string, err error, sent bool) *failure {
 		f.code = api.ErrorCode()
 	}
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout {
-		return f // no answer, half of one, or one that promises nothing
+		return f // no answer, a partial one, or one that guarantees nothing
 	}
 	f.fate = fateRefused
 	switch f.code {
@@ -87,8 +87,8 @@ func newFailure(name string, err error, sent bool) *failure {
 	case "ValidationException", "SerializationException", "IdempotentParameterMismatchException":
 		f.kind = tables.ErrInvalid
 	case "TransactionInProgressException":
-		// An earlier attempt with this token is still under way: whether its
-		// writes will stand is open, so this is no conflict.
+		// An earlier attempt with this token is still under way, so the outcome
+		// is open: this is no conflict.
 		f.fate = fateLost
 	case "TransactionCanceledException":
 		f.fate, f.kind = cancellation(err)
@@ -99,10 +99,9 @@ func newFailure(name string, err error, sent bool) *failure {
 	return f
 }
 
-// cancellation is the fate and kind of a cancelled transaction in which no
-// condition failed, and a refusal of no kind if one did. A mistake in the
-// program comes first, so that it is never hidden; a failed condition next,
-// since repeating the transaction cannot help it.
+// cancellation returns the fate and kind of a cancelled transaction. A mistake
+// in the program comes first, so that it is never hidden. A failed condition
+// comes next and has no kind, since repeating the transaction cannot help.
 func cancellation(err error) (fate, error) {
 	codes := map[string]bool{}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
@@ -123,12 +122,12 @@ func cancellation(err error) (fate, error) {
 	return fateRefused, nil
 }
 
-// invalid is an ErrInvalid found before anything was sent.
+// invalid makes an ErrInvalid found before anything was sent.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{tables.ErrInvalid}, args...)...)
 }
 
-// commitError is the error of a commit whose call failed.
+// commitError returns the error of a commit whose call failed.
 func (f *failure) commitError() error {
 	if f.fate == fateLost {
 		f.kind = tables.ErrUnknownOutcome

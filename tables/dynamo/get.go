@@ -11,13 +11,12 @@ import (
 	"agentsocial/tables"
 )
 
-// maxIdleBatches is how many answers in a row may bring nothing before the
-// table counts as throttled.
+// maxIdleBatches is how many consecutive empty answers count as throttling.
 const maxIdleBatches = 4
 
-// Get implements [tables.Backend]. One key goes as GetItem, several as
-// BatchGetItem; DynamoDB returns at most 16 MB in one batch, so that more
-// takes further round trips.
+// Get implements [tables.Backend]. It uses GetItem for one key and BatchGetItem
+// for several. DynamoDB returns at most 16 MB per batch; more takes further
+// round trips.
 func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if len(keys) == 0 || len(keys) > tables.MaxGetKeys {
 		return nil, invalid("a read of %d items", len(keys))
@@ -26,7 +25,7 @@ func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	var distinct []attributes
 	for _, k := range keys {
 		if _, ok := found[k]; ok {
-			continue // BatchGetItem refuses a key that is there twice
+			continue // BatchGetItem refuses duplicate keys
 		}
 		key, err := encodeKey(k)
 		if err != nil {
@@ -80,9 +79,8 @@ func (db *DB) batchGet(ctx context.Context, c tables.Consistency, keys []attribu
 		if err := collect(found, out.Responses[db.table]...); err != nil {
 			return err
 		}
-		// What is left over was beyond 16 MB or was throttled. An answer that
-		// brought something is worth an immediate next question; one that
-		// brought nothing is not.
+		// The rest exceeded 16 MB or was throttled. After an answer with items
+		// the next call is made at once; after an empty one it waits.
 		left := out.UnprocessedKeys[db.table].Keys
 		if len(left) < len(keys) {
 			keys, idle = left, 0
@@ -117,8 +115,8 @@ func spendRead(ctx context.Context, c *types.ConsumedCapacity) {
 	}
 }
 
-// spendWrite bills a write. A transaction says reads and writes apart: made
-// again with the same token, it costs reads.
+// spendWrite bills a write. A transaction reports reads and writes separately:
+// repeated with the same token, it costs reads.
 func spendWrite(ctx context.Context, c *types.ConsumedCapacity) {
 	switch {
 	case c == nil:

@@ -45,7 +45,7 @@ func (db *DB) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return page(out, q, keys)
 }
 
-// check finds the key attributes of what q asks.
+// check validates q and returns the key attributes that it uses.
 func check(q tables.Query) (keys tables.IndexSchema, err error) {
 	keys = tables.IndexSchema{PK: tables.AttrPK, SK: tables.AttrSK}
 	if q.Index != "" {
@@ -71,10 +71,10 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 	return keys, nil
 }
 
-// begin is the exclusive start key of a query. DynamoDB refuses a range whose
-// ends are the wrong way round and a start outside of the range; in the table,
-// whose sort keys are unique, even a start at the range's far end. In the
-// contract all have an answer: nothing, or the whole range.
+// begin returns the exclusive start key of a query. DynamoDB refuses a reversed
+// range and a start outside the range; in the table, whose sort keys are
+// unique, even a start at the range's far end. The contract answers all of
+// these: with nothing, or with the whole range.
 func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty bool, err error) {
 	backwards := q.From != "" && q.To != "" && q.From > q.To
 	if q.After == nil {
@@ -113,7 +113,7 @@ func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty boo
 	return start, false, nil
 }
 
-// inRange is the key condition of a query.
+// inRange returns the key condition of a query.
 func (e *expression) inRange(q tables.Query, keys tables.IndexSchema) *string {
 	s := e.name(keys.PK) + " = " + e.str(q.PK)
 	switch {
@@ -127,9 +127,9 @@ func (e *expression) inRange(q tables.Query, keys tables.IndexSchema) *string {
 	return &s
 }
 
-// page makes a Page of an answer. DynamoDB Local leaves out the last key when a
-// limit is reached at the range's very end, DynamoDB does not: the contract's
-// Next is made of the limit, so that it is the same everywhere.
+// page makes a Page from an answer. If a limit is reached exactly at the end of
+// a range, DynamoDB returns a last key and DynamoDB Local does not. So Next is
+// derived from the limit.
 func page(out *dynamodb.QueryOutput, q tables.Query, keys tables.IndexSchema) (p tables.Page, err error) {
 	for _, m := range out.Items {
 		item, err := decodeItem(m)

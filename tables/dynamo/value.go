@@ -38,8 +38,8 @@ func encodeItem(m map[string]any) (attributes, error) {
 	return out, nil
 }
 
-// encode refuses what is not UTF-8: JSON, in which DynamoDB is spoken to,
-// would replace it without a word, so that two keys could become one.
+// encode refuses text that is not UTF-8: DynamoDB's JSON would replace it
+// silently, so that two keys could become one.
 func encode(v any) (types.AttributeValue, error) {
 	switch v := v.(type) {
 	case string:
@@ -53,7 +53,7 @@ func encode(v any) (types.AttributeValue, error) {
 		return &types.AttributeValueMemberBOOL{Value: v}, nil
 	case []byte:
 		if v == nil {
-			v = []byte{} // nil would be sent as JSON's null
+			v = []byte{} // nil would be sent as JSON null
 		}
 		return &types.AttributeValueMemberB{Value: v}, nil
 	case tables.Set:
@@ -89,7 +89,7 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// decodeItem makes an item of attributes, nil of none.
+// decodeItem makes an item from attributes; nil from none.
 func decodeItem(m attributes) (tables.Item, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -117,7 +117,7 @@ func decode(a types.AttributeValue) (any, error) {
 	case *types.AttributeValueMemberN:
 		n, err := strconv.ParseInt(a.Value, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("a number that is no int64")
+			return nil, fmt.Errorf("a number that is not an int64")
 		}
 		return n, nil
 	case *types.AttributeValueMemberBOOL:
@@ -128,7 +128,7 @@ func decode(a types.AttributeValue) (any, error) {
 		}
 		return a.Value, nil
 	case *types.AttributeValueMemberSS:
-		slices.Sort(a.Value) // DynamoDB keeps no order
+		slices.Sort(a.Value) // DynamoDB's sets are unordered
 		return tables.Set(a.Value), nil
 	case *types.AttributeValueMemberM:
 		return decodeMap(a.Value)
@@ -142,5 +142,5 @@ func decode(a types.AttributeValue) (any, error) {
 		}
 		return l, nil
 	}
-	return nil, fmt.Errorf("a %T, which this table does not hold", a)
+	return nil, fmt.Errorf("unexpected type %T", a)
 }

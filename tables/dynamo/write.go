@@ -29,7 +29,7 @@ func (db *DB) prepare(w tables.Write) (out write, err error) {
 	switch w.Op {
 	case tables.OpPut:
 		if w.Item.Key() != w.Key {
-			return out, invalid("an item under the key of another")
+			return out, invalid("an item whose key differs from the write's")
 		}
 		out.item, err = encodeItem(w.Item)
 	case tables.OpUpdate:
@@ -37,7 +37,7 @@ func (db *DB) prepare(w tables.Write) (out write, err error) {
 	case tables.OpDelete:
 	case tables.OpCheck:
 		if out.condition == nil {
-			err = invalid("a check of nothing")
+			err = invalid("a check without a condition")
 		}
 	default:
 		err = invalid("operation %d", w.Op)

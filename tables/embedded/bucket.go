@@ -23,7 +23,7 @@ func treesOf(s *session) *trees {
 		tokens:      &bucket[token]{session: s, name: bucketTokens, encode: encodeToken, decode: decodeToken},
 		tokenExpiry: keysOf(s, bucketTokenExpiry),
 		nextSeq: func() (uint64, error) {
-			feed.bucket().FillPercent = 0.95 // it only ever grows at its end
+			feed.bucket().FillPercent = 0.95 // the feed only grows at its end
 			return feed.bucket().NextSequence()
 		},
 	}
@@ -38,7 +38,7 @@ type bucket[V any] struct {
 	*session
 	name   string
 	encode func(V) ([]byte, error)
-	decode func([]byte) (V, error) // the value shares nothing with the bytes
+	decode func([]byte) (V, error) // must copy the bytes
 	opened *bbolt.Bucket           // nil before the first use
 }
 

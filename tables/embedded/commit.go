@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Commit implements [tables.Backend]. Commits are serial: each sees the state
-// that the one before it has left, so that ErrConflict is only ever injected.
+// Commit implements [tables.Backend]. Commits are serial, so ErrConflict is
+// only ever injected.
 func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	defer tables.Trip(ctx)()
 	if err := ctx.Err(); err != nil {
@@ -48,16 +48,16 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return o.err
 }
 
-// outcome is what became of a transaction.
+// outcome is the result of a transaction.
 type outcome struct {
-	err           error // of this transaction alone; it has written nothing then
+	err           error // of this transaction alone, which has then written nothing
 	reads, writes float64
 }
 
 func refused(err error) outcome { return outcome{err: err} }
 
-// commit makes a transaction's writes or none of them. An error of its own
-// happened between writes, and undoes the whole group of commits.
+// commit makes all of a transaction's writes or none. An error that it returns
+// itself occurred between writes, and undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)
@@ -85,14 +85,13 @@ func (s *state) commit(p *prepared) (outcome, error) {
 	return o, nil
 }
 
-// evaluate finds what a transaction would do to the table as it stands, and
-// does none of it. All of its conditions are judged, whether or not one has
-// failed. A write that cannot be done comes before a condition that does not
-// hold, as in DynamoDB, except that a write whose own condition does not hold
-// is not tried.
+// evaluate computes the changes of a transaction without making them. It checks
+// all conditions, even after one has failed. As in DynamoDB, an invalid write
+// takes precedence over a failed condition, but a write whose own condition
+// failed is not evaluated.
 func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	changes := make([]change, 0, len(p.writes))
-	var reasons []tables.Reason // nil while none has failed
+	var reasons []tables.Reason // nil until a condition fails
 	size := p.putSize
 	var table, all float64
 	for i := range p.writes {
@@ -140,7 +139,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	return changes, outcome{writes: all}
 }
 
-// replay answers a transaction that stands already.
+// replay answers a repeated transaction.
 func (s *state) replay(p *prepared) outcome {
 	sizes := make([]int, len(p.writes))
 	for i, w := range p.writes {

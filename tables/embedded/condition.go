@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// holds reports whether all conditions hold for an item, which is nil if there
-// is none. They have passed checkCond.
+// holds reports whether all conditions hold for an item, which may be nil. They
+// have passed checkCond.
 func holds(conds []tables.Cond, item tables.Item) bool {
 	for _, c := range conds {
 		if !condHolds(c, item) {
@@ -59,7 +59,7 @@ func equal(v, scalar any) bool {
 	return false
 }
 
-// checkCond refuses a condition that is not one of the closed set.
+// checkCond refuses an invalid condition.
 func checkCond(c tables.Cond) error {
 	if c.Attr == "" || !utf8.ValidString(c.Attr) || !utf8.ValidString(c.Elem) {
 		return invalid("a condition on %q with the member %q", c.Attr, c.Elem)
@@ -79,7 +79,7 @@ func checkCond(c tables.Cond) error {
 		return invalid("%s is compared with a %T", c.Attr, c.Value)
 	case tables.CondAtLeast, tables.CondBefore, tables.CondAbsentOrBefore, tables.CondContainsOrSizeBelow:
 	default:
-		return invalid("condition %d is none", c.Op)
+		return invalid("unknown condition %d", c.Op)
 	}
 	if _, ok := c.Value.(int64); !ok {
 		return invalid("%s is compared with a %T, not an int64", c.Attr, c.Value)

@@ -9,13 +9,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Copy writes a table in a file, as it stands at one moment, into another file:
-// a backup that [Open] takes. The table may be in use meanwhile. What was in the
-// other file is gone.
+// Copy writes a consistent snapshot of a table in a file to another file: a
+// backup that [Open] accepts. The table may be in use meanwhile. Copy
+// overwrites the other file.
 func (t *Table) Copy(path string) error {
 	f, ok := t.engine.(*file)
 	if !ok {
-		return errors.New("embedded: a table in memory has no copies")
+		return errors.New("embedded: a table in memory cannot be copied")
 	}
 	if err := f.copy(path); err != nil {
 		return fmt.Errorf("embedded: copying to %s: %w", path, err)

@@ -22,7 +22,7 @@ func decodeItem(b []byte) (tables.Item, error) {
 	if len(b) == 0 || b[0] != itemVersion {
 		return nil, errBrokenItem
 	}
-	// One copy for all strings: they are parts of it.
+	// One copy holds all strings.
 	d := decoder{rest: string(b[1:])}
 	m := d.mapping(0)
 	if d.broken || d.rest != "" {
@@ -31,7 +31,7 @@ func decodeItem(b []byte) (tables.Item, error) {
 	return tables.Item(m), nil
 }
 
-// decoder reads an encoded item. Once broken, it yields zero values.
+// decoder reads an encoded item. After an error it yields zero values.
 type decoder struct {
 	rest   string
 	broken bool
@@ -62,8 +62,8 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-// count reads a number of things of at least one byte each, which must
-// therefore still be there.
+// count reads the number of elements of at least one byte each, so it cannot
+// exceed the remaining bytes.
 func (d *decoder) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)) {

@@ -9,9 +9,9 @@ import (
 )
 
 // An item in a file is a version, then a map: the number of attributes and, in
-// the order of their names, name and value. Strings and counts are preceded by
-// varints. There is one encoding of an item, so that a digest of what is
-// written tells one transaction from another.
+// the order of their names, name and value. Varints precede strings and counts.
+// The encoding is canonical, so a digest of the writes identifies a
+// transaction.
 const itemVersion = 1
 
 const (
@@ -25,13 +25,12 @@ const (
 	kindList
 )
 
-// maxDepth is how deep values may be nested, as in DynamoDB.
+// maxDepth bounds the nesting of values, as in DynamoDB.
 const maxDepth = 32
 
 func encodeStored(s *stored) ([]byte, error) { return appendItem(make([]byte, 0, 2*s.size+16), s.item) }
 
-// appendItem encodes an item and refuses what is no item: the error is an
-// ErrInvalid.
+// appendItem encodes an item. An invalid item is an ErrInvalid.
 func appendItem(b []byte, item tables.Item) ([]byte, error) {
 	return appendMap(append(b, itemVersion), item, 0)
 }

@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Fault is a way in which a call may go wrong, as it may with DynamoDB. One
-// that a call cannot suffer has no effect.
+// Fault is a failure of a call that DynamoDB allows. A fault that does not
+// apply to a call has no effect.
 type Fault int
 
 const (
@@ -17,7 +17,7 @@ const (
 	Throttled         // any call ends with ErrThrottled; nothing was done
 	LostRequest       // a commit ends with ErrUnknownOutcome; nothing was written
 	LostAnswer        // a commit ends with ErrUnknownOutcome; it was done
-	Stale             // an eventually consistent read answers as the table was some commits, and at most 50 ms, ago
+	Stale             // an eventually consistent read returns the table as of some commits, and at most 50 ms, ago
 )
 
 // Kinds of calls.
@@ -28,13 +28,12 @@ const (
 	KindCommit = "commit"
 )
 
-// Faults decides what goes wrong with a call, given its kind and the keys it
-// is about; a query's key is its PK and From. It is called by several
-// goroutines at once.
+// Faults chooses the fault of a call from its kind and keys; a query's key is
+// its PK and From. It must be safe for concurrent use.
 type Faults func(kind string, keys []tables.Key) Fault
 
-// SetFaults changes what goes wrong from now on; nil is nothing. Stale answers
-// are possible from the first commit after it.
+// SetFaults sets the faults of later calls; nil means none. Stale reads are
+// possible after the first commit that follows.
 func (t *Table) SetFaults(f Faults) {
 	if f == nil {
 		t.faults.Store(nil)
@@ -51,14 +50,14 @@ func (t *Table) fault(kind string, keys func() []tables.Key) Fault {
 	return (*f)(kind, keys())
 }
 
-// Probabilities of faults, between 0 and 1, each for the calls that can suffer
-// it. Those of one call add up to at most 1.
+// Probabilities of faults, between 0 and 1, each for the calls that it applies
+// to. Those of one call must not exceed 1 in sum.
 type Probabilities struct {
 	Conflict, Throttled, LostRequest, LostAnswer, Stale float64
 }
 
-// Random makes faults that happen by chance, the same ones for the same seed
-// and the same sequence of calls.
+// Random makes random faults: the same ones for the same seed and sequence of
+// calls.
 func Random(seed uint64, p Probabilities) Faults {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 0))

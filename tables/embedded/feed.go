@@ -18,7 +18,7 @@ const (
 	seqDigits = 20
 )
 
-// feedEnd is behind all sequence numbers as keys.
+// feedEnd is after all sequence numbers as keys.
 var feedEnd = number(uint64(math.MaxUint64)) + "\x00"
 
 func (s *state) record(c *change) error {
@@ -30,9 +30,9 @@ func (s *state) record(c *change) error {
 	return s.feed.put(number(seq), &record{at: s.at.UnixMilli(), expired: c.expired, old: c.old, now: c.now})
 }
 
-// A record in a file: milliseconds since 1970, then whether it expired, then
-// the encodings of the old and the new item, each behind its length; that of
-// an absent item is 0.
+// A record in a file: milliseconds since 1970, whether it expired, then the
+// encodings of the old and the new item, each after its length, which is 0 for
+// an absent item.
 
 func encodeRecord(r *record) ([]byte, error) {
 	b := binary.BigEndian.AppendUint64(nil, uint64(r.at))
@@ -78,7 +78,7 @@ func decodeRecord(b []byte) (*record, error) {
 	return r, nil
 }
 
-// streamed is a record as it is told.
+// streamed converts a record for readers.
 func (r *record) streamed(key string) tables.StreamRecord {
 	told := tables.StreamRecord{
 		Shard: shardID, Seq: fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key))),
@@ -94,7 +94,7 @@ func (r *record) streamed(key string) tables.StreamRecord {
 	return told
 }
 
-// announce wakes those who wait for changes.
+// announce wakes readers that wait for changes.
 func (t *Table) announce() {
 	t.feedMu.Lock()
 	defer t.feedMu.Unlock()
@@ -113,14 +113,14 @@ func (t *Table) announced() <-chan struct{} {
 	return t.feedNew
 }
 
-// Shards implements [tables.Feed]: there is one, and it is never done.
+// Shards implements [tables.Feed]. There is one shard, which never ends.
 func (t *Table) Shards(ctx context.Context) ([]tables.Shard, error) {
 	return []tables.Shard{{ID: shardID}}, ctx.Err()
 }
 
-// Changes implements [tables.Feed]. All changes of all items are in one order,
-// that of the commits. A sequence number that has been trimmed away stands for
-// the oldest change that is left.
+// Changes implements [tables.Feed]. All changes are in the order of the
+// commits. After a trimmed sequence number it continues with the oldest change
+// left.
 func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) ([]tables.StreamRecord, bool, error) {
 	if shard != shardID {
 		return nil, false, invalid("there is no shard %q", shard)
@@ -155,7 +155,7 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wai
 	}
 }
 
-// changesAfter reads changes, of about 1 MB at most, as DynamoDB does.
+// changesAfter reads changes of at most about 1 MB, as DynamoDB does.
 func (t *Table) changesAfter(seq uint64, limit int) (changes []tables.StreamRecord, err error) {
 	if seq == math.MaxUint64 {
 		return nil, nil

@@ -14,8 +14,8 @@ import (
 )
 
 // file is an engine on bbolt, a B+tree in a file: each tree is a bucket. Works
-// are gathered, so that those that wait while the disk is busy are made
-// durable by one fsync.
+// that wait while the disk is busy are grouped, so that one fsync makes them
+// durable.
 type file struct {
 	db       *bbolt.DB
 	requests chan *request
@@ -23,28 +23,28 @@ type file struct {
 	stopped  chan struct{} // closed when the committer has ended
 }
 
-// lockPatience is how long openFile waits for a process that is just ending.
+// lockPatience is how long openFile waits for another process to end.
 const lockPatience = time.Second
 
 func openFile(path string) (*file, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:      lockPatience,
 		FreelistType: bbolt.FreelistMapType,
-		// The list of free pages is found again when a file is opened: writing
-		// it would be part of every commit.
+		// Opening a file rebuilds the list of free pages; writing it would be
+		// part of every commit.
 		NoFreelistSync: true,
 		NoStatistics:   true,
 	})
 	if errors.Is(err, berrors.ErrTimeout) {
-		err = errors.New("another process has it open, and it is one process's: is the service running?")
+		err = errors.New("another process has the file open; stop it first (is the service running?)")
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = layOut(db)
 	if err == nil {
-		// A new file's name is durable only when its folder is. It may have
-		// been made by a process that did not come this far.
+		// A new file's name is durable only once its folder is synced. An
+		// earlier process may have made the file and stopped before that.
 		err = syncFolder(filepath.Dir(path))
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (f *file) read() (now *trees, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return treesOf(&session{tx: tx}), func() { tx.Rollback() }, nil // of a read it only says that it is over
+	return treesOf(&session{tx: tx}), func() { tx.Rollback() }, nil // ends a read; its error does not matter
 }
 
 func (f *file) hold() (before *trees, end func(), err error) { return f.read() }
@@ -108,7 +108,7 @@ func layOut(db *bbolt.DB) error {
 		return err
 	}
 	if found != "" {
-		return fmt.Errorf("its format is %q, this program knows %q", found, format)
+		return fmt.Errorf("its format is %q; this program reads %q", found, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
 		names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry}

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Get implements [tables.Backend]. All items are of one moment, which is more
-// than DynamoDB promises.
+// Get implements [tables.Backend]. All items are of one moment, which DynamoDB
+// does not promise.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	defer tables.Trip(ctx)()
 	if err := ctx.Err(); err != nil {
@@ -28,7 +28,7 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 		return nil, fmt.Errorf("embedded: injected: %w", tables.ErrThrottled)
 	}
 	items := make([]tables.Item, len(keys))
-	sizes := make([]int, 0, len(keys)) // of what is asked for twice, once
+	sizes := make([]int, 0, len(keys)) // duplicates count once
 	err := t.view(fault == Stale && c == tables.Eventual, func(now *trees) error {
 		for i, k := range keys {
 			found, err := now.item(itemKey(k))

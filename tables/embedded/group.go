@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// maxGroup is how many commits one fsync may cover: enough for every request
-// that a laptop serves at once, and few enough that none waits long.
+// maxGroup bounds the commits that one fsync covers: enough for all concurrent
+// requests of a laptop, and few enough that none waits long.
 const maxGroup = 128
 
 // request is work for the committer: one commit, or one step of a sweep.
@@ -32,13 +32,13 @@ func (f *file) write(ctx context.Context, work func(*trees) error) error {
 	return r.err
 }
 
-// commitGroups is the committer.
+// commitGroups is the committer's loop.
 func (f *file) commitGroups() {
 	defer close(f.stopped)
 	for {
 		select {
 		case r := <-f.requests:
-			// Those whose commits have just been made are about to make more:
+			// Writers whose commits have just finished are about to make more:
 			// letting them run first makes groups larger.
 			runtime.Gosched()
 			group := f.gather(r)
@@ -53,7 +53,7 @@ func (f *file) commitGroups() {
 	}
 }
 
-// gather returns a request and those that wait behind it.
+// gather returns a request and those waiting after it.
 func (f *file) gather(first *request) []*request {
 	group := []*request{first}
 	for len(group) < maxGroup {
@@ -67,15 +67,15 @@ func (f *file) gather(first *request) []*request {
 	return group
 }
 
-// commitGroup does a group's work in one transaction of the file. A work that
-// only refuses (a condition, a mistake of its caller) has written nothing and
-// is no error here; an error is the file's, and undoes the group.
+// commitGroup runs a group's works in one transaction of the file. A work that
+// fails by itself (a condition, a mistake of its caller) has written nothing
+// and is no error here. An error is the file's, and undoes the group.
 func (f *file) commitGroup(group []*request) error {
 	tx, err := f.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
-	defer tx.Rollback() // says only that the transaction has been committed
+	defer tx.Rollback() // does nothing after a commit
 	s := &session{tx: tx}
 	now := treesOf(s)
 	for _, r := range group {
@@ -84,10 +84,10 @@ func (f *file) commitGroup(group []*request) error {
 		}
 	}
 	if !s.dirty {
-		return nil // nothing that would need the disk
+		return nil // nothing to write to the disk
 	}
 	if err := tx.Commit(); err != nil {
-		// It may have reached the disk all the same.
+		// It may have reached the disk anyway.
 		return fmt.Errorf("embedded: %w: %w", tables.ErrUnknownOutcome, err)
 	}
 	return nil

@@ -8,17 +8,17 @@ import (
 	"agentsocial/tables"
 )
 
-// A key in a tree is a row of strings, each ended by 00 01 and with a 00 of
-// its own written as 00 FF. So bytes sort as the rows of strings do, and a row
-// is told from a longer one that begins alike.
+// A key in a tree is a sequence of strings, each ended by 00 01, with 00 inside
+// written as 00 FF. So keys sort as the sequences do, and no sequence is a
+// prefix of another's continuation.
 const (
 	endOfPart   = "\x00\x01"
-	behindPart  = "\x00\x02" // instead of the end, it is behind all that begin so
+	behindPart  = "\x00\x02" // instead of an end: after all keys with this beginning
 	escapedZero = "\x00\xff"
 )
 
-// rowOf is the key, or the beginning of a key, that is a row of strings, and
-// behind it the rest of a key.
+// rowOf encodes a sequence of strings, the beginning of a key, and appends the
+// rest of the key.
 func rowOf(rest string, parts ...string) string {
 	var b strings.Builder
 	n := len(rest)
@@ -36,7 +36,7 @@ func rowOf(rest string, parts ...string) string {
 
 func itemKey(k tables.Key) string { return rowOf("", k.PK, k.SK) }
 
-// behind is the key right behind all that begin with the given row.
+// behind returns the least key after all that begin with row.
 func behind(row string) string { return row[:len(row)-len(endOfPart)] + behindPart }
 
 var errBrokenKey = errors.New("embedded: a broken key in the file")
@@ -81,8 +81,8 @@ func checkKeyPart(what, s string, limit int) error {
 	return nil
 }
 
-// checkIndexKeys refuses what DynamoDB refuses: an index's key that is no
-// string, or an empty one. A missing one is fine.
+// checkIndexKeys refuses what DynamoDB refuses: an index key that is not a
+// string, or is empty. It may be absent.
 func checkIndexKeys(item tables.Item) error {
 	for _, s := range tables.Indexes {
 		if err := checkIndexKey(item, s.PK, tables.MaxPKSize); err != nil {

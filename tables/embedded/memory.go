@@ -9,13 +9,12 @@ import (
 	"agentsocial/tables"
 )
 
-// memory is an engine that forgets everything at the end. Its trees are
-// changed where they are, by one work at a time and while nobody reads: that
-// takes microseconds. A work fails only where a tree fails, and these do not,
-// so that nothing has to be undone.
+// memory is an engine without a file. Its trees are changed in place, by one
+// work at a time and while nobody reads, for microseconds. A work fails only if
+// a tree fails, and these do not, so nothing need be undone.
 type memory struct {
 	mu  sync.RWMutex
-	now *trees // nil once closed
+	now *trees // nil after close
 	seq uint64 // the feed's last
 }
 
@@ -41,8 +40,8 @@ func (m *memory) read() (now *trees, end func(), err error) {
 	return m.now, m.mu.RUnlock, nil
 }
 
-// hold copies the trees, which share their nodes from then on: each is copied
-// before it is changed.
+// hold copies the trees. The copies share nodes, which are copied before a
+// change.
 func (m *memory) hold() (before *trees, end func(), err error) {
 	before = &trees{items: copyOf(m.now.items), feed: copyOf(m.now.feed)}
 	for _, index := range m.now.indexes {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Bounds of how stale a read may be. The second one is of the real clock,
-// whatever the table's says: a snapshot that is held keeps a file from
-// growing, so the committer may wait that long.
+// Bounds of how stale a read may be. The second uses the real clock: a held
+// snapshot stops a file from reusing space, so the committer may wait that
+// long.
 const (
 	maxPast    = 8
 	maxPastAge = 50 * time.Millisecond
 )
 
-// past is the table as it was before each of the last commits. It is kept only
-// while faults are injected.
+// past is the table before each of the last commits. It is kept only while
+// faults are injected.
 type past struct {
 	mu        sync.Mutex
 	snapshots []*snapshot // the oldest first
 }
 
-// snapshot is one moment of the table.
+// snapshot is the table at one moment.
 type snapshot struct {
 	mu    sync.Mutex
 	trees *trees // nil once released
@@ -77,7 +77,7 @@ func (p *past) forget() {
 	}
 }
 
-// view reads from the oldest snapshot; found is false if there is none.
+// view reads from the oldest snapshot; found is false without one.
 func (p *past) view(read func(*trees) error) (found bool, err error) {
 	p.mu.Lock()
 	if len(p.snapshots) == 0 {

@@ -11,8 +11,8 @@ import (
 
 const maxTokenLength = 36 // characters
 
-// prepared is a transaction that has passed every test for which the table's
-// contents do not matter.
+// prepared is a transaction that has passed all checks that do not depend on
+// the table's contents.
 type prepared struct {
 	writes        []preparedWrite
 	token         string
@@ -27,7 +27,7 @@ type preparedWrite struct {
 	put *stored // OpPut: the item; otherwise absent
 }
 
-// buffers are what transactions are encoded in.
+// buffers are reused for encoding transactions.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func prepare(tx tables.Tx) (*prepared, error) {
@@ -43,8 +43,8 @@ func prepare(tx tables.Tx) (*prepared, error) {
 		token:         tx.Token,
 		transactional: n > 1 || tx.Token != "" || tx.Writes[0].Op == tables.OpCheck,
 	}
-	// Encoding what is to be written finds what is wrong with it. All of it
-	// together tells one transaction from another.
+	// Encoding the writes also validates them. The digest of all of it
+	// identifies the transaction.
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	b := (*buffer)[:0]
@@ -79,7 +79,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 	return p, nil
 }
 
-// appendWrite encodes a write, and refuses one that is none.
+// appendWrite encodes a write, and refuses an invalid one.
 func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 	if err := checkKey(w.Key); err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 		}
 		return b, nil
 	}
-	return nil, invalid("write %d is none", w.Op)
+	return nil, invalid("unknown write %d", w.Op)
 }
 
-// appendOperand encodes the value that a condition or an update has; that of
-// an operation which ignores its value may be anything.
+// appendOperand encodes the value of a condition or an update. An operation
+// that ignores its value may have any.
 func appendOperand(b []byte, v any) []byte {
 	if v != nil {
 		if with, err := appendValue(b, v, 0); err == nil {
@@ -123,8 +123,7 @@ func appendOperand(b []byte, v any) []byte {
 	return append(b, 0)
 }
 
-// checkedItem makes an item, whose values are what an item may have, one that
-// may stand in the table.
+// checkedItem checks an item with valid values for the table's limits.
 func checkedItem(item tables.Item) (*stored, error) {
 	if err := checkIndexKeys(item); err != nil {
 		return nil, err

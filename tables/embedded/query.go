@@ -78,7 +78,7 @@ func checkQuery(q tables.Query) error {
 	return nil
 }
 
-// span is the part of a tree that a query reads: [from, to).
+// span returns the part of a tree that a query reads: [from, to).
 func span(q tables.Query) (from, to string) {
 	partition := rowOf("", q.PK)
 	from, to = partition, behind(partition)
@@ -98,10 +98,10 @@ func span(q tables.Query) (from, to string) {
 	if q.Desc {
 		return from, min(to, after)
 	}
-	return max(from, after+"\x00"), to // the least key behind it
+	return max(from, after+"\x00"), to // the least key after it
 }
 
-// query visits what a query finds, each with its size and its place.
+// query visits the results of a query, each with its size and position.
 func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Position) (more bool)) error {
 	from, to := span(q)
 	if q.Index == "" {
@@ -132,8 +132,8 @@ func (t *trees) query(q tables.Query, visit func(tables.Item, int, tables.Positi
 	return nil
 }
 
-// cutIndexKey finds in an index's key the place of the entry, and the key of
-// its item.
+// cutIndexKey splits an index's key into the position of the entry and the key
+// of its item.
 func cutIndexKey(row string) (at tables.Position, key string, err error) {
 	var rest string
 	if _, rest, err = cutPart(row); err != nil {

@@ -8,23 +8,21 @@ import (
 	"agentsocial/tables"
 )
 
-// state is the table as a work finds it: with all that those before it have
-// written.
+// state is the table as a work sees it, after all earlier works.
 type state struct {
 	*trees
 	at  time.Time
-	fed bool // the feed has grown
+	fed bool // whether the feed has grown
 }
 
-// change is the change of one item; old and now are different.
+// change is the change of one item; old and now differ.
 type change struct {
 	key      string
-	old, now *stored // absent or not
+	old, now *stored // may be absent
 	expired  bool
 }
 
-// apply writes a change everywhere it belongs: to the item, to the indexes'
-// entries and to the feed.
+// apply writes a change to the item, the index entries and the feed.
 func (s *state) apply(c *change) error {
 	for i, index := range tables.Indexes {
 		if err := move(s.indexes[i], indexKey(index, c.old.item, c.key), indexKey(index, c.now.item, c.key)); err != nil {
@@ -43,7 +41,7 @@ func (s *state) apply(c *change) error {
 	return s.items.put(c.key, c.now)
 }
 
-// move replaces an entry by another one; "" is none.
+// move replaces one entry by another; "" means none.
 func move(t tree[nothing], old, now string) error {
 	if old == now {
 		return nil
@@ -59,7 +57,7 @@ func move(t tree[nothing], old, now string) error {
 	return nil
 }
 
-// indexKey is the key of an item's entry in an index, "" if it has none.
+// indexKey returns the key of an item's entry in an index; "" if it has none.
 func indexKey(s tables.IndexSchema, item tables.Item, key string) string {
 	pk, sk := item.Str(s.PK), item.Str(s.SK)
 	if pk == "" || sk == "" {
@@ -68,8 +66,8 @@ func indexKey(s tables.IndexSchema, item tables.Item, key string) string {
 	return rowOf(key, pk, sk)
 }
 
-// expiryKey is the key of an item's entry among those that expire, "" if it
-// does not.
+// expiryKey returns the key of an item's entry in expiry; "" if it does not
+// expire.
 func expiryKey(item tables.Item, key string) string {
 	ttl := item.Int(tables.AttrTTL)
 	if ttl <= 0 {
@@ -78,7 +76,7 @@ func expiryKey(item tables.Item, key string) string {
 	return number(ttl) + key
 }
 
-// number is a key that sorts as numbers that are not negative do.
+// number encodes a non-negative number so that keys sort numerically.
 func number[N int64 | uint64](n N) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))

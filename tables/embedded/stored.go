@@ -7,19 +7,19 @@ import (
 	"agentsocial/tables"
 )
 
-// stored is an item as it stands in the table. Nobody changes it: the table in
-// memory, its feed and its snapshots share it.
+// stored is an item in the table. It is immutable: the table in memory, its
+// feed and its snapshots share it.
 type stored struct {
 	item  tables.Item
 	size  int      // item.Size()
-	fresh bool     // it was made from bytes for one call, which may give it away
-	deep  []string // the attributes whose values refer to what could be changed
+	fresh bool     // decoded for one call, which may give it away
+	deep  []string // attributes with mutable values
 }
 
-// absent stands for an item that is not there.
+// absent is a missing item.
 var absent = &stored{fresh: true}
 
-// store makes an item, which the caller gives up, one of the table's.
+// store takes over an item for the table.
 func store(item tables.Item) *stored {
 	s := &stored{item: item, size: item.Size()}
 	for name, v := range item {
@@ -30,7 +30,7 @@ func store(item tables.Item) *stored {
 	return s
 }
 
-// give returns the item for a caller to do with as it likes; nil if absent.
+// give returns an item that the caller may change; nil if absent.
 func (s *stored) give() tables.Item {
 	if s.fresh {
 		return s.item
@@ -42,13 +42,13 @@ func (s *stored) give() tables.Item {
 	return given
 }
 
-// equal reports whether a write that found s and left o changed nothing.
+// equal reports whether replacing s by o changes nothing.
 func (s *stored) equal(o *stored) bool {
 	return s == o || s.size == o.size && (s == absent) == (o == absent) && s.item.Equal(o.item)
 }
 
-// copied is a value that shares nothing with v that could be changed, as the
-// table holds it: sets in order, and nothing nil. v has been checked.
+// copied returns a deep copy of a checked value in the table's form: sets in
+// order, and nothing nil.
 func copied(v any) any {
 	switch x := v.(type) {
 	case []byte:
@@ -83,7 +83,7 @@ func copiedMap(m tables.Map) tables.Map {
 	return c
 }
 
-// flat reports whether a value refers to nothing that could be changed.
+// flat reports whether a value has no mutable parts.
 func flat(v any) bool {
 	switch v.(type) {
 	case string, int64, bool:

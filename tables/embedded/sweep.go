@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// DynamoDB leaves alone what says that it expired more than five years ago:
-// most likely that is no time at all.
+// DynamoDB ignores a TTL of more than five years ago, since it is probably not
+// a time.
 const oldestTTL = 5 * 365 * 24 * time.Hour
 
-// Steps of a sweep are small, so that commits do not wait for it.
+// A sweep's steps are small, so that commits do not wait for it.
 const (
 	sweepItems   = 256
 	sweepRecords = 1024
 	sweepTokens  = 4096
 )
 
-// Sweep does what DynamoDB does by itself at some later time: it removes the
-// items whose ttl is past, with records in the feed that say so, forgets
-// tokens, and trims the feed of what is older than 24 hours. It returns the
-// number of items removed.
+// Sweep does what DynamoDB does in the background: it removes expired items,
+// with records in the feed that say so, removes expired tokens, and trims the
+// feed to 24 hours. It returns the number of removed items.
 func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	for {
 		more := false
@@ -47,7 +46,7 @@ func (t *Table) Sweep(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// expire removes up to n items whose ttl is past.
+// expire removes up to n expired items.
 func (s *state) expire(n int) (removed int, err error) {
 	now := s.at.Unix()
 	keys, err := firstKeys(s.expiry, number(max(1, now-int64(oldestTTL/time.Second))), number(now), n)
@@ -64,7 +63,7 @@ func (s *state) expire(n int) (removed int, err error) {
 	return removed, err
 }
 
-// trimFeed removes up to n changes that are older than the feed keeps them.
+// trimFeed removes up to n expired changes.
 func (s *state) trimFeed(n int) (removed int, err error) {
 	horizon := s.at.Add(-feedLife).UnixMilli()
 	var keys []string
@@ -84,8 +83,8 @@ func (s *state) trimFeed(n int) (removed int, err error) {
 	return removed, err
 }
 
-// firstKeys are the first n keys in [from, to): they are taken first, since a
-// tree that is walked is not to be changed.
+// firstKeys returns the first n keys in [from, to). They are collected first,
+// since a tree must not be changed while it is walked.
 func firstKeys(t tree[nothing], from, to string, n int) (keys []string, err error) {
 	err = t.walk(from, to, false, func(key string, _ nothing) (bool, error) {
 		keys = append(keys, key)

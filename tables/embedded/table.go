@@ -1,11 +1,9 @@
-// Package embedded is the table in one file, or in memory: what the local
-// runner and most tests use instead of DynamoDB. It behaves as DynamoDB does,
-// limits and refusals included, and can be told to behave as badly as DynamoDB
-// is allowed to ([Faults]).
+// Package embedded implements the table in one file, or in memory, for the
+// local runner and most tests. It behaves as DynamoDB does, limits and refusals
+// included, and can inject all failures that DynamoDB allows ([Faults]).
 //
-// What it means to read, to write and to sweep stands here once, over a few
-// ordered trees (engine.go). They are kept by bbolt in a file, durably, or by
-// B-trees of decoded items in memory.
+// Reads, writes and sweeps work on a few ordered trees (engine.go), which are
+// stored durably by bbolt in a file, or in memory as B-trees of decoded items.
 package embedded
 
 import (
@@ -22,14 +20,14 @@ import (
 // Memory is the path of a table that is in memory only.
 const Memory = ":memory:"
 
-// Config says where a table is and how it behaves.
+// Config configures a table.
 type Config struct {
-	Path   string           // the file, made if it does not exist; "" or Memory for none
+	Path   string           // created if it does not exist; "" or Memory for none
 	Now    func() time.Time // the clock of TTL, tokens and the feed; time.Now if nil
 	Faults Faults           // see [Table.SetFaults]
 }
 
-// Table is a table. It implements [tables.Backend] and [tables.Feed].
+// Table implements [tables.Backend] and [tables.Feed].
 type Table struct {
 	engine  engine
 	now     func() time.Time
@@ -47,7 +45,7 @@ var (
 	_ tables.Feed    = (*Table)(nil)
 )
 
-// ErrClosed is what a closed table answers.
+// ErrClosed is the error of calls to a closed table.
 var ErrClosed = errors.New("embedded: the table is closed")
 
 // Open opens a table. The caller closes it.
@@ -69,8 +67,7 @@ func Open(c Config) (*Table, error) {
 	return t, nil
 }
 
-// Close waits for the calls that are under way and closes the table. What was
-// in memory is gone.
+// Close waits for calls under way and closes the table. Data in memory is lost.
 func (t *Table) Close() error {
 	var err error
 	t.close.Do(func() {
@@ -81,8 +78,8 @@ func (t *Table) Close() error {
 	return err
 }
 
-// view reads from a snapshot: of now, or of some commits ago if stale is
-// wanted and there is one.
+// view reads a snapshot: the current one, or an older one if stale is set and
+// there is one.
 func (t *Table) view(stale bool, read func(*trees) error) error {
 	if stale {
 		if found, err := t.past.view(read); found {
@@ -97,8 +94,7 @@ func (t *Table) view(stale bool, read func(*trees) error) error {
 	return read(now)
 }
 
-// run has work done on the table as it stands, and tells those who wait for
-// changes.
+// run runs work on the current table, and wakes readers that wait for changes.
 func (t *Table) run(ctx context.Context, work func(*state) error) error {
 	var s state
 	err := t.engine.write(ctx, func(now *trees) error {

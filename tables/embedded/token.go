@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// tokenLife is how long a transaction's token makes it idempotent.
+// tokenLife is how long a token makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// token looks a token up, and whether it still lives.
+// token looks a token up and reports whether it is still valid.
 func (s *state) token(name string) (t token, lives bool, err error) {
 	t, found, err := s.tokens.get(name)
 	return t, found && t.end > s.at.UnixMilli(), err
 }
 
 func (s *state) rememberToken(name string, digest digest) error {
-	// Two go for each that comes, so that their number follows their rate
-	// even if nobody sweeps.
+	// Drop two for each new one, so that their number stays in proportion to
+	// the rate even without sweeps.
 	if _, err := s.dropTokens(2); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *state) rememberToken(name string, digest digest) error {
 	return s.tokens.put(name, now)
 }
 
-// dropTokens removes up to n tokens whose lives have ended.
+// dropTokens removes up to n expired tokens.
 func (s *state) dropTokens(n int) (dropped int, err error) {
 	keys, err := firstKeys(s.tokenExpiry, "", number(s.at.UnixMilli()+1), n)
 	for _, key := range keys {
@@ -52,7 +52,7 @@ func (s *state) dropTokens(n int) (dropped int, err error) {
 	return dropped, err
 }
 
-// A token in a file: the end of its life, then the digest.
+// A token in a file: when it ends, then the digest.
 
 func encodeToken(t token) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(t.end)), t.digest[:]...), nil

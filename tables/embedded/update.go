@@ -10,8 +10,8 @@ import (
 	"agentsocial/tables"
 )
 
-// updated is the item that updates make of an item; old is left as it is and
-// may be nil. The result may share values with old, but not with the updates.
+// updated returns the item after updates. old may be nil and is not changed.
+// The result may share values with old, but not with the updates.
 func updated(key tables.Key, old tables.Item, updates []tables.Update) (tables.Item, error) {
 	item := maps.Clone(old)
 	if item == nil {
@@ -62,11 +62,12 @@ func changedSet(set tables.Set, u tables.Update) tables.Set {
 	if u.Op == tables.UpdAddToSet {
 		return tables.NewSet(slices.Concat(set, members)...)
 	}
-	gone := tables.NewSet(members...) // sorted, whatever the caller did
+	gone := tables.NewSet(members...) // sorted, unlike the caller's
 	return slices.DeleteFunc(slices.Clone(set), gone.Has)
 }
 
-// appendUpdates encodes updates, and refuses those that no item could bear.
+// appendUpdates encodes updates, and refuses those that are invalid for every
+// item.
 func appendUpdates(b []byte, updates []tables.Update) ([]byte, error) {
 	if len(updates) == 0 {
 		return nil, invalid("an update without changes")
@@ -107,5 +108,5 @@ func appendUpdate(b []byte, u tables.Update) ([]byte, error) {
 		}
 		return appendSet(b, s)
 	}
-	return nil, invalid("update %d is none", u.Op)
+	return nil, invalid("unknown update %d", u.Op)
 }

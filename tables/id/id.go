@@ -30,25 +30,25 @@ const (
 	Grant    Kind = "gr"
 )
 
-// Kinds are all there are.
+// Kinds are all kinds.
 var Kinds = []Kind{Agent, Post, Message, Idea, Case, Promo, Token, LinkCode, Event, Grant}
 
-// New makes an identifier of the millisecond t and 10 bytes of rand. Those of
-// one millisecond are in no order. It panics if rand fails, which crypto/rand
-// never does, or if t is before 1970.
+// New makes an identifier from the millisecond t and 10 bytes of rand.
+// Identifiers of one millisecond are in no particular order. It panics if rand
+// fails, which crypto/rand never does, or if t is before 1970.
 func (k Kind) New(t time.Time, rand io.Reader) string {
 	return k.of(ulid.MustNew(ulid.Timestamp(t), rand))
 }
 
-// Derive makes the identifier of what happened at t and is named by source: the
-// same for the same two, whoever makes it and however often.
+// Derive makes the identifier of an event at t that source names. Equal
+// arguments give the same identifier.
 func (k Kind) Derive(t time.Time, source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return k.New(t, bytes.NewReader(sum[:]))
 }
 
-// Least is the least identifier of the millisecond that t (unix ms) names: all
-// that were made from then on sort behind it. One before 1970 counts as then.
+// Least returns the least identifier of the millisecond t (unix ms): all
+// identifiers made from then on sort after it. A t before 1970 counts as 1970.
 func (k Kind) Least(t int64) string {
 	var u ulid.ULID
 	if err := u.SetTime(uint64(max(0, t))); err != nil {
@@ -57,21 +57,22 @@ func (k Kind) Least(t int64) string {
 	return k.of(u)
 }
 
-// Valid tells whether s is an identifier of this kind in its only spelling:
-// lower case, without the letters i, l, o and u, of 128 bits.
+// Valid reports whether s is an identifier of this kind in its only spelling:
+// 128 bits in lower case, without the letters i, l, o and u.
 func (k Kind) Valid(s string) bool {
 	_, ok := k.parse(s)
 	return ok
 }
 
-// Time is when s was made, in unix ms, if it is a valid identifier of this kind.
+// Time returns when s was made, in unix ms, if it is a valid identifier of this
+// kind.
 func (k Kind) Time(s string) (ms int64, ok bool) {
 	u, ok := k.parse(s)
 	return int64(u.Time()), ok
 }
 
-// Of answers which kind s is of, if it has the form of an identifier: no handle
-// may, so that a ref is either.
+// Of returns the kind of s, if s has the form of an identifier. No handle has
+// it, so a ref is unambiguous.
 func Of(s string) (k Kind, ok bool) {
 	prefix, _, _ := strings.Cut(s, "_")
 	for _, k := range Kinds {
@@ -82,7 +83,7 @@ func Of(s string) (k Kind, ok bool) {
 	return "", false
 }
 
-// IsID tells whether s has the form of an identifier of any kind.
+// IsID reports whether s has the form of an identifier of any kind.
 func IsID(s string) bool {
 	_, ok := Of(s)
 	return ok

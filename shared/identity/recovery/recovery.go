@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// patience is when every answer about a recovery leaves, measured from its
-	// request's arrival, unless it went well: by then all that may have happened
-	// has, and how long it took tells nobody what it was.
+	// patience is when every answer about a recovery is sent, counted from the
+	// request's arrival, unless the recovery succeeded. All work is done by then,
+	// so its duration stays hidden.
 	patience = 2 * time.Second
 	// margin is the part of it that is left when the work is cut off.
 	margin = 100 * time.Millisecond

@@ -15,8 +15,8 @@ import (
 // maxRecords is the most that DynamoDB returns at once.
 const maxRecords = 1000
 
-// Changes implements [tables.Feed]. What is older than the stream keeps is
-// skipped.
+// Changes implements [tables.Feed]. It skips changes that the stream no longer
+// keeps.
 func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []tables.StreamRecord, done bool, err error) {
 	if limit < 1 {
 		return nil, false, tables.ErrInvalid
@@ -69,8 +69,8 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 	}
 }
 
-// iterator is the one kept from the last call, if that ended at after, or a
-// new one: at the shard's beginning if the place after is known to be lost.
+// iterator returns the iterator of the last call, if that ended at after, or a
+// new one: at the shard's beginning if after is known to be lost.
 func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (string, error) {
 	f.mu.Lock()
 	m, ok := f.marks[shard]
@@ -98,7 +98,7 @@ func (f *Feed) iterator(ctx context.Context, shard, after string, lost bool) (st
 	return *out.ShardIterator, nil
 }
 
-// isTrimmed tells that a place is older than the stream keeps, 24 hours.
+// isTrimmed reports whether a place is older than the stream keeps, 24 hours.
 func isTrimmed(err error) bool {
 	var trimmed *types.TrimmedDataAccessException
 	return errors.As(err, &trimmed)

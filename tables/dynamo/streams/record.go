@@ -22,7 +22,7 @@ func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
 			Shard: shard, Seq: aws.ToString(d.SequenceNumber),
 			Event: string(r.EventName), At: aws.ToTime(d.ApproximateCreationDateTime).UTC(),
 		}
-		// TTL's removals are made by a service, everybody else's by an account.
+		// TTL's removals have a service as user, all others an account.
 		if u := r.UserIdentity; u != nil {
 			record.Expired = aws.ToString(u.Type) == "Service" && aws.ToString(u.PrincipalId) == "dynamodb.amazonaws.com"
 		}
@@ -42,7 +42,7 @@ func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
 	return out, nil
 }
 
-// image makes an item of attributes, nil of none.
+// image makes an item from attributes; nil from none.
 func image(m map[string]types.AttributeValue) (tables.Item, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -63,21 +63,21 @@ func decodeMap(m map[string]types.AttributeValue) (tables.Map, error) {
 	return out, nil
 }
 
-// decode is tables/dynamo's: the two clients have types of their own for the
-// same values.
+// decode is a copy of tables/dynamo's: the two clients have different types for
+// the same values.
 func decode(a types.AttributeValue) (any, error) {
 	switch a := a.(type) {
 	case nil:
-		// DynamoDB Local's streams write an empty map as {}, without its type,
-		// and the SDK then makes this of it, or, where something stands before
-		// it, a copy of that. DynamoDB itself writes the type.
+		// DynamoDB Local's streams write an empty map as {}, without its type.
+		// The SDK then returns this type, or a copy of it. DynamoDB writes the
+		// type.
 		return tables.Map{}, nil
 	case *types.AttributeValueMemberS:
 		return a.Value, nil
 	case *types.AttributeValueMemberN:
 		n, err := strconv.ParseInt(a.Value, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("a number that is no int64")
+			return nil, fmt.Errorf("a number that is not an int64")
 		}
 		return n, nil
 	case *types.AttributeValueMemberBOOL:
@@ -102,5 +102,5 @@ func decode(a types.AttributeValue) (any, error) {
 		}
 		return l, nil
 	}
-	return nil, fmt.Errorf("a %T, which this table does not hold", a)
+	return nil, fmt.Errorf("unexpected type %T", a)
 }

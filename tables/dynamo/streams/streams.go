@@ -1,5 +1,5 @@
-// Package streams is the table's change feed on DynamoDB Streams, for running
-// locally: in production the Lambda service polls the stream itself.
+// Package streams implements the table's change feed on DynamoDB Streams, for
+// local use: in production the Lambda service polls the stream.
 package streams
 
 import (
@@ -29,21 +29,20 @@ type Feed struct {
 
 var _ tables.Feed = (*Feed)(nil)
 
-// mark is an iterator kept between calls. Asking for a new one is a round
-// trip, and would lose the way made through empty pages, of which DynamoDB
-// returns many.
+// mark is an iterator kept between calls. A new one takes a round trip and
+// starts again before the empty pages, of which DynamoDB returns many.
 type mark struct{ after, iterator string }
 
-// Config says where a stream is and how often it is looked at.
+// Config configures a feed.
 type Config struct {
 	Table       string
 	Region      string
 	Endpoint    string // of DynamoDB Local; empty for AWS
 	Credentials aws.CredentialsProvider
-	Poll        time.Duration // between two looks at an idle shard; 200 ms if 0, which AWS's limit of 5 a second allows
+	Poll        time.Duration // between two reads of an idle shard; 200 ms if 0, since AWS allows 5 a second
 }
 
-// Open makes a Feed of a configuration. It does not talk to DynamoDB.
+// Open makes a Feed. It does not call DynamoDB.
 func Open(c Config) *Feed {
 	o := dynamodbstreams.Options{Region: c.Region, Credentials: c.Credentials}
 	if c.Endpoint != "" {
@@ -82,8 +81,8 @@ func (f *Feed) Shards(ctx context.Context) ([]tables.Shard, error) {
 	}
 }
 
-// parentsFirst orders shards. A parent that is older than the stream keeps is
-// not there any more, and nobody must wait for it: it is left out.
+// parentsFirst orders shards. It drops parents that the stream no longer keeps,
+// so that nobody waits for them.
 func parentsFirst(shards []tables.Shard) []tables.Shard {
 	listed := map[string]tables.Shard{}
 	for _, s := range shards {
@@ -110,7 +109,7 @@ func parentsFirst(shards []tables.Shard) []tables.Shard {
 	return ordered
 }
 
-// stream is the ARN of the table's stream.
+// stream returns the ARN of the table's stream.
 func (f *Feed) stream(ctx context.Context) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,8 +120,8 @@ func (f *Feed) stream(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", failure("ListStreams", err)
 	}
-	// A table whose stream was switched off and on again has several: the last
-	// is the live one.
+	// A table whose stream was switched off and on has several; the last is
+	// live.
 	if len(out.Streams) == 0 {
 		return "", fmt.Errorf("streams: table %q has no stream", f.table)
 	}
