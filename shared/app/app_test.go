@@ -16,8 +16,8 @@ import (
 
 var counter = tables.Key{PK: "P", SK: "S"}
 
-// faulty is an App whose table suffers f's faults, by the number of the
-// commit, from 1 on.
+// faulty is an App whose table injects f's faults, by the number of the commit,
+// from 1.
 func faulty(t *testing.T, f func(n int64) embedded.Fault) (*app.App, *embedded.Table, *atomic.Int64) {
 	t.Helper()
 	commits := new(atomic.Int64)
@@ -45,8 +45,8 @@ func count(t *testing.T, table *embedded.Table) int64 {
 
 func add() tables.Write { return tables.Change(counter, tables.Add("n", 1)) }
 
-// What is tried again is one transaction: it counts once, whether the answer
-// or the request was lost.
+// Retries are one transaction: it counts once, whether the answer or the
+// request was lost.
 func TestTriesAreOneTransaction(t *testing.T) {
 	for name, fault := range map[string]embedded.Fault{
 		"lost answer": embedded.LostAnswer, "lost request": embedded.LostRequest,
@@ -72,8 +72,8 @@ func TestTriesAreOneTransaction(t *testing.T) {
 	}
 }
 
-// Conflicts that do not end are given up after about two seconds: of waiting, which
-// a busy machine makes no longer here.
+// After about two seconds of waiting, Transact gives up on conflicts. A busy
+// machine does not prolong the wait here.
 func TestConflictsAreGivenUp(t *testing.T) { synctest.Test(t, testConflictsAreGivenUp) }
 
 func testConflictsAreGivenUp(t *testing.T) {
@@ -93,7 +93,7 @@ func testConflictsAreGivenUp(t *testing.T) {
 	}
 }
 
-// slowly commits what it refused some times, each a second later.
+// slowly commits after a number of refusals, each a second later.
 type slowly struct {
 	tables.Backend
 	conflicts int
@@ -107,7 +107,7 @@ func (s *slowly) Commit(context.Context, tables.Tx) error {
 	return nil
 }
 
-// A machine that is busy elsewhere gives up no sooner.
+// A busy machine does not give up sooner.
 func TestBusyMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for conflicts, want := range map[int]error{7: nil, 8: tables.ErrConflict} {
@@ -119,7 +119,7 @@ func TestBusyMachine(t *testing.T) {
 	})
 }
 
-// What will not be otherwise the next time is not tried again.
+// Permanent errors are not retried.
 func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	a, table, commits := faulty(t, func(int64) embedded.Fault { return embedded.None })
 	var cancelled *tables.Cancelled
@@ -134,7 +134,7 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 	}
 }
 
-// Nobody waits for a caller who is gone.
+// Waiting ends with the caller's context.
 func TestTriesEndWithTheContext(t *testing.T) { synctest.Test(t, testTriesEndWithTheContext) }
 
 func testTriesEndWithTheContext(t *testing.T) {

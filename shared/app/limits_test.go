@@ -26,7 +26,7 @@ func TestLimitsWith(t *testing.T) {
 	}
 }
 
-// What is beside others makes them the same again.
+// With undoes Beside.
 func TestLimitsBeside(t *testing.T) {
 	was := app.DefaultSettings().Limits
 	rapid.Check(t, func(t *rapid.T) {

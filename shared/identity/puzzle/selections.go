@@ -121,7 +121,7 @@ func both(t *table) (selection, bool) {
 	return s, true
 }
 
-// busiest: what the agent that has the most of one sort has besides.
+// busiest selects the other tasks of the agent with the most tasks of one sort.
 func busiest(t *table) (selection, bool) {
 	a := t.cond("agent")
 	count := map[string]int{}
@@ -129,7 +129,7 @@ func busiest(t *table) (selection, bool) {
 		count[r.Agent]++
 	}
 	most, tied := "", false
-	for _, r := range t.records { // not over the map: its order is random
+	for _, r := range t.records { // not over the map, whose order is random
 		switch {
 		case r.Agent == most:
 		case count[r.Agent] > count[most]:
@@ -152,7 +152,7 @@ func busiest(t *table) (selection, bool) {
 	return s, !tied
 }
 
-// handover: what one agent has after taking over some of another's tasks.
+// handover selects an agent's tasks after it takes over some of another's.
 func handover(t *table) (selection, bool) {
 	from, to, ok := t.pair("agent")
 	a := t.cond("agent")

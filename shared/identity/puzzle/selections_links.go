@@ -1,6 +1,6 @@
 package puzzle
 
-// joined: tasks whose waits_for names a task of some sort.
+// joined selects tasks whose waits_for names a task of some sort.
 func joined(t *table) (selection, bool) {
 	a := t.cond("waits")
 	ofSort := map[string]bool{}
@@ -22,7 +22,7 @@ func joined(t *table) (selection, bool) {
 	return s, len(s.chosen) < len(waiting)
 }
 
-// alone: tasks without any link, of some sort.
+// alone selects unlinked tasks of some sort.
 func alone(t *table) (selection, bool) {
 	a := t.cond("waits")
 	wanted := map[string]bool{}
@@ -44,7 +44,7 @@ func alone(t *table) (selection, bool) {
 	return s, len(s.chosen) < len(unlinked)
 }
 
-// path: the chain from a task to its end, with or without the first.
+// path selects the chain from a task to its end, with or without the first.
 func path(t *table) (selection, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	way := t.follow(start)
@@ -67,7 +67,7 @@ func path(t *table) (selection, bool) {
 	return s, len(way) >= 3
 }
 
-// dependents: all tasks held up by one, directly or not.
+// dependents selects all tasks that wait for one, directly or not.
 func dependents(t *table) (selection, bool) {
 	start := t.records[t.IntN(len(t.records))]
 	direct := 0

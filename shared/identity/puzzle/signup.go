@@ -11,21 +11,21 @@ type Signup struct {
 	Question string   `json:"question" doc:"Describes some of the records, in plain words. Its answer is the array of their ids, in any order, each once."`
 	Records  []Record `json:"records" nullable:"false" minItems:"8" maxItems:"14" doc:"The table the question is about, 8 to 14 records in no particular order."`
 
-	// Answer never leaves the server. It holds at least two ids and leaves
-	// out at least two, in the order of Records.
+	// Answer never leaves the server. It includes at least two ids and omits at
+	// least two, in the order of Records.
 	Answer []string `json:"-"`
 }
 
-// NewSignup makes the signup puzzle of key and nonce; the same two always make
-// the same one, and it has nothing to do with New's.
+// NewSignup makes the signup puzzle of key and nonce. Equal inputs make equal
+// puzzles, which are independent of New's.
 func NewSignup(key, nonce []byte) Signup {
 	rng := stream(key, "signup:", nonce)
 	s, _ := descriptions[rng.IntN(len(descriptions))].pose(rng)
 	return s
 }
 
-// Check reports whether ids are the answer: all of them and no others, in any
-// order, none twice.
+// Check reports whether ids are exactly the answer, in any order and without
+// duplicates.
 func (s Signup) Check(ids []string) bool {
 	if len(ids) != len(s.Answer) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// whole is an environment in which nothing is left out.
+// whole is an environment with every variable.
 func whole() Env {
 	e := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments",
@@ -23,7 +23,7 @@ func whole() Env {
 	return e
 }
 
-// What is set is read again, all of it.
+// Variables and readEnv are inverse.
 func TestVariablesAreRead(t *testing.T) {
 	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken"}
 	e := whole()
@@ -46,7 +46,7 @@ func TestVariablesAreRead(t *testing.T) {
 	}
 }
 
-// A function is told only what goes with its capabilities.
+// A function gets only the variables of its capabilities.
 func TestEnv_Variables(t *testing.T) {
 	all := whole().Variables(^app.Capabilities(0))
 	for needs, names := range map[app.Capabilities]string{
@@ -75,7 +75,7 @@ func TestEnv_Variables(t *testing.T) {
 	}
 }
 
-// What a laptop changes is its clock, and what no deployment chooses.
+// A laptop changes only the clock and what deployments do not choose.
 func TestLocal(t *testing.T) {
 	e := whole()
 	for name, value := range e.Variables(^app.Capabilities(0)) {

@@ -65,8 +65,7 @@ type sayOut struct {
 	Text string `json:"text"`
 }
 
-// echo answers what has reached it: with a signature, which is verified, or
-// without one.
+// echo returns what reached it, with a verified signature or without one.
 func echo() GatewayHandler {
 	say := func(ctx context.Context, in *echoIn) (*echoOut, error) {
 		out := &echoOut{A: in.A, B: in.B, Note: in.Note, Address: api.From(ctx).Address}
@@ -135,15 +134,15 @@ func sign(e *events.APIGatewayV2HTTPRequest, method, pathAndQuery, body string) 
 	e.Headers[strings.ToLower(auth.HeaderSig)] = auth.Sign(key, method, pathAndQuery, now.UnixMilli(), []byte(body))
 }
 
-// What a signature signs is the path and the query as they were sent, in their
-// order and with their escapes.
+// A signature covers the path and the query as sent, with their order and
+// escapes.
 func TestGatewayVerifiesWhatWasSent(t *testing.T) {
 	h := echo()
 	for _, query := range []string{"", "b=2&a=1", "a=%7e&b=%7E", "b=+%20&a=x,y", "a=%C3%A9"} {
 		e := event("GET", "/v1/signed", query)
 		target := strings.TrimSuffix("/v1/signed?"+query, "?")
 		sign(&e, "GET", target, "")
-		// The gateway decodes and sorts here, and joins what comes twice.
+		// The gateway decodes and sorts these, and joins duplicates.
 		e.QueryStringParameters = map[string]string{"a": "decoded", "b": "sorted"}
 		if status, a := call(t, h, e); status != 200 || a.A == "decoded" || query == "b=+%20&a=x,y" && (a.A != "x,y" || a.B != "  ") {
 			t.Errorf("%s: %d %+v", target, status, a)
@@ -170,8 +169,8 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 	}
 }
 
-// Whatever the gateway hands over is answered by the service: a function that
-// fails would be the gateway's own 500.
+// The service itself answers whatever the gateway sends: a failed function
+// would give the gateway's own 500.
 func TestGatewayAnswersOddPaths(t *testing.T) {
 	h := echo()
 	for _, path := range []string{
@@ -221,8 +220,8 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	}
 }
 
-// The gateway hands text over as it is, and in base64 what its content type
-// does not tell to be text; signed, and counted, are the bytes that were sent.
+// The gateway sends text as it is, and base64 for content types that are not
+// text. The signed and counted bytes are those that were sent.
 func TestGatewayDecodesBytes(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -270,7 +269,7 @@ func testWorkEndsBeforeTheFunction(t *testing.T) {
 	}
 }
 
-// poison is a reader that fails at one record, and notes what it has done.
+// poison is a reader that fails at one record and notes the others.
 func poison(seq string, done *[]tables.StreamRecord) stream.Function {
 	return stream.Function{Name: "test", Handle: func(_ context.Context, records []tables.StreamRecord) error {
 		if slices.ContainsFunc(records, func(r tables.StreamRecord) bool { return r.Seq == seq }) {
@@ -291,8 +290,8 @@ func batch(n int) events.DynamoDBEvent {
 	return stream.ToLambda(records)
 }
 
-// The record that fails is reported, and all before it is done. If it is the
-// first of several the batch fails, so that Lambda halves it.
+// The failing record is reported, and all before it are done. If it is the
+// first of several, the batch fails, so that Lambda halves it.
 func TestBatchesReportTheRecord(t *testing.T) {
 	for _, c := range []struct {
 		records int
@@ -326,7 +325,7 @@ func TestBatchesReportTheRecord(t *testing.T) {
 				t.Errorf("record %d arrives as %+v", i, r)
 			}
 		}
-		// An empty list is what says that all is done; null would be taken so too, but by chance.
+		// An empty list reports success. Lambda would accept null only by chance.
 		if b, _ := json.Marshal(res); err == nil && c.failed == nil && !bytes.Contains(b, []byte(`[]`)) {
 			t.Errorf("all done is said as %s", b)
 		}
@@ -342,7 +341,7 @@ func TestBatchesRefuseWhatTheyCannotRead(t *testing.T) {
 	}
 }
 
-// All that is missing is named at once, that of parts too.
+// The error names everything that is missing, including variables of parts.
 func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	const every = ^app.Capabilities(0)
 	all := map[string]string{
@@ -409,8 +408,8 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	}
 }
 
-// A tick does what is due with the function's time, less some to say how it
-// went, and fails if that fails; that it was not finished is no failure, but said.
+// A tick works for the function's time, less some to log the result. It fails
+// if the work fails, but not if it is unfinished, which it logs.
 func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
 
 func testTicks(t *testing.T) {

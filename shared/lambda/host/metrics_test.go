@@ -24,8 +24,8 @@ type paidIn struct {
 	}
 }
 
-// Every metric that there is, is in the lines that functions write, as CloudWatch's
-// specification has it: numbers, and dimensions, that are members of the line.
+// Every metric appears in the lines that functions write, as CloudWatch
+// specifies: numbers and dimensions are members of the line.
 func TestFunctionsEmitEveryMetric(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()
@@ -81,8 +81,8 @@ func TestFunctionsEmitEveryMetric(t *testing.T) {
 	}
 }
 
-// emitted are the metrics of a line, each as "dimension name unit", held to the
-// specification of the embedded metric format.
+// emitted returns the metrics of a line, each as "dimension name unit", and
+// checks them against the specification of the embedded metric format.
 func emitted(t *testing.T, line []byte) (names []string) {
 	t.Helper()
 	var members map[string]any
@@ -126,8 +126,8 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// A batch's lag is the age of its oldest record when it has been worked off, a
-// tick's how late it did what was due longest.
+// A batch's lag is the age of its oldest record when done, a tick's is the
+// delay of its most overdue work.
 func TestLag(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()
@@ -171,7 +171,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// dueTable has what is due, and nothing else.
+// dueTable returns its items for every query.
 type dueTable struct {
 	tables.Backend
 	items []tables.Item

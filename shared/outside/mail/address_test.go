@@ -124,7 +124,7 @@ func TestAddressRefused(t *testing.T) {
 	}
 }
 
-// tells fails if an error repeats any part of an address that is a word.
+// tells fails if an error repeats any word of an address.
 func tells(t interface{ Errorf(string, ...any) }, address string, err error) {
 	text := " " + strings.ToLower(err.Error()) + " "
 	for _, part := range strings.FieldsFunc(strings.ToLower(address), func(r rune) bool { return strings.ContainsRune(" @.<>\"", r) }) {
@@ -173,7 +173,7 @@ func TestPersonAndDomain(t *testing.T) {
 	}
 }
 
-// What somebody registered is what costs something, and stands for its owner.
+// The registered part is what costs money and identifies its owner.
 func TestRegistered(t *testing.T) {
 	for in, want := range map[string]string{
 		"fox@example.com":                     "example.com",
@@ -207,7 +207,7 @@ func TestAddressesCompare(t *testing.T) {
 	}
 }
 
-// Nothing that prints, logs or encodes an address, wherever it stands, says it.
+// Printing, logging or encoding an address never shows it, wherever it is.
 func TestAddressDoesNotLeak(t *testing.T) {
 	a, err := ParseAddress("reynard@foxden.example")
 	if err != nil {
@@ -258,7 +258,7 @@ func TestAddressDoesNotLeak(t *testing.T) {
 	}
 }
 
-// A code is no more to be logged than an address.
+// A code must not be logged either.
 func TestMessageDoesNotLeak(t *testing.T) {
 	m := OriginCode(Address{}, "https://social.example", "fox", "K7QM2XPD", 1)
 	var log bytes.Buffer
@@ -269,8 +269,8 @@ func TestMessageDoesNotLeak(t *testing.T) {
 	}
 }
 
-// drawn is an address as people and attackers write them; of the latter's fewer than
-// one in ten are taken.
+// drawn generates addresses as people and attackers write them. Fewer than one
+// in ten of the latter are valid.
 var drawn = rapid.OneOf(rapid.StringMatching(`[a-zA-Z][a-zA-Z0-9]{0,8}([.+_-][a-zA-Z0-9]{1,4})?@[a-zA-Z0-9]{1,8}\.[a-z]{2,3}`), rapid.Custom(func(t *rapid.T) string {
 	label := rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9-]{1,8}`), rapid.StringN(1, 6, -1),
 		rapid.SampledFrom([]string{"xn--mnchen-3ya", "MÜNCHEN", "straße", "ΣΊΣΥΦΟΣ", "例え", "إختبار", "xn--", "K", "com"}))
@@ -279,8 +279,7 @@ var drawn = rapid.OneOf(rapid.StringMatching(`[a-zA-Z][a-zA-Z0-9]{0,8}([.+_-][a-
 	return local + "@" + domain
 }))
 
-// What normalising gave is normal: parsed again, nothing of it changes. All of
-// it is within the limits, and has one way to be written.
+// Normalising is idempotent, stays within the limits, and gives one spelling.
 func TestNormalFormIsNormal(t *testing.T) {
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// mails are all there are, for one agent.
+// mails returns all mails for one agent.
 func mails(t *testing.T, service, handle string) map[string]Message {
 	t.Helper()
 	to, err := ParseAddress("Reynard@FoxDen.example")
@@ -23,7 +23,7 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 	}
 }
 
-// Both forms of both mails say what one must know.
+// Both forms of every mail say what the reader must know.
 func TestMailsSay(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
@@ -57,7 +57,7 @@ func TestMailsSay(t *testing.T) {
 
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// body of a page.
+// body returns the body of a page.
 func body(t *testing.T, page string) string {
 	t.Helper()
 	_, b, found := strings.Cut(page, "<body")
@@ -69,8 +69,8 @@ func body(t *testing.T, page string) string {
 	return b
 }
 
-// The text form is for terminals too: no line beyond 72 columns, no tabs, no
-// spaces at the end, one code on a line of its own.
+// The text form suits terminals: no line beyond 72 columns, no tabs, no
+// trailing spaces, the code on its own line.
 func TestTextForm(t *testing.T) {
 	code := regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 	for _, service := range []string{"https://s.io", "https://abcdefghij.execute-api.eu-central-1.amazonaws.com"} {
@@ -90,7 +90,7 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// The page asks nothing of anybody: no links, pictures, scripts or forms.
+// The page loads nothing: no links, pictures, scripts or forms.
 func TestPage(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
@@ -106,8 +106,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// What a caller passes can end no header, and is no markup: whatever is no part
-// of handles, hosts and codes is left out.
+// No argument can end a header or add markup: characters that handles, hosts
+// and codes do not have are removed.
 func TestNothingIsInjected(t *testing.T) {
 	const evil = "x\r\nBcc: a@b.de\x00<script>&\"'\u202e"
 	to, err := ParseAddress("fox@example.com")
@@ -128,7 +128,7 @@ func TestNothingIsInjected(t *testing.T) {
 			t.Errorf("a minute is written otherwise: %s", m.Text)
 		}
 	}
-	// And were it not left out, the page would escape it.
+	// The page would escape them anyway.
 	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
 		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
 		t.Error(page)

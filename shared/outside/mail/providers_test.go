@@ -22,8 +22,8 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// What is folded is folded once, and public: at another domain nobody but its owner
-// has a mailbox.
+// Every folded domain is folded once and is public: at other domains only their
+// owners have mailboxes.
 func TestFoldings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range foldings {
@@ -36,8 +36,7 @@ func TestFoldings(t *testing.T) {
 	}
 }
 
-// The list is what its reader takes it for: domains in the form in which
-// addresses have them, in order.
+// The list is as its reader expects: sorted domains in normalised form.
 func TestProviders(t *testing.T) {
 	if len(providers()) < 200 || !slices.IsSorted(providers()) || len(slices.Compact(slices.Clone(providers()))) != len(providers()) {
 		t.Errorf("%d providers, sorted %v", len(providers()), slices.IsSorted(providers()))

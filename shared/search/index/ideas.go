@@ -15,10 +15,10 @@ import (
 // [search.Shelf].
 type Ideas struct{ shelf }
 
-// OfIdeas is the index of ideas.
+// OfIdeas returns the index of ideas.
 func OfIdeas(a *app.App) Ideas { return Ideas{shelf{a, tables.SearchIdeas}} }
 
-// FoundIdea is what a search finds: an idea and its numbers.
+// FoundIdea is a search result: an idea and its numbers.
 type FoundIdea struct {
 	Idea     tables.Idea
 	Counters tables.IdeaCounters
@@ -29,7 +29,7 @@ var (
 	_ search.Shelf            = Ideas{}
 )
 
-// IdeaID is the id of an idea in the index.
+// IdeaID returns the id of an idea in the index.
 func IdeaID(i search.ID) string { return string(id.Idea) + "_" + i.String() }
 
 // IdeaIDOf returns an idea's id in the index.

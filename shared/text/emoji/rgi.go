@@ -20,11 +20,11 @@ const (
 	dark      = '\U0001f3ff'
 )
 
-// rgi is [load]ed when first asked for, so that starting costs nothing.
+// rgi is loaded on first use, so that starting costs nothing.
 var rgi = sync.OnceValue(load)
 
-// load maps emoji without their variation selectors and with their skin tones
-// folded to how they are written in full.
+// load maps emoji, without variation selectors and with folded skin tones, to
+// their fully-qualified form.
 func load() map[string]string {
 	set := make(map[string]string, 2300)
 	for line := range strings.Lines(data) {
@@ -35,9 +35,9 @@ func load() map[string]string {
 	return set
 }
 
-// qualify answers the fully-qualified form of one grapheme cluster, if that is
-// an RGI emoji. Variation selectors may be missing or stand where none is
-// needed: ❤ and ❤️ are the same emoji, hence the same string.
+// qualify returns the fully-qualified form of one grapheme cluster, if it is an
+// RGI emoji. Variation selectors may be missing or superfluous: ❤ and ❤️ are
+// the same emoji, and give the same string.
 func qualify(cluster string) (full string, ok bool) {
 	if bare[cluster] || strings.Contains(cluster, variation+variation) {
 		return "", false
@@ -55,9 +55,9 @@ func qualify(cluster string) (full string, ok bool) {
 	}, full), true
 }
 
-// bare are signs and a letter that writing uses as they are. They are emoji
-// only with a variation selector that says so. (Digits, # and * become emoji
-// only with a keycap around them, and are not in the set without it.)
+// bare are signs and a letter of ordinary writing. They are emoji only with a
+// variation selector. (Digits, # and * are emoji only in a keycap; the set does
+// not have them without it.)
 var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
 
 // fold replaces the first skin tone and its equals by the lightest, those that

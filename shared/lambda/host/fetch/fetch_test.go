@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// isServers lets connections through to where the tests' servers listen.
+// isServers allows connections to the tests' servers.
 func isServers(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
-// long is more patience than any answer takes, on whatever machine.
+// long is more patience than any answer needs on any machine.
 const long = time.Minute
 
 // serving starts an https server, and a fetcher that trusts it.
@@ -65,7 +65,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// For how long a document is kept.
+// How long a document is cached.
 func TestFresh(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,
@@ -77,7 +77,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// Whoever fills the store only has documents fetched again.
+// Filling the cache only causes documents to be fetched again.
 func TestTheStoreIsBounded(t *testing.T) {
 	f := New(time.Now)
 	for i := range 3 * keptMost {
@@ -88,8 +88,8 @@ func TestTheStoreIsBounded(t *testing.T) {
 	}
 }
 
-// Of slow servers only so many are waited for at once; another document is refused
-// before anything is dialled, and had as soon as there is room.
+// Only so many slow servers are waited for at once. Another document is refused
+// before a connection is made, and fetched once there is room.
 func TestFewAtOnce(t *testing.T) {
 	arrived, goOn := make(chan struct{}, 2*atOnce), make(chan struct{})
 	url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +118,7 @@ func TestFewAtOnce(t *testing.T) {
 	}
 }
 
-// Nothing is said to what speaks another protocol.
+// Ports of other protocols are not connected to.
 func TestPorts(t *testing.T) {
 	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
@@ -128,7 +128,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// What is no small JSON document is refused, and asked for again the next time.
+// Anything but a small JSON document is refused, and fetched again the next
+// time.
 func TestRefused(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"status 404": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
@@ -188,7 +189,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Nothing is asked but https, of nobody with a password in the URL.
+// Only https URLs without a password are fetched.
 func TestURLs(t *testing.T) {
 	_, f, _ := serving(t, jsonOf("{}"))
 	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
@@ -198,7 +199,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// No connection is made to an address that is not public, however it is spelt.
+// No connection is made to a private address, however it is spelt.
 func TestPrivateAddresses(t *testing.T) {
 	f := New(time.Now)
 	f.patience = long
@@ -215,7 +216,7 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// The rule itself, at its borders; an address that no test can reach included.
+// The rule itself at its borders, including addresses that no test can reach.
 func TestIsPublic(t *testing.T) {
 	for a, want := range map[string]bool{
 		"1.1.1.1": true, "8.8.8.8": true, "9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.255.255": true, "172.32.0.0": true,
@@ -232,9 +233,8 @@ func TestIsPublic(t *testing.T) {
 	}
 }
 
-// A name that was public when it was asked for first and is private when the
-// connection is made: what counts is the address that is dialled. This name's
-// server changes its mind with every question.
+// If a name is public when first resolved and private when the connection is
+// made, the dialled address decides. This name's server alternates its answers.
 func TestNamesThatChangeTheirMind(t *testing.T) {
 	var asked atomic.Int32
 	names := namesFrom(t, func() netip.Addr {
@@ -267,8 +267,8 @@ func TestNamesThatChangeTheirMind(t *testing.T) {
 	}
 }
 
-// namesFrom is a resolver whose one server answers every question for an
-// address of IPv4 with what it is told to.
+// namesFrom is a resolver whose only server answers every IPv4 question with
+// given addresses.
 func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -305,7 +305,8 @@ func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	}}
 }
 
-// The environment's proxy is not asked: it would dial where the fetcher may not.
+// The environment's proxy is not used: it could connect where the fetcher may
+// not.
 func TestNoProxy(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
 	t.Cleanup(proxy.Close)

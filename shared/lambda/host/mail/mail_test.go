@@ -34,8 +34,8 @@ func message(t *testing.T) mails.Message {
 	return mails.OriginCode(to, "https://social.example", "fox", "K7QM2XPD", 15*time.Minute)
 }
 
-// ses stands in for SES: it answers one request after the other as it was told,
-// without a network, whose time no test can stop.
+// ses stands in for SES: it gives the prepared answers in order, without a
+// network, whose time no test can stop.
 type ses struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -95,7 +95,8 @@ func accepts(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"MessageId":"0107"}`)
 }
 
-// refuses as SES does: the code in a header, and a message that names addresses.
+// refuses answers as SES does: the code in a header, and a message that names
+// addresses.
 func refuses(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -108,7 +109,7 @@ func refuses(status int, code string) http.HandlerFunc {
 
 func hangs(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// broken is the status of an answer that never comes: the connection breaks.
+// broken is the status of a broken connection.
 const broken = 999
 
 func breaks(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(broken) }
@@ -148,8 +149,8 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// One more attempt where that may help, none where it cannot; and no error
-// tells of the recipient.
+// There is one more attempt where it may help, and none where it cannot. No
+// error names the recipient.
 func TestAttempts(t *testing.T) { synctest.Test(t, testAttempts) }
 
 func testAttempts(t *testing.T) {
@@ -191,7 +192,7 @@ func testAttempts(t *testing.T) {
 	}
 }
 
-// silent fails if an error, printed in any way, tells of the recipient.
+// silent fails if an error, printed in any way, names the recipient.
 func silent(t *testing.T, what string, err error) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {
@@ -232,7 +233,7 @@ func testDeadlines(t *testing.T) {
 	if sender := s.sender(); sender.within != sendWithin || sendWithin > 5*time.Second {
 		t.Errorf("a mail may take %v", sender.within)
 	}
-	// Nor is a second attempt begun that a deadline would cut off at once.
+	// A second attempt that the deadline would cut off is not begun.
 	throttled := serve(t, refuses(429, "TooManyRequestsException"))
 	start := time.Now()
 	for range 20 {
@@ -262,7 +263,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A deployment without an address to send from starts, and sends nothing.
+// A deployment without a sender address starts, and sends nothing.
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
 		env   host.Env

@@ -43,9 +43,9 @@ func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
 	}
 }
 
-// A secret that an operator changes is another one some minutes later, or soon
-// after somebody doubts it; however often that is, it is fetched twice a minute
-// at most. What cannot be fetched stays what it was; what is none is an error.
+// A secret that an operator changes is read again within minutes, or soon after
+// Doubt, but at most twice a minute. If a fetch fails, the old value stays. An
+// invalid secret is an error.
 func TestSecretIsFetchedAgain(t *testing.T) {
 	now, calls := noon, 0
 	var text string
@@ -129,7 +129,7 @@ func TestSecretOfSeveralLines(t *testing.T) {
 	}
 }
 
-// A secret that is none is not kept for long: the next fetch may bring a right one.
+// An invalid secret is not kept for long: the next fetch may bring a valid one.
 func TestBadSecretIsNotKept(t *testing.T) {
 	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
 		s, now := bad, noon
@@ -144,8 +144,8 @@ func TestBadSecretIsNotKept(t *testing.T) {
 	}
 }
 
-// The pepper is the text's bytes, for ever: whatever a person's editor added
-// around it is not part of it, and a second line is.
+// The pepper is the text's bytes: white space around it, which an editor may
+// add, is not part of it, and a second line is.
 func TestPepper(t *testing.T) {
 	of := func(s string) ([]byte, error) {
 		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())
@@ -165,7 +165,7 @@ func TestPepper(t *testing.T) {
 	}
 }
 
-// Many ask at once, one fetch answers all; who stops waiting does not end it.
+// One fetch serves concurrent callers. A caller that leaves does not end it.
 func TestOneFetchForAll(t *testing.T) {
 	calls := atomic.Int32{}
 	ready := make(chan struct{})

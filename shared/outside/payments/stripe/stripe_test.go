@@ -26,7 +26,8 @@ const (
 	made  = 1_790_000_000 // unix s
 )
 
-// signed is the header that proves bytes (https://docs.stripe.com/webhooks#verify-manually).
+// signed returns the signature header of a body
+// (https://docs.stripe.com/webhooks#verify-manually).
 func signed(body string, at time.Time, secrets ...string) string {
 	header := fmt.Sprintf("t=%d", at.Unix())
 	for _, s := range secrets {
@@ -37,7 +38,7 @@ func signed(body string, at time.Time, secrets ...string) string {
 	return header
 }
 
-// event is a notification about an object.
+// event returns a notification about an object.
 func event(kind, object string) string {
 	return fmt.Sprintf(`{"id": "evt_1", "object": "event", "api_version": "2024-06-20", "created": %d, "type": %q, "data": {"object": %s}}`, made+60, kind, object)
 }
@@ -53,12 +54,12 @@ func metadata(stage, agent string) string {
 	return fmt.Sprintf(`{"agentsocial_agent": %q, "agentsocial_stage": %q}`, agent, stage)
 }
 
-// page lists the checkout by which pi_1 was paid.
+// page lists the checkout that pi_1 paid.
 func page(meta string) string {
 	return `{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": [` + session("paid", meta, 1000, "usd") + `]}`
 }
 
-// disputed is a dispute, and what it moved on Stripe's account.
+// disputed returns a dispute with its balance transactions.
 func disputed(status string, cents int64, currency string, moved ...string) string {
 	return fmt.Sprintf(`{"id": "du_1", "object": "dispute", "amount": %d, "currency": %q, "created": %d, "status": %q, "payment_intent": "pi_1", "balance_transactions": [%s]}`,
 		cents, currency, made, status, strings.Join(moved, ","))
@@ -90,7 +91,8 @@ func processor(secrets []string, answers map[string]string) *Processor {
 	})
 }
 
-// toward is the way to a Stripe in this process: no network, whose time no test can stop.
+// toward is a transport to a Stripe in this process, without a network, whose
+// time no test can stop.
 type toward http.HandlerFunc
 
 func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -99,7 +101,7 @@ func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// A notification counts if one of the live secrets signed these very bytes less
+// A notification is accepted if a live secret signed exactly these bytes less
 // than five minutes ago.
 func TestSignatures(t *testing.T) { synctest.Test(t, testSignatures) }
 
@@ -135,7 +137,8 @@ func testSignatures(t *testing.T) {
 	}
 }
 
-// What each notification comes to, as "kind cents" in order, or a checkout's end.
+// The result of each notification, as "kind cents" in order, or a checkout's
+// end.
 func TestNotices(t *testing.T) { synctest.Test(t, testNotices) }
 
 func testNotices(t *testing.T) {
@@ -247,8 +250,8 @@ func testNotices(t *testing.T) {
 	}
 }
 
-// A movement is named by its cause alone: whichever notification tells of it,
-// and whenever.
+// A movement's id depends only on its cause, not on which notification reports
+// it, or when.
 func TestOneCauseIsOneMovement(t *testing.T) { synctest.Test(t, testOneCauseIsOneMovement) }
 
 func testOneCauseIsOneMovement(t *testing.T) {
@@ -283,8 +286,8 @@ func testOneCauseIsOneMovement(t *testing.T) {
 	}
 }
 
-// Keys that are of no use are looked at again, and what failed is tried once
-// more if they are others: a signature, or a call that Stripe does not take.
+// Rejected keys are fetched again. If they have changed, the call or signature
+// is tried once more.
 func TestKeysThatWereChanged(t *testing.T) { synctest.Test(t, testKeysThatWereChanged) }
 
 func testKeysThatWereChanged(t *testing.T) {
@@ -331,8 +334,8 @@ func testKeysThatWereChanged(t *testing.T) {
 	}
 }
 
-// However long Stripe takes, a request is answered in its 10 s, of which two
-// transactions may take 2 s each.
+// However long Stripe takes, a request is answered within its 10 s, of which
+// two transactions may take 2 s each.
 func TestStripeHangs(t *testing.T) {
 	for what, take := range map[string]time.Duration{"for ever": time.Hour, "almost too long": within - time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
