@@ -18,7 +18,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// fixture has books, for a test, and reads them in small pages.
+// fixture is an audit of test books that reads small pages.
 type fixture struct {
 	audit
 	tables.Backend
@@ -40,7 +40,7 @@ func newFixture(t *testing.T) *fixture {
 	return o
 }
 
-// Query gives pages of two, so that there are several.
+// Query limits pages to two items, so that there are several.
 func (o *fixture) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.PK == tables.ListBalance(agent(3)).Updates[0].Value && q.After == nil {
 		o.read()
@@ -58,7 +58,7 @@ func (o *fixture) commit(w ...tables.Write) {
 
 func agent(n int) tables.Account { return tables.Account(fmt.Sprintf("ag_%026d", n)) }
 
-// move makes a movement, which the stream has not added up.
+// move makes a movement that the stream has not added up.
 func (o *fixture) move(kind string, from, to tables.Account, microUSD int64) tables.Movement {
 	o.t.Helper()
 	o.n++
@@ -95,7 +95,7 @@ func (o *fixture) wrong(microUSD int64) bool {
 	return strings.Contains(o.log.String(), fmt.Sprintf("level=ERROR msg=%q micro_usd=%d\n", Wrong, microUSD))
 }
 
-// Books that come to zero are proved at once; those of nobody too.
+// Books that add up to zero are proved at once, including empty ones.
 func TestProves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, trade := range []func(*fixture){func(*fixture) {}, (*fixture).trade} {
@@ -109,7 +109,7 @@ func TestProves(t *testing.T) {
 	})
 }
 
-// Whatever of the books is broken, by however little, is told.
+// Every error in the books is reported, however small.
 func TestFindsWhatIsWrong(t *testing.T) {
 	lost := tables.Movement{Kind: tables.PaidMessage, From: agent(3), To: tables.Revenue, MicroUSD: 5, At: 1}
 	for what, breaks := range map[string]struct {
@@ -139,8 +139,9 @@ func TestFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What is under way is not wrong: books that come to zero in the end are proved;
-// of those that are never still it is said that they are not, at some price.
+// Movements under way are no error: books that finally add up to zero are
+// proved. Books that never rest are reported as not proved, after a bounded
+// number of readings.
 func TestBooksInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newFixture(t)
@@ -165,9 +166,9 @@ func TestBooksInUse(t *testing.T) {
 	})
 }
 
-// A reading that takes long leaves no pause after it. Books that could be read once
-// only have been read; those of which one reading takes more time than there is
-// leave the audit unfinished.
+// A slow reading is followed by the next without a pause. If there is time for
+// only one reading, it counts; if there is not even time for one, the audit is
+// unfinished.
 func TestManyAccounts(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration
@@ -190,7 +191,7 @@ func TestManyAccounts(t *testing.T) {
 	}
 }
 
-// slow is a table of which a shard of the balances takes so long to be read.
+// slow is a table that takes a given time to read a shard of the balances.
 type slow struct {
 	tables.Backend
 	takes time.Duration
@@ -207,7 +208,7 @@ func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return s.Backend.Query(ctx, q)
 }
 
-// A table that cannot be read fails the audit: nothing is proved then.
+// The audit fails if the table cannot be read: nothing is proved then.
 func TestCannotRead(t *testing.T) {
 	broken := errors.New("broken")
 	for _, index := range []bool{false, true} {
@@ -220,7 +221,7 @@ func TestCannotRead(t *testing.T) {
 	}
 }
 
-// failing is a table whose indexes, or whose items, cannot be asked for.
+// failing is a table whose indexes, or whose items, cannot be read.
 type failing struct {
 	tables.Backend
 	index bool

@@ -15,9 +15,10 @@ func (b *bar) block(by, other string, before time.Duration) {
 	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin(nil, nil)...)
 }
 
-// TestBlocksPutLast: of ten volunteers two who block the author, or whom it blocked
-// by one of its three oldest blocks before it wrote, sit only if others do not fill
-// the jury; newer blocks, and all of a reporter's, change nothing.
+// TestBlocksPutLast: of ten volunteers, two are put last: those who block the
+// author, or whom it blocked by one of its three oldest blocks before it wrote.
+// They sit only if the others do not fill the jury. Newer blocks, and a
+// reporter's, have no effect.
 func TestBlocksPutLast(t *testing.T) {
 	for name, test := range map[string]struct {
 		block func(b *bar, all []string)
@@ -73,8 +74,9 @@ func TestBlocksPutLast(t *testing.T) {
 	}
 }
 
-// TestBlocksAreNoVeto: where others are too few, those who are put last sit, in
-// the draw of their window and in the seed's order: nobody can tell them.
+// TestBlocksAreNoVeto: if there are too few others, those put last sit, in
+// their window's draw and in the seed's order, so that nobody can tell them
+// apart.
 func TestBlocksAreNoVeto(t *testing.T) {
 	for range 10 {
 		b, _ := newBar(t)
@@ -96,8 +98,8 @@ func TestBlocksAreNoVeto(t *testing.T) {
 	}
 }
 
-// TestLastAfterTheSecondWindow: who is put last comes after all whom two windows
-// have, and then sits in the draw of its own.
+// TestLastAfterTheSecondWindow: those put last come after all others of two
+// windows, and then sit in their own draw.
 func TestLastAfterTheSecondWindow(t *testing.T) {
 	for second, want := range [][]int{{5, 0}, {4, 1}} { // how many fit in the second window; how many sit of each
 		b, _ := newBar(t)
@@ -137,8 +139,8 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 	}
 }
 
-// TestHatedAuthors: it is no way to choose a jury to be blocked by all but one's
-// friends: of ten volunteers two are put last, of fewer fewer.
+// TestHatedAuthors: an author cannot choose its jury by being blocked by all
+// but its friends: of ten volunteers two are put last, of fewer fewer.
 func TestHatedAuthors(t *testing.T) {
 	b, _ := newBar(t)
 	h, err := b.hear(t.Context(), b.opens(nil))

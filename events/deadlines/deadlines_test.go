@@ -68,8 +68,8 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 	return posts
 }
 
-// TestSweep: of more channels than a page has, those that are due are sealed and
-// due no more; one that cannot be holds up no other, and is due again later.
+// TestSweep: with more channels than a page has, all due ones are sealed and no
+// longer due. One that fails stops no other, and is due again later.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30
@@ -107,7 +107,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestDueAgain: what is left is due when it can be done, and is not done before.
+// TestDueAgain: remaining work is due when it can be done, and is not done
+// before.
 func TestDueAgain(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -129,7 +130,7 @@ func TestDueAgain(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: what a sweep did not come to is still due.
+// TestBrokenOff: work that a sweep did not reach is still due.
 func TestBrokenOff(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -150,8 +151,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestTaken: what one sweep is at another leaves alone, until the first must have
-// ended; and what is asked for meanwhile is done after it.
+// TestTaken: a sweep leaves alone what another has taken, until that one must
+// have ended. Work that is requested meanwhile is done afterwards.
 func TestTaken(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
@@ -203,7 +204,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestTakenBefore: a sweep that read what another took then leaves it alone.
+// TestTakenBefore: a sweep leaves alone what another took after it was read.
 func TestTakenBefore(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -228,7 +229,7 @@ func TestTakenBefore(t *testing.T) {
 	}
 }
 
-// meddled is a table where something happens when an index is read first.
+// meddled is a table that calls a function before the first read of an index.
 type meddled struct {
 	tables.Backend
 	meanwhile func()
@@ -242,8 +243,8 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestAskedMeanwhile: of what a sweep finds is left to do, and what somebody asks
-// for while it is at it, the sooner stands.
+// TestAskedMeanwhile: between the time that a sweep finds for the remaining
+// work and one that is requested meanwhile, the earlier applies.
 func TestAskedMeanwhile(t *testing.T) {
 	left := noon.Add(90*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{

@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// pool puts n volunteers into a pool and answers them in its order.
+// pool puts n volunteers into a pool and returns them in its order.
 func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	t.Helper()
 	for i := range n {
@@ -28,8 +28,9 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	return order
 }
 
-// TestWindow: a draw looks at a hundred neighbours from the seed's place on, the
-// next from another one, around the end of the pool's order; at each of a smaller pool once.
+// TestWindow: a draw reads a hundred neighbours from the seed's place on, the
+// next one from another place, wrapping at the end. It reads each of a smaller
+// pool once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)
@@ -50,7 +51,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// putCase puts a case that is due.
+// putCase puts a due case.
 func putCase(t *testing.T, d deadlines, name string, due time.Time) {
 	t.Helper()
 	c := &tables.Case{
@@ -71,8 +72,8 @@ func (d deadlines) dueOf(t *testing.T, name string) int64 {
 	return c.Due
 }
 
-// TestCasesOfManyPages: of more cases than a page has, each that is due is looked
-// at; one that cannot be read on holds up no other, and comes behind them.
+// TestCasesOfManyPages: with more cases than a page has, each due one is
+// processed. One that cannot be read stops no other, and comes after them.
 func TestCasesOfManyPages(t *testing.T) {
 	d, table, _ := newSweep(t)
 	const n = pageMost + 20
@@ -104,7 +105,7 @@ func TestCasesOfManyPages(t *testing.T) {
 	}
 }
 
-// TestSweepEndsInTime: a sweep that has no time left leaves the rest for the next.
+// TestSweepEndsInTime: a sweep without time leaves the rest to the next.
 func TestSweepEndsInTime(t *testing.T) {
 	d, _, _ := newSweep(t)
 	putCase(t, d, "ca_1", noon.Add(-time.Second))

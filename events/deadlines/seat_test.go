@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// bar is a pool of volunteers who may sit, of whom a test changes some.
+// bar is a pool of eligible volunteers, some of whom a test changes.
 type bar struct {
 	deadlines
 	t *testing.T
@@ -35,7 +35,7 @@ func (b *bar) item(k tables.Key) tables.Item {
 	return items[0]
 }
 
-// volunteer is one more who may sit, unless change has it otherwise.
+// volunteer adds an eligible volunteer, which change may alter.
 func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.Juror)) tables.Juror {
 	b.t.Helper()
 	b.n++
@@ -69,7 +69,7 @@ func (b *bar) opens(change func(*tables.Case)) *tables.Case {
 	return c
 }
 
-// sweeps once, and answers the case and its draws.
+// sweeps runs one sweep and returns the case and its draws.
 func (b *bar) sweeps() (*tables.Case, []tables.Draw) {
 	b.t.Helper()
 	if err := b.judge(b.t.Context()); err != nil {
@@ -111,7 +111,8 @@ func (b *bar) volunteers(n int) (agents []string) {
 	return agents
 }
 
-// TestLateVolunteers: who volunteered when a case was open does not judge it.
+// TestLateVolunteers: agents who volunteered after a case opened do not judge
+// it.
 func TestLateVolunteers(t *testing.T) {
 	b, _ := newBar(t)
 	opened := noon.Add(-time.Hour).UnixMilli()
@@ -127,9 +128,9 @@ func TestLateVolunteers(t *testing.T) {
 	}
 }
 
-// TestIdleVolunteers: who was seen in one way or the other is drawn; who was not
-// is a juror no longer, and what it missed is remembered. One who came back right
-// then stays.
+// TestIdleVolunteers: a volunteer with any recent activity is drawn. An idle
+// one is removed from the pool, and its missed duties are remembered. One that
+// became active meanwhile stays.
 func TestIdleVolunteers(t *testing.T) {
 	b, _ := newBar(t)
 	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
@@ -173,8 +174,8 @@ func TestIdleVolunteers(t *testing.T) {
 	}
 }
 
-// TestSecondWindow: where the first window has too few for a whole jury, a second
-// one is looked at, in a draw of its own; a third not before the next try.
+// TestSecondWindow: if the first window has too few for a whole jury, a second
+// one is read, in its own draw, but no third before the next try.
 func TestSecondWindow(t *testing.T) {
 	for _, test := range []struct {
 		fit     [3]int // in each window, of those who are in none before
@@ -255,8 +256,8 @@ func TestSecondWindow(t *testing.T) {
 	}
 }
 
-// TestDrawIsTheSeeds: of all who may sit in a window, the first by the seed's
-// ranks are seated, in their order.
+// TestDrawIsTheSeeds: of all eligible volunteers in a window, the first by the
+// seed's ranks are seated, in their order.
 func TestDrawIsTheSeeds(t *testing.T) {
 	b, _ := newBar(t)
 	var fit []string
@@ -279,9 +280,9 @@ func TestDrawIsTheSeeds(t *testing.T) {
 	}
 }
 
-// TestBacksOff: a case for which nobody is found is looked at again after a
-// quarter of an hour, then after twice as long each time, up to four hours; once
-// it has found some, from the beginning.
+// TestBacksOff: a case without any candidates waits a quarter of an hour, then
+// twice as long each time, up to four hours. After it found some, it begins
+// with a quarter of an hour again.
 func TestBacksOff(t *testing.T) {
 	b, advance := newBar(t)
 	b.opens(nil)
@@ -300,9 +301,8 @@ func TestBacksOff(t *testing.T) {
 	}
 }
 
-// TestBusyJurors: where some could sit who have too much to do, a case is looked
-// at again every quarter of an hour; where all whom it meets could not sit anyway,
-// it is not.
+// TestBusyJurors: if some candidates only have too many duties, the case is due
+// every quarter of an hour; if all are ineligible, it is not.
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)
@@ -334,9 +334,9 @@ func TestBusyJurors(t *testing.T) {
 	}
 }
 
-// TestEmptySeats: a case that votes, and lost more jurors than others are found
-// for, is looked at again in a quarter of an hour; and so is one whose voting ended
-// without a verdict, however often nobody was found before.
+// TestEmptySeats: a case in voting that lost more jurors than it could replace
+// is due in a quarter of an hour. So is one whose voting ended without a
+// verdict, however often nobody was found before.
 func TestEmptySeats(t *testing.T) {
 	b, _ := newBar(t)
 	b.volunteer(nil)
@@ -356,8 +356,8 @@ func TestEmptySeats(t *testing.T) {
 	}
 }
 
-// TestLastMissIsRemembered: of whom too many missed duties remove it is remembered
-// on which day, and that counts no second time.
+// TestLastMissIsRemembered: the day of the missed duty that removes a juror is
+// remembered, so that it does not count twice.
 func TestLastMissIsRemembered(t *testing.T) {
 	b, _ := newBar(t)
 	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })
@@ -373,7 +373,7 @@ func TestLastMissIsRemembered(t *testing.T) {
 	}
 }
 
-// TestSummonsHold: what was read of a juror holds when it is seated, and it gets
+// TestSummonsHold: a seat requires that the juror is as read, and gives it
 // another place.
 func TestSummonsHold(t *testing.T) {
 	for name, change := range map[string]func(b *bar, j tables.Juror){
@@ -414,7 +414,8 @@ func TestSummonsHold(t *testing.T) {
 	}
 }
 
-// TestWithdrawnMeanwhile: who withdrew after the pool was read is left out.
+// TestWithdrawnMeanwhile: a volunteer that withdrew after the pool was read is
+// left out.
 func TestWithdrawnMeanwhile(t *testing.T) {
 	b, _ := newBar(t)
 	j, other := b.volunteer(nil), b.volunteer(nil)

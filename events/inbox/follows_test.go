@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// mortal is a table that a process dies over: at its n'th commit, which is made
-// or not. Afterwards nothing it does has any effect.
+// mortal is a table on which a process dies at its n'th commit, which is made
+// or not. Nothing that the process does afterwards has any effect.
 type mortal struct {
 	tables.Backend
 	left atomic.Int64
@@ -45,7 +45,7 @@ func (m *mortal) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// followed makes a table where n agents follow owl, of whom the first blocks it.
+// followed makes a table where n agents follow owl, and the first blocks it.
 func followed(t rapid.TB, n int) (f inbox, end func()) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -67,8 +67,8 @@ func followed(t rapid.TB, n int) (f inbox, end func()) {
 	return f, func() { table.Close() }
 }
 
-// dying has a process work off records that dies at a commit; it reports whether
-// it got to its end alive.
+// dying runs a process that dies at a commit, and reports whether it finished
+// first.
 func (f inbox) dying(t rapid.TB, at int64, made bool, records []tables.StreamRecord) bool {
 	ctx, die := context.WithCancel(context.Background())
 	defer die()
@@ -91,7 +91,7 @@ func pushed(by, parentBy, body string) []tables.StreamRecord {
 	return []tables.StreamRecord{insert(p.Item())}
 }
 
-// heard is what an inbox holds, as "seq kind".
+// heard returns the events of an inbox, as "seq kind".
 func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	page, err := f.Table.Query(context.Background(), tables.EventsAfter(agent, 0, 0))
 	if err != nil {
@@ -103,8 +103,8 @@ func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	return out
 }
 
-// checkPushed holds that each follower heard of one post once, and that whoever
-// blocks its author did not.
+// checkPushed checks that each follower was told of a post once, and those who
+// block its author were not.
 func checkPushed(t rapid.TB, f inbox, n int) {
 	for i := range n {
 		want := []string{"1 post"}
@@ -122,8 +122,8 @@ func checkPushed(t rapid.TB, f inbox, n int) {
 	}
 }
 
-// Wherever the function is killed, once or again and again, each follower hears
-// of a post exactly once.
+// Wherever the function is killed, once or repeatedly, each follower is told of
+// a post exactly once.
 func TestPushIsKilled(t *testing.T) {
 	const n = 24
 	records := pushed("owl", "ag_f01", "good evening @f02")
@@ -154,8 +154,8 @@ func TestPushIsKilled(t *testing.T) {
 	})
 }
 
-// To whom a post is pushed is decided once: who follows later, or no longer, or
-// blocks the author or no longer, changes nothing when the record comes again.
+// Whom a post is pushed to is decided once: later follows and blocks, or their
+// end, change nothing when the record is delivered again.
 func TestPushIsDecidedOnce(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()
@@ -201,8 +201,8 @@ func TestPushIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// What was deleted before it was worked off is pushed to nobody, then and later;
-// what is not to be pushed is not; and a push has as many as it may.
+// A post deleted before its record is processed is never pushed, nor is one
+// that is not to be pushed. A push has at most the allowed number of followers.
 func TestPushIsBounded(t *testing.T) {
 	f, end := followed(t, 40)
 	defer end()
@@ -233,7 +233,7 @@ func TestPushIsBounded(t *testing.T) {
 	}
 }
 
-// Of a follower one hears once a day.
+// An agent is told of the same follower at most once a day.
 func TestFollowedOnceADay(t *testing.T) {
 	f, table := open(t)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

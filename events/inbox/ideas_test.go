@@ -12,8 +12,8 @@ func changedIdea(old, new tables.Idea) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: after.Key(), Old: before, New: after}
 }
 
-// An author hears of what an operator says, each time once, and of nothing else
-// that happens to the idea.
+// An author is told of each decision of an operator once, and of no other
+// change of the idea.
 func TestIdeaStatus(t *testing.T) {
 	f, table := open(t)
 	open := tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaOpen}
@@ -54,7 +54,7 @@ func TestIdeaStatus(t *testing.T) {
 	}
 }
 
-// An author hears of each round number once.
+// An author is told of each milestone once.
 func TestIdeaSupported(t *testing.T) {
 	f, table := open(t)
 	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}

@@ -16,7 +16,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// open makes a reader and a table where a, b, c … have handles of their own.
+// open makes a reader and a table where a, b, c … have handles.
 func open(t *testing.T) (inbox, *embedded.Table) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -53,7 +53,7 @@ func posted(id, by, parentBy, body string) tables.StreamRecord {
 	return insert(p.Item())
 }
 
-// events of an agent, as "seq kind source".
+// events returns an agent's events, as "seq kind source".
 func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	t.Helper()
 	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_" + agent), From: "E#", To: "E#~", Consistency: tables.Strong})
@@ -122,7 +122,7 @@ func TestWhoHears(t *testing.T) {
 	}
 }
 
-// A batch, its parts, and all of it again in another order: each once.
+// A batch, its parts, and all of it in another order give each event once.
 func TestOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
@@ -150,8 +150,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// A record that fails for one inbox keeps no other from its own, and what was
-// done before the failure is not done again.
+// A record that fails for one inbox does not keep others from theirs, and
+// nothing done before the failure is repeated.
 func TestFailure(t *testing.T) {
 	f, table := open(t)
 	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// An agent hears of a message, with its beginning; once, whatever the stream
-// delivers again. The sender does not, nor does whoever blocks it.
+// The receiver is told of a message once, with its beginning, even if the
+// stream repeats it. The sender is not, nor is a receiver who blocks it.
 func TestMessages(t *testing.T) {
 	f, table := open(t)
 	sent := func(id, to, body string) tables.StreamRecord {

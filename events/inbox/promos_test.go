@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// An agent hears that its promo ended, and how; once, whatever the stream
-// delivers again. That it began, it knows.
+// A buyer is told once how its promo ended, even if the stream repeats it, but
+// not that it began.
 func TestPromos(t *testing.T) {
 	f, table := open(t)
 	p := tables.Promo{

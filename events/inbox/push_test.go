@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// overtaken is a table where something happens, once, right before it is decided
-// to whom a post is pushed.
+// overtaken is a table that calls a function once, right before a push is
+// decided.
 type overtaken struct {
 	tables.Backend
 	by func()
@@ -23,9 +23,9 @@ func (o *overtaken) Commit(ctx context.Context, tx tables.Tx) error {
 	return o.Backend.Commit(ctx, tx)
 }
 
-// Of two deliveries of one record at once, between which somebody begins to
-// follow and somebody ends, both push to the same followers: those whose inboxes
-// the words would be taken back from.
+// Two concurrent deliveries of a record push to the same followers, even if
+// somebody follows or unfollows in between: those from whose inboxes a deletion
+// removes the text.
 func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()

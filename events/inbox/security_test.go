@@ -35,8 +35,8 @@ func told(e *tables.InboxEvent) string {
 	return fmt.Sprintf("%s at %d", strings.Join(words, " "), e.HappenedAt)
 }
 
-// Every change to who acts for an agent is told, once, however often and in
-// whatever groups the stream delivers it; and nothing else is.
+// Every change of who acts for an agent is reported once, however often and in
+// whatever groups the stream delivers it, and nothing else is.
 func TestSecurity(t *testing.T) {
 	const owner = "ag_fox"
 	key := func(epoch, at int64, original bool) tables.Item {
@@ -137,7 +137,7 @@ func TestSecurity(t *testing.T) {
 	}
 }
 
-// What Lambda hands over says the same as what the table's feed does.
+// Lambda's records give the same events as the table's feed.
 func TestSecurityThroughLambda(t *testing.T) {
 	token := (&tables.Token{ID: "tk_1", Epoch: 1, Hash: []byte("h"), Scopes: tables.NewSet("read")}).Item("ag_fox")
 	sent := []tables.StreamRecord{insert(token), gone(token, true), gone(token, false)}

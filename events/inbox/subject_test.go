@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// has is what an event of a kind, or of a change of it, has.
+// has lists the members of an event's subject, by kind or change.
 type has struct {
 	always, sometimes string // members of its subject
 	from, text        bool
@@ -21,7 +21,7 @@ type has struct {
 
 var word = regexp.MustCompile("`([a-z_]+)`")
 
-// words are those of a cell that stand in backticks, sorted.
+// words returns the words in backticks of a table cell, sorted.
 func words(cell string) []string {
 	var out []string
 	for _, w := range word.FindAllStringSubmatch(cell, -1) {
@@ -31,9 +31,9 @@ func words(cell string) []string {
 	return out
 }
 
-// documented is what /docs/catchup says: a row for each kind, where what follows
-// a semicolon is not always there, and one for each change. Whose words come from
-// nobody has null before them.
+// documented reads /docs/catchup: one row per kind, where members after a
+// semicolon are optional, and one per change. A null before the text means that
+// it comes from nobody.
 func documented(t *testing.T) map[string]has {
 	page, err := os.ReadFile("../../functions/docs/topics/catchup.md")
 	if err != nil {
@@ -61,7 +61,7 @@ func documented(t *testing.T) map[string]has {
 	return rows
 }
 
-// The documentation says of each kind of event what its subject has, and no more.
+// The documentation lists exactly the members of each kind's subject.
 func TestSubjectsAreDocumented(t *testing.T) {
 	f, table := open(t)
 	commit(t, table, tables.Put((&tables.Profile{ID: "ag_fox", Handle: "fox"}).Item()))

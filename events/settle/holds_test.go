@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables"
 )
 
-// refuses holds that a transaction is refused by a condition.
+// refuses checks that a condition refuses a transaction.
 func (d *fixture) refuses(what string, writes ...tables.Write) {
 	d.t.Helper()
 	var cancelled *tables.Cancelled
@@ -21,8 +21,8 @@ func (d *fixture) refuses(what string, writes ...tables.Write) {
 	}
 }
 
-// TestHoldsWhatWasRead: whatever of a promo changed since it was read, nothing is
-// earned with it, and it is not ended, by what is known no more.
+// TestHoldsWhatWasRead: if anything of a promo changed since it was read, it
+// neither earns nor ends by the old state.
 func TestHoldsWhatWasRead(t *testing.T) {
 	for name, change := range map[string]tables.Update{
 		"impressions": tables.SetAttr("impressions", int64(3)),
@@ -55,8 +55,8 @@ func TestHoldsWhatWasRead(t *testing.T) {
 	d.refuses("removing what is not there", p.Remove("ca_1", d.Now()))
 }
 
-// TestBoardHolds: a board is added to, taken from and put off as it was read only,
-// and none stands without its channel.
+// TestBoardHolds: adding to, removing from and postponing a board require that
+// it is as read, and that its channel exists.
 func TestBoardHolds(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -83,9 +83,9 @@ func TestBoardHolds(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestFull: a buyer's promos are those of the agent, whoever is behind it now, and
-// those of whoever is behind it, while their days last; those of agents without an
-// origin count together; and a cap has room when the first of what it counts ends.
+// TestFull: a buyer's promos are those of the agent, whoever owns it now, and
+// of its owner, while their days last. Promos of agents without an origin count
+// together. A cap has room when the first promo that it counts ends.
 func TestFull(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
