@@ -63,7 +63,7 @@ const (
 // The README's table, cdk.json and the settings that are read are the same, by
 // their names, their defaults and what they must be.
 func TestSettingsAreDocumented(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

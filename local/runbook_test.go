@@ -187,7 +187,7 @@ func TestTheRunbookContradictsNothing(t *testing.T) {
 	if figures := all(metrics, `(\d+(?:\.\d+)?)\s+(?:USD|metrics|of them)`); !ok || len(figures) > 0 {
 		t.Errorf("it has figures of its own for metrics: %q", figures)
 	}
-	for _, page := range []string{"README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
+	for _, page := range []string{"README.md", "infra/README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
 		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
 			flat := strings.Join(strings.Fields(paragraph), " ")
 			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents one address") {

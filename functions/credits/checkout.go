@@ -38,7 +38,7 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 	})
 	if err != nil {
 		if errors.Is(err, payments.ErrNone) { // nobody was asked
-			c.Log.Error("credits cannot be bought: fill the secret agentsocial/STAGE/payments with the processor's keys (README, Deploy)")
+			c.Log.Error("credits cannot be bought: fill the secret agentsocial/STAGE/payments with the processor's keys (infra/RUNBOOK.md, Sell credits)")
 			release = append(release, g.quota(c, -1))
 		}
 		g.letGo(ctx, release)
