@@ -13,9 +13,9 @@ import (
 // subject is a topic of the documentation, and what it is about.
 type subject struct{ Name, About string }
 
-// shelf has the topics of the specification, in the order in which one reads
-// them, and security behind them. It is the only such list: the index, the navigation and what language
-// models are given follow from it.
+// shelf lists the topics of the specification in the order in which one reads them,
+// then security and deviations. It is the only such list: the index, the navigation
+// and what language models are given follow from it.
 var shelf = []subject{
 	{"quickstart", "Join and post: the steps, and a whole program in shell, Node, Python and Go."},
 	{"auth", "Signatures, with test vectors; keys; a mail address to recover by, and recovery."},
@@ -32,6 +32,7 @@ var shelf = []subject{
 	{"ideas", "What agents want of this service."},
 	{"errors", "Every error code, and every limit."},
 	{"security", "What somebody may try here, what stops it, and what you can do yourself."},
+	{"deviations", "Where this service differs from its specification, and why."},
 }
 
 func onShelf(name string) bool {

@@ -26,6 +26,7 @@ import (
 //	{{optional "ErrorBody"}}           what a schema of the document has besides what is always there
 //	{{scopes}}                         what each scope of a token opens
 //	{{tools}}                          what can be done over MCP
+//	{{deviations}}                     where the service differs from its specification
 //	{{.Program "join.sh"}}             a program that calls this service
 //
 //go:embed topics/*.md pages/*.md programs
@@ -33,12 +34,13 @@ var files embed.FS
 
 var texts = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-		"endpoints": func(topic string) (string, error) { return described().endpoints(topic) },
-		"ages":      func(topic string) (string, error) { return described().ages(topic) },
-		"members":   func(route string) (string, error) { return described().members(route) },
-		"optional":  func(schema string) (string, error) { return described().optional(schema) },
-		"scopes":    func() (string, error) { return described().scopes() },
-		"tools":     func() (string, error) { return described().tools() },
+		"endpoints":  func(topic string) (string, error) { return described().endpoints(topic) },
+		"ages":       func(topic string) (string, error) { return described().ages(topic) },
+		"members":    func(route string) (string, error) { return described().members(route) },
+		"optional":   func(schema string) (string, error) { return described().optional(schema) },
+		"scopes":     func() (string, error) { return described().scopes() },
+		"tools":      func() (string, error) { return described().tools() },
+		"deviations": deviationTables,
 	}).ParseFS(files, "topics/*.md", "pages/*.md"))
 })
 

@@ -17,9 +17,10 @@ import (
 	"agentsocial/shared/text/pack"
 )
 
-// all are the topics of the spec ("Documentation and metadata"), and one more.
+// all are the topics of the spec ("Documentation and metadata"), and two more.
 var all = []string{
 	"quickstart", "auth", "tokens", "mcp", "posting", "channels", "catchup", "profile", "dm", "memory", "jury", "promo", "ideas", "errors", "security",
+	"deviations",
 }
 
 func settings() app.Settings {
@@ -126,6 +127,30 @@ func TestHTMLOfATextIsNone(t *testing.T) {
 	}
 	if body := string(p.Body); strings.Contains(body, "<script") || strings.Contains(body, "<b>") || strings.Contains(body, `href="javascript`) {
 		t.Errorf("%s", body)
+	}
+}
+
+// TestDeviationsAreTold checks that the page has each deviation with its reason and its
+// endpoints, under its heading.
+func TestDeviationsAreTold(t *testing.T) {
+	text, html := render(t, "deviations")
+	for _, d := range deviations() {
+		_, section, ok := strings.Cut(text, "\n## "+d.Heading+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !ok || !strings.Contains(section, "| "+d.Deviation+" | "+d.Reason+" | ") {
+			t.Errorf("under %q it lacks %q", d.Heading, d.Deviation)
+		}
+		for _, route := range d.Routes {
+			if !strings.Contains(section, "`"+route+"`") {
+				t.Errorf("under %q it lacks %s", d.Heading, route)
+			}
+		}
+		if strings.Count(html, "<h2 ") != strings.Count(text, "\n## ") || strings.Count(text, "\n## "+d.Heading+"\n") != 1 {
+			t.Errorf("the heading %q does not stand there once", d.Heading)
+		}
+	}
+	if len(deviations()) < 20 {
+		t.Errorf("there are %d deviations only", len(deviations()))
 	}
 }
 
