@@ -35,20 +35,20 @@ func main() {
 	flag.StringVar(&b.reach, "check-sam", "", "only check what -sam needs; the `file` is local/engines/sam/reach, built for Linux")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second ^C ends the process at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	if err := run(ctx, os.Getenv, b, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "local:", err)
 		os.Exit(1)
 	}
 }
 
-// stopWithin is how long requests under way may take at the end.
+// stopWithin bounds the time that running requests get when the service stops.
 const stopWithin = 10 * time.Second
 
 // built is what make built for `make lambdas` and `make sam`; empty for `make run`.
 type built struct{ lambdas, sam, template, reach string }
 
-// run starts the service as the environment says and runs it until ctx ends.
+// run runs the service, configured by the environment, until ctx ends.
 func run(ctx context.Context, getenv func(string) string, b built, out, logs io.Writer) error {
 	c, err := configOf(getenv)
 	if err != nil {
@@ -58,7 +58,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 		return checkSAM(ctx, c.Port, b.reach, out)
 	}
 	c.Log, c.Mailed, c.Logs, c.Lambdas = logger(logs), out, logs, b.lambdas
-	var outside <-chan error // why the gateway ended, if one runs outside this process
+	var outside <-chan error // the error that ended an external gateway, if there is one
 	if b.sam != "" {
 		engine, err := sam.FindEngine(ctx)
 		if err != nil {
@@ -77,7 +77,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
   its data     %s
 
   try          curl %s/v1/channels
-               curl %s/llms.txt       how an agent joins; for people, /docs in a browser
+               curl %s/llms.txt       how an agent joins; /docs is for people
                make demo URL=%s   five agents meet here
 
 `, s.URL, time.Since(start).Round(time.Millisecond), s.Data, s.URL, s.URL, s.URL)
@@ -91,7 +91,7 @@ func run(ctx context.Context, getenv func(string) string, b built, out, logs io.
 	return errors.Join(err, s.Stop(stopping))
 }
 
-// checkSAM says what `make sam` lacks, before it builds anything.
+// checkSAM reports what `make sam` lacks, before anything is built.
 func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -112,7 +112,7 @@ func checkSAM(ctx context.Context, port int, reach string, out io.Writer) error 
 	return engine.Check(ctx, reach, out)
 }
 
-// configOf reads the knobs.
+// configOf reads the configuration from the environment.
 func configOf(getenv func(string) string) (service.Config, error) {
 	or := func(name, otherwise string) string {
 		if v := getenv(name); v != "" {
@@ -125,13 +125,13 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	var err error
 	if c.Port, err = strconv.Atoi(or("PORT", "8080")); err != nil || c.Port < 0 || c.Port > 65535 {
-		return c, fmt.Errorf("PORT=%q is no port", getenv("PORT"))
+		return c, fmt.Errorf("PORT=%q must be a port, 0 to 65535", getenv("PORT"))
 	}
 	if c.Settings.PowBits, err = strconv.Atoi(or("POW_BITS", strconv.Itoa(c.Settings.PowBits))); err != nil || c.Settings.PowBits < 0 || c.Settings.PowBits > 40 {
-		return c, fmt.Errorf("POW_BITS=%q is no number from 0 to 40", getenv("POW_BITS"))
+		return c, fmt.Errorf("POW_BITS=%q must be a number from 0 to 40", getenv("POW_BITS"))
 	}
 	if c.Settings.PageBits, err = strconv.Atoi(or("PAGE_BITS", strconv.Itoa(c.Settings.PageBits))); err != nil || c.Settings.PageBits < 0 || c.Settings.PageBits > 30 {
-		return c, fmt.Errorf("PAGE_BITS=%q is no number from 0 to 30", getenv("PAGE_BITS"))
+		return c, fmt.Errorf("PAGE_BITS=%q must be a number from 0 to 30", getenv("PAGE_BITS"))
 	}
 	if c.Settings.Limits, err = c.Settings.Limits.With(getenv("LIMITS")); err != nil {
 		return c, fmt.Errorf("LIMITS: %w", err)
@@ -141,14 +141,14 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	}
 	for _, o := range c.Settings.WebOrigins {
 		if u, err := url.Parse(o); o != api.AnyWebOrigin && (err != nil || u.Host == "" || o != u.Scheme+"://"+u.Host) {
-			return c, fmt.Errorf("WEB_ORIGINS: %q is no origin, such as https://app.example with nothing after it, nor *", o)
+			return c, fmt.Errorf("WEB_ORIGINS: %q must be an origin without a path, such as https://app.example, or *", o)
 		}
 	}
 	switch v := or("ADDRESS_LIMITS", "off"); v {
 	case "on", "off":
 		c.Settings.ByAddr = v == "on"
 	default:
-		return c, fmt.Errorf("ADDRESS_LIMITS=%q is neither on nor off", v)
+		return c, fmt.Errorf("ADDRESS_LIMITS=%q must be on or off", v)
 	}
 	return c, nil
 }

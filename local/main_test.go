@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// A knob that is wrong is refused by its name; what is right is taken.
+// A wrong variable is refused with its name, a right one is accepted.
 func TestKnobs(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"PORT", "99999", "is no port"}, {"PORT", "0", ""},
+		{"PORT", "99999", "must be a port"}, {"PORT", "0", ""},
 		{"POW_BITS", "many", "from 0 to 40"}, {"PAGE_BITS", "31", "from 0 to 30"},
-		{"ADDRESS_LIMITS", "yes", "neither on nor off"}, {"ADDRESS_LIMITS", "on", ""},
+		{"ADDRESS_LIMITS", "yes", "must be on or off"}, {"ADDRESS_LIMITS", "on", ""},
 		{"LIMITS", `{"posts_per_minutes": 3}`, `there is no limit "posts_per_minutes"`}, {"LIMITS", `{"posts_per_minute": 3}`, ""},
-		{"WEB_ORIGINS", "app.example", `"app.example" is no origin`}, {"WEB_ORIGINS", "https://app.example/", "is no origin"},
-		{"WEB_ORIGINS", "https://app.example, https://b.example", `" https://b.example" is no origin`},
+		{"WEB_ORIGINS", "app.example", `"app.example" must be an origin`}, {"WEB_ORIGINS", "https://app.example/", "must be an origin"},
+		{"WEB_ORIGINS", "https://app.example, https://b.example", `" https://b.example" must be an origin`},
 		{"WEB_ORIGINS", "https://app.example,http://192.0.2.1:3000", ""}, {"WEB_ORIGINS", "*", ""},
 	} {
 		_, err := configOf(func(name string) string { return map[string]string{c.name: c.value}[name] })

@@ -13,7 +13,7 @@ import (
 
 var errWrong = errors.New("the books are wrong")
 
-// audit proves a table's books.
+// audit proves the books of a table.
 func audit(ctx context.Context, j job) error {
 	r, err := books.Settled(ctx, j, j.Now())
 	if err != nil {
@@ -22,7 +22,7 @@ func audit(ctx context.Context, j job) error {
 	return j.tell(r)
 }
 
-// tell says what the books say, and fails if they are wrong.
+// tell prints a report, and returns an error if the books are wrong.
 func (j job) tell(r *books.Report) error {
 	var agents, escrows, negative int64
 	n := 0
@@ -36,21 +36,21 @@ func (j job) tell(r *books.Report) error {
 			escrows += balance
 		}
 	}
-	j.say("movements   %d, of which %d wait to be added up", r.Movements, r.Uncounted)
+	j.say("movements   %d, of which %d are not summed yet", r.Movements, r.Uncounted)
 	row := func(name string, microUSD int64, more string) { j.say("%-10s  %16s%s", name, usd(microUSD), more) }
-	row("agents", agents, fmt.Sprintf("  %d of them; %s below zero", n, usd(negative)))
+	row("agents", agents, fmt.Sprintf("  %d agents; %s below zero", n, usd(negative)))
 	row("escrows", escrows, "")
 	row("revenue", r.Balances[tables.Revenue], "")
 	row("processor", r.Balances[tables.Processor], "")
 	if r.Unlisted > 0 {
-		j.say("unlisted    %d balances, which the function audit does not see: `make list-balances`", r.Unlisted)
+		j.say("unlisted    %d balances, which the function audit does not see; run `make list-balances`", r.Unlisted)
 	}
 	days := r.Days[tables.Revenue]
 	for _, day := range slices.Sorted(maps.Keys(days)) {
 		row("  "+day, days[day], "  revenue")
 	}
 	if len(r.Problems) == 0 {
-		j.say("all accounts come to zero, and each is what its movements say")
+		j.say("all accounts sum to zero, and each balance matches its movements")
 		return nil
 	}
 	for _, p := range r.Problems {
@@ -59,7 +59,7 @@ func (j job) tell(r *books.Report) error {
 	return fmt.Errorf("%w: %d problems", errWrong, len(r.Problems))
 }
 
-// usd writes micro-USD in dollars.
+// usd formats micro-USD as dollars.
 func usd(micro int64) string {
 	sign := ""
 	if micro < 0 {

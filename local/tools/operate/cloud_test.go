@@ -23,8 +23,8 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// cloud stands in for AWS: DynamoDB is DynamoDB Local, which knows neither
-// point-in-time recovery nor tags; of S3 and Lambda there is what is asked here.
+// cloud stands in for AWS: DynamoDB Local, with point-in-time recovery and tags
+// added, and the parts of S3 and Lambda that the tests use.
 type cloud struct {
 	t      *testing.T
 	config dynamo.Config
@@ -33,15 +33,15 @@ type cloud struct {
 
 	mu      sync.Mutex // held while a request is answered
 	objects map[string][]byte
-	asked   map[string][]map[string]any // what DynamoDB was asked, by operation
-	looks   int                         // at a table that is being restored, until it is
+	asked   map[string][]map[string]any // requests to DynamoDB, by operation
+	looks   int                         // requests for a table while it is restored
 	last    int64                       // the newest second that can be restored
 	from    map[string]map[string]any   // what tables were restored from, by name
-	fails   bool                        // functions fail as a whole
-	takes   int                         // bytes of an event, at most
+	fails   bool                        // functions fail every batch
+	takes   int                         // the largest event, in bytes
 }
 
-// newCloud points the environment at it, as that of a person with credentials.
+// newCloud starts a cloud and points the environment at it.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{t: t, config: dynamodbtest.Streaming(t), objects: map[string][]byte{}, asked: map[string][]map[string]any{}, from: map[string]map[string]any{}, takes: 6 << 20}
@@ -83,7 +83,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// locked has something done to it while nothing is asked.
+// locked runs do while no request is answered.
 func (c *cloud) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 	switch op {
 	case "DescribeContinuousBackups":
 		c.last = time.Now().Add(-time.Hour).Unix()
-		if n > 1 { // at first, what is asked for cannot be restored yet
+		if n > 1 { // at first the requested time cannot be restored yet
 			c.last = time.Now().Add(time.Hour).Unix()
 		}
 		say(200, m{"ContinuousBackupsDescription": m{"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": m{
@@ -123,7 +123,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 		to := c.config
 		to.Table = in["TargetTableName"].(string)
 		if at := in["RestoreDateTime"].(float64); at > float64(c.last) {
-			c.t.Errorf("restored as it is at %.f, and %d is the last", at, c.last)
+			c.t.Errorf("restored to %.f, want at most %d", at, c.last)
 		}
 		c.looks = 3
 		c.from[to.Table] = map[string]any{"SourceTableArn": c.tableARN(c.config.Table), "RestoreDateTime": in["RestoreDateTime"], "RestoreInProgress": false}
@@ -146,16 +146,16 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		say(200, m{"Tags": []m{{"Key": "stage", "Value": "prod"}}})
-	case "DescribeTimeToLive": // DynamoDB restores without
+	case "DescribeTimeToLive": // DynamoDB does not restore it
 		say(200, m{"TimeToLiveDescription": m{"TimeToLiveStatus": map[bool]string{false: "DISABLED", true: "ENABLED"}[len(c.asked["UpdateTimeToLive"]) > 0]}})
 	case "TagResource", "UpdateTimeToLive":
 		say(200, m{})
 	default:
 		if c.looks > 0 && in["TableName"] != c.config.Table {
 			if c.looks--; op != "DescribeTable" {
-				c.t.Errorf("%s of a table that is being restored", op)
+				c.t.Errorf("%s of a table while it is restored", op)
 			}
-			if c.looks == 2 { // at first DynamoDB does not know of it
+			if c.looks == 2 { // at first DynamoDB does not know the table
 				say(400, m{"__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"})
 				return
 			}
@@ -179,7 +179,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// lambda lists mappings, page by page, and calls functions.
+// lambda lists mappings page by page, and calls functions.
 func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/2015-03-31/event-source-mappings" {
 		if arn := r.URL.Query().Get("EventSourceArn"); !strings.HasPrefix(arn, c.tableARN(c.config.Table)) {
@@ -228,7 +228,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// s3 lists one object a page, gives, takes and removes.
+// s3 lists one object per page, and gets, puts and deletes objects.
 func (c *cloud) s3(w http.ResponseWriter, r *http.Request) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if bucket != bucketName {
@@ -271,7 +271,7 @@ func (c *cloud) s3(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// all that DynamoDB was asked by an operation.
+// all returns the requests to an operation of DynamoDB.
 func (c *cloud) all(op string) (asked []map[string]any) {
 	c.locked(func() { asked = slices.Clone(c.asked[op]) })
 	return asked

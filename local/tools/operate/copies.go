@@ -36,7 +36,7 @@ func (j job) copyFile(_ context.Context, past func() error) (*backup, error) {
 	}, nil
 }
 
-// What is written of a copied table at once, at most.
+// Bounds of one write to a copied table: items and bytes.
 const (
 	copyItems = 25
 	copySize  = 1 << 20
@@ -49,7 +49,7 @@ func (j job) copyTable(ctx context.Context, past func() error) (*backup, error) 
 	at := j.Now()
 	client := c.Client()
 	var none *types.ResourceNotFoundException
-	if err := remove(ctx, client, c.Table); err != nil && !errors.As(err, &none) { // a drill that was broken off left it
+	if err := remove(ctx, client, c.Table); err != nil && !errors.As(err, &none) { // left by an interrupted drill
 		return nil, err
 	}
 	if err := dynamo.CreateTable(ctx, client, c.Table, false); err != nil {
@@ -73,7 +73,7 @@ func remove(ctx context.Context, client *dynamodb.Client, table string) error {
 	return err
 }
 
-// pour writes all that a table holds into another.
+// pour copies all items of a table into another.
 func pour(ctx context.Context, from tables.Scanner, to tables.Backend) error {
 	var writes []tables.Write
 	size := 0
@@ -100,5 +100,5 @@ func pour(ctx context.Context, from tables.Scanner, to tables.Backend) error {
 	return flush()
 }
 
-// stamp ends the name of a table that is made at a time.
+// stamp formats a time as the end of a table's name.
 func stamp(at time.Time) string { return at.UTC().Format("20060102T150405") }

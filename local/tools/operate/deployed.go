@@ -23,7 +23,7 @@ import (
 )
 
 // deployedFailures finds the bucket where the readers of a deployed table leave
-// what they give up. A table's name is all that whoever is woken has to know.
+// failed batches. The operator only has to know the table's name.
 func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -38,10 +38,10 @@ func deployedFailures(ctx context.Context, j job) (failed.Store, reader, error) 
 	return newBucket(c, m.bucket), m.invoke(functions), nil
 }
 
-// mappings are what a table's stream tells of its readers.
+// mappings describes the readers of a table's stream.
 type mappings struct {
 	stream    string   // its ARN
-	bucket    string   // where they leave what they give up: one, for all
+	bucket    string   // of their failed batches; one for all
 	functions []string // ARNs
 }
 
@@ -76,36 +76,36 @@ func mappingsOf(ctx context.Context, j job, c *lambda.Client) (m mappings, err e
 		}
 	}
 	if len(buckets) != 1 {
-		return m, fmt.Errorf("%d functions read %s, and leave what they give up in %d buckets, %v: it is to be one", len(m.functions), *stream, len(buckets), buckets)
+		return m, fmt.Errorf("%d functions read %s and leave failed batches in %d buckets, %v; there must be exactly one", len(m.functions), *stream, len(buckets), buckets)
 	}
 	m.bucket = buckets[0]
 	return m, nil
 }
 
-// function is the ARN of a reader's function, whose name CloudFormation makes of
-// the stack's, the reader's, and more (infra/function.go).
+// function returns the ARN of a reader's function. CloudFormation builds the
+// function's name from those of the stack and the reader (infra/function.go).
 func (m mappings) function(reader string) (string, error) {
 	i := slices.IndexFunc(m.functions, func(arn string) bool { return strings.Contains(arn, inName(reader)) })
 	if i < 0 {
-		return "", fmt.Errorf("of %v none is the function of the reader %s", m.functions, reader)
+		return "", fmt.Errorf("none of %v is the function of the reader %s", m.functions, reader)
 	}
 	return m.functions[i], nil
 }
 
 func inName(reader string) string { return "-" + reader + "Function" }
 
-// functionFor is the ARN of the function that a batch is for: the one that reads for
-// whom the batch names. An object in a bucket does not say what is called.
+// functionFor returns the ARN of this table's function for the reader that a batch
+// names. It never returns the function that the object itself names.
 func (m mappings) functionFor(b *failed.Batch) (string, error) {
 	for _, declare := range events.All() {
 		if name := declare(&app.App{}).Name; strings.Contains(b.Reader(), inName(name)) {
 			return m.function(name)
 		}
 	}
-	return "", fmt.Errorf("%s is none of this table's readers, and is not called", b.Request.FunctionARN)
+	return "", fmt.Errorf("%s is not a reader of this table, and was not called", b.Request.FunctionARN)
 }
 
-// invoke has the deployed function of the reader that gave a batch up read it.
+// invoke calls the deployed function of the reader that gave a batch up.
 func (m mappings) invoke(c *lambda.Client) reader {
 	return func(ctx context.Context, b *failed.Batch, records []record) (int, error) {
 		function, err := m.functionFor(b)
@@ -115,19 +115,19 @@ func (m mappings) invoke(c *lambda.Client) reader {
 		out, err := c.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: eventOf(records)})
 		var answered interface{ HTTPStatusCode() int }
 		if errors.As(err, &answered) && answered.HTTPStatusCode() == http.StatusRequestEntityTooLarge {
-			return 0, nil // half of it may not be
+			return 0, nil // half of it may fit
 		}
 		if err != nil {
 			return 0, err
 		}
-		if out.FunctionError != nil { // the batch as a whole
+		if out.FunctionError != nil { // the whole batch failed
 			return 0, nil
 		}
 		var answer struct {
 			BatchItemFailures []struct{ ItemIdentifier string }
 		}
 		if err := json.Unmarshal(out.Payload, &answer); err != nil {
-			return 0, fmt.Errorf("%s answers %.100q: %w", b.Reader(), out.Payload, err)
+			return 0, fmt.Errorf("%s answered %.100q: %w", b.Reader(), out.Payload, err)
 		}
 		var failures []string
 		for _, f := range answer.BatchItemFailures {
@@ -147,7 +147,7 @@ var _ failed.Store = s3Bucket{}
 
 func newBucket(c aws.Config, name string) s3Bucket {
 	return s3Bucket{s3.NewFromConfig(c, func(o *s3.Options) {
-		o.DisableLogOutputChecksumValidationSkipped = true // or each object without one is a line on the terminal
+		o.DisableLogOutputChecksumValidationSkipped = true // else each object without a checksum prints a line
 	}), name}
 }
 
@@ -177,7 +177,7 @@ func (b s3Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	return text, errors.Join(err, out.Body.Close())
 }
 
-// Put keeps a batch.
+// Put stores a batch.
 func (b s3Bucket) Put(ctx context.Context, x *failed.Batch) error {
 	text, err := json.Marshal(x)
 	if err != nil {

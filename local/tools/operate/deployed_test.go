@@ -31,8 +31,8 @@ const (
 
 var fox = id.Agent.Derive(time.UnixMilli(1_790_000_000_000), "fox")
 
-// peopled puts an agent and a purchase that no reader has added up into a table,
-// and gives the records of that: the last cannot be read.
+// peopled writes an agent and a purchase that no reader has summed to a table, and
+// returns their stream records; the last one cannot be read.
 func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	t.Helper()
 	profile := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive, Epoch: 1}
@@ -53,7 +53,7 @@ func peopled(t *testing.T, table tables.Backend) []tables.StreamRecord {
 	}
 }
 
-// Everything works against a deployed table too.
+// Every command works on a deployed table.
 func TestDeployed(t *testing.T) {
 	c := newCloud(t)
 	records := peopled(t, dynamo.Open(c.config))
@@ -63,7 +63,7 @@ func TestDeployed(t *testing.T) {
 	out, err := makes(t, "operator", env)
 	says(t, out, err, "the DynamoDB table "+name+" in eu-central-1", "@fox ("+fox+") is an operator")
 	out, err = makes(t, "audit", env)
-	says(t, out, err, "movements   1, of which 1 wait", "agents          5.000000 USD  1 of them")
+	says(t, out, err, "movements   1, of which 1 are not summed", "agents          5.000000 USD  1 agents")
 
 	const whole, part = "shardId-1/2026/11/22/2026-11-22T01.00.00-b", "shardId-2/2026/11/21/2026-11-21T01.00.00-z"
 	c.leave(tallyARN, whole, records[:1])
@@ -73,19 +73,19 @@ func TestDeployed(t *testing.T) {
 		c.fails = true
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "0 of 2 failed") || len(c.keys()) != 3 {
-		t.Errorf("functions that fail: %s %v", out, err)
+		t.Errorf("with failing functions: %s %v", out, err)
 	}
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || len(c.keys()) != 2 {
 		t.Errorf("%v %v", err, c.keys())
 	}
-	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records fail again", "1 of 2 failed")
+	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records failed again", "1 of 2 failed")
 	if strings.Index(out, part) > strings.Index(out, whole) {
-		t.Errorf("the oldest is not the first:\n%s", out)
+		t.Errorf("the oldest batch is not first:\n%s", out)
 	}
 	out, err = makes(t, "audit", env)
-	says(t, out, err, "movements   1, of which 0 wait")
+	says(t, out, err, "movements   1, of which 0 are not summed")
 	c.locked(func() {
 		delete(c.objects, failed.Prefix+"aaaa-uuid/"+part)
 		c.objects[failed.Prefix+"foreign"] = []byte("{}")
@@ -95,13 +95,12 @@ func TestDeployed(t *testing.T) {
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
-	// What a batch names is not what is called: a function of the reader, whatever it
-	// was called when it gave the batch up.
+	// The table's function of the reader is called, not the one that the batch names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
-	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is none of this table's readers") {
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
 		t.Errorf("%s %v", out, err)
 	}
-	// And it is halved if it is too large.
+	// A batch that is too large is halved.
 	c.leave(tallyARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
 	c.locked(func() {
 		b, err := failed.Read(c.objects[failed.Prefix+"aaaa-uuid/"+whole])
@@ -139,7 +138,7 @@ func TestDeployed(t *testing.T) {
 		return said.String(), err
 	}
 	out, err = does("restore-drill", time.Time{})
-	says(t, out, err, "restoring   "+name+"-drill-", "items stood unchanged", "come to zero", "the backup is good, and removed")
+	says(t, out, err, "restoring   "+name+"-drill-", "items did not change", "sum to zero", "the backup is good, and was removed")
 	if asked := c.all("RestoreTableToPointInTime"); len(asked) != 1 || asked[0]["SourceTableName"] != name || asked[0]["RestoreDateTime"] == nil {
 		t.Errorf("%v", asked)
 	}
@@ -147,10 +146,10 @@ func TestDeployed(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 
-	// What is restored for good can be written to, read and restored like the one
-	// it is made from, and what its readers may have missed is kept.
+	// A restored table is set up like its source, and changes that its readers may
+	// have missed are kept.
 	for _, at := range []time.Time{time.Now().Add(2 * time.Hour), time.Now().Add(-40 * 24 * time.Hour)} {
-		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be had as it was from") {
+		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be restored to times from") {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
@@ -164,10 +163,10 @@ func TestDeployed(t *testing.T) {
 		}
 	})
 	says(t, out, err,
-		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "make redrive TABLE=aws:"+restored+" AT=20", "come to zero", "replay      2 batches",
+		`"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "make redrive TABLE=aws:"+restored+" AT=20", "sum to zero", "replay      2 batches",
 	)
-	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "come to zero") {
-		t.Errorf("what the table is for is said after hours of reading:\n%s", out)
+	if strings.Index(out, `"restoredTable"`) > strings.Index(out, "sum to zero") {
+		t.Errorf("the settings come after the long read, want them before:\n%s", out)
 	}
 	for op, want := range map[string]string{
 		"UpdateTimeToLive":        `{"TableName":"R","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}}`,
@@ -182,20 +181,20 @@ func TestDeployed(t *testing.T) {
 		}
 	}
 
-	// One that was broken off is gone on with, and what is done is not done again.
+	// An interrupted restore continues, and repeats no finished step.
 	updates := func() int { return len(c.all("UpdateTable")) + len(c.all("UpdateTimeToLive")) }
 	n := updates()
 	vars["RESTORED"] = restored
 	out, err = does("restore", at)
-	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "come to zero")
+	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "sum to zero")
 	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
-		t.Errorf("%d updates, and were %d; restored %v", updates(), n, c.all("RestoreTableToPointInTime"))
+		t.Errorf("%d updates, want %d; restored %v", updates(), n, c.all("RestoreTableToPointInTime"))
 	}
 	for _, x := range []struct {
 		name string
 		at   time.Time
 		says string
-	}{{restored, at.Add(-time.Second), "is not restored from"}, {name, at, "is not restored from"}, {name + "-none", at, "ResourceNotFoundException"}} {
+	}{{restored, at.Add(-time.Second), "is not a restore of"}, {name, at, "is not a restore of"}, {name + "-none", at, "ResourceNotFoundException"}} {
 		vars["RESTORED"] = x.name
 		if out, err := does("restore", x.at); err == nil || !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %s %v", x.name, out, err)
@@ -206,14 +205,14 @@ func TestDeployed(t *testing.T) {
 	out, err = does("replay", time.Now().Add(2*time.Minute))
 	says(t, out, err, "replay      2 batches")
 	out, err = does("replay", time.Now().Add(-24*time.Hour))
-	says(t, out, err, "the stream has forgotten", "replay      0 batches")
+	says(t, out, err, "the stream no longer has", "replay      0 batches")
 	c.leave(tallyARN, part, records)
 
-	// The restored table takes of the other's batches what was written by the moment
-	// that they have in common, if that is said. The rest stays, for a way back.
+	// With AT, the restored table processes the other table's records that were
+	// written by then. The others stay, in case the operator goes back.
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
-	if !errors.Is(err, errStay) || strings.Count(out, "it is of another table, "+name+":") != 3 || len(c.keys()) != 4 {
+	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
 		t.Errorf("%s %v", out, err)
 	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
@@ -231,10 +230,10 @@ func TestDeployed(t *testing.T) {
 	}
 }
 
-// DynamoDB Local is looked after in the same way. It is one process's: here each
-// verb has the one table.
+// Every command works on DynamoDB Local. Only one process can run it, so all
+// commands share one table here.
 func TestDynamoDBLocal(t *testing.T) {
-	dynamodbtest.Config(t) // or the test is skipped
+	dynamodbtest.Config(t) // skips the test without Java
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "dynamodb-local"), 0o700); err != nil { // as a run leaves it
 		t.Fatal(err)
@@ -257,11 +256,11 @@ func TestDynamoDBLocal(t *testing.T) {
 		says []string
 	}{
 		{"operator", []string{"@fox (" + fox + ") is an operator"}},
-		{"audit", []string{"movements   1, of which 1 wait"}},
+		{"audit", []string{"movements   1, of which 1 are not summed"}},
 		{"redrive", []string{"1 of 1 failed batches passed"}},
-		{"audit", []string{"movements   1, of which 0 wait"}},
-		{"restore-drill", []string{"items stood unchanged", "the backup is good, and removed"}},
-		{"restore-drill", []string{"items stood unchanged", "the backup is good, and removed"}},
+		{"audit", []string{"movements   1, of which 0 are not summed"}},
+		{"restore-drill", []string{"items did not change", "the backup is good, and was removed"}},
+		{"restore-drill", []string{"items did not change", "the backup is good, and was removed"}},
 	} {
 		var out bytes.Buffer
 		j := job{Table: table, out: &out, getenv: func(name string) string { return map[string]string{"HANDLE": "fox"}[name] }}

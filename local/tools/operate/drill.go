@@ -10,25 +10,24 @@ import (
 	"agentsocial/tables"
 )
 
-// backup is a table as another stood at a moment.
+// backup is a copy of a table as of a time.
 type backup struct {
 	tables.Scanner
 	where  string
 	at     time.Time
 	close  func()
-	remove func(context.Context) error // once it is closed
+	remove func(context.Context) error // call close first
 }
 
-// copier makes a backup. It calls past as soon as the moment that the backup will
-// be of has passed.
+// copier makes a backup. It calls past as soon as the time that the backup shows
+// has passed.
 type copier func(ctx context.Context, past func() error) (*backup, error)
 
-var errBackup = errors.New("the backup is not what the table was")
+var errBackup = errors.New("the backup differs from the table")
 
-// restoreDrill proves that the table can be had again from its backups, and leaves
-// nothing behind: of a deployed table from point-in-time recovery, of one in a file
-// from a copy of the file. DynamoDB Local has no backups: there, what is read of
-// the table is written into another, so that the rest is the same.
+// restoreDrill proves that a table can be restored, and removes what it made. It
+// restores a deployed table by point-in-time recovery and copies the file of the
+// embedded table. DynamoDB Local has no backups, so there it copies the items.
 func restoreDrill(ctx context.Context, j job) error {
 	switch {
 	case j.Deployed:
@@ -39,9 +38,9 @@ func restoreDrill(ctx context.Context, j job) error {
 	return j.drill(ctx, j.copyFile)
 }
 
-// drill reads the table before the moment of a backup and after it. What was the
-// same both times is to be in the backup, to the byte; and its books are to be in
-// order. A backup that is wrong is left for whoever looks why.
+// drill reads the table before and after the time of a backup. Every item that was
+// the same both times must be in the backup, byte for byte, and the backup's books
+// must be right. A wrong backup is kept for inspection.
 func (j job) drill(ctx context.Context, copy copier) error {
 	before, err := take(ctx, j)
 	if err != nil {
@@ -58,22 +57,22 @@ func (j job) drill(ctx context.Context, copy copier) error {
 	if err != nil {
 		return err
 	}
-	j.say("the backup  %s, as the table was at %s", b.where, b.at.UTC().Format(time.RFC3339))
+	j.say("backup      %s, as of %s", b.where, b.at.UTC().Format(time.RFC3339))
 	wrong := j.judge(ctx, b, before, after)
 	b.close()
 	if wrong != nil {
-		return fmt.Errorf("%w; the backup stays, to be looked at: %s", wrong, b.where)
+		return fmt.Errorf("%w; the backup is kept, look at it and delete it: %s", wrong, b.where)
 	}
-	j.say("%d items stood unchanged before that moment and after it: all are in the backup, equal", len(before.items))
-	j.say("%d were changed or removed meanwhile, and are not compared", all-len(before.items))
+	j.say("%d items did not change before and after that time: the backup has all of them, byte for byte", len(before.items))
+	j.say("%d items changed or were removed in between, and are not compared", all-len(before.items))
 	if err := b.remove(ctx); err != nil {
-		return fmt.Errorf("the backup is good, and could not be removed: %s: %w", b.where, err)
+		return fmt.Errorf("the backup is good, but could not be removed; delete it by hand: %s: %w", b.where, err)
 	}
-	j.say("the backup is good, and removed")
+	j.say("the backup is good, and was removed")
 	return nil
 }
 
-// judge is nil if a backup is good.
+// judge returns an error if a backup is wrong.
 func (j job) judge(ctx context.Context, b *backup, stood, now *survey) error {
 	held, problems, err := stood.compare(ctx, j, b)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// inProcess reads batches with the handlers that the functions have, under the
-// LIMITS of `make run`.
+// inProcess reads batches with the functions' own handlers, under the LIMITS of
+// `make run`.
 func inProcess(j job) (reader, error) {
 	a := &app.App{
 		Table: j.Backend, Now: j.Now, Rand: rand.Reader, Settings: app.DefaultSettings(),
@@ -42,7 +42,7 @@ func inProcess(j job) (reader, error) {
 			return 0, err
 		}
 		res, err := handle(ctx, e)
-		if err != nil { // the batch as a whole; the handler has logged why
+		if err != nil { // the whole batch failed; the handler logged why
 			return 0, ctx.Err()
 		}
 		var failures []string

@@ -7,9 +7,9 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances lists the balances of a table from before they were listed. It may
-// be done again, and while the table is in use: what moves meanwhile is listed by
-// that.
+// listBalances puts balances into the index that are not in it: those of a table
+// older than the index. It can be repeated, and can run while the table is in use: a
+// balance that changes meanwhile is listed by that change.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account
 	err := j.Scan(ctx, func(item tables.Item) error {
@@ -27,6 +27,6 @@ func listBalances(ctx context.Context, j job) error {
 			return err
 		}
 	}
-	j.say("listed      %d balances; `make audit` says whether any is left", len(unlisted))
+	j.say("listed      %d balances; `make audit` says whether any are left", len(unlisted))
 	return nil
 }

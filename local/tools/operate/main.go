@@ -1,9 +1,9 @@
-// Command operate looks after a table: `make audit`, `make list-balances`, `make
-// operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`, with the TABLE
-// and DATA of `make run`. They do the same to the embedded table, to DynamoDB Local and to a
-// deployed table, TABLE=aws:NAME, for which region and credentials are found as
-// AWS's own tools find them. A table in a file is one process's: stop the service
-// first. What to do when is in infra/RUNBOOK.md.
+// Command operate maintains a table: `make audit`, `make list-balances`, `make
+// operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
+// with the TABLE and DATA of `make run`. It works on the embedded table, on DynamoDB
+// Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
+// credentials as the AWS CLI does. Only one process can open the embedded table:
+// stop the service first. infra/RUNBOOK.md says when to use which.
 package main
 
 import (
@@ -34,13 +34,13 @@ func main() {
 	}
 }
 
-// job is what is done to a table.
+// job holds what a command works with: the table, the environment and the output.
 type job struct {
 	*service.Table
 	getenv   func(string) string
 	out      io.Writer
-	look     time.Duration // how often it is looked whether AWS is done
-	patience time.Duration // for records of a shard that is open
+	look     time.Duration // between two checks whether AWS is done
+	patience time.Duration // how long to wait for records of an open shard
 }
 
 var verbs = map[string]func(context.Context, job) error{
@@ -50,18 +50,18 @@ var verbs = map[string]func(context.Context, job) error{
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {
 	do := verbs[verb]
 	if do == nil {
-		return fmt.Errorf("say what: one of %v", slices.Sorted(maps.Keys(verbs)))
+		return fmt.Errorf("name one command of %v", slices.Sorted(maps.Keys(verbs)))
 	}
 	t, err := service.OpenTable(ctx, cmp.Or(getenv("TABLE"), "embedded"), cmp.Or(getenv("DATA"), "data"))
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	fmt.Fprintf(out, "  the table   %s\n", t.Where)
+	fmt.Fprintf(out, "  table       %s\n", t.Where)
 	return do(ctx, job{t, getenv, out, 10 * time.Second, time.Minute})
 }
 
-// at is the moment that AT names, or another if it names none.
+// at returns the time that AT names, or otherwise if AT is empty.
 func (j job) at(otherwise time.Time) (time.Time, error) {
 	text := j.getenv("AT")
 	if text == "" {
@@ -69,10 +69,10 @@ func (j job) at(otherwise time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fmt.Errorf("AT=%q is no moment such as 2026-11-22T01:30:00Z", text)
+		return at, fmt.Errorf("AT=%q is not a time; write it like 2026-11-22T01:30:00Z", text)
 	}
 	return at, nil
 }
 
-// say writes a line.
+// say prints a line.
 func (j job) say(format string, args ...any) { fmt.Fprintf(j.out, "  "+format+"\n", args...) }

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
-// breakable is a table on which no inbox can be written while it is broken.
+// breakable is a table that refuses writes to inboxes while it is broken.
 type breakable struct {
 	tables.Backend
 	broken atomic.Bool
@@ -72,7 +72,7 @@ func stop(t *testing.T, s *service.Service) {
 	}
 }
 
-// makes runs a verb as make does, with variables.
+// makes runs a command as make does, with an environment.
 func makes(t *testing.T, verb string, env map[string]string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -80,7 +80,7 @@ func makes(t *testing.T, verb string, env map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// says fails the test if an output lacks a part.
+// says fails the test on an error, or if the output lacks a part.
 func says(t *testing.T, out string, err error, parts ...string) {
 	t.Helper()
 	if err != nil {
@@ -88,11 +88,11 @@ func says(t *testing.T, out string, err error, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(out, part) {
-			t.Errorf("it does not say %q", part)
+			t.Errorf("output lacks %q", part)
 		}
 	}
 	if t.Failed() {
-		t.Fatalf("it says:\n%s", out)
+		t.Fatalf("output:\n%s", out)
 	}
 }
 
@@ -104,12 +104,12 @@ func TestVerbs(t *testing.T) {
 	}
 	for verb := range verbs {
 		if out, err := makes(t, verb, map[string]string{"DATA": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds no table") {
-			t.Errorf("%s where there is no table: %s %v", verb, out, err)
+			t.Errorf("%s without a table: %s %v, want an error", verb, out, err)
 		}
 	}
 }
 
-// The books of a run are proved; of a broken one it is told what is wrong.
+// The audit proves correct books and names what is wrong in broken ones.
 func TestAudit(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -129,14 +129,14 @@ func TestAudit(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for verb := range verbs {
 		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
-			t.Errorf("%s of a table that is in use: %v", verb, err)
+			t.Errorf("%s of a table in use: %v", verb, err)
 		}
 	}
 	stop(t, s)
 	out, err := makes(t, "audit", env)
 	says(t, out, err,
-		"movements   2, of which 0 wait", "agents          4.750000 USD  1 of them", "revenue         0.250000 USD",
-		"processor      -5.000000 USD", at.UTC().Format("20060102"), "come to zero",
+		"movements   2, of which 0 are not summed", "agents          4.750000 USD  1 agents", "revenue         0.250000 USD",
+		"processor      -5.000000 USD", at.UTC().Format("20060102"), "sum to zero",
 	)
 
 	table, err := embedded.Open(embedded.Config{Path: filepath.Join(dir, "table.db")})
@@ -151,17 +151,17 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := makes(t, "audit", env); !errors.Is(err, errWrong) || !strings.Contains(out, "WRONG       "+fox.ID+": its balance is 4750001, its movements come to 4750000") ||
-		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "come to zero") {
+		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "sum to zero") {
 		t.Errorf("%s%v", out, err)
 	}
-	// A backup of it has the same books.
-	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the backup stays") || !strings.Contains(out, "they come to 1") {
+	// A backup has the same wrong books.
+	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the backup is kept") || !strings.Contains(out, "they come to 1") {
 		t.Errorf("%s%v", out, err)
 	}
 }
 
-// Balances from before they were listed are listed, as they are; others are not
-// touched. Nobody's is not made.
+// Unlisted balances are listed with their amounts. Other balances do not change,
+// and none is created.
 func TestListBalances(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -179,16 +179,16 @@ func TestListBalances(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for i, n := range []int{1, 0} {
 		out, err := makes(t, "audit", env)
-		says(t, out, err, "agents          5.000000 USD", "come to zero")
+		says(t, out, err, "agents          5.000000 USD", "sum to zero")
 		if strings.Contains(out, "unlisted    1 balances") != (n > 0) {
-			t.Errorf("the audit before time %d says:\n%s", i+1, out)
+			t.Errorf("audit before run %d:\n%s", i+1, out)
 		}
 		out, err = makes(t, "list-balances", env)
 		says(t, out, err, fmt.Sprintf("listed      %d balances", n))
 	}
 }
 
-// An agent becomes an operator, and is one no more.
+// An agent becomes an operator, and stops being one.
 func TestOperator(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -197,7 +197,7 @@ func TestOperator(t *testing.T) {
 		handle, on, fails string
 		is                bool
 	}{
-		{"fox", "", "", true}, {"owl", "", `no agent "owl"`, true}, {"", "", "say whom", true},
+		{"fox", "", "", true}, {"owl", "", `no agent "owl"`, true}, {"", "", "HANDLE is empty", true},
 		{"fox", "perhaps", `ON="perhaps"`, true}, {"@fox", "on", "", true}, {"fox", "off", "", false}, {"fox", "off", "", false},
 	} {
 		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
@@ -230,8 +230,8 @@ func opened(t *testing.T, dir string) *service.Table {
 	return table
 }
 
-// A backup of the embedded table is proved, and gone; one that is not what the
-// table was is found out, and stays.
+// A good backup of the embedded table is removed; one that differs from the table
+// is reported and kept.
 func TestRestoreDrill(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -246,7 +246,7 @@ func TestRestoreDrill(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for range 2 {
 		out, err := makes(t, "restore-drill", env)
-		says(t, out, err, path, "items stood unchanged", "0 were changed", "come to zero", "the backup is good, and removed", "movement                          1          1")
+		says(t, out, err, path, "items did not change", "0 items changed", "sum to zero", "the backup is good, and was removed", "movement                          1          1")
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("the backup: %v", err)
 		}
@@ -255,7 +255,7 @@ func TestRestoreDrill(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is no moment") {
+	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is not a time") {
 		t.Errorf("%v", err)
 	}
 	if _, err := makes(t, "replay", env); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
@@ -266,11 +266,11 @@ func TestRestoreDrill(t *testing.T) {
 	defer table.Close()
 	key := tables.ProfileKey(fox.ID)
 	for what, c := range map[string]struct {
-		copied, table func() tables.Write // done to them once the moment has passed
+		copied, table func() tables.Write // applied once the backup's time has passed
 		wrong         string
 	}{
 		"lost":    {func() tables.Write { return tables.Delete(key) }, nil, key.PK + " " + key.SK + " is not in the copy"},
-		"changed": {func() tables.Write { return tables.Change(key, tables.SetAttr("bio", "x")) }, nil, key.PK + " " + key.SK + " is another in the copy"},
+		"changed": {func() tables.Write { return tables.Change(key, tables.SetAttr("bio", "x")) }, nil, key.PK + " " + key.SK + " differs in the copy"},
 		"meanwhile": {
 			func() tables.Write {
 				return tables.Change(tables.Key{PK: "X", SK: "gone"}, tables.SetAttr("n", int64(1)))
@@ -295,7 +295,7 @@ func TestRestoreDrill(t *testing.T) {
 			return b, err
 		})
 		if c.wrong == "" {
-			says(t, out.String(), err, "1 were changed")
+			says(t, out.String(), err, "1 items changed")
 			continue
 		}
 		if !errors.Is(err, errBackup) || !strings.Contains(out.String(), "WRONG       "+c.wrong) || !strings.Contains(err.Error(), path) {

@@ -10,14 +10,14 @@ import (
 	"agentsocial/tables"
 )
 
-// operator makes an agent one, who says what becomes of ideas, or takes that away.
+// operator makes an agent an operator, who decides on ideas, or ends that.
 func operator(ctx context.Context, j job) error {
 	handle, on := strings.TrimPrefix(j.getenv("HANDLE"), "@"), cmp.Or(j.getenv("ON"), "on")
 	if handle == "" {
-		return errors.New("say whom: HANDLE=fox")
+		return errors.New("HANDLE is empty; name an agent, such as HANDLE=fox")
 	}
 	if on != "on" && on != "off" {
-		return fmt.Errorf("ON=%q is neither on nor off", on)
+		return fmt.Errorf("ON=%q must be on or off", on)
 	}
 	claim, err := j.Get(ctx, tables.Strong, tables.HandleKey(handle))
 	if err != nil {
@@ -30,7 +30,7 @@ func operator(ctx context.Context, j job) error {
 	if err := j.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Operate(agent, on == "on")}}); err != nil {
 		return err
 	}
-	said := map[string]string{"on": "is an operator", "off": "is no operator"}
+	said := map[string]string{"on": "is an operator", "off": "is not an operator any more"}
 	j.say("@%s (%s) %s", handle, agent, said[on])
 	return nil
 }

@@ -14,28 +14,26 @@ import (
 	"agentsocial/local/service/failed"
 )
 
-// reader has a function work a batch off; of its records, n were from the first
-// on. An error is the call's: a function that fails has worked off none.
+// reader gives a batch to a function, and returns how many records, from the first
+// on, it processed. A function that fails processed none; an error means that the
+// call failed.
 type reader func(ctx context.Context, b *failed.Batch, records []record) (n int, err error)
 
-// errStay is that some could not be worked off this time either.
+// errStay means that some batches failed again.
 var errStay = errors.New("some batches stay")
 
-// redrive puts the batches that readers gave up through again, the oldest first:
-// from S3 through the deployed functions, which have the rights for it, or from
-// the folder beside a table through the same handlers in this process. What was
-// worked off before is not done again: it is marked, for longer than a batch is
-// kept (tables.MarkerKeep). A batch that passed is removed, one of which a record
-// fails again stays as it is.
+// redrive processes the batches again that readers gave up, the oldest first. Those
+// in S3 go to the deployed functions, those in a local table's folder to the same
+// handlers in this process. Nothing is done twice: processed records are marked for
+// longer than a batch is kept (tables.MarkerKeep). A batch that passes is removed;
+// one with a record that fails again stays as it is.
 //
-// A stage that was restored has the batches of two tables in one bucket, and one
-// of the other table is not put through: it may tell of what this one never held.
-// AT, the moment the two have in common, says that it is meant: what was written by
-// then is put through. What was written later is left out, and its batch stays, for
-// there may be a way back.
+// After a restore one bucket holds the batches of two tables. A batch of the other
+// table is skipped, since its records may be unknown to this one. AT, the time of
+// the restore, includes it: records written by then are processed, later ones are
+// left out, and their batch stays in case the operator goes back.
 //
-// The dead letters of schedules are not put through: what they were to do, the
-// next tick has done.
+// The dead letters of schedules are not redriven: the next tick did their work.
 func redrive(ctx context.Context, j job) error {
 	at, err := j.at(time.Time{})
 	if err != nil {
@@ -60,7 +58,7 @@ func redrive(ctx context.Context, j job) error {
 			j.say("stays       %s: %v", key, err)
 			stay++
 		case o.failed > 0:
-			j.say("stays       %s: %d of its %d records fail again", key, o.failed, o.size)
+			j.say("stays       %s: %d of its %d records failed again", key, o.failed, o.size)
 			stay++
 		case o.later > 0:
 			j.say("stays       %s: %d of its %d records were written later", key, o.later, o.size)
@@ -69,14 +67,14 @@ func redrive(ctx context.Context, j job) error {
 			j.say("passed      %s: %d records", key, o.size)
 		}
 	}
-	j.say("%d of %d failed batches passed and are removed", len(keys)-stay-later, len(keys))
+	j.say("%d of %d failed batches passed and were removed", len(keys)-stay-later, len(keys))
 	if stay > 0 {
-		return fmt.Errorf("%w: %d of %d; of those that fail, the function's log says why", errStay, stay, len(keys))
+		return fmt.Errorf("%w: %d of %d; the function's log says why they failed", errStay, stay, len(keys))
 	}
 	return nil
 }
 
-// failures are where a table's failed batches lie, and what reads them.
+// failures returns where a table's failed batches are, and their reader.
 func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 	if j.Deployed {
 		return deployedFailures(ctx, j)
@@ -86,14 +84,14 @@ func (j job) failures(ctx context.Context) (failed.Store, reader, error) {
 	return j.Failed, call, err
 }
 
-// outcome is what became of the records of a batch.
+// outcome counts the records of a batch.
 type outcome struct {
 	size   int
-	later  int // than AT, and left out
+	later  int // written after AT, left out
 	failed int // again
 }
 
-// again puts one batch through, and removes it if that worked off all of it.
+// again processes one batch, and removes it if all its records passed.
 func (j job) again(ctx context.Context, store failed.Store, call reader, key string, at time.Time) (o outcome, err error) {
 	text, err := store.Get(ctx, key)
 	if err != nil {
@@ -104,7 +102,7 @@ func (j job) again(ctx context.Context, store failed.Store, call reader, key str
 		return o, err
 	}
 	if at.IsZero() && b.Table() != "" && b.Table() != j.Dynamo.Table {
-		return o, fmt.Errorf("it is of another table, %s: AT, the moment of a restore, puts through what was written by then", b.Table())
+		return o, fmt.Errorf("it belongs to another table, %s: redrive it only in a restore, with AT", b.Table())
 	}
 	records, err := recordsOf(b.Event)
 	if err != nil {
@@ -120,9 +118,9 @@ func (j job) again(ctx context.Context, store failed.Store, call reader, key str
 	return o, err
 }
 
-// through does as Lambda does with a batch that fails, but for trying again: what
-// follows a record that failed is given alone, and a batch of which the first
-// fails is halved. It says how many records failed alone.
+// through handles failures as Lambda does, without retries: after a failed record it
+// goes on with the records from that one, and it halves a batch whose first record
+// fails. It returns how many records failed alone.
 func through(ctx context.Context, b *failed.Batch, records []record, call reader) (left int, err error) {
 	for len(records) > 0 {
 		n, err := call(ctx, b, records)
@@ -144,7 +142,7 @@ func through(ctx context.Context, b *failed.Batch, records []record, call reader
 	return left, nil
 }
 
-// record is one of a batch: as it was written, to the byte.
+// record is a record of a batch, byte for byte as it was written.
 type record struct {
 	seq  string
 	at   time.Time // to the second
@@ -154,7 +152,7 @@ type record struct {
 func recordsOf(event []byte) ([]record, error) {
 	var e struct{ Records []json.RawMessage }
 	if err := json.Unmarshal(event, &e); err != nil {
-		return nil, fmt.Errorf("its payload: %w", err)
+		return nil, fmt.Errorf("reading its payload: %w", err)
 	}
 	if len(e.Records) == 0 {
 		return nil, errors.New("its payload has no records")
@@ -168,16 +166,16 @@ func recordsOf(event []byte) ([]record, error) {
 			} `json:"dynamodb"`
 		}
 		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("its payload: %w", err)
+			return nil, fmt.Errorf("reading its payload: %w", err)
 		}
 		records = append(records, record{r.Change.SequenceNumber, time.Unix(int64(r.Change.ApproximateCreationDateTime), 0), text})
 	}
 	return records, nil
 }
 
-// eventOf is the event that a function is called with: each record to the byte, so
-// that it is no larger than what the function was called with before. (json.Marshal
-// would escape <, > and &, and make six bytes of one.)
+// eventOf returns the event to call a function with. It copies each record byte for
+// byte, so that the event is no larger than the original: json.Marshal would escape
+// <, > and & to six bytes each.
 func eventOf(records []record) []byte {
 	texts := make([][]byte, len(records))
 	for i, r := range records {
@@ -186,8 +184,8 @@ func eventOf(records []record) []byte {
 	return slices.Concat([]byte(`{"Records":[`), bytes.Join(texts, []byte(",")), []byte("]}"))
 }
 
-// done is how many records a function's answer says to be worked off: those
-// before the first that it names. One that it names wrongly is all of them.
+// done returns how many records a function processed: those before the first that
+// its answer names as failed. An unknown name means none.
 func done(records []record, failures []string) int {
 	n := len(records)
 	for _, seq := range failures {

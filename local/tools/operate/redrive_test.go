@@ -17,8 +17,8 @@ import (
 	"agentsocial/tables"
 )
 
-// What a reader of the local stream gave up outlives the service, is put through
-// once it can be, and then is no more.
+// A batch that a local reader gave up survives the service, and is removed once it
+// passes.
 func TestRedrive(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, true)
@@ -47,7 +47,7 @@ func TestRedrive(t *testing.T) {
 		t.Errorf("the service lists %s %v", a, err)
 	}
 
-	// One with a record that is poison stays, whatever else is in it.
+	// A batch with a record that cannot be read stays.
 	item := tables.Item{"pk": "A#x", "sk": "L#x", tables.AttrType: tables.TypeMovement, "micro_usd": "many"}
 	poison := tables.StreamRecord{Shard: "shard-0", Seq: "7", Event: "INSERT", At: time.Now(), Key: item.Key(), New: item}
 	b, err := failed.New("tally", 10, time.Now(), []tables.StreamRecord{poison})
@@ -66,7 +66,7 @@ func TestRedrive(t *testing.T) {
 		if round > 0 {
 			want = "0 of 1 failed batches passed"
 		}
-		says(t, out, nil, want, b.Key()+": 1 of its 1 records fail again")
+		says(t, out, nil, want, b.Key()+": 1 of its 1 records failed again")
 		if events() == 0 {
 			t.Error("the inbox is empty")
 		}
@@ -84,7 +84,7 @@ func TestRedrive(t *testing.T) {
 	}
 }
 
-// letters is what the service says of what was given up.
+// letters returns the failed batches that the service lists.
 func letters(t *testing.T, dir string) (string, error) {
 	t.Helper()
 	s, err := service.Start(t.Context(), service.Config{
@@ -103,7 +103,7 @@ func letters(t *testing.T, dir string) (string, error) {
 	return string(text), err
 }
 
-// A batch is put through as Lambda would: halved, and from where it failed.
+// A failing batch is halved, and continued after the record that failed, as by Lambda.
 func TestThrough(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for bad := range 1 << n {
@@ -159,7 +159,7 @@ func TestThrough(t *testing.T) {
 	}
 }
 
-// sparse is a feed of which most pages are empty, and that has too many readers.
+// sparse is a throttled feed whose pages are mostly empty.
 type sparse struct {
 	shards []tables.Shard
 	pages  map[string][][]tables.StreamRecord // then the shard is done, if another's parent
@@ -185,8 +185,8 @@ func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Durat
 	return page, false, nil
 }
 
-// All changes of an hour are replayed, however many pages of a closed shard are
-// empty, and whoever reads beside; of an open one those up to a silence.
+// All changes of an hour are replayed, although a closed shard has empty pages and
+// the stream is throttled. An open shard is read until it is silent.
 func TestReplayReadsOn(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
 	of := func(seq string, before time.Duration) []tables.StreamRecord {
@@ -209,5 +209,5 @@ func TestReplayReadsOn(t *testing.T) {
 	if seqs != "2345" {
 		t.Errorf("read are %q", seqs)
 	}
-	says(t, out.String(), err, "closed is read to 2026-11-22T00:50:00Z", "open is read to 2026-11-22T01:10:00Z")
+	says(t, out.String(), err, "closed was read up to 2026-11-22T00:50:00Z", "open was read up to 2026-11-22T01:10:00Z")
 }

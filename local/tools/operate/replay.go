@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// replayed is how far before a moment changes are worked off again: more than
-	// the readers are behind without an alarm.
+	// replayed is the period whose changes are replayed: longer than readers can be
+	// behind without an alarm.
 	replayed = time.Hour
 
-	// streamKeeps is for how long a stream has its records.
+	// streamKeeps is how long a stream keeps its records.
 	streamKeeps = 24 * time.Hour
 
-	// replaySize bounds a batch, in bytes of items: a third of what a function takes
-	// at once, since JSON is longer.
+	// replaySize bounds a batch, in bytes of items: a third of the payload a function
+	// accepts, since JSON is longer.
 	replaySize = 2 << 20
 )
 
-// replay leaves the changes of the hour before a moment, AT or now, among the failed
-// batches, for readers that lost them. What they did work off stays as it is.
+// replay puts the changes of the hour before AT (or now) among the failed batches,
+// for readers that lost them. Records already processed are not processed again.
 func replay(ctx context.Context, j job) error {
 	if !j.Deployed {
-		return errors.New("only a deployed table, TABLE=aws:NAME, has a stream of its own")
+		return errors.New("only a deployed table has a stream to replay; set TABLE=aws:NAME")
 	}
 	at, err := j.at(j.Now())
 	if err != nil {
@@ -47,19 +47,19 @@ func replay(ctx context.Context, j job) error {
 	return r.keep(ctx, changes)
 }
 
-// changes are those of the hour before a moment. Of a table that is restored to it,
-// nobody would work off what the readers had not by then: the other table has a
-// stream of its own, which begins empty, and what they did afterwards is not in it.
+// changes returns the changes of the hour before at. A restored table needs them:
+// its stream begins empty, so changes that the readers had not processed by then
+// would never be processed.
 func (r recovery) changes(ctx context.Context, at time.Time) ([]tables.StreamRecord, error) {
 	if r.Now().Sub(at) > streamKeeps-replayed {
-		r.say("replay      the stream has forgotten the hour before %s: what readers had not worked off by then will not be", at.UTC().Format(time.RFC3339))
+		r.say("replay      the stream no longer has the hour before %s; changes that readers had not processed by then are lost", at.UTC().Format(time.RFC3339))
 		return nil, nil
 	}
 	return r.between(ctx, at.Add(-replayed), at)
 }
 
-// keep leaves changes among the failed batches, so that `make redrive` has all of
-// them worked off; those that were are not again.
+// keep puts changes among the failed batches, so that `make redrive` processes those
+// that were not processed yet.
 func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -89,11 +89,11 @@ func (r recovery) keep(ctx context.Context, records []tables.StreamRecord) error
 			n++
 		}
 	}
-	r.say("replay      %d batches of the hour before lie in s3://%s, for `make redrive`", n, m.bucket)
+	r.say("replay      %d batches are in s3://%s; run `make redrive`", n, m.bucket)
 	return nil
 }
 
-// between reads a table's changes of some time.
+// between reads a table's changes from first to last.
 func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.StreamRecord, error) {
 	c := r.Dynamo
 	return r.read(ctx, streams.Open(streams.Config{
@@ -101,9 +101,9 @@ func (r recovery) between(ctx context.Context, first, last time.Time) ([]tables.
 	}), first, last)
 }
 
-// read reads each shard to its end or past last. Any number of pages may be empty
-// before one that is not: a shard that has a child is closed and says when it is
-// done; of an open one the end is where nothing came for as long as patience is.
+// read reads each shard to its end or past last. A page may be empty although later
+// ones are not. A shard with a child is closed and reports its end; an open one ends
+// where nothing came for r.patience.
 func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.Time) ([]tables.StreamRecord, error) {
 	var shards []tables.Shard
 	err := r.unhurried(ctx, func() (err error) { shards, err = feed.Shards(ctx); return err })
@@ -133,12 +133,12 @@ func (r recovery) read(ctx context.Context, feed tables.Feed, first, last time.T
 			}
 			more = !done && !beyond && (closed[s.ID] || len(changes) > 0)
 		}
-		r.say("shard       %s is read to %s", s.ID, to)
+		r.say("shard       %s was read up to %s", s.ID, to)
 	}
 	return records, nil
 }
 
-// unhurried does it until the stream has not too many readers: the deployed ones
+// unhurried repeats do while the stream is throttled, so that the deployed readers
 // come first.
 func (r recovery) unhurried(ctx context.Context, do func() error) error {
 	for {
@@ -152,7 +152,7 @@ func (r recovery) unhurried(ctx context.Context, do func() error) error {
 	}
 }
 
-// batchesFor are the records that a reader's filters let pass, in batches of one
+// batchesFor returns the records that match a reader's filters, in batches of one
 // shard each.
 func batchesFor(f stream.Function, records []tables.StreamRecord) [][]tables.StreamRecord {
 	var batches [][]tables.StreamRecord

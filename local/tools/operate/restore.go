@@ -16,19 +16,19 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// restore makes of a deployed table, as it was AT a moment, another that the
-// service can be pointed at, and says how as soon as it can be; then it reads both.
-// With RESTORED, the name of the other, it goes on where it was broken off.
+// restore restores a deployed table, as of the time AT, to another table. It prints
+// the settings that switch the service to it, then reads both tables. With RESTORED,
+// the name of the other table, it continues an interrupted restore.
 func restore(ctx context.Context, j job) error {
 	if !j.Deployed {
-		return errors.New("only a deployed table, TABLE=aws:NAME, can be had as it was; of one in a file, keep copies")
+		return errors.New("only a deployed table can be restored; set TABLE=aws:NAME, or put back a copy of the embedded table's file")
 	}
 	at, err := j.at(time.Time{})
 	if err != nil {
 		return err
 	}
 	if at.IsZero() {
-		return errors.New("say as it was when: AT=2026-11-22T01:30:00Z")
+		return errors.New("AT is empty; set the time to restore to, such as AT=2026-11-22T01:30:00Z")
 	}
 	r := newRecovery(j)
 	first, last, err := r.window(ctx)
@@ -36,7 +36,7 @@ func restore(ctx context.Context, j job) error {
 		return err
 	}
 	if at.Before(first) || at.After(last) {
-		return fmt.Errorf("AT=%s: the table can be had as it was from %s to %s", j.getenv("AT"), first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+		return fmt.Errorf("AT=%s is out of range; the table can be restored to times from %s to %s", j.getenv("AT"), first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 	}
 	unread, err := r.changes(ctx, at)
 	if err != nil {
@@ -48,16 +48,16 @@ func restore(ctx context.Context, j job) error {
 	}
 	table, err := r.complete(ctx, b.where)
 	if err != nil {
-		return fmt.Errorf("%s is restored, and not what it is to be yet: %w", b.where, err)
+		return fmt.Errorf("%s is restored but not set up completely; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
 	if err := r.keep(ctx, unread); err != nil {
-		return fmt.Errorf("%s is restored, and what its readers may not have worked off is not kept: %w", b.where, err)
+		return fmt.Errorf("%s is restored, but changes for its readers are not kept; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
-	j.say("to point the service at it, set these in cdk.json and `make deploy`:")
+	j.say("to switch the service to it, set these in cdk.json and run `make deploy`:")
 	j.say("  \"restoredTable\": %q,", b.where)
 	j.say("  \"restoredStream\": %q,", aws.ToString(table.LatestStreamArn))
-	j.say("then `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
-	j.say("what follows reads both tables, to prove what is restored; it may be broken off")
+	j.say("then run `make redrive TABLE=aws:%s AT=%s`", b.where, at.UTC().Format(time.RFC3339))
+	j.say("now both tables are read, to prove the restored one; you may interrupt this")
 	books, err := books.Audit(ctx, b, at)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func restore(ctx context.Context, j job) error {
 	return wrong
 }
 
-// begun is the table of a moment that has a name already, or another.
+// begun returns the restored table with this name, or starts a restore if name is empty.
 func (r recovery) begun(ctx context.Context, name string, at time.Time) (*backup, error) {
 	if name == "" {
 		return r.restored(ctx, "restored", at)
@@ -86,12 +86,12 @@ func (r recovery) begun(ctx context.Context, name string, at time.Time) (*backup
 	}
 	s := out.Table.RestoreSummary
 	if s == nil || !strings.HasSuffix(aws.ToString(s.SourceTableArn), ":table/"+r.Dynamo.Table) || aws.ToTime(s.RestoreDateTime).Unix() != at.Unix() {
-		return nil, fmt.Errorf("RESTORED=%s is not restored from %s as it was at %s", name, r.Dynamo.Table, at.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("RESTORED=%s is not a restore of %s as of %s", name, r.Dynamo.Table, at.UTC().Format(time.RFC3339))
 	}
 	return r.readable(ctx, name, at)
 }
 
-// recovery has a deployed table restored by its point-in-time recovery.
+// recovery restores a deployed table by point-in-time recovery.
 type recovery struct {
 	job
 	client *dynamodb.Client
@@ -99,11 +99,11 @@ type recovery struct {
 
 func newRecovery(j job) recovery { return recovery{j, j.Dynamo.Client()} }
 
-// apart is how far this machine's clock and AWS's may be apart.
+// apart bounds the difference between this machine's clock and AWS's.
 const apart = time.Minute
 
-// drill is the [copier] of a deployed table. A moment can be restored some five
-// minutes after it.
+// drill is the [copier] of a deployed table. DynamoDB can restore a time about five
+// minutes later.
 func (r recovery) drill(ctx context.Context, past func() error) (*backup, error) {
 	at := r.Now().Add(apart).Truncate(time.Second)
 	r.say("waiting     until %s can be restored", at.UTC().Format(time.RFC3339))
@@ -130,7 +130,7 @@ func (r recovery) drill(ctx context.Context, past func() error) (*backup, error)
 	return b, nil
 }
 
-// window is between which moments the table can be restored.
+// window returns the first and last time to which the table can be restored.
 func (r recovery) window(ctx context.Context) (first, last time.Time, err error) {
 	out, err := r.client.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &r.Dynamo.Table})
 	if err != nil {
@@ -144,7 +144,7 @@ func (r recovery) window(ctx context.Context) (first, last time.Time, err error)
 	return aws.ToTime(p.EarliestRestorableDateTime), aws.ToTime(p.LatestRestorableDateTime), nil
 }
 
-// restored makes another table of a moment, and waits until it can be read.
+// restored restores to a new table, and waits until it can be read.
 func (r recovery) restored(ctx context.Context, what string, at time.Time) (*backup, error) {
 	name := fmt.Sprintf("%s-%s-%s", r.Dynamo.Table, what, stamp(r.Now()))
 	_, err := r.client.RestoreTableToPointInTime(ctx, &dynamodb.RestoreTableToPointInTimeInput{
@@ -153,7 +153,7 @@ func (r recovery) restored(ctx context.Context, what string, at time.Time) (*bac
 	if err != nil {
 		return nil, err
 	}
-	r.say("restoring   %s; it takes from minutes to hours, and is not broken off with this program", name)
+	r.say("restoring   %s; it takes minutes to hours, and continues if you stop this program", name)
 	return r.readable(ctx, name, at)
 }
 
@@ -167,8 +167,8 @@ func (r recovery) readable(ctx context.Context, name string, at time.Time) (*bac
 	return &backup{Scanner: dynamo.Open(c), where: c.Table, at: at, close: func() {}}, nil
 }
 
-// active waits until a table and its indexes are. DynamoDB may not know a table yet
-// that it has just begun to make.
+// active waits until a table and its indexes are active. DynamoDB may not know a
+// table yet whose creation has just begun.
 func (r recovery) active(ctx context.Context, name string) (*types.TableDescription, error) {
 	for {
 		out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
@@ -203,9 +203,9 @@ func (r recovery) pause(ctx context.Context) error {
 	}
 }
 
-// complete gives a restored table what DynamoDB restores without: the stream,
-// expiry, tags, recovery of its own, and what protects the table it is made from.
-// What it has already DynamoDB would not take again.
+// complete sets up what DynamoDB does not restore: stream, expiry, tags,
+// point-in-time recovery, and deletion protection if the source has it. It skips
+// what is set up already, which DynamoDB would refuse.
 func (r recovery) complete(ctx context.Context, name string) (*types.TableDescription, error) {
 	source, err := r.active(ctx, r.Dynamo.Table)
 	if err != nil {
@@ -258,8 +258,8 @@ func (r recovery) expires(ctx context.Context, name string) error {
 	return err
 }
 
-// recoverable switches point-in-time recovery on, which a new table does not take
-// for a while.
+// recoverable switches point-in-time recovery on, and retries while the new table
+// refuses it.
 func (r recovery) recoverable(ctx context.Context, name string) error {
 	for {
 		_, err := r.client.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
@@ -276,7 +276,7 @@ func (r recovery) recoverable(ctx context.Context, name string) error {
 	}
 }
 
-// tag gives a table the tags of another, but for AWS's own.
+// tag copies the tags of a table to another, except AWS's own.
 func (r recovery) tag(ctx context.Context, from, to string) error {
 	var tags []types.Tag
 	in := &dynamodb.ListTagsOfResourceInput{ResourceArn: &from}

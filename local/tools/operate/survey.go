@@ -10,18 +10,18 @@ import (
 	"agentsocial/tables"
 )
 
-// digest stands for a key or an item.
+// digest identifies a key or an item.
 type digest [16]byte
 
 func digestOf(v any) (d digest) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%#v", v) // attributes in the order of their names, values with their types
+	fmt.Fprintf(h, "%#v", v) // sorted by attribute name, with types
 	copy(d[:], h.Sum(nil))
 	return d
 }
 
-// survey is what a table held while it was read: how many items of each type,
-// and a digest of each by one of its key. A million items take about 100 MB.
+// survey holds what one read of a table found: the number of items of each type,
+// and each item's digest by its key's. A million items take about 100 MB.
 type survey struct {
 	types map[string]int
 	items map[digest]digest
@@ -36,7 +36,7 @@ func take(ctx context.Context, t tables.Scanner) (*survey, error) {
 	})
 }
 
-// count is how many items of each type a table holds.
+// count returns how many items of each type a table holds.
 func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
 	types := map[string]int{}
 	return types, t.Scan(ctx, func(i tables.Item) error {
@@ -45,17 +45,16 @@ func count(ctx context.Context, t tables.Scanner) (map[string]int, error) {
 	})
 }
 
-// still leaves the items that another survey found the same.
+// still removes the items that another survey did not find the same.
 func (s *survey) still(o *survey) {
 	maps.DeleteFunc(s.items, func(k, item digest) bool { return o.items[k] != item })
 }
 
-// shown is how many keys of items are named, at most.
+// shown bounds how many items' keys a report names.
 const shown = 10
 
-// compare holds a copy of a table against the items that stood in the table
-// unchanged from before the copy's moment until after it: all of them are to be
-// in the copy, as they are. It gives the problems, and what the copy holds.
+// compare checks that a copy has all items of the survey, which did not change
+// around the copy's time. It returns the problems, and what the copy holds.
 func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (held *survey, problems []string, err error) {
 	if held, err = take(ctx, copied); err != nil {
 		return nil, nil, err
@@ -66,23 +65,23 @@ func (s *survey) compare(ctx context.Context, source, copied tables.Scanner) (he
 		case !ok:
 			wrong[k] = "is not in the copy"
 		case found != item:
-			wrong[k] = "is another in the copy"
+			wrong[k] = "differs in the copy"
 		}
 	}
 	if len(wrong) == 0 {
 		return held, nil, nil
 	}
-	err = source.Scan(ctx, func(i tables.Item) error { // digests have no names
+	err = source.Scan(ctx, func(i tables.Item) error { // for the keys behind the digests
 		if what := wrong[digestOf(i.Key())]; what != "" && len(problems) < shown {
 			problems = append(problems, fmt.Sprintf("%s %s %s", i.Key().PK, i.Key().SK, what))
 		}
 		return nil
 	})
-	problems = append(problems, fmt.Sprintf("%d of %d items that nothing has changed are missing or others", len(wrong), len(s.items)))
+	problems = append(problems, fmt.Sprintf("%d of %d unchanged items are missing or differ", len(wrong), len(s.items)))
 	return held, problems, err
 }
 
-// tellTypes writes how many items of each type a copy and its table hold.
+// tellTypes prints how many items of each type a copy and its table hold.
 func (j job) tellTypes(copied, now map[string]int) {
 	j.say("%-24s %10s %10s", "type", "copy", "table now")
 	types := maps.Clone(copied)
