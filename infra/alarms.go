@@ -15,12 +15,12 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// newOperators is the topic that every alarm goes to, and from where mail goes to
-// the operators, if an address is set and whoever reads it confirms.
+// newOperators makes the topic that every alarm goes to. It mails the operators if
+// alarmMail is set and its owner has confirmed the subscription.
 //
-// It is not encrypted with a key: the one that SNS has of itself CloudWatch may
-// not use, and what alarms say, names and numbers, is worth none of its own. Its
-// policy takes the place of SNS's own, and so names who publishes.
+// The topic has no encryption key: CloudWatch may not use SNS's own, and the names
+// and numbers in alarms do not need another. Its policy replaces SNS's default, and
+// so names who may publish.
 func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	topic := awssns.NewTopic(stack, jsii.String("Operators"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -39,12 +39,12 @@ func newOperators(stack awscdk.Stack, s Settings) awssns.Topic {
 	return topic
 }
 
-// metric is a number that CloudWatch has.
+// metric is a metric in CloudWatch.
 type metric struct {
 	Namespace string
 	Name      string
-	By        []by   // what it is told apart by; none for the whole account's
-	Statistic string // "Sum" unless it says otherwise
+	By        []by   // its dimensions; none for the whole account
+	Statistic string // "" is "Sum"
 }
 
 // by is a dimension.
@@ -53,7 +53,7 @@ type by struct {
 	Value *string
 }
 
-// own is a metric that functions emit, of which shared/lambda/metrics tells.
+// own returns a metric that functions emit; shared/lambda/metrics lists them.
 func (d deployment) own(name, dimension, value string) metric {
 	m := metric{Namespace: metrics.Namespace(d.Stage), Name: name}
 	if dimension != "" {
@@ -62,29 +62,25 @@ func (d deployment) own(name, dimension, value string) metric {
 	return m
 }
 
-// alarm is what operators want to hear of. Its kind, by which it is made, has a
-// section of the runbook.
+// alarm describes an alarm. The runbook has a section for each kind of alarm.
 type alarm struct {
-	What  string        // the matter, and what to do first
+	What  string        // what is wrong, and what to do first
 	Of    []metric      // m1, m2, …
-	Math  string        // of those; their sum unless it says otherwise
-	Above float64       // which it is not to be
-	Every time.Duration // over which the number is taken
-	Times int           // in a row that it is out of bounds; 1 unless it says otherwise
-	// Silent is a number that is to be there: the alarm is that it is not.
+	Math  string        // an expression of Of; "" is their sum
+	Above float64       // rings above this
+	Every time.Duration // the period of the metric
+	Times int           // periods in a row before it rings; 0 is 1
+	// Silent rings when the metric is below 1 or missing.
 	Silent bool
-	// Once is something that happened, which is not over because it does not happen
-	// again: nobody is told so.
+	// Once sends no OK: the event is not over when it stops happening.
 	Once bool
 }
 
-// alarm rings when the number is above what it may be or, where it is to be there,
-// when it is not. It says so once more when that is over.
+// alarm makes an alarm that notifies the operators when it rings and when it ends.
 //
-// Each begins in a state of CloudWatch's own, INSUFFICIENT_DATA, and finds within
-// minutes that all is well: of a new stage the operators hear that, once for each,
-// if they have confirmed by then. One that is Silent may ring until the number is
-// there for the first time: there is no other way to hear of one that never comes.
+// A new alarm starts as INSUFFICIENT_DATA and turns OK within minutes, which mails
+// the operators once for each. A Silent one may ring until its metric first arrives;
+// otherwise a metric that never arrives would go unnoticed.
 func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 	operators := []*string{d.operators.TopicArn()}
 	props := &awscloudwatch.CfnAlarmProps{
@@ -108,7 +104,7 @@ func (d deployment) alarm(scope constructs.Construct, kind string, a alarm) {
 	*d.rings = append(*d.rings, awscloudwatch.NewCfnAlarm(scope, jsii.String(kind), props).AttrArn())
 }
 
-// runbookHeading is of the section that tells what to do for an alarm.
+// runbookHeading returns the heading of the runbook's section on a kind of alarm.
 func runbookHeading(kind string) string { return "Alarm: " + kind }
 
 // alone makes the metric the alarm's only one.
@@ -128,7 +124,7 @@ func (m metric) dimensions() any {
 	return all
 }
 
-// combined are the alarm's metrics, and the expression of them that it is about.
+// combined returns the alarm's metrics and the expression that it watches.
 func (a alarm) combined(period *float64) *[]any {
 	queries := []any{&awscloudwatch.CfnAlarm_MetricDataQueryProperty{
 		Id: jsii.String("number"), Expression: jsii.String(cmp.Or(a.Math, "SUM(METRICS())")), ReturnData: jsii.Bool(true),

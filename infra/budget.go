@@ -8,10 +8,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// newBudget has the operators told when the account's bill of a month passes the
-// budget, and before, when it looks as if it would. It is of the whole account:
-// AWS tells stages apart by tags only where the owner of the bill has switched
-// that on. It stops nothing; what bounds the bill are the throttles.
+// newBudget mails the operators when the account's monthly bill passes the budget or
+// is forecast to. It covers the whole account, since AWS separates stages by tags only
+// if the bill's owner enabled that. It stops nothing; the throttles bound the bill.
 func newBudget(stack awscdk.Stack, s Settings, operators awssns.Topic) {
 	if s.BudgetUSD == 0 {
 		return
@@ -41,5 +40,5 @@ func newBudget(stack awscdk.Stack, s Settings, operators awssns.Topic) {
 		},
 		NotificationsWithSubscribers: []any{above("ACTUAL"), above("FORECASTED")},
 	})
-	budget.Node().AddDependency(allowed.PolicyDependable) // it looks whether it may tell
+	budget.Node().AddDependency(allowed.PolicyDependable) // AWS checks the permission
 }

@@ -14,9 +14,8 @@ import (
 	"agentsocial/shared/lambda/metrics"
 )
 
-// The dashboard is one page, read from the top: what rings, what callers see, what
-// the table and what is done behind it see, and what came of it all. It is data,
-// made of the same metrics as alarms are.
+// The dashboard is one page: ringing alarms first, then requests, the table, the
+// functions behind it, and results. It uses the same metrics as the alarms.
 
 // graph is one widget.
 type graph struct {
@@ -25,24 +24,24 @@ type graph struct {
 	Every   time.Duration
 	Lines   []line
 	Stacked bool
-	Wide    bool // half of the page, in place of a third
+	Wide    bool // half of the page instead of a third
 }
 
-// line is what a graph shows: a metric, or an expression.
+// line is a line of a graph: a metric or an expression.
 type line struct {
 	Label  string
 	Metric metric
 	Math   string // of m1, m2, … of the lines before
 	Search search
-	Hidden bool // only there for Math
+	Hidden bool // only used in Math
 }
 
-// search finds metrics that are told apart by one dimension, when they are looked at,
-// and shows the ten that have most.
+// search finds the metrics with one dimension when the page is viewed, and shows the
+// ten highest.
 type search struct {
 	Namespace, Name, By string
 	Statistic           string
-	Most                string // of what: SUM, MAX
+	Most                string // ranked by SUM or MAX
 }
 
 func (s search) expression() string {
@@ -56,13 +55,12 @@ type section struct {
 	Graphs []graph
 }
 
-// actors are functions that no caller waits for, by their names.
+// actors holds the functions that no caller waits for.
 type actors struct {
 	readers, schedules []named
 }
 
-// named is a function with the name it is declared by, and what it leaves its dead
-// letters in.
+// named is a function with its declared name and its dead-letter queue.
 type named struct {
 	Name        string
 	Function    *string
@@ -74,12 +72,11 @@ const (
 	daily       = 24 * time.Hour
 )
 
-// Prices in US dollars as they are in us-east-1: of a million units that the table
-// is read and written, and of a million requests, at the gateway and at Lambda with
-// ten milliseconds of half a gigabyte.
+// Prices in US dollars in us-east-1: of a million read and write units of the table,
+// and of a million requests at the gateway and at Lambda (10 ms with half a gigabyte).
 const usdOfTable, usdOfRequest = "m1 * 0.125 + m2 * 0.625", "m3 * (1.00 + 0.20 + 0.07)"
 
-// sections of the dashboard.
+// sections returns the dashboard's sections.
 func (d deployment) sections(g *gateway, a actors) []section {
 	api := func(name, statistic string) metric {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
@@ -141,24 +138,24 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			{Title: "Errors", Lines: append(ofMetrics(d.tableErrors()), line{Label: "asked wrongly, by the whole account", Metric: metric{"AWS/DynamoDB", "UserErrors", nil, ""}})},
 		}},
 		{"Behind the table", []graph{
-			{Title: "Age of what readers have yet to read", Unit: "ms", Lines: ofFunctions(a.readers, "IteratorAge", "Maximum")},
-			{Title: "Lag: until inboxes and counts have it", Unit: "ms", Lines: append(own(a.readers, metrics.Lag, "p50"), own(a.readers, metrics.Lag, "p99")...)},
-			{Title: "Lag: how late what was due is done", Unit: "ms", Lines: own(a.schedules, metrics.Lag, "Maximum")},
+			{Title: "Age of unread records", Unit: "ms", Lines: ofFunctions(a.readers, "IteratorAge", "Maximum")},
+			{Title: "Lag: until inboxes and counts are written", Unit: "ms", Lines: append(own(a.readers, metrics.Lag, "p50"), own(a.readers, metrics.Lag, "p99")...)},
+			{Title: "Lag: how late due work is done", Unit: "ms", Lines: own(a.schedules, metrics.Lag, "Maximum")},
 			{Title: "Batches that failed", Lines: ofFunctions(a.readers, "Errors", "")},
-			{Title: "Ticks that came to their end", Lines: own(a.schedules, metrics.Finished, "Sum")},
+			{Title: "Finished ticks", Lines: own(a.schedules, metrics.Finished, "Sum")},
 			{Title: "Dead letters", Lines: dead},
 			{Title: "Lambda, the whole account", Wide: true, Lines: []line{
 				{Label: "at once", Metric: metric{"AWS/Lambda", "ConcurrentExecutions", nil, "Maximum"}}, {Label: "turned away", Metric: metric{"AWS/Lambda", "Throttles", nil, ""}},
 			}},
 			{Title: "Warnings and errors, by message", Lines: most(metrics.Logged, metrics.ByMessage, "Sum", "SUM"), Stacked: true, Wide: true},
 		}},
-		{"What comes of it", []graph{
+		{"Results", []graph{
 			{Title: "New agents, a day", Every: daily, Lines: []line{{Label: "registrations", Metric: d.own(metrics.Registrations, "", "")}}},
 			{Title: "New posts, a day", Every: daily, Lines: []line{{Label: "posts", Metric: d.own(metrics.Posts, "", "")}}},
 			{Title: "Payments, a day", Every: daily, Lines: []line{
-				{Label: "checkouts", Metric: d.requests("POST /v1/me/credits/checkout")}, {Label: "heard of", Metric: d.requests("POST /payments/webhook")},
+				{Label: "checkouts", Metric: d.requests("POST /v1/me/credits/checkout")}, {Label: "notifications", Metric: d.requests("POST /payments/webhook")},
 			}},
-			{Title: "About what a day costs: the table, the API and Lambda, without storage", Unit: "USD", Every: daily, Wide: true, Lines: []line{
+			{Title: "Estimated cost of a day: the table, the API and Lambda, without storage", Unit: "USD", Every: daily, Wide: true, Lines: []line{
 				{Metric: table("ConsumedReadCapacityUnits"), Hidden: true}, {Metric: table("ConsumedWriteCapacityUnits"), Hidden: true}, {Metric: api("Count", ""), Hidden: true},
 				{Label: "table", Math: "(" + usdOfTable + ") / 1000000"}, {Label: "requests", Math: usdOfRequest + " / 1000000"},
 			}, Stacked: true},
@@ -170,7 +167,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		}
 		sections = append(sections, section{"Mail", []graph{
 			{Title: "Mails an hour, of the whole account", Every: time.Hour, Lines: []line{{Label: "sent", Metric: metric{"AWS/SES", "Send", nil, ""}}}},
-			{Title: "What became of them", Every: time.Hour, Lines: []line{
+			{Title: "Results of mails", Every: time.Hour, Lines: []line{
 				{Label: "bounced", Metric: set("Bounce", "")}, {Label: "complained of", Metric: set("Complaint", "")}, {Label: "refused", Metric: set("Reject", "")},
 			}},
 			{Title: "Reputation", Every: time.Hour, Lines: []line{
@@ -181,14 +178,14 @@ func (d deployment) sections(g *gateway, a actors) []section {
 	return sections
 }
 
-// requests are those of one endpoint.
+// requests returns an endpoint's metric of requests.
 func (d deployment) requests(route string) metric {
 	m := d.own(metrics.Latency, metrics.ByRoute, route)
 	m.Statistic = "SampleCount"
 	return m
 }
 
-// ofMetrics are lines that are labelled by what tells metrics of one name apart.
+// ofMetrics returns lines labelled by the dimension of each metric.
 func ofMetrics(all []metric) (lines []line) {
 	for _, m := range all {
 		label := m.Name
@@ -200,7 +197,7 @@ func ofMetrics(all []metric) (lines []line) {
 	return lines
 }
 
-// widget is a graph as CloudWatch takes it.
+// widget is a graph in CloudWatch's form.
 func (g graph) widget() map[string]any {
 	every := cmp.Or(g.Every, fiveMinutes)
 	properties := map[string]any{
@@ -238,7 +235,7 @@ const (
 	graphHeight            = 6
 )
 
-// dashboardBody lays sections out, below the alarms.
+// dashboardBody lays out the sections below the alarms.
 func dashboardBody(alarms []*string, sections []section) map[string]any {
 	arns := make([]string, len(alarms))
 	for i, arn := range alarms {
@@ -250,7 +247,7 @@ func dashboardBody(alarms []*string, sections []section) map[string]any {
 		return w
 	}
 	high := 1 + (len(arns)+5)/6
-	widgets := []any{place(map[string]any{"type": "alarm", "properties": map[string]any{"title": "What rings", "alarms": arns}}, 0, pageWidth, high)}
+	widgets := []any{place(map[string]any{"type": "alarm", "properties": map[string]any{"title": "Alarms", "alarms": arns}}, 0, pageWidth, high)}
 	y += high
 	for _, s := range sections {
 		widgets = append(widgets, place(map[string]any{"type": "text", "properties": map[string]any{"markdown": "## " + s.Title}}, 0, pageWidth, 1))
@@ -272,7 +269,7 @@ func dashboardBody(alarms []*string, sections []section) map[string]any {
 	return map[string]any{"start": "-P1D", "widgets": widgets}
 }
 
-// newDashboard makes it, and answers where it is.
+// newDashboard makes the dashboard and outputs its address.
 func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
 	sections := d.sections(g, a)
 	if !d.EndpointMetrics {
@@ -282,14 +279,14 @@ func (d deployment) newDashboard(stack awscdk.Stack, g *gateway, a actors) {
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(dashboardBody(*d.rings, sections)); err != nil {
-		panic(err) // texts and numbers
+		panic(err) // cannot fail: texts and numbers
 	}
 	dashboard := awscloudwatch.NewCfnDashboard(stack, jsii.String("Overview"), &awscloudwatch.CfnDashboardProps{DashboardBody: jsii.String(body.String())})
 	output(stack, "Dashboard", jsii.String("https://"+*stack.Region()+".console.aws.amazon.com/cloudwatch/home?region="+*stack.Region()+"#dashboards/dashboard/"+*dashboard.Ref()),
-		"What the service does, and how well")
+		"Traffic, errors and lag")
 }
 
-// withoutEndpoints leaves out what is not emitted (endpointMetrics).
+// withoutEndpoints drops the metrics that endpointMetrics switches off.
 func withoutEndpoints(sections []section) (left []section) {
 	for _, s := range sections {
 		var graphs []graph

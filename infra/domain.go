@@ -6,8 +6,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// baseURL is where the service answers, without a trailing slash, and without a
-// stage: that is $default.
+// baseURL returns the service's address without a trailing slash. It has no stage,
+// since that is $default.
 func (g *gateway) baseURL(s Settings) *string {
 	if s.Domain == "" {
 		return g.api.AttrApiEndpoint()
@@ -15,10 +15,9 @@ func (g *gateway) baseURL(s Settings) *string {
 	return jsii.String("https://" + s.Domain)
 }
 
-// name has the API answer under a domain of the team's own, by TLS 1.2 and 1.3,
-// and under no other: its own address is switched off. The base URL is in what
-// agents sign, in links and as the issuer of tokens; with two of them half of
-// that would be wrong.
+// name lets the API answer only under the domain of the settings, with TLS 1.2 or 1.3;
+// AWS's own address is disabled. Signatures, links and the issuer of tokens contain
+// the base URL, so there must be exactly one.
 func (g *gateway) name(s Settings) {
 	if s.Domain == "" {
 		return

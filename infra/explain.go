@@ -14,8 +14,8 @@ import (
 	"text/tabwriter"
 )
 
-// kind explains resources of one type: what they are for, and what each (of alarms
-// each metric that they are of) costs a month though nobody calls, in US dollars as they are in us-east-1.
+// kind explains a type of resource: its purpose, and its monthly cost without calls,
+// in US dollars in us-east-1. An alarm costs USD for each of its metrics.
 // infra/COST.md says what calls cost.
 type kind struct {
 	Type, For string
@@ -23,55 +23,54 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{Type: "AWS::ApiGatewayV2::Api", For: "the HTTP API that everybody calls"},
-	{Type: "AWS::ApiGatewayV2::ApiMapping", For: "leads a domain of one's own to the API (setting domain)"},
+	{Type: "AWS::ApiGatewayV2::Api", For: "the HTTP API"},
+	{Type: "AWS::ApiGatewayV2::ApiMapping", For: "maps your domain to the API (setting domain)"},
 	{Type: "AWS::ApiGatewayV2::DomainName", For: "the domain, with its certificate and TLS 1.2 at least (setting domain)"},
-	{Type: "AWS::ApiGatewayV2::Integration", For: "the API's way to a group's function"},
-	{Type: "AWS::ApiGatewayV2::Route", For: "an endpoint, and what is none"},
+	{Type: "AWS::ApiGatewayV2::Integration", For: "connects the API to a group's function"},
+	{Type: "AWS::ApiGatewayV2::Route", For: "an endpoint, or the default route"},
 	{Type: "AWS::ApiGatewayV2::Stage", For: "throttles, and the log of requests"},
-	{Type: "AWS::Budgets::Budget", For: "tells the operators of a bill that grows (setting budgetUsd); two are free"},
-	{Type: "AWS::CloudWatch::Alarm", For: "tells the operators what wants a look: see the runbook", USD: 0.10},
+	{Type: "AWS::Budgets::Budget", For: "mails the operators when the bill grows (setting budgetUsd); two are free"},
+	{Type: "AWS::CloudWatch::Alarm", For: "tells the operators that something is wrong: see the runbook", USD: 0.10},
 	{Type: "AWS::CloudWatch::Dashboard", For: "shows a day's traffic, errors and lag; three are free", USD: 3},
-	{Type: "AWS::DynamoDB::Table", For: "the single table; pays for what it holds, and its backup, by the gigabyte"},
-	{Type: "AWS::IAM::Role", For: "what one function may do, or the clock for it"},
-	{Type: "AWS::Lambda::EventInvokeConfig", For: "a tick that failed is not done again, but kept"},
-	{Type: "AWS::Lambda::EventSourceMapping", For: "hands the table's changes to a reader, by its filters"},
-	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or what the clock calls"},
-	{Type: "AWS::Lambda::Permission", For: "lets the API, and nobody else, call a group's function"},
+	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
+	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock for it"},
+	{Type: "AWS::Lambda::EventInvokeConfig", For: "keeps a failed tick instead of repeating it"},
+	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
+	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or a scheduled job"},
+	{Type: "AWS::Lambda::Permission", For: "lets only the API call a group's function"},
 	{Type: "AWS::Logs::LogGroup", For: "the log of a function, or of the API"},
-	{Type: "AWS::Logs::MetricFilter", For: "counts lines of a log, to be alarmed by", USD: 0.30},
+	{Type: "AWS::Logs::MetricFilter", For: "counts lines of a log, for an alarm", USD: 0.30},
 	{Type: "AWS::Route53::RecordSet", For: "the domain's entry in the DNS (setting hostedZone)"},
-	{Type: "AWS::S3::Bucket", For: "keeps what a reader of the stream gave up"},
-	{Type: "AWS::S3::BucketPolicy", For: "refuses who comes to the bucket without TLS"},
-	{Type: "AWS::SES::ConfigurationSet", For: "mail goes over TLS, and to nobody who complained (setting mailFrom)"},
-	{Type: "AWS::SES::ConfigurationSetEventDestination", For: "what becomes of mails, counted (setting mailFrom)"},
-	{Type: "AWS::SES::EmailIdentity", For: "whom mail is from (setting mailFrom)"},
+	{Type: "AWS::S3::Bucket", For: "keeps batches that a reader of the stream gave up"},
+	{Type: "AWS::S3::BucketPolicy", For: "refuses access to the bucket without TLS"},
+	{Type: "AWS::SES::ConfigurationSet", For: "sends mail over TLS only, and to nobody who complained (setting mailFrom)"},
+	{Type: "AWS::SES::ConfigurationSetEventDestination", For: "counts deliveries, bounces and complaints (setting mailFrom)"},
+	{Type: "AWS::SES::EmailIdentity", For: "the sender of mail (setting mailFrom)"},
 	{Type: "AWS::SNS::Subscription", For: "mails alarms to the operators (setting alarmMail)"},
 	{Type: "AWS::SNS::Topic", For: "where alarms go"},
-	{Type: "AWS::SNS::TopicPolicy", For: "lets alarms into the topic, and nobody without TLS"},
-	{Type: "AWS::SQS::Queue", For: "keeps ticks of the clock that came to nothing"},
-	{Type: "AWS::SQS::QueuePolicy", For: "refuses who comes to the queue without TLS"},
+	{Type: "AWS::SNS::TopicPolicy", For: "lets only alarms publish to the topic, over TLS"},
+	{Type: "AWS::SQS::Queue", For: "keeps failed ticks of the clock"},
+	{Type: "AWS::SQS::QueuePolicy", For: "refuses access to the queue without TLS"},
 	{Type: "AWS::Scheduler::Schedule", For: "calls a function every few minutes"},
-	{Type: "AWS::SecretsManager::Secret", For: "what tokens are sealed with, what addresses are hashed with, the payment processor's keys", USD: 0.40},
+	{Type: "AWS::SecretsManager::Secret", For: "what seals tokens, what hashes addresses, or the payment processor's keys", USD: 0.40},
 }
 
 // Bounds of a deployment, below AWS's own: 500 resources of a stack, 50 MB of a
 // function's zip.
 const (
 	maxResources = 400        // fewer than
-	maxZip       = 15_000_000 // bytes, fewer than; what is to be fetched before a function starts
+	maxZip       = 15_000_000 // bytes, fewer than; fetched before a function starts
 )
 
-// explain writes a table of what the templates in a folder of the CDK's hold, and
-// says what is wrong with it: a resource of a type that nobody has explained, or
-// a bound that is not kept.
+// explain prints a table of the resources in a folder's templates. It returns an
+// error for a type that kinds lacks, or a bound that is exceeded.
 func explain(w io.Writer, folder string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.template.json"))
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("%s holds no template; run `make synth`", folder)
+		return fmt.Errorf("%s has no template; run `make synth`", folder)
 	}
 	var problems []error
 	for _, file := range files {
@@ -94,30 +93,30 @@ func explain(w io.Writer, folder string) error {
 	return errors.Join(problems...)
 }
 
-// explained is what [explain] looks at of a resource.
+// explained is the part of a resource that [explain] reads.
 type explained struct {
 	Type       string
 	Properties struct {
-		Metrics []struct{ MetricStat json.RawMessage } // of an alarm of several
+		Metrics []struct{ MetricStat json.RawMessage } // of an alarm on several metrics
 	}
 }
 
-// paid is for how many a resource is paid: an alarm of several metrics for each.
+// paid returns how many times a resource is paid: an alarm once for each metric.
 func (e explained) paid() (n int) {
 	for _, m := range e.Properties.Metrics {
-		if m.MetricStat != nil { // else it is made of the others
+		if m.MetricStat != nil { // else it is an expression
 			n++
 		}
 	}
 	return max(1, n)
 }
 
-// checkExplained finds types that are not among [kinds].
+// checkExplained reports types that are missing in [kinds].
 func checkExplained(counts map[string]int) error {
 	var problems []error
 	for name := range counts {
 		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.Type == name }) {
-			problems = append(problems, fmt.Errorf("nobody has explained what %s is for: infra/explain.go", name))
+			problems = append(problems, fmt.Errorf("resource type %s has no explanation; add it to kinds in infra/explain.go", name))
 		}
 	}
 	slices.SortFunc(problems, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
@@ -126,7 +125,7 @@ func checkExplained(counts map[string]int) error {
 
 func checkCount(n int) error {
 	if n >= maxResources {
-		return fmt.Errorf("%d resources; fewer than %d leave room below CloudFormation's 500: split the stack", n, maxResources)
+		return fmt.Errorf("%d resources; stay under %d, below CloudFormation's 500: split the stack", n, maxResources)
 	}
 	return nil
 }
@@ -147,11 +146,11 @@ func tabulate(w io.Writer, counts, paid map[string]int) error {
 		}
 		fmt.Fprintf(table, "  %4d\t%s\t%s\t%s\n", n, k.Type, cost, k.For)
 	}
-	fmt.Fprintf(table, "  \tUSD a month, though nobody calls\t%.2f\t\n", sum)
+	fmt.Fprintf(table, "  \tUSD a month without calls\t%.2f\t\n", sum)
 	return table.Flush()
 }
 
-// weigh says how big the functions' zips are, as the CDK will make them.
+// weigh prints the size of the functions' zips, as the CDK will make them.
 func weigh(w io.Writer, assets string) error {
 	var manifest struct {
 		Files map[string]struct {
@@ -179,7 +178,7 @@ func weigh(w io.Writer, assets string) error {
 		problems = append(problems, checkZip(f.DisplayName, size))
 	}
 	if n == 0 {
-		problems = append(problems, fmt.Errorf("%s names no zip: there is nothing to weigh", assets))
+		problems = append(problems, fmt.Errorf("%s names no zip; run `make synth` again", assets))
 	}
 	fmt.Fprintf(w, "  %d zips, the heaviest %.1f MB (%s)\n", n, float64(heaviest)/1e6, of)
 	return errors.Join(problems...)
@@ -187,12 +186,12 @@ func weigh(w io.Writer, assets string) error {
 
 func checkZip(name string, size int64) error {
 	if size >= maxZip {
-		return fmt.Errorf("%s: a zip of %.1f MB; fewer than %d are possible", name, float64(size)/1e6, maxZip/1_000_000)
+		return fmt.Errorf("%s: a zip of %.1f MB; it must be under %d", name, float64(size)/1e6, maxZip/1_000_000)
 	}
 	return nil
 }
 
-// zipped is how big a folder is as a zip.
+// zipped returns the size of a folder as a zip.
 func zipped(folder string) (int64, error) {
 	var size counter
 	z := zip.NewWriter(&size)
@@ -203,7 +202,7 @@ func zipped(folder string) (int64, error) {
 	return int64(size), err
 }
 
-// counter counts what is written.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -77,9 +77,9 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^agentsocial-prod: \d+ resources$`,
 		`(?m)^ +1 +AWS::DynamoDB::Table +- +the single table`,
-		`(?m)^ +3 +AWS::SecretsManager::Secret +1\.20 +what tokens`,
+		`(?m)^ +3 +AWS::SecretsManager::Secret +1\.20 +what seals tokens`,
 		fmt.Sprintf(`(?m)^ +\d+ +AWS::CloudWatch::Alarm +%.2f +tells`, float64(s.alarmed())*0.10),
-		`(?m)^ +USD a month, though nobody calls +\d+\.\d\d`,
+		`(?m)^ +USD a month without calls +\d+\.\d\d`,
 		`(?m)^ +\d+ zips, the heaviest 0\.0 MB \(`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
@@ -102,10 +102,10 @@ func TestExplainRefuses(t *testing.T) {
 	}
 	const oneZip = `{"files":{"x":{"displayName":"docs/Code","source":{"path":"asset.x","packaging":"zip"}}}}`
 	for name, c := range map[string]struct{ template, assets, bootstrap, want string }{
-		"unexplained": {`{"Resources":{"a":{"Type":"AWS::EC2::VPC"}}}`, oneZip, "x", "nobody has explained what AWS::EC2::VPC is for"},
-		"too many":    {`{"Resources":{` + many + `}}`, oneZip, "x", "400 resources; fewer than 400"},
+		"unexplained": {`{"Resources":{"a":{"Type":"AWS::EC2::VPC"}}}`, oneZip, "x", "resource type AWS::EC2::VPC has no explanation"},
+		"too many":    {`{"Resources":{` + many + `}}`, oneZip, "x", "400 resources; stay under 400"},
 		"too heavy":   {`{"Resources":{}}`, oneZip, string(noise), "docs/Code: a zip of 15.0 MB"},
-		"no zips":     {`{"Resources":{}}`, `{"files":{}}`, "x", "nothing to weigh"},
+		"no zips":     {`{"Resources":{}}`, `{"files":{}}`, "x", "names no zip"},
 		"no manifest": {`{"Resources":{}}`, "", "x", "no such file"},
 		"broken":      {`{`, oneZip, "x", "x.template.json: "},
 	} {

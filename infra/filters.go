@@ -10,10 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// patternsOf are a reader's filters as Lambda's event patterns, which it holds
-// against each record as a string attribute of an image. One pattern per kind
-// of event is enough for any number of filters, and kinds with equal types
-// share one: three at most, where a mapping may have five.
+// patternsOf returns a reader's filters as Lambda's event patterns. One pattern per
+// kind of event covers any number of filters, and kinds with equal types share one:
+// at most three, and a mapping may have five.
 func patternsOf(f stream.Function) ([]string, error) {
 	types := map[string][]string{} // by event
 	for _, filter := range f.Filters {
@@ -22,11 +21,11 @@ func patternsOf(f stream.Function) ([]string, error) {
 		}
 	}
 	if len(types) == 0 {
-		return nil, fmt.Errorf("reader %s declares no filters, and would be called for nothing", f.Name)
+		return nil, fmt.Errorf("reader %s declares no filters; without one it is never called", f.Name)
 	}
 	for event, list := range types {
 		if !slices.Contains([]string{"INSERT", "MODIFY", "REMOVE"}, event) {
-			return nil, fmt.Errorf("reader %s: %q is no event of a stream", f.Name, event)
+			return nil, fmt.Errorf("reader %s: %q is not a stream event", f.Name, event)
 		}
 		slices.Sort(list)
 		types[event] = slices.Compact(list)
@@ -42,7 +41,7 @@ func patternsOf(f stream.Function) ([]string, error) {
 			"dynamodb":  map[string]any{image: map[string]any{tables.AttrType: map[string]any{"S": types}}},
 		})
 		if len(p) > 4096 {
-			return fmt.Errorf("reader %s: a filter of %d characters, more than Lambda's 4096", f.Name, len(p))
+			return fmt.Errorf("reader %s: a filter has %d characters; Lambda allows 4096", f.Name, len(p))
 		}
 		patterns = append(patterns, string(p))
 		return err
@@ -60,13 +59,13 @@ func patternsOf(f stream.Function) ([]string, error) {
 	return patterns, err
 }
 
-// checkBatch holds a reader's batch against what Lambda takes.
+// checkBatch checks a reader's batch against Lambda's limits.
 func checkBatch(f stream.Function) error {
 	if f.Batch < 1 || f.Batch > 10000 {
-		return fmt.Errorf("reader %s: a batch of %d records; 1 to 10000 is possible", f.Name, f.Batch)
+		return fmt.Errorf("reader %s: a batch of %d records; it must be 1 to 10000", f.Name, f.Batch)
 	}
 	if f.Window < 0 || f.Window > 5*time.Minute || f.Window%time.Second != 0 {
-		return fmt.Errorf("reader %s: a window of %s; whole seconds up to 300 are possible", f.Name, f.Window)
+		return fmt.Errorf("reader %s: a window of %s; it must be whole seconds, at most 300", f.Name, f.Window)
 	}
 	return nil
 }

@@ -18,17 +18,17 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// function is one Lambda function: a group's, a reader's, or what the clock calls.
+// function is a Lambda function: a group's, a reader's or a schedule's.
 type function struct {
 	Name   string
 	Doc    string
 	Size   host.Size
 	Rights rights
-	Dead   awssqs.Queue // nil where Rights.Dead is false
+	Dead   awssqs.Queue // nil if Rights.Dead is false
 
-	// Waited says that callers wait for it, whom the gateway's throttle bounds. The
-	// others call each other, by way of the table: what they might run away with
-	// is bounded by a reservation, where the account has the room for one.
+	// Waited is true if callers wait for the function; the gateway's throttle bounds
+	// it then. The others trigger each other through the table, so a reservation
+	// bounds them if the account has room for one.
 	Waited bool
 }
 
@@ -42,21 +42,21 @@ func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
 	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
 }
 
-// deployment is what all functions share.
+// deployment holds what all functions share.
 type deployment struct {
 	Settings
 	store   store
-	mail    *mailing // nil where no mail is sent
+	mail    *mailing // nil if no mail is sent
 	baseURL *string
 	assets  string
 
 	operators awssns.Topic
-	rings     *[]*string // ARNs of the alarms there are so far
+	rings     *[]*string // ARNs of the alarms so far
 }
 
-// newFunction builds a function, its role and its log group. The function
-// makes JSON lines itself: Lambda's own JSON format would filter them by a
-// level that metrics do not have, and so stays off.
+// newFunction builds a function, its role and its log group. The function writes JSON
+// lines itself; Lambda's own JSON format stays off, since it filters by a level that
+// metrics do not have.
 func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Function {
 	scope := constructs.NewConstruct(stack, jsii.String(f.Name))
 	log := newLog(scope, "Log", d.Settings)
@@ -89,13 +89,13 @@ func (d deployment) newFunction(stack awscdk.Stack, f function) awslambda.Functi
 
 		ReservedConcurrentExecutions: reserved,
 	})
-	if d.XRay { // by the plain resource: the construct's own tracing grants in a policy of its own
+	if d.XRay { // on the plain resource: the construct's tracing adds a policy
 		function.Node().DefaultChild().(awslambda.CfnFunction).SetTracingConfig(&awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")})
 	}
 	return function
 }
 
-// environment is what functions may be told, of which each gets what it needs.
+// environment returns all variables; each function gets those it needs.
 func (d deployment) environment() host.Env {
 	e := host.Env{
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,

@@ -11,12 +11,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// gateway is the HTTP API. It is built of plain CloudFormation resources: the
-// constructs above them make a permission for every route, and with 80 of
-// them a function's policy is full.
+// gateway is the HTTP API. It uses plain CloudFormation resources, since the CDK's
+// constructs make a permission for each route, and 80 of them fill a function's
+// policy.
 //
-// There is no circle: functions know the API's address, integrations and
-// routes know the functions, and the API itself knows neither.
+// There is no cycle: functions refer to the API, integrations and routes to the
+// functions, and the API to neither.
 type gateway struct {
 	stack        awscdk.Stack
 	api          awsapigatewayv2.CfnApi
@@ -25,9 +25,8 @@ type gateway struct {
 	integrations map[string]awsapigatewayv2.CfnIntegration // by group
 }
 
-// accessLog is a line per request. It names no address, no agent and no path:
-// the route says what was asked, and the function's log, under the same
-// request id, what became of it.
+// accessLog is the format of the line per request. It has the route but no address,
+// agent or path; the function's log has the details under the same request id.
 var accessLog = map[string]string{
 	"requestId":          "$context.requestId",
 	"time":               "$context.requestTimeEpoch",
@@ -50,10 +49,10 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 		Description:  jsii.String("Routes are read from the endpoints' declarations"),
 	})
 	log := newLog(stack, "AccessLog", s)
-	format, _ := json.Marshal(accessLog) // strings only, in the order of their names
+	format, _ := json.Marshal(accessLog) // cannot fail: strings only
 	stage := awsapigatewayv2.NewCfnStage(stack, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId:       api.Ref(),
-		StageName:   jsii.String("$default"), // any other would stand before every path
+		StageName:   jsii.String("$default"), // any other name would become part of every path
 		AutoDeploy:  jsii.Bool(true),
 		Description: jsii.String("Throttles, and logs each request"),
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
@@ -68,8 +67,8 @@ func newGateway(stack awscdk.Stack, s Settings) *gateway {
 	return &gateway{stack, api, stage, log, map[string]awsapigatewayv2.CfnIntegration{}}
 }
 
-// attach lets the API, and no other, call a group's function: one integration
-// and one permission, for all of its routes.
+// attach lets only this API call a group's function: one integration and one
+// permission for all its routes.
 func (g *gateway) attach(group string, f awslambda.Function) {
 	g.integrations[group] = awsapigatewayv2.NewCfnIntegration(f, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId:                g.api.Ref(),
@@ -88,15 +87,12 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 	})
 }
 
-// open makes the routes. Their logical ids hold neither the group nor the
-// names of parameters: an endpoint that moves to another group, or renames a
-// parameter, changes its route in place, where a new one would be refused
-// beside the old. The stage waits for them, so that the first deployment is
-// whole and the only one.
+// open makes the routes. Their logical ids contain neither the group nor the names of
+// parameters, so that a change of these updates a route in place; API Gateway would
+// refuse a new route beside the old one. The stage waits for all routes.
 //
-// A route's own throttle takes the place of the stage's, and so is never above it.
-// The gateway keeps it when it leaves the template: before a deployment without one
-// that was there the runbook has it deleted ("Upgrade").
+// A route's own throttle replaces the stage's, and so is never above it. The gateway
+// keeps it after it leaves the template: the runbook ("Upgrade") says how to delete it.
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}

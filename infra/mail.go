@@ -9,24 +9,23 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// mailing is what mail is sent with.
+// mailing holds what sending mail needs.
 type mailing struct {
 	from       string
-	identities *string // ARNs of all that the account has
+	identities *string // ARN pattern of all the account's identities
 	set        awsses.ConfigurationSet
 	setARN     *string
 }
 
-// mailDimension is by which SES's own counts, in AWS/SES, are told apart; its
-// value is the name of the configuration set. SES marks every mail with it.
+// mailDimension is the dimension of SES's metrics in AWS/SES. SES sets it on every
+// mail; its value is the name of the configuration set.
 const mailDimension = "ses:configuration-set"
 
-// newMailing is nil where no address to send from is set.
+// newMailing returns nil if mailFrom is empty.
 //
-// A code is a credential, so it goes to no server that would take it without
-// TLS. Whoever could not be reached, or complained, gets no more: SES keeps the
-// list, and counts what became of mails, by which alarms ring. That SES takes
-// none for now, or not this one, stands in the sending function's log.
+// A code is a credential, so it is sent only to servers with TLS. SES keeps a list of
+// addresses that bounced or complained, and mails them no more; alarms watch its
+// counts. The sending function logs what SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil
@@ -53,14 +52,13 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-// identify makes SES know the address that mail is sent from.
+// identify sets up the address that mail is sent from in SES.
 //
-// SES knows a name once per account and region: two stages need two domains,
-// such as subdomains, or an identity that neither owns. It signs for a domain
-// with keys of its own (Easy DKIM) once three records stand in the DNS, and takes
-// no mail before. An address alone is verified by a mail to it; its mails are
-// signed by SES's domain only, and many servers will take them for spam. It
-// holds nothing that a stage could want to keep.
+// SES has a name once per account and region: two stages need two domains (such as
+// subdomains), or an identity outside both stacks. For a domain SES signs with its own
+// keys (Easy DKIM), and accepts mail once three records are in the DNS. A single
+// address is verified by a mail to it; its mails carry only SES's signature, and many
+// servers treat them as spam.
 func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	_, domain, _ := strings.Cut(s.MailFrom, "@")
 	made := func(id string, of awsses.Identity) awsses.EmailIdentity {
@@ -70,15 +68,15 @@ func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	case identityExisting:
 		return
 	case identityAddress:
-		output(stack, "MailAddress", jsii.String(s.MailFrom), "SES has mailed it a link; no mail is sent before somebody follows that")
+		output(stack, "MailAddress", jsii.String(s.MailFrom), "SES has mailed a link to this address; no mail is sent until somebody follows it")
 		made("MailSender", awsses.Identity_Email(jsii.String(s.MailFrom)))
 		return
 	}
 	identity := made("MailDomain", awsses.Identity_Domain(jsii.String(domain)))
 	for i, r := range *identity.DkimRecords() {
 		record := awscdk.Fn_Join(jsii.String(""), &[]*string{r.Name, jsii.String(" CNAME "), r.Value})
-		output(stack, fmt.Sprintf("MailRecord%d", i+1), record, "For the DNS of "+domain+", or no mail is sent")
+		output(stack, fmt.Sprintf("MailRecord%d", i+1), record, "For the DNS of "+domain+"; no mail is sent until it is there")
 	}
 	output(stack, "MailPolicy", jsii.String(`_dmarc.`+domain+` TXT "v=DMARC1; p=quarantine"`),
-		"For the DNS of "+domain+", unless a domain above it has one: who forges its mails is not believed")
+		"For the DNS of "+domain+", against forged mails, unless a parent domain has one")
 }

@@ -2,11 +2,10 @@
 // events into a CloudFormation template. cdk.json runs it, after the functions
 // have been built. It needs Node, and neither a network nor an account.
 //
-// Plain data first: [ReadSettings] and newPlan check everything that can be
-// checked without the CDK, and say what is wrong in a sentence; what remains is
-// one loop over each kind of function, in stack.go. Its argument is the folder
-// of the functions, "build" if there is none. With the word explain it reads
-// what was synthesised instead, and says what each resource is for.
+// [ReadSettings] and newPlan first check everything that can be checked without the
+// CDK; stack.go then loops over each kind of function. The argument is the folder of
+// the functions, by default "build". With the argument explain it reads the
+// synthesised template instead, and prints what each resource is for.
 package main
 
 import (
@@ -22,11 +21,11 @@ import (
 	"agentsocial/shared/app"
 )
 
-// built is where `make build` leaves <name>/bootstrap, seen from the root of the
-// project, where the CDK runs the app.
+// built is the folder where `make build` writes <name>/bootstrap, relative to the
+// root of the project, where the CDK runs the app.
 const built = "build"
 
-// cloudAssembly is where the CDK leaves the template, as cdk.json says.
+// cloudAssembly is the folder of the template, set in cdk.json.
 const cloudAssembly = "cdk.out"
 
 func main() {
@@ -42,7 +41,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "infra: %v\n", err)
 	}
-	jsii.Close() // after our words: it may have some of its own
+	jsii.Close() // last, since it may print, too
 	if err != nil {
 		os.Exit(1)
 	}
@@ -52,7 +51,7 @@ func synth(assets string) error {
 	a := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
 	context, ok := a.Node().GetAllContext(nil).(map[string]any)
 	if !ok {
-		return errors.New("the CDK has no context")
+		return errors.New("the CDK passed no context; run `make synth`")
 	}
 	settings, err := ReadSettings(context)
 	if err != nil {
@@ -67,7 +66,7 @@ func synth(assets string) error {
 	return nil
 }
 
-// all functions, as they are declared.
+// all returns the declarations of all functions.
 func all() declared {
 	a := &app.App{}
 	d := declared{groups: functions.Groups(a)}

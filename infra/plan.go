@@ -14,22 +14,22 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// plan is what the declarations come to, checked, before anything is built of
-// it: constructs throw what they do not like as a panic, without a name.
+// plan holds the checked declarations. They are checked before anything is built,
+// because CDK constructs panic on bad input without naming it.
 type plan struct {
 	assets string // folder with one folder per function, each with its bootstrap
 	declared
 	routes []route
 }
 
-// declared are all functions.
+// declared holds all functions.
 type declared struct {
 	groups    []api.Group
 	readers   []stream.Function
 	schedules []schedule.Function
 }
 
-// names of the functions, which are unique.
+// names returns the names of all functions, which are unique.
 func (d declared) names() (names []string) {
 	for _, g := range d.groups {
 		names = append(names, g.Name)
@@ -43,7 +43,7 @@ func (d declared) names() (names []string) {
 	return names
 }
 
-// maxReaders of a shard: more are throttled (architecture: events).
+// maxReaders bounds the readers of a shard: more are throttled.
 const maxReaders = 2
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
@@ -60,7 +60,7 @@ func newPlan(d declared, assets string) (*plan, error) {
 		problems = append(problems, err, checkBatch(r))
 	}
 	if n := len(d.readers); n > maxReaders {
-		problems = append(problems, fmt.Errorf("%d readers of the stream; a shard bears %d", n, maxReaders))
+		problems = append(problems, fmt.Errorf("the stream has %d readers; a shard allows %d", n, maxReaders))
 	}
 	for _, s := range d.schedules {
 		_, err := rateOf(s)
@@ -73,14 +73,14 @@ func newPlan(d declared, assets string) (*plan, error) {
 	return &plan{assets, d, routes}, nil
 }
 
-// checkNames: a function's name is its folder, its asset and part of logical
-// ids, for functions of every kind alike.
+// checkNames checks that names are unique and can be folders, assets and parts of
+// logical ids.
 func checkNames(names []string) error {
 	var problems []error
 	seen := map[string]bool{}
 	for _, n := range names {
 		if !nameForm.MatchString(n) {
-			problems = append(problems, fmt.Errorf("%q is no name for a function: a-z and 0-9, a letter first", n))
+			problems = append(problems, fmt.Errorf("%q is not a function name; use a-z and 0-9, beginning with a letter", n))
 		}
 		if seen[n] {
 			problems = append(problems, fmt.Errorf("two functions are named %q", n))
@@ -90,30 +90,29 @@ func checkNames(names []string) error {
 	return errors.Join(problems...)
 }
 
-// checkNeeds finds what would only fail when it is called. The read limit of a
-// caller without credentials counts a keyed hash of the address (api.Call's
-// AddressHash): without the secret, nobody would be limited, and only a line
-// in the log would say so.
+// checkNeeds finds missing needs, which would otherwise fail only at a call. The read
+// limit of a caller without credentials counts a keyed hash of the address (api.Call's
+// AddressHash); without the secret nobody would be limited.
 func checkNeeds(g api.Group) error {
 	if g.Effects() && !g.Needs.Has(app.Table) {
-		return fmt.Errorf("group %s has endpoints with an effect, and does not need the table", g.Name)
+		return fmt.Errorf("group %s has endpoints with an effect, but does not need the table; add app.Table", g.Name)
 	}
 	if g.Reads|g.Writes != 0 && !g.Needs.Has(app.Table) {
-		return fmt.Errorf("group %s reads or writes, and does not need the table", g.Name)
+		return fmt.Errorf("group %s reads or writes, but does not need the table; add app.Table", g.Name)
 	}
 	if g.Needs&(app.Pepper|app.Mail) != 0 && !g.Needs.Has(app.Table) { // hashes are kept, and mails counted
-		return fmt.Errorf("group %s hashes addresses or sends mail, and does not need the table", g.Name)
+		return fmt.Errorf("group %s hashes addresses or sends mail, but does not need the table; add app.Table", g.Name)
 	}
 	for _, e := range g.Endpoints {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) && !e.Auth.Needed() && !e.Pure {
-			return fmt.Errorf("group %s: anybody may call %q, which counts hashed addresses; it needs app.Secret", g.Name, e.Route)
+			return fmt.Errorf("group %s: %q needs no credentials, so it counts hashed addresses; add app.Secret", g.Name, e.Route)
 		}
 	}
 	return nil
 }
 
-// checkBuilt: of a binary that its owner alone may run, as a strict umask leaves
-// it, Lambda would say only that it has no permission.
+// checkBuilt checks that every binary exists and that everybody may run it: after a
+// build under a strict umask Lambda would only report a missing permission.
 func checkBuilt(assets string, names []string) error {
 	const forAll = 0o555
 	var missing []string
@@ -124,7 +123,7 @@ func checkBuilt(assets string, names []string) error {
 		}
 	}
 	if missing != nil {
-		return fmt.Errorf("functions are not built, or cannot be run by everybody: %s; run `make build`", strings.Join(missing, ", "))
+		return fmt.Errorf("functions are not built, or not executable by everybody: %s; run `make build`", strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -44,23 +44,23 @@ func TestPlanRefuses(t *testing.T) {
 		{"what is not built", group("votes", both), nil, "run `make build`"},
 		{"no default group", fakeGroups[:1], nil, `no group "docs"`},
 		{"a name twice", append(slices.Clone(fakeGroups), api.Group{Name: "inbox"}), fakeReaders, `two functions are named "inbox"`},
-		{"a name", group("../posts", both), nil, "is no name for a function"},
-		{"a route twice", group("posts", both, "GET /v1/history"), nil, `"GET /v1/history" is one of group history already`},
-		{"a route but for a name", group("posts", both, "DELETE /v1/c/{channel}/posts/{post}"), nil, "is one of group posts already"},
+		{"a name", group("../posts", both), nil, "is not a function name"},
+		{"a route twice", group("posts", both, "GET /v1/history"), nil, `"GET /v1/history" is already in group history`},
+		{"a route but for a name", group("posts", both, "DELETE /v1/c/{channel}/posts/{post}"), nil, "is already in group posts"},
 		{"part of a segment", group("posts", both, "GET /docs/{topic}.md"), nil, `cannot match the segment "{topic}.md"`},
 		{"an empty segment", group("posts", both, "GET /docs/"), nil, `cannot match the segment ""`},
 		{"a rest in the middle", group("posts", both, "GET /a/{rest...}/b"), nil, "cannot match the segment"},
-		{"no method", group("posts", both, "/v1/x"), nil, "is no method"},
-		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is no method"},
+		{"no method", group("posts", both, "/v1/x"), nil, "is not an endpoint's method"},
+		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is not an endpoint's method"},
 		{"no path", group("posts", both, "GET v1"), nil, "does not begin with /"},
 		{"an effect without the table", group("posts", 0, "POST /v1/x"), nil, "does not need the table"},
-		{"mail without the table", group("posts", app.Mail, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, and does not need the table"},
+		{"mail without the table", group("posts", app.Mail, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, but does not need the table"},
 		{"a pepper without the table", group("posts", app.Pepper, "GET /v1/x"), nil, "hashes addresses or sends mail"},
 		{"a batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
 		{"half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
 		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},
-		{"an event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is no event`},
-		{"readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard bears 2"},
+		{"an event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is not a stream event`},
+		{"readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard allows 2"},
 	} {
 		_, err := newPlan(declared{groups: c.groups, readers: c.readers, schedules: fakeSchedules}, assets)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -70,9 +70,9 @@ func TestPlanRefuses(t *testing.T) {
 
 	for want, s := range map[string]schedule.Function{
 		`two functions are named "inbox"`: {Name: "inbox", Every: 5 * time.Minute},
-		"whole minutes are possible":      {Name: "deadlines", Every: 90 * time.Second},
+		"must be whole minutes":           {Name: "deadlines", Every: 90 * time.Second},
 		"every 0s":                        {Name: "deadlines"},
-		"it may take 2m0s":                {Name: "deadlines", Every: 2 * time.Minute},
+		"may take 2m0s":                   {Name: "deadlines", Every: 2 * time.Minute},
 	} {
 		d := fakes
 		d.schedules = []schedule.Function{s}
@@ -90,7 +90,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}
-	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "it needs app.Secret") {
+	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "add app.Secret") {
 		t.Errorf("an open read without the secret: %v", err)
 	}
 }

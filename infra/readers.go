@@ -11,38 +11,37 @@ import (
 )
 
 const (
-	// retries of a batch, beyond those that halve it: a conflict or a throttle
-	// passes in fewer, and a record that will never pass holds up its shard for
-	// no longer.
+	// retries of a batch, beyond those that halve it. Conflicts and throttles pass
+	// sooner, and a record that never passes holds up its shard no longer.
 	retries = 10
 
-	// recordAge is after how long a record is put aside whatever became of it.
-	// The stream itself forgets after 24 h, without a trace; half of that
-	// leaves time to switch a broken reader off and look at it.
+	// recordAge is the age at which a record goes to the failed batches. The stream
+	// itself drops it after 24 h; half of that leaves time to disable a broken reader
+	// and look at it.
 	recordAge = 12 * time.Hour
 
-	// parallel batches of one shard. Events of one agent, and counts of one
-	// post, are gathered within a batch, and two batches would meet on the same
-	// items: one, until the age of records says otherwise.
+	// parallel is the number of batches of one shard at a time. Two would conflict,
+	// since a batch combines the events of an agent and the counts of a post. Raise it
+	// if readers fall behind.
 	parallel = 1
 
-	// behindMost is many batches that fail and are halved, and a small part of what
-	// the stream keeps.
+	// behindMost allows for several failing batches, and is a small part of the 24 h
+	// that the stream keeps.
 	behindMost = 10 * time.Minute
 
-	// unreadFor is how long a reader may read nothing of a table that is written.
+	// unreadFor is how long a reader may read nothing while the table is written.
 	unreadFor = 30 * time.Minute
 )
 
-// subscribe has a reader called with the table's changes, from the oldest the
-// stream has: what was written between the table and its readers is not lost.
+// subscribe maps the table's stream to a reader, from its oldest record on, so that
+// nothing written before the reader is missed.
 //
-// The mapping is a plain CloudFormation resource because the construct above
-// it grants more than it uses, see [rights].
+// The mapping is a plain CloudFormation resource because the CDK's construct grants
+// more than it needs, see [rights].
 func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {
-		panic(err) // newPlan has made them before
+		panic(err) // newPlan has checked them
 	}
 	var filters []any
 	for _, p := range patterns {
@@ -63,7 +62,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: d.store.failed.BucketArn()},
 		},
-		MetricsConfig: &awslambda.CfnEventSourceMapping_MetricsConfigProperty{Metrics: jsii.Strings("EventCount")}, // else there is nothing to ring for
+		MetricsConfig: &awslambda.CfnEventSourceMapping_MetricsConfigProperty{Metrics: jsii.Strings("EventCount")}, // the alarms below need it
 	})
 	ofMapping := func(name string) metric {
 		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"EventSourceMappingUUID", m.Ref()}}}
@@ -72,20 +71,20 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}, Statistic: statistic}
 	}
 	d.alarm(f, "GivesUp", alarm{
-		What: fmt.Sprintf("%s gave records up. They lie in the bucket of failed batches, for %d days: find in its log why, then redrive them.", r.Name, failedBatchesKeepDays),
+		What: fmt.Sprintf("%s gave records up. The bucket of failed batches keeps them for %d days. Find the cause in its log, then redrive them.", r.Name, failedBatchesKeepDays),
 		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{
-		What: r.Name + " lost records: they could not be worked off, nor left in the bucket. See whether the bucket is there, and who may write to it.",
+		What: r.Name + " lost records: it could neither process them nor leave them in the bucket. Check that the bucket exists and that the function may write to it.",
 		Of:   []metric{ofMapping("DroppedEventCount"), ofFunction("DestinationDeliveryFailures", "Sum")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Behind", alarm{
-		What:  fmt.Sprintf("%s is more than %s behind the table. See in its log whether a record holds it up, or whether there are too many.", r.Name, behindMost),
+		What:  fmt.Sprintf("%s is more than %s behind the table. See in its log whether one record holds it up, or whether the load is too high.", r.Name, behindMost),
 		Of:    []metric{ofFunction("IteratorAge", "Maximum")},
 		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
-	d.alarm(f, "Unread", alarm{ // who is not called has no age; twice, as what is written last is read a moment later
-		What: fmt.Sprintf("%s reads nothing, and the table has been written for %s. See whether its mapping is enabled, and of which stream it is.", r.Name, unreadFor),
+	d.alarm(f, "Unread", alarm{ // a reader that is not called has no age; two periods, since the last write is read a moment later
+		What: fmt.Sprintf("%s has read nothing for %s while the table was written. Check that its mapping is enabled, and of which stream it is.", r.Name, unreadFor),
 		Of: []metric{
 			{Namespace: "AWS/DynamoDB", Name: "ConsumedWriteCapacityUnits", By: []by{{"TableName", d.store.table.TableName()}}},
 			ofMapping("PolledEventCount"),
@@ -95,12 +94,11 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 	return m
 }
 
-// after has a function that writes deployed once the readers and their filters
-// are. A filter drops a record for good: what new code wrote under filters that
-// do not know it yet (a first vote, say) would never be counted. There is no
-// circle: a reader waits for the table, and no reader for a function that writes.
+// after deploys a function that writes after the readers and their filters. Old
+// filters would drop a new type of record for good. There is no cycle: readers wait
+// for the table, and none waits for a function that writes.
 func after(f awslambda.Function, readers []awslambda.CfnEventSourceMapping) {
-	own := f.Node().DefaultChild().(awslambda.CfnFunction) // alone: what stands below it need not wait
+	own := f.Node().DefaultChild().(awslambda.CfnFunction) // its children need not wait
 	for _, m := range readers {
 		own.AddDependency(m)
 	}

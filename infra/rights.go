@@ -13,45 +13,42 @@ import (
 	"agentsocial/tables"
 )
 
-// rights are what a function may do beyond writing its log.
+// rights lists what a function may do besides writing its log.
 type rights struct {
 	Reads  tables.Families // items and queries, never a scan
 	Writes tables.Families
 	Needs  app.Capabilities
 	Stream bool // reads the table's stream, and leaves failed batches in the bucket
-	Trace  bool // tells X-Ray what Lambda does, where the deployment has it
-	Dead   bool // leaves calls that failed in the function's queue of dead letters
+	Trace  bool // sends traces to X-Ray, if the deployment uses it
+	Dead   bool // sends failed calls to the function's dead-letter queue
 }
 
-// rightsOf a group: what it needs.
+// rightsOf returns a group's rights, by its needs.
 func rightsOf(g api.Group) rights {
 	reads, writes := g.Rights()
 	return rights{Reads: reads, Writes: writes, Needs: g.Needs}
 }
 
-// rightsOfReader: every reader turns changes into items.
+// rightsOfReader returns a reader's rights: it turns changes into items.
 func rightsOfReader(r stream.Function) rights {
 	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
-// rightsOfSchedule: what is due is found in the table and done there.
+// rightsOfSchedule returns a schedule's rights: its work is in the table.
 func rightsOfSchedule(s schedule.Function) rights {
 	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table, Dead: true}
 }
 
-// Transactions and batches are authorised by the actions they are made of, and
-// so name nothing of their own here.
+// Transactions and batches need no entries: IAM authorises the actions in them.
 var (
 	readActions  = []string{"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"}
 	writeActions = []string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:ConditionCheckItem"}
 )
 
-// leading is the condition that all partitions touched are of these families, nil
-// if there are none. A
-// batch has many; a transaction is judged by its writes, of whatever actions, and
-// so all of these have one list. It is true of a call for which DynamoDB names no
-// keys: among the actions above there is none, and were there one, it would go on
-// working.
+// leading returns the condition that all touched partitions belong to these families,
+// nil if there are none. IAM judges a transaction by all its writes together, so all
+// writes share one list. The condition holds for calls without keys; none of the
+// actions above is one.
 func leading(f tables.Families) map[string]any {
 	var patterns []string
 	for _, letter := range f.Letters() {
@@ -63,9 +60,9 @@ func leading(f tables.Families) map[string]any {
 	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": patterns}}
 }
 
-// policy spells rights out. The constructs' own grants are wider: Scan with
-// every read, BatchWriteItem with every write, ListStreams on everything, and
-// reading and deleting in the bucket of failed batches.
+// policy turns rights into statements. The CDK's own grants are wider: Scan with every
+// read, BatchWriteItem with every write, ListStreams on everything, and reading and
+// deleting failed batches.
 func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssqs.Queue) awsiam.PolicyDocument {
 	var statements []awsiam.PolicyStatement
 	allow := func(sid string, actions []string, condition map[string]any, resources ...*string) {
@@ -110,23 +107,23 @@ func (r rights) policy(st store, mail *mailing, log awslogs.LogGroup, dead awssq
 			allow(c.Name, []string{c.Action}, condition, resources...)
 		}
 	}
-	if r.Stream { // of the table in use only: what is written to the other is not to be heard
+	if r.Stream { // of the table in use only
 		allow("Stream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"}, nil, st.table.TableStreamArn())
-		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(st.table.TableArn(), "/stream/*")) // it names no single stream
+		allow("ListStreams", []string{"dynamodb:ListStreams"}, nil, below(st.table.TableArn(), "/stream/*")) // it takes no stream ARN
 		allow("FailedBatches", []string{"s3:PutObject"}, nil, below(st.failed.BucketArn(), "/*"))
 		allow("FailedBatchesBucket", []string{"s3:ListBucket"}, nil, st.failed.BucketArn())
 	}
 	if r.Trace {
-		allow("Trace", []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, nil, jsii.String("*")) // they name no resource
+		allow("Trace", []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"}, nil, jsii.String("*")) // they take no resource
 	}
-	if r.Dead { // Lambda sends them in the function's name
+	if r.Dead { // Lambda sends them with the function's role
 		allow("DeadLetters", []string{"sqs:SendMessage"}, nil, dead.QueueArn())
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &statements})
 }
 
-// grantable returns the resources of a capability's action, none where the
-// deployment has none, and what they are granted on.
+// grantable returns the resources of a capability's action, none if the deployment
+// has none, and the condition of the grant.
 func grantable(c app.Capability, st store, mail *mailing) (resources []*string, condition map[string]any) {
 	switch c.Resource {
 	case "SECRET_ARN":
@@ -139,8 +136,8 @@ func grantable(c app.Capability, st store, mail *mailing) (resources []*string, 
 		if mail == nil {
 			return nil, nil
 		}
-		// From this address only, by whichever identity SES takes for it. In SES's
-		// sandbox a mail also needs the right on whom it is to, an identity there.
+		// From this address only, through any identity: in SES's sandbox a mail also
+		// needs the permission on its recipient's identity.
 		return []*string{mail.identities, mail.setARN}, map[string]any{"StringEquals": map[string]any{"ses:FromAddress": mail.from}}
 	}
 	panic("infra: the capability " + c.Name + " is on " + c.Resource + ", which is unknown")

@@ -10,13 +10,13 @@ import (
 	"agentsocial/shared/api"
 )
 
-// DefaultGroup answers what no route names: unknown paths, with the service's
-// own envelope, and every OPTIONS and HEAD request. Endpoints declare neither
-// of the two; the gateway would answer HEAD with a 404 of its own, and its
-// CORS setting would answer for paths it knows nothing of.
+// DefaultGroup answers requests without a route: unknown paths, in the service's own
+// envelope, and all OPTIONS and HEAD requests, which endpoints do not declare. The
+// gateway itself would answer HEAD with a 404, and its CORS setting would answer for
+// unknown paths.
 const DefaultGroup = functions.Fallback
 
-// maxRoutes of an HTTP API, unless a higher quota was asked for.
+// maxRoutes is the default quota of an HTTP API.
 const maxRoutes = 300
 
 // route is one row of the gateway.
@@ -34,9 +34,8 @@ var (
 	methods   = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 )
 
-// routesOf lists the gateway's routes for groups: one per endpoint, and the
-// default one. What the gateway could not tell apart is an error, though Go's
-// ServeMux might.
+// routesOf lists the gateway's routes: one per endpoint, and the default. Routes that
+// the gateway cannot tell apart are an error, even if Go's ServeMux can.
 func routesOf(groups []api.Group) ([]route, error) {
 	var routes []route
 	var problems []error
@@ -55,7 +54,7 @@ func routesOf(groups []api.Group) ([]route, error) {
 			}
 			r.Group, r.Rate = g.Name, e.Rate
 			if other, ok := owner[r.ID]; ok {
-				problems = append(problems, fmt.Errorf("group %s: route %q is one of group %s already", g.Name, e.Route, other))
+				problems = append(problems, fmt.Errorf("group %s: route %q is already in group %s", g.Name, e.Route, other))
 				continue
 			}
 			owner[r.ID] = g.Name
@@ -63,19 +62,19 @@ func routesOf(groups []api.Group) ([]route, error) {
 		}
 	}
 	if !hasDefault {
-		problems = append(problems, fmt.Errorf("there is no group %q to answer what no route names", DefaultGroup))
+		problems = append(problems, fmt.Errorf("there is no group %q to answer requests without a route", DefaultGroup))
 	}
 	if len(routes) > maxRoutes {
-		problems = append(problems, fmt.Errorf("%d routes are more than the %d of an HTTP API", len(routes), maxRoutes))
+		problems = append(problems, fmt.Errorf("%d routes; an HTTP API allows %d", len(routes), maxRoutes))
 	}
 	return routes, errors.Join(problems...)
 }
 
-// routeOf turns a pattern of http.ServeMux into one of the gateway. They agree
-// but for the rest of a path: {name...} and {name+}.
+// routeOf converts a pattern of http.ServeMux to the gateway's form. They differ only
+// in the rest of a path: {name...} and {name+}.
 func routeOf(method, path string) (route, error) {
 	if !methods.MatchString(method) {
-		return route{}, fmt.Errorf("%q is no method of an endpoint", method)
+		return route{}, fmt.Errorf("%q is not an endpoint's method", method)
 	}
 	if !strings.HasPrefix(path, "/") {
 		return route{}, errors.New("the path does not begin with /")

@@ -16,66 +16,64 @@ import (
 	"agentsocial/shared/lambda/schedule"
 )
 
-// A tick that is lost or fails is no harm by itself: what was due is due at the
-// next. It is kept as a dead letter, for whoever looks why.
+// A tick that is lost or fails does no harm: the next one does the work. It is kept
+// as a dead letter, for the operator.
 const (
-	// tickTries is how often a tick that Lambda did not take is sent again.
+	// tickTries bounds the retries of a tick that Lambda did not accept.
 	tickTries = 2
 
-	// sweepTries is how often Lambda calls the function again for a tick that it
-	// took and that failed: a second sweep would do the work of the next tick,
-	// beside it.
+	// sweepTries bounds Lambda's retries of a failed tick. A retry would run beside the
+	// next tick and do the same work.
 	sweepTries = 0
 
-	// timeoutMost is what Lambda gives a call.
+	// timeoutMost is Lambda's longest timeout.
 	timeoutMost = 15 * time.Minute
 
-	// oldestTick is how long Lambda keeps a call, at most.
+	// oldestTick is the longest time that Lambda queues a call.
 	oldestTick = 6 * time.Hour
 
-	// deadLettersKeepDays is as long as SQS keeps anything.
+	// deadLettersKeepDays is SQS's longest retention.
 	deadLettersKeepDays = 14
 
-	// unfinishedFor is how long no sweep may come to its end, or two of them where
-	// that is longer.
+	// unfinishedFor is how long no sweep may finish, but at least two periods.
 	unfinishedFor = 30 * time.Minute
 )
 
-// tickAge is after how long a tick is forgotten: by then the next one is there.
+// tickAge returns when a tick expires: the next one replaces it.
 func tickAge(s schedule.Function) *float64 {
 	return jsii.Number(min(s.Every, oldestTick).Seconds())
 }
 
-// rateOf is how often a function is called, as EventBridge Scheduler says it.
+// rateOf returns a schedule's rate expression for EventBridge Scheduler.
 func rateOf(s schedule.Function) (string, error) {
 	n, most := int(s.Every/time.Minute), host.ScheduleSize(s).Timeout
 	switch {
 	case n < 1 || s.Every%time.Minute != 0:
-		return "", fmt.Errorf("schedule %s: every %s; whole minutes are possible", s.Name, s.Every)
+		return "", fmt.Errorf("schedule %s runs every %s; it must be whole minutes", s.Name, s.Every)
 	case most > timeoutMost:
-		return "", fmt.Errorf("schedule %s: it may take %s; Lambda gives %s", s.Name, most, timeoutMost)
+		return "", fmt.Errorf("schedule %s may take %s; Lambda allows at most %s", s.Name, most, timeoutMost)
 	case s.Every <= most:
-		return "", fmt.Errorf("schedule %s: every %s, and it may take %s", s.Name, s.Every, most)
+		return "", fmt.Errorf("schedule %s runs every %s but may take %s; a tick must end before the next", s.Name, s.Every, most)
 	}
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters is where a schedule's ticks go that came to nothing, of both
-// kinds: those that the clock could not have Lambda take, and those that Lambda
-// took and whose call failed, or never was made. Each says which, and why.
+// newDeadLetters makes the queue for a schedule's failed ticks: those that Lambda did
+// not accept, and those that it accepted but whose call failed or never ran. Each
+// message says which, and why.
 func newDeadLetters(stack awscdk.Stack, name string) awssqs.Queue {
 	return awssqs.NewQueue(stack, jsii.String(name+"DeadLetters"), &awssqs.QueueProps{
-		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // neither the clock nor Lambda needs a right to a key
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED, // so the clock and Lambda need no permission for a key
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(deadLettersKeepDays)),
 	})
 }
 
-// schedule has the clock call a function, by a role that may do nothing else.
+// schedule lets the clock call a function, with a role that allows only that.
 func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	rate, err := rateOf(s)
 	if err != nil {
-		panic(err) // newPlan has made it before
+		panic(err) // newPlan has checked it
 	}
 	may := func(sid, action string, resource *string) awsiam.PolicyStatement {
 		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -85,7 +83,7 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 	role := awsiam.NewRole(f, jsii.String("ClockRole"), &awsiam.RoleProps{
 		Description: jsii.String("What the clock may do for the function " + s.Name),
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
-			// Nobody else's schedule may use it.
+			// Only schedules of this account may use it.
 			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
 		}),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{"own": awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{
@@ -107,8 +105,8 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 			},
 		},
 	})
-	// The clock does not wait for an answer: Lambda queues the call, and of itself
-	// would make it three times within six hours, and then forget it.
+	// The clock does not wait for an answer: Lambda queues the call. Its default is
+	// three tries within six hours, then it drops the call.
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
 		MaximumRetryAttempts: jsii.Number(float64(sweepTries)), MaximumEventAgeInSeconds: tickAge(s),
@@ -119,22 +117,22 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 	d.watch(s, f, dead)
 }
 
-// watch has the operators told when a schedule's function fails, when ticks come
-// to nothing, and when, for whatever reason, no sweep comes to its end: the clock
-// stands still, each fails, or there is more to do than time to do it.
+// watch makes the alarms of a schedule: its function fails, ticks become dead
+// letters, or no sweep finishes because the clock stands still, every sweep fails, or
+// there is too much work.
 func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	d.alarm(f, "Fails", alarm{
-		What: s.Name + " fails. Its log says why, in the lines with an error.",
+		What: s.Name + " fails. The error lines in its log say why.",
 		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: s.Every,
 	})
 	times := max(2, int(unfinishedFor/s.Every))
 	d.alarm(f, "Unfinished", alarm{
-		What: fmt.Sprintf("%s has not come to its end for %s: it is not called, fails, or is out of time. See in its log which.", s.Name, time.Duration(times)*s.Every),
+		What: fmt.Sprintf("%s has finished no sweep for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
 		Of:   []metric{d.own(metrics.Finished, metrics.ByFunction, s.Name)}, Every: s.Every,
 		Times: times, Silent: true,
 	})
 	d.alarm(f, "Dead", alarm{
-		What:  s.Name + " has dead letters. Each says why; the next tick did the work. Purge the queue once they are understood.",
+		What:  s.Name + " has dead letters. Each says why its tick failed; the next tick did the work. Purge the queue once you understand them.",
 		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
 		Every: 5 * time.Minute,
 	})

@@ -98,8 +98,7 @@ func TestTickAge(t *testing.T) {
 	}
 }
 
-// A call may take what its function says, as far as Lambda gives it, and is over
-// before the next.
+// A call's timeout is within Lambda's, and shorter than the schedule's period.
 func TestRate(t *testing.T) {
 	const m = time.Minute
 	for _, c := range []struct {
@@ -107,7 +106,7 @@ func TestRate(t *testing.T) {
 		want           string // a rate, or what is wrong
 	}{
 		{5 * m, 0, "rate(5 minutes)"}, {6 * time.Hour, 15 * m, "rate(360 minutes)"}, {2 * m, m, "rate(2 minutes)"},
-		{2 * m, 0, "it may take 2m0s"}, {10 * m, 10 * m, "it may take 10m0s"}, {time.Hour, 16 * m, "Lambda gives 15m0s"},
+		{2 * m, 0, "may take 2m0s"}, {10 * m, 10 * m, "may take 10m0s"}, {time.Hour, 16 * m, "Lambda allows at most 15m0s"},
 		{90 * time.Second, m, "whole minutes"}, {0, 0, "whole minutes"},
 	} {
 		rate, err := rateOf(schedule.Function{Name: "x", Every: c.every, Timeout: c.timeout})

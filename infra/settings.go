@@ -19,39 +19,39 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// Settings are what a deployment chooses, in the context of cdk.json or with
-// `-c name=value`, which sends every value as a string. What each is for says
-// the README's table, which a test holds to the list below.
+// Settings holds the settings of a deployment, from the context of cdk.json or from
+// `-c name=value`, which passes every value as a string. The README's table explains
+// them; a test compares it with the list below.
 type Settings struct {
-	Stage           string // names stack and secrets; "dev" is the one that leaves nothing behind
-	Region, Account string // "": whose credentials deploy
+	Stage           string // names stack and secrets; only "dev" leaves nothing behind
+	Region, Account string // "": those of the credentials
 
-	Domain, CertificateARN, HostedZone string // "": the API's own address
+	Domain, CertificateARN, HostedZone string // "": the API keeps AWS's address
 
 	PowBits, PageBits int
 	MicroUSDPerChar   int
 	Limits            app.Limits
 	WebOrigins        string
 
-	ThrottleRate, ThrottleBurst int // requests a second of the whole API, and at once
+	ThrottleRate, ThrottleBurst int // of the whole API: requests a second, and in a burst
 	TableReads, TableWrites     int // units a second; 0: no cap
-	Reserved                    int // calls at once of each function that no caller waits for; 0: no reservation
+	Reserved                    int // concurrent calls of each reader and scheduled function; 0: no reservation
 	BudgetUSD                   int // a month; 0: none
 
-	MailFrom     string // "" sends none
+	MailFrom     string // "": no mail is sent
 	MailIdentity string
-	AlarmMail    string // "" mails none
+	AlarmMail    string // "": no alarm is mailed
 	LogDays      int
 
 	EndpointMetrics           bool
 	XRay, ContributorInsights bool
 
-	RestoredTable, RestoredStream string // without the stream the stack's own is in use
+	RestoredTable, RestoredStream string // without the stream the stack's own table is in use
 }
 
-// DefaultSettings stand for what neither cdk.json nor the command line names.
-// The throttle is a ceiling on the bill, not a limit on agents, which the
-// service counts itself: 200 requests a second keep about ten functions busy.
+// DefaultSettings returns the values for what neither cdk.json nor the command line
+// sets. The throttle bounds the bill; the service itself limits agents. 200 requests
+// a second keep about ten functions busy.
 func DefaultSettings() Settings {
 	return Settings{
 		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: 200, ThrottleBurst: 400,
@@ -59,24 +59,24 @@ func DefaultSettings() Settings {
 	}
 }
 
-// How SES knows the address that mail is sent from.
+// How SES verifies the address that mail is sent from.
 const (
 	identityDomain   = "domain"   // by its domain, with DKIM
-	identityAddress  = "address"  // by itself
-	identityExisting = "existing" // already
+	identityAddress  = "address"  // the address itself
+	identityExisting = "existing" // already verified
 )
 
 // Disposable reports whether the stage may be destroyed with all its data.
 func (s Settings) Disposable() bool { return s.Stage == "dev" }
 
-// setting is one of [Settings] as it is written.
+// setting is the written form of a field of [Settings].
 type setting struct {
 	Name string
 	Want string // what it must be
 	take func(any) error
 }
 
-// all settings, in the order of the README's table, each for its field of s.
+// all returns the settings in the order of the README's table.
 func (s *Settings) all() []setting {
 	return []setting{
 		text("stage", &s.Stage, "1 to 16 of a-z, 0-9 and -", stageForm.MatchString),
@@ -108,8 +108,7 @@ func (s *Settings) all() []setting {
 	}
 }
 
-// ReadSettings reads settings from a context, and says everything that is wrong
-// with them at once.
+// ReadSettings reads settings from a context, and reports all problems at once.
 func ReadSettings(context map[string]any) (Settings, error) {
 	s := DefaultSettings()
 	var problems []error
@@ -124,19 +123,19 @@ func ReadSettings(context map[string]any) (Settings, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(context)) {
 		if !slices.Contains(names, name) && !isCDKs(name) {
-			problems = append(problems, fmt.Errorf("there is no setting %s; there are %s", name, strings.Join(names, ", ")))
+			problems = append(problems, fmt.Errorf("there is no setting %s; use one of %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return s, errors.Join(append(problems, s.together(bad)...)...)
 }
 
-// isCDKs tells the names that the CDK puts into a context of its own.
+// isCDKs reports whether the CDK itself puts this name into a context.
 func isCDKs(name string) bool {
 	return strings.HasPrefix(name, "@") || strings.Contains(name, ":") || name == "cli-telemetry"
 }
 
-// together says which settings, each right by itself, do not fit each other. Of
-// those that are bad, which have no value, it says nothing.
+// together reports settings that are valid by themselves but do not fit each other.
+// It skips those in bad, which have no value.
 func (s Settings) together(bad []string) (problems []error) {
 	unfit := func(of, format string, args ...any) {
 		if !slices.ContainsFunc(strings.Fields(of), func(name string) bool { return slices.Contains(bad, name) }) {
@@ -149,33 +148,32 @@ func (s Settings) together(bad []string) (problems []error) {
 	}
 	switch {
 	case (s.Domain == "") != (s.CertificateARN == ""):
-		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; the one needs the other", s.Domain, s.CertificateARN)
+		unfit("domain certificateArn", "setting domain is %q and certificateArn is %q; set both or neither", s.Domain, s.CertificateARN)
 	case s.Domain != "" && elsewhere(s.CertificateARN):
-		unfit("certificateArn", "setting certificateArn is %q; it must be of the region %q and the account %q, as the API is", s.CertificateARN, s.Region, s.Account)
+		unfit("certificateArn", "setting certificateArn is %q; it must be in the API's region %q and account %q", s.CertificateARN, s.Region, s.Account)
 	}
 	if s.HostedZone != "" && s.Domain == "" {
-		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; there is nothing to put into the zone", s.HostedZone)
+		unfit("hostedZone domain", "setting hostedZone is %q and domain is empty; set domain, or leave both empty", s.HostedZone)
 	}
 	if _, at, _ := strings.Cut(s.MailFrom, "@"); s.MailIdentity == identityDomain && isProviders(s.MailFrom) {
-		unfit("mailIdentity", "setting mailFrom is %q and mailIdentity is %q; %s is a mail provider's, and nobody else can put records into its DNS", s.MailFrom, s.MailIdentity, at)
+		unfit("mailIdentity", "setting mailFrom is %q and mailIdentity is %q; %s belongs to a mail provider, so you cannot add its DNS records: set mailIdentity to address", s.MailFrom, s.MailIdentity, at)
 	}
 	if own := tablePrefix(s.Stage); s.RestoredTable != "" && !strings.HasPrefix(s.RestoredTable, own) {
-		unfit("stage", "setting restoredTable is %q; of the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)
+		unfit("stage", "setting restoredTable is %q; for the stage %q it must begin with %s", s.RestoredTable, s.Stage, own)
 	}
 	switch {
-	case s.RestoredStream == "": // on the way back the stack's own table is in use, see inUse
+	case s.RestoredStream == "": // the stack's own table is in use, see inUse
 	case s.RestoredTable == "":
-		unfit("restoredStream restoredTable", "setting restoredStream is %q and restoredTable is empty; it needs its table's name", s.RestoredStream)
+		unfit("restoredStream restoredTable", "setting restoredStream is %q and restoredTable is empty; set the name of its table", s.RestoredStream)
 	case streamForm.FindStringSubmatch(s.RestoredStream)[1] != s.RestoredTable:
-		unfit("restoredStream", "setting restoredStream is %q; it must be of the table %q", s.RestoredStream, s.RestoredTable)
+		unfit("restoredStream", "setting restoredStream is %q; it must belong to the table %q", s.RestoredStream, s.RestoredTable)
 	case elsewhere(s.RestoredStream):
-		unfit("restoredStream", "setting restoredStream is %q; it must be of the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
+		unfit("restoredStream", "setting restoredStream is %q; it must be in the region %q and the account %q", s.RestoredStream, s.Region, s.Account)
 	}
 	return problems
 }
 
-// tablePrefix is what the name of a stage's own table begins with, and so that of
-// one that was restored from it.
+// tablePrefix begins the names of a stage's own table and of those restored from it.
 func tablePrefix(stage string) string { return "agentsocial-" + stage + "-Table" }
 
 func wrong(name string, value any, want string) error {
@@ -219,7 +217,7 @@ func boolean(name string, into *bool) setting {
 	}}
 }
 
-// limits are read by what the functions will read them by.
+// limits reads the limits as the functions do.
 func limits(name string, into *app.Limits) setting {
 	const want = `an object such as {"posts_per_minute": 3}`
 	return setting{name, want, func(v any) error {
@@ -237,7 +235,7 @@ func limits(name string, into *app.Limits) setting {
 	}}
 }
 
-// retentions are the only values that CloudWatch Logs takes.
+// retentions lists the only values that CloudWatch Logs accepts.
 var retentions = map[int]awslogs.RetentionDays{
 	1: awslogs.RetentionDays_ONE_DAY, 3: awslogs.RetentionDays_THREE_DAYS, 5: awslogs.RetentionDays_FIVE_DAYS,
 	7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS, 30: awslogs.RetentionDays_ONE_MONTH,
@@ -286,7 +284,8 @@ func isHost(v string) bool {
 	return len(labels) > 1 && len(v) <= 253
 }
 
-// areOrigins: what browsers send in the header Origin, each.
+// areOrigins reports whether v is a list of origins as browsers send them in the
+// header Origin.
 func areOrigins(v string) bool {
 	if v == "" || v == api.AnyWebOrigin {
 		return true
@@ -300,13 +299,14 @@ func areOrigins(v string) bool {
 	return true
 }
 
-// isAddress: SES and the function's rights compare the sender's as it is written.
+// isAddress reports whether v is a mail address in canonical form: SES and IAM
+// compare the sender byte for byte.
 func isAddress(v string) bool {
 	a, err := mail.ParseAddress(v)
 	return err == nil && v == a.Reveal()
 }
 
-// isProviders: of an address that is one.
+// isProviders reports whether address is a mailbox at a mail provider.
 func isProviders(address string) bool {
 	a, err := mail.ParseAddress(address)
 	return err == nil && a.Public()
@@ -316,7 +316,7 @@ func isIdentity(v string) bool {
 	return slices.Contains([]string{identityDomain, identityAddress, identityExisting}, v)
 }
 
-// wholeNumber takes what JSON has for a number, and what the command line has.
+// wholeNumber reads a number from JSON or from the command line.
 func wholeNumber(v any) (int, bool) {
 	switch v := v.(type) {
 	case float64:

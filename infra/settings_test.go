@@ -146,19 +146,19 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 	for want, context := range map[string]map[string]any{
 		"domain is \"agents.example\" and certificateArn is \"\"": {"domain": "agents.example"},
 		"domain is \"\" and certificateArn is":                    {"certificateArn": certificateARN},
-		"certificateArn is \"" + certificateARN + "\"; it must be of the region \"us-east-1\"": {
+		"certificateArn is \"" + certificateARN + "\"; it must be in the API's region \"us-east-1\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "region": "us-east-1"},
-		"certificateArn is \"" + certificateARN + "\"; it must be of the region \"\" and the account \"210987654321\"": {
+		"certificateArn is \"" + certificateARN + "\"; it must be in the API's region \"\" and account \"210987654321\"": {
 			"domain": "agents.example", "certificateArn": certificateARN, "account": "210987654321"},
 		"hostedZone is \"Z0123\" and domain is empty":                       {"hostedZone": zone},
 		"and restoredTable is empty":                                        {"restoredStream": stream},
-		"it must be of the table \"" + table + "2\"":                        {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},
-		"it must be of the region \"eu-west-1\"":                            {"stage": "dev", "restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
+		"it must belong to the table \"" + table + "2\"":                    {"stage": "dev", "restoredTable": table + "2", "restoredStream": stream},
+		"it must be in the region \"eu-west-1\"":                            {"stage": "dev", "restoredTable": table, "restoredStream": stream, "region": "eu-west-1"},
 		"and the account \"210987654321\"":                                  {"stage": "dev", "restoredTable": table, "restoredStream": stream, "account": "210987654321"},
-		"of the stage \"prod\" it must begin with agentsocial-prod-Table":   {"restoredTable": table, "restoredStream": stream},
-		"of the stage \"de\" it must begin with agentsocial-de-Table":       {"stage": "de", "restoredTable": table},
+		"for the stage \"prod\" it must begin with agentsocial-prod-Table":  {"restoredTable": table, "restoredStream": stream},
+		"for the stage \"de\" it must begin with agentsocial-de-Table":      {"stage": "de", "restoredTable": table},
 		"mailFrom is \"no-reply@gmail.com\" and mailIdentity is \"domain\"": {"mailFrom": "no-reply@gmail.com"},
-		"there is no setting powbits; there are stage, region":              {"powbits": 20.0},
+		"there is no setting powbits; use one of stage, region":             {"powbits": 20.0},
 		"there is no setting baseUrl":                                       {"baseUrl": "https://agents.example"},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
@@ -166,7 +166,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		}
 	}
 	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {
-		t.Errorf("a mailbox of one's own, for a trial: %v", err)
+		t.Errorf("a provider's mailbox with mailIdentity address: %v, want no error", err)
 	}
 }
 
@@ -181,10 +181,10 @@ setting powBits is 99; it must be 8 to 26
 limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000
 setting logRetentionDays is "31"; it must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
 setting restoredStream is "latest"; it must be the ARN of a table's stream, or empty
-there is no setting log; there are stage, `
+there is no setting log; use one of stage, `
 	const unfit = `
-setting domain is "agents.example" and certificateArn is ""; the one needs the other
-setting mailFrom is "no-reply@gmail.com" and mailIdentity is "domain"; gmail.com is a mail provider's, and nobody else can put records into its DNS`
+setting domain is "agents.example" and certificateArn is ""; set both or neither
+setting mailFrom is "no-reply@gmail.com" and mailIdentity is "domain"; gmail.com belongs to a mail provider, so you cannot add its DNS records: set mailIdentity to address`
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), unfit) {
 		t.Errorf("got\n%v\nwant\n%s…%s", err, want, unfit)
 	}

@@ -7,14 +7,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// newStack is the service, in one stack: it stands and falls together, and is
-// far from CloudFormation's 500 resources (one per route, four or five per
-// function). Account and region are those of whoever deploys it,
-// unless they are set: then the CDK refuses others.
+// newStack makes the service in one stack, far below CloudFormation's 500 resources
+// (one per route, four or five per function). Account and region are those of the
+// credentials; if they are set, the CDK refuses others.
 //
-// Only the secrets have names of their own. All else is named by
-// CloudFormation: what a stage retains must not be in the way of the next
-// stack of that name.
+// Only the secrets have fixed names. CloudFormation names everything else, so that
+// retained resources do not block the next stack of the same name.
 func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	stack := awscdk.NewStack(scope, jsii.String("agentsocial-"+s.Stage), &awscdk.StackProps{
 		Description:           jsii.String("Agent Social Network, stage " + s.Stage),
@@ -57,7 +55,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	return stack
 }
 
-// target is where the stack goes; nil where neither account nor region is set.
+// target returns the account and region to deploy to, nil if neither is set.
 func (s Settings) target() *awscdk.Environment {
 	if s.Account == "" && s.Region == "" {
 		return nil
@@ -72,9 +70,9 @@ func (s Settings) target() *awscdk.Environment {
 	return e
 }
 
-// removal is what becomes of data when its resource leaves the stack. What a
-// deployment made that is rolled back goes with it: there is nothing in it yet,
-// and the names of secrets would be in the way of the next try.
+// removal returns what happens to data when its resource leaves the stack. A rollback
+// deletes what its deployment made: it is still empty, and the names of secrets would
+// block the next try.
 func (s Settings) removal() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY
@@ -82,8 +80,8 @@ func (s Settings) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }
 
-// removalOfTable differs: a rollback that tried to delete what is protected from
-// that would fail itself. The table is left over instead, in nobody's way.
+// removalOfTable keeps the table on a rollback, too: trying to delete a protected
+// table would make the rollback itself fail.
 func (s Settings) removalOfTable() awscdk.RemovalPolicy {
 	if s.Disposable() {
 		return awscdk.RemovalPolicy_DESTROY

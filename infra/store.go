@@ -13,10 +13,10 @@ import (
 // failedBatchesKeepDays is shorter than tables.MarkerKeep.
 const failedBatchesKeepDays = 25
 
-// store is what holds data, and outlives a deployment.
+// store holds the resources with data, which outlive a deployment.
 type store struct {
-	table  awsdynamodb.ITable // the one in use
-	other  awsdynamodb.ITable // which functions may use too; nil unless one was restored
+	table  awsdynamodb.ITable // in use
+	other  awsdynamodb.ITable // functions may use it, too; nil unless a table was restored
 	secret awssecretsmanager.Secret
 	pepper awssecretsmanager.Secret
 	failed awss3.Bucket
@@ -29,16 +29,14 @@ func newStore(stack awscdk.Stack, s Settings) store {
 	return store{table, other, newSecret(stack, s), newPepper(stack, s), newFailedBatches(stack, s), newPayments(stack, s)}
 }
 
-// inUse is the stack's own table, unless one is set that was restored from it,
-// and its stream: then functions and the stream's readers have that one in its
-// place, and the stack's own stays as it is, to be looked at. The restored one
-// is not the stack's: whoever restored it gave it its stream, its recovery, its
-// protection and the attribute of its TTL (make restore).
+// inUse returns the table in use: the stack's own or, if restoredTable and
+// restoredStream are set, the restored one, which is not part of the stack. `make
+// restore` gave that one its stream, recovery, protection and TTL.
 //
-// Beside it is the other of the two, over which functions have the same rights. A
-// deployment changes their roles minutes before it tells them of another table,
-// and in between all they asked for would be refused. The way back is the same:
-// without the stream the stack's own is in use, and the rights are still there.
+// It also returns the other of the two, for which functions have the same permissions:
+// a deployment changes their roles minutes before their environment, and calls in
+// between must not fail. On the way back the stream is emptied first, so that the
+// permissions for both remain.
 func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other awsdynamodb.ITable) {
 	if s.RestoredTable == "" {
 		return own, nil
@@ -51,9 +49,8 @@ func inUse(stack awscdk.Stack, s Settings, own awsdynamodb.ITable) (table, other
 	return awsdynamodb.Table_FromTableAttributes(stack, jsii.String("Restored"), a), own
 }
 
-// newTable is the single table, as package tables describes it. It is
-// encrypted at rest with a key that AWS owns: no charge and no key policy to
-// get wrong, and nothing in it is readable by more than its functions.
+// newTable makes the single table, as package tables describes it. It is encrypted at
+// rest with a key that AWS owns, which costs nothing and needs no key policy.
 func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 	attribute := func(name string) *awsdynamodb.Attribute {
 		return &awsdynamodb.Attribute{Name: jsii.String(name), Type: awsdynamodb.AttributeType_STRING}
@@ -83,7 +80,7 @@ func newTable(stack awscdk.Stack, s Settings) awsdynamodb.Table {
 			SortKey:        attribute(x.SK),
 			ProjectionType: projection,
 
-			// A cap on what an index is written would slow the table down: it has the table's.
+			// No cap on the index's writes: it would slow the table down.
 			MaxReadRequestUnits: unlessZero(s.TableReads),
 		})
 	}
@@ -97,22 +94,21 @@ func unlessZero(n int) *float64 {
 	return jsii.Number(float64(n))
 }
 
-// newSecret is what tokens are sealed with and keys are derived from.
+// newSecret makes the secret that seals tokens and derives keys.
 func newSecret(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	return generated(stack, s, "Secret", "seal", "Seals tokens and derives keys. Another value voids all that was sealed.")
 }
 
-// newPepper is what hashes of mail addresses are keyed with. It never changes,
-// and is kept apart from the secret, which may: an address that was hashed with
-// another pepper is unknown, and the agent behind it beyond recovery.
+// newPepper makes the key for hashes of mail addresses. It is separate from the
+// secret because it must never change: with another pepper a verified address is
+// unknown, and its agent cannot be recovered.
 func newPepper(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	return generated(stack, s, "Pepper", "pepper", "Keys the hashes of mail addresses. Never change it: with another value every verified address is unknown.")
 }
 
-// generated is a secret of 64 letters and digits, 381 bits. Secrets Manager
-// makes them up when the secret is created, and again whenever how they are
-// generated changes, which would void everything made with them before: leave
-// these lines alone.
+// generated makes a secret of 64 random letters and digits, 381 bits. Never change
+// these lines: Secrets Manager generates a new value whenever GenerateSecretString
+// changes, which would void everything made with the old one.
 func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
 		SecretName:  jsii.String("agentsocial/" + s.Stage + "/" + name),
@@ -126,14 +122,13 @@ func generated(stack awscdk.Stack, s Settings, id, name, doc string) awssecretsm
 	})
 }
 
-// emptyKeys is what an operator fills. CloudFormation writes a secret's value
-// when it is created and whenever this text changes, which would empty it again:
-// leave it alone.
+// emptyKeys is the value that an operator replaces. Never change it: CloudFormation
+// writes it whenever this text changes, which would empty the secret.
 const emptyKeys = `{"secret_key":"","webhook_secrets":[]}`
 
 func paymentsName(s Settings) string { return "agentsocial/" + s.Stage + "/payments" }
 
-// newPayments holds the payment processor's keys, which nobody can generate.
+// newPayments makes the secret for the payment processor's keys.
 func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	return awssecretsmanager.NewSecret(stack, jsii.String("Payments"), &awssecretsmanager.SecretProps{
 		SecretName:        jsii.String(paymentsName(s)),
@@ -143,15 +138,13 @@ func newPayments(stack awscdk.Stack, s Settings) awssecretsmanager.Secret {
 	})
 }
 
-// newFailedBatches is where Lambda leaves batches that it gives up, records
-// included. Each becomes an object under a name of its own, never written
-// again, so that versions would keep nothing. They hold what agents wrote and
-// must not be kept for ever, nor longer than the markers (tables.MarkerKeep) that
-// keep a record put through again from counting twice.
+// newFailedBatches makes the bucket where Lambda leaves the batches that readers gave
+// up, records included. Each is an object with a unique name, so there are no
+// versions. Batches expire before the markers (tables.MarkerKeep) that keep a redriven
+// record from counting twice.
 //
-// A disposable stage's bucket has to be emptied before the stack can be
-// destroyed: emptying it by CloudFormation takes a function with rights over
-// every object.
+// A disposable stage's bucket must be emptied by hand before the stack is destroyed:
+// CloudFormation would need a function with permissions for every object.
 func newFailedBatches(stack awscdk.Stack, s Settings) awss3.Bucket {
 	return awss3.NewBucket(stack, jsii.String("FailedBatches"), &awss3.BucketProps{
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,

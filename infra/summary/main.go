@@ -1,7 +1,6 @@
-// Command summary says what is left to do after a deployment, by the stack's
-// outputs as `cdk deploy --outputs-file` writes them: `make deploy` ends with
-// it. An output that is there is a setting that was chosen, and what follows
-// from it; what was done before it cannot know.
+// Command summary prints what is left to do after a deployment. `make deploy` ends
+// with it. It reads the outputs that `cdk deploy --outputs-file` wrote, so it knows
+// which settings are in use, but not which steps are already done.
 package main
 
 import (
@@ -24,7 +23,7 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d arguments; the one is the file of outputs", len(args))
+		return fmt.Errorf("got %d arguments; want one, the file of outputs", len(args))
 	}
 	b, err := os.ReadFile(args[0])
 	if err != nil {
@@ -35,7 +34,7 @@ func run(args []string, out io.Writer) error {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	if len(stacks) == 0 {
-		return fmt.Errorf("%s has the outputs of no stack", args[0])
+		return fmt.Errorf("%s has no stack's outputs", args[0])
 	}
 	for _, name := range slices.Sorted(maps.Keys(stacks)) {
 		if err := summarise(out, name, stacks[name]); err != nil {
@@ -48,7 +47,7 @@ func run(args []string, out io.Writer) error {
 // summarise one stack.
 func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	if outputs["BaseUrl"] == "" {
-		return fmt.Errorf("stack %s has no output BaseUrl: it is none of this service", stack)
+		return fmt.Errorf("stack %s has no output BaseUrl; it is not a stack of this service", stack)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s answers at %s\n", stack, outputs["BaseUrl"])
@@ -57,7 +56,7 @@ func summarise(out io.Writer, stack string, outputs map[string]string) error {
 			fmt.Fprintf(&b, "  %-10s %s\n", row[0], v)
 		}
 	}
-	fmt.Fprint(&b, "\nTo do, unless it is done:\n")
+	fmt.Fprint(&b, "\nTo do, unless already done:\n")
 	for _, s := range steps {
 		var values []string
 		for _, name := range s.outputs {
@@ -78,7 +77,7 @@ func summarise(out io.Writer, stack string, outputs map[string]string) error {
 	return err
 }
 
-// step is something to do where any of some outputs is there, or where none is.
+// step is something to do if any of the outputs exists or, with absent, if none does.
 type step struct {
 	outputs []string
 	absent  bool
@@ -86,13 +85,13 @@ type step struct {
 }
 
 var steps = []step{
-	{[]string{"DomainRecord"}, false, "Put this into the DNS, or nobody finds the service:"},
-	{[]string{"MailRecord1", "MailRecord2", "MailRecord3"}, false, "Put these into the DNS, or no mail is sent:"},
-	{[]string{"MailPolicy"}, false, "And this, unless a domain above has one, so that forged mails are not believed:"},
-	{[]string{"MailAddress"}, false, "Follow the link that SES mailed to this address, or no mail is sent:"},
+	{[]string{"DomainRecord"}, false, "Put this into the DNS, so that the domain leads to the service:"},
+	{[]string{"MailRecord1", "MailRecord2", "MailRecord3"}, false, "Put these into the DNS; until then no mail is sent:"},
+	{[]string{"MailPolicy"}, false, "And this, against forged mails, unless a parent domain has one:"},
+	{[]string{"MailAddress"}, false, "Follow the link that SES mailed to this address; until then no mail is sent:"},
 	{[]string{"LeaveMailSandbox"}, false, "Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):"},
-	{[]string{"LeaveMailSandbox"}, true, "No mail is sent, so that no agent can be linked to an address, nor recovered by one: set mailFrom."},
-	{[]string{"AlarmMail"}, false, "Follow the link that SNS mailed to this address, or no alarm is mailed:"},
-	{[]string{"AlarmMail"}, true, "Alarms are mailed to nobody: set alarmMail, or subscribe to the topic of the output OperatorsTopic."},
+	{[]string{"LeaveMailSandbox"}, true, "No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom."},
+	{[]string{"AlarmMail"}, false, "Follow the link that SNS mailed to this address; until then no alarm is mailed:"},
+	{[]string{"AlarmMail"}, true, "No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic."},
 	{[]string{"StripeWebhook", "SetPaymentKeys"}, false, "To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):"},
 }

@@ -28,11 +28,11 @@ agentsocial-prod answers at https://a.example
   MCP        https://a.example/mcp
   table      agentsocial-prod-Table-1
 
-To do, unless it is done:
+To do, unless already done:
 
-- No mail is sent, so that no agent can be linked to an address, nor recovered by one: set mailFrom.
+- No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom.
 
-- Alarms are mailed to nobody: set alarmMail, or subscribe to the topic of the output OperatorsTopic.
+- No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic.
 
 - To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
     https://a.example/payments/webhook
@@ -49,23 +49,23 @@ agentsocial-prod answers at https://a.example
   table      agentsocial-prod-Table-1
   dashboard  https://console.example
 
-To do, unless it is done:
+To do, unless already done:
 
-- Put this into the DNS, or nobody finds the service:
+- Put this into the DNS, so that the domain leads to the service:
     a.example CNAME d-1.example
 
-- Put these into the DNS, or no mail is sent:
+- Put these into the DNS; until then no mail is sent:
     one CNAME 1
     two CNAME 2
     three CNAME 3
 
-- And this, unless a domain above has one, so that forged mails are not believed:
+- And this, against forged mails, unless a parent domain has one:
     _dmarc.a.example TXT
 
 - Ask AWS, once per account and region, to let SES mail anybody (answered within a day or so):
     aws sesv2 …
 
-- Follow the link that SNS mailed to this address, or no alarm is mailed:
+- Follow the link that SNS mailed to this address; until then no alarm is mailed:
     ops@a.example
 
 - To sell credits, give Stripe this endpoint and the service its keys (infra/RUNBOOK.md, Sell credits):
@@ -85,7 +85,7 @@ Try: curl https://a.example/llms.txt
 
 func TestSummaryOfNothing(t *testing.T) {
 	for outputs, want := range map[string]string{
-		`{}`:              "the outputs of no stack",
+		`{}`:              "no stack's outputs",
 		`{"other": {}}`:   "stack other has no output BaseUrl",
 		`{"agentsocial":`: "unexpected end of JSON",
 	} {
