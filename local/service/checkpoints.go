@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// checkpoints remember how far each reader has come in each shard, in a file
-// beside the table, so that a start goes on where the last run ended. It is
-// written some moments late: what lies between is delivered again, which
-// readers do not mind.
+// checkpoints stores each reader's position in each shard in a file beside the table,
+// so that a start continues where the last run ended. It is written with a delay;
+// records in between are delivered again, which readers tolerate.
 type checkpoints struct {
 	mu    sync.Mutex
 	m     map[string]string

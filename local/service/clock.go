@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// clock is the service's: the machine's, moved forward by /_local/clock. How
-// far it was moved is kept with the data, whose times would lie in the future
-// otherwise.
+// clock is the machine's clock, moved forward by /_local/clock. The offset is kept with
+// the data, whose times would lie in the future otherwise.
 type clock struct {
 	ahead atomic.Int64 // ns
 	file  string       // "" in memory
@@ -36,13 +35,13 @@ func openClock(dir string) (*clock, error) {
 	return c, err
 }
 
-// Now by the service's clock.
+// Now returns the service's time.
 func (c *clock) Now() time.Time { return time.Now().Add(c.lead()) }
 
-// lead is how far it is ahead of the machine's.
+// lead returns how far it is ahead of the machine's clock.
 func (c *clock) lead() time.Duration { return time.Duration(c.ahead.Load()) }
 
-// untilNoon is how long it is from t to the next noon, UTC.
+// untilNoon returns the time from t to the next noon, UTC.
 func untilNoon(t time.Time) time.Duration {
 	const day = 24 * time.Hour
 	return t.Add(day / 2).Truncate(day).Add(day / 2).Sub(t)
@@ -53,7 +52,7 @@ func (c *clock) advance(d time.Duration) error {
 	ahead := c.ahead.Add(int64(d))
 	if ahead > int64(10*advanceMost) {
 		c.ahead.Add(-int64(d))
-		return errors.New("the clock is a hundred years ahead already")
+		return errors.New("the clock is already a hundred years ahead")
 	}
 	if c.file == "" {
 		return nil
@@ -61,9 +60,8 @@ func (c *clock) advance(d time.Duration) error {
 	return os.WriteFile(c.file, []byte(strconv.FormatInt(ahead/int64(time.Millisecond), 10)+"\n"), 0o600)
 }
 
-// advance moves the clock of the service and of its functions. Functions outside
-// this process are started anew for it, whoever asked may be gone by then; if they
-// do not start, the service has failed.
+// advance moves the clock of the service and of its functions. It restarts functions
+// outside this process, even if the caller is gone; if that fails, the service fails.
 func (s *Service) advance(d time.Duration) error {
 	s.moving.Lock()
 	defer s.moving.Unlock()

@@ -11,15 +11,15 @@ import (
 	"agentsocial/local/service/failed"
 )
 
-// deadLetters are the batches that readers gave up: in a folder beside the
-// table, where `make redrive` finds them, or in memory.
+// deadLetters stores the batches that readers gave up, in memory or in a folder beside
+// the table, where `make redrive` finds them.
 type deadLetters struct {
 	folder failed.Folder // "" in memory
 	mu     sync.Mutex
 	memory []*failed.Batch
 }
 
-// failedFolder is where the failed batches of a kind of table lie.
+// failedFolder returns the folder of a table's failed batches.
 func failedFolder(dir, kind string) failed.Folder {
 	return failed.Folder(filepath.Join(dir, "failed", kind))
 }
@@ -43,7 +43,7 @@ func (d *deadLetters) all(ctx context.Context) ([]*failed.Batch, error) {
 	return append([]*failed.Batch{}, d.memory...), nil
 }
 
-// deadLetter is a failed batch as people read it.
+// deadLetter is a failed batch in a form for people.
 type deadLetter struct {
 	Reader string          `json:"reader"`
 	Tries  int             `json:"tries"`
@@ -51,7 +51,7 @@ type deadLetter struct {
 	Event  json.RawMessage `json:"event"`
 }
 
-// page lists them.
+// page lists the dead letters.
 func (d *deadLetters) page(r *http.Request) (any, int) {
 	all, err := d.all(r.Context())
 	if err != nil {

@@ -19,9 +19,8 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// gateway is what API Gateway's HTTP API is to the deployed service: it finds
-// the function of a route, hands it an event in payload format 2.0, the path
-// decoded and the query as it came, and gives what is not declared to $default.
+// gateway stands in for API Gateway's HTTP API: it calls the function of a route with an
+// event in payload format 2.0 (path decoded, query unchanged), or that of $default.
 type gateway struct {
 	app      *app.App
 	routes   *http.ServeMux
@@ -29,7 +28,7 @@ type gateway struct {
 	fallback host.GatewayHandler
 }
 
-// newGateway makes a function of each group.
+// newGateway makes a function for each group.
 func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*gateway, error) {
 	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
 	for _, declare := range groups {
@@ -51,15 +50,15 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*
 
 func (g *gateway) route(method, path string) host.GatewayHandler {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil && method != http.MethodHead { // which Go's mux takes for GET
+	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil && method != http.MethodHead { // Go's mux matches HEAD with GET
 		return g.handlers[pattern]
 	}
 	return g.fallback
 }
 
-// Bodies: a function gets at most Lambda's 6 MB. No endpoint takes near as
-// much, so a larger one is cut, which leaves it too large; what comes behind it
-// is read and dropped, so that a caller who is still sending hears the answer.
+// A function gets at most Lambda's 6 MB of a body. Every endpoint refuses far smaller
+// ones, so a larger body is cut. The rest is read and dropped, so that a caller that
+// is still sending gets the answer.
 const (
 	bodyMost = 1 << 20
 	dropMost = 64 << 20
@@ -70,8 +69,8 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = io.CopyN(io.Discard, r.Body, dropMost)
 	}
-	if err != nil && !errors.Is(err, io.EOF) { // broken off, or badly chunked
-		http.Error(w, `{"message":"Bad Request"}`, http.StatusBadRequest) // as the gateway says it
+	if err != nil && !errors.Is(err, io.EOF) { // cut off, or badly chunked
+		http.Error(w, `{"message":"Bad Request"}`, http.StatusBadRequest) // as API Gateway answers
 		return
 	}
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -104,13 +103,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
-	// A function goes on when its caller is gone, until its time is over.
+	// A function continues until its timeout, even if its caller is gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), host.GroupSize.Timeout)
 	defer cancel()
 	res, err := h(ctx, e)
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())
-		http.Error(w, `{"message":"Internal Server Error"}`, http.StatusInternalServerError) // as the gateway says it
+		http.Error(w, `{"message":"Internal Server Error"}`, http.StatusInternalServerError) // as API Gateway answers
 		return
 	}
 	for name, value := range res.Headers {

@@ -25,19 +25,19 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// handlers are the functions as the gateway, the stream and the clock know them:
-// in this process, or as what was built for Lambda ([lambdas.Lambdas]).
+// handlers returns the functions for the gateway, the stream and the clock: in this
+// process, or built for Lambda ([lambdas.Lambdas]).
 type handlers interface {
 	Group(func(*app.App) api.Group) (host.GatewayHandler, error)
 	Reader(stream.Function) (host.BatchHandler, error)
 	Schedule(schedule.Function) (host.TickHandler, error)
 }
 
-// inProcess makes them of the service's own App.
+// inProcess runs the functions in this process, on the service's App.
 type inProcess struct{ app *app.App }
 
-// Group is a function with a server of its own, as deployed: what a group does
-// not declare that it needs, it does not get.
+// Group returns a group's function with its own server, as deployed: it gets only the
+// needs that the group declares.
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	group := declare(p.app)
 	reads, writes := group.Rights()
@@ -74,7 +74,7 @@ func (p inProcess) Schedule(s schedule.Function) (host.TickHandler, error) {
 	}, nil
 }
 
-// handlers are what c asks for.
+// handlers returns the functions that c configures.
 func (s *Service) handlers(c Config) (_ handlers, err error) {
 	if c.Lambdas == "" {
 		return inProcess{s.App}, nil
@@ -86,8 +86,7 @@ func (s *Service) handlers(c Config) (_ handlers, err error) {
 	return s.lambda, nil
 }
 
-// gateway returns what answers requests: this process's gateway, or the one that
-// c asks for.
+// gateway returns the handler of requests: this process's gateway or c.Gateway.
 func (s *Service) gateway(ctx context.Context, c Config, h handlers) (http.Handler, error) {
 	if c.Gateway == nil {
 		return newGateway(s.App, functions.All(), h)
@@ -116,8 +115,8 @@ func (s *Service) closeFunctions() {
 	}
 }
 
-// Cloud is what functions of this service that run elsewhere are told: their
-// environment, and the stand-ins that it names.
+// Cloud holds the environment of functions outside this process, and the stand-ins
+// that it names.
 type Cloud struct {
 	Env    host.Env
 	server *http.Server
@@ -134,16 +133,15 @@ func (c *Cloud) ahead(d time.Duration) host.Env {
 // Close ends the stand-ins.
 func (c *Cloud) Close() { c.server.Close() }
 
-// Cloud starts the stand-ins for the AWS services that functions ask beside the
-// table, and for Stripe, at an address of this machine ("127.0.0.1:0"). What
-// functions are told of the service is by its base URL.
+// Cloud starts the stand-ins for Stripe and for the AWS services other than the table,
+// at an address of this machine ("127.0.0.1:0").
 func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
-	// They hand out secrets without a credential: never on all interfaces.
+	// They return secrets without credentials: never listen on all interfaces.
 	if at, err := netip.ParseAddrPort(address); err != nil || at.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("the stand-ins need an address of this machine, not %q", address)
 	}
 	if s.payer == nil || s.table.dynamo.Endpoint == "" {
-		return nil, errors.New("functions in processes of their own need TABLE=dynamodb-local, and a stand-in for payments")
+		return nil, errors.New("functions in their own processes need TABLE=dynamodb-local and the payments stand-in")
 	}
 	key, hook := s.payer.Keys()
 	keys, err := json.Marshal(stripe.Keys{SecretKey: key, WebhookSecrets: []string{hook}})

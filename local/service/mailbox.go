@@ -13,11 +13,11 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// mailbox is where all mail of this service ends: it takes every message, for
-// whatever address, and shows it on /_local/mail.
+// mailbox accepts every mail of this service, to any address, and shows it on
+// /_local/mail.
 type mailbox struct {
 	now func() time.Time
-	out io.Writer // also prints each mail; nil: nowhere
+	out io.Writer // receives each mail as text; nil: none
 
 	mu      sync.Mutex
 	mails   []Mail // newest first
@@ -33,7 +33,7 @@ type Mail struct {
 	HTML    string `json:"html"`
 }
 
-// printed is a mail as a terminal shows it.
+// printed returns a mail as text for a terminal.
 func (m Mail) printed() string {
 	var b strings.Builder
 	for line := range strings.Lines("to      " + m.To + "\nsubject " + m.Subject + "\n\n" + m.Text) {
@@ -42,10 +42,10 @@ func (m Mail) printed() string {
 	return "\n" + b.String() + "\n"
 }
 
-// mailsMost is how many mails are kept.
+// mailsMost bounds the number of kept mails.
 const mailsMost = 200
 
-var errMailbox = fmt.Errorf("%w: the mailbox was told to", mail.ErrRefused)
+var errMailbox = fmt.Errorf("%w: the mailbox was set to refuse", mail.ErrRefused)
 
 // Send implements [mail.Sender].
 func (b *mailbox) Send(ctx context.Context, m mail.Message) error {
@@ -61,12 +61,12 @@ func (b *mailbox) Send(ctx context.Context, m mail.Message) error {
 	b.mails = slices.Insert(b.mails, 0, sent)
 	b.mails = b.mails[:min(len(b.mails), mailsMost)]
 	if b.out != nil {
-		_, _ = io.WriteString(b.out, sent.printed()) // a courtesy
+		_, _ = io.WriteString(b.out, sent.printed()) // a failed print does not matter
 	}
 	return nil
 }
 
-// sentTo are the mails to an address, or all for the zero one.
+// sentTo returns the mails to an address, or all for the zero address.
 func (b *mailbox) sentTo(a mail.Address) []Mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +79,7 @@ func (b *mailbox) sentTo(a mail.Address) []Mail {
 	return mails
 }
 
-// read shows the mails that were sent, newest first, or those to one address.
+// read shows all mails, or those to one address, newest first.
 func (b *mailbox) read(r *http.Request) (any, int) {
 	var to mail.Address
 	if q := r.URL.Query(); q.Has("to") {
@@ -91,7 +91,7 @@ func (b *mailbox) read(r *http.Request) (any, int) {
 	return b.sentTo(to), http.StatusOK
 }
 
-// set makes sending fail from now on, as SES may, or work again.
+// set makes sending fail, as SES may, or work again.
 func (b *mailbox) set(r *http.Request) (any, int) {
 	var in struct {
 		Fail *bool `json:"fail"`

@@ -12,24 +12,23 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// Table is a table without a service around it, for those who look after it.
+// Table is a table without a running service, for maintenance.
 type Table struct {
 	tables.Backend
 	tables.Scanner
 	Where    string
 	Deployed bool             // its functions run elsewhere
-	Data     string           // the folder of what belongs to it; "" for a deployed one
-	Dynamo   dynamo.Config    // where it is, if it is DynamoDB's
+	Data     string           // its data folder; "" for a deployed table
+	Dynamo   dynamo.Config    // its address, if it is in DynamoDB
 	Now      func() time.Time // the clock of its service
-	Failed   failed.Folder    // what its readers gave up; "" for a deployed one
+	Failed   failed.Folder    // its failed batches; "" for a deployed table
 	close    func()
 }
 
-// Close closes it.
+// Close closes the table.
 func (t *Table) Close() { t.close() }
 
-// OpenTable opens the table of a run: kind and data are those of [Config]. It
-// makes none that is not there.
+// OpenTable opens an existing table. kind and data are Table and Data of [Config].
 func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 	clock := &clock{}
 	if file := map[string]string{"embedded": "table.db", "dynamodb-local": "dynamodb-local"}[kind]; file != "" {
@@ -48,7 +47,7 @@ func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 	s, ok := o.Backend.(tables.Scanner)
 	if !ok {
 		o.close()
-		return nil, fmt.Errorf("TABLE=%s cannot be read as a whole", kind)
+		return nil, fmt.Errorf("TABLE=%s does not support scans", kind)
 	}
 	t := &Table{Backend: o.Backend, Scanner: s, Where: o.where, Deployed: o.deployed, Dynamo: o.dynamo, Now: clock.Now, close: o.close}
 	if !o.deployed {

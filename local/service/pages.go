@@ -11,16 +11,16 @@ import (
 	"agentsocial/functions/agents"
 )
 
-// localPrefix begins the pages that only this runner has: the clock, the
-// stream, the mail, answers to puzzles. They are for tests, demos and curious people.
+// localPrefix begins the pages that exist only locally: clock, stream, mail and answers
+// to puzzles. They are for tests, demos and curious people.
 const localPrefix = "/_local/"
 
 var root = &url.URL{Path: "/"}
 
-// notificationsShown are the most that one page lists.
+// notificationsShown bounds the notifications of a page.
 const notificationsShown = 50
 
-// drainWait bounds one request to drain.
+// drainWait bounds a request to drain.
 const drainWait = time.Minute
 
 func (s *Service) pages(mux *http.ServeMux) {
@@ -57,8 +57,8 @@ func (s *Service) pages(mux *http.ServeMux) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
-// local keeps out pages of other sites: those whose name points here, and those
-// that a browser lets call here. Programs send no Origin.
+// local refuses requests from other sites: under another host name that resolves to
+// this machine, or with a foreign Origin. Programs send no Origin.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
 }
@@ -78,7 +78,7 @@ func readPage(r *http.Request, v any) error {
 	return json.NewDecoder(http.MaxBytesReader(nil, r.Body, pageMost)).Decode(v)
 }
 
-// advanceMost keeps the sum of some moves a time that has a meaning.
+// advanceMost bounds one move, so that the sum of several is still a valid time.
 const advanceMost = 10 * 365 * 24 * time.Hour
 
 // moveClock moves the service's clock forward, for rules about minutes and days.
@@ -98,8 +98,7 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 	return map[string]int64{"now": s.clock.Now().UnixMilli()}, http.StatusOK
 }
 
-// tick does now what the clock has done otherwise: a schedule's work, or the
-// sweep that removes what has expired.
+// tick runs a schedule, or the sweep that removes expired items, at once.
 func (s *Service) tick(r *http.Request) (any, int) {
 	var in struct {
 		Name string `json:"name"`
@@ -117,7 +116,7 @@ func (s *Service) tick(r *http.Request) (any, int) {
 	return map[string]bool{"done": true}, http.StatusOK
 }
 
-// drainPage answers when the stream is fully worked off.
+// drainPage answers once the stream is drained.
 func (s *Service) drainPage(r *http.Request) (any, int) {
 	ctx, cancel := context.WithTimeout(r.Context(), drainWait)
 	defer cancel()
@@ -127,8 +126,8 @@ func (s *Service) drainPage(r *http.Request) (any, int) {
 	return map[string]bool{"drained": true}, http.StatusOK
 }
 
-// solve answers the puzzle of a challenge or of a signup, for scripts that are
-// not language models.
+// solve answers the puzzle of a challenge or a signup, for scripts without a language
+// model.
 func (s *Service) solve(r *http.Request) (any, int) {
 	var in struct {
 		Token string `json:"token"`

@@ -10,15 +10,14 @@ import (
 	"agentsocial/shared/outside/payments/stripe"
 )
 
-// payPrefix is where the stand-in for the payment processor is: its API, and
-// its page.
+// payPrefix begins the paths of the payment processor's stand-in: its API and its page.
 const payPrefix = "/_local/pay"
 
-// localStage is the stage of what runs here, by which its payments are known.
+// localStage is the stage's name in local payments.
 const localStage = "local"
 
-// openPayments has the very client that runs in Lambda call the stand-in. What
-// is bought there is play money, and none of a deployed table's business.
+// openPayments returns the client that also runs in Lambda, connected to the stand-in.
+// Its play money never reaches a deployed table.
 func (s *Service) openPayments(c Config, dir string) (payments.Processor, error) {
 	if c.Payments != nil {
 		return c.Payments, nil
@@ -46,8 +45,8 @@ func (s *Service) openPayments(c Config, dir string) (payments.Processor, error)
 	}), nil
 }
 
-// pay passes on what concerns the stand-in. A person's browser comes here, but
-// by no other name than this machine's.
+// pay passes requests for the stand-in on. A person's browser may call it, but only
+// under this machine's name.
 func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.Host) {
 		http.Error(w, "only on this machine", http.StatusForbidden)

@@ -5,17 +5,16 @@ import (
 	"errors"
 )
 
-// process is one run of a function, which [Kill] may end as the host of any
-// program may.
+// process is one run of a function, which [Kill] may end at any time.
 type process struct{ dead chan struct{} }
 
 type processKey struct{}
 
 var errDied = errors.New("the process died")
 
-// Kill ends the function that ctx is of as the death of its process does: whoever
-// calls it never comes back, and nothing that waits for it does. Whoever asked the
-// function hears that it failed. It is called once for a function, by tests.
+// Kill ends the function of ctx like the death of its process: the call of Kill never
+// returns, and neither does anything that waits for it. The function's caller gets an
+// error. Tests call it at most once for each function.
 func Kill(ctx context.Context) {
 	if p, ok := ctx.Value(processKey{}).(*process); ok {
 		close(p.dead)
@@ -23,7 +22,7 @@ func Kill(ctx context.Context) {
 	select {}
 }
 
-// survive runs f as a process does, and fails with errDied if that ended before f did.
+// survive runs f as a process, and returns errDied if the process died before f ended.
 func survive[R any](ctx context.Context, f func(context.Context) (R, error)) (res R, err error) {
 	p := &process{make(chan struct{})}
 	type end struct {

@@ -14,20 +14,19 @@ import (
 	"agentsocial/tables"
 )
 
-// pump is what Lambda's event source mapping is to the deployed service: it
-// reads the shards of the table's stream for each reader, filters, hands over
-// batches, tries a failing batch again from where it failed, and sets a record
-// aside that goes on failing.
+// pump stands in for Lambda's event source mappings. For each reader it reads the
+// shards of the table's stream, filters records, delivers batches, retries a batch
+// from the record that failed, and sets aside a record that keeps failing.
 type pump struct {
 	app         *app.App
 	feed        tables.Feed
-	lag         time.Duration // after which the feed tells of a commit at the latest
+	lag         time.Duration // the longest delay until the feed has a commit
 	readers     []reader
 	checkpoints *checkpoints
 	faults      *streamFaults
 	dead        *deadLetters
 
-	work   atomic.Int64 // rises when a batch begins and when it ends, for drained
+	work   atomic.Int64 // incremented when a batch begins and ends, for drained
 	mu     sync.Mutex
 	kick   chan struct{}    // closed and replaced to end waiting reads
 	idle   map[string]int64 // reader and shard → the newest drain during which it found nothing
@@ -36,14 +35,14 @@ type pump struct {
 	cancel context.CancelFunc
 }
 
-// reader is a reader of the stream, and what its batches are handed to.
+// reader is a reader of the stream and its handler.
 type reader struct {
 	stream.Function
 	handle host.BatchHandler
 }
 
 const (
-	pumpTries  = 10 // deliveries of a record that fails, as the mapping is set
+	pumpTries  = 10 // deliveries of a failing record, as in the mapping
 	pumpPause  = 20 * time.Millisecond
 	shardsEach = 2 * time.Second // how often new shards are looked for
 	idleWait   = time.Second     // how long a read waits for a change
@@ -61,7 +60,7 @@ func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader
 	return u
 }
 
-// stop ends the pump in the middle of whatever it is doing.
+// stop ends the pump at once.
 func (u *pump) stop() { u.cancel(); u.done.Wait() }
 
 // readShards reads every shard, children after their parents.
@@ -127,8 +126,8 @@ func (u *pump) readShard(ctx context.Context, r reader, shard string) {
 	}
 }
 
-// read reads what is next of a shard, and returns the newest drain when it began
-// to. While that drain waits for this reader, it reads only what is there.
+// read reads the next records of a shard, and returns the newest drain at its start.
+// While that drain waits for this reader, it does not wait for new records.
 func (u *pump) read(ctx context.Context, id, shard string) (records []tables.StreamRecord, done bool, drain int64, err error) {
 	u.mu.Lock()
 	kick, drain, wait := u.kick, u.drain, u.lag
@@ -152,7 +151,7 @@ func (u *pump) read(ctx context.Context, id, shard string) (records []tables.Str
 	return records, done, drain, err
 }
 
-// deliver hands over what a reader's filters let pass, in batches.
+// deliver delivers the records that match a reader's filters, in batches.
 func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRecord) {
 	var wanted []tables.StreamRecord
 	for _, rec := range records {
@@ -168,9 +167,9 @@ func (u *pump) deliver(ctx context.Context, r reader, records []tables.StreamRec
 	}
 }
 
-// batch hands over one batch until it is worked off, as the mapping does: one
-// that fails as a whole is halved; one that fails from a record on comes again
-// from there; what goes on failing is set aside, records and all.
+// batch delivers a batch until it is processed, as the mapping does: a batch that fails
+// as a whole is halved; one that fails at a record is delivered again from there; a
+// record that keeps failing is set aside.
 func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecord) {
 	u.work.Add(1)
 	defer u.work.Add(1)
@@ -210,8 +209,8 @@ func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecor
 	}
 }
 
-// setAside keeps a batch as Lambda does in S3. Where that cannot be done either,
-// the records are lost, and the log alone has them.
+// setAside stores a failed batch, as Lambda does in S3. If that fails, too, only the
+// log has the records.
 func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord) {
 	b, err := failed.New(reader, tries, u.app.Now(), records)
 	if err == nil {
@@ -223,8 +222,8 @@ func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord)
 	}
 }
 
-// drained waits until every reader has read to the end of every shard and what
-// that caused is worked off as well.
+// drained waits until every reader has read every shard to its end, including the
+// changes that this caused.
 func (u *pump) drained(ctx context.Context) error {
 	for {
 		work := u.work.Load()
@@ -245,7 +244,7 @@ func (u *pump) drained(ctx context.Context) error {
 				break
 			}
 			if pause(ctx, time.Millisecond); ctx.Err() != nil {
-				return errors.New("the stream is not worked off yet")
+				return errors.New("the stream is not drained yet")
 			}
 		}
 		if u.work.Load() == work {

@@ -1,6 +1,5 @@
 // Package service is the whole system in one process: the gateway, the
-// functions, the stream and the clock, around the same handlers that run in
-// Lambda. Nothing here is a second way of doing what they do.
+// functions, the stream and the clock. It runs the same handlers as Lambda.
 package service
 
 import (
@@ -33,37 +32,35 @@ import (
 	"agentsocial/tables"
 )
 
-// Config is what a run chooses.
+// Config configures a run of the service.
 type Config struct {
 	Port         int    // 0: a free one
-	Data         string // folder of what is kept; ":memory:" for nothing
+	Data         string // folder of the data; ":memory:" keeps nothing
 	Table        string // "embedded", "dynamodb-local" or "aws:NAME"
-	Endpoint     string // of a DynamoDB Local that runs already, for a table that nothing is kept of; "": one of its own
+	Endpoint     string // of a running DynamoDB Local, for a temporary table; "": starts one
 	Log          *slog.Logger
 	Settings     app.Settings // BaseURL is filled in
 	Rand         io.Reader    // crypto/rand if nil
-	Noon         bool         // what begins anew begins at the next noon, UTC: no day or hour ends while a test plays
-	Mailed       io.Writer    // where each mail is printed; nil: nowhere
+	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
+	Mailed       io.Writer    // receives each mail as text; nil: none
 	StreamFaults StreamFaults
-	Payments     payments.Processor                                    // the stand-in for one if nil
-	Fetch        func(ctx context.Context, url string) ([]byte, error) // what documents of others are fetched with; from the internet if nil
+	Payments     payments.Processor                                    // nil: the stand-in
+	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet
 	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
-	Open         func() (tables.Backend, tables.Feed)                  // a table of a test's own, in the place of Table
+	Open         func() (tables.Backend, tables.Feed)                  // a test's own table instead of Table
 
-	// Lambdas is the folder of the functions as they are built for Lambda, on this
-	// machine, each of which runs in processes of its own then; "": all run in this
-	// one. What they write goes to Logs. StreamFaults and Rand are theirs no more, and
-	// the Table must be "dynamodb-local".
+	// Lambdas is the folder of the functions built for Lambda on this machine. Each then
+	// runs in its own processes and writes to Logs; StreamFaults and Rand do not apply,
+	// and the Table must be "dynamodb-local". "": all run in this process.
 	Lambdas string
 	Logs    io.Writer
 
-	// Gateway, if set, answers requests in place of this process, with functions
-	// of its own. Readers and schedules stay in this process. The Table must be
-	// "dynamodb-local".
+	// Gateway, if set, answers requests with its own functions. Readers and schedules
+	// stay in this process. The Table must be "dynamodb-local".
 	Gateway Gateway
 }
 
-// Gateway is an API gateway outside this process, with functions of its own.
+// Gateway is an API gateway outside this process, with its own functions.
 type Gateway interface {
 	http.Handler
 	// Address returns the IP address of this machine at which the functions reach it.
@@ -78,21 +75,21 @@ type Gateway interface {
 type Service struct {
 	App  *app.App
 	URL  string
-	Data string // where data is, in words
+	Data string // where the data is, for people
 
 	clock       *clock
 	mail        *mailbox
-	payer       *standin.StandIn // nil where none stands in
-	pump        *pump            // nil where the deployed functions read the stream
+	payer       *standin.StandIn // nil without the stand-in
+	pump        *pump            // nil if the deployed functions read the stream
 	ticker      *ticker
 	checkpoints *checkpoints
 	dead        deadLetters
 	table       *openTable
-	cloud       *Cloud // nil where functions run in this process
+	cloud       *Cloud // nil if functions run in this process
 	lambda      *lambdas.Lambdas
 	http        *http.Server
 
-	outside Gateway // nil where this process is the gateway
+	outside Gateway // nil if this process is the gateway
 
 	moving  sync.Mutex      // one move of the clock at a time
 	running context.Context // until Stop
@@ -107,7 +104,7 @@ type Service struct {
 // headerWithin bounds how long a request's headers may take.
 const headerWithin = 10 * time.Second
 
-// Memory is the Data of a run that keeps nothing.
+// Memory is the Data of a run that keeps no data.
 const Memory = ":memory:"
 
 // Start starts the service on the loopback interface.
@@ -128,7 +125,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		}
 	}()
 
-	// On the loopback interface only: nothing here is meant for others.
+	// Only the loopback interface: the local pages are not for others.
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("%w (PORT=%d; choose another with PORT=…)", err, c.Port)
@@ -158,8 +155,8 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// A deployed table's addresses were hashed with its own pepper: here they are
-	// unknown, and those that are verified here are unknown there.
+	// A deployed table's addresses were hashed with its own pepper: they are unknown
+	// here, and addresses verified here are unknown there.
 	if s.pepper, err = openSecret(dir, "pepper", c.Rand); err != nil {
 		return nil, err
 	}
@@ -247,8 +244,8 @@ func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// unused are connections on which nothing was asked yet. Shutdown would wait
-// five seconds for each, in case something is on its way.
+// unused holds connections without a request yet. Shutdown would wait five seconds
+// for a request on each.
 type unused struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -286,8 +283,7 @@ func (s *Service) fail(err error) {
 	}
 }
 
-// Drain waits until the processor's notifications are taken and the stream is
-// fully worked off.
+// Drain waits until the processor's notifications and the stream are processed.
 func (s *Service) Drain(ctx context.Context) error {
 	if s.pump == nil {
 		return errors.New("the deployed functions read this table's stream")
@@ -300,8 +296,8 @@ func (s *Service) Drain(ctx context.Context) error {
 	return s.pump.drained(ctx)
 }
 
-// Stop ends the service: requests under way are answered until ctx ends, the
-// stream stops where it is and goes on from there at the next start.
+// Stop ends the service. Running requests are answered until ctx ends; the next start
+// continues the stream where it stopped.
 func (s *Service) Stop(ctx context.Context) error {
 	s.stop()
 	s.unused.close()
@@ -311,7 +307,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		s.http.Close()
-		err = fmt.Errorf("requests under way were cut off: %w", err)
+		err = fmt.Errorf("running requests were cut off: %w", err)
 	}
 	if s.pump != nil {
 		s.pump.stop()
@@ -323,8 +319,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return err
 }
 
-// openSecret reads one of the folder's secrets, or makes it: 64 hexadecimal
-// digits, as a file of their own that people can copy.
+// openSecret reads a secret from its file, or creates it: 64 hexadecimal digits.
 func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	fresh := make([]byte, 32)
 	if _, err := io.ReadFull(random, fresh); err != nil {
@@ -343,7 +338,7 @@ func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if b = bytes.TrimSpace(b); len(b) < len(fresh) {
-		return nil, fmt.Errorf("%s holds %d characters; a secret has at least %d", file, len(b), len(fresh))
+		return nil, fmt.Errorf("%s has %d characters; a secret needs at least %d", file, len(b), len(fresh))
 	}
 	return b, nil
 }

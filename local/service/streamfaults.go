@@ -13,13 +13,13 @@ import (
 // are allowed to. Chances are between 0 and 1.
 type StreamFaults struct {
 	Seed      uint64
-	Redeliver float64 // a batch that was worked off comes again
-	Shuffle   float64 // records of different items change places
+	Redeliver float64 // a processed batch is delivered again
+	Shuffle   float64 // records of different items are reordered
 	Split     float64 // a batch is smaller than it could be
 	Crash     float64 // a function dies somewhere before it answers
 }
 
-// streamFaults is safe for concurrent use; nil does none.
+// streamFaults is safe for concurrent use; nil makes no faults.
 type streamFaults struct {
 	StreamFaults
 	mu  sync.Mutex
@@ -45,7 +45,7 @@ func (m *streamFaults) intn(n int) int {
 	return m.rng.IntN(n)
 }
 
-// shuffle lets records change places, those of one item excepted.
+// shuffle reorders records, but keeps the order of each item's.
 func (m *streamFaults) shuffle(records []tables.StreamRecord) []tables.StreamRecord {
 	if m == nil || len(records) < 2 || !m.chance(m.Shuffle) {
 		return records
@@ -67,7 +67,7 @@ func (m *streamFaults) shuffle(records []tables.StreamRecord) []tables.StreamRec
 	return out
 }
 
-// batch is how many of n records the next batch has.
+// batch returns how many of n records the next batch has.
 func (m *streamFaults) batch(n int) int {
 	if m == nil || n < 2 || !m.chance(m.Split) {
 		return n
@@ -75,11 +75,11 @@ func (m *streamFaults) batch(n int) int {
 	return 1 + m.intn(n-1)
 }
 
-// again reports whether a batch that was worked off comes once more.
+// again reports whether to deliver a processed batch again.
 func (m *streamFaults) again() bool { return m != nil && m.chance(m.Redeliver) }
 
-// crash gives a function a context that may end while it works, as its process
-// may. over ends it and reports whether the answer is lost.
+// crash returns a context that may end while a function works, like its process. over
+// ends it and reports whether the answer is lost.
 func (m *streamFaults) crash(ctx context.Context) (_ context.Context, over func() bool) {
 	if m == nil || !m.chance(m.Crash) {
 		return ctx, func() bool { return false }

@@ -21,21 +21,21 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// openTable is one of the tables that a run may stand on.
+// openTable is a table that a run uses.
 type openTable struct {
 	tables.Backend
 	feed     tables.Feed   // nil if others read the stream
-	lag      time.Duration // after which the feed tells of a commit at the latest
-	dynamo   dynamo.Config // of a table of DynamoDB's; zero otherwise
+	lag      time.Duration // the longest delay until the feed has a commit
+	dynamo   dynamo.Config // for a table in DynamoDB, else zero
 	where    string
 	durable  bool
 	deployed bool                        // its functions run elsewhere, by real time
-	sweep    func(context.Context) error // removes what has expired, where nothing else does
+	sweep    func(context.Context) error // removes expired items, if nothing else does
 	close    func()
 }
 
-// localTable is the table's name in DynamoDB Local, and what it begins with in one
-// that others use too.
+// localTable is the table's name in DynamoDB Local, and the prefix of its name in a
+// shared one.
 const localTable = "agentsocial"
 
 func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time) (*openTable, error) {
@@ -48,10 +48,10 @@ func open(ctx context.Context, kind, dir, endpoint string, now func() time.Time)
 	case name == "aws" && arg != "":
 		return openAWS(ctx, arg)
 	}
-	return nil, fmt.Errorf("TABLE=%q is none of embedded, dynamodb-local and aws:NAME", kind)
+	return nil, fmt.Errorf("TABLE=%q must be embedded, dynamodb-local or aws:NAME", kind)
 }
 
-// given is a table that somebody else opened, and closes.
+// given is a table that the caller opened and closes.
 func given(b tables.Backend, feed tables.Feed) *openTable {
 	return &openTable{
 		Backend: b, feed: feed, lag: streamLag, where: "in a table that was given",
@@ -72,11 +72,11 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 	return &openTable{
 		Backend: t, feed: t, where: where, durable: dir != "",
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
-		close: func() { _ = t.Close() }, // every commit is durable already
+		close: func() { _ = t.Close() }, // every commit is already durable
 	}, nil
 }
 
-// streamLag is how late DynamoDB Local was seen to tell of a commit, on a busy machine.
+// streamLag bounds the delay of DynamoDB Local's streams, measured on a busy machine.
 const streamLag = 300 * time.Millisecond
 
 func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, error) {
@@ -99,7 +99,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	} else {
 		cfg.Table += "-" + strings.ToLower(rand.Text())
 		end = func() {
-			// What is left of it goes with the server, at the latest.
+			// At the latest, the server's end removes it.
 			_, _ = cfg.Client().DeleteTable(context.WithoutCancel(ctx), &sdk.DeleteTableInput{TableName: &cfg.Table})
 		}
 	}
@@ -113,25 +113,24 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	})
 	return &openTable{
 		Backend: dynamo.Open(cfg), feed: feed, lag: streamLag, dynamo: cfg, where: where, durable: dir != "",
-		sweep: func(context.Context) error { return nil }, // expiry is judged by the clock everywhere
+		sweep: func(context.Context) error { return nil }, // reads check expiry themselves
 		close: end,
 	}, nil
 }
 
-// awsTimeout of one call: a page of a scan has a megabyte, and the way to AWS
-// may be a slow one from here; DynamoDB Local is slow on a busy machine.
+// awsTimeout bounds one call: a page of a scan has a megabyte, the connection to AWS may
+// be slow, and so may DynamoDB Local on a busy machine.
 const awsTimeout = 15 * time.Second
 
-// openAWS finds region, credentials and, where AWS_ENDPOINT_URL_DYNAMODB names
-// one, the endpoint as AWS's own tools do: in the environment and in profiles,
-// single sign-on included.
+// openAWS finds region, credentials and endpoint (AWS_ENDPOINT_URL_DYNAMODB) as the AWS
+// CLI does: in the environment and in profiles, including single sign-on.
 func openAWS(ctx context.Context, name string) (*openTable, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if c.Region == "" {
-		return nil, errors.New("TABLE=aws: set AWS_REGION, or a profile that has one")
+		return nil, errors.New("TABLE=aws needs a region; set AWS_REGION, or a profile with one")
 	}
 	o := sdk.NewFromConfig(c).Options()
 	cfg := dynamo.Config{

@@ -10,30 +10,29 @@ import (
 	"agentsocial/events"
 )
 
-// ticker is what EventBridge Scheduler is to the deployed service, and
-// DynamoDB's TTL: it has things done when it is time. What is being done is not
-// done once more meanwhile.
+// ticker stands in for EventBridge Scheduler and DynamoDB's TTL. It never runs the same
+// tick twice at once.
 type ticker struct {
 	ticks  []*tick
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// tick is something that is done again and again.
+// tick is a periodic job.
 type tick struct {
 	name  string
 	clock func() time.Time
-	every time.Duration // 0: only by hand
+	every time.Duration // 0: only on request
 	do    func(context.Context) error
-	mu    sync.Mutex // held while it is done
+	mu    sync.Mutex // held while it runs
 	next  time.Time
 }
 
-// sweepEach is how often what TTL would remove is removed, and the feed trimmed.
+// sweepEach is the period of the sweep, which removes expired items and trims the feed.
 const sweepEach = time.Minute
 
-// ticks are the sweep, in real time as TTL is, and the schedules, by the
-// service's clock. Those of a deployed table are called elsewhere.
+// ticks returns the sweep, which follows real time like TTL, and the schedules, which
+// follow the service's clock. A deployed table's schedules run elsewhere.
 func (s *Service) ticks(from handlers) ([]*tick, error) {
 	all := []*tick{{name: "sweep", clock: time.Now, every: sweepEach, do: s.table.sweep}}
 	for _, declare := range events.Schedules() {
@@ -52,7 +51,7 @@ func (s *Service) ticks(from handlers) ([]*tick, error) {
 	return all, nil
 }
 
-// look is how often the clock is looked at, which may have been moved.
+// look is the period of looking at the clock, which may have been moved.
 const look = time.Second
 
 func startTicker(ticks []*tick, log *slog.Logger) *ticker {
@@ -66,7 +65,7 @@ func startTicker(ticks []*tick, log *slog.Logger) *ticker {
 	return k
 }
 
-// run does it whenever it is time, until ctx ends.
+// run runs the job whenever it is due, until ctx ends.
 func (t *tick) run(ctx context.Context, log *slog.Logger) {
 	for ; ctx.Err() == nil; pause(ctx, look) {
 		if err := t.due(ctx); err != nil && ctx.Err() == nil {
@@ -75,7 +74,7 @@ func (t *tick) run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// due does it if it is time.
+// due runs the job if it is due.
 func (t *tick) due(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,8 +84,8 @@ func (t *tick) due(ctx context.Context) error {
 	return t.did(ctx)
 }
 
-// now does it, time or not: it is time again that much later, or who moved the
-// clock and did it by hand would see it done once more some moments later.
+// now runs the job at once. Its next run is one period later, so that a manual run
+// after a move of the clock is not followed by another.
 func (t *tick) now(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,10 +98,10 @@ func (t *tick) did(ctx context.Context) error {
 	return err
 }
 
-// stop ends the ticker, and what it is doing.
+// stop ends the ticker and its running jobs.
 func (k *ticker) stop() { k.cancel(); k.done.Wait() }
 
-// named is what has a name, nil if nothing has.
+// named returns the job of a name, or nil.
 func (k *ticker) named(name string) *tick {
 	for _, t := range k.ticks {
 		if t.name == name {
@@ -112,7 +111,7 @@ func (k *ticker) named(name string) *tick {
 	return nil
 }
 
-// names of what there is to do, for people.
+// names returns the jobs' names, for people.
 func (k *ticker) names() string {
 	var names []string
 	for _, t := range k.ticks {

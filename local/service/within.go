@@ -8,16 +8,16 @@ import (
 	"agentsocial/tables"
 )
 
-// within is a table as a function's role opens it: what the function does not
-// declare that it reads or writes is refused, as DynamoDB would, so that every
-// test of the service is one of its rights.
+// within is a table with the permissions of a function's role. It refuses reads and
+// writes that the function does not declare, as DynamoDB would, so that every test of
+// the service also tests permissions.
 type within struct {
 	tables.Backend
 	name          string
 	reads, writes tables.Families
 }
 
-// confined is an App whose table is open to what a function declares.
+// confined returns an App whose table allows only what a function declares.
 func confined(a *app.App, name string, reads, writes tables.Families) *app.App {
 	own := *a
 	own.Table = within{a.Table, name, reads, writes}
@@ -53,5 +53,5 @@ func (w within) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 func (w within) refuse(what, where string) error {
-	return fmt.Errorf("service: the function %s may not %s %s: it declares that it reads %q and writes %q", w.name, what, where, w.reads, w.writes)
+	return fmt.Errorf("service: the function %s may not %s %s; it declares reads %q and writes %q", w.name, what, where, w.reads, w.writes)
 }

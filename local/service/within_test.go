@@ -44,7 +44,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	const may = `: it declares that it reads "A C by_rank" and writes "C"`
+	const may = `; it declares reads "A C by_rank" and writes "C"`
 	for want, err := range map[string]error{
 		"read D#a#b":     get(agent, message),
 		"read D#a#c":     query(tables.Query{PK: "D#a#c"}),
