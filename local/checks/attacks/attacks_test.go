@@ -1,4 +1,4 @@
-// Package attacks holds what README.md says of attacks on the service.
+// Package attacks checks what README.md says about attacks on the service.
 package attacks
 
 import (
@@ -28,7 +28,7 @@ func page(t *testing.T) string {
 	return string(b)
 }
 
-// tests are the names of all tests and transcripts.
+// tests returns the names of all tests and transcripts.
 func tests(t *testing.T) map[string]bool {
 	t.Helper()
 	there := map[string]bool{}
@@ -56,7 +56,7 @@ func tests(t *testing.T) map[string]bool {
 	return there
 }
 
-// The tests that the page names are there, and no attack goes without one.
+// Every test that the page names exists, and every attack has one.
 func TestNamedTestsAreThere(t *testing.T) {
 	there, n := tests(t), 0
 	for line := range strings.Lines(page(t)) {
@@ -71,16 +71,16 @@ func TestNamedTestsAreThere(t *testing.T) {
 		}
 		for _, name := range strings.Split(cells[3], ", ") {
 			if !there[name] {
-				t.Errorf("%q names %q, which is nowhere", cells[0], name)
+				t.Errorf("%q names %q, which does not exist", cells[0], name)
 			}
 		}
 	}
 	if n < 50 {
-		t.Errorf("only %d attacks are found", n)
+		t.Errorf("%d attacks found, want at least 50", n)
 	}
 }
 
-// So are those that the documentation of OAuth's package names.
+// The tests that package oauth's documentation names exist.
 func TestTestsNamedInOAuthAreThere(t *testing.T) {
 	source, err := os.ReadFile("../../../functions/oauth/oauth.go")
 	if err != nil {

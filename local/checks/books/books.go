@@ -1,5 +1,5 @@
-// Package books checks the ledger of a whole table: that money only moved, and
-// is where the movements say.
+// Package books checks the ledger of a whole table: money only moves, and balances
+// match the movements.
 package books
 
 import (
@@ -14,17 +14,17 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Report is what the books say. Amounts are micro-USD.
+// Report is the result of an audit. Amounts are micro-USD.
 type Report struct {
 	Movements int
-	Uncounted int                                 // that the stream has still to add up
-	Unlisted  int                                 // balances, from before they were listed
-	Balances  map[tables.Account]int64            // of all accounts; they come to zero, or Problems says so
-	Days      map[tables.Account]map[string]int64 // of revenue and the processor, as the stream has added them up
+	Uncounted int                                 // movements that the stream has not summed yet
+	Unlisted  int                                 // balances missing in the index
+	Balances  map[tables.Account]int64            // of all accounts; they sum to zero, or Problems says so
+	Days      map[tables.Account]map[string]int64 // of revenue and the processor, summed by the stream
 	Problems  []Problem
 }
 
-// Problem is something that must not be.
+// Problem is a violated rule.
 type Problem struct {
 	Where string // an account, or a movement
 	What  string
@@ -33,29 +33,29 @@ type Problem struct {
 
 func (p Problem) String() string { return p.Where + ": " + p.What }
 
-// same reports whether two are one, though sums may have moved meanwhile.
+// same reports whether two problems are the same, although sums may have moved.
 func (p Problem) same(q Problem) bool {
 	return p.Where == q.Where && p.off == q.off && (p.off != 0 || p.What == q.What)
 }
 
-// audit is one that is being made.
+// audit is an audit in progress.
 type audit struct {
 	Report
-	moved     map[tables.Account]int64 // what the movements come to
+	moved     map[tables.Account]int64 // the sum of its movements
 	now       time.Time
-	profiles  map[tables.Account]bool  // the agents that there are
+	profiles  map[tables.Account]bool  // the existing agents
 	takenBack map[tables.Account]int64 // by the processor
-	escrow    map[tables.Account]int64 // what promos say is left of their budgets
-	running   map[tables.Account]int64 // balances as they stand
-	counted   map[tables.Key]int64     // what of the movements is marked as added up, by sum
-	sums      map[tables.Key]int64     // the sums as they stand
+	escrow    map[tables.Account]int64 // what is left of the promos' budgets
+	running   map[tables.Account]int64 // stored balances
+	counted   map[tables.Key]int64     // movements marked as summed, by sum
+	sums      map[tables.Key]int64     // stored sums
 }
 
-// countedWithin is how long the stream may take to add a movement up.
+// countedWithin bounds the time until the stream sums a movement.
 const countedWithin = time.Hour
 
-// Audit reads a table; now is by the clock of whoever asks. A movement that is
-// made meanwhile may be seen by half: see [Settled].
+// Audit reads a table; now is the caller's time. It may see half of a movement that is
+// made meanwhile: see [Settled].
 func Audit(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	a := &audit{
 		Report: Report{Balances: map[tables.Account]int64{}, Days: map[tables.Account]map[string]int64{}},
@@ -74,7 +74,7 @@ func (a *audit) problem(where, format string, args ...any) {
 	a.Problems = append(a.Problems, Problem{Where: where, What: fmt.Sprintf(format, args...)})
 }
 
-// off is the problem of a sum that is not what it should be.
+// off reports a wrong sum.
 func (a *audit) off(where string, is, should int64, format string) {
 	if is != should {
 		a.Problems = append(a.Problems, Problem{where, fmt.Sprintf(format, is, should), is - should})
@@ -148,8 +148,8 @@ func (a *audit) movement(item tables.Item) error {
 	return nil
 }
 
-// promo notes what must be in a promo's escrow: what its budget has left, nothing
-// once it ended.
+// promo notes what a promo's escrow must hold: the rest of its budget, or nothing once
+// it ended.
 func (a *audit) promo(item tables.Item) error {
 	var p tables.Promo
 	if err := tables.Unmarshal(item, &p); err != nil {
@@ -171,7 +171,7 @@ func (a *audit) promo(item tables.Item) error {
 	return nil
 }
 
-// judge holds what stands in the table against what the movements come to.
+// judge compares the stored sums with the movements.
 func (a *audit) judge() {
 	accounts := maps.Clone(a.moved)
 	maps.Copy(accounts, a.running)
@@ -212,15 +212,15 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// How often, and how far apart, a table in use is read to tell what is wrong
-// from what was under way.
+// How often, and how far apart, Settled reads a table, to tell errors from movements in
+// progress.
 const (
 	passes = 3
 	apart  = time.Second
 )
 
-// Settled audits a table that may be in use: of its problems, those that are
-// there each time it is read, by the same amount.
+// Settled audits a table that may be in use. It keeps the problems that every read
+// finds, with the same amount.
 func Settled(ctx context.Context, t tables.Scanner, now time.Time) (*Report, error) {
 	r, err := Audit(ctx, t, now)
 	for pass := 1; err == nil && len(r.Problems) > 0 && pass < passes; pass++ {

@@ -1,5 +1,5 @@
-// Package contract holds what the service answers to what its OpenAPI document
-// says of it. Tests send their requests through it.
+// Package contract checks the service's answers against its OpenAPI document. Tests
+// send their requests through it.
 package contract
 
 import (
@@ -43,7 +43,7 @@ type answer struct {
 // Load makes the contract of all groups, once.
 var Load = sync.OnceValues(func() (*Contract, error) {
 	groups := functions.Groups(&app.App{})
-	raw, err := api.OpenAPI(groups...) // which functions/docs/openapi.json is, says a test
+	raw, err := api.OpenAPI(groups...) // a test compares it with functions/docs/openapi.json
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func parse(raw []byte, tools map[string]string) (*Contract, error) {
 	return c, nil
 }
 
-// compiler compiles the schema that stands at a place of a document.
+// compiler compiles the schema at a place of a document.
 func compiler(raw []byte) (func(place ...string) (*jsonschema.Schema, error), error) {
 	const name = "https://contract.invalid/openapi.json"
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -119,7 +119,7 @@ func compiler(raw []byte) (func(place ...string) (*jsonschema.Schema, error), er
 
 var code = regexp.MustCompile("`([a-z_]+)`")
 
-// codesIn are the codes that the description of an error names.
+// codesIn returns the codes that the description of an error names.
 func codesIn(description string) (codes []string) {
 	for _, m := range code.FindAllStringSubmatch(description, -1) {
 		codes = append(codes, m[1])
@@ -135,16 +135,16 @@ func keys(m map[string]any) (list []string) {
 	return list
 }
 
-// find is the operation that answers a request; nil if there is none.
+// find returns the operation of a request, or nil.
 func (c *Contract) find(method, target string) *operation {
 	return c.operations[c.Route(method, target)]
 }
 
-// Route is that of the operation which answers a request; "" if there is none.
+// Route returns the route of a request's operation, or "".
 func (c *Contract) Route(method, target string) string {
 	raw, _, _ := strings.Cut(target, "?")
 	p, err := url.PathUnescape(raw)
-	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // which the service takes for no path of its own
+	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // the service has no such path
 		return ""
 	}
 	_, route := c.routes.Handler(&http.Request{Method: method, URL: &url.URL{Path: p}})
@@ -154,8 +154,8 @@ func (c *Contract) Route(method, target string) string {
 	return route
 }
 
-// Check says what an answer breaks, or nil. Pages of the local runner are no
-// part of the document.
+// Check reports how an answer violates the document. Pages of the local runner are not
+// in the document.
 func (c *Contract) Check(method, target string, status int, header http.Header, body []byte) error {
 	if strings.HasPrefix(target, "/_local/") {
 		return nil
@@ -213,7 +213,7 @@ func (c *Contract) check(o *operation, status int, header http.Header, body []by
 	return c.next(v)
 }
 
-// names checks that the code of an error is named for its status.
+// names checks that the document lists an error's code for its status.
 func (a *answer) names(body []byte) error {
 	var e struct {
 		JSONRPC string
@@ -222,7 +222,7 @@ func (a *answer) names(body []byte) error {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return err
 	}
-	if e.JSONRPC != "" { // whose codes are its own
+	if e.JSONRPC != "" { // JSON-RPC has its own codes
 		return nil
 	}
 	var name string // in the form of RFC 6749
@@ -239,7 +239,7 @@ func (a *answer) names(body []byte) error {
 	return nil
 }
 
-// next checks that what an answer suggests can be done, and with the tool that it names.
+// next checks that the calls and tools that an answer suggests exist.
 func (c *Contract) next(v any) error {
 	members, _ := v.(map[string]any)
 	list, _ := members["next"].([]any)

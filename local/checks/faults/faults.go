@@ -1,5 +1,5 @@
-// Package faults breaks one commit of a running service in each of the ways in
-// which commits break, to see what is left behind.
+// Package faults makes one commit of a running service fail in each possible way, to
+// see what it leaves behind.
 package faults
 
 import (
@@ -12,18 +12,18 @@ import (
 	"agentsocial/tables"
 )
 
-// Kind is a way in which a commit breaks.
+// Kind is a way in which a commit fails.
 type Kind int
 
-// Ways in which commits break. Those that last do so as often as the same commit
-// is tried again.
+// Ways in which commits fail. A lasting fault repeats whenever the same commit is tried
+// again.
 const (
-	Failed    Kind = iota // before it is made, for a reason of the table's own
+	Failed    Kind = iota // not made: the table has an error
 	Throttled             // lasting
 	Conflict              // once
-	Lost                  // it is made, and the answer lost, once
-	Unknown               // it is made, and the answer lost, lasting: nobody learns of it
-	Killed                // it is made, and the process dies
+	Lost                  // made, but the answer is lost, once
+	Unknown               // made, but the answer is lost, lasting
+	Killed                // made, and the process dies
 	kinds
 )
 
@@ -31,7 +31,7 @@ func (k Kind) String() string {
 	return [...]string{"failed before", "throttled", "conflict", "answer lost", "never known", "killed after"}[k]
 }
 
-// Kinds are all there are.
+// Kinds lists all kinds.
 func Kinds() (all []Kind) {
 	for k := range kinds {
 		all = append(all, k)
@@ -39,18 +39,18 @@ func Kinds() (all []Kind) {
 	return all
 }
 
-// ErrFailed is what a commit that failed before ends with.
+// ErrFailed is the error of a Failed commit.
 var ErrFailed = errors.New("faults: the table cannot be reached")
 
-// Fault is what is to happen to one commit of a place.
+// Fault is the failure of one commit of a place.
 type Fault struct {
 	Place Place
-	N     int // the how manieth commit of the place, from 1
+	N     int // which commit of the place, from 1
 	Kind  Kind
 }
 
-// Table is a table whose commits are counted by place, and of which one meets a
-// fault. It may be put around one table after another, as a service starts anew.
+// Table counts commits by place and makes one of them fail. It can wrap one table after
+// another while a service restarts.
 type Table struct {
 	tables.Backend
 	places []Place
@@ -59,23 +59,23 @@ type Table struct {
 
 	mu      sync.Mutex
 	count   map[Place]int
-	strange map[string]bool // code that commits and is no place
+	strange map[string]bool // committing code outside all places
 	met     *tables.Write   // the first write of the commit that met the fault
 }
 
-// New makes a table to be put around others. A fault may be nil; kill ends the
-// process that a context is of, and never returns.
+// New makes a table that wraps others. A fault may be nil; kill ends the process of a
+// context, and never returns.
 func New(places []Place, fault *Fault, kill func(context.Context)) *Table {
 	return &Table{places: places, fault: fault, kill: kill, count: map[Place]int{}, strange: map[string]bool{}}
 }
 
-// Around puts the table around one.
+// Around wraps a table.
 func (t *Table) Around(b tables.Backend) tables.Backend {
 	t.Backend = b
 	return t
 }
 
-// Counts are how many commits each place has made.
+// Counts returns the number of commits by place.
 func (t *Table) Counts() map[Place]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (t *Table) Counts() map[Place]int {
 	return counts
 }
 
-// Strange is the code that commits and is none of the places.
+// Strange returns the code that commits outside all places.
 func (t *Table) Strange() (code []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,8 +137,8 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	return tables.ErrUnknownOutcome
 }
 
-// meets reports whether a commit is the one that meets the fault, and whether it
-// did so before: who tries again does it with the same writes.
+// meets reports whether a commit meets the fault, and whether it is a retry, which has
+// the same writes.
 func (t *Table) meets(tx tables.Tx) (meets, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

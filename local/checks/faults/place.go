@@ -15,18 +15,16 @@ import (
 	"strings"
 )
 
-// Place is a call in the source that commits to the table. In its text, what
-// stands before the colon is a file of the module, what stands behind it a line.
+// Place is a call in the source that commits to the table, written as FILE:LINE.
 type Place struct {
 	File        string
-	Line, Lines int // where the call begins, and how many lines it has more
+	Line, Lines int // the call's first line, and how many more it has
 	Func        string
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Name tells the place by its function, wherever that stands in its file. Several
-// places may have one.
+// Name returns the place's function; several places may share one.
 func (p Place) Name() string { return p.File + " " + p.Func }
 
 // has reports whether a line of a file belongs to the call.
@@ -38,13 +36,13 @@ func (p Place) has(file string, line int) bool {
 // tables.Backend's and api.Call's Commit, app.App's Transact and Once.
 var commits = []string{"Commit", "Transact", "Once"}
 
-// houses are the folders of what is deployed and knows the table.
+// houses lists the folders of deployed code that uses the table.
 var houses = []string{"functions", "shared", "events"}
 
-// own is what carries out the commits of others: it is no place itself.
+// own lists the code that carries out the commits of others; it has no places.
 var own = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
 
-// apart is what stands among what is deployed and is not: words to try with.
+// apart lists files in deployed folders that are not deployed.
 const apart = "functions/ideas/wishes"
 
 // Places finds all calls that commit, in the order of files and lines.
