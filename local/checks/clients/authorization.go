@@ -16,7 +16,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// summed is what the conformance suite says of a scenario at its end.
+// summed matches the conformance suite's summary of a scenario.
 var summed = regexp.MustCompile(`(?m)^[✓✗] ([a-z-]+): (\d+) passed, (\d+) failed`)
 
 // authorization is the part of the conformance suite that tests authorization
@@ -111,7 +111,7 @@ func consenter(ctx context.Context, s *running, name string, args ...string) (st
 	return out.String(), <-ended
 }
 
-// freePort is one that nobody listens at.
+// freePort returns a port on which nothing listens.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// patience with one program.
+// patience bounds the time of one program.
 const patience = 2 * time.Minute
 
 // client is a client that takes steps.
@@ -198,7 +198,7 @@ func failures(out string, err error) string {
 	return ""
 }
 
-// table of what clients could do.
+// table shows what clients could do.
 type table struct {
 	rows   []row
 	failed int

@@ -1,7 +1,7 @@
-// Command clients has the MCP clients that others wrote talk to a service in
-// memory, and prints what each of them could do: `make test-clients`. They are
-// installed from lock files into build/clients, and a Node of their own with them;
-// it needs npm, Python, and Chromium, in which consent is given.
+// Command clients runs third-party MCP clients against a service in memory, and prints
+// what each could do: `make test-clients`. It installs them from lock files into
+// build/clients, with their own Node. It needs npm, Python, and Chromium for the
+// consent page.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Where things stand, seen from the root of the project.
+// Paths, relative to the root of the project.
 const (
 	source = "local/checks/clients"
 	build  = "build/clients"
@@ -63,7 +63,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// install puts the clients into the build folder, where they are not yet.
+// install installs missing clients into the build folder.
 func install(ctx context.Context) error {
 	if err := os.MkdirAll(build, 0o755); err != nil {
 		return err
@@ -97,7 +97,7 @@ func install(ctx context.Context) error {
 			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 			cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 			if err := cmd.Run(); err != nil {
-				// What is there in part is installed anew the next time.
+				// The next run installs an incomplete folder again.
 				return errors.Join(fmt.Errorf("%s: %w", strings.Join(command, " "), err), os.Remove(filepath.Join(build, step.locks[0])))
 			}
 		}
@@ -105,7 +105,7 @@ func install(ctx context.Context) error {
 	return copyPrograms()
 }
 
-// copyPrograms puts ours beside what they import.
+// copyPrograms copies our programs next to the packages that they import.
 func copyPrograms() error {
 	for _, pattern := range []string{"*.mjs", "*.py"} {
 		names, err := filepath.Glob(filepath.Join(source, pattern))
@@ -125,7 +125,7 @@ func copyPrograms() error {
 	return nil
 }
 
-// running is a service with an agent, tokens of it, and a person at a browser.
+// running is a service with an agent, its tokens, and a person at a browser.
 type running struct {
 	*service.Service
 	agent         *transcripts.Agent
@@ -172,7 +172,7 @@ func start(ctx context.Context) (_ *running, err error) {
 	return s, s.serveProxy()
 }
 
-// serveProxy is for clients that know no way to be given a token.
+// serveProxy starts a proxy for clients that cannot be given a token.
 func (s *running) serveProxy() error {
 	to, err := url.Parse(s.URL)
 	if err != nil {

@@ -16,12 +16,11 @@ import (
 	"agentsocial/local/transcripts"
 )
 
-// consenting is how long a person takes at most.
+// consenting bounds the time of a consent.
 const consenting = time.Minute
 
-// person sits at a browser, and connects whoever asks to an agent. A program
-// posts the address of the page that asks for consent, and is answered the
-// address that the browser was sent back to.
+// person consents in a browser to connect a client to an agent. A program posts the
+// address of the consent page, and gets the address that the browser was sent to.
 type person struct {
 	of     *running
 	agent  *transcripts.Agent
@@ -31,14 +30,14 @@ type person struct {
 	URL    string
 }
 
-// callback is where programs have the browser sent back to.
+// callback is the redirect URI of programs.
 func (p *person) callback() string { return p.URL + "/callback" }
 
 func sitDown(ctx context.Context, of *running, agent *transcripts.Agent) (*person, error) {
 	p := &person{of: of, agent: agent}
 	var err error
 	if p.tab, p.close, err = browser.Start(ctx); err != nil {
-		return nil, fmt.Errorf("consent is given in Chromium: %w", err)
+		return nil, fmt.Errorf("consent needs Chromium: %w", err)
 	}
 	// The browser lives as long as the context of what it does first.
 	if err := chromedp.Do(p.tab, chromedp.Navigate("about:blank")); err != nil {
@@ -79,8 +78,8 @@ func (p *person) asked(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, back) // who asked may be gone
 }
 
-// consent opens the page, enters a link code, presses Connect as soon as the
-// browser has done its work, and answers where that led to.
+// consent opens the page, enters a link code, presses Connect once the proof of work is
+// done, and returns the address that this leads to.
 func (p *person) consent(page string) (back string, err error) {
 	code, err := p.linkCode()
 	if err != nil {

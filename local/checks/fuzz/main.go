@@ -1,7 +1,7 @@
-// Command fuzz has schemathesis call every endpoint of a service in memory, with
-// what its OpenAPI document allows and with what it does not, and hold each
-// answer against that document: `make contract`. It calls the same every time;
-// with FUZZ_SECONDS=600 it goes on for so long, from FUZZ_SEED.
+// Command fuzz lets schemathesis call every endpoint of a service in memory with valid
+// and invalid input, and checks each answer against the OpenAPI document: `make
+// contract`. Its calls are the same every time; with FUZZ_SECONDS=600 it runs that long,
+// from FUZZ_SEED.
 package main
 
 import (
@@ -36,10 +36,10 @@ func main() {
 	}
 }
 
-// within is far more than it takes, and no more than may be waited for.
+// within bounds a run, far above its usual time.
 const within = 5 * time.Minute
 
-// folder of this program, where its hooks and its settings stand.
+// folder returns this program's folder, with its hooks and settings.
 const folder = "local/checks/fuzz"
 
 func run(ctx context.Context, getenv func(string) string) (err error) {
@@ -85,14 +85,14 @@ func run(ctx context.Context, getenv func(string) string) (err error) {
 		defer cancel()
 	}
 	cmd := exec.CommandContext(ctx, tool, args...)
-	cmd.Dir = dir // where it leaves what it keeps
+	cmd.Dir = dir // for the files that it writes
 	cmd.Env = append(os.Environ(), append(env, "SCHEMATHESIS_HOOKS=hooks", "PYTHONPATH="+here, "PYTHONDONTWRITEBYTECODE=1")...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }
 
-// limitless are settings under which few limits are met: what is refused for its
-// rate tells nothing else.
+// limitless returns settings with high limits: an answer about a rate limit would hide
+// others.
 func limitless() app.Settings {
 	s := app.DefaultSettings()
 	s.PowBits, s.ByAddr, s.MaxReads = 0, false, 1<<40
@@ -106,8 +106,8 @@ func limitless() app.Settings {
 	return s
 }
 
-// furnish puts a caller there who may do what there is to do, and things to do
-// it to. The caller's credentials and their names are for hooks.py.
+// furnish creates a caller with all permissions, and items to act on. hooks.py gets the
+// caller's credentials and their names.
 func furnish(ctx context.Context, s *service.Service, keyFile string) (env []string, err error) {
 	c, err := client.New(s.URL)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// agents: one that is active has its handle, its numbers and its beginning, and
-// each claim and each part has its agent.
+// agents: an active agent has its handle, its counters and its first event, and each
+// claim and each part has its agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -76,8 +76,7 @@ func (w *world) tags(p *tables.Profile) {
 	}
 }
 
-// credentials: what is counted and listed of keys, tokens and grants is what
-// there is.
+// credentials: the counts and lists of keys, tokens and grants match the items.
 func credentials(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -136,7 +135,7 @@ func credentials(w *world) error {
 	return nil
 }
 
-// memories: a head's versions stand in their slots.
+// memories: a head's versions are in their slots.
 func memories(w *world) error {
 	for _, item := range w.types[tables.TypeMemory] {
 		var m tables.Memory

@@ -9,8 +9,8 @@ import (
 
 func hourOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(tables.ActivityHour) }
 
-// jurors: who volunteers is in the pool, says so, and is the one juror of whoever
-// is behind it.
+// jurors: a volunteer is in the pool and marked as one, and is the only juror of its
+// person or domain.
 func jurors(w *world) error {
 	jurors, err := all[tables.Juror](w, tables.TypeJuror)
 	if err != nil {
@@ -37,8 +37,8 @@ func jurors(w *world) error {
 	return nil
 }
 
-// cases: each has its evidence, its complaints and its seats; its numbers are
-// theirs, and so are those of its jurors, openers and of what was reported.
+// cases: each has its evidence, complaints and seats. Its counters match them, and so do
+// those of its jurors, its openers and the reported item.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {
@@ -93,7 +93,7 @@ func cases(w *world) error {
 	return w.duties(seats)
 }
 
-// seats judges those of a case.
+// seats checks the seats of a case.
 func (w *world) seats(c *tables.Case, seats []*tables.Seat) {
 	var filled, uphold, overturn int64
 	var jurors []string
@@ -122,7 +122,7 @@ func (w *world) seats(c *tables.Case, seats []*tables.Seat) {
 	}
 }
 
-// reported judges what a case is about.
+// reported checks the item that a case is about.
 func (w *world) reported(c *tables.Case) error {
 	r, there, err := one[tables.Reported](w, tables.ReportedKey(c.Target))
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *world) reported(c *tables.Case) error {
 	return nil
 }
 
-// duties: an agent has one for each seat that waits for it, and counts them.
+// duties: an agent has one for each of its open seats, and its counter matches.
 func (w *world) duties(seats []*tables.Seat) error {
 	waits := counts{}
 	for _, s := range seats {

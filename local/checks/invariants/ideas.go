@@ -6,8 +6,7 @@ import (
 	"agentsocial/tables"
 )
 
-// ideas: each has its numbers, which are its support; duplicates and originals
-// name one another.
+// ideas: counters match the support; duplicates and originals name each other.
 func ideas(w *world) error {
 	for _, item := range w.types[tables.TypeSupport] {
 		w.problem(fmt.Sprint(item.Key()), "it is not counted")

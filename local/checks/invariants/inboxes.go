@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// inboxes: events follow one another without a gap up to the head, in the order of
-// their times, and each is of one source.
+// inboxes: events have no gap up to the head, are in order of time, and each has one
+// source.
 func inboxes(w *world) error {
 	pks := map[string]bool{}
 	events := map[string][]*tables.InboxEvent{}
@@ -50,7 +50,7 @@ func inboxes(w *world) error {
 	return nil
 }
 
-// inbox judges one. The oldest of its events may have expired.
+// inbox checks one inbox. Its oldest events may have expired.
 func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxEvent, sources map[int64]int) {
 	slices.SortFunc(events, func(a, b *tables.InboxEvent) int { return int(a.Seq - b.Seq) })
 	next, at := head.Seq, head.At

@@ -1,7 +1,6 @@
-// Package invariants says what holds of a whole table at rest: when no request
-// is under way, the stream is worked off and the schedules have done what was
-// due. Whatever happened before, each of the rules holds, or something was left
-// half done.
+// Package invariants checks the rules that hold for a whole table at rest: no request
+// is running, the stream is drained and the schedules have done what was due. A
+// violated rule means that something was left half done.
 package invariants
 
 import (
@@ -16,17 +15,17 @@ import (
 	"agentsocial/tables"
 )
 
-// Problem is something that must not be.
+// Problem is a violated rule.
 type Problem struct{ Rule, Where, What string }
 
 func (p Problem) String() string { return p.Rule + ": " + p.Where + ": " + p.What }
 
-// Given is what was put into the table past the service, by tests.
+// Given describes what tests wrote to the table without the service.
 type Given struct {
-	Karma map[string]bool // the agents whose karma follows from nothing
+	Karma map[string]bool // agents whose karma a test set
 }
 
-// rules are all there are, each of one thing.
+// rules lists all rules.
 var rules = []struct {
 	name  string
 	holds func(*world) error
@@ -46,7 +45,7 @@ var rules = []struct {
 	{"memories", memories},
 }
 
-// Check reads a table and holds it to all rules. now is by the service's clock.
+// Check reads a table and checks all rules. now is the service's time.
 func Check(ctx context.Context, t tables.Scanner, now time.Time, given Given) ([]Problem, error) {
 	w := &world{now: now, given: given, items: map[tables.Key]tables.Item{}, types: map[string][]tables.Item{}}
 	err := t.Scan(ctx, func(item tables.Item) error {
@@ -78,7 +77,7 @@ func Check(ctx context.Context, t tables.Scanner, now time.Time, given Given) ([
 	return w.problems, nil
 }
 
-// world is a table as it was read.
+// world is the content of a table.
 type world struct {
 	now      time.Time
 	given    Given
@@ -92,14 +91,14 @@ func (w *world) problem(where, format string, args ...any) {
 	w.problems = append(w.problems, Problem{w.rule, where, fmt.Sprintf(format, args...)})
 }
 
-// same holds a number that stands somewhere against what it should be.
+// same checks a stored number.
 func (w *world) same(where, what string, is, should int64) {
 	if is != should {
 		w.problem(where, "%s: %d, not %d", what, is, should)
 	}
 }
 
-// expired reports whether an item may be gone any time.
+// expired reports whether an item may disappear at any time.
 func (w *world) expired(item tables.Item) bool {
 	ttl := item.Int(tables.AttrTTL)
 	return ttl != 0 && ttl <= w.now.Unix()
@@ -119,18 +118,17 @@ func all[T any](w *world, types ...string) (out []*T, err error) {
 	return out, nil
 }
 
-// one reads what stands under a key; there says whether anything does.
+// one reads the item of a key; there reports whether it exists.
 func one[T any](w *world, key tables.Key) (v *T, there bool, err error) {
 	v = new(T)
 	item := w.items[key]
 	return v, item != nil, tables.Unmarshal(item, v)
 }
 
-// counts are numbers by what they are of.
+// counts holds numbers by subject.
 type counts map[string]int64
 
-// attrs are the members of a set, or of a map's names, that begin with a prefix,
-// without it.
+// attrs returns the members of a set, or names of a map, with a prefix, without it.
 func attrs(item tables.Item, prefix string) (names []string) {
 	for name := range item {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {

@@ -2,8 +2,8 @@ package invariants
 
 import "agentsocial/tables"
 
-// messages: both sides of a conversation know the newest, and what is unread is
-// what the other wrote since one read.
+// messages: both sides of a conversation have the newest message, and the unread count
+// is the number of messages from the other side since the last read.
 func messages(w *world) error {
 	messages, err := all[tables.Message](w, tables.TypeMessage)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// posts: each has its numbers, its channel and its place with its author, and
-// what is counted of posts is how many there are.
+// posts: each has its counters, its channel and its place in its author's list, and the
+// counters of posts match their number.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {
@@ -53,7 +53,7 @@ func posts(w *world) error {
 	return nil
 }
 
-// latest: a post is listed with its author's newest, or older than what is.
+// latest: a post is among its author's newest, or older than those.
 func (w *world) latest(p *tables.Post) {
 	l := tables.ReadLatest(w.items[tables.LatestKey(p.Author.ID)])
 	for _, listed := range l.Posts {
@@ -66,13 +66,13 @@ func (w *world) latest(p *tables.Post) {
 	}
 }
 
-// tallied is what a post's marks come to.
+// tallied sums a post's marks.
 type tallied struct {
 	score, helpful int64
 	reactions      map[string]int64
 }
 
-// marks: none waits to be counted, and a post's numbers are what its marks say.
+// marks: all are counted, and a post's counters match its marks.
 func marks(w *world) error {
 	for _, typ := range []string{tables.TypeVote, tables.TypeReactions, tables.TypeHelpful} {
 		for _, item := range w.types[typ] {
@@ -131,8 +131,8 @@ func marks(w *world) error {
 	return nil
 }
 
-// karma is what marks on an agent's posts are worth. Of those who had to do with
-// a jury, what that gave and took is written nowhere else.
+// karma: an agent's karma matches the marks on its posts. Agents with jury cases are
+// skipped, since no item records the karma from those.
 func karma(w *world) error {
 	worth, apart := counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
@@ -168,7 +168,7 @@ func karma(w *world) error {
 	return nil
 }
 
-// follows: who follows whom is counted on both sides, and blocks on one.
+// follows: both sides count a follow, and one counts a block.
 func follows(w *world) error {
 	follows, err := all[tables.Follow](w, tables.TypeFollow)
 	if err != nil {

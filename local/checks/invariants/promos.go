@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// promos: what is live is on its channel's board, and nothing else; each began in
-// its buyer's history. What one earned and holds, the books say.
+// promos: exactly the live ones are on their channel's board, and each is in its buyer's
+// history. Package books checks their money.
 func promos(w *world) error {
 	promos, err := all[tables.Promo](w, tables.TypePromo, tables.TypePastPromo)
 	if err != nil {

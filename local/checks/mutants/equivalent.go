@@ -1,5 +1,5 @@
 package main
 
-// equivalent are mutants that no test can notice, by name, and why. They are not
-// run, and do not count. What nobody can notice had better not be there.
+// equivalent lists mutants that no test can notice, by name, with the reason. They are
+// not run and do not count. Prefer removing such code.
 var equivalent = map[string]string{}

@@ -1,12 +1,12 @@
-// Command mutants takes away each condition of a write in turn, and each marker
-// that such a condition is to find, and sees whether any test notices.
+// Command mutants removes each condition of a write in turn, and each marker that such
+// a condition looks for, and checks that a test fails: `make mutants`.
 //
-// All mutants are built at once into the tests of every package that knows the
-// tables: each is a call in the source with a hook around it, which the environment
-// wakes. Tests are run once without any, which must pass and tells what meets what;
-// then for each mutant those that meet it, the shortest first, until one fails.
-// What was found stays in a folder: what a package's tests met and noticed holds
-// until they, or what they test, are changed. `make mutants` calls it.
+// It builds all mutants at once into the tests of every package that uses the tables.
+// Each mutant is a call in the source with a hook around it, which the environment
+// enables. A first run without mutants must pass; it records which tests reach which
+// mutants. Then each mutant runs the tests that reach it, the shortest first, until one
+// fails. Results are kept in a folder and stay valid until a package's tests or the
+// tested code change.
 package main
 
 import (
@@ -44,21 +44,20 @@ func main() {
 	}
 }
 
-// found is what is known so far.
+// found holds the results so far.
 type found struct {
-	Stamps  map[string]string // by package: of its tests, of which the rest tells
-	Units   []Unit            // that were run without any mutant
+	Stamps  map[string]string // by package: digest of the tests behind these results
+	Units   []Unit            // run without a mutant
 	Noticed map[string]Notice // by a mutant's name
 
 	mu   sync.Mutex
 	file string
 }
 
-// Notice says which test of which package noticed a mutant; the zero Notice that
-// none did.
+// Notice names the test and package that noticed a mutant; the zero Notice means none.
 type Notice struct{ Pkg, Test string }
 
-// run judges all mutants of a module whose names match, and prints the table.
+// run tests all mutants of a module whose names match, and prints the table.
 func run(ctx context.Context, out io.Writer, root, folder, only string, least float64, equivalent map[string]string) error {
 	match, err := regexp.Compile(only)
 	if err != nil {
@@ -105,7 +104,7 @@ func run(ctx context.Context, out io.Writer, root, folder, only string, least fl
 	return tell(out, judged, f.Noticed, equivalent, least)
 }
 
-// known holds the list of equivalents to the mutants that there are.
+// known checks that every listed equivalent is an existing mutant.
 func known(all []Mutant, equivalent map[string]string) error {
 	names := map[string]bool{}
 	for _, m := range all {
@@ -113,14 +112,14 @@ func known(all []Mutant, equivalent map[string]string) error {
 	}
 	for name := range equivalent {
 		if !names[name] {
-			return fmt.Errorf("%q is called an equivalent, and there is no such mutant", name)
+			return fmt.Errorf("%q is listed as an equivalent, but there is no such mutant; remove it from the list", name)
 		}
 	}
 	return nil
 }
 
-// load is what was found and holds still: of packages whose tests are as they
-// were. That nobody noticed a mutant holds while all are.
+// load returns the results that are still valid: those of packages with unchanged
+// tests. That no test noticed a mutant is valid while all are unchanged.
 func (s *suite) load() (*found, error) {
 	f := &found{file: filepath.Join(s.folder, "found.json")}
 	text, err := os.ReadFile(f.file)
@@ -155,7 +154,7 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs every unit alone, unless it is known what that meets.
+// meetAll runs every unit alone whose mutants are not known.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {
@@ -179,7 +178,7 @@ func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// judge finds for each mutant a test that notices it, unless that is known.
+// judge finds a test that notices each mutant, unless one is known.
 func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant, equivalent map[string]string) error {
 	began := time.Now()
 	err := atOnce(len(all), func(i int) error {
@@ -197,7 +196,7 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 				break
 			}
 		}
-		if ctx.Err() != nil { // what was run was ended, not judged
+		if ctx.Err() != nil { // the run was interrupted
 			return nil
 		}
 		f.mu.Lock()
@@ -211,7 +210,7 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 	return cmp.Or(ctx.Err(), err)
 }
 
-// atOnce does n things, three for each processor at once: mostly tests wait.
+// atOnce runs n jobs, three at a time for each processor, since tests mostly wait.
 func atOnce(n int, do func(i int) error) error {
 	var work errgroup.Group
 	work.SetLimit(3 * runtime.NumCPU())
@@ -221,7 +220,7 @@ func atOnce(n int, do func(i int) error) error {
 	return work.Wait()
 }
 
-// tell prints the table and the share, and fails if that is too small.
+// tell prints the table and the share of noticed mutants, and fails if it is too small.
 func tell(out io.Writer, all []Mutant, noticed map[string]Notice, equivalent map[string]string, least float64) error {
 	counts := map[Kind][2]int{} // noticed, all
 	fmt.Fprintf(out, "\n%-34s %-16s %-10s %-60s %s\n", "place", "function", "kind", "without", "noticed by")
@@ -246,12 +245,12 @@ func tell(out io.Writer, all []Mutant, noticed map[string]Notice, equivalent map
 	}
 	fmt.Fprintf(out, "%-10s %4d noticed of %4d, %5.1f %%\n", "all", sum[0], sum[1], share(sum))
 	if share(sum) < least {
-		return fmt.Errorf("%.1f %% are noticed, and %.1f should be", share(sum), least)
+		return fmt.Errorf("%.1f %% of mutants are noticed, want at least %.1f", share(sum), least)
 	}
 	return nil
 }
 
-// share is in percent; all of nothing.
+// share returns a percentage; 100 if there are no mutants.
 func share(c [2]int) float64 {
 	if c[1] == 0 {
 		return 100

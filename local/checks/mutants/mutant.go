@@ -14,22 +14,21 @@ import (
 	"strings"
 )
 
-// Kind is what a mutant lacks.
+// Kind is the kind of thing that a mutant removes.
 type Kind string
 
-// Conditions are calls of the table's constructors of conditions. Markers are
-// what a later write's condition finds: an item that is put or deleted on a
-// condition, and an attribute that is changed and on which a condition of the same
-// file is.
+// Conditions are calls of the tables' constructors of conditions. Markers are what a
+// later write's condition checks: an item put or deleted under a condition, or a
+// changed attribute that a condition in the same file uses.
 const (
 	Condition Kind = "condition"
 	Item      Kind = "item"
 	Attribute Kind = "attribute"
 )
 
-// Mutant is one call in the source whose value is taken away.
+// Mutant is a call in the source whose effect is removed.
 type Mutant struct {
-	N          int // from 1, in the order of the source; what the built tests know it by
+	N          int // from 1, in the order of the source; its number in the built tests
 	File, Func string
 	Line       int
 	Kind       Kind
@@ -38,8 +37,8 @@ type Mutant struct {
 	from, to int // where the call begins and ends in its file
 }
 
-// Name tells a mutant wherever it stands in its file. A second one of the same
-// name in a function is #2.
+// Name returns the mutant's name, which does not depend on its line. A second one of
+// the same name in a function is #2.
 func (m Mutant) Name() string { return fmt.Sprintf("%s %s %s %s", m.File, m.Func, m.Kind, m.Text) }
 
 func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s", m.File, m.Line, m.Text) }
@@ -58,10 +57,10 @@ const tables = "tables"
 
 var definitions = []string{"tables/condition.go", "tables/backend.go"}
 
-// houses are the folders of what is deployed and knows the table.
+// houses lists the folders of deployed code that uses the table.
 var houses = []string{tables, "functions", "shared", "events"}
 
-// find reads a module's sources for all mutants.
+// find finds all mutants in a module's sources.
 func find(root string) (all []Mutant, err error) {
 	for _, house := range houses {
 		err := fs.WalkDir(os.DirFS(root), house, func(file string, d fs.DirEntry, err error) error {
@@ -71,7 +70,7 @@ func find(root string) (all []Mutant, err error) {
 			case err != nil:
 				return err
 			case d.IsDir() && house == tables && file != tables:
-				return fs.SkipDir // the backends carry out conditions, and have none
+				return fs.SkipDir // backends evaluate conditions and have none
 			case d.IsDir(), !strings.HasSuffix(file, ".go"), strings.HasSuffix(file, "_test.go"), slices.Contains(definitions, file):
 				return nil
 			}
@@ -151,7 +150,7 @@ func calls(file *ast.File, visit func(function string, call *ast.CallExpr)) {
 	}
 }
 
-// constructor is which function of the tables a call calls; "" if it is none.
+// constructor returns the function of package tables that a call calls, or "".
 func constructor(call *ast.CallExpr, own bool) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:

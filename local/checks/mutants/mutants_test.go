@@ -79,7 +79,7 @@ func TestRun(t *testing.T) {
 	}
 
 	got, err := try("", 70, nil)
-	if err == nil || !strings.Contains(err.Error(), "62.5 % are noticed, and 70.0 should be") {
+	if err == nil || !strings.Contains(err.Error(), "62.5 % of mutants are noticed, want at least 70.0") {
 		t.Errorf("%v\n%s", err, got)
 	}
 	for _, want := range []string{
@@ -109,7 +109,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without any mutant") {
+	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without a mutant") {
 		t.Errorf("%v\n%s", err, got)
 	}
 }

@@ -9,17 +9,16 @@ import (
 	"slices"
 )
 
-// What the built tests are told by their environment: which mutant they are (its
-// number; none, and they are as they were), and the file in which they note which
-// ones they met.
+// Environment of the built tests: the number of the active mutant (none if unset), and
+// the file where they note the mutants they reach.
 const (
 	envMutant = "MUTANT_NUMBER"
 	envMet    = "MUTANTS_MET"
 )
 
-// hook is what the tables have more when tests are built with mutants. What is
-// taken away leaves something in its place that the table takes and that does
-// nothing, so that a write may have one condition, or a transaction one write.
+// hook is added to package tables when tests are built with mutants. It replaces what a
+// mutant removes with something valid that does nothing, so that the only condition of
+// a write, or the only write of a transaction, can be removed.
 const hook = `package tables
 
 import (
@@ -81,8 +80,8 @@ func MutantAttribute(n int, u Update) Update {
 // hooks are the functions of hook.
 var hooks = map[Kind]string{Condition: "MutantCondition", Item: "MutantItem", Attribute: "MutantAttribute"}
 
-// overlay writes a module's sources with all mutants in them, each asleep, to a
-// folder, and the file for go's -overlay that names them. Lines stay where they are.
+// overlay writes a module's sources with all mutants, disabled, to a folder, and the
+// file for go's -overlay that names them. Line numbers do not change.
 func overlay(root, folder string, all []Mutant) (file string, err error) {
 	replace := map[string]string{}
 	add := func(file, text string) error {

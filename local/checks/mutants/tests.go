@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Unit is what is run together to know which mutants it meets: a package's tests,
-// or one test of a package whose tests take long.
+// Unit is run as a whole to learn which mutants it reaches: a package's tests, or one
+// test of a package with slow tests.
 type Unit struct {
 	Pkg   string        // "local/service"
-	Above string        // the test whose subtest it is, if it is one
+	Above string        // the parent test, for a subtest
 	Test  string        // "" for all
-	Took  time.Duration // alone, without any mutant
+	Took  time.Duration // alone, without a mutant
 	Met   []int
 }
 
-// tested are the packages whose tests may notice.
+// tested lists the packages whose tests may notice mutants.
 var tested = []string{"./tables", "./functions/...", "./shared/...", "./events/...", "./local/service", "./local/transcripts"}
 
-// apart are packages whose tests take long.
+// apart lists packages with slow tests.
 var apart = []string{"local/service", "local/transcripts"}
 
 // The transcripts are subtests, each named as its script.
@@ -40,9 +40,9 @@ const (
 	scripts     = "local/testdata"
 )
 
-// suite is the tests of a module, built with all mutants.
+// suite holds the tests of a module, built with all mutants.
 type suite struct {
-	root, folder string // the module's, and what may be written to
+	root, folder string // the module's folder, and one for output
 	pkgs         []string
 }
 
@@ -50,7 +50,7 @@ func (s *suite) binary(pkg string) string {
 	return filepath.Join(s.folder, strings.ReplaceAll(pkg, "/", "-")+".test")
 }
 
-// build builds the tests of all packages that know the tables.
+// build builds the tests of all packages that use the tables.
 func (s *suite) build(ctx context.Context, log io.Writer, overlay string) error {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-test", "-f", "{{.ImportPath}} {{join .Deps \" \"}}"}, tested...)...)
 	list.Dir, list.Stderr = s.root, log
@@ -89,8 +89,8 @@ func (s *suite) module() (string, error) {
 	return strings.TrimSpace(strings.TrimPrefix(first, "module ")), nil
 }
 
-// stamps are digests, by package, of all that decides what its tests notice: what
-// was built, and for the transcripts the scripts.
+// stamps returns, by package, a digest of what its tests depend on: the built test and,
+// for the transcripts, the scripts.
 func (s *suite) stamps() (map[string]string, error) {
 	all := map[string]string{}
 	for _, pkg := range s.pkgs {
@@ -113,7 +113,7 @@ func (s *suite) stamps() (map[string]string, error) {
 	return all, nil
 }
 
-// digest adds a file to a sum; a folder adds nothing.
+// digest adds a file to a hash; a folder adds nothing.
 func digest(sum io.Writer, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -127,7 +127,7 @@ func digest(sum io.Writer, file string) error {
 	return err
 }
 
-// units lists what can be run. Of packages whose tests are together it is them all.
+// units lists the units: a whole package, or each test of a slow one.
 func (s *suite) units(ctx context.Context) (all []Unit, err error) {
 	for _, pkg := range s.pkgs {
 		if !slices.Contains(apart, pkg) {
@@ -164,14 +164,14 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 	return cmd
 }
 
-// longer is how much longer tests may take with a mutant, and at least.
+// longer is the factor and the minimum of the time that tests get with a mutant.
 const (
 	longer  = 5
 	atLeast = time.Minute
 )
 
-// run runs units of one package, under one test, as a mutant (0: none). It says
-// which test failed; "" if none did.
+// run runs units of one package and one parent test with a mutant (0: none). It
+// returns the test that failed, or "".
 func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) (failed string, output []byte) {
 	var names []string
 	took := time.Duration(0)
@@ -205,7 +205,7 @@ func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) 
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// culprit is the test that failed, by its fullest name, from what was printed.
+// culprit finds the full name of the failed test in the output.
 func culprit(output string, err error) (name string) {
 	for _, found := range failure.FindAllStringSubmatch(output, -1) {
 		if name == "" || strings.HasPrefix(found[1], name+"/") {
@@ -221,8 +221,8 @@ func culprit(output string, err error) (name string) {
 	return fmt.Sprintf("(%v)", err)
 }
 
-// meet runs a unit without any mutant, for how long it takes and what it meets.
-// It must pass.
+// meet runs a unit without a mutant and notes its time and the mutants it reaches. The
+// unit must pass.
 func (s *suite) meet(ctx context.Context, u *Unit) error {
 	f, err := os.CreateTemp(s.folder, "met-")
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 		return ctx.Err()
 	}
 	if failed != "" {
-		return fmt.Errorf("%s fails without any mutant:\n%s", failed, output)
+		return fmt.Errorf("%s fails without a mutant:\n%s", failed, output)
 	}
 	u.Took = time.Since(began)
 	met, err := os.ReadFile(f.Name())
@@ -253,12 +253,12 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 		u.Met = append(u.Met, n)
 	}
 	slices.Sort(u.Met)
-	u.Met = slices.Compact(u.Met) // what a test starts notes its own
+	u.Met = slices.Compact(u.Met) // child processes of a test note theirs, too
 	return nil
 }
 
-// batches are what meets a mutant, in the order in which it is run: packages whose
-// tests are together, then others, the shortest first, ever more at once.
+// batches returns the units that reach a mutant in the order of running: whole packages,
+// then single tests, the shortest first, in growing batches.
 func batches(units []Unit, mutant int) (all [][]Unit) {
 	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return !slices.Contains(u.Met, mutant) })
 	slices.SortStableFunc(units, func(a, b Unit) int {
@@ -281,13 +281,13 @@ func batches(units []Unit, mutant int) (all [][]Unit) {
 	return all
 }
 
-// How long the tests of a batch take together, one after the other.
+// Times of a batch's tests, summed.
 const (
 	firstBatch = 2 * time.Second
 	lastBatch  = time.Minute
 )
 
-// group is what can be run at once; that of tests that are together comes first.
+// group identifies units that can run together; whole packages come first.
 func group(u Unit) string {
 	if u.Test == "" {
 		return ""

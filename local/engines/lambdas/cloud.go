@@ -8,16 +8,15 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// Cloud stands in for what functions ask beside the table, all at one address:
-// GetSecretValue of AWS Secrets Manager, SendEmail of Amazon SES, and whatever
-// answers in Stripe's place.
+// Cloud stands in for the services that functions call besides the table, at one
+// address: GetSecretValue of AWS Secrets Manager, SendEmail of Amazon SES, and Stripe.
 type Cloud struct {
 	Secrets map[string]string // text by ARN
 	Mail    mail.Sender
 	Stripe  http.Handler
 }
 
-// bodyMost is far more than any call has.
+// bodyMost bounds a body, far above any call's.
 const bodyMost = 1 << 20
 
 // Handler answers the calls.

@@ -1,7 +1,6 @@
-// Package lambdas runs the functions as they are built for Lambda, each binary as
-// processes of its own behind the Lambda Runtime API (package runtime), told what
-// infra would tell it, and with stand-ins for what it asks beside the table:
-// `make lambdas`.
+// Package lambdas runs the functions built for Lambda: `make lambdas`. Each binary runs
+// in its own processes behind the Lambda Runtime API (package runtime), with the
+// environment that infra sets and stand-ins for all services except the table.
 package lambdas
 
 import (
@@ -25,21 +24,21 @@ import (
 	"agentsocial/shared/lambda/stream"
 )
 
-// Config is what the functions are run with.
+// Config configures the functions.
 type Config struct {
 	Folder string    // where <name>/bootstrap are, built for this machine
-	Env    host.Env  // the deployment's, of which each function gets what it needs; with a Local
-	Logs   io.Writer // takes what the functions write, from any goroutine; nil: nobody does
+	Env    host.Env  // the deployment's; each function gets what it needs; with a Local
+	Logs   io.Writer // receives the functions' output, from any goroutine; nil: discarded
 }
 
-// Lambdas are the functions. Their methods may be used by any goroutine.
+// Lambdas holds the functions. It is safe for concurrent use.
 type Lambdas struct {
 	mu        sync.Mutex
 	c         Config
 	functions []*runtime.Function
 }
 
-// Open makes functions, of which none runs before it is called.
+// Open prepares the functions; each starts at its first call.
 func Open(c Config) *Lambdas { return &Lambdas{c: c} }
 
 // Group is a group of endpoints.
@@ -59,7 +58,7 @@ func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 	}, err
 }
 
-// Schedule is what the clock calls.
+// Schedule is a scheduled function.
 func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 	f, err := l.function(s.Name, app.Table, host.ScheduleSize(s))
 	return func(ctx context.Context) error {
@@ -84,7 +83,7 @@ func (l *Lambdas) function(name string, has app.Capabilities, size host.Size) (*
 	return f, nil
 }
 
-// Variables are a function's: what a deployment sets, and what Lambda does.
+// Variables returns a function's environment: the deployment's and Lambda's own.
 func Variables(e host.Env, has app.Capabilities) map[string]string {
 	vars := e.Variables(has)
 	maps.Copy(vars, map[string]string{
@@ -93,7 +92,7 @@ func Variables(e host.Env, has app.Capabilities) map[string]string {
 	return vars
 }
 
-// invoke has a function answer an event, both in JSON as Lambda has them.
+// invoke calls a function with an event, in Lambda's JSON.
 func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	payload, err := json.Marshal(event)
 	if err != nil {
@@ -106,8 +105,8 @@ func invoke(ctx context.Context, f *runtime.Function, event, answer any) error {
 	return json.Unmarshal(body, answer)
 }
 
-// Ahead moves the functions' clock: those that run do not hear of it, and so
-// others take their place.
+// Ahead moves the functions' clock. It replaces running processes, which keep the old
+// one.
 func (l *Lambdas) Ahead(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +118,7 @@ func (l *Lambdas) Ahead(d time.Duration) {
 	}
 }
 
-// Close ends the functions, once they have done what they are doing.
+// Close ends the functions after their running calls.
 func (l *Lambdas) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
