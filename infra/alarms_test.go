@@ -15,8 +15,7 @@ import (
 	"agentsocial/events/audit"
 )
 
-// CloudWatch publishes to the operators' topic, over TLS, for this account alone;
-// nobody else does.
+// Only CloudWatch publishes to the operators' topic, over TLS and for this account.
 func TestOperators(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		id, topic := s.only(t, "AWS::SNS::Topic")
@@ -30,7 +29,7 @@ func TestOperators(t *testing.T) {
 				`],"Version":"2012-10-17"}`,
 		})
 		if n := s.all("AWS::SNS::Subscription"); len(n) != 0 {
-			t.Errorf("no address is set, and there is %v", keys(n))
+			t.Errorf("no alarmMail: got subscriptions %v, want none", keys(n))
 		}
 	})
 	s := of(t, dev)
@@ -39,7 +38,7 @@ func TestOperators(t *testing.T) {
 	mail.expect(t, "subscription", map[string]string{"TopicArn": "${" + id + "}", "Protocol": "email", "Endpoint": alarmMail})
 }
 
-// rings is what an alarm says of itself, in one line.
+// rings describes an alarm in one line.
 func (r resource) rings() string {
 	p := r.Properties
 	var of string
@@ -64,7 +63,7 @@ func (r resource) rings() string {
 	return fmt.Sprintf("%s in %v s %v %v, %v times, missing is %v", of, period, p["ComparisonOperator"], p["Threshold"], p["EvaluationPeriods"], p["TreatMissingData"])
 }
 
-// told is a metric of CloudFormation's.
+// told describes a metric in CloudFormation's form.
 func told(m map[string]any, statistic any) string {
 	s := fmt.Sprintf("%v of %v %v", statistic, m["Namespace"], m["MetricName"])
 	dimensions, _ := m["Dimensions"].([]any)
@@ -75,7 +74,7 @@ func told(m map[string]any, statistic any) string {
 	return s
 }
 
-// kindOf is the kind of an alarm: the last part of its logical id.
+// kindOf returns the kind of an alarm: the last part of its logical id.
 func kindOf(id string) string {
 	id = strings.TrimRight(id, "0123456789ABCDEF") // its digest, of eight digits
 	if i := strings.LastIndex(id, "Function"); i >= 0 && i+len("Function") < len(id) && !strings.HasPrefix(id, "Function") {
@@ -84,8 +83,7 @@ func kindOf(id string) string {
 	return id
 }
 
-// Every alarm there is, that it goes to the operators, and that there is none
-// beside.
+// These are all alarms, and each notifies the operators.
 func TestAlarms(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		table, api := "${TableCD117FA1}", "${Api}"
@@ -115,7 +113,7 @@ func TestAlarms(t *testing.T) {
 			}
 			return "SUM(METRICS()) of " + strings.Join(metrics, ", ") + " " + above
 		}
-		filled := func(metrics ...string) string { // DynamoDB's have no zeros, and an alarm of theirs would not end
+		filled := func(metrics ...string) string { // DynamoDB publishes no zeros, so an alarm would never end
 			return strings.Replace(sum(metrics...), "METRICS()", "FILL(METRICS(), 0)", 1)
 		}
 		want["ServerErrors"] = fmt.Sprintf("IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0) of m1=Sum of AWS/ApiGateway 5xx ApiId=%s, m2=Sum of AWS/ApiGateway Count ApiId=%[1]s "+above, api, 300, 1, 2)
@@ -159,7 +157,7 @@ func TestAlarms(t *testing.T) {
 			}
 			operators := `[{"Ref":"` + topic + `"}]`
 			over := operators
-			if slices.Contains([]string{"GivesUp", "Loses", "PaymentsUnheard"}, kindOf(id)) { // what happened is not over in five minutes
+			if slices.Contains([]string{"GivesUp", "Loses", "PaymentsUnheard"}, kindOf(id)) { // events, which do not end
 				over = ""
 			}
 			a.expect(t, begins, map[string]string{"AlarmActions": operators, "OKActions": over, "InsufficientDataActions": "", "ActionsEnabled": "", "AlarmName": ""})
@@ -171,7 +169,7 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// What the gateway turns away is counted by its access log, which alone knows it.
+// The access log counts the requests that the gateway turns away.
 func TestThrottledRequests(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		log, _ := s.named(t, "AWS::Logs::LogGroup", "AccessLog")
@@ -189,7 +187,7 @@ func TestThrottledRequests(t *testing.T) {
 	})
 }
 
-// sources are the program's own, as it is deployed.
+// sources returns the sources of the deployed program.
 var sources = sync.OnceValues(func() (string, error) {
 	var all strings.Builder
 	for _, folder := range []string{"../functions", "../shared", "../events"} {
@@ -223,7 +221,7 @@ func messages(t *testing.T) (all []string) {
 			message = map[string]string{"Wrong": audit.Wrong, "Unproved": audit.Unproved}[m[1]]
 		}
 		if message == "" {
-			t.Errorf("what is logged as %s?", m[1])
+			t.Errorf("%s: the message of this log line is unknown", m[1])
 		}
 		all = append(all, message)
 	}
@@ -231,17 +229,17 @@ func messages(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// What alarms listen for in the log is what the program says there.
+// The program logs every message that an alarm watches.
 func TestMessagesAreLogged(t *testing.T) {
 	all := messages(t)
 	for _, m := range slices.Concat(unheard, unsent, []string{audit.Wrong, audit.Unproved}) {
 		if !slices.Contains(all, m) {
-			t.Errorf("nothing logs %q, but %q", m, all)
+			t.Errorf("nothing logs %q; the program logs %q", m, all)
 		}
 	}
 }
 
-// Operations whose failures are counted are those that functions have a right to.
+// Failures are counted for exactly the operations that functions may call.
 func TestOperations(t *testing.T) {
 	want := []string{"TransactWriteItems"} // of the actions that write
 	for _, action := range slices.Concat(readActions, writeActions) {
@@ -250,11 +248,11 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	if got := slices.Sorted(slices.Values(operations)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-		t.Errorf("%q, not %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// runbook is what operators read.
+// runbook returns the runbook.
 func runbook(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("RUNBOOK.md")
@@ -266,8 +264,7 @@ func runbook(t *testing.T) string {
 
 var alarmSection = regexp.MustCompile(`(?m)^## Alarm: ([A-Z]\w+)$`)
 
-// Each alarm that there may be has a section in the runbook with three steps, and
-// each section an alarm.
+// Every alarm has a section with three steps in the runbook, and every section an alarm.
 func TestRunbookKnowsAlarms(t *testing.T) {
 	kinds := map[string]bool{}
 	for id := range of(t, ours).all("AWS::CloudWatch::Alarm") {
@@ -283,7 +280,7 @@ func TestRunbookKnowsAlarms(t *testing.T) {
 			}
 		}
 		if !kinds[kind] {
-			t.Errorf("the runbook has a section on %s, and no alarm is of that kind, or there are two", kind)
+			t.Errorf("the runbook has a section on %s, but there is no such alarm, or two such sections", kind)
 		}
 		delete(kinds, kind)
 	}

@@ -25,7 +25,7 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// all that a pattern's first group finds, each once.
+// all returns the distinct matches of a pattern's first group, sorted.
 func all(s, pattern string) []string {
 	found := map[string]bool{}
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s, -1) {
@@ -34,8 +34,8 @@ func all(s, pattern string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// What the runbook names is there: what make makes and takes, settings, outputs,
-// functions, secrets, files, limits, sections.
+// Everything that the runbook names exists: make's targets and variables, settings,
+// outputs, functions, secrets, files, limits, sections.
 func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 	book, makefile := text(t, "infra/RUNBOOK.md"), text(t, "Makefile")
 	var infra strings.Builder
@@ -52,7 +52,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 	if err := json.Unmarshal([]byte(text(t, "cdk.json")), &cdk); err != nil {
 		t.Fatal(err)
 	}
-	called := map[string]bool{"Access": true, "NAME": true} // the gateway's own, and whichever
+	called := map[string]bool{"Access": true, "NAME": true} // the gateway's log, and a placeholder
 	a := &app.App{}
 	for _, g := range functions.Groups(a) {
 		called[g.Name] = true
@@ -95,31 +95,31 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 	} {
 		names := all(book, c.pattern)
 		if len(names) < c.least {
-			t.Errorf("of %ss there are %q only", c.what, names)
+			t.Errorf("%d names of a %s found (%q), want at least %d", len(names), c.what, names, c.least)
 		}
 		for _, s := range names {
 			if !c.is(s) {
-				t.Errorf("%q is no %s", s, c.what)
+				t.Errorf("the runbook names the %s %q, which does not exist", c.what, s)
 			}
 		}
 	}
 	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
-			t.Errorf("it does not say what `make %s` is for", verb)
+			t.Errorf("the runbook does not mention `make %s`", verb)
 		}
 	}
 	if !strings.Contains(text(t, "README.md"), "(infra/RUNBOOK.md)") {
-		t.Error("the README does not lead to it")
+		t.Error("the README has no link to infra/RUNBOOK.md")
 	}
 }
 
-// The functions that the runbook has one paste do what it says, whatever the
-// credentials: here the AWS CLI prints what it is asked.
+// The runbook's shell functions call the AWS CLI as the text says. Here the CLI prints
+// its arguments.
 func TestTheRunbooksShell(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
 	if len(blocks) < 3 {
-		t.Fatalf("%d blocks of shell", len(blocks))
+		t.Fatalf("%d blocks of shell, want at least 3", len(blocks))
 	}
 	for _, b := range blocks {
 		cmd := exec.CommandContext(t.Context(), bash, "-n")
@@ -130,7 +130,7 @@ func TestTheRunbooksShell(t *testing.T) {
 	}
 	query := slices.IndexFunc(blocks, func(b []string) bool { return strings.Contains(b[1], "start-query") })
 	if query < 0 {
-		t.Fatal("nothing asks the logs")
+		t.Fatal("no block has start-query")
 	}
 	script := `aws() { printf '<%s>' "$@"; }; sleep() { :; }` + "\n" + blocks[0][1] + blocks[query][1] + `
 echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; logs feed; echo; logs feed 1h '{ $.failed = 1 }'; echo; echo "$TABLE"`
@@ -152,13 +152,12 @@ echo; sh -c 'echo stage=$STAGE'; output Dashboard; echo; logs credits 3h; echo; 
 		"<--query><queryId><--output><text>>",
 	} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("it does not ask\n%s\nbut\n%s", want, out)
+			t.Errorf("got calls\n%s\nwant\n%s", out, want)
 		}
 	}
 }
 
-// Which stage is deployed, and what of it is not cdk.json's, make takes from the
-// shell, whatever it does with it.
+// make takes the stage, and settings that differ from cdk.json, from the shell.
 func TestMakeDeploysTheShellsStage(t *testing.T) {
 	program := tool(t, "make")
 	for _, verb := range []string{"synth", "deploy", "destroy"} {
@@ -173,32 +172,32 @@ func TestMakeDeploysTheShellsStage(t *testing.T) {
 	}
 }
 
-// What has bitten: a restore whose deployments forget the throttle, figures of
-// costs that COST.md has otherwise, a proxy against floods.
+// The runbook keeps the throttle of a restore in cdk.json, leaves figures of costs to
+// COST.md, and recommends no proxy against floods.
 func TestTheRunbookContradictsNothing(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
 	restore, _, ok := strings.Cut(restore, "\n## ")
 	if !ok || strings.Contains(restore, "cdk deploy") || strings.Contains(restore, "-c throttle") {
-		t.Errorf("the throttle of a restore is not where `make deploy` finds it:\n%s", restore)
+		t.Errorf("the restore sets the throttle outside cdk.json, where `make deploy` loses it:\n%s", restore)
 	}
 	_, metrics, _ := strings.Cut(book, "\n## Metrics\n")
 	metrics, _, ok = strings.Cut(metrics, "\n## ")
 	if figures := all(metrics, `(\d+(?:\.\d+)?)\s+(?:USD|metrics|of them)`); !ok || len(figures) > 0 {
-		t.Errorf("it has figures of its own for metrics: %q", figures)
+		t.Errorf("the section Metrics has figures %q, want them only in COST.md", figures)
 	}
 	for _, page := range []string{"README.md", "infra/README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
 		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
 			flat := strings.Join(strings.Fields(paragraph), " ")
 			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents one address") {
-				t.Errorf("%s does not say what a proxy does:\n%s", page, paragraph)
+				t.Errorf("%s recommends a proxy without \"all agents one address\":\n%s", page, paragraph)
 			}
 		}
 	}
 }
 
-// What the runbook has one paste to clear a first deployment away takes the
-// protection off before it deletes, and deletes nothing of a stack that stands.
+// The block that removes a failed first deployment disables protection before it
+// deletes, and touches no stack that was ever created.
 func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	for status, want := range map[string][]string{
@@ -219,17 +218,17 @@ func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
   esac
 }`, "")
 		if got := all(out, `(?m)^did (.*)$`); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
-			t.Errorf("%q: it does %q, want %q", status, got, want)
+			t.Errorf("%q: got %q, want %q", status, got, want)
 		}
 		for i := 1; i < len(want); i++ {
 			if strings.Index(out, want[i-1]) > strings.Index(out, want[i]) {
-				t.Errorf("%s\nbefore\n%s", want[i], want[i-1])
+				t.Errorf("got\n%s\nbefore\n%s", want[i], want[i-1])
 			}
 		}
 	}
 }
 
-// Before a restore each reader and each schedule is stopped, and nothing else of them changes.
+// Before a restore every reader and schedule is stopped, and keeps its other settings.
 func TestTheRunbookStopsReadersAndClock(t *testing.T) {
 	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
   case "$*" in
@@ -246,16 +245,16 @@ func TestTheRunbookStopsReadersAndClock(t *testing.T) {
 				"did scheduler update-schedule --cli-input-json {State:'" + clock + "'} of clock" + n + "\n",
 			} {
 				if !strings.Contains(out, want) {
-					t.Errorf("it does not ask\n%sbut\n%s", want, out)
+					t.Errorf("got calls\n%s\nwant\n%s", out, want)
 				}
 			}
 		}
 	}
 }
 
-// A key of the seal opens before it seals, and in the end it is the only one, however
-// often it is rotated: the AWS CLI prints a line's end behind what ends with one. Where
-// the secret cannot be read nothing is put in its place.
+// A new key of the seal decrypts before it encrypts, and ends as the only one, however
+// often the block runs. (The AWS CLI adds a line break to the secret.) If the secret
+// cannot be read, it is not replaced.
 func TestTheRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
@@ -277,18 +276,18 @@ aws() {
 		out := pasted(t, book, "## Rotate secrets", aws, "")
 		line := regexp.MustCompile(`^put ` + of + ` ([0-9a-f]{64})\nslept 600\nput ([0-9a-f]{64}) ` + of + `\nslept 3600\nput ([0-9a-f]{64})\n$`).FindStringSubmatch(out)
 		if line == nil || line[1] == of || line[1] != line[2] || line[1] != line[3] {
-			t.Fatalf("of %s it makes\n%s", of, out)
+			t.Fatalf("with the key %s: got\n%s", of, out)
 		}
 		of = line[1]
 	}
 	out := pasted(t, book, "## Rotate secrets", "set +e\n"+strings.Replace(aws, "cat "+secret+"; echo ;;", "return 255 ;;", 1), "true")
 	if strings.Contains(out, "put") {
-		t.Errorf("what could not be read is replaced:\n%s", out)
+		t.Errorf("an unreadable secret was replaced:\n%s", out)
 	}
 }
 
-// tool returns the path of a command. Without it the test is skipped, and fails if
-// CI=true.
+// tool returns the path of a command. If it is missing, the test is skipped, or fails
+// with CI=true.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -301,8 +300,8 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// pasted is what the first block of a section prints, after the runbook's first of
-// all, with an AWS CLI of one's own, and with something more pasted after it.
+// pasted runs the runbook's first block, the first block of a section and more, with a
+// stand-in for the AWS CLI, and returns the output.
 func pasted(t *testing.T, book, heading, aws, more string) string {
 	t.Helper()
 	bash := tool(t, "bash")
@@ -310,7 +309,7 @@ func pasted(t *testing.T, book, heading, aws, more string) string {
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
 	first, its := block.FindStringSubmatch(book), block.FindStringSubmatch(section)
 	if !found || its == nil {
-		t.Fatalf("%s has no block of shell", heading)
+		t.Fatalf("the section %q has no block of shell", heading)
 	}
 	cmd := exec.CommandContext(t.Context(), bash, "-euo", "pipefail", "-c", aws+"\n"+first[1]+"\n"+its[1]+"\n"+more)
 	out, err := cmd.CombinedOutput()
