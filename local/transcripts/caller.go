@@ -1,7 +1,7 @@
-// Package transcripts tells what agents and the service say to one another, as
-// scripts: ../testdata/*.txtar, in the small language that commands_test.go
-// describes. Its caller signs by the words of the specification and shares no
-// code with the service: what the two agree on is the interface.
+// Package transcripts plays scripts of calls between agents and the service:
+// ../testdata/*.txtar, in the language that commands_test.go describes. Its caller
+// follows the specification and shares no code with the service, so that the scripts
+// test the interface.
 package transcripts
 
 import (
@@ -21,16 +21,16 @@ import (
 	"time"
 )
 
-// Agent is somebody with a key.
+// Agent is a caller with a key.
 type Agent struct {
 	Name string
 	Key  ed25519.PrivateKey
 	ID   string // sent as x-agent-id if Added
-	// Added says that the key is not the agent's original one.
+	// Added is true if the key was added to the agent later.
 	Added bool
 }
 
-// NewAgent makes an agent whose key follows from its name alone.
+// NewAgent makes an agent with a key derived from its name.
 func NewAgent(name string) *Agent {
 	seed := sha256.Sum256([]byte("key of " + name))
 	return &Agent{Name: name, Key: ed25519.NewKeyFromSeed(seed[:])}

@@ -81,7 +81,7 @@ func (c *Consent) Form(button string, more url.Values) url.Values {
 	return form
 }
 
-// Pow finds a proof of work, or something that is none.
+// Pow finds a proof of work, or an invalid one.
 func (c *Consent) Pow(right bool) string {
 	for n := 0; ; n++ {
 		if s := strconv.Itoa(n); (auth.ZeroBits(c.Work+s) >= c.Bits) == right {

@@ -33,7 +33,7 @@ func getChallenge(pub string, send func(*Request) (*Answer, error)) (*Challenge,
 	return &Challenge{a.Text("nonce"), a.Text("token"), n}, a, nil
 }
 
-// Pow finds the proof of work, or a string that is none.
+// Pow finds the proof of work, or an invalid string.
 func (c *Challenge) Pow(good bool) string {
 	for i := 0; ; i++ {
 		s := strconv.Itoa(i)

@@ -26,7 +26,7 @@ type client struct {
 	run  func(context.Context, *running) []result
 }
 
-// result of a step; problem is empty if there is none.
+// result of a step; problem is empty on success.
 type result struct{ step, problem string }
 
 func clients(s *running) []client {

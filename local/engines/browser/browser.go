@@ -40,7 +40,7 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	return tab, func() { closeTab(); end() }, nil
 }
 
-// Open starts Chromium for a test, or skips the test where there is none.
+// Open starts Chromium for a test, or skips the test if it is missing.
 // A build server has no such excuse.
 func Open(t testing.TB) context.Context {
 	t.Helper()

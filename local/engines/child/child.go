@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// Run starts a command and waits for its end. On Linux the kernel kills it when
-// this process is gone; elsewhere only whoever ends cmd does. Its parent, to the
-// kernel, is the thread that starts it: both happen on one that does nothing else.
+// Run starts a command and waits for its end. On Linux the kernel kills it when this
+// process ends. To the kernel the parent is the starting thread, so Run locks one for
+// the command's life.
 func Run(cmd *exec.Cmd) error {
 	dieWithParent(cmd)
 	runtime.LockOSThread()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill cmd when this process is gone. A process
-// group of its own keeps a terminal's ^C from it, so that the parent can finish
+// dieWithParent lets the kernel kill cmd when this process ends. cmd gets its own
+// process group, so that a terminal's Ctrl-C reaches only the parent, which can finish
 // its work first.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}

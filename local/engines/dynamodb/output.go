@@ -30,7 +30,7 @@ func (t *tail) Bytes() []byte {
 	return bytes.Clone(t.buf)
 }
 
-// lastLines is the end of some output, short enough for an error.
+// lastLines returns the end of an output, short enough for an error.
 func lastLines(b []byte) []byte {
 	const most = 20
 	lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))

@@ -1,10 +1,10 @@
 // Package dynamodb runs DynamoDB Local, Amazon's own imitation of DynamoDB, as
 // a child process: Java 17 and jars that Maven fetches once per machine.
 //
-// It listens on all of the machine's addresses and checks no credentials; it
-// has no option for either. What it does otherwise than DynamoDB: TTL deletes
-// nothing, nothing ever conflicts or is throttled, stream times are cut to the
-// minute, and the capacity it reports is wrong in corners.
+// It listens on all of the machine's addresses and checks no credentials; neither can
+// be changed. It differs from DynamoDB: TTL deletes nothing, nothing conflicts or is
+// throttled, stream times are cut to the minute, and some reported capacities are
+// wrong.
 package dynamodb
 
 import (
@@ -22,8 +22,8 @@ import (
 	"agentsocial/local/engines/child"
 )
 
-// Region and Credentials that DynamoDB Local is spoken to with. Any will do,
-// if the key is alphanumeric: all share one set of tables.
+// Region and Credentials for calls to DynamoDB Local. Any region and alphanumeric key
+// will do: all share one set of tables.
 const (
 	Region    = "local"
 	AccessKey = "local"
@@ -58,7 +58,7 @@ type Server struct {
 func Start(ctx context.Context, o Options) (*Server, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return nil, fmt.Errorf("%w: it needs Java 17, and none is installed: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: it needs Java 17, which is not installed: %w", ErrUnavailable, err)
 	}
 	jars, err := Fetch(ctx)
 	if err != nil {
@@ -154,10 +154,10 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// freePort is one where nobody listens, and that no other call has, in whatever
-// process, until release: a server takes seconds to listen, and another one that was
-// given the same port would answer in its place. What is held is the UDP port of
-// that number, which no server listens on.
+// freePort returns a port on which nothing listens, and reserves it against other calls
+// in all processes until release: a server takes seconds to listen, and another one on
+// the same port would answer in its place. The reservation is the UDP port of the same
+// number.
 func freePort() (port int, release func() error, err error) {
 	for range 20 {
 		l, err := net.Listen("tcp", ":0")

@@ -20,7 +20,7 @@ type Order struct {
 	Method   string `json:"method"`
 }
 
-// Orders lists what there is to do, for people.
+// Orders lists the possible actions, for people.
 const Orders = `send {"do": …} with
   "pay", "checkout", "method" "card" or "bank" (which takes until "settle" or "bounce")
   "settle" or "bounce" or "expire", "checkout"

@@ -94,7 +94,7 @@ type dispute struct {
 	Moved         []moved           `json:"balance_transactions"` // what was taken, and what came back
 }
 
-// moved is a movement on the account of whoever sells.
+// moved is a movement on the seller's account.
 type moved struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`

@@ -53,7 +53,7 @@ func (s *StandIn) pages() {
 	s.mux.HandleFunc("POST /c/{id}", s.pressed)
 }
 
-// pageOf is what stands on a checkout's page. The lock is held.
+// pageOf returns the content of a checkout's page. The lock is held.
 func (s *StandIn) pageOf(id string) (int, pageData) {
 	c := s.kept.Checkouts[id]
 	switch {

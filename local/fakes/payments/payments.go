@@ -97,7 +97,7 @@ func (s *StandIn) Close() {
 	s.done.Wait()
 }
 
-// save keeps what changed, before anybody is told of it. The lock is held.
+// save stores changes before they are announced. The lock is held.
 func (s *StandIn) save() error {
 	if s.c.File == "" {
 		return nil

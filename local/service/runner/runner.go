@@ -68,7 +68,7 @@ func Pay(ctx context.Context, c *client.Client, page string) error {
 // the timeout of a client that calls [Drain].
 const DrainWithin = 70 * time.Second
 
-// Drain waits until the stream is worked off.
+// Drain waits until the stream is processed.
 func Drain(ctx context.Context, c *client.Client) error {
 	var out struct {
 		Drained bool `json:"drained"`

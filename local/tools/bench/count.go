@@ -28,7 +28,7 @@ type Report struct {
 }
 
 // count asks each scenario's call once, of a table that is some milliseconds away.
-// The stream is worked off after every call.
+// The stream is drained after every call.
 func count(ctx context.Context) (*Report, error) {
 	w, list, err := staged(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	usual       = 280 // characters of a body, where it does not matter
 )
 
-// furniture is what stands in a world before the scenarios begin.
+// furniture is the content of a world before the scenarios begin.
 type furniture struct {
 	authors []*agent
 	ada     *agent // has a full inbox
