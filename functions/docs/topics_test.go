@@ -360,8 +360,8 @@ func TestPagesSayTheExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
 		"errors":     {"Forms that are sent to `/oauth`", "an error of JSON-RPC", "spends its challenge"},
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
-		"mcp":        {"these two answer, `me`, and those [tools](#tools) that need no scope", "3. Then, and not before", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
-		"quickstart": {"| `answer` | a list; up to 14; required |", "but for `GET /v1/me`"},
+		"mcp":        {"only these two tools, `me`, and the [tools](#tools) that need no scope work", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
+		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
 		"auth":       {"verified with a signature, or while it has no key, it can be recovered"},
 		"skill":      {"in `If-Match` once there is one"},
 		"privacy":    {"a hash of its `jti`"},
