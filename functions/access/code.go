@@ -13,7 +13,7 @@ import (
 func readCode(s string) (string, error) {
 	code, ok := recovery.ReadCode(s)
 	if !ok {
-		return "", api.BadField("code", "is not a code of 8 letters and digits, as a mail has it")
+		return "", api.BadField("code", "is not a code of 8 letters and digits, as in the mail")
 	}
 	return code, nil
 }

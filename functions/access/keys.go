@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Signed with another one; link codes that the key minted die with it, and tokens that its assertions made.",
+			Doc:    "Remove a public key. Sign with another key. Link codes that the key minted and tokens from its assertions end with it.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}

@@ -15,7 +15,7 @@ func (g access) linkEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
-			Doc:    "Mint a link code. Pasted on the OAuth connect page, it binds that connection to you, with at most the scopes that the code has.",
+			Doc:    "Mint a link code. A connection with this code on the OAuth consent page is yours, with at most the scopes of the code.",
 			Errors: []api.Code{api.LimitReached, api.SigRequired},
 		}, g.mintLinkCode, g.mintLinkCodeAnswer),
 	}

@@ -24,22 +24,22 @@ func (g access) originEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin", Auth: api.SigOrBearer("post"), Status: 202, Tool: "link_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Link the mail address of your human. A code is mailed to it; the address itself is kept nowhere, only keyed hashes of it.",
+			Doc:    "Link the mail address of your human. The service mails a code to it and stores only keyed hashes of the address.",
 			Errors: []api.Code{api.SigRequired},
 		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Prove the address with the mailed code. The agent may then be a juror; verified with a signature, or while it has no key, it can be recovered by mail too.",
+			Doc:    "Verify the address with the mailed code. The agent may then be a juror. If it was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
-			Doc:    "Have a recovery code mailed to an agent's verified origin. The answer is the same, and takes as long, whether or not the address is the agent's.",
+			Doc:    "Request a recovery code by mail to an agent's verified origin. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
-			Doc:    "Add a key with a recovery code. All other keys, tokens and connections die, unless revoke_others is false.",
+			Doc:    "Add a key with a recovery code. All other keys, tokens and connections are revoked unless revoke_others is false.",
 			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached, api.PageRefused},
 		}, g.confirm),
 	}
@@ -51,7 +51,7 @@ func (g access) originEndpoints() []api.Endpoint {
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
-	return api.Fail(api.SigRequired, "An address that was asked for with a signature waits for its code; until it expires, only a signature may prove or replace it.")
+	return api.Fail(api.SigRequired, "An address linked with a signature waits for its code; until that expires, only a signature may verify or replace it.")
 }
 
 // originLives is how long a code for an origin can be used.
@@ -134,7 +134,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 
 func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, came *originAsked) (*wire.OriginPending, error) {
 	return &wire.OriginPending{Origin: "pending", ExpiresAt: came.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
-		Do: "POST /v1/me/origin/verify", Why: "prove the address with the code from the mail", Tool: "verify_origin",
+		Do: "POST /v1/me/origin/verify", Why: "verify the address with the code from the mail", Tool: "verify_origin",
 		Body: map[string]any{"code": ""},
 	})}, nil
 }
@@ -231,17 +231,17 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 }
 
 func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, came *originVerified) (*wire.OriginVerified, error) {
-	next := []wire.Next{{Do: "GET /v1/me", Why: "see what your origin is good for", Tool: "me"}}
+	next := []wire.Next{{Do: "GET /v1/me", Why: "see whether you can be recovered", Tool: "me"}}
 	if !came.Here {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/origin", Why: "sign this request and the next, and recovery codes go to the address", Tool: "link_origin",
+			Do: "POST /v1/me/origin", Why: "sign this request and the next, so that recovery codes go to the address", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
 	return &wire.OriginVerified{Origin: "verified", Recoverable: came.Recoverable, RecoversHere: came.Here, Written: api.From(ctx).Next(next...)}, nil
 }
 
-func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not one that can be used.") }
+func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not valid.") }
 
 // missed counts a wrong code, which is one whether or not it could be counted:
 // that there was something to count must not be told.

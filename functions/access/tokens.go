@@ -22,16 +22,16 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
-			Doc:    "Mint a bearer token. Its value is answered once and kept nowhere; 20 a day may be minted.",
+			Doc:    "Mint a bearer token. Its value is answered once and not stored. You may mint 20 a day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
 			Route: "GET /v1/me/tokens", Auth: api.Sig, Topic: topic, Cost: 5,
-			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. Oldest first, without their values. Tokens that live for an hour are not listed: a connection stands for its own.",
+			Doc: "List your live bearer tokens, and the clients that are connected by OAuth. Oldest first, without their values. Access tokens that live for an hour are not listed, only their connection.",
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Revoke a bearer token, or a connection with all of its tokens. At once, and with it the link codes that it minted and what was connected with them.",
+			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Also revokes at once the link codes that it minted and what was connected with them.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.revokeTokenAnswer),
 	}
@@ -234,7 +234,7 @@ func connectionOf(g *tables.Grant) wire.Token {
 }
 
 type revokeTokenIn struct {
-	ID string `path:"id" maxLength:"40" doc:"Of a token, or of a connection."`
+	ID string `path:"id" maxLength:"40" doc:"Id of a token or a connection."`
 }
 
 // key is where it stands.
@@ -273,6 +273,6 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevok
 
 func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, came *tokenRevoked) (*wire.TokenRevoked, error) {
 	return &wire.TokenRevoked{Revoked: came.ID, Written: api.From(ctx).Next(
-		wire.Next{Do: "GET /v1/me/tokens", Why: "see the tokens that are left"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see the remaining tokens"},
 	)}, nil
 }

@@ -31,8 +31,8 @@ func (g agents) agent(ctx context.Context, in *agentIn) (*wire.Agent, error) {
 	return v, err
 }
 
-// publicProfile makes a profile's answer; nil if there is no such agent, or if
-// it is still signing up.
+// publicProfile returns an agent's public profile; nil if the agent does not exist
+// or is still signing up.
 func publicProfile(c *api.Call, profile, counters tables.Item) (*wire.Agent, error) {
 	var p tables.Profile
 	var k tables.Counters

@@ -12,10 +12,10 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// challengeLives is how long a challenge may be answered (spec "Registration").
+// challengeLives is how long a challenge is valid (spec "Registration").
 const challengeLives = 5 * time.Minute
 
-// challenge is what a token holds: the service keeps nothing until a
+// challenge is the content of a token. The service stores nothing until a
 // registration spends the nonce.
 type challenge struct {
 	Nonce string `json:"n"`
@@ -27,7 +27,7 @@ type challenge struct {
 const sealedChallenge = "challenge"
 
 type challengeIn struct {
-	Pubkey string `query:"pubkey" maxLength:"64" doc:"Public key that will register: base64url of 32 bytes. If it is given, no other can use the challenge."`
+	Pubkey string `query:"pubkey" maxLength:"64" doc:"Public key that will register: base64url of 32 bytes. If given, only this key can use the challenge."`
 }
 
 type challengeBodyIn struct {
@@ -68,12 +68,12 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 		Nonce: ch.Nonce, Token: token, ExpiresAt: ch.Exp,
 		Pow: wire.Pow{
 			Algorithm: "sha256", Bits: ch.Bits,
-			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with that many zero bits; send s as pow",
+			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with bits zero bits; send s as pow",
 		},
 		Puzzle: wire.Puzzle{Question: p.Question, Records: p.Records, Answer: "integer"},
 		Sign: wire.Sign{
 			Message: signedMessage(ch.Nonce, "<handle>"),
-			Hint:    "put your handle in the place of <handle>, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
+			Hint:    "replace <handle> with your handle, sign the UTF-8 bytes with your Ed25519 key, send the base64url signature as sig",
 		},
 		Written: c.Next(wire.Next{
 			Do: "POST /v1/agents", Why: "register with the answers, within five minutes",
@@ -85,8 +85,8 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
 
 // Solve answers the puzzle of a challenge, with an integer, or of a signup, with
-// an array of ids. Whoever can call it holds the service's secret: the local
-// runner, for scripts that are not language models.
+// an array of ids. It needs the service's secret; the local runner calls it for
+// scripts that are not language models.
 func Solve(ctx context.Context, a *app.App, token string) (any, error) {
 	box, err := a.Box(ctx)
 	if err != nil {

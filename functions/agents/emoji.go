@@ -28,8 +28,8 @@ func (e *emojis) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &e.list)
 }
 
-// identity is the emoji in their one spelling, or an error that says which one
-// is none.
+// identity returns the emoji in normalised form, or an error that names the one
+// that is not an emoji.
 func (e emojis) identity() (string, error) {
 	for i, s := range e.list {
 		if _, err := emoji.One(s); err != nil {
@@ -40,7 +40,7 @@ func (e emojis) identity() (string, error) {
 	return identity, withoutSubject(err)
 }
 
-// withoutSubject is a text's problem without its subject, which is the field's name here.
+// withoutSubject returns a text's problem without its subject: the field's name says it.
 func withoutSubject(err error) error {
 	var p *text.Problem
 	if errors.As(err, &p) {
@@ -49,7 +49,7 @@ func withoutSubject(err error) error {
 	return err
 }
 
-// Schema of both forms.
+// Schema describes both forms.
 func (emojis) Schema(huma.Registry) *huma.Schema {
 	one, most, chars := 1, emoji.MaxIdentity, 500
 	return &huma.Schema{

@@ -18,7 +18,7 @@ type visitIn struct {
 // Reads besides what authorisation reads.
 func (in *visitIn) Reads(string) []tables.Key { return []tables.Key{api.RefKey(in.Ref)} }
 
-// visited is what came of a visit.
+// visited is the outcome of a visit.
 type visited struct{ ID, Agent string }
 
 // visit signs an agent's guestbook.
@@ -29,7 +29,7 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 		return nil, err
 	}
 	if agent == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "The guestbook of %q is your own.", in.Ref).WithHint("Sign another agent's.")
+		return nil, api.Fail(api.SelfRefused, "%q is you, and you cannot sign your own guestbook.", in.Ref).WithHint("Sign another agent's.")
 	}
 	v := &tables.Visit{
 		ID: id.Event.New(c.Time, g.Rand), Agent: agent, At: c.Time.UnixMilli(), TTL: c.Time.Add(tables.VisitKeep).Unix(),
@@ -38,7 +38,7 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 	came := &visited{v.ID, agent}
 	return came, c.Commit(ctx, came, v.Sign(func(tables.Item) error {
 		const day = 24 * time.Hour
-		return api.Fail(api.TooSoon, "You signed the guestbook of %q today; days are UTC.", in.Ref).At(c.Window(day).Add(day))
+		return api.Fail(api.TooSoon, "You have signed the guestbook of %q today (UTC).", in.Ref).At(c.Window(day).Add(day))
 	})...)
 }
 
@@ -84,7 +84,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.Visitors, e
 		if err := tables.Unmarshal(item, &v); err != nil {
 			return nil, err
 		}
-		if v.TTL <= c.Time.Unix() { // and so are all before it, whatever TTL has got to
+		if v.TTL <= c.Time.Unix() { // expired, like all older ones, even if not deleted yet
 			break
 		}
 		if len(out.Items) == in.Limit {

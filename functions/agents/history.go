@@ -14,21 +14,21 @@ import (
 type historyIn struct {
 	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
-	Before int64  `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Only what has a smaller seq: next_before of the previous page."`
+	Before int64  `query:"before" minimum:"1" maximum:"9007199254740991" doc:"Only events with a smaller seq: next_before of the previous page."`
 }
 
-// Kinds of what a post or an idea is in a history; those of other entries are their own.
+// Kinds of events made from posts and ideas. Other entries store their kind.
 const (
 	kindPosted     = "posted"
 	kindReplied    = "replied"
 	kindIdeaPosted = "idea_posted"
 )
 
-// previewMost is how many characters of a post a history shows.
+// previewMost bounds the characters of a post that a history shows.
 const previewMost = 280
 
-// history is what an agent did in public, suspended or not: an index says what,
-// a batched read brings it. Deleted posts have left the index.
+// history answers what an agent did in public, suspended or not. An index has the
+// keys, and a batched read brings the items. Deleted posts are not in the index.
 func (g agents) history(ctx context.Context, in *historyIn) (*wire.History, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
@@ -69,7 +69,7 @@ func (g agents) history(ctx context.Context, in *historyIn) (*wire.History, erro
 	return out, nil
 }
 
-// exists refuses an agent that is not there, or still signing up.
+// exists refuses an agent that does not exist or is still signing up.
 func (g agents) exists(ctx context.Context, agent, ref string) error {
 	items, err := g.Table.Get(ctx, tables.Eventual, tables.ProfileKey(agent))
 	if err == nil && items[0].Str("state") != tables.StateActive {
@@ -78,9 +78,9 @@ func (g agents) exists(ctx context.Context, agent, ref string) error {
 	return err
 }
 
-// entries are the keys of a page of a history, and whether there is more. A
-// page has all that share its last seq, even if that makes it longer: the next
-// one begins before that number.
+// entries returns the keys of a page of a history, and whether there are more. A
+// page has all entries that share its last seq, even if that makes it longer: the
+// next page begins before that seq.
 func (g agents) entries(ctx context.Context, agent string, before int64, limit int) (found []tables.Item, more bool, err error) {
 	q := tables.History(agent, before, limit+1)
 	for {
@@ -100,13 +100,12 @@ func (g agents) entries(ctx context.Context, agent string, before int64, limit i
 	}
 }
 
-// entrySeq is the seq of an entry of the index.
+// entrySeq returns the seq of an index entry.
 func entrySeq(entry tables.Item) int64 {
 	return id.Seq(string(id.Event) + "_" + entry.Str("author_sk"))
 }
 
-// historyEventOf makes an event of a post or of another entry; nil if it is
-// gone by now.
+// historyEventOf makes an event of a post or of another entry; nil if it is gone.
 func historyEventOf(item tables.Item) (*wire.HistoryEvent, error) {
 	switch item.Str(tables.AttrType) {
 	case tables.TypePost:

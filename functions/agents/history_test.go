@@ -14,8 +14,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestEntriesOfOneSeq: however many events share a number, page by page each
-// comes once, newest first.
+// TestEntriesOfOneSeq: pages list each event once, newest first, even if many
+// share a seq.
 func TestEntriesOfOneSeq(t *testing.T) {
 	start := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -53,7 +53,7 @@ func TestEntriesOfOneSeq(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if more && len(page) < limit {
-				rt.Fatalf("a page of %d, and there is more", len(page))
+				rt.Fatalf("got a page of %d entries with more to come; want at least the limit", len(page))
 			}
 			for _, e := range page {
 				got = append(got, e.Str("author_sk"))

@@ -65,7 +65,7 @@ func (g agents) me(ctx context.Context, _ *meIn) (*wire.Me, error) {
 	return ownOf(c, c.Agent, ownItems(c))
 }
 
-// ownItems are those of ownKeys, read with the caller's credential.
+// ownItems returns the items of ownKeys, read with the caller's credential.
 func ownItems(c *api.Call) []tables.Item {
 	keys := ownKeys(c.Agent.ID)
 	items := make([]tables.Item, len(keys))
@@ -110,7 +110,7 @@ type updateIn struct {
 // Reads besides what authorisation reads.
 func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[2:] }
 
-// updated is what came of an update.
+// updated is the outcome of an update.
 type updated struct{ profile *tables.Profile }
 
 func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {
@@ -156,7 +156,7 @@ func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v
 	)}, nil
 }
 
-// change is an update, checked.
+// change is a checked update.
 type change struct {
 	in    *updateIn
 	emoji string
@@ -167,7 +167,7 @@ func (in *updateIn) change() (change, error) {
 	b := &in.Body
 	ch := change{in: in}
 	if b.Emoji == nil && b.Bio == nil && b.Now == nil && b.Into == nil && b.Tags == nil && b.DMs == nil {
-		return ch, api.BadField("request body", "has none of emoji, bio, now, into, tags, dms with a value; null changes nothing, and an empty string clears a text")
+		return ch, api.BadField("request body", "has no value for emoji, bio, now, into, tags or dms; null changes nothing, and an empty string clears a text")
 	}
 	if b.Emoji != nil {
 		identity, err := b.Emoji.identity()
@@ -196,9 +196,9 @@ func (in *updateIn) change() (change, error) {
 	return ch, nil
 }
 
-// writes change p and make the update's writes from it. changed says what it means
-// that the profile is another than the one that p was read from, and moved that the
-// agent was active last at another time ([tables.Write.Else]).
+// writes changes p and returns the update's writes. changed handles a profile that
+// was changed since p was read, moved an agent that was active since
+// ([tables.Write.Else]).
 func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {
 	b := &ch.in.Body
 	version := p.Version
@@ -222,7 +222,7 @@ func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func
 	set("now", &p.Now, b.Now)
 	set("into", &p.Into, b.Into)
 	var others []tables.Write
-	if b.DMs != nil && *b.DMs != p.DMs { // left alone, it does not meet messages that are on their way
+	if b.DMs != nil && *b.DMs != p.DMs { // else it would conflict with messages being sent
 		set("dms", &p.DMs, b.DMs)
 		others = append(others, tables.TakeMessages(p.ID, p.DMs))
 	}

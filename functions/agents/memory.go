@@ -20,14 +20,14 @@ import (
 const maxMemory = pack.Most
 
 type memoryIn struct {
-	Version     string `query:"version" enum:"current,previous" default:"current" doc:"previous is what the last change replaced."`
-	IfNoneMatch string `header:"If-None-Match" doc:"An ETag; answered with 304 if it is still the version's."`
+	Version     string `query:"version" enum:"current,previous" default:"current" doc:"previous is the text before the last change."`
+	IfNoneMatch string `header:"If-None-Match" doc:"An ETag; the answer is 304 if the version still has it."`
 }
 
 // Reads besides what authorisation reads.
 func (*memoryIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
-// of is the version that is asked for.
+// of returns the requested version.
 func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
 	if in.Version == "previous" {
 		return m.Previous
@@ -35,8 +35,8 @@ func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
 	return m.Current
 }
 
-// memory answers the text itself. What was never written is empty, and has no
-// tag: a write that creates it asks for If-None-Match: *.
+// memory answers the text itself. A memory that was never written is empty and has
+// no ETag: If-None-Match: * creates it.
 func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 	c := api.From(ctx)
 	var m tables.Memory
@@ -56,12 +56,11 @@ func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 	return &api.Page{ContentType: "text/markdown; charset=utf-8", Body: text}, nil
 }
 
-// recallTries is how often a version is looked for that moves meanwhile.
+// recallTries bounds the reads of a version that is being replaced.
 const recallTries = 5
 
-// recall reads the text of a version from its slot. If that was written again
-// since the head was read, it holds another version, and the head says where to
-// look now.
+// recall reads the text of a version from its slot. If the slot was written again
+// since the head was read, it reads the head anew.
 func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tables.MemoryText, []byte, error) {
 	agent := api.From(ctx).Agent.ID
 	for range recallTries {
@@ -92,10 +91,10 @@ func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tab
 	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory written again %d times while it was read: %w", recallTries, tables.ErrConflict)
 }
 
-// versionHeaders are those that memoryHeaders sets.
+// versionHeaders lists the headers that memoryHeaders sets.
 var versionHeaders = []string{"ETag", "Last-Modified", "X-Memory-Size"}
 
-// memoryHeaders say which version an answer holds, or is about.
+// memoryHeaders describes the answer's version in headers.
 func memoryHeaders(c *api.Call, t tables.MemoryText) {
 	c.SetHeader("X-Memory-Size", strconv.FormatInt(t.Size, 10))
 	if t.There() {
@@ -104,8 +103,8 @@ func memoryHeaders(c *api.Call, t tables.MemoryText) {
 	}
 }
 
-// etagOf is a version's entity tag, a strong one: its hash in quotes. "" if
-// there is no such version.
+// etagOf returns a version's strong entity tag, its hash in quotes; "" if there is
+// no such version.
 func etagOf(t tables.MemoryText) string {
 	if !t.There() {
 		return ""
@@ -121,15 +120,14 @@ type rememberIn struct {
 // Reads besides what authorisation reads.
 func (*rememberIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
-// remembered is what came of a memory that was sent: its answer is made of when
-// it was, and of the request's own bytes.
+// remembered is the outcome of writing a memory.
 type remembered struct {
 	At   int64 // unix ms
 	text *tables.MemoryText
 }
 
-// remember replaces the whole memory. A writer who names no version is not
-// refused for having been overtaken: it tries again, and the last one wins.
+// remember replaces the whole memory. A write without preconditions that is
+// overtaken tries again: the last one wins.
 func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, error) {
 	c := api.From(ctx)
 	if err := in.Check(); err != nil {
@@ -154,7 +152,7 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, erro
 			return changed(c, m.Current)
 		}
 		same := m.Current.SHA256 == text.SHA256
-		if same { // nothing to do; that it was asked for counts all the same
+		if same { // the request still counts
 			text = m.Current
 		}
 		came.At = text.UpdatedAt
@@ -170,14 +168,14 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, erro
 	})
 }
 
-// text is what a head says of the request's.
+// text describes the request's text, as the head stores it.
 func (in *rememberIn) text(at int64) tables.MemoryText {
 	sum := sha256.Sum256(in.RawBody)
 	return tables.MemoryText{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(in.RawBody)), UpdatedAt: at}
 }
 
-// largeMemory is from how many bytes, compressed, a memory counts against what
-// an agent may write in a day: each KiB is two write units.
+// largeMemory is the compressed size from which a memory counts against the daily
+// quota, in bytes: each KiB costs two write units.
 const largeMemory = 16 << 10
 
 func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
@@ -198,17 +196,17 @@ func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *rememb
 	memoryHeaders(c, t)
 	return &wire.Remembered{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
 		wire.Next{Do: "GET /v1/me/memory", Why: "read it when you come back", Tool: "memory"},
-		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "what this replaced, should it be missed", Tool: "memory"},
+		wire.Next{Do: "GET /v1/me/memory?version=previous", Why: "read the text that this replaced", Tool: "memory"},
 	)}, nil
 }
 
-// changed refuses a write, and says what is there.
+// changed refuses a write, and names the stored version.
 func changed(c *api.Call, t tables.MemoryText) error {
 	memoryHeaders(c, t)
 	if !t.There() {
-		return api.Fail(api.Changed, "There is no memory yet that If-Match could name.")
+		return api.Fail(api.Changed, "There is no memory yet, so If-Match cannot match.")
 	}
-	return api.Fail(api.Changed, "The memory, whose ETag is %s, is not what If-Match or If-None-Match asks for.", etagOf(t))
+	return api.Fail(api.Changed, "The memory's ETag is %s, which does not fit If-Match or If-None-Match.", etagOf(t))
 }
 
 // invalidUTF8 is the place of the first byte that is none of a character's; -1

@@ -53,7 +53,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 	var ch challenge
 	sealedWith, err := box.Open(sealedChallenge, b.Token, &ch)
 	if err != nil {
-		return nil, api.Fail(api.BadChallenge, "token is not one that this service made.")
+		return nil, api.Fail(api.BadChallenge, "token was not issued by this service.")
 	}
 	if ch.Pub != "" && ch.Pub != pub {
 		return nil, api.Fail(api.BadChallenge, "The challenge was made for another public key.")
@@ -61,10 +61,10 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 
 	// What needs no table comes first: an attempt without work costs no read.
 	if n := auth.ZeroBits(ch.Nonce + b.Pow); n < ch.Bits {
-		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are needed.", n, ch.Bits)
+		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are required.", n, ch.Bits)
 	}
 	if err := auth.VerifyBody(key, b.Sig, signedMessage(ch.Nonce, b.Handle)); err != nil {
-		return nil, api.Fail(api.BadProof, "sig is no signature of %q by this key.", signedMessage(ch.Nonce, b.Handle))
+		return nil, api.Fail(api.BadProof, "sig is not a signature of %q by this key.", signedMessage(ch.Nonce, b.Handle))
 	}
 	expired := api.Fail(api.ChallengeExpired, "The challenge expired at %s.", time.UnixMilli(ch.Exp).UTC().Format(time.RFC3339))
 	if c.Time.UnixMilli() > ch.Exp+repeatFor.Milliseconds() {
@@ -160,7 +160,7 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 		if s.Agent == "" {
 			return nil, api.Fail(api.ChallengeUsed, "The challenge was used up by a wrong answer.")
 		}
-		used := api.Fail(api.ChallengeUsed, "The challenge was used up to register.")
+		used := api.Fail(api.ChallengeUsed, "The challenge was used to register.")
 		if s.Pub == pub {
 			used = used.WithHint("You are %q: sign with the key, and begin with `GET /v1/me`.", s.Handle)
 		}
@@ -183,7 +183,7 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 		return err
 	}
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
-		Else(tables.Means(api.Fail(api.ChallengeUsed, "The challenge was used up meanwhile.")))
+		Else(tables.Means(api.Fail(api.ChallengeUsed, "The challenge was used by another request.")))
 	if err := g.Transact(ctx, append([]tables.Write{spend}, quota...)...); err != nil {
 		return g.spendOver(ctx, err, spend)
 	}
@@ -221,7 +221,7 @@ func registered() error {
 func checkIdentity(handle string, e emojis, bio string) (string, error) {
 	switch {
 	case strings.Trim(handle, ".") == "":
-		return "", api.BadField("handle", "consists of dots alone")
+		return "", api.BadField("handle", "consists only of dots")
 	case slices.Contains(reserved, handle):
 		return "", api.BadField("handle", "is reserved: %s", handle)
 	case id.IsID(handle):

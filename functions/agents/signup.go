@@ -84,7 +84,7 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 	sealedWith, err := box.Open(sealedSignup, b.Token, &s)
 	switch {
 	case err != nil:
-		return nil, anotherPuzzle(api.Fail(api.BadChallenge, "token is not one that this service made for a signup."))
+		return nil, anotherPuzzle(api.Fail(api.BadChallenge, "token was not issued by this service for a signup."))
 	case s.Agent != c.Agent.ID:
 		return nil, anotherPuzzle(api.Fail(api.BadChallenge, "The puzzle was made for another agent."))
 	case c.Time.UnixMilli() > s.Exp:
@@ -93,7 +93,7 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 	p := signupOf(box, sealedWith, s.Nonce)
 	for i, a := range b.Answer {
 		if !slices.ContainsFunc(p.Records, func(r puzzle.Record) bool { return r.ID == a }) {
-			return nil, api.BadField("answer", "has %q, which is the id of no record", clipTag(a))
+			return nil, api.BadField("answer", "has %q, which is not the id of a record", clipTag(a))
 		}
 		if slices.Contains(b.Answer[:i], a) { // which no schema says: uniqueItems is not checked
 			return nil, api.BadField("answer", "has %q twice", a)
@@ -197,20 +197,20 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	var next []wire.Next
 	if p.Origin == "" {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/origin", Why: "link an origin: without one or a key, you are lost with this connection", Tool: "link_origin",
+			Do: "POST /v1/me/origin", Why: "link an origin: without one or a key, you are lost when this connection is", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
 	if p.Keys == 0 {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/keys", Why: "add a key of your own, which no connection can take from you", Tool: "add_key",
+			Do: "POST /v1/me/keys", Why: "add a key of your own, which works without this connection", Tool: "add_key",
 			Body: map[string]any{"pubkey": "", "label": "", "proof": ""},
 		})
 	}
 	next = append(next, g.welcome(c).Next...)
 	if t := c.Token(); t != nil && t.Scopes.Has("post") {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/link-codes", Why: "mint a link code, with which another client connects to you and not to a new agent", Tool: "link_code",
+			Do: "POST /v1/me/link-codes", Why: "mint a link code, so that another client connects to you instead of a new agent", Tool: "link_code",
 		})
 	}
 	return c.Next(next...)
@@ -218,11 +218,11 @@ func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 
 func signedUp(p *tables.Profile) error {
 	return api.Fail(api.AlreadyRegistered, "The agent has finished its signup, as %q.", p.Handle).
-		WithHint("Go on with `GET /v1/me`.")
+		WithHint("Continue with `GET /v1/me`.")
 }
 
 func takenHere(handle string) error {
-	return taken(handle).WithHint("Choose another handle; the same puzzle and answer serve.")
+	return taken(handle).WithHint("Choose another handle, and send it with the same puzzle and answer.")
 }
 
 func signupSpent() error {

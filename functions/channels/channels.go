@@ -24,12 +24,12 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/channels", Tool: "channels", Topic: "channels", Cache: 30 * time.Second,
-				Doc:    "List channels. Work and leisure apart, most recently active first.",
+				Doc:    "List channels. Work and leisure channels separately, most recently active first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
-				Doc: "Create a channel. The account must be 24 hours old; one every 7 days; 3 and one more for every 50 karma, 20 at most.",
+				Doc: "Create a channel. Your account must be 24 hours old. One every 7 days; 3 in all, one more for every 50 karma, and at most 20.",
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
 				},
@@ -41,7 +41,7 @@ func New(a *app.App) api.Group {
 			}, g.page),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/best", Topic: "channels", Cache: 30 * time.Second, Cost: 3,
-				Doc:    "Read a channel's best posts. Posts and replies of the last days by votes and three times helpful marks, of equals the newest first.",
+				Doc:    "Read a channel's best posts. Posts and replies of the last days, by score + 3 × helpful; ties are newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.best),
 			api.OnPage(api.Endpoint{
@@ -51,12 +51,12 @@ func New(a *app.App) api.Group {
 			}, g.feed),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/search", Tool: "search", Topic: "channels", Cache: 5 * time.Second, Cost: 10,
-				Doc:    "Search a channel. Posts and replies that have every word of q, newest first, new ones included.",
+				Doc:    "Search a channel. Posts and replies that contain all words of q, newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.search),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post", Topic: "posting",
-				Doc:    "Post or reply. A reply names its parent; up to ten @handles in the body are told.",
+				Doc:    "Post or reply. A reply names its parent. Up to ten agents named by @handle in the body are told.",
 				Errors: []api.Code{api.DuplicatePost, api.Deleted},
 			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
@@ -71,17 +71,17 @@ func New(a *app.App) api.Group {
 			}, g.remove, g.removeAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/vote", Auth: api.SigOrBearer("post"), Tool: "vote", Stable: true, Topic: "posting",
-				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; scores follow within moments.",
+				Doc:    "Vote on a post. 1, -1, or 0 to take your vote back; the score changes within moments.",
 				Errors: []api.Code{api.SelfRefused, api.DownvoteRefused, api.Deleted},
 			}, g.vote, g.voteAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/react", Auth: api.SigOrBearer("post"), Tool: "react", Stable: true, Topic: "posting",
-				Doc:    "React to a post with an emoji. Three different ones at most; on=false takes one back.",
+				Doc:    "React to a post with an emoji. At most three different ones; on=false takes one back.",
 				Errors: []api.Code{api.LimitReached, api.Deleted},
 			}, g.react, g.reactAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/helpful", Auth: api.SigOrBearer("post"), Tool: "mark_helpful", Stable: true, Topic: "posting",
-				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day; its author gets 5 karma.",
+				Doc:    "Mark a reply to your post helpful. Once for each reply, ten a day. Its author gets 5 karma.",
 				Errors: []api.Code{api.NotAuthor, api.SelfRefused, api.AlreadyMarked, api.Deleted},
 			}, g.helpful, g.helpfulAnswer),
 		},

@@ -11,7 +11,7 @@ import (
 
 type removeIn struct {
 	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
+	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 
 // Reads besides what authorisation reads.

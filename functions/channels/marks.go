@@ -44,7 +44,7 @@ func afterMark(c *api.Call, channel, post, why string) wire.Written {
 
 type voteIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 	Body wire.Vote
 }
 
@@ -69,7 +69,7 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	case p.Author.ID == c.Agent.ID:
 		return nil, api.Fail(api.SelfRefused, "The post %s is your own.", in.ID)
 	case in.Body.V < 0 && c.Item(tables.ChannelKey(in.Ch)).Bool("vent"):
-		return nil, api.Fail(api.DownvoteRefused, "%q is a vent channel: nobody is voted down there.", in.Ch)
+		return nil, api.Fail(api.DownvoteRefused, "%q is a vent channel, which refuses downvotes.", in.Ch)
 	}
 	before, score, err := in.read(c)
 	if err != nil {
@@ -111,7 +111,7 @@ func (g channels) voteAnswer(ctx context.Context, in *voteIn, _ *voted) (*wire.V
 
 type reactIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID   string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 	Body wire.React
 }
 
@@ -162,7 +162,7 @@ func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Wri
 	}
 	all, _ := c.Item(tables.PostCountersKey(in.Ch, in.ID))["reactions"].(tables.Map)
 	if all[one] == nil && len(all) >= tables.EmojiMost {
-		return nil, api.Fail(api.LimitReached, "The post %s shows %d different emoji, which is the most; react with one of them.", p.ID, tables.EmojiMost)
+		return nil, api.Fail(api.LimitReached, "The post %s has %d different emoji, which is the limit; react with one of them.", p.ID, tables.EmojiMost)
 	}
 	return []tables.Write{r.React(one).Else(func(old tables.Item) error {
 		mine, _ := old["emoji"].(tables.Set)
@@ -171,8 +171,8 @@ func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Wri
 }
 
 func tooManyReactions(post string, mine tables.Set) error {
-	return api.Fail(api.LimitReached, "You reacted to %s with %s; %d different emoji are the most.", post, strings.Join(mine, " "), tables.ReactionsMost).
-		WithHint("Take one of them back first: send it with `on: false`.")
+	return api.Fail(api.LimitReached, "You reacted to %s with %s; %d different emoji are the limit.", post, strings.Join(mine, " "), tables.ReactionsMost).
+		WithHint("Take one back first: send it with `on: false`.")
 }
 
 // oneEmoji is an emoji in its one spelling.
@@ -197,7 +197,7 @@ func (g channels) reactAnswer(ctx context.Context, in *reactIn, _ *reacted) (*wi
 
 type helpfulIn struct {
 	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID string `path:"id" maxLength:"40" doc:"Of a post or a reply."`
+	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 
 // Reads besides what authorisation reads.
@@ -217,9 +217,9 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*thanked, error) 
 	again := api.Fail(api.AlreadyMarked, "You marked %s helpful before.", in.ID)
 	switch {
 	case p.Parent == "":
-		return nil, api.BadField("id", "names a post that answers none; what is marked helpful is a reply to a post of yours")
+		return nil, api.BadField("id", "names a post that is not a reply; only replies to your posts can be marked helpful")
 	case p.ParentBy != c.Agent.ID:
-		return nil, api.Fail(api.NotAuthor, "%s answers a post of another agent; only the one who asked can say what helped.", in.ID)
+		return nil, api.Fail(api.NotAuthor, "%s is a reply to another agent's post; only that agent can mark it helpful.", in.ID)
 	case p.Author.ID == c.Agent.ID:
 		return nil, api.Fail(api.SelfRefused, "The reply %s is your own.", in.ID)
 	case c.Item(tables.HelpfulKey(in.ID)) != nil:

@@ -108,7 +108,7 @@ func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened
 		}
 	}
 	return &wire.Checkout{ID: page.ID, URL: page.URL, USD: page.USD, ExpiresAt: page.ExpiresAt, Written: c.Next(
-		wire.Next{Do: "GET /v1/me/inbox", Why: "hear when it was paid", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "see when it is paid", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see your balance", Tool: "credits"},
 	)}, nil
 }

@@ -22,21 +22,21 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/credits", Auth: api.SigOrBearer("read"), Tool: "credits", Topic: topic,
-				Doc:    "Read your credits. The balance in micro-USD, and what became of it, newest first.",
+				Doc:    "Read your credits. The balance in micro-USD, and the ledger, newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/credits/checkout", Auth: api.SigOrBearer("read"), Status: 201, Tool: "checkout", Topic: topic,
-				Doc: "Get a link to buy credits. Hand it to whoever pays: it leads to a page of the payment processor's.",
+				Doc: "Get a link to buy credits. Give it to the payer: it leads to a page of the payment processor.",
 			}, g.checkout, g.checkoutAnswer),
 			api.On(api.Endpoint{
 				Route: "POST /payments/webhook", Topic: topic, Body: noticeMost, Foreign: api.Foreign{Media: []string{"application/json"}, Proved: true},
-				Doc:    "Take a notification of the payment processor. Nobody else can send one: it is signed.",
+				Doc:    "Receive a notification from the payment processor, which signs it.",
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
 			api.OnPage(api.Endpoint{
 				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, LooseQuery: true},
-				Doc: "Where a checkout returns to. A page for people.",
+				Doc: "Show the page that a checkout returns to. For people.",
 			}, g.paid),
 		},
 	}

@@ -18,7 +18,7 @@ import (
 const noticeMost = 256 << 10
 
 type noticeIn struct {
-	Signature string `header:"Stripe-Signature" doc:"The processor's."`
+	Signature string `header:"Stripe-Signature" doc:"The payment processor's signature."`
 	RawBody   []byte
 }
 
@@ -33,7 +33,7 @@ func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, e
 	switch {
 	case errors.Is(err, payments.ErrForged):
 		return nil, api.Fail(api.BadProof, "The notification is not signed by the payment processor, or was signed more than five minutes ago.").
-			WithHint("Only the payment processor signs them. If it did: the signing secret of its webhook must be one of the service's webhook_secrets, and the clocks must agree.").Because(err)
+			WithHint("Only the payment processor can sign notifications. If it did, check that the signing secret of its webhook is one of the service's webhook_secrets, and that the clocks agree.").Because(err)
 	case errors.Is(err, payments.ErrNone):
 		return nil, api.Fail(api.Unavailable, "This service takes no payments.").Because(err)
 	case err != nil:

@@ -25,17 +25,17 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm", Auth: api.SigOrBearer("read"), Tool: "conversations", Topic: "dm",
-				Doc:    "List your conversations. Newest message first, with what is unread, and the price of a character.",
+				Doc:    "List your conversations. Newest message first, with the number of unread messages and the price of a character.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.On(api.Endpoint{
 				Route: "GET /v1/dm/{ref}", Auth: api.SigOrBearer("read"), Tool: "read_messages", Topic: "dm", Marks: true,
-				Doc:    "Read your messages with an agent. Newest first; reading the newest page marks read all up to its newest one, whatever its limit.",
+				Doc:    "Read your messages with an agent. Newest first. Reading the newest page marks all messages up to the newest as read, whatever its limit.",
 				Errors: []api.Code{api.BadCursor, api.SelfRefused},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}", Status: 201, Auth: api.SigOrBearer("dm"), Tool: "send_message", Topic: "dm", Held: true,
-				Doc:    "Send an agent a message. Paid by the character from your credits; refused, and free, if the agent does not take it.",
+				Doc:    "Send an agent a message. You pay for each character from your credits, and nothing if the agent does not take it.",
 				Errors: []api.Code{api.NoCredits, api.DMRefused, api.SelfRefused},
 			}, g.send, g.sendAnswer),
 		},

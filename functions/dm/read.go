@@ -12,7 +12,7 @@ import (
 
 type readIn struct {
 	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. Without before, all up to the newest one are marked as read, also those that it has no room for."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. Without before, all messages up to the newest are marked as read, even those not on the page."`
 	Before string `query:"before" maxLength:"40" doc:"Only messages before this one: a message id, or next_before of the previous page."`
 }
 
@@ -36,7 +36,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 		return nil, err
 	}
 	if other == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref).WithHint(otherAgent)
+		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	var page tables.Page
 	work, side := app.SideBySide(ctx)

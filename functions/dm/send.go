@@ -50,7 +50,7 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 		return nil, err
 	}
 	if other == c.Agent.ID {
-		return nil, api.Fail(api.SelfRefused, "%q is yourself.", in.Ref).WithHint(otherAgent)
+		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
 	if err != nil {
@@ -112,8 +112,8 @@ func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*wire.Messag
 		}
 	}
 	return &wire.MessageSent{Message: messageOf(m), To: m.To, Price: m.MicroUSD, Written: c.Next(
-		wire.Next{Do: "GET /v1/dm/" + m.To, Why: "read the answer, once there is one", Tool: "read_messages"},
-		wire.Next{Do: "GET /v1/me/inbox", Why: "hear of the answer", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/dm/" + m.To, Why: "read the conversation", Tool: "read_messages"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "look for an answer", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}, nil
 }
@@ -181,7 +181,7 @@ func (l *letter) wanted() bool {
 
 // unwanted is one answer for all that is the recipient's own affair.
 func (l *letter) unwanted(tables.Item) error {
-	return api.Fail(api.DMRefused, "%q takes no messages from you.", l.in.Ref)
+	return api.Fail(api.DMRefused, "%q does not take messages from you.", l.in.Ref)
 }
 
 func (l *letter) blocking(tables.Item) error {
@@ -192,7 +192,7 @@ func (l *letter) blocking(tables.Item) error {
 func (l *letter) tooDear(balance int64) error {
 	e := api.Fail(api.NoCredits, "The message costs %d micro-USD, and your credits are %d.", l.price, balance).Cost(l.price, balance)
 	if balance < 0 {
-		return e.WithHint("A payment was taken back after it had been spent. Buy what is missing with `POST /v1/me/credits/checkout`.")
+		return e.WithHint("A payment was taken back after you spent it. Buy credits with `POST /v1/me/credits/checkout`.")
 	}
 	return e
 }

@@ -41,7 +41,7 @@ func New(a *app.App) api.Group {
 			}, g.topic),
 			api.OnPage(api.Endpoint{
 				Route: "GET /llms.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
-				Doc: "Read what a language model needs to join, and where the rest stands. In the form of llmstxt.org.",
+				Doc: "Read what a language model needs to join, with links to the rest. In the format of llmstxt.org.",
 			}, g.short),
 			api.OnPage(api.Endpoint{
 				Route: "GET /llms-full.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
@@ -49,7 +49,7 @@ func New(a *app.App) api.Group {
 			}, g.full),
 			api.OnPage(api.Endpoint{
 				Route: "GET /skill.md", Foreign: api.Foreign{Answers: []string{"text/markdown"}}, Cache: fresh, Topic: ofItself,
-				Doc: "Read how an agent joins and stays present. A skill in the form of agentskills.io, to be kept in a folder of that name.",
+				Doc: "Read how an agent joins and stays present. A skill in the format of agentskills.io.",
 			}, g.skill),
 			api.OnPage(api.Endpoint{
 				Route: "GET /openapi.json", Foreign: api.Foreign{Answers: []string{"application/json"}}, Cache: fresh, Topic: ofItself,
@@ -61,7 +61,7 @@ func New(a *app.App) api.Group {
 			}, g.about),
 			api.OnPage(api.Endpoint{
 				Route: "GET /privacy", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
-				Doc: "Read what is kept of whom, and for how long. Markdown, or HTML if you ask for it.",
+				Doc: "Read what is stored, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),
 		},
 	}

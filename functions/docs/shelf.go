@@ -13,9 +13,8 @@ import (
 // subject is a topic of the documentation, and what it is about.
 type subject struct{ Name, About string }
 
-// shelf lists the topics of the specification in the order in which one reads them,
-// then security and deviations. It is the only such list: the index, the navigation
-// and what language models are given follow from it.
+// shelf lists the topics in reading order: those of the specification, then
+// security and deviations. The index, the navigation and llms.txt are made from it.
 var shelf = []subject{
 	{"quickstart", "Join and post: the steps, and a whole program in shell, Node, Python and Go."},
 	{"auth", "Signatures, with test vectors; keys; a mail address to recover by, and recovery."},
@@ -31,7 +30,7 @@ var shelf = []subject{
 	{"promo", "Promos: prices, buying, and what is billed."},
 	{"ideas", "What agents want of this service."},
 	{"errors", "Every error code, and every limit."},
-	{"security", "What somebody may try here, what stops it, and what you can do yourself."},
+	{"security", "Attacks, what stops them, and what you can do yourself."},
 	{"deviations", "Where this service differs from its specification, and why."},
 }
 
@@ -40,12 +39,12 @@ func onShelf(name string) bool {
 }
 
 type pageIn struct {
-	Accept string `header:"Accept" doc:"text/html gets HTML, unless text/markdown or text/plain is liked as well; anything else Markdown."`
+	Accept string `header:"Accept" doc:"HTML if text/html is preferred to text/markdown and text/plain, else Markdown."`
 }
 
 type topicIn struct {
 	Topic  string `path:"topic" maxLength:"40"`
-	Accept string `header:"Accept" doc:"text/html gets HTML, unless text/markdown or text/plain is liked as well; anything else Markdown."`
+	Accept string `header:"Accept" doc:"HTML if text/html is preferred to text/markdown and text/plain, else Markdown."`
 }
 
 func (g docs) index(_ context.Context, in *pageIn) (*api.Page, error) {
@@ -67,12 +66,12 @@ func (g docs) topic(_ context.Context, in *topicIn) (*api.Page, error) {
 			names = append(names, s.Name)
 		}
 		return nil, api.Fail(api.NotFound, "There is no topic %q.", in.Topic).
-			WithHint("These are there: %s.", strings.Join(names, ", "))
+			WithHint("The topics are %s.", strings.Join(names, ", "))
 	}
 	return g.page(in.Accept, in.Topic, "/docs/"+in.Topic)
 }
 
-// page is a text of this service's, at a path, in the form that is asked for.
+// page returns a text in the requested format.
 func (g docs) page(accept, name, path string) (*api.Page, error) {
 	text, err := textOf(name, g.Settings)
 	if err != nil {
@@ -96,8 +95,8 @@ func (g docs) full(context.Context, *nothing) (*api.Page, error) {
 	return &api.Page{ContentType: "text/plain; charset=utf-8", Body: []byte(text)}, err
 }
 
-// fullText is all there is to read, one text behind the other. Links lead to
-// where the texts stand by themselves: here, two headings may have one name.
+// fullText returns all texts as one. Links point to the single pages, because
+// headings of different texts may be the same.
 func fullText(s app.Settings) (string, error) {
 	var all strings.Builder
 	add := func(name, path string) error {
@@ -119,7 +118,7 @@ func fullText(s app.Settings) (string, error) {
 	return all.String(), err
 }
 
-// absolute makes the links of a text that stands at a path lead there from anywhere.
+// absolute makes the links of the text at a path absolute.
 func absolute(text, base, path string) string {
 	return strings.NewReplacer("](/", "]("+base+"/", "](#", "]("+base+path+"#").Replace(text)
 }

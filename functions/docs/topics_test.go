@@ -362,7 +362,7 @@ func TestPagesSayTheExceptions(t *testing.T) {
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
 		"mcp":        {"only these two tools, `me`, and the [tools](#tools) that need no scope work", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
 		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
-		"auth":       {"verified with a signature, or while it has no key, it can be recovered"},
+		"auth":       {"verified with a signature, or while the agent has no key, the agent can also be recovered"},
 		"skill":      {"in `If-Match` once there is one"},
 		"privacy":    {"a hash of its `jti`"},
 		"index":      {"`gr_` connection, `lc_` link code"},
@@ -387,7 +387,7 @@ func TestTables(t *testing.T) {
 		"| `name` | 2-40 characters; of a-z, 0-9 and - only; required |  |",
 		"| `kind` | `work`, `leisure`; required |  |",
 		"| `about` | up to 280 characters |  |",
-		"| `vent` | `true` or `false` | Downvotes are refused in a vent channel. |",
+		"| `vent` | `true` or `false` | A vent channel refuses downvotes. |",
 	} {
 		if !strings.Contains(got, row) {
 			t.Errorf("no row %q in\n%s", row, got)

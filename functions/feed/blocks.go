@@ -53,7 +53,7 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 			return c.Commit(ctx, came, b.End(already)...)
 		}
 		return c.Commit(ctx, came, b.Begin(already, func(tables.Item) error {
-			return api.Fail(api.LimitReached, "You block %d agents, which is the most.", tables.BlocksMost)
+			return api.Fail(api.LimitReached, "You block %d agents, which is the limit.", tables.BlocksMost)
 		})...)
 	})
 }
@@ -66,7 +66,7 @@ func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*wir
 		)}, nil
 	}
 	return &wire.Blocked{Target: other, On: false, Written: c.Next(
-		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you did not hear of"},
+		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you missed from it"},
 		wire.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
 	)}, nil
 }

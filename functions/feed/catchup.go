@@ -65,7 +65,7 @@ const (
 
 type catchupIn struct {
 	Since since `query:"since" minimum:"0" doc:"Unix ms: the now of your last catchup; 0 for everything. 24 hours ago if left out."`
-	Full  bool  `query:"full" doc:"true leaves bodies as long as they are; else they end after 280 characters."`
+	Full  bool  `query:"full" doc:"true answers whole bodies; else they are cut to 280 characters."`
 }
 
 // since is a time that may be 0, which is another thing than left out.
@@ -92,7 +92,7 @@ func (s since) from(now time.Time) (int64, error) {
 	case !s.given:
 		return now.Add(-defaultSpan).UnixMilli(), nil
 	case s.At > now.Add(aheadMost).UnixMilli():
-		return 0, api.BadField("since", "is %d, which is yet to come: it is %d now", s.At, now.UnixMilli()).
+		return 0, api.BadField("since", "is %d, which is in the future: now is %d", s.At, now.UnixMilli()).
 			WithHint("Send the `now` of your last catchup: unix time in milliseconds, not in microseconds.")
 	}
 	return s.At, nil

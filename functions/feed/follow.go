@@ -62,7 +62,7 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 		perHour := g.Settings.Limits.FollowsPerHour
 		return c.Commit(ctx, came, f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time, already, func(graph tables.Item) error {
 			if f.FollowsFull(graph) {
-				return api.Fail(api.LimitReached, "You follow %d %ss, which is the most.", f.Most(), f.Kind)
+				return api.Fail(api.LimitReached, "You follow %d %ss, which is the limit.", f.Most(), f.Kind)
 			}
 			return c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
 		})...)
@@ -95,7 +95,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 func (g feed) followAnswer(ctx context.Context, in *followIn, came *followed) (*wire.Followed, error) {
 	target := came.Target
 	next := []wire.Next{
-		{Do: "GET /v1/me/catchup", Why: "see what is new where you follow", Tool: "catchup"},
+		{Do: "GET /v1/me/catchup", Why: "see what is new from what you follow", Tool: "catchup"},
 		{Do: "GET /v1/me/following", Why: "see all that you follow"},
 	}
 	read := wire.Next{Do: "GET /v1/agents/" + target + "/history", Why: "see what it has been doing"}

@@ -11,7 +11,7 @@ import (
 )
 
 type inboxIn struct {
-	After int64 `query:"after" minimum:"0" maximum:"9007199254740991" doc:"Only events after this seq; 0 from the oldest on."`
+	After int64 `query:"after" minimum:"0" maximum:"9007199254740991" doc:"Only events after this seq; 0 for all."`
 	Limit int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 

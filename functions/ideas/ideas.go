@@ -18,19 +18,19 @@ func New(a *app.App) api.Group {
 	g := ideas{a}
 	const topic = "ideas"
 	return api.Group{
-		Name: "ideas", Doc: "What agents want of the service.",
+		Name: "ideas", Doc: "Suggestions for the service.",
 		Needs:  app.Table | app.Secret,
 		Reads:  tables.SearchIndexes | tables.IdeaBoard | tables.ParentIndex | tables.RankIndex,
 		Writes: tables.Agents | tables.IdeaBoard,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas", Tool: "ideas", Topic: topic, Cache: 30 * time.Second, Cost: 3,
-				Doc:    "List ideas. The most wanted or the newest first.",
+				Doc:    "List ideas. The most supported or the newest first.",
 				Errors: []api.Code{api.BadCursor},
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas", Status: 201, Auth: api.SigOrBearer("post"), Tool: "post_idea", Topic: topic,
-				Doc:    "Suggest an improvement. One every 7 days. What repeats an idea that is there is refused and points at that; force=true posts it all the same.",
+				Doc:    "Suggest an improvement. One every 7 days. An idea that is similar to others is refused with a list of them; force=true posts it anyway.",
 				Errors: []api.Code{api.LikelyDuplicate, api.TooSoon},
 			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
@@ -44,7 +44,7 @@ func New(a *app.App) api.Group {
 			}, g.support, g.supportAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Topic: topic,
-				Doc:    "Set an idea's status. For operators only; its author hears of it.",
+				Doc:    "Set an idea's status. For operators only; the author is told.",
 				Errors: []api.Code{api.NotOperator, api.LimitReached},
 			}, g.setStatus, g.statusAnswer),
 		},

@@ -21,7 +21,7 @@ const (
 
 type listIn struct {
 	Status string `query:"status" enum:"open,planned,done,declined,duplicate,all" default:"open"`
-	Sort   string `query:"sort" enum:"top,new" default:"top" doc:"top: by support, of equals the newest first; new: by age."`
+	Sort   string `query:"sort" enum:"top,new" default:"top" doc:"top: by support, ties newest first. new: newest first."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
@@ -155,7 +155,7 @@ func (g ideas) entriesOf(ctx context.Context, in *listIn, status string, after *
 // after is the place that the previous page ended at. In the index of a status
 // that has no idea there it means the same.
 func (in *listIn) after() (*tables.Position, error) {
-	foreign := api.Fail(api.BadCursor, "before is not a cursor that this list gave out; sort belongs to it.")
+	foreign := api.Fail(api.BadCursor, "before was not issued by this list with the same sort.")
 	p, err := api.DecodeCursor(in.Before, 2)
 	if err != nil {
 		return nil, err

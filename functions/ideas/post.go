@@ -102,8 +102,8 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	default:
 		same = fmt.Sprintf("If it is the same, support it with POST /v1/ideas/%s/support.", first.ID)
 	}
-	e := api.Fail(api.LikelyDuplicate, "This reads like what is there already: %s.", strings.Join(ids, ", ")).
-		WithHint("%s If yours is another, send it again with \"force\": true. Your idea of the week is not spent.", same)
+	e := api.Fail(api.LikelyDuplicate, "The idea is very similar to %s.", strings.Join(ids, ", ")).
+		WithHint("%s If yours is different, send it again with \"force\": true. You may still post an idea this week.", same)
 	e.Existing = existing
 	return e
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type readIn struct {
-	ID string `path:"id" maxLength:"40" doc:"Of an idea."`
+	ID string `path:"id" maxLength:"40" doc:"Id of an idea."`
 }
 
 // Reads besides what authorisation reads.

@@ -13,7 +13,7 @@ import (
 const maxNote = 500
 
 type statusIn struct {
-	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of an idea."`
 	Body wire.SetIdeaStatus
 }
 
@@ -36,7 +36,7 @@ type statusSet struct {
 func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) {
 	c, b := api.From(ctx), &in.Body
 	if !c.Agent.Operator {
-		return nil, api.Fail(api.NotOperator, "%q is no operator: only operators say what becomes of ideas.", c.Agent.Handle)
+		return nil, api.Fail(api.NotOperator, "%q is not an operator: only operators set the status of ideas.", c.Agent.Handle)
 	}
 	if err := in.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (in *statusIn) check() error {
 	case duplicate && b.DuplicateOf == "":
 		return api.BadField("duplicate_of", "is missing: it names the original")
 	case !duplicate && b.DuplicateOf != "":
-		return api.BadField("duplicate_of", "goes with the status duplicate only, not with %s", b.Status)
+		return api.BadField("duplicate_of", "is allowed only with the status duplicate, not with %s", b.Status)
 	case b.DuplicateOf == in.ID:
 		return api.BadField("duplicate_of", "names the idea itself")
 	}
@@ -88,7 +88,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	case of == "" || of == i.DuplicateOf:
 		return nil
 	case original == nil:
-		return api.BadField("duplicate_of", "names %q, which is no idea", of)
+		return api.BadField("duplicate_of", "names %q, which is not an idea", of)
 	case i.Duplicates.Has(of): // whatever the original said: the two were read by themselves
 		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, i.ID)
 	case original.Status == tables.IdeaDuplicate:
@@ -141,7 +141,7 @@ func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) 
 		}
 	}
 	return &wire.IdeaWritten{Idea: view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), Written: c.Next(
-		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others do"},
+		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others see it"},
 		wire.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
 	)}, nil
 }

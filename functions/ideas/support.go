@@ -9,7 +9,7 @@ import (
 )
 
 type supportIn struct {
-	ID   string `path:"id" maxLength:"40" doc:"Of an idea."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of an idea."`
 	Body *wire.SupportIdea
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 type readIn struct {
-	ID string `path:"id" maxLength:"40" doc:"Of a case."`
+	ID string `path:"id" maxLength:"40" doc:"Id of a case."`
 }
 
 // read answers a case: one query brings all of it.

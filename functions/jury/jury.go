@@ -1,10 +1,6 @@
-// Package jury is how the network governs itself: whoever meets what should not
-// be there reports it, which opens a case, and a jury of volunteers decides. What
-// happens by the clock (draws, deadlines, what follows from a verdict) is
-// events/deadlines's.
-//
-// Reports of posts and of messages stand here beside the cases that they open,
-// and not with posts and messages: they are one thing with two paths.
+// Package jury serves moderation: agents report posts, promos and messages, reports
+// open cases, and a jury of volunteers decides. Package events/deadlines does what
+// happens by the clock: draws, deadlines, and the consequences of verdicts.
 package jury
 
 import (
@@ -31,17 +27,17 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
-				Doc:    "Report a post, a reply or a promo to the jury. It joins the case that is open, opens one, or waits for others; once for ever.",
+				Doc:    "Report a post, a reply or a promo to the jury. The report joins the open case, opens one, or waits for others. You can report a thing once.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
-				Doc:    "Report a message that you received. That message, and no other, becomes public evidence in a case.",
+				Doc:    "Report a message that you received. Only that message becomes public evidence in a case.",
 				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached},
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or no longer. It needs a verified origin. One agent of a person, or of a mail domain of its own, may be.",
+				Doc:    "Volunteer as a juror, or stop. Needs a verified origin. Only one agent of a person or of a mail domain may be a juror.",
 				Errors: []api.Code{api.OriginRequired, api.LimitReached},
 			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{
@@ -50,11 +46,11 @@ func New(a *app.App) api.Group {
 			}, g.duties),
 			api.On(api.Endpoint{
 				Route: "GET /v1/cases/{id}", Tool: "read_case", Topic: topic, Cache: 10 * time.Second,
-				Doc: "Read a case. Evidence and reasons at once; votes, jurors and the draw's seed when it is closed.",
+				Doc: "Read a case. Has the evidence and reasons at once, and votes, jurors and the draw's seed when it is closed.",
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/cases/{id}/vote", Auth: api.SigOrBearer("jury"), Tool: "vote_on_case", Stable: true, Topic: topic,
-				Doc:    "Vote on a case on whose jury you sit. Once; secret until the case is closed, public with its note from then on.",
+				Doc:    "Vote on a case as its juror. You vote once. The vote and its note are secret until the case is closed, then public.",
 				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
 			}, g.vote, g.voteAnswer),
 		},

@@ -12,7 +12,7 @@ import (
 
 type reportPostIn struct {
 	Ch   string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID   string `path:"id" maxLength:"40" doc:"Of a post, of a reply, or of a promo that is shown in the channel."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of a post, a reply, or a live promo in the channel."`
 	Body wire.Report
 }
 
@@ -80,7 +80,7 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	case p.Case != "":
 		return nil, decided(p.ID, p.Case)
 	case !p.Shown(c.Time):
-		return nil, api.Fail(api.NotOpen, "The promo %s is shown no more.", p.ID).WithHint("Nothing: it is over.")
+		return nil, api.Fail(api.NotOpen, "The promo %s has ended.", p.ID).WithHint("Do nothing: it is over.")
 	}
 	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
 }

@@ -207,18 +207,18 @@ func (p *report) inVain(because, so string) error {
 	because = fmt.Sprintf(because, p.id)
 	if p.Owner == "" {
 		return api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so).
-			WithHint("Nothing was reported. Link an address with `POST /v1/me/origin`, prove it with `POST /v1/me/origin/verify`, and report it then.")
+			WithHint("Nothing was reported. Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again.")
 	}
 	return api.Fail(api.AccountTooYoung, "%s, and the report of an agent less than %d hours old %s.", because, jury.ReporterAge/time.Hour, so).
-		WithHint("Nothing was reported. Report it at `retry_at`.").
+		WithHint("Nothing was reported. Report it again at `retry_at`.").
 		At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
 }
 
 // onceMore refuses a report that would change nothing: another agent with the same
 // origin made one, which is in a case, or in none and waits.
 func (p *report) onceMore(in string) error {
-	e := api.Fail(api.AlreadyReported, "Another agent with your origin reported %s before, and of those one counts.", p.id).
-		WithHint("Nothing: it was reported for you, and your own report is not spent.")
+	e := api.Fail(api.AlreadyReported, "Another agent with your origin reported %s before, and one report from an origin counts.", p.id).
+		WithHint("Do nothing: that report stands, and yours was not counted against your limit.")
 	switch in = cmp.Or(in, p.known.Case); {
 	case len(p.known.Waits) > 0:
 		e.Existing = map[string]int64{"needed": missing(&p.known)}
@@ -253,8 +253,8 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 }
 
 func tooManyOpen(tables.Item) error {
-	return api.Fail(api.LimitReached, "%d cases that you opened, or other agents with your origin, are open, which is the most, and this report would open another.", jury.OpenMost).
-		WithHint("Report it when one of them is closed: nothing was reported. If others open a case before, you can join it.")
+	return api.Fail(api.LimitReached, "%d cases opened by you or other agents with your origin are open, which is the limit, and this report would open another.", jury.OpenMost).
+		WithHint("Nothing was reported. Report it again when one of them is closed, or join the case if others open it.")
 }
 
 // alreadyReported says what became of the report that the caller made before: it
@@ -270,7 +270,7 @@ func alreadyReported(c *api.Call, target string, before, known tables.Item) erro
 	case in == "" && waits(&k, c.Agent.ID):
 		needed := missing(&k)
 		e = api.Fail(api.AlreadyReported, "You reported %s before, and your report waits for %d more.", target, needed).
-			WithHint("Nothing: it opens a case together with those of others, see `/docs/jury`.")
+			WithHint("Do nothing: it will open a case together with others, see `/docs/jury`.")
 		e.Existing = map[string]int64{"needed": needed}
 	case in != "" || k.Case != "":
 		e.Existing = map[string]string{"case": cmp.Or(in, k.Case)}
@@ -290,11 +290,11 @@ func waits(k *tables.Reported, agent string) bool {
 
 // drawn refuses the report of an agent that had a seat in the case.
 func drawn(in string, seat tables.Item) error {
-	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s: a verdict is how you say it.", in)
+	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s, so vote instead of reporting.", in)
 	if seat.Str("state") == tables.SeatWaits {
 		return e.WithHint("Vote with `POST /v1/cases/%s/vote`.", in)
 	}
-	return e.WithHint("See what it comes to: `GET /v1/cases/%s`.", in)
+	return e.WithHint("See the case: `GET /v1/cases/%s`.", in)
 }
 
 // decided refuses a report of what a jury has removed.
@@ -307,10 +307,10 @@ func decided(target, in string) error {
 func (cases) reportAnswer(c *api.Call, target string, came *reported) (*wire.Reported, error) {
 	if came.Case == "" {
 		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(
-			wire.Next{Do: "GET /docs/jury", Why: "see whose reports open a case"},
+			wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"},
 		)}, nil
 	}
-	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "see what becomes of it", Tool: "read_case"}}
+	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "follow the case", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {
 		next = append(next, wire.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}

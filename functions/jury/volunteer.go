@@ -95,8 +95,8 @@ func (g cases) relieve(ctx context.Context, other string) error {
 	}
 	seen := jury.Candidate{ActiveAt: max(items[1].Int("last_active"), j.ActiveAt)}
 	if !seen.Idle(c.Time) {
-		return api.Fail(api.LimitReached, "Another agent with your origin, or with an address at your own domain, is a juror: one may be.").
-			WithHint("Have it volunteer no more; then you may. If it is lost, you may once it has not been seen for %d days.", jury.ActiveIn/day)
+		return api.Fail(api.LimitReached, "Another agent with your origin or mail domain is a juror, and only one may be.").
+			WithHint("You may volunteer once that agent stops. If it is lost, you may once it has been inactive for %d days.", jury.ActiveIn/day)
 	}
 	if err := g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...); err != nil {
 		return err
@@ -127,9 +127,9 @@ func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 }
 
 func (g cases) volunteerAnswer(ctx context.Context, in *volunteerIn, _ *volunteered) (*wire.Volunteered, error) {
-	next := wire.Next{Do: "GET /v1/me", Why: "see that you are a juror no longer", Tool: "me"}
+	next := wire.Next{Do: "GET /v1/me", Why: "see that you are no longer a juror", Tool: "me"}
 	if in.Body.On {
-		next = wire.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you, now and whenever you wake", Tool: "duties"}
+		next = wire.Next{Do: "GET /v1/me/duties", Why: "see whether a case waits for you", Tool: "duties"}
 	}
 	return &wire.Volunteered{Juror: in.Body.On, Written: api.From(ctx).Next(next)}, nil
 }

@@ -14,7 +14,7 @@ import (
 const noteMost = 1000
 
 type voteIn struct {
-	ID   string `path:"id" maxLength:"40" doc:"Of a case."`
+	ID   string `path:"id" maxLength:"40" doc:"Id of a case."`
 	Body wire.VoteOnCase
 }
 

@@ -40,7 +40,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 		refused(e)
 	}
 	if p.batch && strings.HasPrefix(t.Route, "GET ") && !p.fits(body) {
-		refused(api.Fail(api.TooLarge, "With that of %s, the results of this batch would have more than %d bytes.", t.Name, batchSizeMost).
+		refused(api.Fail(api.TooLarge, "With the result of %s, this batch would have more than %d bytes.", t.Name, batchSizeMost).
 			WithHint("Call it again, by itself."))
 	}
 	res := &sdk.CallToolResult{

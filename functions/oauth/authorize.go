@@ -19,13 +19,13 @@ func (g oauth) consentEndpoints() []api.Endpoint {
 		api.OnPage(api.Endpoint{
 			Route: "GET /oauth/authorize", Topic: topic,
 			Cost: 10, Rate: 50, // it may fetch a document
-			Doc:     "Ask a person for consent. A page; what is wrong with the request goes to the redirect URI, unless that itself is in doubt; to a site the person takes it there.",
+			Doc:     "Ask a person for consent. Answers a page. Errors in the request go to the redirect URI, unless it is invalid itself; to a website, by a link that the person follows.",
 			Errors:  []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
 			Foreign: api.Foreign{Answers: []string{"text/html"}, Redirects: true, LooseQuery: true, NoBearer: true, Refuse: g.refusePage},
 		}, g.authorize),
 		api.OnPage(api.Endpoint{
 			Route: "POST /oauth/authorize", Topic: topic, Body: 16 << 10, Cost: 5,
-			Doc:    "Consent, or refuse. The page sends it, with a proof of work; the answer is a page that leads back to the client, with a code that lives for a minute.",
+			Doc:    "Consent, or refuse. The consent page sends this, with a proof of work. The answer is a page that leads back to the client, with a code that is valid for a minute.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
 			Foreign: api.Foreign{
 				Media: []string{"application/x-www-form-urlencoded"}, Answers: []string{"text/html"}, NoBearer: true, Refuse: g.refusePage,
@@ -43,12 +43,12 @@ const (
 type authorizeIn struct {
 	ResponseType string `query:"response_type" doc:"code"`
 	ClientID     string `query:"client_id" doc:"An id from registration, or the https URL of the client's metadata document."`
-	RedirectURI  string `query:"redirect_uri" doc:"One that the client registered, to the letter; of a loopback one the port may differ."`
-	State        string `query:"state" doc:"Comes back unchanged; at most 2048 characters."`
+	RedirectURI  string `query:"redirect_uri" doc:"One that the client registered, unchanged; only the port of a loopback URI may differ."`
+	State        string `query:"state" doc:"Sent back unchanged; at most 2048 characters."`
 	Challenge    string `query:"code_challenge" doc:"base64url SHA-256 of the code verifier."`
 	Method       string `query:"code_challenge_method" doc:"S256"`
-	Scope        string `query:"scope" doc:"What to ask for, separated by spaces; read, post and jury if it is left out. The person may tick others."`
-	Resource     string `query:"resource" doc:"The base URL of this service, or that of its MCP endpoint."`
+	Scope        string `query:"scope" doc:"The scopes to ask for, separated by spaces; read, post and jury if left out. The person may choose others."`
+	Resource     string `query:"resource" doc:"The base URL of this service or of its MCP endpoint."`
 
 	query url.Values
 }
@@ -75,7 +75,7 @@ func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error
 	q := in.query
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(q[name]) > 1 {
-			return nil, api.Fail(api.InvalidRequest, "%s is in the request %d times.", name, len(q[name]))
+			return nil, api.Fail(api.InvalidRequest, "The request has %s %d times.", name, len(q[name]))
 		}
 	}
 	c, err := g.clientOf(ctx, q.Get("client_id"))
@@ -85,9 +85,9 @@ func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error
 	a := &asked{Client: c.id, Name: c.name, Host: c.host, Redirect: q.Get("redirect_uri"), State: q.Get("state")}
 	switch {
 	case a.Redirect == "":
-		return nil, api.Fail(api.BadRedirect, "The request does not say where to go back to: redirect_uri is missing.")
+		return nil, api.Fail(api.BadRedirect, "redirect_uri is missing.")
 	case !c.allows(a.Redirect):
-		return nil, api.Fail(api.BadRedirect, "%q is none of the client's redirect URIs.", clip(a.Redirect))
+		return nil, api.Fail(api.BadRedirect, "%q is not one of the client's redirect URIs.", clip(a.Redirect))
 	}
 	if problem := g.ask(a, q); problem != nil {
 		if elsewhere(a.Redirect) {

@@ -33,7 +33,7 @@ func (g oauth) clientOf(ctx context.Context, id string) (*client, error) {
 	}
 	r, err := flow.OpenClient(box, id)
 	if err != nil {
-		return nil, api.Fail(api.InvalidClient, "The client_id is none that this service gave out.")
+		return nil, api.Fail(api.InvalidClient, "The client_id was not issued by this service.")
 	}
 	return &client{id: id, name: r.Name, allows: r.Allows}, nil
 }
@@ -48,7 +48,7 @@ func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 		return nil, api.Fail(api.InvalidClient, "The client's metadata cannot be read at %q.", clip(id)).Because(err)
 	}
 	if api.CheckLooseJSON(document) != nil { // of which two readers could make two clients
-		return nil, api.Fail(api.InvalidClient, "The document at %q is not plain JSON: a member twice, or worse.", clip(id))
+		return nil, api.Fail(api.InvalidClient, "The document at %q is not valid JSON, or has a duplicate member.", clip(id))
 	}
 	m, err := flow.ReadMetadata(id, document)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// redeem gives the first tokens of a connection for an authorization code. Nobody
-// but who asked for the code can do so, and so only by them is it spent; a second
-// time, however late, it ends the connection that it made: it is known to two.
+// redeem gives the first tokens of a connection for an authorization code. Only the
+// client that asked for the code can spend it. Using it twice, however late, ends
+// the connection, because the code has leaked.
 func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) 
 	}
 	code, err := flow.OpenCode(box, a["code"])
 	if err != nil {
-		return nil, api.Fail(api.InvalidGrant, "code is none that this service made.")
+		return nil, api.Fail(api.InvalidGrant, "code was not issued by this service.")
 	}
 	if err := g.mayRedeem(box, a, code); err != nil {
 		return nil, err
@@ -49,23 +49,23 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) 
 	return g.join(ctx, box, code)
 }
 
-// mayRedeem holds that the request is of the client that the code was made for.
+// mayRedeem refuses a request that is not from the client of the code.
 func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 	switch {
 	case a["client_id"] != code.Client:
 		if _, err := flow.OpenClient(box, a["client_id"]); err != nil && strings.HasPrefix(a["client_id"], flow.ClientPrefix) {
-			return api.Fail(api.InvalidClient, "client_id is none that this service gave out.")
+			return api.Fail(api.InvalidClient, "client_id was not issued by this service.")
 		}
 		return api.Fail(api.InvalidGrant, "The code was made for another client.")
 	case a["redirect_uri"] != "" && a["redirect_uri"] != code.Redirect: // OAuth 2.1 does without: the verifier says more
-		return api.Fail(api.InvalidGrant, "redirect_uri is not the one with which the code was asked for.")
+		return api.Fail(api.InvalidGrant, "redirect_uri is not the one in the request for the code.")
 	case !code.Proves(a["code_verifier"]):
-		return api.Fail(api.InvalidGrant, "code_verifier is not what the code's code_challenge was made of.")
+		return api.Fail(api.InvalidGrant, "code_verifier does not match the code_challenge of the code.")
 	}
 	return g.target(a, code.Resource)
 }
 
-// replayed ends what a code gave that is shown again.
+// replayed ends the connection of a code that is used again.
 func (g oauth) replayed(ctx context.Context, item tables.Item) error {
 	var spent tables.SpentCode
 	if err := tables.Unmarshal(item, &spent); err != nil {
@@ -75,10 +75,10 @@ func (g oauth) replayed(ctx context.Context, item tables.Item) error {
 		return err
 	}
 	api.From(ctx).Log.Warn("authorization code shown twice: connection ended", "agent", spent.Agent, "grant", spent.Grant)
-	return api.Fail(api.InvalidGrant, "The code was used before; what it gave is revoked.")
+	return api.Fail(api.InvalidGrant, "The code was used before; the tokens that it gave are revoked.")
 }
 
-// grantOf is the grant that a code makes.
+// grantOf returns the grant that a code makes.
 func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	scopes := tables.NewSet(code.Scopes...)
 	return &tables.Grant{
@@ -88,7 +88,7 @@ func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	}
 }
 
-// made are the writes that make a grant with its first generation.
+// made returns the writes that make a grant with its first generation.
 func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
 	return []tables.Write{
 		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}).
@@ -99,7 +99,7 @@ func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *t
 	}
 }
 
-// found makes a new agent, which has this connection and nothing else yet.
+// found makes a new agent, which has only this connection.
 func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
@@ -116,21 +116,21 @@ func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, p.State)), nil
 }
 
-// join makes a connection for an agent that there is, and uses up what was
-// shown for it.
+// join makes a connection for an existing agent, and uses up its link code or
+// recovery code.
 func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *wire.TokenIssued, err error) {
 	err = g.Retry(ctx, func() error {
 		out, err = g.tryJoin(ctx, box, code)
 		return err
 	})
 	if errors.Is(err, flow.ErrGone) {
-		return nil, api.Fail(api.InvalidGrant, "What was entered on the consent page is not good any more: it was used up, has expired or was revoked meanwhile.")
+		return nil, api.Fail(api.InvalidGrant, "The code entered on the consent page is no longer valid: it was used up, expired or revoked.")
 	}
 	return out, err
 }
 
-// tryJoin fails with ErrOvertaken if another connection, or another use of the
-// link code, came between.
+// tryJoin fails with ErrOvertaken if another connection or use of the link code was
+// faster.
 func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c, agent := api.From(ctx), code.Bound.Agent
 	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
@@ -163,7 +163,7 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wi
 		}
 	}
 	if live.Len() >= tables.GrantsMost {
-		return nil, g.unlessSpent(ctx, code, api.Fail(api.InvalidGrant, "%d connections are the most that an agent may have: revoke one with DELETE /v1/me/tokens/{id}.", tables.GrantsMost))
+		return nil, g.unlessSpent(ctx, code, api.Fail(api.InvalidGrant, "The agent has %d connections, which is the limit: revoke one with DELETE /v1/me/tokens/{id}.", tables.GrantsMost))
 	}
 	first, err := generationOf(box, agent, grant, []byte(g.Random(32)))
 	if err != nil {
@@ -175,8 +175,8 @@ func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wi
 	return given(c.Time, first.access, first.token, first.refresh, follows(c, tables.StateActive)), nil
 }
 
-// dropDead takes those connections off a full list that are dead with what minted
-// their link codes: nothing told the list.
+// dropDead removes from a full list the connections that ended with the minter of
+// their link code, which does not update the list.
 func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epoch int64) error {
 	ids := live.IDs()
 	read := func(key func(i int) tables.Key) ([]tables.Item, error) {
@@ -213,8 +213,8 @@ func (g oauth) dropDead(ctx context.Context, agent string, live tables.Live, epo
 	return nil
 }
 
-// unlessSpent is a refusal, unless the code that would have to be refused for
-// it was used: then it ends what it gave.
+// unlessSpent returns the refusal e. If the code was used before, it ends the
+// code's connection instead.
 func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) error {
 	items, err := g.Table.Get(ctx, tables.Strong, tables.CodeKey(code.ID))
 	switch {
@@ -226,8 +226,8 @@ func (g oauth) unlessSpent(ctx context.Context, code *flow.Code, refusal error) 
 	return refusal
 }
 
-// hang makes a grant depend on what minted the link code: it has no scope that
-// the code has not, and ends with the token that minted it.
+// hang makes a grant depend on the minter of the link code: it gets only scopes of
+// the code, and ends with the token that minted the code.
 func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkCode) error {
 	var scopes []string
 	for _, s := range grant.Scopes {
@@ -237,7 +237,7 @@ func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkC
 	}
 	if scopes == nil {
 		return api.Fail(api.InvalidScope, "The link code has none of the scopes that were granted.").
-			WithHint("Have the person connect again, with a link code that a key minted, or a token that has the scopes.")
+			WithHint("Ask the person to connect again, with a link code minted by a key or by a token that has the scopes.")
 	}
 	grant.Scopes, grant.Newest, grant.On = tables.NewSet(scopes...), tables.NewSet(scopes...), link.Minter()
 	if link.Token == "" {

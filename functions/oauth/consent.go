@@ -19,8 +19,8 @@ import (
 )
 
 type consentIn struct {
-	Site    string `header:"Sec-Fetch-Site" doc:"A browser's word for where the form came from: same-origin, if it is sent."`
-	Origin  string `header:"Origin" doc:"The same, of older browsers."`
+	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: where the form came from. Must be same-origin if sent."`
+	Origin  string `header:"Origin" doc:"The same, from older browsers."`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
@@ -97,14 +97,14 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	}
 	v := view{granted: s.scopes, handle: s.handle, email: s.email}
 	if len(s.scopes) == 0 {
-		v.granted, v.problem = withMemory(a.Scopes), "Tick one thing at least that it may do."
+		v.granted, v.problem = withMemory(a.Scopes), "Tick at least one thing that it may do."
 		return g.page(ctx, a, v)
 	}
 	switch {
 	case s.do == doMail, s.handle+s.email != "" && s.code == "" && s.link == "":
 		return g.mailCode(ctx, a, s, v)
 	case s.link != "" && s.handle+s.code != "":
-		v.problem = "A link code and a recovery name an agent each. Send one of the two."
+		v.problem = "A link code and a recovery code each name an agent. Send only one of them."
 		return g.page(ctx, a, v)
 	case s.link != "":
 		return g.connectLinked(ctx, a, s, v)
@@ -121,7 +121,7 @@ func workOf(sealed string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open reads what was sealed into a page that is open still.
+// open reads the request that was sealed into the page.
 func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	box, err := g.Box(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	}
 	a := new(asked)
 	if _, err := box.Open(sealedAsked, sealed, a); err != nil {
-		return nil, api.Fail(api.InvalidRequest, "The form is none of this service's.")
+		return nil, api.Fail(api.InvalidRequest, "The form was not made by this service.")
 	}
 	if api.From(ctx).Time.UnixMilli() > a.Exp {
 		return nil, api.Fail(api.InvalidRequest, "The page was open for more than half an hour.")
@@ -137,19 +137,20 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	return a, nil
 }
 
-// recovers reports whether an answer looks for an agent by its origin, which
-// holds a process for as long as that takes at most.
+// recovers reports whether an answer looks for an agent by its origin. That always
+// takes the longest time that it can take.
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
-// spend counts an answer and uses its page up: it was worked for once. Of those
-// that hold a process a minute's are limited in all, so that the others need not be.
+// spend counts an answer and uses its page up: one proof of work allows one answer.
+// Slow answers, which look for an agent by its origin, have a limit for all callers
+// together.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
 		Else(tables.Means(api.Fail(api.InvalidRequest, "The page was answered before.")))}
 	if s.recovers() {
 		writes = append(writes, tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
-			Else(c.OverQuota(time.Minute, "Too many agents are being reconnected at once; a new one, or one with a link code, can be connected.")))
+			Else(c.OverQuota(time.Minute, "Too many agents are being reconnected at once. Try again in a minute, or connect a new agent or one with a link code.")))
 	}
 	if g.Settings.ByAddr {
 		who, err := c.AddressHash(ctx)
@@ -162,7 +163,7 @@ func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	return g.Transact(ctx, writes...)
 }
 
-// connect makes the code. handle is that of the agent that it is bound to.
+// connect makes the authorization code. handle is the handle of the bound agent.
 func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.Bound, handle string) (*api.Page, error) {
 	box, err := g.Box(ctx)
 	if err != nil {
@@ -189,19 +190,18 @@ func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (
 		return nil, err
 	}
 	if link == nil {
-		v.problem = "The link code is not one that can be used: it is misspelt, used up, expired or taken back."
+		v.problem = "The link code is not valid: it is misspelt, used up, expired or revoked."
 		return g.page(ctx, a, v)
 	}
 	scopes := slices.DeleteFunc(slices.Clone(s.scopes), func(scope string) bool { return !link.Scopes.Has(scope) })
 	if len(scopes) == 0 {
-		v.problem = "The link code allows none of what is ticked. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
+		v.problem = "The link code allows nothing that is ticked. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
 		return g.page(ctx, a, v)
 	}
 	return g.connect(ctx, a, scopes, &flow.Bound{Agent: link.Agent, Epoch: link.Epoch, Link: link.Hash}, handle)
 }
 
-// linkOf is a link code that can be used, as far as is known, and its agent's
-// handle; nil for any other.
+// linkOf returns a valid link code and its agent's handle, or nil.
 func (g oauth) linkOf(ctx context.Context, code string) (_ *tables.LinkCode, handle string, _ error) {
 	hash, ok := auth.LinkCodeHash(code)
 	if !ok {
@@ -232,7 +232,7 @@ func (g oauth) linkOf(ctx context.Context, code string) (_ *tables.LinkCode, han
 func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	to, err := mail.ParseAddress(s.email)
 	if err != nil || !handle.MatchString(s.handle) {
-		v.problem = "To have a code mailed, give the agent's handle and the mail address that is its origin."
+		v.problem = "To get a code by mail, enter the agent's handle and the mail address that is its origin."
 		return g.page(ctx, a, v)
 	}
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
@@ -242,15 +242,15 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 		}
 		return false
 	})
-	v.note = "If this address is the agent’s origin, a code is on its way to it. Put it in below, and connect; if none has come in some minutes, ask for another."
+	v.note = "If this address is the agent’s origin, a code is on its way to it. Enter it below and connect. If none arrives within some minutes, ask for another."
 	return g.page(ctx, a, v)
 }
 
-// connectRecovered connects the agent to whose origin a code was mailed.
+// connectRecovered connects the agent that a recovery code names.
 func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	code, ok := recovery.ReadCode(s.code)
 	if !ok || !handle.MatchString(s.handle) {
-		v.problem = "To reconnect an agent, give its handle and the code of 8 letters and digits from the newest mail."
+		v.problem = "To reconnect an agent, enter its handle and the code of 8 letters and digits from the newest mail."
 		return g.page(ctx, a, v)
 	}
 	var to *flow.Bound
@@ -258,13 +258,13 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		way := recovery.Way{App: g.App}
 		to, err = way.Bind(ctx, s.handle, code)
-		return to != nil // the code was right: there is nothing to hide
+		return to != nil // a right code has nothing to hide
 	})
 	if err != nil {
 		api.From(ctx).Log.Error("recovery not looked up", "error", err.Error()) // the answer must not tell
 	}
 	if to == nil {
-		v.problem = "The code is not one that can be used: only the newest is, for a day, and after five wrong ones none."
+		v.problem = "The code is not valid. Only the newest code is, for one day and until five wrong tries."
 		return g.page(ctx, a, v)
 	}
 	return g.connect(ctx, a, s.scopes, to, s.handle)

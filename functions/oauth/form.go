@@ -31,7 +31,7 @@ func readParams(body []byte, form any) (params, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, api.Fail(api.InvalidRequest, "The body is no form: a name or a value cannot be decoded, or a ; separates them.")
+		return nil, api.Fail(api.InvalidRequest, "The body is not a form: a name or a value cannot be decoded, or a ; separates them.")
 	}
 	a := params{}
 	for _, name := range known {
@@ -66,7 +66,7 @@ func readObject(body []byte, known []string) (params, error) {
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, api.Fail(api.InvalidRequest, "The body is JSON, and not an object.")
+		return nil, api.Fail(api.InvalidRequest, "The body is JSON, but not an object.")
 	}
 	a := params{}
 	for name, v := range members {
@@ -75,7 +75,7 @@ func readObject(body []byte, known []string) (params, error) {
 		case !slices.Contains(known, name):
 			return nil, api.Fail(api.InvalidRequest, "The body has a member %q; known are %s.", clip(name), strings.Join(known, ", "))
 		case !ok && v != nil:
-			return nil, api.Fail(api.InvalidRequest, "%s is no string.", name)
+			return nil, api.Fail(api.InvalidRequest, "%s is not a string.", name)
 		case s != "":
 			a[name] = s
 		}
@@ -94,5 +94,5 @@ func (a params) need(names ...string) error {
 	if missing == nil {
 		return nil
 	}
-	return api.Fail(api.InvalidRequest, "What is missing: %s.", strings.Join(missing, ", "))
+	return api.Fail(api.InvalidRequest, "Missing: %s.", strings.Join(missing, ", "))
 }

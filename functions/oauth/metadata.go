@@ -22,7 +22,7 @@ func (g oauth) metadataEndpoints() []api.Endpoint {
 		}, g.mcpResource),
 		api.On(api.Endpoint{
 			Route: "GET /.well-known/oauth-authorization-server", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
-			Doc: "Read where and how tokens are got. Authorization server metadata (RFC 8414).",
+			Doc: "Read where and how to get tokens. Authorization server metadata (RFC 8414).",
 		}, g.server),
 	}
 }

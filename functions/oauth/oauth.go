@@ -1,10 +1,9 @@
-// Package oauth is how a program that a person uses comes to act for an agent:
-// it registers, sends the person to a page that asks for consent, and is given
-// tokens for the code that it brings back (OAuth 2.1, with the parts of it that
-// MCP clients need).
+// Package oauth lets a person's program act for an agent. The program registers,
+// sends the person to the consent page, and exchanges the code for tokens (OAuth
+// 2.1, as far as MCP clients need it).
 //
-// What holds each point of it (local/testdata and local/service, if nothing else
-// is said; local/checks/clients tries it all with the real clients):
+// The tests of each point, in local/testdata and local/service unless noted
+// (local/checks/clients runs the real clients):
 //
 //	error bodies of the standards      TestWhoMayRedeem, oauth_token.txtar
 //	metadata, to the letter            oauth_authorize.txtar

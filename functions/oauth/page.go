@@ -17,8 +17,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// The page's style and its program stand in the page: it needs nothing from
-// elsewhere.
+// The page contains its style and its program: it loads nothing.
 //
 //go:embed page.css
 var style string
@@ -26,16 +25,16 @@ var style string
 //go:embed page.js
 var program string
 
-// view is what a page shows beside what is asked for.
+// view is the state of the form that the page shows.
 type view struct {
 	granted       []string // scopes that are ticked
-	handle, email string   // as they were typed
+	handle, email string   // as typed
 	problem, note string
 }
 
-// may says what a scope allows, to people.
+// may describes scopes to people.
 var may = map[string]string{
-	"read":   "Read what is the agent’s own: its inbox, profile, messages and memory",
+	"read":   "Read the agent’s inbox, profile, messages and memory",
 	"post":   "Act in public: post, reply, vote, follow, create channels; and change its profile, mail address and first key",
 	"memory": "Rewrite the agent’s private memory",
 	"jury":   "Vote in the juries that the agent is seated on",
@@ -43,9 +42,9 @@ var may = map[string]string{
 	"dm":     "Send direct messages, paid with the agent’s credits",
 }
 
-// more says what else is to be known of a scope.
+// more has hints for scopes.
 var more = map[string]string{
-	"post": "A new agent may set its mail address and its first key without this too: with neither it is lost when the connection ends.",
+	"post": "A new agent may set its mail address and first key without this: with neither, it is lost when the connection ends.",
 }
 
 // page asks for consent.
@@ -92,7 +91,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	b.raw(`</fieldset>`)
 
 	b.raw(`<fieldset><legend>For which agent</legend>`)
-	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>: it chooses its name in the conversation, after this. If this program has an agent here already, leaving this empty leaves that one behind.</p>`)
+	b.raw(`<p>Leave all of this empty for a <strong>new agent</strong>, which then chooses its name in the conversation. If this program already has an agent here, a new one does not replace it.</p>`)
 	b.raw(`<div class="field"><label for="link">Link code of an agent that you have</label>`)
 	b.raw(`<input id="link" name="link_code" maxlength="40" spellcheck="false" autocapitalize="off" autocomplete="off" aria-describedby="link-hint">`)
 	b.raw(`<p class="hint" id="link-hint">Ask the agent for one: its tool is <code>link_code</code>. It begins with <code>lc_</code>.</p></div>`)
@@ -101,7 +100,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 		b.raw(` open`)
 	}
 	b.raw(`><summary>Or reconnect an agent that lost its connection</summary>`)
-	b.raw(`<p>A code is mailed to the agent’s verified origin. For three days after it is used, the agent’s credits, messages and origin are held. Reconnecting revokes nothing: to throw somebody out, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
+	b.raw(`<p>We mail a code to the agent’s verified origin. For three days after you use it, the agent cannot spend credits, send messages or change its origin. Reconnecting revokes nothing: to lock out an intruder, recover the agent with a new key (<code>/docs/auth</code>).</p>`)
 	field := func(id, name, label, kind, value, more string) {
 		b.raw(`<div class="field"><label for="` + id + `">` + label + `</label><input id="` + id + `" name="` + name + `" type="` + kind + `"` + more + ` value="`).text(value).raw(`"></div>`)
 	}
@@ -111,7 +110,7 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	field("code", "code", "The code from the newest mail", "text", "", ` maxlength="20" spellcheck="false" autocapitalize="characters" autocomplete="one-time-code"`)
 	b.raw(`</details></fieldset>`)
 
-	b.raw(`<noscript><p class="problem">To connect, this page needs JavaScript: the browser has to prove a little work, which keeps machines from connecting by the thousand. Refusing works without it.</p></noscript>`)
+	b.raw(`<noscript><p class="problem">To connect, this page needs JavaScript: the browser does a small proof of work, which stops mass connections. Refusing works without it.</p></noscript>`)
 	b.raw(`<p class="buttons"><button name="do" value="connect" class="work main" disabled>Connect</button> <button name="do" value="refuse" formnovalidate>Refuse</button></p>`)
 	b.raw(`<p class="hint" id="state" role="status"></p>`)
 	b.raw(`</form>`)
@@ -124,29 +123,29 @@ func (g oauth) page(ctx context.Context, a *asked, v view) (*api.Page, error) {
 	return g.html(ctx, status, "Connect "+who, "", b, nonce), nil
 }
 
-// leave leads the browser back to the client. It is a page, not a redirect:
-// a form's policy holds for where its answer redirects to, too (CSP form-action).
+// leave leads the browser back to the client. It is a page instead of a redirect,
+// because CSP form-action also restricts the redirects of a form's answer.
 func (g oauth) leave(ctx context.Context, a *asked, said, done, to string) (*api.Page, error) {
 	b := new(markup)
 	b.raw(`<h1>`).text(said).raw(`</h1><p>`).text(done).raw(`</p><p>You are being sent back to <strong>`).text(placeOf(a.Redirect)).raw(`</strong>.</p>`)
 	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(to).raw(`">Go back now</a></p>`)
-	b.raw(`<p class="hint">If nothing happens, press it. Then you can close this page.</p>`)
+	b.raw(`<p class="hint">If nothing happens, press the button. Then you can close this page.</p>`)
 	return g.html(ctx, http.StatusOK, said, to, b, g.Random(16)), nil
 }
 
-// sendBack says to a person what is wrong, who may then have the client hear it.
-// No browser is led to another's site because somebody had it open a link here
-// (RFC 9700 4.11.2): a client, whatever it goes by, was made by anybody.
+// sendBack shows a person what is wrong, with a link that tells the client. It does
+// not redirect: anybody can register a client, and a link here must not lead a
+// browser to another site by itself (RFC 9700 4.11.2).
 func (g oauth) sendBack(ctx context.Context, a *asked, p *problem) *api.Page {
 	b := new(markup)
 	b.raw(`<h1>This does not work</h1><p class="problem" role="alert">`).text(p.text).raw(`</p>`)
-	b.raw(`<p>Nothing was connected. If you came here from <strong>`).text(placeOf(a.Redirect)).raw(`</strong>, go back and let it know; else close this page.</p>`)
+	b.raw(`<p>Nothing was connected. If you came here from <strong>`).text(placeOf(a.Redirect)).raw(`</strong>, go back to it; else close this page.</p>`)
 	b.raw(`<p><a class="button" id="back" rel="noreferrer" href="`).text(p.location(g.Settings.BaseURL, a)).raw(`">Go back</a></p>`)
 	b.raw(`<p class="hint">` + p.code + `</p>`)
 	return g.html(ctx, http.StatusBadRequest, "This does not work", "", b, g.Random(16))
 }
 
-// refusePage says to a person what is wrong.
+// refusePage shows a person what is wrong.
 func (g oauth) refusePage(_ *http.Request, e *api.Error) *api.Page {
 	b := new(markup)
 	b.raw(`<h1>This does not work</h1><p class="problem" role="alert">`).text(e.Message).raw(`</p>`)
@@ -159,13 +158,13 @@ func (g oauth) refusePage(_ *http.Request, e *api.Error) *api.Page {
 	return p
 }
 
-// styleHash lets the style of a page without a nonce pass its policy.
+// styleHash allows the style in the policy of a page without a nonce.
 var styleHash = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// html is a whole page, with the headers that it stands under.
+// html returns a whole page with its headers.
 func (g oauth) html(ctx context.Context, status int, title, refresh string, b *markup, nonce string) *api.Page {
 	c := api.From(ctx)
 	c.SetHeader("Referrer-Policy", "no-referrer")
@@ -175,8 +174,7 @@ func (g oauth) html(ctx context.Context, status int, title, refresh string, b *m
 	return p
 }
 
-// sheet puts a page together. own is what its policy lets in: the page's style,
-// which the tag begins, and its program, and nothing else.
+// sheet assembles a page. Its policy own allows only the page's style and program.
 func (g oauth) sheet(title, refresh string, b *markup, own, tag string) *api.Page {
 	head := new(markup)
 	head.raw(`<!doctype html>
@@ -192,13 +190,13 @@ func (g oauth) sheet(title, refresh string, b *markup, own, tag string) *api.Pag
 	}
 }
 
-// markup is a page in the making. (html/template would add 5 MB to the function.)
+// markup builds a page. (html/template would add 5 MB to the function.)
 type markup struct{ strings.Builder }
 
 func (m *markup) raw(s string) *markup  { m.WriteString(s); return m }
 func (m *markup) text(s string) *markup { m.WriteString(html.EscapeString(s)); return m }
 
-// hostOf is what people know the service by.
+// hostOf returns the host of a base URL.
 func hostOf(base string) string {
 	if u, err := url.Parse(base); err == nil && u.Host != "" {
 		return u.Host
@@ -206,8 +204,8 @@ func hostOf(base string) string {
 	return base
 }
 
-// asks is whoever asks, by what it cannot choose: the host that publishes it, or
-// else the place that the code goes to.
+// asks names the client by what it cannot choose: the host that publishes it, or
+// the place that the code goes to.
 func (a *asked) asks() string {
 	switch {
 	case a.Host != "":
@@ -218,7 +216,7 @@ func (a *asked) asks() string {
 	return "a program on this computer"
 }
 
-// warnings are what a person should think of before connecting it.
+// warnings lists what a person should check before connecting the client.
 func (a *asked) warnings() (all []string) {
 	if a.Name != "" {
 		all = append(all, "The name is the program’s own word.")
@@ -236,8 +234,7 @@ func (a *asked) warnings() (all []string) {
 // the person's computer.
 func elsewhere(redirect string) bool { return strings.HasPrefix(redirect, "https://") }
 
-// mixed reports whether a name has letters of two of the alphabets that share
-// their looks.
+// mixed reports whether a name mixes alphabets whose letters look alike.
 func mixed(name string) bool {
 	alike := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Lisu}
 	n := 0
@@ -249,7 +246,7 @@ func mixed(name string) bool {
 	return n > 1
 }
 
-// placeOf says where a redirect URI leads to, in words.
+// placeOf describes where a redirect URI leads.
 func placeOf(redirect string) string {
 	u, err := url.Parse(redirect)
 	switch {

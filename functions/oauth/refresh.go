@@ -26,7 +26,7 @@ func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error)
 	}
 	r, err := openRefresh(box, a["refresh_token"])
 	if err != nil {
-		return nil, api.Fail(api.InvalidGrant, "refresh_token is none that this service made.")
+		return nil, api.Fail(api.InvalidGrant, "refresh_token was not issued by this service.")
 	}
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(r.Agent), tables.GrantKey(r.Agent, r.Grant))
@@ -54,7 +54,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 	case !grant.Alive(p.Epoch, c.Time.UnixMilli()), r.Generation > grant.Generation:
 		return nil, ended()
 	case a["client_id"] != "" && clientHash(a["client_id"]) != grant.Client:
-		return nil, api.Fail(api.InvalidGrant, "refresh_token was given to another client.")
+		return nil, api.Fail(api.InvalidGrant, "refresh_token was issued to another client.")
 	}
 	if err := g.target(a, grant.Resource); err != nil {
 		return nil, err

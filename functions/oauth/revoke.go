@@ -57,7 +57,7 @@ func (a params) ofClient(grant tables.Item) error {
 	if a["client_id"] == "" || grant == nil || grant.Str("client") == clientHash(a["client_id"]) {
 		return nil
 	}
-	return api.Fail(api.InvalidGrant, "token was given to another client.")
+	return api.Fail(api.InvalidGrant, "token was issued to another client.")
 }
 
 func (g oauth) revokeAccess(ctx context.Context, a params) error {

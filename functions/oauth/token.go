@@ -16,14 +16,14 @@ import (
 // accessLives is how long an access token lives.
 const accessLives = time.Hour
 
-// tokenEndpoints are those where tokens are got and given back.
+// tokenEndpoints are the token and the revocation endpoint.
 func (g oauth) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.On(api.Endpoint{
 			Route: "POST /oauth/token", Topic: topic,
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: wire.AskToken{}, Refuse: asAsked(g.Settings.BaseURL)},
-			Doc:     "Get a token. For an authorization code, for a refresh token, which is good for one answer, or for an assertion that is signed with a key of yours. A form, or a JSON object with the same members; an error has the form of RFC 6749 for the one, and of this service for the other.",
+			Doc:     "Get a token. Send an authorization code, a refresh token, which can be used once, or an assertion signed with one of your keys. The body is a form or a JSON object with the same members. Errors are those of RFC 6749 for a form, and those of this service for JSON.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
 			},
@@ -31,7 +31,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /oauth/revoke", Topic: topic,
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: wire.RevokeToken{}, Refuse: asAsked(g.Settings.BaseURL)},
-			Doc:     "Revoke a token. An access token alone; a refresh token with its whole connection. The answer is the same whether or not there was one.",
+			Doc:     "Revoke a token. A refresh token ends with its whole connection. The answer is the same whether or not the token existed.",
 			Errors:  []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
 	}
@@ -57,10 +57,10 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error
 	case grantJWT:
 		return g.assert(ctx, a)
 	}
-	return nil, api.Fail(api.UnsupportedGrant, "The grant_type is none of %s, %s and %s.", grantCode, grantRefresh, grantJWT)
+	return nil, api.Fail(api.UnsupportedGrant, "The grant_type is not %s, %s or %s.", grantCode, grantRefresh, grantJWT)
 }
 
-// given is the answer that gives a token.
+// given returns the answer with a token.
 func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.TokenIssued {
 	return &wire.TokenIssued{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: (t.ExpiresAt - now.UnixMilli()) / 1000,
@@ -68,11 +68,11 @@ func given(now time.Time, access string, t *tables.Token, refresh string, next w
 	}
 }
 
-// follows is what whoever got a token may do now.
+// follows returns the calls to make with a new token.
 func follows(c *api.Call, state string) wire.Written {
 	if state == tables.StateSignup {
 		return c.Next(
-			wire.Next{Do: "GET /v1/signup/puzzle", Why: "take your place: answer it and choose a handle", Tool: "signup_puzzle"},
+			wire.Next{Do: "GET /v1/signup/puzzle", Why: "finish your signup: answer it and choose a handle", Tool: "signup_puzzle"},
 			wire.Next{Do: "GET /docs/quickstart", Why: "read what this network is"},
 		)
 	}
@@ -82,8 +82,8 @@ func follows(c *api.Call, state string) wire.Written {
 	)
 }
 
-// scopes reads a list of scopes, each of which must be one of those allowed; all
-// of these if none are asked for. otherwise says what to do about another.
+// scopes reads a list of scopes, each of which must be allowed; an empty list means
+// all allowed ones. otherwise is the hint of the refusal.
 func (a params) scopes(allowed []string, otherwise string) (tables.Set, error) {
 	wanted := strings.Fields(a["scope"])
 	if len(wanted) == 0 {
@@ -91,14 +91,14 @@ func (a params) scopes(allowed []string, otherwise string) (tables.Set, error) {
 	}
 	for _, s := range wanted {
 		if !slices.Contains(allowed, s) {
-			return nil, api.Fail(api.InvalidScope, "%q is none of the scopes to be had here: %s.", clip(s), strings.Join(allowed, " ")).WithHint("%s", otherwise)
+			return nil, api.Fail(api.InvalidScope, "%q is not one of the scopes available here: %s.", clip(s), strings.Join(allowed, " ")).WithHint("%s", otherwise)
 		}
 	}
 	return tables.NewSet(wanted...), nil
 }
 
-// target holds that each resource that is named is this service, and what the
-// grant was made for, if that named one (RFC 8707 2.2).
+// target refuses a resource that is not this service, or not the grant's resource
+// if it has one (RFC 8707 2.2).
 func (g oauth) target(a params, granted string) error {
 	base := g.Settings.BaseURL
 	for _, sent := range strings.Fields(a["resource"]) {
@@ -114,15 +114,15 @@ func (g oauth) target(a params, granted string) error {
 	return nil
 }
 
-// clientHash stands for a client's id, which may have thousands of characters.
+// clientHash shortens a client's id, which may have thousands of characters.
 func clientHash(client string) string {
 	sum := sha256.Sum256([]byte(client))
 	return auth.EncodeKey(sum[:])
 }
 
-// guard counts a token that an agent is given as one of its writes in this minute.
+// guard counts a new token as one of the agent's writes in this minute.
 func (g oauth) guard(c *api.Call, agent string) tables.Write {
 	most := g.Settings.Limits.WritesPerMinute
 	return tables.Guard(agent, c.Window(time.Minute), "", "", tables.Bound{Name: "n", Most: most}).
-		Else(c.OverQuota(time.Minute, "%d writes a minute are the limit, and a token is one.", most))
+		Else(c.OverQuota(time.Minute, "%d writes a minute are the limit, and getting a token is a write.", most))
 }

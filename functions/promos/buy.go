@@ -107,7 +107,7 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 	}
 	writes := append(p.Payment().Writes(),
 		tables.BodyOnce(c.Agent.ID, in.hash(), p.ID, in.Ch, c.Time).Else(func(earlier tables.Item) error {
-			e := api.Fail(api.DuplicatePost, "You bought a promo of the same body in %q less than 24 hours ago.", in.Ch)
+			e := api.Fail(api.DuplicatePost, "You bought a promo with the same body in %q less than 24 hours ago.", in.Ch)
 			e.Existing = map[string]string{"id": earlier.Str("post"), "channel": in.Ch}
 			return e
 		}))
@@ -119,25 +119,25 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	const elsewhere = "or buy in another channel. Nothing was charged."
 	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).
-		WithHint("The first of them ends at retry_at at the latest: come back then, %s", elsewhere)
+		WithHint("The first of them ends at retry_at or before. Try again then, %s", elsewhere)
 	origin := "verify an origin (POST /v1/me/origin), which allows more"
 	switch {
 	case full.Of == tables.CapOfNobody:
 		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
-			WithHint("Come back at retry_at, when the first of them ends at the latest; %s; %s", origin, elsewhere)
+			WithHint("The first of them ends at retry_at or before. Try again then; %s; %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer && c.Agent.Owner == "":
 		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
-			WithHint("Come back at retry_at, when it ends at the latest; %s; %s", origin, elsewhere)
+			WithHint("It ends at retry_at or before. Try again then; %s; %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer:
-		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit; those of agents with the same person or domain behind them count.", full.Live, channel).
-			WithHint("The first of them ends at retry_at at the latest: come back then, %s", elsewhere)
+		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit for all agents of one person or domain.", full.Live, channel).
+			WithHint("The first of them ends at retry_at or before. Try again then, %s", elsewhere)
 	}
 	return e.At(full.Room)
 }
 
 func tooDear(in *buyIn, balance int64) error {
 	price := in.Body.USD * promo.USD // all that it may cost, not that of an impression
-	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, all taken when you buy, and your credits are %d.", price, balance).Cost(price, balance)
+	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, which you pay when you buy, and your credits are %d.", price, balance).Cost(price, balance)
 }
 
 func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*wire.PromoBought, error) {
@@ -153,7 +153,7 @@ func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*wire.P
 	}
 	return &wire.PromoBought{OwnPromo: promoOf(p), Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/c/" + p.Channel + "/promos/" + p.ID, Why: "see what it has spent"},
-		wire.Next{Do: "GET /v1/me/inbox", Why: "hear when it has ended", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "see when it ends", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}, nil
 }

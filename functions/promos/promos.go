@@ -18,7 +18,7 @@ type promos struct{ *app.App }
 func New(a *app.App) api.Group {
 	g := promos{a}
 	return api.Group{
-		Name: "promos", Doc: "Promos: what they cost, buying one, what became of it.",
+		Name: "promos", Doc: "Promos: prices, buying, and results.",
 		Needs:  app.Table | app.Secret,
 		Reads:  tables.Channels | tables.Ledgers | tables.ViewCounts,
 		Writes: tables.Agents | tables.Channels | tables.Ledgers,
@@ -26,16 +26,16 @@ func New(a *app.App) api.Group {
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,
-				Doc: "Ask what a promo costs. Its price, how often it would be shown, and how long it may be.",
+				Doc: "Get a quote for a promo. Its price, how often it would be shown, and how long it may be.",
 			}, g.quote),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/promos", Status: 201, Auth: api.SigOrBearer("promo"), Tool: "buy_promo", Topic: "promo", Held: true,
-				Doc:    "Buy a promo. Paid from your credits; it starts at once, and what it does not spend comes back.",
+				Doc:    "Buy a promo. Paid from your credits. It starts at once, and you get back what it does not spend.",
 				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost},
 			}, g.buy, g.buyAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",
-				Doc:    "Read what became of your promo. Its state, what was spent, and how often it was shown.",
+				Doc:    "Read the results of your promo. Its state, what was spent, and how often it was shown.",
 				Errors: []api.Code{api.NotAuthor},
 			}, g.read),
 		},

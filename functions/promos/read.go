@@ -10,7 +10,7 @@ import (
 
 type readIn struct {
 	Ch string `path:"ch" maxLength:"40" doc:"A channel's name."`
-	ID string `path:"id" maxLength:"40" doc:"Of a promo."`
+	ID string `path:"id" maxLength:"40" doc:"Id of a promo."`
 }
 
 // Reads besides what authorisation reads.

@@ -152,7 +152,7 @@ func TestAPersonConnectsAClient(t *testing.T) {
 
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
 	words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText"))
-	for _, want := range []string{"Den Explorer", "a program on this computer (127.0.0.1:", "What it may do", "Link code", "Refuse", "could have asked", "leaves that one behind"} {
+	for _, want := range []string{"Den Explorer", "a program on this computer (127.0.0.1:", "What it may do", "Link code", "Refuse", "could have asked", "does not replace it"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the page does not say %q:\n%s", want, words)
 		}

@@ -19,22 +19,21 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// problems are what is wrong with a request's arguments. huma could hold them to
-// its schemas too, but says what is wrong as a sentence of its own; a test holds
-// the two to the same judgement.
+// problems collects what is wrong with a request's arguments. It replaces huma's
+// validation to choose the wording; a test checks that both judge alike.
 type problems struct {
 	schemas huma.Registry
-	quiet   bool // values are not to be repeated
+	quiet   bool // do not repeat values
 	fields  []wire.Field
-	unknown int // members among fields; they come first: one is likely what is missing, misspelt
+	unknown int // unknown members among fields; listed first, as they may be misspelt required ones
 }
 
 const (
-	// problemsMost is how many a refusal lists; nothing is looked at beyond.
+	// problemsMost bounds the problems that a refusal lists; checking stops there.
 	problemsMost = 10
-	// repeatedMost is how many characters of a value are repeated.
+	// repeatedMost bounds the characters of a value that a message repeats.
 	repeatedMost = 40
-	// wholeBody is the field of what is wrong with a body as a whole.
+	// wholeBody is the field of problems with the whole body.
 	wholeBody = "request body"
 )
 
@@ -49,7 +48,7 @@ func (p *problems) add(field, format string, args ...any) {
 	}
 }
 
-// missing notes an argument that is not there.
+// missing notes a missing argument.
 func (p *problems) missing(name string, s *huma.Schema) {
 	if s.Type == huma.TypeInteger || s.Type == huma.TypeNumber {
 		p.add(name, "is missing; %s", expectedNumber(s))
@@ -58,7 +57,7 @@ func (p *problems) missing(name string, s *huma.Schema) {
 	p.add(name, "is missing")
 }
 
-// unfit notes what a body has that fits its schema, and not its Go type.
+// unfit notes a number that fits its schema, but not its Go type.
 func (p *problems) unfit(err error) {
 	var e *json.UnmarshalTypeError
 	name := ""
@@ -68,7 +67,7 @@ func (p *problems) unfit(err error) {
 	p.add(name, "has a number that does not fit, or is not written as an integer")
 }
 
-// check holds a value to a schema, and reports whether it is what that says.
+// check reports whether a value fits a schema, and notes the problems.
 func (p *problems) check(name string, s *huma.Schema, v any) bool {
 	if p.full() {
 		return false
@@ -111,9 +110,9 @@ func (p *problems) checkOneOf(name string, s *huma.Schema, v any) {
 	switch {
 	case fits == 1:
 	case s.Description != "":
-		p.add(name, "is not what it may be: %s", strings.TrimSuffix(s.Description, "."))
+		p.add(name, "is not valid; expected %s", strings.TrimSuffix(s.Description, "."))
 	default:
-		p.add(name, "is none of the forms that the documentation names, or too long or too short")
+		p.add(name, "has none of the documented forms, or is too long or too short")
 	}
 }
 
@@ -204,9 +203,9 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	}
 }
 
-// addUnknown notes a member that there is not, and names those that there are.
+// addUnknown notes an unknown member, and names the known ones.
 func (p *problems) addUnknown(name string, known []string) {
-	f := wire.Field{Field: clip(name, 60), Problem: "is not a member that is known here"}
+	f := wire.Field{Field: clip(name, 60), Problem: "is not a known member"}
 	if len(known) > 0 {
 		f.Problem += " (known are " + strings.Join(known, ", ") + ")"
 	}
@@ -232,7 +231,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// expectedNumber says from where to where.
+// expectedNumber describes the range of a number.
 func expectedNumber(s *huma.Schema) string {
 	a := "expected " + s.Type
 	switch {
@@ -248,8 +247,8 @@ func expectedNumber(s *huma.Schema) string {
 
 func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// said repeats a value where a number or one of a few words was expected, unless
-// it looks like a secret.
+// said quotes a value in place of which a number or one of a few words was
+// expected, unless it looks like a secret.
 func (p *problems) said(v any) string {
 	str, ok := v.(string)
 	if !ok {
@@ -261,7 +260,7 @@ func (p *problems) said(v any) string {
 	return "is " + strconv.Quote(clip(str, repeatedMost)) + "; "
 }
 
-// saidBriefly repeats a number, true or false.
+// saidBriefly quotes a value if it is a number, true or false.
 func (p *problems) saidBriefly(v any) string {
 	switch v := v.(type) {
 	case int64:
@@ -274,8 +273,7 @@ func (p *problems) saidBriefly(v any) string {
 	return ""
 }
 
-// mustCheck panics if a schema says of values what check does not hold them to: that
-// is a mistake in the program.
+// mustCheck panics if a schema has a rule that check does not enforce.
 func (p *problems) mustCheck(s *huma.Schema) {
 	s = p.resolved(s)
 	if _, ofOthers := s.AdditionalProperties.(*huma.Schema); ofOthers ||
@@ -294,7 +292,7 @@ func (p *problems) mustCheck(s *huma.Schema) {
 	}
 }
 
-// patterns are those of declarations, compiled.
+// patterns holds the compiled patterns of declarations.
 var patterns sync.Map
 
 func pattern(expr string) *regexp.Regexp {

@@ -106,7 +106,7 @@ func TestProblemsAreListed(t *testing.T) {
 	p := list(1)
 	p.add("a", "expected length <= 1")
 	p.addUnknown("x", nil)
-	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a member that is known here; also "a".` {
+	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a known member; also "a".` {
 		t.Errorf("%+v", e)
 	}
 	// Of what is all wrong, the first are told.
@@ -161,8 +161,8 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"tags":7}`, "tags", "is 7; expected array"},
 		{"", `{"tags":[]}`, "tags", "expected array length >= 1"},
 		{"", `{"in":"x"}`, "in", "expected object"},
-		{"", `{"in":{"list[0]":1}}`, "in.list[0]", "is not a member that is known here (known are list, must)"},
-		{"", `{"emoji":7}`, "emoji", "is not what it may be: 1-10 emoji: a string, or an array of single emoji"},
+		{"", `{"in":{"list[0]":1}}`, "in.list[0]", "is not a known member (known are list, must)"},
+		{"", `{"emoji":7}`, "emoji", "is not valid; expected 1-10 emoji: a string, or an array of single emoji"},
 		{"", `[]`, "request body", "expected object"},
 		{"", `{"kind":"x","null":null,"answer":[5.0]}`, "answer", "has a number that does not fit"},
 		{"", `{"v":1e999}`, "request body", "has a number that does not fit"},

@@ -8,9 +8,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// A cursor is an opaque value that a page gives out and the next page takes:
-// the sort keys where its lists ended, one for each. Nothing in it is secret,
-// and whatever it holds only says where a query begins.
+// A cursor is an opaque value that continues a list on its next page. It holds the
+// sort keys where the lists of the page ended. It is not secret, and can only set
+// where a query begins.
 
 const cursorMost = 1024 // bytes, decoded
 
@@ -27,10 +27,10 @@ func DecodeCursor(cursor string, n int) ([]string, error) {
 			return p, nil
 		}
 	}
-	return nil, Fail(BadCursor, "before=%q is not a cursor that this endpoint gave out.", clip(cursor, 60))
+	return nil, Fail(BadCursor, "before=%q was not issued by this endpoint.", clip(cursor, 60))
 }
 
-// CursorID reads a cursor whose one position is an id of a kind; "" of no cursor.
+// CursorID reads a cursor with one position, an id of a kind; "" for no cursor.
 func CursorID(cursor string, kind id.Kind) (string, error) {
 	if cursor == "" {
 		return "", nil
@@ -45,7 +45,7 @@ func CursorID(cursor string, kind id.Kind) (string, error) {
 	return p[0], nil
 }
 
-// ForeignCursor refuses a cursor whose positions are none of the list's.
+// ForeignCursor refuses a cursor whose positions are not in the list.
 func ForeignCursor() *Error {
-	return Fail(BadCursor, "before is not a cursor that this endpoint gave out.")
+	return Fail(BadCursor, "before was not issued by this endpoint.")
 }

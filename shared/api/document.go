@@ -5,7 +5,7 @@ import "slices"
 // part of the document, as JSON.
 type part = map[string]any
 
-// at is what stands under names, one within the other; nil if nothing does.
+// at returns the value under nested names, or nil.
 func at(o part, names ...string) part {
 	for _, name := range names {
 		o, _ = o[name].(part)
@@ -13,8 +13,8 @@ func at(o part, names ...string) part {
 	return o
 }
 
-// tell says in a document what huma has no words for, or words of its own that
-// OpenAPI does not know: what is true of every endpoint's input.
+// tell adds to a document the rules of every endpoint's input that huma cannot
+// express in OpenAPI.
 func tell(doc part) {
 	rename(doc)
 	for _, item := range at(doc, "paths") {
@@ -29,7 +29,7 @@ func tell(doc part) {
 	}
 }
 
-// rename makes huma's member of schemas an extension.
+// rename turns huma's own schema member into an extension.
 func rename(v any) {
 	switch v := v.(type) {
 	case part:
@@ -47,7 +47,7 @@ func rename(v any) {
 	}
 }
 
-// notEmpty: a query member that is there has a value ([queryOnce]).
+// notEmpty requires a value of query members ([queryOnce]).
 func notEmpty(p part) {
 	schema := at(p, "schema")
 	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {
@@ -55,8 +55,7 @@ func notEmpty(p part) {
 	}
 }
 
-// mayBeNull: a member of a body that may be left out may be null as well, and is
-// left out then.
+// mayBeNull lets optional members of a body be null, which means left out.
 func mayBeNull(doc, schema part) {
 	const here = "#/components/schemas/"
 	if ref, ok := schema["$ref"].(string); ok {

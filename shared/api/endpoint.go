@@ -1,19 +1,18 @@
-// Package api is where endpoints meet HTTP. A group of endpoints is declared
-// as values; the router, binding, validation, authentication, limits,
-// idempotency, the error envelope, the OpenAPI document, gateway routes and
-// documentation are all read from them. Handlers speak the domain: typed
-// input, typed output, an error.
+// Package api serves endpoints over HTTP. A group of endpoints is declared as
+// values. The router, binding, validation, authentication, limits, idempotency, the
+// error envelope, the OpenAPI document, gateway routes and documentation are all
+// made from them. Handlers have a typed input, a typed output and an error.
 //
-// A request's way: [Server.ServeHTTP] matches it, reads its body within the
-// endpoint's limit (server.go) and verifies a signature without touching the table
-// (credential.go), and has its [Arguments]; a tool's are read by [Tool.Arguments].
-// From there on, HTTP and tools go one way (invoke.go): the arguments are held to the
-// schemas and put into the input (bind.go); [Call.authorize] reads the credential
-// together with what the endpoint needs, in one round trip (authorize.go), and tells
-// a request that was carried out before (replay.go); the handler decides and commits
-// through [Call.Commit], which adds the write limit and the record of the
-// outcome to its transaction (call.go). Its answer, or its refusal, is written as
-// HTTP (respond.go), or is a tool's result.
+// [Server.ServeHTTP] matches a request, reads its body within the endpoint's limit
+// (server.go), verifies a signature without reading the table (credential.go), and
+// makes its [Arguments]; [Tool.Arguments] makes those of a tool's call. From there
+// HTTP and tools share one path (invoke.go): the arguments are checked against the
+// schemas and put into the input (bind.go). [Call.authorize] reads the credential
+// and what the endpoint needs in one round trip (authorize.go), and recognises a
+// request that was carried out before (replay.go). The handler decides and commits
+// with [Call.Commit], which adds the write limit and the record of the outcome to
+// its transaction (call.go). The answer or refusal is written as HTTP (respond.go)
+// or returned as a tool's result.
 package api
 
 import (
@@ -28,35 +27,34 @@ import (
 	"agentsocial/tables"
 )
 
-// Group is a set of endpoints that is deployed as one function.
+// Group is a set of endpoints deployed as one function.
 type Group struct {
-	Name      string // of the folder and the function
+	Name      string // of its folder and its function
 	Doc       string
 	Endpoints []Endpoint
 
 	Needs         app.Capabilities
-	Reads, Writes tables.Families // beyond what serving any endpoint takes: see [Group.Rights]
+	Reads, Writes tables.Families // beyond what every endpoint needs: see [Group.Rights]
 
-	// Warm, if there is one, makes what takes a while and needs no request: it is
-	// called once, by NewServer.
+	// Warm, if set, does slow work that needs no request. NewServer calls it once.
 	Warm func()
-	// Start, if there is one, is called before the group's first request, until
-	// it succeeds once in this process.
+	// Start, if set, is called before the group's requests until it succeeds once in
+	// this process.
 	Start func(context.Context) error
-	// Elsewhere are the routes that other functions serve, as path → method →
-	// whether it is public: the group that answers unknown paths tells a wrong
-	// method with it, and answers preflights.
+	// Elsewhere holds the routes that other functions serve, as path → method →
+	// whether it is public. The group that answers unknown paths needs it for wrong
+	// methods and preflights.
 	Elsewhere func() map[string]map[string]bool
 }
 
-// Rights returns the families of partitions, and the indexes, that the group's
-// function reads and writes.
+// Rights returns the partition families and indexes that the group's function
+// reads and writes.
 func (g Group) Rights() (reads, writes tables.Families) {
 	if !g.Needs.Has(app.Table) {
 		return 0, 0
 	}
-	// Serving any endpoint takes credentials, whoever they or a ref are of, limits,
-	// and what is known of a request that comes again.
+	// Every endpoint needs credentials, the agents of credentials and refs, limits,
+	// and the records of repeated requests.
 	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.OriginalKeys | tables.Nonces | tables.Quotas
 	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
 	return serveReads | g.Reads, serveWrites | g.Writes
@@ -67,92 +65,89 @@ func (g Group) Effects() bool {
 	return slices.ContainsFunc(g.Endpoints, func(e Endpoint) bool { return e.Writes() })
 }
 
-// Endpoint declares one endpoint. Everything else about it is derived.
+// Endpoint declares one endpoint.
 type Endpoint struct {
 	Route    string // "POST /v1/c/{ch}/posts"
 	Auth     Auth
 	Status   int           // of success; 200 if 0
 	Doc      string        // first sentence: a title
-	Tool     string        // MCP tool that does the same, if there is one: see [Tool]
+	Tool     string        // name of its MCP tool, if any: see [Tool]
 	Topic    string        // of /docs that explains it
 	Errors   []Code        // beyond those that any endpoint may answer
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
-	Rate     int           // requests a second of all callers together that the gateway lets through; its own limit if 0
+	Rate     int           // requests a second that the gateway lets through, from all callers; the gateway's own limit if 0
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
-	Held     bool          // refused for a while after a recovery: what a thief would do first
-	Safe     bool          // only takes rights away: a suspended agent may do it too
+	Held     bool          // refused for a while after a recovery
+	Safe     bool          // only removes rights: a suspended agent may call it too
 	Pure     bool          // a POST without an effect on the table (a challenge)
-	Stable   bool          // a POST that, made twice, comes to what it comes to once (a vote), as any PUT, PATCH or DELETE does
-	Marks    bool          // a GET that notes what was read: a tool of it has an effect
-	Secures  bool          // makes the agent its owner's for good: see [Call.founding]
-	FewPages bool          // of browsers' pages, only those of this service, of loopback and of Settings.WebOrigins may call it
-	Foreign  Foreign       // what its form owes to another standard; zero for most
+	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
+	Marks    bool          // a GET that marks what was read: its tool has an effect
+	Secures  bool          // secures the agent for its owner: see [Call.founding]
+	FewPages bool          // only web pages of this service, of loopback and of Settings.WebOrigins may call it
+	Foreign  Foreign       // what another standard prescribes; zero for most
 
 	work work
 }
 
-// Foreign is what an endpoint says whose form another standard prescribes: forms,
-// documents, redirects, errors of its own. Its zero value is JSON on both sides,
-// with this service's envelope for errors.
+// Foreign describes what another standard prescribes for an endpoint: forms,
+// documents, redirects, errors. Its zero value is JSON in and out, with this
+// service's error envelope.
 type Foreign struct {
 	Media      []string // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
-	Form       any      // a struct, for the document: the members of a body of one of these types, a form's or an object's
+	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
-	Redirects  bool     // a success may be a 302 with a Location, too
+	Redirects  bool     // a success may also be a 302 with a Location
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
-	LooseBody  bool     // unknown members of its JSON body are left out
-	AnyOrigin  bool     // a page of any origin may read the answer, as it may a public GET's
-	NoBearer   bool     // a bearer token in the header Authorization means nothing here, and is not looked at
-	Proved     bool     // the handler verifies the caller itself (a notification): what it accepts does not count as a read
-	Refuse     Refuse   // another form for errors; nil: the envelope
-	Relays     bool     // of [Serve]: hands requests on to endpoints, which judge the credential; what it answers itself it asks [Call.Admit] about
-	Own        []int    // of [Serve]: statuses beside success of answers in its protocol's own form; without a body below 300
+	LooseBody  bool     // unknown members of its JSON body are ignored
+	AnyOrigin  bool     // pages of any origin may read the answer, as of a public GET
+	NoBearer   bool     // a bearer token in the header Authorization is ignored
+	Proved     bool     // the handler verifies the caller (a notification); what it accepts is not counted as a read
+	Refuse     Refuse   // writes errors in another form; nil for the envelope
+	Relays     bool     // for [Serve]: passes requests on to endpoints, which check the credential; it calls [Call.Admit] before answering itself
+	Own        []int    // for [Serve]: further statuses of answers in its protocol's form; those below 300 have no body
 }
 
-// Method and Path are the two parts of the route.
+// Method returns the first part of the route, Path the second.
 func (e *Endpoint) Method() string { m, _, _ := strings.Cut(e.Route, " "); return m }
 func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); return p }
 
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }
 
-// open reports whether a page of any origin may read the answer: a public GET's,
-// and where it is said; but not that of a page which a person is led through
-// (RFC 9700 2.6).
+// open reports whether pages of any origin may read the answer: that of a public
+// GET, and with AnyOrigin; but not of a page that redirects a person (RFC 9700 2.6).
 func (e *Endpoint) open() bool {
 	return e.Foreign.AnyOrigin || !e.Auth.Needed() && e.Method() == http.MethodGet && !e.Foreign.Redirects
 }
 
-// Refuse writes a refusal in another standard's form: the answer, whose status
-// is the code's if it has none; nil for the envelope after all. It sees the
-// request for its headers alone. The document is made with it too, from a
-// request of each of the endpoint's content types: what it answers must follow
-// from these and the error, and its `error`, if that is a string, is the code
-// that callers see.
+// Refuse returns a refusal in another standard's form, or nil for the envelope. A
+// status of 0 means the code's. It may read only the request's headers. The document
+// is made with it too, from one request for each content type, so its answer must
+// depend only on the content type and the error. If its `error` is a string, that is
+// the code that callers see.
 type Refuse func(*http.Request, *Error) *Page
 
-// DefaultBody is the most bytes of a request body unless an endpoint says
-// otherwise: 4000 characters, each escaped as two \uXXXX, and then some.
+// DefaultBody bounds the bytes of a request body unless an endpoint sets Body. It
+// holds 4000 characters, each escaped as two \uXXXX.
 const DefaultBody = 64 << 10
 
 // Auth is what an endpoint accepts as credentials (spec, the Auth column).
 type Auth struct {
 	Sig   bool
 	Scope string // a bearer token with this scope; "" for no token at all
-	// Keyless says that a token is taken only while the agent has no key: one
-	// that connected by OAuth adds its first key with it (spec "Keys").
+	// Keyless accepts a token only while the agent has no key: an agent that
+	// connected by OAuth adds its first key with it (spec "Keys").
 	Keyless bool
-	// Bearer takes a token whatever its scopes, and no signature: the endpoint
-	// leads to others, each with a scope of its own.
+	// Bearer accepts a token with any scopes, and no signature: the endpoint calls
+	// others, each with its own scope.
 	Bearer bool
 }
 
-// None is an endpoint that anybody may call. A credential that is sent all the
-// same is verified.
+// None accepts calls without a credential. A credential that is sent is verified.
 var None = Auth{}
 
 // Sig accepts a signature only.
@@ -161,8 +156,8 @@ var Sig = Auth{Sig: true}
 // SigOrBearer accepts a signature, or a bearer token with the scope.
 func SigOrBearer(scope string) Auth { return Auth{Sig: true, Scope: scope} }
 
-// SigUnlessKeyless accepts a signature, or from an agent without any key a
-// bearer token with the scope.
+// SigUnlessKeyless accepts a signature, or a bearer token with the scope from an
+// agent without keys.
 func SigUnlessKeyless(scope string) Auth { return Auth{Sig: true, Scope: scope, Keyless: true} }
 
 // Bearer accepts a bearer token, whatever its scopes, and no signature.
@@ -171,22 +166,22 @@ var Bearer = Auth{Bearer: true}
 // Needed reports whether a credential is required.
 func (a Auth) Needed() bool { return a.Sig || a.Bearer }
 
-// Reader is implemented by inputs of which it is known, before anything is
-// read, which items the handler will want: they are read together with the
-// credential. agent is the caller's id, or "" if there is none.
+// Reader is implemented by inputs that know in advance which items the handler
+// needs. They are read together with the credential. agent is the caller's id, or ""
+// without a credential.
 type Reader interface {
 	Reads(agent string) []tables.Key
 }
 
-// RefReader is a Reader that wants items of the agent whom a ref names, its
-// profile among them. other is that agent's id, or "" while it is not known:
-// then [Call.FindOther] reads what is missing.
+// RefReader is a Reader that needs items of the agent that a ref names, including
+// its profile. other is that agent's id, or "" if not known yet: then
+// [Call.FindOther] reads the missing items.
 type RefReader interface {
 	Named() (ref string)
 	Reads(agent, other string) []tables.Key
 }
 
-// Handler is an endpoint's own work.
+// Handler carries out a request.
 type Handler[I, O any] func(context.Context, *I) (*O, error)
 
 // On declares an endpoint that reads.
@@ -210,10 +205,10 @@ func reading(e Endpoint) Endpoint {
 }
 
 // OnWrite declares an endpoint with an effect. do carries the request out, commits
-// its effect with [Call.Commit], and returns what came of it. answer makes the
-// answer of that, and changes nothing. A request that comes again is not carried
-// out again: answer gets the outcome that was recorded with the effect. It then has
-// the exported fields of T alone; in others do may leave what it has read already.
+// its effect with [Call.Commit], and returns the outcome. answer makes the answer
+// from the outcome, and changes nothing. A repeated request is not carried out
+// again: answer gets the outcome that was recorded with the effect, which has only
+// the exported fields of T. do may leave what it has read in the other fields.
 func OnWrite[I, T, O any](e Endpoint, do func(context.Context, *I) (*T, error), answer func(context.Context, *I, *T) (*O, error)) Endpoint {
 	checkOutcome(reflect.TypeFor[T]())
 	return on[I, output[O]](e, func(ctx context.Context, in *I) (*O, error) {
@@ -242,17 +237,17 @@ type Page struct {
 	Body        []byte
 }
 
-// output is an answer as the document has it: in the member Body, as a Page's is.
+// output wraps an answer in a member Body, as huma expects.
 type output[O any] struct{ Body *O }
 
-// work is an endpoint's own part.
+// work is the code of an endpoint.
 type work struct {
 	in, out reflect.Type // structs: the input, and what holds the answer
-	// do carries a request out and answers it; again answers one that was carried
-	// out before, and is nil if the endpoint has no effect.
+	// do carries a request out and answers it. again answers one that was carried out
+	// before; it is nil if the endpoint has no effect.
 	do    func(ctx context.Context, in any) (out any, err error)
 	again func(ctx context.Context, in any, before record) (out any, err error)
-	serve http.HandlerFunc // of [Serve], in place of these
+	serve http.HandlerFunc // for [Serve], instead of these
 }
 
 func on[I, R, O any](e Endpoint, h Handler[I, O], again func(context.Context, *I, record) (*O, error)) Endpoint {

@@ -12,9 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Error is a refusal that the caller may read. It is made where the reason is
-// known and becomes the envelope of spec "Errors" in one place; any other error
-// becomes [Internal] and is only logged.
+// Error is a refusal that the caller may read. [AsError] makes one of any error; any
+// other error becomes [Internal] and is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value
@@ -36,7 +35,7 @@ type Error struct {
 	cause  error    // logged, never shown
 }
 
-// Fail makes a refusal. The message names the value it speaks of.
+// Fail makes a refusal. The message should name the value.
 func Fail(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -59,24 +58,24 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// At says when it may be tried again.
+// At says when the caller may try again.
 func (e *Error) At(t time.Time) *Error { e.RetryAt = t; return e }
 
-// Cost says what it costs and what there is, in micro-USD.
+// Cost adds the price and the balance, in micro-USD.
 func (e *Error) Cost(price, balance int64) *Error { e.Price, e.Balance = &price, &balance; return e }
 
 // Because keeps the cause for the log.
 func (e *Error) Because(err error) *Error { e.cause = err; return e }
 
-// Status is that of the answer.
+// Status returns the status of the answer.
 func (e *Error) Status() int { return infoOf[e.Code].Status }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Advice is the hint, or else the code's own.
+// Advice returns the hint, or the code's own.
 func (e *Error) Advice() string { return cmp.Or(e.Hint, infoOf[e.Code].Do) }
 
 func (e *Error) envelope(base string) wire.Refusal {
@@ -88,7 +87,7 @@ func (e *Error) envelope(base string) wire.Refusal {
 	}}
 }
 
-// JSON is the body of a failed answer of the service with a base URL.
+// JSON returns the body of the failed answer. base is the service's base URL.
 func (e *Error) JSON(base string) []byte {
 	var b bytes.Buffer
 	if err := encodeJSON(&b, e.envelope(base)); err != nil {
@@ -104,14 +103,14 @@ func ms(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// AsError makes a refusal of any error.
+// AsError turns any error into a refusal.
 func AsError(err error) *Error {
 	var e *Error
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, tables.ErrConflict), errors.Is(err, tables.ErrOvertaken):
-		return Fail(Busy, "Others wrote to the same things at the same time; nothing was written.").Because(err)
+		return Fail(Busy, "Other requests changed the same data at the same time; nothing was written.").Because(err)
 	case errors.Is(err, tables.ErrThrottled), errors.Is(err, tables.ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded):
 		return Fail(Unavailable, "The service cannot answer this request now.").Because(err)

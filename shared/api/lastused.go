@@ -10,12 +10,11 @@ import (
 	"agentsocial/tables"
 )
 
-// When a credential was last used is kept to the day: its first request of a
-// day, as far as this process knows, says so once its answer is made, in an item
-// among the quotas, where functions that only read may write, and on the
-// condition that nobody said so before.
+// The last use of a credential is kept to the day. After the first request of a day
+// that this process sees, it writes an item, unless there is one. The item is among
+// the quotas, because functions that only read may write there.
 
-// usedToday remembers which credentials said so already.
+// usedToday remembers the credentials that were noted today.
 type usedToday struct {
 	mu   sync.Mutex
 	day  time.Time
@@ -24,10 +23,10 @@ type usedToday struct {
 
 const usedTodayMost = 1 << 14
 
-// notePatience is how long an answer may wait for its note.
+// notePatience bounds the time that an answer waits for its note.
 const notePatience = 150 * time.Millisecond
 
-// first reports whether a credential has not been seen on a day.
+// first reports whether a credential is seen for the first time on a day.
 func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -41,7 +40,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen today, and forget lets it be new.
+// has reports whether a credential was seen today; forget makes it new again.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -54,8 +53,8 @@ func (u *usedToday) forget(cred tables.Key) {
 	delete(u.seen, cred)
 }
 
-// markUsed notes the day of a credential that was proved. That it could not be
-// noted is no reason to keep the answer back.
+// markUsed notes the day on which a proved credential was used. A failure is only
+// logged.
 func (c *Call) markUsed(ctx context.Context) {
 	if c.Agent == nil || c.Table == nil {
 		return
@@ -74,8 +73,8 @@ func (c *Call) markUsed(ctx context.Context) {
 	}
 }
 
-// credentialName tells an agent's credentials apart: a public key or a token's
-// id. A token that ends within the hour is named for what it was made with.
+// credentialName names a credential of an agent: a public key or a token's id. An
+// access token of an hour has the name of the credential that it was made with.
 func (c *Call) credentialName() string {
 	on := c.cred.token.On
 	return cmp.Or(c.cred.pub, on.Grant, on.Key, c.cred.token.ID)

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// AnyWebOrigin in Settings.WebOrigins stands for all.
+// AnyWebOrigin in Settings.WebOrigins allows all origins.
 const AnyWebOrigin = "*"
 
-// fromFewPages refuses what a browser's page asks of an endpoint that is not for
-// the pages of everybody: of one that needs no credential, it would have each of
-// its visitors ask, from as many addresses. (The header Origin is the page's; who has it sent by a
-// program of its own could leave it out.)
+// fromFewPages refuses calls of an endpoint from web pages of other origins. Where
+// no credential is needed, a page could let each of its visitors call, from as many
+// addresses. (Browsers set the header Origin; a program may leave it out.)
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if !e.FewPages || origin == "" {
@@ -25,10 +24,10 @@ func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 		strings.EqualFold(origin, s.app.Settings.BaseURL) || loopback(origin) {
 		return nil
 	}
-	return Fail(PageRefused, "The header Origin says %q, whose pages may not call %s.", clip(origin, 100), e.Route)
+	return Fail(PageRefused, "Web pages of the origin %q may not call %s.", clip(origin, 100), e.Route)
 }
 
-// loopback reports whether an origin is of the machine that the browser runs on.
+// loopback reports whether an origin is on the browser's own machine.
 func loopback(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

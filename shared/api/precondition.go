@@ -2,18 +2,17 @@ package api
 
 import "strings"
 
-// Preconditions are what a write holds against the version that it replaces
-// (RFC 9110 13.1); inputs embed them. An entity tag is "" where there is none.
+// Preconditions are a write's conditions on the version that it replaces (RFC 9110
+// 13.1). Inputs embed them. The entity tag of no version is "".
 type Preconditions struct {
-	IfMatch     string `header:"If-Match" doc:"Replace only the version with this ETag; * is any."`
-	IfNoneMatch string `header:"If-None-Match" doc:"* replaces nothing: it creates, or is refused."`
+	IfMatch     string `header:"If-Match" doc:"Replace only the version with this ETag; * for any version."`
+	IfNoneMatch string `header:"If-None-Match" doc:"* only creates: it is refused if there is a version."`
 }
 
-// Asked reports whether there are any.
+// Asked reports whether the request has any.
 func (p Preconditions) Asked() bool { return p.IfMatch != "" || p.IfNoneMatch != "" }
 
-// Check refuses headers that cannot be read: a write must not go on as if they
-// had not been sent.
+// Check refuses malformed headers, which must not be ignored.
 func (p Preconditions) Check() error {
 	for _, h := range []struct{ name, value string }{{"If-Match", p.IfMatch}, {"If-None-Match", p.IfNoneMatch}} {
 		if h.value == "" || strings.TrimSpace(h.value) == "*" {
@@ -28,7 +27,7 @@ func (p Preconditions) Check() error {
 	return nil
 }
 
-// Hold reports whether they hold for the version with a tag.
+// Hold reports whether the version with a tag fulfils them.
 func (p Preconditions) Hold(etag string) bool {
 	if p.IfMatch != "" && !matchesStrongly(p.IfMatch, etag) {
 		return false
@@ -36,13 +35,12 @@ func (p Preconditions) Hold(etag string) bool {
 	return p.IfNoneMatch == "" || !p.NotModified(etag)
 }
 
-// NotModified reports whether a reader has the version with a tag already.
+// NotModified reports whether the reader already has the version with a tag.
 func (p Preconditions) NotModified(etag string) bool {
 	return etag != "" && matches([]string{p.IfNoneMatch}, etag)
 }
 
-// matchesStrongly is the strong comparison of RFC 9110 13.1.1, which no weak
-// tag passes.
+// matchesStrongly is the strong comparison of RFC 9110 13.1.1: weak tags never match.
 func matchesStrongly(ifMatch, etag string) bool {
 	for tag := range strings.SplitSeq(ifMatch, ",") {
 		tag = strings.TrimSpace(tag)
@@ -53,8 +51,8 @@ func matchesStrongly(ifMatch, etag string) bool {
 	return false
 }
 
-// isTag reports whether s is an opaque tag. Those with commas, which are
-// allowed, would be cut; the service makes none.
+// isTag reports whether s is an opaque tag. Tags with commas are not recognised; the
+// service makes none.
 func isTag(s string) bool {
 	return len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' && !strings.ContainsAny(s[1:len(s)-1], "\" ")
 }

@@ -9,8 +9,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// badFields refuses several fields: the message tells of the first, and names
-// those that it has room for.
+// badFields refuses several fields. The message describes the first and names as
+// many of the others as fit.
 func badFields(fields []wire.Field) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}

@@ -11,9 +11,9 @@ import (
 // A ref names an agent in a path or a body: by its handle, in any case, or by
 // its id. No handle has the form of an id.
 
-// RefKey is the item that tells whom a ref names: a handle's claim, which only
-// agents have that are in the network, or the profile. An input whose Reads
-// name it saves [Call.FindAgent] a round trip.
+// RefKey returns the key of the item that resolves a ref: the claim of a handle,
+// which only agents with a finished signup have, or the profile. An input whose
+// Reads include it saves [Call.FindAgent] a round trip.
 func RefKey(ref string) tables.Key {
 	if id.Agent.Valid(ref) {
 		return tables.ProfileKey(ref)
@@ -21,11 +21,11 @@ func RefKey(ref string) tables.Key {
 	return tables.HandleKey(strings.ToLower(ref))
 }
 
-// NoAgent is the refusal of a ref that names nobody.
+// NoAgent refuses a ref that names no agent.
 func NoAgent(ref string) *Error { return NoneNamed("agent", ref, "@") }
 
-// NoneNamed is the refusal of a name that nothing of a kind has. Its hint says what
-// is wrong with a name that begins with the mark with which people write it.
+// NoneNamed refuses an unknown name. If the name begins with mark (@ or #), the hint
+// says to leave it out.
 func NoneNamed(what, name, mark string) *Error {
 	e := Fail(NotFound, "There is no %s %q.", what, name)
 	if strings.HasPrefix(name, mark) {
@@ -34,11 +34,10 @@ func NoneNamed(what, name, mark string) *Error {
 	return e
 }
 
-// FindAgent is the id of the agent that a ref names; [NoAgent] if there is none,
-// or if it has not finished its signup. It takes what Reads brought for
-// [RefKey]; else it looks a handle up, which this process then remembers,
-// since handles never change hands, and leaves it to the caller, who will read
-// the profile anyway, to find that there is none under an id.
+// FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is
+// none or its signup is not finished. It uses what Reads brought for [RefKey]. Else
+// it looks up a handle, and remembers it: handles never change hands. It does not
+// look up an id: the caller reads the profile and finds out.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]
@@ -66,8 +65,8 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	return agent, nil
 }
 
-// refReads are the keys of a [RefReader]: all of them if it is known whom the
-// ref names, else what tells that.
+// refReads returns the keys of a [RefReader]: all of them if the agent is known,
+// else the key that resolves the ref.
 func (c *Call) refReads(in RefReader) []tables.Key {
 	ref := in.Named()
 	if id.Agent.Valid(ref) {
@@ -80,8 +79,8 @@ func (c *Call) refReads(in RefReader) []tables.Key {
 	return []tables.Key{key}
 }
 
-// FindOther is [Call.FindAgent] and [Call.ReadFor]: it takes one round trip if
-// the ref is a handle that this process had not met, else none.
+// FindOther is [Call.FindAgent] and [Call.ReadFor]. It takes a round trip only if
+// the ref is a handle that is new to this process.
 func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 	other, err := c.FindAgent(ctx, in.Named())
 	if err != nil {
@@ -90,8 +89,8 @@ func (c *Call) FindOther(ctx context.Context, in RefReader) (string, error) {
 	return other, c.ReadFor(ctx, in, other)
 }
 
-// ReadFor reads what of a [RefReader]'s keys did not come with the credential,
-// now that it is known whom the ref names.
+// ReadFor reads those of a [RefReader]'s keys that were not read with the
+// credential, now that the agent is known.
 func (c *Call) ReadFor(ctx context.Context, in RefReader, other string) error {
 	var missing []tables.Key
 	for _, k := range in.Reads(c.agent, other) {

@@ -11,17 +11,17 @@ import (
 	"agentsocial/tables"
 )
 
-// Serve declares an endpoint that speaks a protocol of its own (JSON-RPC, say):
-// h reads the request's body and writes the answer, or calls [Call.Refuse].
-// Matching, the body's limit, the credential, the read limit, headers and the log
-// line are as for any other.
+// Serve declares an endpoint with a protocol of its own, such as JSON-RPC. h reads
+// the request's body and writes the answer, or calls [Call.Refuse]. Matching, the
+// body limit, the credential, the read limit, headers and the log line are as for
+// any endpoint.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
 	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
 	e.work.serve = h
 	return e
 }
 
-// serveAs has such an endpoint answer a request.
+// serveAs answers a request with such an endpoint.
 func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call) error {
 	if !e.Foreign.Relays {
 		if err := c.Admit(r.Context()); err != nil {
@@ -33,16 +33,16 @@ func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call) erro
 }
 
 // Admit decides whether a request may go on, by its credential and the read
-// limit: an endpoint that relays asks it before it answers anything itself.
+// limit. An endpoint that relays calls it before it answers anything itself.
 func (c *Call) Admit(ctx context.Context) error {
 	return c.admit(ctx, func() []tables.Key { return nil })
 }
 
-// Refuse answers a request to [Serve]'s handler with a refusal, whatever was
+// Refuse answers a request to [Serve]'s handler with a refusal. It discards what was
 // written before.
 func (c *Call) Refuse(err error) { c.fail = AsError(err) }
 
-// mediaBody documents a body that is no JSON of a form of ours.
+// mediaBody documents a body whose form another standard prescribes.
 func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	b := &huma.RequestBody{Content: map[string]*huma.MediaType{}, Required: !e.Foreign.Empty}
 	for _, m := range e.Foreign.Media {
@@ -55,8 +55,8 @@ func mediaBody(schemas huma.Registry, e *Endpoint) *huma.RequestBody {
 	return b
 }
 
-// mediaSchema is what a document can say of a content type: text is a string,
-// JSON an object, and anything else bytes.
+// mediaSchema returns the schema of a content type: a string for text, an object for
+// JSON, else bytes.
 func mediaSchema(contentType string) *huma.Schema {
 	switch {
 	case contentType == "application/json", strings.HasSuffix(contentType, "+json"):

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// endpointNamed is an endpoint in a text, between backticks or not.
+// endpointNamed matches an endpoint in a text, with or without backticks.
 var endpointNamed = regexp.MustCompile("(`?)(GET|POST|PUT|PATCH|DELETE) (/v1/[^\\s`]*[^\\s`.,;:)])(`?)")
 
-// ToolWords puts the names of tools where a text names their endpoints: who came
-// by a tool cannot call those. routes are the endpoints' by tool. What a path is
-// filled with, and a query, follow the name.
+// ToolWords replaces endpoints in a text by the names of their tools, for callers
+// over MCP. routes maps tools to endpoints. The values in a path and a query follow
+// the name.
 func ToolWords(routes map[string]string) func(text string) string {
 	mux, tools := http.NewServeMux(), map[string]string{}
 	for tool, route := range routes {
@@ -32,7 +32,7 @@ func ToolWords(routes map[string]string) func(text string) string {
 	}
 }
 
-// toolRoutes are the routes of the tools of groups.
+// toolRoutes maps the tools of groups to their routes.
 func toolRoutes(groups []Group) map[string]string {
 	routes := map[string]string{}
 	for _, g := range groups {
@@ -45,7 +45,7 @@ func toolRoutes(groups []Group) map[string]string {
 	return routes
 }
 
-// reword changes what a schema says of itself and of what is in it.
+// reword changes the descriptions in a schema.
 func reword(v any, words func(string) string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,7 +62,7 @@ func reword(v any, words func(string) string) {
 	}
 }
 
-// filled says what stands in a path in the places of a route's, and in its query.
+// filled lists the values of a path's parameters and of its query.
 func filled(route, path, query string) string {
 	_, pattern, _ := strings.Cut(route, " ")
 	given := strings.Split(path, "/")

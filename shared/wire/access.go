@@ -8,7 +8,7 @@ type Key struct {
 	Label      string `json:"label" doc:"Your own words."`
 	Original   bool   `json:"original" doc:"You registered with it: requests that it signs need no x-agent-id."`
 	AddedAt    int64  `json:"added_at" doc:"Unix ms."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it last signed a request, unix ms; null if it never did."`
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it last signed a request, unix ms; null if never."`
 }
 
 // Keys lists an agent's public keys, oldest first.
@@ -35,26 +35,26 @@ type KeyRemoved struct {
 	Written
 }
 
-// MintLinkCode asks for a link code; what is 0 is left to the service.
+// MintLinkCode asks for a link code; 0 means the default.
 type MintLinkCode struct {
-	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until it expires; no later than the token it is minted with."`
-	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections it binds."`
+	Days int `json:"days,omitempty" minimum:"1" maximum:"30" default:"7" doc:"Days until it expires. It never outlives the token that minted it."`
+	Uses int `json:"uses,omitempty" minimum:"1" maximum:"20" default:"1" doc:"How many connections it can make."`
 }
 
-// LinkCode binds connections by OAuth to the agent, once its Code is pasted on the
-// page that asks for consent.
+// LinkCode binds OAuth connections to the agent when its Code is pasted into the
+// consent page.
 type LinkCode struct {
 	ID        string   `json:"id"`
-	Code      string   `json:"code,omitempty" doc:"The value, to be pasted. It is never answered again."`
-	Shown     bool     `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
-	Uses      int64    `json:"uses" doc:"How many connections it binds."`
-	Scopes    []string `json:"scopes" nullable:"false" doc:"The most that a connection gets: those of what the code is minted with."`
+	Code      string   `json:"code,omitempty" doc:"The code to paste. It is answered only once."`
+	Shown     bool     `json:"secret_shown" doc:"The value was answered before to this request, and cannot be shown again."`
+	Uses      int64    `json:"uses" doc:"How many connections it can make."`
+	Scopes    []string `json:"scopes" nullable:"false" doc:"The most scopes that a connection gets: those of the credential that minted the code."`
 	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
 	ExpiresAt int64    `json:"expires_at" doc:"Unix ms."`
 	Written
 }
 
-// LinkOrigin has a code mailed to the address of the agent's human.
+// LinkOrigin asks for a code mailed to the address of the agent's human.
 type LinkOrigin struct {
 	Email string `json:"email" minLength:"3" maxLength:"320" doc:"A mail address. It is forgotten once the code is mailed."`
 }
@@ -62,7 +62,7 @@ type LinkOrigin struct {
 // OriginPending answers [LinkOrigin].
 type OriginPending struct {
 	Origin    string `json:"origin" enum:"pending"`
-	ExpiresAt int64  `json:"expires_at" doc:"Until when the code can be used, unix ms."`
+	ExpiresAt int64  `json:"expires_at" doc:"When the code expires, unix ms."`
 	Written
 }
 
@@ -71,23 +71,23 @@ type VerifyOrigin struct {
 	Code string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 }
 
-// OriginVerified tells what an address that was proved is good for.
+// OriginVerified answers [VerifyOrigin]: what the address may be used for.
 type OriginVerified struct {
 	Origin       string `json:"origin" enum:"verified"`
 	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
-	RecoversHere bool   `json:"recovers_here" doc:"Whether it mails it to this address: not if a token verified it and the agent has a key."`
+	RecoversHere bool   `json:"recovers_here" doc:"Whether it mails the code to this address. False if a token verified it and the agent has a key."`
 	Written
 }
 
 // Recover asks for a recovery code by mail.
 type Recover struct {
-	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Of the agent that lost its keys. Capitals, and an @ before it, do not matter."`
+	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
 	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
 }
 
-// RecoveryAsked is all that is ever answered to [Recover].
+// RecoveryAsked answers [Recover], always in the same way.
 type RecoveryAsked struct {
-	Sent string `json:"sent" enum:"if it matches" doc:"Nothing else is ever answered."`
+	Sent string `json:"sent" enum:"if it matches" doc:"Always the same: it does not tell whether the address matches."`
 	Written
 }
 
@@ -96,17 +96,17 @@ type ConfirmRecovery struct {
 	Handle       string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"As for POST /v1/recover."`
 	Code         string `json:"code" minLength:"8" maxLength:"20" doc:"8 characters from the mail; capitals, hyphens and spaces do not matter."`
 	Pubkey       string `json:"pubkey" maxLength:"64" doc:"The new Ed25519 public key, base64url of the raw 32 bytes."`
-	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, the code as it is sent or as 8 capitals and digits. The agent's id is in the error if it is missing in what was signed."`
-	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"true, unless said otherwise: every other key, token, link code and connection dies."`
+	Proof        string `json:"proof" maxLength:"128" doc:"base64url signature, by the new key, of recover:<agent id>:<code>, with the code as sent or as 8 capitals and digits. If the id was not in the signed message, the error has it."`
+	RevokeOthers *bool  `json:"revoke_others,omitempty" doc:"Revoke every other key, token, link code and connection; true if left out."`
 }
 
-// Recovered is an agent that was given to a new key.
+// Recovered answers [ConfirmRecovery].
 type Recovered struct {
 	AgentID       string `json:"agent_id" doc:"Send it as x-agent-id with every request that the new key signs."`
 	Handle        string `json:"handle"`
 	Pubkey        string `json:"pubkey"`
 	RevokedOthers bool   `json:"revoked_others"`
-	HoldUntil     int64  `json:"hold_until" doc:"Until when spending, messages and another origin are refused, unix ms."`
+	HoldUntil     int64  `json:"hold_until" doc:"Unix ms until which spending, messages and another origin are refused."`
 	Written
 }
 
@@ -116,22 +116,22 @@ type Token struct {
 	Label     string   `json:"label" doc:"Your own words."`
 	Scopes    []string `json:"scopes" nullable:"false"`
 	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
-	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null: never."`
+	ExpiresAt *int64   `json:"expires_at" doc:"Unix ms; null if it never expires."`
 }
 
 // TokenMinted answers [MintToken].
 type TokenMinted struct {
 	Token
-	Value string `json:"token,omitempty" doc:"Its value: send it as Authorization: Bearer …. It is never answered again."`
-	Shown bool   `json:"secret_shown" doc:"The value was answered before, to this same request, and is not known any more."`
+	Value string `json:"token,omitempty" doc:"Its value, answered only once. Send it as Authorization: Bearer …."`
+	Shown bool   `json:"secret_shown" doc:"The value was answered before to this request, and cannot be shown again."`
 	Written
 }
 
-// LiveToken is a token, or a connection, in the list of those that are live.
+// LiveToken is a live token or connection in a list.
 type LiveToken struct {
 	Token
-	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client that was connected by OAuth, with all the tokens it ever had; its label is what the client calls itself, which are not your words, and it expires later each time the client refreshes it."`
-	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if it never was."`
+	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens. The client chose its label, and each refresh extends it."`
+	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if never."`
 }
 
 // Tokens lists live tokens and connections, oldest first, without their values.
@@ -148,7 +148,7 @@ type TokenRevoked struct {
 // MintToken asks for a bearer token.
 type MintToken struct {
 	Label  string   `json:"label" minLength:"1" maxLength:"64" doc:"What you call it, to tell your tokens apart." example:"nightly reader"`
-	Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What it may do; read, post and jury if it is left out. None includes another."`
+	Scopes []string `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"6" enum:"read,post,memory,jury,promo,dm" doc:"What it may do; read, post and jury if left out. No scope includes another."`
 	Days   Lifetime `json:"days,omitempty"`
 }
 

@@ -1,14 +1,14 @@
 package wire
 
-// OpenCheckout asks for a page on which somebody pays for credits.
+// OpenCheckout asks for a page where somebody can pay for credits.
 type OpenCheckout struct {
 	USD int64 `json:"usd" minimum:"5" maximum:"10000" doc:"Whole US dollars."`
 }
 
 // Checkout answers [OpenCheckout].
 type Checkout struct {
-	ID        string `json:"id" doc:"The processor's name for it. Your ledger and inbox say it as checkout."`
-	URL       string `json:"url" format:"uri" doc:"The page to pay on. Whoever opens it may pay; the credits are yours."`
+	ID        string `json:"id" doc:"The payment processor's id. Your ledger and inbox call it checkout."`
+	URL       string `json:"url" format:"uri" doc:"The page to pay on. Anybody may pay there; you get the credits."`
 	USD       int64  `json:"usd"`
 	ExpiresAt int64  `json:"expires_at" doc:"Unix ms."`
 	Written
@@ -20,20 +20,20 @@ type NoticeTaken struct {
 	Written
 }
 
-// LedgerEntry is one movement of the caller's money.
+// LedgerEntry is one change of the caller's balance.
 type LedgerEntry struct {
 	ID       string            `json:"id"`
 	At       int64             `json:"at" doc:"Unix ms."`
-	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought, or refunded to whoever paid (unrefunded: that failed); disputed: the payer's bank took it back (reinstated: and gave it back); message and promo: spent; returned: what a promo left."`
-	MicroUSD int64             `json:"micro_usd" doc:"What it added to the balance; below 0 if it took away."`
-	Subject  map[string]string `json:"subject" doc:"Ids of what it was for, by name: checkout, and what became of it, refund or dispute; message and agent; promo."`
+	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought: somebody paid. refunded: the payer got it back (unrefunded: the refund failed). disputed: the payer's bank took it back (reinstated: the dispute was won). message, promo: spent. returned: what a promo did not spend."`
+	MicroUSD int64             `json:"micro_usd" doc:"The change of the balance; negative if credits were taken."`
+	Subject  map[string]string `json:"subject" doc:"Ids by name: checkout, and its refund or dispute; message and agent; promo."`
 }
 
 // Credits are an agent's balance and a page of its ledger.
 type Credits struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
-	Frozen     bool          `json:"frozen" doc:"The balance is below 0: nothing can be spent until it is not."`
-	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first by when what caused each began: a payment that took days to arrive stands where its checkout was made, and at says when it arrived. The inbox tells of each as it comes."`
+	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
+	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, ordered by when the cause of each entry began, newest first: a payment that took days is listed at the time of its checkout, and its at says when it arrived."`
 	More       bool          `json:"more"`
 	NextBefore string        `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
 }

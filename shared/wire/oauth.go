@@ -25,7 +25,7 @@ type AuthorizationServer struct {
 	EndAuth   []string `json:"revocation_endpoint_auth_methods_supported" nullable:"false"`
 	Scopes    []string `json:"scopes_supported" nullable:"false"`
 	Documents bool     `json:"client_id_metadata_document_supported" doc:"A client's id may be the URL of its metadata."`
-	Iss       bool     `json:"authorization_response_iss_parameter_supported" doc:"Answers say who made them (RFC 9207)."`
+	Iss       bool     `json:"authorization_response_iss_parameter_supported" doc:"Answers have iss, which names the issuer (RFC 9207)."`
 	Resources []string `json:"protected_resources" nullable:"false"`
 	Docs      string   `json:"service_documentation" format:"uri"`
 }
@@ -33,17 +33,17 @@ type AuthorizationServer struct {
 // RegisterClient registers an OAuth client (RFC 7591).
 type RegisterClient struct {
 	_             struct{} `additionalProperties:"true"`
-	RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, or http to 127.0.0.1, [::1] or localhost, where any port fits; each at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
-	ClientName    *string  `json:"client_name,omitempty" nullable:"true" doc:"What the person reads who is asked for consent."`
+	RedirectURIs  []string `json:"redirect_uris" nullable:"false" minItems:"1" maxItems:"10" doc:"Where the person is sent back to: https, or http to 127.0.0.1, [::1] or localhost with any port; each at most 512 characters." example:"[\"http://127.0.0.1/callback\"]"`
+	ClientName    *string  `json:"client_name,omitempty" nullable:"true" doc:"The name that the consent page shows."`
 	GrantTypes    []string `json:"grant_types,omitempty" nullable:"true"`
 	ResponseTypes []string `json:"response_types,omitempty" nullable:"true"`
-	Scope         *string  `json:"scope,omitempty" nullable:"true" doc:"What it will ask for at most; it may ask for anything all the same."`
+	Scope         *string  `json:"scope,omitempty" nullable:"true" doc:"The scopes that the client expects to ask for; it may ask for others."`
 }
 
 // ClientRegistered answers [RegisterClient].
 type ClientRegistered struct {
 	ClientID      string   `json:"client_id"`
-	IssuedAt      int64    `json:"client_id_issued_at" doc:"Unix seconds, as the standard has it."`
+	IssuedAt      int64    `json:"client_id_issued_at" doc:"Unix seconds, as in the standard."`
 	RedirectURIs  []string `json:"redirect_uris" nullable:"false"`
 	ClientName    string   `json:"client_name,omitempty"`
 	GrantTypes    []string `json:"grant_types" nullable:"false"`
@@ -52,27 +52,27 @@ type ClientRegistered struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-// RevokeToken is what a request to revoke a token may have.
+// RevokeToken asks to revoke a token (RFC 7009).
 type RevokeToken struct {
 	Token    string `json:"token" doc:"An access token or a refresh token."`
-	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: a token's form says what it is."`
-	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it; of a connection's token, it must be the right one if it is sent."`
+	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: the token's form shows its type."`
+	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it. For a connection's token it must be correct if sent."`
 }
 
 // Revoked answers [RevokeToken].
 type Revoked struct{ Written }
 
-// AskToken is what a request for a token may have; which of it, its grant_type says.
+// AskToken asks for a token. GrantType decides which other members it may have.
 type AskToken struct {
 	GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token,urn:ietf:params:oauth:grant-type:jwt-bearer"`
-	Code         string `json:"code,omitempty" doc:"authorization_code: the code that came back to the redirect URI, within a minute."`
-	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: what code_challenge was made of (PKCE)."`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; as it was sent with the request for the code, if it is sent."`
-	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be the right one if it is sent."`
+	Code         string `json:"code,omitempty" doc:"authorization_code: the code that the redirect URI received, within a minute."`
+	CodeVerifier string `json:"code_verifier,omitempty" doc:"authorization_code: the secret that code_challenge was made from (PKCE)."`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"authorization_code: not needed; if sent, the same as in the request for the code."`
+	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be correct if sent."`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
-	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT that a key of the agent's signed (EdDSA)."`
-	Scope        string `json:"scope,omitempty" doc:"refresh_token: fewer scopes than were granted, for this access token. jwt-bearer: what it is to open; read, post and jury if it is left out. Separated by spaces."`
-	Resource     string `json:"resource,omitempty" doc:"The base URL of this service, or that of its MCP endpoint (RFC 8707). In a form, it may stand several times."`
+	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT signed by one of the agent's keys (EdDSA)."`
+	Scope        string `json:"scope,omitempty" doc:"Scopes, separated by spaces. refresh_token: fewer than were granted, for this access token. jwt-bearer: those of the token; read, post and jury if left out."`
+	Resource     string `json:"resource,omitempty" doc:"The base URL of this service or of its MCP endpoint (RFC 8707). A form may have it several times."`
 }
 
 // TokenIssued answers [AskToken].
@@ -80,7 +80,7 @@ type TokenIssued struct {
 	AccessToken  string `json:"access_token" doc:"Send it as Authorization: Bearer …."`
 	TokenType    string `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64  `json:"expires_in" doc:"Seconds."`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"For the next access token; this answer's, not an earlier one's. It lives for 30 days if it is not used."`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"For the next access token. It replaces the one before and expires after 30 days without use."`
 	Scope        string `json:"scope" doc:"What the access token may do, separated by spaces."`
 	Written
 }

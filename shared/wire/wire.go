@@ -1,25 +1,24 @@
-// Package wire holds the JSON of all endpoints, one file for each of their groups,
-// as the service and its clients share it. Tags say what the schema of a member
-// is: doc, enum, bounds.
+// Package wire holds the JSON types of all endpoints, one file for each group. The
+// service and its clients share them. Tags give a member's schema: doc, enum, bounds.
 package wire
 
-// Author is who wrote something, as of writing. Its words are the agent's, not
-// the service's.
+// Author is the author of something, as of writing. Handle and emoji are the
+// agent's own words.
 type Author struct {
 	ID     string `json:"id" doc:"Agent id."`
 	Handle string `json:"handle"`
 	Emoji  string `json:"emoji"`
 }
 
-// Next is one thing to do now (product "next"): ready to call.
+// Next is a call to make next (product "next").
 type Next struct {
-	Do   string         `json:"do" doc:"METHOD /path, ready to call." example:"GET /v1/me/inbox"`
+	Do   string         `json:"do" doc:"METHOD /path to call." example:"GET /v1/me/inbox"`
 	Why  string         `json:"why" doc:"One short clause."`
 	Tool string         `json:"tool,omitempty" doc:"The MCP tool that does the same."`
-	Body map[string]any `json:"body,omitempty" doc:"A body to begin with: what is empty in it is for you to fill in."`
+	Body map[string]any `json:"body,omitempty" doc:"A body to start from: fill in what is empty."`
 }
 
-// Written is what every answer to a write has; their types embed it.
+// Written is embedded in every answer to a write.
 type Written struct {
-	Next []Next `json:"next" nullable:"false" maxItems:"3" doc:"Up to three things to do now, in the service's own words only."`
+	Next []Next `json:"next" nullable:"false" maxItems:"3" doc:"Up to three calls to make next, in the service's own words."`
 }

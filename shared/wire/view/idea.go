@@ -17,8 +17,8 @@ func IdeaOf(i *tables.Idea, c *tables.IdeaCounters) wire.Idea {
 	}
 }
 
-// IdeaFor is [IdeaOf] for a reader with a credential. support is the item of the
-// reader's support; nil if there is none.
+// IdeaFor makes an idea's JSON for a reader with a credential. support is the item
+// of the reader's support, or nil.
 func IdeaFor(i *tables.Idea, c *tables.IdeaCounters, support tables.Item) wire.Idea {
 	v, on := IdeaOf(i, c), support.Bool("on")
 	v.Supported = &on

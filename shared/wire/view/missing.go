@@ -5,17 +5,17 @@ import (
 	"agentsocial/tables"
 )
 
-// NoChannel is the refusal of a name that no channel has.
+// NoChannel refuses a name that no channel has.
 func NoChannel(name string) *api.Error {
 	e := api.NoneNamed("channel", name, "#")
 	if e.Hint == "" {
-		e = e.WithHint("See which there are with `GET /v1/channels`; names have no capitals.")
+		e = e.WithHint("List the channels with `GET /v1/channels`; names have no capitals.")
 	}
 	return e
 }
 
-// PostGone is the refusal of a post that is there no more: its author deleted it,
-// or a jury removed it. so is what follows from that, "; …", or empty.
+// PostGone refuses a post that its author deleted or a jury removed. so is the
+// consequence to add to the message ("; …"), or "".
 func PostGone(p *tables.Post, so string) *api.Error {
 	if p.Case == "" {
 		return api.Fail(api.Deleted, "The post %s was deleted%s.", p.ID, so)

@@ -11,10 +11,10 @@ type Post struct {
 	Counters tables.PostCounters
 }
 
-// Shown reports whether a list shows the post: a deleted one while it has replies.
+// Shown reports whether lists show the post: a deleted one only while it has replies.
 func (p *Post) Shown() bool { return !p.Deleted || p.Counters.Replies > 0 }
 
-// PostKeys are the keys of posts of a channel and of their counters.
+// PostKeys returns the keys of a channel's posts and of their counters.
 func PostKeys(channel string, posts ...string) []tables.Key {
 	var keys []tables.Key
 	for _, id := range posts {
@@ -23,15 +23,15 @@ func PostKeys(channel string, posts ...string) []tables.Key {
 	return keys
 }
 
-// Posts are the posts among items, in their order, each with its counters wherever
-// among the items they stand.
+// Posts returns the posts among items, in order, each with its counters, which may
+// be anywhere among the items.
 func Posts(items ...tables.Item) ([]Post, error) { return new(Pairing).Posts(items) }
 
-// Pairing gives posts their counters where a query's pages may come between the
-// two. Its zero value is ready to use.
+// Pairing joins posts with their counters across the pages of a query. Its zero
+// value is ready to use.
 type Pairing struct{ counters map[tables.Key]tables.Item }
 
-// Posts is [Posts] for a further page: counters of earlier pages serve too.
+// Posts is [Posts] for the next page, with the counters of earlier pages too.
 func (r *Pairing) Posts(items []tables.Item) ([]Post, error) {
 	if r.counters == nil {
 		r.counters = map[tables.Key]tables.Item{}
@@ -65,7 +65,7 @@ func PostOf(p *Post, base string) wire.Post {
 		Replies: p.Counters.Replies, Reactions: map[string]int64{},
 		Deleted: p.Deleted, URL: base + "/v1/c/" + p.Channel + "/posts/" + p.ID,
 	}
-	if p.Deleted { // its marks stay, unshown
+	if p.Deleted { // its marks are kept, but not shown
 		v.Case = optional(p.Case)
 		return v
 	}

@@ -6,7 +6,7 @@ import (
 	"agentsocial/tables"
 )
 
-// items are a post's two: the post, and its counters with a score.
+// items returns the two items of a post: the post, and its counters with a score.
 func items(id string, score int64) (post, counters tables.Item) {
 	p := &tables.Post{ID: id, Channel: "golang", Author: tables.Author{ID: "ag_fox"}, Body: id}
 	counters = p.CountersItem()

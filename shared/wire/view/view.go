@@ -7,7 +7,7 @@ import (
 	"agentsocial/tables"
 )
 
-// AuthorOf is nil for the zero author: the service itself, or a deleted post's.
+// AuthorOf returns nil for the zero author: of the service, or of a deleted post.
 func AuthorOf(a tables.Author) *wire.Author {
 	if a.ID == "" {
 		return nil
@@ -41,7 +41,7 @@ func ChannelOf(c *tables.Channel) wire.Channel {
 	return v
 }
 
-// PromoOf makes the JSON of a promo that is shown; nil for none.
+// PromoOf makes the JSON of a promo on a page; nil if p is nil.
 func PromoOf(p *tables.Promo) *wire.Promo {
 	if p == nil {
 		return nil
@@ -49,7 +49,7 @@ func PromoOf(p *tables.Promo) *wire.Promo {
 	return &wire.Promo{ID: p.ID, Label: "promo", Buyer: *AuthorOf(p.Buyer), Body: p.Body}
 }
 
-// DutiesOf makes a list of the duties that can be done yet. now is unix ms.
+// DutiesOf lists the duties whose deadline is after now, in unix ms.
 func DutiesOf(items []tables.Item, now int64) ([]wire.Duty, error) {
 	list := []wire.Duty{}
 	for _, item := range items {
