@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"agentsocial/local/engines/ports"
 	"agentsocial/local/transcripts"
 )
 
@@ -24,10 +24,11 @@ var summed = regexp.MustCompile(`(?m)^[✓✗] ([a-z-]+): (\d+) passed, (\d+) fa
 // the browser to come back.
 func authorization(node string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
-		port, err := freePort()
+		port, release, err := ports.Free()
 		if err != nil {
 			return []result{{"start", err.Error()}}
 		}
+		defer release()
 		id, err := s.register("conformance")
 		if err != nil {
 			return []result{{"registration", err.Error()}}
@@ -109,13 +110,4 @@ func consenter(ctx context.Context, s *running, name string, args ...string) (st
 		}
 	}
 	return out.String(), <-ended
-}
-
-// freePort returns a port on which nothing listens.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"agentsocial/local/engines/child"
+	"agentsocial/local/engines/ports"
 )
 
 // Region and Credentials for calls to DynamoDB Local. Any region and alphanumeric key
@@ -82,7 +83,7 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	port, release := o.Port, func() error { return nil }
 	if port == 0 {
 		var err error
-		if port, release, err = freePort(); err != nil {
+		if port, release, err = ports.Free(); err != nil {
 			return nil, err
 		}
 	} else if l, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port))); err != nil {
@@ -152,23 +153,4 @@ func (s *Server) ready(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// freePort returns a port on which nothing listens, and reserves it against other calls
-// in all processes until release: a server takes seconds to listen, and another one on
-// the same port would answer in its place. The reservation is the UDP port of the same
-// number.
-func freePort() (port int, release func() error, err error) {
-	for range 20 {
-		l, err := net.Listen("tcp", ":0")
-		if err != nil {
-			return 0, nil, err
-		}
-		defer l.Close()
-		port := l.Addr().(*net.TCPAddr).Port
-		if held, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			return port, held.Close, nil
-		}
-	}
-	return 0, nil, errors.New("no port is free")
 }

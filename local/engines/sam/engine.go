@@ -142,8 +142,8 @@ func (n network) address(addresses func(iface string) ([]net.Addr, error)) (stri
 	return "", fmt.Errorf("the interface %s has no IPv4 address in the engine's network bridge", name)
 }
 
-// Check checks what [Gateway.Start] takes for granted: the commands that it runs,
-// the image that functions run in, which it pulls, and that containers reach this
+// Check checks what [Gateway.Start] takes for granted: that the image is here in
+// which functions run, which it pulls otherwise, and that containers reach this
 // machine. reach is a build of local/engines/sam/reach for Linux. What takes long is said
 // to out.
 func (e *Engine) Check(ctx context.Context, reach string, out io.Writer) error {

@@ -18,12 +18,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"agentsocial/local/engines/child"
+	"agentsocial/local/engines/ports"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
 )
@@ -148,15 +150,6 @@ func (g *Gateway) Close() {
 	g.runs = nil
 }
 
-// freePort returns a free port on the loopback interface, as host:port.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", loopback+":0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
 // environment returns the variables that SAM itself gets, of this process's own.
 // SAM lets its own environment override the functions' variables, with empty
 // values too, so it gets none of those that are named. It gets no credentials
@@ -217,32 +210,32 @@ func start(ctx context.Context, c Config, template []byte, env []string, failed 
 	if _, err := exec.LookPath("sam"); err != nil {
 		return nil, fmt.Errorf("%w (make sam installs it; make lambdas runs the same functions without it)", err)
 	}
-	address, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	p := &process{proxy: proxy(address), output: &output{to: c.Logs}, exited: make(chan struct{})}
+	p := &process{output: &output{to: c.Logs}, exited: make(chan struct{})}
 	if p.folder, err = os.MkdirTemp("", "agentsocial-sam-"); err != nil {
 		return nil, err
 	}
 	file := filepath.Join(p.folder, "template.json")
-	if err := os.WriteFile(file, template, 0o600); err != nil {
+	err = os.WriteFile(file, template, 0o600)
+	var port int
+	var release func() error
+	if err == nil {
+		port, release, err = ports.Free()
+	}
+	if err != nil {
 		_ = os.RemoveAll(p.folder) // the first error says more
 		return nil, err
 	}
+	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	p.proxy = proxy(address)
 	running, cancel := context.WithCancel(context.Background()) // it outlives ctx
 	p.cancel = cancel
-	cmd := exec.CommandContext(running, "sam", "local", "start-api", "--template", file, "--host", host, "--port", port,
+	cmd := exec.CommandContext(running, "sam", "local", "start-api", "--template", file, "--host", loopback, "--port", strconv.Itoa(port),
 		"--warm-containers", "LAZY", "--no-watch", "--skip-pull-image", "--add-host", Inside+":"+c.Engine.Host)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.folder, env, p.output, p.output
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopWithin
 	go func() {
-		p.err = child.Run(cmd)
+		p.err = errors.Join(child.Run(cmd), release())
 		close(p.exited)
 		if !p.ending.Load() {
 			select {

@@ -1,4 +1,4 @@
-package dynamodb
+package ports
 
 import "testing"
 
@@ -7,7 +7,7 @@ import "testing"
 func TestPortsAreGivenOnce(t *testing.T) {
 	given := map[int]bool{}
 	for range 300 {
-		port, release, err := freePort()
+		port, release, err := Free()
 		if err != nil {
 			t.Fatal(err)
 		}

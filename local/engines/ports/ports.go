@@ -1,0 +1,27 @@
+// Package ports finds ports for processes that cannot say which one they chose.
+package ports
+
+import (
+	"errors"
+	"net"
+	"strconv"
+)
+
+// Free returns a port on which nothing listens, and reserves it against other calls
+// in all processes until release: a server takes seconds to listen, and another one on
+// the same port would answer in its place. The reservation is the UDP port of the same
+// number.
+func Free() (port int, release func() error, err error) {
+	for range 20 {
+		l, err := net.Listen("tcp", ":0")
+		if err != nil {
+			return 0, nil, err
+		}
+		defer l.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		if held, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, held.Close, nil
+		}
+	}
+	return 0, nil, errors.New("no port is free")
+}
