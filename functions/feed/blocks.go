@@ -40,21 +40,14 @@ func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	}
 	b := &tables.Block{Agent: c.Agent.ID, Other: other, At: c.Time.UnixMilli()}
 	came := &blocked{other}
-	so := in.on() && c.Item(tables.BlockKey(b.Agent, b.Other)) != nil // it is as the caller wants it
-	return came, c.Retry(ctx, func() error {
-		if so {
-			return c.Commit(ctx, came)
-		}
-		already := func(tables.Item) error {
-			so = true
-			return tables.ErrOvertaken
-		}
+	so := in.on() && c.Item(tables.BlockKey(b.Agent, b.Other)) != nil
+	return came, set(ctx, c, came, so, func(already refusal) []tables.Write {
 		if !in.on() {
-			return c.Commit(ctx, came, b.End(already)...)
+			return b.End(already)
 		}
-		return c.Commit(ctx, came, b.Begin(already, func(tables.Item) error {
+		return b.Begin(already, func(tables.Item) error {
 			return api.Fail(api.LimitReached, "You block %d agents, which is the limit.", tables.BlocksMost)
-		})...)
+		})
 	})
 }
 

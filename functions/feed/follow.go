@@ -47,24 +47,34 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 		return nil, err
 	}
 	came := &followed{f.Target}
-	so := in.on() && c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil // it is as the caller wants it
-	return came, c.Retry(ctx, func() error {
-		if so {
-			return c.Commit(ctx, came)
-		}
-		already := func(tables.Item) error {
-			so = true
-			return tables.ErrOvertaken
-		}
+	so := in.on() && c.Item(tables.FollowKey(f.Agent, f.Kind, f.Target)) != nil
+	return came, set(ctx, c, came, so, func(already refusal) []tables.Write {
 		if !in.on() {
-			return c.Commit(ctx, came, f.End(already)...)
+			return f.End(already)
 		}
 		perHour := g.Settings.Limits.FollowsPerHour
-		return c.Commit(ctx, came, f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time, already, func(graph tables.Item) error {
+		return f.Begin(perHour, c.Item(tables.GraphKey(c.Agent.ID)), c.Time, already, func(graph tables.Item) error {
 			if f.FollowsFull(graph) {
 				return api.Fail(api.LimitReached, "You follow %d %ss, which is the limit.", f.Most(), f.Kind)
 			}
 			return c.OverRate(time.Hour, "%d follows an hour are the limit.", perHour)
+		})
+	})
+}
+
+// refusal says what a failed condition means: see [tables.Write.Else].
+type refusal = func(tables.Item) error
+
+// set commits the writes that make something as the caller wants it, or only that
+// it was asked for if it is so already. The writes say already if they find that.
+func set(ctx context.Context, c *api.Call, came any, so bool, writes func(already refusal) []tables.Write) error {
+	return c.Retry(ctx, func() error {
+		if so {
+			return c.Commit(ctx, came)
+		}
+		return c.Commit(ctx, came, writes(func(tables.Item) error {
+			so = true
+			return tables.ErrOvertaken
 		})...)
 	})
 }
