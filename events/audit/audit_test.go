@@ -40,7 +40,7 @@ func newFixture(t *testing.T) *fixture {
 	return o
 }
 
-// Query limits pages to two items, so that there are several.
+// Query returns pages of two items, so that the audit reads several pages.
 func (o *fixture) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if q.PK == tables.ListBalance(agent(3)).Updates[0].Value && q.After == nil {
 		o.read()

@@ -30,10 +30,11 @@ const (
 	recovered      = "recovered"
 )
 
-// ofSecurity tells an agent of every change of who may act for it, whoever made
-// it, so that it can notice a thief. It skips the first key or connection,
-// which the agent knows, and expiry, which nobody caused. Tokens that expire
-// within the hour belong to a connection or key that it was told of.
+// ofSecurity tells an agent when its keys, tokens, link codes or connections
+// change, whoever changed them, so that it can notice a thief. It skips the first
+// key or connection, which the agent knows, and expiry, which nobody caused.
+// Tokens that expire within the hour belong to a connection or key that it was
+// told of.
 func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
 		return nil, nil

@@ -83,8 +83,8 @@ func TestBoardHolds(t *testing.T) {
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestFull: a buyer's promos are those of the agent, whoever owns it now, and
-// of its owner, while their days last. Promos of agents without an origin count
+// TestFull: a buyer's promos are the agent's own, even if it has another owner
+// now, and its owner's, while their days last. Promos of agents without an origin count
 // together. A cap has room when the first promo that it counts ends.
 func TestFull(t *testing.T) {
 	d := newFixture(t)

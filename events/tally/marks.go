@@ -22,7 +22,7 @@ var markFilters = []stream.Filter{
 
 // countMarks counts the marks in records. Marks for the same author are counted
 // in consecutive transactions, because all of them change that author's karma.
-// A record only says that there is a mark; the mark is counted as it is now.
+// A record names a mark; what is counted is the mark's current item.
 func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) error {
 	byAuthor := map[string][]tables.Item{}
 	seen := map[tables.Key]bool{}

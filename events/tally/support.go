@@ -11,8 +11,7 @@ import (
 )
 
 // countSupport counts the support in records, one transaction after another for
-// each idea. A record only says that there is support; it is counted as it is
-// now.
+// each idea. A record names the support; what is counted is its current item.
 func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord) error {
 	byIdea := map[string][]tables.Key{}
 	for _, r := range records {
