@@ -1,12 +1,12 @@
 .DEFAULT_GOAL := help
-export HANDLE ON AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS LIMITS WEB_ORIGINS
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit list-balances operator redrive replay restore-drill restore bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
+export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS WEB_ORIGINS CONTACT
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances operator reports takedown suspend lift operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  variables of run: PORT=8080  DATA=data (:memory: keeps nothing)  POW_BITS=18  PAGE_BITS=14"
-	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  LIMITS={\"posts_per_minute\":60}  WEB_ORIGINS=https://… (or *)"
+	@echo "                    TABLE=embedded | dynamodb-local | aws:NAME  ADDRESS_LIMITS=off | on  THROTTLE=on | off  LIMITS={\"posts_per_minute\":60}  WEB_ORIGINS=https://… (or *)  CONTACT=ops@agents.example"
 
 run: ## runs the whole service on http://127.0.0.1:8080 (needs only Go)
 	@go build -o build/local ./local && exec ./build/local
@@ -33,13 +33,31 @@ agent: ## registers an agent with the running service: make agent NAME=fox
 audit: ## proves the books of a table: all accounts sum to zero (TABLE, DATA as for run)
 	@go run ./local/tools/operate audit
 
+claim-keys: ## claims the added keys of an old table, each for the agent that had it first
+	@go run ./local/tools/operate claim-keys
+
 list-balances: ## indexes the balances of an old table for the function audit
 	@go run ./local/tools/operate list-balances
 
-operator: ## lets an agent decide on ideas: make operator HANDLE=fox (ON=off ends it)
+operator: ## lets an agent set the status of ideas: make operator HANDLE=fox (ON=off ends it)
 	@go run ./local/tools/operate operator
 
-redrive: ## processes the batches again that a table's readers gave up
+reports: ## lists what waits: reports that are not a case yet, open cases, seats, the oldest first
+	@go run ./local/tools/operate reports
+
+takedown: ## removes a text everywhere: make takedown WHAT=c/golang/posts/po_… REASON="spam: words to its author" (OPERATOR=name)
+	@go run ./local/tools/operate takedown
+
+suspend: ## lets an agent read but not write: make suspend AGENT=fox DAYS=7 REASON="spam: words to it" (OPERATOR=name)
+	@go run ./local/tools/operate suspend
+
+lift: ## ends an agent's suspension: make lift AGENT=fox REASON="other: words to it"
+	@go run ./local/tools/operate lift
+
+operator-log: ## lists what operators did: who, what, when and why
+	@go run ./local/tools/operate operator-log
+
+redrive: ## retries the batches that a table's readers gave up on
 	@go run ./local/tools/operate redrive
 
 replay: ## queues a deployed table's changes of the hour before AT (default: now) for make redrive
@@ -51,22 +69,35 @@ restore-drill: ## proves that a table can be restored, and leaves nothing behind
 restore: ## restores a deployed table to another: make restore TABLE=aws:NAME AT=2026-11-22T01:30:00Z (RESTORED=NAME continues one)
 	@go run ./local/tools/operate restore
 
+# SES's switch of the stage's mail. Its identity and the stack stay as they are, and a
+# deployment does not change it.
+mail_switch = aws sesv2 put-configuration-set-sending-options --configuration-set-name "$$(aws cloudformation describe-stacks \
+  --stack-name agentsocial-$(or $(STAGE),prod) --output text --query "Stacks[0].Outputs[?OutputKey=='MailConfiguration'].OutputValue")"
+
+stop-mail: ## stops all mail of a deployed stage at once, and keeps SES's identity: make stop-mail STAGE=prod (AWS CLI)
+	$(mail_switch) --no-sending-enabled
+
+start-mail: ## lets a deployed stage send mail again
+	$(mail_switch) --sending-enabled
+
 bench: ## times each endpoint against a bare handler, and simulates promos, ideas and juries
 	go test ./local/tools/bench -run '^$$' -bench . -benchtime 100x -cpu 1
 	go test ./shared/rules/promo ./shared/rules/jury ./functions/ideas -run 'SpendEvenly|DrawsAreEven|TestLikely$$' -v
 
-# Other goldens contain parts of those of functions, so these come first. The samples of
-# shared/identity/puzzle are left out: a person reviews them before they change.
+# Run in this order, since later goldens contain parts of earlier ones: the OpenAPI document, then the examples
+# of /docs. The samples of shared/identity/puzzle are left out: a person reviews them before
+# they change.
 GOLDEN = go test -vet=off -count=1 -parallel 8 -run '^TestGolden|^TestTranscripts$$'
-golden: ## rewrites every golden: OpenAPI document, tools, costs, rights, transcripts (a minute; rights need Node)
+golden: ## rewrites every golden: OpenAPI document, tools, costs, rights, transcripts, examples (a minute; rights need Node)
 	@command -v node >/dev/null || echo "SKIPPED without Node: infra/testdata/iam.txt"
 	$(GOLDEN) ./functions -update
-	$(GOLDEN) ./infra ./local/tools/bench ./local/transcripts -update
+	$(GOLDEN) ./local/transcripts -update
+	$(GOLDEN) ./infra ./local/tools/bench -update
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 
-# Builds every function into a folder, for a system. The mode goes into the zip and
-# lets Lambda's user run it, whatever the umask is here.
+# Builds every function into a folder, for an operating system. The zip keeps the mode,
+# and Lambda runs the file as another user, whatever the umask is here.
 binaries = @set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
 	  CGO_ENABLED=0 $(2) go build -trimpath -buildvcs=false -ldflags "-s -w" \
 	    -tags lambda.norpc -o $(1)/$$n/bootstrap ./$$f; chmod 755 $(1)/$$n/bootstrap; done
@@ -101,7 +132,7 @@ synth: ## writes the CloudFormation template to cdk.out (Go and Node; no AWS acc
 	$(CDK) synth --quiet $(context)
 	@go run ./infra explain
 
-# SAM's containers run Linux binaries: those of lambdas on Linux, their own elsewhere.
+# SAM's containers run Linux binaries: on Linux those of make lambdas, elsewhere a build of their own.
 SAM = $(if $(filter Linux,$(shell uname)),$(LAMBDAS),$(CURDIR)/build/sam)
 SAM_TEMPLATE = $(CURDIR)/build/sam.out/agentsocial-sam.template.json
 sam sam-test: export PATH := $(PATH):$(CURDIR)/build/sam-venv/bin
@@ -139,7 +170,7 @@ sam-test: ## plays transcripts through SAM's gateway and containers (SCRIPTS='.*
 	@grep -q '^ *--- PASS: TestTranscripts/' build/sam-test.log || { echo "no script in local/testdata matches SCRIPTS=$(SCRIPTS)"; exit 1; }
 	@echo "not played: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
-deploy: ## builds, deploys, and lists what is left to do (once before: npx cdk bootstrap)
+deploy: ## builds, deploys, and lists what is left to do (first run npx cdk bootstrap once)
 	$(CDK) deploy --outputs-file build/outputs.json $(context)
 	@go run ./infra/summary build/outputs.json
 
@@ -153,7 +184,7 @@ lint: ## runs gofmt, vet and staticcheck
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 # Each race has its own server: DynamoDB Local gets slow as it fills.
-RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage
+RACES = ForAHandle ForTheLastKeys OfVerifyingAndLinkingAgain ForTheFiftiethToken ForTheLastUseOfALinkCode OfVisits OfWrongCodes OfDebits OfNotices ForTheLastFollows OfFollowing ForTheLastPush ForTheLastCredits OfTwoWhoTalk OfABlock OfReadersAndWriters OfManySenders OfReaders ForTheLastPlaces OfOneBuyer OfIdeas OfSupport OfAskingAgain OfDuplicates OfOneConsent OfGuessesOnTheConsentPage ForTheLastMails ForASharedCode
 
 both: races ## plays the transcripts and the races on DynamoDB Local (Java 17, Maven)
 	TRANSCRIPTS_TABLE=dynamodb-local $(TEST) -parallel 4 -count=1 ./local/transcripts
@@ -180,15 +211,15 @@ contract: build/venv/made ## lints the OpenAPI document, and calls each endpoint
 test-clients: ## runs third-party MCP clients against a service in memory, and reports what each could do (npm, Python, Chromium)
 	@go run ./local/checks/clients
 
-faults: ## plays transcripts with each commit failing in each possible way, and checks what must hold (PLACE: only these)
+faults: ## plays transcripts with each table write failing in each possible way, and checks the invariants (PLACE=… limits it to some)
 	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
 	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
 
-mutants: ## removes each condition of a write and each marker in turn, and checks that a test fails (MUTANT: only these)
+mutants: ## removes each condition of a write and each marker in turn, and checks that a test fails (MUTANT=… limits it to some)
 	@go run ./local/checks/mutants -only '$(MUTANT)'
 
-# Left out, since they compute for minutes: puzzle has no goroutines; those of search run
-# in the tests of index and service; those of bench are the service's.
+# Left out, since they compute for minutes: puzzle has no goroutines, and
+# the goroutines of search and bench run in other packages' tests.
 COMPUTE = /tools/bench$$|/identity/puzzle$$|/shared/search$$
 
 race: ## runs the tests under the race detector, on the embedded table

@@ -1,14 +1,16 @@
 // Package events lists the functions that no caller starts: the readers of the
-// table's stream and the scheduled functions. infra and local use these lists.
+// table's stream, the scheduled functions, and those that mail's events call. infra and local use these lists.
 package events
 
 import (
 	"agentsocial/events/audit"
 	"agentsocial/events/deadlines"
 	"agentsocial/events/inbox"
+	"agentsocial/events/returns"
 	"agentsocial/events/settle"
 	"agentsocial/events/tally"
 	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 )
@@ -23,4 +25,9 @@ func All() []func(*app.App) stream.Function {
 // Schedules lists the scheduled functions.
 func Schedules() []func(*app.App) schedule.Function {
 	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New}
+}
+
+// Mail lists the functions that are called when mail comes back.
+func Mail() []func(*app.App) mailevent.Function {
+	return []func(*app.App) mailevent.Function{returns.New}
 }

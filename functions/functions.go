@@ -1,6 +1,6 @@
-// Package functions lists the groups of endpoints: those whose endpoints are tools
-// too, by the package toolgroups, and the others here. It is the only such list:
-// infra, local, docs' golden and the mcp function read it.
+// Package functions lists the groups of endpoints. infra, local, the goldens of docs
+// and the mcp function read this list. Package toolgroups holds the part of it whose
+// endpoints are also MCP tools.
 package functions
 
 import (
@@ -12,16 +12,16 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Fallback is the group that answers paths that no endpoint declares.
+// Fallback names the group that answers paths without an endpoint.
 const Fallback = "docs"
 
-// All groups, each from its dependencies. A zero App is enough to list what a
-// group declares.
+// All returns the constructors of all groups. A zero App is enough to list a group's
+// declarations.
 func All() []func(*app.App) api.Group {
 	return append(toolgroups.Groups(), oauth.New, docs.New, mcp.New(toolgroups.Groups()...))
 }
 
-// Groups are All with one App.
+// Groups constructs all groups with one App.
 func Groups(a *app.App) []api.Group {
 	var groups []api.Group
 	for _, n := range All() {

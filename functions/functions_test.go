@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// TestGoldenOpenAPI checks that the served document is made from the declarations.
+// TestGoldenOpenAPI checks that the served document follows the declarations.
 func TestGoldenOpenAPI(t *testing.T) {
 	want, err := api.OpenAPI(Groups(&app.App{})...)
 	if err != nil {
@@ -22,7 +22,7 @@ func TestGoldenOpenAPI(t *testing.T) {
 	served(t, "docs/openapi.json", want)
 }
 
-// TestGoldenTools checks that the served tools are made from the declarations.
+// TestGoldenTools checks that the served tools follow the declarations.
 func TestGoldenTools(t *testing.T) {
 	tools, schemas := api.Tools(Groups(&app.App{})...)
 	for golden, v := range map[string]any{"mcp/tools.json": tools, "mcp/schemas.json": schemas} {
@@ -34,7 +34,7 @@ func TestGoldenTools(t *testing.T) {
 	}
 }
 
-// served compares a served file with what the declarations make, or rewrites it.
+// served compares a served file with the one made from the declarations, or rewrites it.
 func served(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *update {
@@ -47,28 +47,29 @@ func served(t *testing.T, file string, want []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("functions/%s is not what the declarations make: run make golden and read its diff", file)
+		t.Errorf("functions/%s does not follow the declarations: run make golden and read its diff", file)
 	}
 }
 
-// What an endpoint may answer is documented, and what is documented is answered by one.
+// TestEveryCodeIsDeclaredAndDocumented checks that every declared error code is documented, and
+// every documented one declared.
 func TestEveryCodeIsDeclaredAndDocumented(t *testing.T) {
 	used := map[api.Code]bool{
-		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, // of paths that are none
+		api.NoSuchEndpoint: true, api.MethodNotAllowed: true, // answered without an endpoint
 	}
 	for _, g := range Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
 			for _, c := range e.AllCodes() {
 				used[c] = true
 				if _, ok := api.Info(c); !ok {
-					t.Errorf("%s may answer %s, which is not documented", e.Route, c)
+					t.Errorf("%s declares the error %s, which is not documented", e.Route, c)
 				}
 			}
 		}
 	}
 	for _, c := range api.Codes {
 		if !used[c.Code] {
-			t.Errorf("%s is documented, and no endpoint declares it", c.Code)
+			t.Errorf("the error %s is documented, but no endpoint declares it", c.Code)
 		}
 	}
 }
@@ -88,12 +89,12 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 	}
 }
 
-// Who shows no credential, or a false one, is limited by its address, whose
-// hash needs the secret.
+// TestGroupsWithTheTableHaveTheSecret checks that groups that read the table declare the
+// secret: callers without a valid credential are limited by a keyed hash of their address.
 func TestGroupsWithTheTableHaveTheSecret(t *testing.T) {
 	for _, g := range Groups(&app.App{}) {
 		if g.Needs.Has(app.Table) && !g.Needs.Has(app.Secret) {
-			t.Errorf("%s reads the table and does not declare that it needs the secret", g.Name)
+			t.Errorf("%s declares the table without the secret", g.Name)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func tools() map[string]string {
 	return routes
 }
 
-// Tools are worth an agent's attention, each once, and all of groups that the mcp
-// function has inside.
+// TestToolsAreFew checks that there are 30 to 40 tools, each of one endpoint, and all of
+// groups that the mcp function includes.
 func TestToolsAreFew(t *testing.T) {
 	seen := map[string]string{}
 	inside := map[string]bool{}
@@ -47,20 +47,19 @@ func TestToolsAreFew(t *testing.T) {
 			case seen[e.Tool] != "":
 				t.Errorf("%s is the tool of %s and of %s", e.Tool, seen[e.Tool], e.Route)
 			case !inside[g.Name]:
-				t.Errorf("%s is a tool of %s, whose group is none of functions/toolgroups", e.Tool, e.Route)
+				t.Errorf("%s is the tool of %s, whose group is missing in functions/toolgroups", e.Tool, e.Route)
 			default:
 				seen[e.Tool] = e.Route
 			}
 		}
 	}
 	if n := len(seen); n < 30 || n > 40 {
-		t.Errorf("%d tools", n)
+		t.Errorf("got %d tools, want 30 to 40", n)
 	}
 }
 
-// Every suggestion of what to do next, wherever it is made, names a tool that
-// there is, or none. (That it is the one of the endpoint that it suggests,
-// local/checks/contract holds of every answer that a test gets.)
+// TestNextNamesTools checks that every suggested next call in the code names an existing
+// tool, or none. local/checks/contract checks that the tool belongs to the endpoint.
 func TestNextNamesTools(t *testing.T) {
 	declared := tools()
 	found := 0
@@ -77,7 +76,7 @@ func TestNextNamesTools(t *testing.T) {
 				if tool, ok := suggested(n); ok {
 					found++
 					if declared[tool] == "" {
-						t.Errorf("%s suggests the tool %q, which no endpoint is", path, tool)
+						t.Errorf("%s suggests the tool %q, which does not exist", path, tool)
 					}
 				}
 				return true
@@ -89,13 +88,13 @@ func TestNextNamesTools(t *testing.T) {
 		}
 	}
 	if found < 30 {
-		t.Errorf("only %d suggestions with a tool were found", found)
+		t.Errorf("found %d suggestions with a tool, want at least 30", found)
 	}
 }
 
-// Every tool that a text names is there: on the consent page, in the topics, in
-// what clients tell their models. Elsewhere a tool is what follows the word; the
-// texts on MCP name nothing else in such words but codes of errors and members.
+// TestNamedToolsAreThere checks that every tool that a text names exists. In most texts a
+// tool's name follows the word "tool". In the topic mcp and the server's instructions
+// every word with an underscore is a tool, an error code or a member.
 func TestNamedToolsAreThere(t *testing.T) {
 	declared := tools()
 	others := map[string]bool{"idempotency_key": true}
@@ -132,16 +131,16 @@ func TestNamedToolsAreThere(t *testing.T) {
 		for _, name := range names {
 			found++
 			if declared[name] == "" && !others[name] {
-				t.Errorf("%s names %q, which is no tool", path, name)
+				t.Errorf("%s names the tool %q, which does not exist", path, name)
 			}
 		}
 	}
 	if found < 8 {
-		t.Errorf("only %d names were found", found)
+		t.Errorf("found %d names, want at least 8", found)
 	}
 }
 
-// suggested is the tool of a literal of [wire.Next], if it names one.
+// suggested returns the tool that a literal of [wire.Next] names.
 func suggested(n ast.Node) (tool string, ok bool) {
 	lit, _ := n.(*ast.CompositeLit)
 	if lit == nil {
@@ -170,8 +169,8 @@ func suggested(n ast.Node) (tool string, ok bool) {
 	return tool, ok && does
 }
 
-// A tool says what stands in its path's places, and names tools, where its
-// endpoint's documentation names endpoints.
+// TestToolsSpeakOfTools checks that each tool describes its path's parameters, and that
+// its texts name tools where the endpoint's documentation names endpoints.
 func TestToolsSpeakOfTools(t *testing.T) {
 	made, schemas := api.Tools(Groups(&app.App{})...)
 	words := api.ToolWords(tools())
@@ -181,7 +180,7 @@ func TestToolsSpeakOfTools(t *testing.T) {
 		m, _ := v.(map[string]any)
 		if d, ok := m["description"].(string); ok {
 			if said++; words(d) != d {
-				t.Errorf("%s says %q", tool, d)
+				t.Errorf("%s names an endpoint: %q", tool, d)
 			}
 		}
 		for _, x := range m {
@@ -198,16 +197,17 @@ func TestToolsSpeakOfTools(t *testing.T) {
 		check(x.Name, map[string]any{"description": x.Description})
 		for name, p := range x.Places {
 			if d, _ := in["properties"].(map[string]any)[name].(map[string]any)["description"].(string); p.In == "path" && d == "" {
-				t.Errorf("%s does not say what %s is", x.Name, name)
+				t.Errorf("%s does not describe %s", x.Name, name)
 			}
 		}
 	}
 	if said < 500 {
-		t.Errorf("only %d descriptions are found", said)
+		t.Errorf("found %d descriptions, want at least 500", said)
 	}
 }
 
-// The needs of the mcp function are those of the groups inside, and no others.
+// TestMCPNeedsWhatIsInside checks that the mcp function has exactly the rights of its
+// groups.
 func TestMCPNeedsWhatIsInside(t *testing.T) {
 	var want api.Group
 	for _, n := range toolgroups.Groups() {
@@ -216,7 +216,7 @@ func TestMCPNeedsWhatIsInside(t *testing.T) {
 	}
 	for _, g := range Groups(&app.App{}) {
 		if g.Name == "mcp" && (g.Needs != want.Needs || g.Reads != want.Reads || g.Writes != want.Writes || g.Writes == 0) {
-			t.Errorf("mcp needs %s, reads %s and writes %s; want %s, %s, %s", g.Needs, g.Reads, g.Writes, want.Needs, want.Reads, want.Writes)
+			t.Errorf("mcp has the rights %s, %s, %s; want %s, %s, %s", g.Needs, g.Reads, g.Writes, want.Needs, want.Reads, want.Writes)
 		}
 	}
 }

@@ -134,17 +134,26 @@ func TestAlarms(t *testing.T) {
 		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two audits
 		want["BooksUnproved"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books not proved "+above, 86400, 2, 1)
 		want["PaymentsUnheard"] = fmt.Sprintf(sum("agentsocial/prod logged msg=notification failed",
-			"agentsocial/prod logged msg=notification not written down: somebody has to look",
-			"agentsocial/prod logged msg=notification refused: the payment is not one of this stage's agents"), 300, 0, 1)
+			"agentsocial/prod logged msg=notification not recorded: an operator must decide",
+			"agentsocial/prod logged msg=notification refused: the payment belongs to no agent of this stage"), 300, 0, 1)
 		bucket, _ := s.only(t, "AWS::S3::Bucket")
 		want["NotRedriven"] = fmt.Sprintf("Average of AWS/S3 NumberOfObjects BucketName=${%s} StorageType=AllStorageTypes "+above, bucket, 86400, 0, 1)
+		want["RecoveryFull"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=reconnections used up "+above, 300, 0, 1)
 		if sets := s.all("AWS::SES::ConfigurationSet"); len(sets) > 0 {
 			set := keys(sets)[0]
-			want["MailUnsent"] = fmt.Sprintf(sum("agentsocial/prod logged msg=recovery not mailed", "agentsocial/prod logged msg=recovery not looked up"), 3600, 2, 1)
+			want["MailUnsent"] = fmt.Sprintf(sum("agentsocial/prod logged msg=recovery not mailed", "agentsocial/prod logged msg=recovery code not checked"), 3600, 2, 1)
 			want["MailFlood"] = fmt.Sprintf("Sum of AWS/SES Send "+above, 3600, 500, 1)
 			several := "IF(m2 >= 3, m1, 0) of m1=Maximum of AWS/SES Reputation.%sRate ses:configuration-set=${%s}, m2=Sum of AWS/SES %[1]s ses:configuration-set=${%[2]s} " + above
-			want["MailBounces"] = fmt.Sprintf(several, "Bounce", set, 86400, 0.025, 1)
+			want["MailBounces"] = fmt.Sprintf(several, "Bounce", set, 21600, 0.02, 1)
+			want["MailBack"] = fmt.Sprintf("Sum of agentsocial/prod returned reason=bounce "+above, 86400, 20, 1)
+			want["MailUsedUp"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=link mails used up "+above, 3600, 0, 1)
 			want["MailComplaints"] = fmt.Sprintf(several, "Complaint", set, 86400, 0.0005, 1)
+		}
+		for _, m := range s.mail {
+			function, _ := s.function(t, m.Name)
+			queue, _ := s.named(t, "AWS::SQS::Queue", m.Name+"DeadLetters")
+			want[m.Name+"FunctionFails"] = fmt.Sprintf("Sum of AWS/Lambda Errors FunctionName=${%s} "+above, function, 300, 0, 1)
+			want[m.Name+"FunctionDead"] = fmt.Sprintf("Maximum of AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${%s.QueueName} "+above, queue, 300, 0, 1)
 		}
 		if n := len(s.all("AWS::CloudWatch::Alarm")); n != len(want) {
 			t.Errorf("%d alarms, want %d", n, len(want))
@@ -232,7 +241,7 @@ func messages(t *testing.T) (all []string) {
 // The program logs every message that an alarm watches.
 func TestMessagesAreLogged(t *testing.T) {
 	all := messages(t)
-	for _, m := range slices.Concat(unheard, unsent, []string{audit.Wrong, audit.Unproved}) {
+	for _, m := range slices.Concat(unheard, unsent, usedUp, full, []string{audit.Wrong, audit.Unproved}) {
 		if !slices.Contains(all, m) {
 			t.Errorf("nothing logs %q; the program logs %q", m, all)
 		}

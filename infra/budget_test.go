@@ -19,18 +19,18 @@ func TestBudget(t *testing.T) {
 		"NotificationsWithSubscribers": `[` + above("ACTUAL") + `,` + above("FORECASTED") + `]`,
 	})
 	id, policy := s.only(t, "AWS::SNS::TopicPolicy")
-	if !slices.Contains(list(budget.DependsOn), id) { // AWS refuses a budget that may not tell
-		t.Errorf("the budget waits for %v, and not for %s", budget.DependsOn, id)
+	if !slices.Contains(list(budget.DependsOn), id) { // AWS refuses a budget that may not publish
+		t.Errorf("the budget depends on %v, want %s among them", budget.DependsOn, id)
 	}
 	if got := plain(policy.Properties["PolicyDocument"]); !strings.Contains(got, `"Effect":"Allow","Principal":{"Service":"budgets.amazonaws.com"},"Resource":{"Ref":"`+topic+`"},"Sid":"Budget"`) {
-		t.Errorf("the budget may not tell anybody: %s", got)
+		t.Errorf("the topic's policy lacks the budget's permission: %s", got)
 	}
 	production(t, func(t *testing.T, s *service) {
 		if n := s.all("AWS::Budgets::Budget"); len(n) != 0 {
-			t.Errorf("none is set, and there is %v", keys(n))
+			t.Errorf("budgetUsd 0: got budgets %v, want none", keys(n))
 		}
 		if _, policy := s.only(t, "AWS::SNS::TopicPolicy"); strings.Contains(plain(policy.Properties["PolicyDocument"]), "budgets") {
-			t.Error("budgets may tell, and there is none")
+			t.Error("budgetUsd 0: the topic lets budgets publish, want not")
 		}
 	})
 }

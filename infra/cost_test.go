@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// alarmed is of how many metrics alarms are.
+// alarmed returns the number of metrics that alarms watch.
 func (s *service) alarmed() (n int) {
 	for _, a := range s.all("AWS::CloudWatch::Alarm") {
 		several, _ := a.Properties["Metrics"].([]any)
 		for _, m := range several {
-			if m.(map[string]any)["MetricStat"] != nil { // else it is made of others
+			if m.(map[string]any)["MetricStat"] != nil { // otherwise it is an expression
 				n++
 			}
 		}
@@ -24,8 +24,8 @@ func (s *service) alarmed() (n int) {
 	return n
 }
 
-// TestCostPageCounts holds what the page of costs says there is whatever happens
-// against what there is: local/tools/bench, which makes it, cannot see the template.
+// TestCostPageCounts compares the fixed costs on COST.md with the template, which
+// local/tools/bench cannot see.
 func TestCostPageCounts(t *testing.T) {
 	page, err := os.ReadFile("COST.md")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestCostPageCounts(t *testing.T) {
 		if said == nil {
 			t.Errorf("COST.md does not say how many %s there are", what)
 		} else if n, err := strconv.Atoi(string(said[1])); err != nil || n != want {
-			t.Errorf("COST.md says %s, and there are %d: change standingNow in local/tools/bench/costpage.go, and run make golden", fmt.Sprintf("%q", said[0]), want)
+			t.Errorf("COST.md says %s, want %d: change standingNow in local/tools/bench/costpage.go, and run make golden", fmt.Sprintf("%q", said[0]), want)
 		}
 	}
 }

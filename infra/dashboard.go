@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -57,14 +58,14 @@ type section struct {
 
 // actors holds the functions that no caller waits for.
 type actors struct {
-	readers, schedules []named
+	readers, schedules, mail []named
 }
 
 // named is a function with its declared name and its dead-letter queue.
 type named struct {
 	Name        string
 	Function    *string
-	DeadLetters *string // of a schedule
+	DeadLetters *string // nil for a reader
 }
 
 const (
@@ -96,7 +97,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			{Label: "p50", Metric: api("Latency", "p50")}, {Label: "p99", Metric: api("Latency", "p99")},
 			{Label: "p99 of the functions", Metric: api("IntegrationLatency", "p99")},
 		}},
-		{Title: "5xx of a hundred requests", Unit: "%", Lines: []line{
+		{Title: "5xx, percent of requests", Unit: "%", Lines: []line{
 			{Metric: api("5xx", ""), Hidden: true}, {Metric: api("Count", ""), Hidden: true}, {Label: "%", Math: "100 * m1 / m2"},
 		}},
 		{Title: "Refused, by code", Lines: most(metrics.Refused, metrics.ByCode, "Sum", "SUM"), Stacked: true, Wide: true},
@@ -117,7 +118,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		return lines
 	}
 	var dead []line
-	for _, f := range a.schedules {
+	for _, f := range slices.Concat(a.schedules, a.mail) {
 		dead = append(dead, line{Label: f.Name, Metric: metric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", []by{{"QueueName", f.DeadLetters}}, "Maximum"}})
 	}
 	sections := []section{
@@ -135,9 +136,9 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		{"The table", []graph{
 			{Title: "Units", Lines: []line{{Label: "read", Metric: table("ConsumedReadCapacityUnits")}, {Label: "written", Metric: table("ConsumedWriteCapacityUnits")}}},
 			{Title: "Throttled", Lines: ofMetrics(d.throttleEvents())},
-			{Title: "Errors", Lines: append(ofMetrics(d.tableErrors()), line{Label: "asked wrongly, by the whole account", Metric: metric{"AWS/DynamoDB", "UserErrors", nil, ""}})},
+			{Title: "Errors", Lines: append(ofMetrics(d.tableErrors()), line{Label: "invalid requests of the whole account", Metric: metric{"AWS/DynamoDB", "UserErrors", nil, ""}})},
 		}},
-		{"Behind the table", []graph{
+		{"Stream readers and schedules", []graph{
 			{Title: "Age of unread records", Unit: "ms", Lines: ofFunctions(a.readers, "IteratorAge", "Maximum")},
 			{Title: "Lag: until inboxes and counts are written", Unit: "ms", Lines: append(own(a.readers, metrics.Lag, "p50"), own(a.readers, metrics.Lag, "p99")...)},
 			{Title: "Lag: how late due work is done", Unit: "ms", Lines: own(a.schedules, metrics.Lag, "Maximum")},
@@ -145,7 +146,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			{Title: "Finished ticks", Lines: own(a.schedules, metrics.Finished, "Sum")},
 			{Title: "Dead letters", Lines: dead},
 			{Title: "Lambda, the whole account", Wide: true, Lines: []line{
-				{Label: "at once", Metric: metric{"AWS/Lambda", "ConcurrentExecutions", nil, "Maximum"}}, {Label: "turned away", Metric: metric{"AWS/Lambda", "Throttles", nil, ""}},
+				{Label: "concurrent", Metric: metric{"AWS/Lambda", "ConcurrentExecutions", nil, "Maximum"}}, {Label: "throttled", Metric: metric{"AWS/Lambda", "Throttles", nil, ""}},
 			}},
 			{Title: "Warnings and errors, by message", Lines: most(metrics.Logged, metrics.ByMessage, "Sum", "SUM"), Stacked: true, Wide: true},
 		}},
@@ -168,8 +169,9 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		sections = append(sections, section{"Mail", []graph{
 			{Title: "Mails an hour, of the whole account", Every: time.Hour, Lines: []line{{Label: "sent", Metric: metric{"AWS/SES", "Send", nil, ""}}}},
 			{Title: "Results of mails", Every: time.Hour, Lines: []line{
-				{Label: "bounced", Metric: set("Bounce", "")}, {Label: "complained of", Metric: set("Complaint", "")}, {Label: "refused", Metric: set("Reject", "")},
+				{Label: "bounced", Metric: set("Bounce", "")}, {Label: "complaints", Metric: set("Complaint", "")}, {Label: "refused", Metric: set("Reject", "")},
 			}},
+			{Title: "Mail that came back, by reason", Every: time.Hour, Lines: most(metrics.Returned, metrics.ByReason, "Sum", "SUM")},
 			{Title: "Reputation", Every: time.Hour, Lines: []line{
 				{Label: "bounces", Metric: set("Reputation.BounceRate", "Average")}, {Label: "complaints", Metric: set("Reputation.ComplaintRate", "Average")},
 			}},

@@ -11,10 +11,11 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/lambda/metrics"
+	"agentsocial/tables"
 )
 
-// published are the metrics that AWS publishes of itself, as its documentation has
-// them: each with the dimensions by which it may be asked for.
+// published holds the metrics that AWS publishes, by its documentation, each with the
+// sets of dimensions that it has.
 var published = map[string][]string{
 	"AWS/ApiGateway 4xx": {"ApiId"}, "AWS/ApiGateway 5xx": {"ApiId"}, "AWS/ApiGateway Count": {"ApiId"},
 	"AWS/ApiGateway Latency": {"ApiId"}, "AWS/ApiGateway IntegrationLatency": {"ApiId"},
@@ -30,7 +31,7 @@ var published = map[string][]string{
 	"AWS/Lambda ConcurrentExecutions":                    {"", "FunctionName"},
 	"AWS/Lambda DestinationDeliveryFailures":             {"FunctionName"},
 	"AWS/Lambda DroppedEventCount":                       {"EventSourceMappingUUID"},
-	"AWS/Lambda PolledEventCount":                        {"EventSourceMappingUUID"}, // a zero, too, where there is nothing to read
+	"AWS/Lambda PolledEventCount":                        {"EventSourceMappingUUID"}, // also a zero, when there is nothing to read
 	"AWS/Lambda OnFailureDestinationDeliveredEventCount": {"EventSourceMappingUUID"},
 	"AWS/S3 NumberOfObjects":                             {"BucketName StorageType"},
 	"AWS/SQS ApproximateNumberOfMessagesVisible":         {"QueueName"},
@@ -38,11 +39,11 @@ var published = map[string][]string{
 	"AWS/SES Reputation.BounceRate": {mailDimension}, "AWS/SES Reputation.ComplaintRate": {mailDimension},
 }
 
-// emitted are the metrics that the program emits, each with the values that its
-// dimension may have; nil for those that are of no dimension.
+// emitted returns the metrics that the program emits, each with the values of its
+// dimension; nil for a metric without one.
 func (s *service) emitted(t *testing.T) map[string][]string {
 	t.Helper()
-	values := map[string][]string{metrics.ByMessage: messages(t)}
+	values := map[string][]string{metrics.ByMessage: messages(t), metrics.ByReason: {tables.BackBounce, tables.BackComplaint}}
 	for _, c := range api.Codes {
 		values[metrics.ByCode] = append(values[metrics.ByCode], string(c.Code))
 	}
@@ -72,7 +73,8 @@ func (s *service) emitted(t *testing.T) map[string][]string {
 	return all
 }
 
-// is holds that there is a metric, of those that are emitted or that AWS publishes.
+// is fails the test unless the metric exists: emitted by the program, or published by
+// AWS.
 func (s *service) is(t *testing.T, emitted map[string][]string, where, namespace, name string, by [][2]string) {
 	t.Helper()
 	var names []string
@@ -80,7 +82,7 @@ func (s *service) is(t *testing.T, emitted map[string][]string, where, namespace
 		names = append(names, d[0])
 		for _, m := range reference.FindAllStringSubmatch(d[1], -1) {
 			if id, _, _ := strings.Cut(m[1], "."); !strings.HasPrefix(id, "AWS::") && s.Resources[id].Type == "" {
-				t.Errorf("%s: there is no %s", where, m[0])
+				t.Errorf("%s: the template has no %s", where, m[0])
 			}
 		}
 	}
@@ -93,7 +95,7 @@ func (s *service) is(t *testing.T, emitted map[string][]string, where, namespace
 	}
 	values, known := emitted[name+" "+dimensions]
 	if !known || len(by) == 1 && !slices.Contains(values, by[0][1]) {
-		t.Errorf("%s: nothing emits %s by %v, but for %q", where, name, by, values)
+		t.Errorf("%s: nothing emits %s by %v; the values are %q", where, name, by, values)
 	}
 }
 
@@ -103,7 +105,7 @@ var (
 	operand   = regexp.MustCompile(`\bm\d+\b`)
 )
 
-// page is the dashboard's body.
+// page holds the dashboard's body.
 type page struct {
 	Start   string
 	Widgets []struct {
@@ -126,8 +128,8 @@ func (s *service) page(t *testing.T) (p page) {
 	return p
 }
 
-// Each metric on the dashboard is one that there is, each expression is of what
-// stands before it, nothing overlaps, and all alarms are there.
+// TestDashboard checks that each metric exists, each expression uses only lines
+// before it, no widgets overlap, and all alarms are shown.
 func TestDashboard(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		taken := map[[2]int]string{}
@@ -136,12 +138,12 @@ func TestDashboard(t *testing.T) {
 		for _, w := range s.page(t).Widgets {
 			what := w.Properties.Title + w.Properties.Markdown
 			if w.X < 0 || w.Width < 1 || w.Height < 1 || w.X+w.Width > 24 {
-				t.Errorf("%s: at %d, %d wide", what, w.X, w.Width)
+				t.Errorf("%s is at %d and %d wide, want it within 0 to 24", what, w.X, w.Width)
 			}
 			for x := w.X; x < w.X+w.Width; x++ {
 				for y := w.Y; y < w.Y+w.Height; y++ {
 					if other, is := taken[[2]int{x, y}]; is {
-						t.Fatalf("%s lies on %s", what, other)
+						t.Fatalf("%s overlaps %s", what, other)
 					}
 					taken[[2]int{x, y}] = what
 				}
@@ -149,7 +151,7 @@ func TestDashboard(t *testing.T) {
 			rings = append(rings, w.Properties.Alarms...)
 			if w.Type == "metric" {
 				if w.Properties.Region != "${AWS::Region}" || len(w.Properties.Metrics) == 0 || what == "" {
-					t.Errorf("%s is %+v", what, w.Properties)
+					t.Errorf("%s: got %+v, want this region, metrics and a title", what, w.Properties)
 				}
 				s.checkGraph(t, emitted, what, w.Properties.Metrics)
 			}
@@ -160,12 +162,12 @@ func TestDashboard(t *testing.T) {
 		}
 		slices.Sort(rings)
 		if slices.Sort(alarms); !slices.Equal(rings, alarms) || len(rings) > 100 {
-			t.Errorf("it shows the alarms %q, of %q", rings, alarms)
+			t.Errorf("got alarms %q, want %q, at most 100", rings, alarms)
 		}
 		url := plain(s.Outputs["Dashboard"].Value)
 		id, _ := s.only(t, "AWS::CloudWatch::Dashboard")
 		if want := "https://${AWS::Region}.console.aws.amazon.com/cloudwatch/home?region=${AWS::Region}#dashboards/dashboard/${" + id + "}"; url != want {
-			t.Errorf("it is at %s, not %s", url, want)
+			t.Errorf("output Dashboard is %s, want %s", url, want)
 		}
 	})
 }
@@ -178,7 +180,7 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 		options := row[len(row)-1].(map[string]any)
 		id := options["id"].(string)
 		if before[id] {
-			t.Errorf("%s has two %s", what, id)
+			t.Errorf("%s has two lines %s", what, id)
 		}
 		if options["visible"] != false {
 			visible++
@@ -187,10 +189,10 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 			expression := options["expression"].(string)
 			if m := searched.FindStringSubmatch(expression); m != nil {
 				if _, known := emitted[m[3]+" "+m[2]]; m[1] != metrics.Namespace("prod") || !known {
-					t.Errorf("%s searches what nothing emits: %s", what, expression)
+					t.Errorf("%s searches for a metric that nothing emits: %s", what, expression)
 				}
 			} else if of := operand.FindAllString(expression, -1); len(of) == 0 || slices.ContainsFunc(of, func(m string) bool { return !before[m] }) {
-				t.Errorf("%s: %s is of what is not there", what, expression)
+				t.Errorf("%s: %s uses a line that is not before it", what, expression)
 			}
 			continue
 		}
@@ -200,17 +202,17 @@ func (s *service) checkGraph(t *testing.T, emitted map[string][]string, what str
 			by = append(by, [2]string{row[i].(string), row[i+1].(string)})
 		}
 		if what == "Payments, a day" && len(s.groups) == len(fakeGroups) {
-			continue // endpoints that the made-up service has not
+			continue // the made-up service has no such endpoints
 		}
 		s.is(t, emitted, what, row[0].(string), row[1].(string), by)
 	}
 	if visible == 0 {
-		t.Errorf("%s shows nothing", what)
+		t.Errorf("%s has no visible line", what)
 	}
 }
 
-// What alarms ring for, too, is what there is.
-func TestAlarmsAreOfWhatThereIs(t *testing.T) {
+// Every metric of an alarm exists.
+func TestAlarmMetricsExist(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		emitted := s.emitted(t)
 		of := func(id string, m map[string]any) {
@@ -236,18 +238,18 @@ func TestAlarmsAreOfWhatThereIs(t *testing.T) {
 	})
 }
 
-// A deployment that has no metrics by endpoint has no graphs of them, and tells its
-// functions so.
+// With endpointMetrics false, the dashboard has no graphs by endpoint, and the
+// functions emit no such metrics.
 func TestNoEndpointMetrics(t *testing.T) {
 	s := of(t, whole)
 	for _, w := range s.page(t).Widgets {
 		for _, row := range w.Properties.Metrics {
 			if text := fmt.Sprint(row...); strings.Contains(text, metrics.ByRoute) {
-				t.Errorf("%s is by endpoint: %s", w.Properties.Title, text)
+				t.Errorf("%s has a line by endpoint: %s", w.Properties.Title, text)
 			}
 		}
 		if w.Properties.Markdown == "## Endpoints" {
-			t.Error("an empty section")
+			t.Error("the section Endpoints is shown, want it left out")
 		}
 	}
 	for which, want := range map[string]any{"whole": "false", "ours": nil} {
@@ -258,15 +260,15 @@ func TestNoEndpointMetrics(t *testing.T) {
 		for _, name := range service.names() {
 			_, f := service.function(t, name)
 			if got := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["ENDPOINT_METRICS"]; got != want {
-				t.Errorf("%s: %s is told %v", which, name, got)
+				t.Errorf("%s: ENDPOINT_METRICS of %s is %v, want %v", which, name, got, want)
 			}
 		}
 	}
 }
 
-// How many metrics there may be before somebody has to think about what they cost:
-// CloudWatch asks 0.30 USD a month for one, and 0.10 for each that an alarm is of.
-// COST.md says how many there are.
+// Bounds of the number of custom metrics, by endpoint and in alarms. CloudWatch
+// charges 0.30 USD a month for a custom metric, and 0.10 for each metric of an alarm.
+// Look at COST.md before raising them.
 const (
 	metricsMost, metricsOfEndpoints, alarmedMost = 650, 540, 60
 )
@@ -280,14 +282,14 @@ func TestMetricsAreFew(t *testing.T) {
 		switch {
 		case strings.HasSuffix(name, " "+metrics.ByRoute):
 			ofEndpoints += n
-		case name == metrics.Failed+" "+metrics.ByCode: // of a code either all requests fail or all are refused
+		case name == metrics.Failed+" "+metrics.ByCode: // requests with the same code either all fail or are all refused
 			n = 0
 		}
 		all += n
 	}
 	alarmed := s.alarmed()
-	t.Logf("%d metrics, %d of them by endpoint; alarms are of %d", all, ofEndpoints, alarmed)
+	t.Logf("%d metrics, %d of them by endpoint; %d metrics of alarms", all, ofEndpoints, alarmed)
 	if all > metricsMost || ofEndpoints > metricsOfEndpoints || alarmed > alarmedMost {
-		t.Errorf("%d metrics, %d of them by endpoint, and alarms of %d; it is to be %d, %d and %d at most", all, ofEndpoints, alarmed, metricsMost, metricsOfEndpoints, alarmedMost)
+		t.Errorf("got %d metrics, %d of them by endpoint, and %d metrics of alarms; want at most %d, %d and %d", all, ofEndpoints, alarmed, metricsMost, metricsOfEndpoints, alarmedMost)
 	}
 }

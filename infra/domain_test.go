@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// A domain of the team's own is the one address of the API, by TLS 1.2 at least.
+// The domain is the API's only address, with TLS 1.2 or later.
 func TestDomain(t *testing.T) {
 	for name, which := range map[string]func() (*service, error){"everything": whole, "dev": dev} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// Whoever has a hosted zone is spared the record.
+// With a hosted zone, the stack makes the DNS record, and no output asks for it.
 func TestRecordOfTheDomain(t *testing.T) {
 	s := of(t, whole)
 	id, _ := s.only(t, "AWS::ApiGatewayV2::DomainName")
@@ -43,7 +43,7 @@ func TestRecordOfTheDomain(t *testing.T) {
 		"AliasTarget": `{"DNSName":{"Fn::GetAtt":["` + id + `","RegionalDomainName"]},"HostedZoneId":{"Fn::GetAtt":["` + id + `","RegionalHostedZoneId"]}}`,
 	})
 	if _, said := s.Outputs["DomainRecord"]; said {
-		t.Error("there is an output DomainRecord, and nothing to do")
+		t.Error("output DomainRecord is set, want none with a hosted zone")
 	}
 
 	s = of(t, dev)
@@ -52,18 +52,18 @@ func TestRecordOfTheDomain(t *testing.T) {
 		t.Errorf("output DomainRecord is %q, want %q", got, want)
 	}
 	if n := s.all("AWS::Route53::RecordSet"); len(n) != 0 {
-		t.Errorf("no zone is set, and there is %v", keys(n))
+		t.Errorf("without hostedZone: got records %v, want none", keys(n))
 	}
 }
 
-// Without one, the API's own address is it.
+// Without a domain, the API answers at AWS's address.
 func TestNoDomain(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		_, api := s.only(t, "AWS::ApiGatewayV2::Api")
 		api.expect(t, "API", map[string]string{"DisableExecuteApiEndpoint": ""})
 		for _, kind := range []string{"AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::ApiMapping", "AWS::Route53::RecordSet"} {
 			if n := s.all(kind); len(n) != 0 {
-				t.Errorf("there is %v", keys(n))
+				t.Errorf("without domain: got %v, want none", keys(n))
 			}
 		}
 	})

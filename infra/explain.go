@@ -33,6 +33,7 @@ var kinds = []kind{
 	{Type: "AWS::CloudWatch::Alarm", For: "tells the operators that something is wrong: see the runbook", USD: 0.10},
 	{Type: "AWS::CloudWatch::Dashboard", For: "shows a day's traffic, errors and lag; three are free", USD: 3},
 	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
+	{Type: "AWS::Events::Rule", For: "calls a function when mail comes back (setting mailFrom)"},
 	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock for it"},
 	{Type: "AWS::Lambda::EventInvokeConfig", For: "keeps a failed tick instead of repeating it"},
 	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
@@ -41,10 +42,10 @@ var kinds = []kind{
 	{Type: "AWS::Logs::LogGroup", For: "the log of a function, or of the API"},
 	{Type: "AWS::Logs::MetricFilter", For: "counts lines of a log, for an alarm", USD: 0.30},
 	{Type: "AWS::Route53::RecordSet", For: "the domain's entry in the DNS (setting hostedZone)"},
-	{Type: "AWS::S3::Bucket", For: "keeps batches that a reader of the stream gave up"},
+	{Type: "AWS::S3::Bucket", For: "keeps batches that a reader of the stream gave up on"},
 	{Type: "AWS::S3::BucketPolicy", For: "refuses access to the bucket without TLS"},
-	{Type: "AWS::SES::ConfigurationSet", For: "sends mail over TLS only, and to nobody who complained (setting mailFrom)"},
-	{Type: "AWS::SES::ConfigurationSetEventDestination", For: "counts deliveries, bounces and complaints (setting mailFrom)"},
+	{Type: "AWS::SES::ConfigurationSet", For: "sends mail over TLS only; make stop-mail stops it (setting mailFrom)"},
+	{Type: "AWS::SES::ConfigurationSetEventDestination", For: "counts bounces and complaints, and reports them (setting mailFrom)"},
 	{Type: "AWS::SES::EmailIdentity", For: "the sender of mail (setting mailFrom)"},
 	{Type: "AWS::SNS::Subscription", For: "mails alarms to the operators (setting alarmMail)"},
 	{Type: "AWS::SNS::Topic", For: "where alarms go"},
@@ -52,7 +53,7 @@ var kinds = []kind{
 	{Type: "AWS::SQS::Queue", For: "keeps failed ticks of the clock"},
 	{Type: "AWS::SQS::QueuePolicy", For: "refuses access to the queue without TLS"},
 	{Type: "AWS::Scheduler::Schedule", For: "calls a function every few minutes"},
-	{Type: "AWS::SecretsManager::Secret", For: "what seals tokens, what hashes addresses, or the payment processor's keys", USD: 0.40},
+	{Type: "AWS::SecretsManager::Secret", For: "a key that encrypts tokens, a key that hashes addresses, or the payment processor's keys", USD: 0.40},
 }
 
 // Bounds of a deployment, below AWS's own: 500 resources of a stack, 50 MB of a

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// No resource stands there that nobody has explained, and no explanation for
-// which there is no resource.
+// Every type of resource has an explanation, and every explanation a resource.
 func TestExplained(t *testing.T) {
 	used := map[string]bool{}
 	deployments(t, func(t *testing.T, s *service) {
@@ -30,15 +29,15 @@ func TestExplained(t *testing.T) {
 	})
 	for i, k := range kinds {
 		if !used[k.Type] {
-			t.Errorf("%s is explained, and there is none", k.Type)
+			t.Errorf("kinds explains %s, but no deployment has one; remove it", k.Type)
 		}
 		if k.For == "" || i > 0 && k.Type <= kinds[i-1].Type {
-			t.Errorf("%s: without a purpose, or out of order", k.Type)
+			t.Errorf("%s has no purpose, or is not in alphabetical order", k.Type)
 		}
 	}
 }
 
-// described are the properties in which CloudFormation takes a description.
+// described maps types to the property with their description.
 var described = map[string]string{
 	"AWS::ApiGatewayV2::Api":         "Description",
 	"AWS::ApiGatewayV2::Integration": "Description",
@@ -50,7 +49,7 @@ var described = map[string]string{
 	"AWS::SecretsManager::Secret":    "Description",
 }
 
-// Who looks at a resource in the console reads what it is for.
+// Every resource that can have a description has one, for readers of the console.
 func TestDescribed(t *testing.T) {
 	deployments(t, func(t *testing.T, s *service) {
 		for id, r := range s.Resources {
@@ -60,13 +59,13 @@ func TestDescribed(t *testing.T) {
 		}
 		for id, f := range s.all("AWS::Lambda::Function") {
 			if n := len(plain(f.Properties["Description"])); n > 256 {
-				t.Errorf("%s: a description of %d characters; Lambda takes 256", id, n)
+				t.Errorf("%s has a description of %d characters; Lambda allows 256", id, n)
 			}
 		}
 	})
 }
 
-// The table that ends `make synth`, on what the CDK wrote.
+// TestExplain checks the table that `make synth` prints at its end.
 func TestExplain(t *testing.T) {
 	s := of(t, whole)
 	folder := filepath.Join(scratch, "everything", "cdk.out")
@@ -77,17 +76,17 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^agentsocial-prod: \d+ resources$`,
 		`(?m)^ +1 +AWS::DynamoDB::Table +- +the single table`,
-		`(?m)^ +3 +AWS::SecretsManager::Secret +1\.20 +what seals tokens`,
+		`(?m)^ +3 +AWS::SecretsManager::Secret +1\.20 +a key that encrypts tokens`,
 		fmt.Sprintf(`(?m)^ +\d+ +AWS::CloudWatch::Alarm +%.2f +tells`, float64(s.alarmed())*0.10),
 		`(?m)^ +USD a month without calls +\d+\.\d\d`,
 		`(?m)^ +\d+ zips, the heaviest 0\.0 MB \(`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
-			t.Errorf("%s is not in\n%s", want, &out)
+			t.Errorf("output does not match %s:\n%s", want, &out)
 		}
 	}
 	if err := explain(&out, t.TempDir()); err == nil || !strings.Contains(err.Error(), "make synth") {
-		t.Errorf("an empty folder: %v", err)
+		t.Errorf("an empty folder: got %v, want an error that names make synth", err)
 	}
 }
 
@@ -96,7 +95,7 @@ func TestExplainRefuses(t *testing.T) {
 	for range 399 {
 		many += `,"` + rand.Text() + `":{"Type":"AWS::S3::Bucket"}`
 	}
-	noise := make([]byte, maxZip) // which does not get smaller
+	noise := make([]byte, maxZip) // does not compress
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +126,7 @@ func TestExplainRefuses(t *testing.T) {
 				write("x.assets.json", c.assets)
 			}
 			if err := explain(&bytes.Buffer{}, folder); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %s", err, c.want)
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}

@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Lambda passes a record to a reader exactly if the reader's filters match it,
-// whatever filters a reader declares.
+// For any filters, Lambda's patterns match exactly the records that the filters
+// match.
 func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 	events := []string{"INSERT", "MODIFY", "REMOVE"}
 	types := []string{"post", "vote", "profile", "reaction"}
@@ -30,7 +30,7 @@ func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(patterns) > 3 {
-			t.Fatalf("%d patterns", len(patterns))
+			t.Fatalf("got %d patterns", len(patterns))
 		}
 		for _, event := range events {
 			for _, kind := range append(types, "other") {
@@ -44,15 +44,15 @@ func TestPatternsMatchWhatFiltersMatch(t *testing.T) {
 				}
 				passes := slices.ContainsFunc(patterns, func(p string) bool { return passes(t, p, r) })
 				if passes != f.Match(r) {
-					t.Fatalf("%s of %s: passes is %v, for %v", event, kind, passes, patterns)
+					t.Fatalf("%s of %s: passes is %v with patterns %v", event, kind, passes, patterns)
 				}
 			}
 		}
 	})
 }
 
-// passes holds a pattern against a record as Lambda does: every leaf of the
-// pattern lists what the record may have there.
+// passes matches a record against a pattern as Lambda does: every leaf of the pattern
+// lists the allowed values.
 func passes(t *rapid.T, pattern string, r tables.StreamRecord) bool {
 	var p map[string]any
 	if err := json.Unmarshal([]byte(pattern), &p); err != nil {
@@ -81,5 +81,5 @@ func leaves(pattern, value any) bool {
 	case []any:
 		return slices.Contains(p, value)
 	}
-	panic(fmt.Sprintf("%v is no pattern", pattern))
+	panic(fmt.Sprintf("%v is not a pattern", pattern))
 }

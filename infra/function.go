@@ -14,11 +14,13 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 )
 
-// function is a Lambda function: a group's, a reader's or a schedule's.
+// function is a Lambda function: a group's, a reader's, a schedule's or one of mail's
+// events.
 type function struct {
 	Name   string
 	Doc    string
@@ -40,6 +42,9 @@ func functionOfReader(r stream.Function) function {
 }
 func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
 	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
+}
+func functionOfMail(m mailevent.Function, dead awssqs.Queue) function {
+	return function{Name: m.Name, Doc: m.Doc, Size: host.MailSize, Rights: rightsOfMail(m), Dead: dead}
 }
 
 // deployment holds what all functions share.
@@ -101,7 +106,7 @@ func (d deployment) environment() host.Env {
 		Table: *d.store.table.TableName(), BaseURL: *d.baseURL, Stage: d.Stage,
 		SecretARN: *d.store.secret.SecretArn(), PepperARN: *d.store.pepper.SecretArn(), PaymentsARN: *d.store.payments.SecretArn(),
 		PowBits: d.PowBits, PageBits: d.PageBits, MicroUSDPerChar: int64(d.MicroUSDPerChar),
-		WebOrigins: d.WebOrigins, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics,
+		WebOrigins: d.WebOrigins, Contact: d.Contact, Limits: d.Limits, NoEndpointMetrics: !d.EndpointMetrics,
 	}
 	if d.mail != nil {
 		e.MailFrom, e.MailSet = d.mail.from, *d.mail.set.ConfigurationSetName()

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/api"
 )
 
 // gateway is the HTTP API. It uses plain CloudFormation resources, since the CDK's
@@ -96,11 +98,11 @@ func (g *gateway) attach(group string, f awslambda.Function) {
 func (g *gateway) open(routes []route, s Settings) {
 	scope := constructs.NewConstruct(g.stack, jsii.String("Routes"))
 	slow := map[string]any{}
+	whole := api.Throttle{Rate: s.ThrottleRate, Burst: s.ThrottleBurst}
 	for _, r := range routes {
 		if r.Rate > 0 {
-			slow[r.Key] = map[string]any{
-				"ThrottlingRateLimit": min(r.Rate, s.ThrottleRate), "ThrottlingBurstLimit": min(2*r.Rate, s.ThrottleBurst),
-			}
+			own := whole.Route(r.Rate)
+			slow[r.Key] = map[string]any{"ThrottlingRateLimit": own.Rate, "ThrottlingBurstLimit": own.Burst}
 		}
 		g.stage.AddDependency(awsapigatewayv2.NewCfnRoute(scope, jsii.String(r.ID), &awsapigatewayv2.CfnRouteProps{
 			ApiId:    g.api.Ref(),

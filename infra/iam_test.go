@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/iam.txt")
 
-// TestGoldenRights compares what everyone may do in the deployment with
-// testdata/iam.txt, which people have reviewed. Review its diff with the eyes of
-// somebody who got into one function.
+// TestGoldenRights compares all rights of the deployment with testdata/iam.txt, which
+// people review. Review its diff as an intruder in one function would read it.
 func TestGoldenRights(t *testing.T) {
 	const file = "testdata/iam.txt"
 	got := rightsIn(&of(t, whole).template)
@@ -31,12 +30,12 @@ func TestGoldenRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("infra/%s is not what the deployment allows: run make golden and have its diff reviewed: who may do what now, and why?\n%s",
+		t.Errorf("infra/%s differs from the deployment's rights; run make golden, and have its diff reviewed:\n%s",
 			file, difference(string(want), got))
 	}
 }
 
-// Every place where a policy can stand is found, whatever its type.
+// Every place that can hold a policy is found, in any type.
 func TestRightsInAnything(t *testing.T) {
 	s := of(t, whole)
 	before := rightsIn(&s.template)
@@ -53,16 +52,16 @@ func TestRightsInAnything(t *testing.T) {
 		changed := s.copy()
 		changed.Resources["Added0000ABCD"] = r
 		if rightsIn(changed) == before {
-			t.Errorf("%s changes nothing", what)
+			t.Errorf("%s is not found", what)
 		}
 	}
 }
 
-// rightsIn renders who may do what: each policy of each resource, whatever its
-// type, and what functions may be called by.
+// rightsIn renders all rights of a template: the policies of each resource, and what
+// may call each function.
 func rightsIn(t *template) string {
 	var b strings.Builder
-	ids := slices.SortedFunc(maps.Keys(t.Resources), func(x, y string) int { // as the names that are shown
+	ids := slices.SortedFunc(maps.Keys(t.Resources), func(x, y string) int { // by the names that are shown
 		return cmp.Or(cmp.Compare(logical(x), logical(y)), cmp.Compare(x, y))
 	})
 	for _, id := range ids {
@@ -86,10 +85,10 @@ func rightsIn(t *template) string {
 	return b.String()
 }
 
-// policyProperties hold rights without being a list of statements.
+// policyProperties matches properties that grant rights without a list of statements.
 var policyProperties = regexp.MustCompile(`^(ManagedPolicyArns|PermissionsBoundary|ResourcePolicy|PolicyDocument|Policy|AssumeRolePolicyDocument)$`)
 
-// findPolicies calls found for whatever grants something, in the order of names.
+// findPolicies calls found for everything that grants a right, in the order of names.
 func findPolicies(where string, v any, found func(where string, policy any)) {
 	switch v := v.(type) {
 	case []any:
@@ -127,7 +126,7 @@ func statementLines(policy any) (lines []string) {
 		delete(s, "Effect")
 		delete(s, "Sid")
 		lines = append(lines, head)
-		for _, name := range slices.Sorted(maps.Keys(s)) { // Action, Condition, Principal, Resource, and NotAction were it there
+		for _, name := range slices.Sorted(maps.Keys(s)) { // Action, Condition, Principal, Resource, NotAction
 			values := []string{shown(s[name])}
 			if many, ok := s[name].([]any); ok {
 				values = nil
@@ -144,13 +143,13 @@ func statementLines(policy any) (lines []string) {
 
 var hash = regexp.MustCompile(`([A-Za-z])[0-9A-F]{8}\b`)
 
-// logical is a name without the digits that the CDK adds.
+// logical returns a name without the digits that the CDK adds.
 func logical(id string) string { return hash.ReplaceAllString(id, "$1") }
 
-// shown is a value as people read it.
+// shown renders a value for people.
 func shown(v any) string { return logical(plain(v)) }
 
-// difference is, for each resource of two texts, the lines that only one has.
+// difference returns, for each resource, the lines that only one of two texts has.
 func difference(want, got string) string {
 	resources := func(text string) map[string][]string {
 		all := map[string][]string{}
@@ -181,7 +180,7 @@ func difference(want, got string) string {
 	return strings.Join(out, "\n")
 }
 
-// copy is a template of its own, to be changed.
+// copy returns a deep copy.
 func (t *template) copy() *template {
 	c := &template{Resources: map[string]resource{}, Outputs: t.Outputs}
 	for id, r := range t.Resources {

@@ -3,10 +3,17 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsses"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/lambda/mailevent"
 )
 
 // mailing holds what sending mail needs.
@@ -23,18 +30,22 @@ const mailDimension = "ses:configuration-set"
 
 // newMailing returns nil if mailFrom is empty.
 //
-// A code is a credential, so it is sent only to servers with TLS. SES keeps a list of
-// addresses that bounced or complained, and mails them no more; alarms watch its
-// counts. The sending function logs what SES refuses.
+// A code is a credential, so it is sent only to servers with TLS. SES tells EventBridge
+// of bounces and complaints, and a function remembers their recipients as hashes; alarms
+// watch the counts. SES's own list is off: it would hold plain addresses, and keep the
+// owner of an address that bounced once from recovering. The sending function logs what
+// SES refuses.
 func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	if s.MailFrom == "" {
 		return nil
 	}
 	set := awsses.NewConfigurationSet(stack, jsii.String("MailSet"), &awsses.ConfigurationSetProps{
-		TlsPolicy:          awsses.ConfigurationSetTlsPolicy_REQUIRE,
-		ReputationMetrics:  jsii.Bool(true),
-		SuppressionReasons: awsses.SuppressionReasons_BOUNCES_AND_COMPLAINTS,
+		TlsPolicy:              awsses.ConfigurationSetTlsPolicy_REQUIRE,
+		ReputationMetrics:      jsii.Bool(true),
+		DisableSuppressionList: jsii.Bool(true),
 	})
+	// make stop-mail switches sending off, and a deployment leaves the switch as it is.
+	output(stack, "MailConfiguration", set.ConfigurationSetName(), "SES's configuration set, which make stop-mail stops")
 	awsses.NewConfigurationSetEventDestination(stack, jsii.String("MailEvents"), &awsses.ConfigurationSetEventDestinationProps{
 		ConfigurationSet: set,
 		Events: &[]awsses.EmailSendingEvent{
@@ -45,11 +56,67 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 			Name: jsii.String(mailDimension), Source: awsses.CloudWatchDimensionSource_MESSAGE_TAG, DefaultValue: jsii.String("none"),
 		}}),
 	})
+	awsses.NewConfigurationSetEventDestination(stack, jsii.String("ReturnedMail"), &awsses.ConfigurationSetEventDestinationProps{
+		ConfigurationSet: set,
+		Events:           &[]awsses.EmailSendingEvent{awsses.EmailSendingEvent_BOUNCE, awsses.EmailSendingEvent_COMPLAINT},
+		// SES sends to the default bus only.
+		Destination: awsses.EventDestination_EventBus(awsevents.EventBus_FromEventBusName(stack, jsii.String("Bus"), jsii.String("default"))),
+	})
 	identify(stack, s, set)
 	arn := func(resource string, name *string) *string {
 		return stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("ses"), Resource: jsii.String(resource), ResourceName: name})
 	}
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
+}
+
+const (
+	// mailEventTries bounds the retries of an event that a function failed on or that
+	// Lambda did not accept. An event may be repeated.
+	mailEventTries = 2
+
+	// mailEventAge is the age at which an event becomes a dead letter.
+	mailEventAge = 6 * time.Hour
+)
+
+// tellOfMail calls a function with the bounces and complaints of this stage's mail.
+func (d deployment) tellOfMail(f awslambda.Function, dead awssqs.Queue) {
+	rule := awsevents.NewCfnRule(f, jsii.String("Events"), &awsevents.CfnRuleProps{
+		Description: jsii.String("Mail of this stage that came back"),
+		EventPattern: map[string]any{
+			"source":      []string{"aws.ses"},
+			"detail-type": []string{"Email Bounced", "Email Complaint Received"},
+			"detail":      map[string]any{"mail": map[string]any{"tags": map[string]any{mailDimension: []*string{d.mail.set.ConfigurationSetName()}}}},
+		},
+		Targets: []any{&awsevents.CfnRule_TargetProperty{
+			Id: jsii.String("function"), Arn: f.FunctionArn(),
+			DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: dead.QueueArn()},
+			RetryPolicy:      &awsevents.CfnRule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(float64(mailEventTries)), MaximumEventAgeInSeconds: jsii.Number(mailEventAge.Seconds())},
+		}},
+	})
+	awslambda.NewCfnPermission(f, jsii.String("EventsPermission"), &awslambda.CfnPermissionProps{
+		Action: jsii.String("lambda:InvokeFunction"), FunctionName: f.FunctionArn(),
+		Principal: jsii.String("events.amazonaws.com"), SourceArn: rule.AttrArn(),
+	})
+	dead.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Sid:        jsii.String("Events"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sqs:SendMessage"),
+		Resources:  &[]*string{dead.QueueArn()},
+		Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.AttrArn()}},
+	}))
+}
+
+// watchMailEvents makes the alarms of a function of mail's events.
+func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dead awssqs.Queue) {
+	d.alarm(f, "Fails", alarm{
+		What: m.Name + " fails. The error lines in its log say why.",
+		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: 5 * time.Minute,
+	})
+	d.alarm(f, "Dead", alarm{
+		What:  m.Name + " has dead letters: mail came back and its recipient was not remembered. Each says why. Purge the queue once you understand them.",
+		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
+		Every: 5 * time.Minute,
+	})
 }
 
 // identify sets up the address that mail is sent from in SES.

@@ -8,23 +8,22 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Without an address to send from, nothing of SES is set up, and nobody has a
-// right to it.
+// Without mailFrom, the stack sets up nothing in SES and grants no right to it.
 func TestNoMail(t *testing.T) {
 	s := of(t, fake)
 	for id, r := range s.Resources {
 		if strings.HasPrefix(r.Type, "AWS::SES::") {
-			t.Errorf("%s is set up: %s", r.Type, id)
+			t.Errorf("got %s %s, want none", r.Type, id)
 		}
 	}
 	for name := range s.Outputs {
 		if strings.HasPrefix(name, "Mail") {
-			t.Errorf("there is an output %s", name)
+			t.Errorf("output %s is set, want none", name)
 		}
 	}
 	for _, line := range s.statements(t, "codes") {
 		if strings.HasPrefix(line, "ses:") {
-			t.Errorf("codes may %s", line)
+			t.Errorf("codes may %s, want no right to SES", line)
 		}
 	}
 }
@@ -40,10 +39,19 @@ func TestMail(t *testing.T) {
 			set.expect(t, "configuration set", map[string]string{
 				"DeliveryOptions":    `{"TlsPolicy":"REQUIRE"}`,
 				"ReputationOptions":  `{"ReputationMetricsEnabled":true}`,
-				"SuppressionOptions": `{"SuppressedReasons":["BOUNCE","COMPLAINT"]}`,
+				"SuppressionOptions": `{"SuppressedReasons":[]}`, // it would store addresses
 				"Name":               "",
 			})
-			_, events := s.only(t, "AWS::SES::ConfigurationSetEventDestination")
+			if got := plain(s.Outputs["MailConfiguration"].Value); got != "${"+setID+"}" {
+				t.Errorf("output MailConfiguration is %s", got)
+			}
+			_, back := s.named(t, "AWS::SES::ConfigurationSetEventDestination", "ReturnedMail")
+			back.expect(t, "bounces and complaints", map[string]string{
+				"ConfigurationSetName": "${" + setID + "}",
+				"EventDestination": `{"Enabled":true,"EventBridgeDestination":{"EventBusArn":{"Fn::Join":["",["arn:",{"Ref":"AWS::Partition"},":events:",{"Ref":"AWS::Region"},":",{"Ref":"AWS::AccountId"},":event-bus/default"]]}},` +
+					`"MatchingEventTypes":["bounce","complaint"]}`,
+			})
+			_, events := s.named(t, "AWS::SES::ConfigurationSetEventDestination", "MailEvents")
 			events.expect(t, "events", map[string]string{
 				"ConfigurationSetName": "${" + setID + "}",
 				"EventDestination": `{"CloudWatchDestination":{"DimensionConfigurations":[{"DefaultDimensionValue":"none","DimensionName":"ses:configuration-set","DimensionValueSource":"messageTag"}]},` +
@@ -53,8 +61,8 @@ func TestMail(t *testing.T) {
 			identity.expect(t, "identity", map[string]string{
 				"EmailIdentity":              "mail.agents.example",
 				"ConfigurationSetAttributes": `{"ConfigurationSetName":{"Ref":"` + setID + `"}}`,
-				"DkimAttributes":             "", // on, unless it is said otherwise
-				"DkimSigningAttributes":      "", // with keys of SES's own
+				"DkimAttributes":             "", // on by default
+				"DkimSigningAttributes":      "", // with SES's own keys
 				"MailFromAttributes":         "",
 			})
 			for i, output := range []string{"MailRecord1", "MailRecord2", "MailRecord3"} {
@@ -68,7 +76,8 @@ func TestMail(t *testing.T) {
 				t.Errorf("output MailPolicy is %s", got)
 			}
 
-			// Who sends mail may send it from that address, with that set, and no more.
+			// Functions that send mail may do so only from that address, with that
+			// configuration set.
 			const arn, condition = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:", ` if {"StringEquals":{"ses:FromAddress":"` + mailFrom + `"}}`
 			var senders []string
 			for name, r := range s.rights() {
@@ -86,13 +95,13 @@ func TestMail(t *testing.T) {
 				}
 			}
 			if slices.Sort(senders); strings.Join(senders, " ") != c.who {
-				t.Errorf("mail is sent by %v", senders)
+				t.Errorf("got senders %v", senders)
 			}
 		})
 	}
 }
 
-// SES may know the address by itself, or know it already.
+// SES can verify a single address, or know the address already.
 func TestMailIdentities(t *testing.T) {
 	for identity, c := range map[string]struct{ made, says, silent string }{
 		identityAddress:  {mailFrom, "MailAddress", "MailRecord1 MailPolicy"},
@@ -107,18 +116,51 @@ func TestMailIdentities(t *testing.T) {
 				made = append(made, plain(r.Properties["EmailIdentity"]))
 			}
 			if got := strings.Join(made, " "); got != c.made {
-				t.Errorf("SES is told of %q, want %q", got, c.made)
+				t.Errorf("the stack makes the identity %q, want %q", got, c.made)
 			}
 			for _, name := range append(strings.Fields(c.says), "LeaveMailSandbox") {
 				if s.Outputs[name].Value == nil {
-					t.Errorf("there is no output %s", name)
+					t.Errorf("output %s is missing", name)
 				}
 			}
 			for _, name := range strings.Fields(c.silent) {
 				if s.Outputs[name].Value != nil {
-					t.Errorf("there is an output %s", name)
+					t.Errorf("output %s is set, want none", name)
 				}
 			}
 		})
+	}
+}
+
+// SES's events about this stage's mail, and no others, call the function. An event that
+// it cannot handle is kept.
+func TestMailEvents(t *testing.T) {
+	s := of(t, ours)
+	if len(s.mail) == 0 {
+		t.Fatal("no function of mail's events")
+	}
+	set, _ := s.only(t, "AWS::SES::ConfigurationSet")
+	for _, m := range s.mail {
+		function, _ := s.function(t, m.Name)
+		dead, _ := s.named(t, "AWS::SQS::Queue", m.Name+"DeadLetters")
+		letters := `{"Fn::GetAtt":["` + dead + `","Arn"]}`
+		id, rule := s.named(t, "AWS::Events::Rule", m.Name+"Function")
+		rule.expect(t, m.Name, map[string]string{
+			"EventPattern": `{"detail":{"mail":{"tags":{"ses:configuration-set":[{"Ref":"` + set + `"}]}}},"detail-type":["Email Bounced","Email Complaint Received"],"source":["aws.ses"]}`,
+			"Targets": `[{"Arn":{"Fn::GetAtt":["` + function + `","Arn"]},"DeadLetterConfig":{"Arn":` + letters + `},"Id":"function",` +
+				`"RetryPolicy":{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}}]`,
+			"EventBusName": "", // the default bus, the only one that SES sends to
+		})
+		_, may := s.named(t, "AWS::Lambda::Permission", m.Name+"FunctionEventsPermission")
+		may.expect(t, m.Name, map[string]string{
+			"Action": "lambda:InvokeFunction", "Principal": "events.amazonaws.com", "SourceArn": "${" + id + ".Arn}", "FunctionName": "${" + function + ".Arn}",
+		})
+		_, calls := s.named(t, "AWS::Lambda::EventInvokeConfig", m.Name+"Function")
+		calls.expect(t, m.Name, map[string]string{
+			"MaximumRetryAttempts": "2", "MaximumEventAgeInSeconds": "21600", "DestinationConfig": `{"OnFailure":{"Destination":` + letters + `}}`,
+		})
+	}
+	if rules := of(t, fake).all("AWS::Events::Rule"); len(rules) != 0 {
+		t.Errorf("without mailFrom: got rules %v, want none", keys(rules))
 	}
 }

@@ -76,5 +76,8 @@ func all() declared {
 	for _, n := range events.Schedules() {
 		d.schedules = append(d.schedules, n(a))
 	}
+	for _, n := range events.Mail() {
+		d.mail = append(d.mail, n(a))
+	}
 	return d
 }

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// A service with a function of every kind: one that writes, one that only
-// reads, one that sends mail, one without the table.
+// A service with a function of each kind: one that writes, one that only reads, one
+// that sends mail, one without the table.
 var fakeGroups = []api.Group{
 	{Name: "posts", Needs: app.Table | app.Secret,
 		Reads:  tables.Channels | tables.ParentIndex | tables.RankIndex,
@@ -69,17 +69,17 @@ var fakeReaders = []stream.Function{
 
 var fakeSchedules = []schedule.Function{{Name: "deadlines", Doc: "What is due.", Every: 10 * time.Minute, Reads: tables.RankIndex}}
 
-var fakes = declared{fakeGroups, fakeReaders, fakeSchedules}
+var fakes = declared{fakeGroups, fakeReaders, fakeSchedules, nil}
 
-// service is a template and what it was made of.
+// service holds a template and its declarations.
 type service struct {
 	template
 	declared
 }
 
-// The templates that tests look at, each made once: the real declarations as
-// production that sends mail, the made-up ones as production that does not, and
-// these as a disposable stage under a domain of its own.
+// The templates of the tests, each made once: the real declarations in production
+// with mail, the made-up ones in production without mail, and the made-up ones on a
+// disposable stage with its own domain.
 var (
 	ours = sync.OnceValues(func() (*service, error) {
 		return synthesise("real", all(), map[string]any{"mailFrom": mailFrom})
@@ -98,8 +98,7 @@ const (
 	certificateARN      = "arn:aws:acm:eu-central-1:123456789012:certificate/12345678-90ab-cdef-1234-567890abcdef"
 )
 
-// needNode skips the test where Node, which the CDK runs on, is missing. In CI it
-// fails instead.
+// needNode skips the test if Node, which the CDK needs, is missing; in CI it fails.
 func needNode(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -110,7 +109,7 @@ func needNode(t *testing.T) {
 	}
 }
 
-// of returns a template.
+// of returns a service, made on first use.
 func of(t *testing.T, which func() (*service, error)) *service {
 	t.Helper()
 	needNode(t)
@@ -121,9 +120,9 @@ func of(t *testing.T, which func() (*service, error)) *service {
 	return s
 }
 
-// production runs a check on both templates of production.
+// production runs a check on both production templates.
 func production(t *testing.T, check func(*testing.T, *service)) {
-	needNode(t) // before the subtests: what the test does after them needs what they saw
+	needNode(t) // skips the whole test, since the code after the subtests needs their results
 	t.Run("declared", func(t *testing.T) { check(t, of(t, ours)) })
 	t.Run("fake", func(t *testing.T) { check(t, of(t, fake)) })
 }
@@ -154,7 +153,7 @@ func synthesise(name string, d declared, context map[string]any) (*service, erro
 	return s, json.Unmarshal(b, &s.template)
 }
 
-// stub stands for a function's binary; each has to differ from the others.
+// stub writes a function's binary, different for each.
 func stub(assets, name string) error {
 	if err := os.MkdirAll(filepath.Join(assets, name), 0o755); err != nil {
 		return err
@@ -163,5 +162,5 @@ func stub(assets, name string) error {
 	if err := os.WriteFile(file, []byte("stub of "+name), 0o755); err != nil {
 		return err
 	}
-	return os.Chmod(file, 0o755) // whatever the umask
+	return os.Chmod(file, 0o755) // regardless of the umask
 }

@@ -20,7 +20,10 @@ func (d deployment) outputs(stack awscdk.Stack) {
 		output(stack, "LeaveMailSandbox", jsii.String("aws sesv2 put-account-details"+region+
 			" --production-access-enabled --mail-type TRANSACTIONAL --contact-language EN --website-url "+*d.baseURL+
 			" --use-case-description 'One-time codes that agents ask to have mailed to their owners'"),
-			"Asks AWS, once per account and region, to leave the sandbox; until then SES mails only to verified addresses")
+			"Asks AWS, once per account and region, to move the account out of the SES sandbox; until then SES mails only to verified addresses")
+	}
+	if d.Contact != "" {
+		output(stack, "Contact", jsii.String(d.Contact), "Where people write to you: /privacy and /about name it")
 	}
 	if d.AlarmMail != "" {
 		output(stack, "AlarmMail", jsii.String(d.AlarmMail), "SNS has mailed a link to this address; no alarm is mailed until somebody follows it")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is left to do is said as commands, ready to be run.
+// The outputs contain the remaining steps as commands.
 func TestOutputs(t *testing.T) {
 	s := of(t, ours)
 	for name, want := range map[string]string{
@@ -23,15 +23,15 @@ func TestOutputs(t *testing.T) {
 	}
 	s = of(t, dev)
 	if got := plain(s.Outputs["AlarmMail"].Value); got != alarmMail {
-		t.Errorf("output AlarmMail is %q", got)
+		t.Errorf("output AlarmMail is %q, want %q", got, alarmMail)
 	}
 	s = of(t, fake)
 	if got := s.Outputs["LeaveMailSandbox"].Value; got != nil {
-		t.Errorf("no mail is sent, and there is an output LeaveMailSandbox: %v", got)
+		t.Errorf("without mailFrom: output LeaveMailSandbox is %v, want none", got)
 	}
 }
 
-// The summary of a deployment goes by outputs that there are.
+// The summary names only outputs that exist.
 func TestSummaryKnowsTheOutputs(t *testing.T) {
 	source, err := os.ReadFile("summary/main.go")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestSummaryKnowsTheOutputs(t *testing.T) {
 	}
 	names := regexp.MustCompile(`"([A-Z][a-z]+[A-Z][A-Za-z0-9]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(names) < 10 {
-		t.Fatalf("the summary names the outputs %v", names)
+		t.Fatalf("the summary names only the outputs %v", names)
 	}
 	outputs := map[string]bool{"MailAddress": true} // TestMailIdentities
 	for _, which := range []func() (*service, error){ours, whole, dev} {
@@ -49,7 +49,7 @@ func TestSummaryKnowsTheOutputs(t *testing.T) {
 	}
 	for _, name := range names {
 		if !outputs[name[1]] {
-			t.Errorf("there is no output %s", name[1])
+			t.Errorf("the summary names the output %s, which does not exist", name[1])
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 )
@@ -27,6 +28,7 @@ type declared struct {
 	groups    []api.Group
 	readers   []stream.Function
 	schedules []schedule.Function
+	mail      []mailevent.Function
 }
 
 // names returns the names of all functions, which are unique.
@@ -39,6 +41,9 @@ func (d declared) names() (names []string) {
 	}
 	for _, s := range d.schedules {
 		names = append(names, s.Name)
+	}
+	for _, m := range d.mail {
+		names = append(names, m.Name)
 	}
 	return names
 }

@@ -40,31 +40,31 @@ func TestPlanRefuses(t *testing.T) {
 		readers []stream.Function
 		want    string // "" for none
 	}{
-		{"nothing", fakeGroups, fakeReaders, ""},
-		{"what is not built", group("votes", both), nil, "run `make build`"},
+		{"valid declarations", fakeGroups, fakeReaders, ""},
+		{"a missing binary", group("votes", both), nil, "run `make build`"},
 		{"no default group", fakeGroups[:1], nil, `no group "docs"`},
-		{"a name twice", append(slices.Clone(fakeGroups), api.Group{Name: "inbox"}), fakeReaders, `two functions are named "inbox"`},
-		{"a name", group("../posts", both), nil, "is not a function name"},
-		{"a route twice", group("posts", both, "GET /v1/history"), nil, `"GET /v1/history" is already in group history`},
-		{"a route but for a name", group("posts", both, "DELETE /v1/c/{channel}/posts/{post}"), nil, "is already in group posts"},
-		{"part of a segment", group("posts", both, "GET /docs/{topic}.md"), nil, `cannot match the segment "{topic}.md"`},
+		{"two functions of one name", append(slices.Clone(fakeGroups), api.Group{Name: "inbox"}), fakeReaders, `two functions are named "inbox"`},
+		{"an invalid name", group("../posts", both), nil, "is not a function name"},
+		{"a repeated route", group("posts", both, "GET /v1/history"), nil, `"GET /v1/history" is already in group history`},
+		{"routes that differ in a parameter's name", group("posts", both, "DELETE /v1/c/{channel}/posts/{post}"), nil, "is already in group posts"},
+		{"a parameter as part of a segment", group("posts", both, "GET /docs/{topic}.md"), nil, `cannot match the segment "{topic}.md"`},
 		{"an empty segment", group("posts", both, "GET /docs/"), nil, `cannot match the segment ""`},
-		{"a rest in the middle", group("posts", both, "GET /a/{rest...}/b"), nil, "cannot match the segment"},
+		{"a rest parameter in the middle", group("posts", both, "GET /a/{rest...}/b"), nil, "cannot match the segment"},
 		{"no method", group("posts", both, "/v1/x"), nil, "is not an endpoint's method"},
-		{"a method of the default group's", group("posts", both, "OPTIONS /v1/x"), nil, "is not an endpoint's method"},
+		{"a method that only the default group answers", group("posts", both, "OPTIONS /v1/x"), nil, "is not an endpoint's method"},
 		{"no path", group("posts", both, "GET v1"), nil, "does not begin with /"},
 		{"an effect without the table", group("posts", 0, "POST /v1/x"), nil, "does not need the table"},
 		{"mail without the table", group("posts", app.Mail, "GET /v1/x"), nil, "group posts hashes addresses or sends mail, but does not need the table"},
 		{"a pepper without the table", group("posts", app.Pepper, "GET /v1/x"), nil, "hashes addresses or sends mail"},
-		{"a batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
-		{"half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
+		{"an empty batch", fakeGroups, reader(0, 0, post), "a batch of 0 records"},
+		{"a window with half a second", fakeGroups, reader(1, 1500*time.Millisecond, post), "a window of 1.5s"},
 		{"no filters", fakeGroups, reader(1, 0), "declares no filters"},
-		{"an event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is not a stream event`},
-		{"readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard allows 2"},
+		{"an unknown event", fakeGroups, reader(1, 0, stream.Filter{Type: "post", Events: []string{"UPDATE"}}), `"UPDATE" is not a stream event`},
+		{"three readers", fakeGroups, append(slices.Clone(fakeReaders), reader(1, 0, post)...), "a shard allows 2"},
 	} {
 		_, err := newPlan(declared{groups: c.groups, readers: c.readers, schedules: fakeSchedules}, assets)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
 
@@ -77,7 +77,7 @@ func TestPlanRefuses(t *testing.T) {
 		d := fakes
 		d.schedules = []schedule.Function{s}
 		if _, err := newPlan(d, assets); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 
@@ -86,12 +86,12 @@ func TestPlanRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newPlan(fakes, assets); err == nil || !strings.Contains(err.Error(), own+"; run `make build`") {
-		t.Errorf("a binary that its owner alone may run: %v", err)
+		t.Errorf("a binary that only its owner may run: got %v, want an error", err)
 	}
 
 	open := api.Group{Name: "posts", Needs: table, Endpoints: []api.Endpoint{{Route: "GET /v1/x", Auth: api.None}}}
 	if err := checkNeeds(open); err == nil || !strings.Contains(err.Error(), "add app.Secret") {
-		t.Errorf("an open read without the secret: %v", err)
+		t.Errorf("a public read without the secret: got %v, want an error", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		if got, err := routeOf(method, path); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", pattern, got, err)
+			t.Errorf("%s: got %+v, %v", pattern, got, err)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}, Statistic: statistic}
 	}
 	d.alarm(f, "GivesUp", alarm{
-		What: fmt.Sprintf("%s gave records up. The bucket of failed batches keeps them for %d days. Find the cause in its log, then redrive them.", r.Name, failedBatchesKeepDays),
+		What: fmt.Sprintf("%s gave up on some records. The bucket of failed batches keeps them for %d days. Find the cause in its log, then redrive them.", r.Name, failedBatchesKeepDays),
 		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{
@@ -84,7 +84,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
 	d.alarm(f, "Unread", alarm{ // a reader that is not called has no age; two periods, since the last write is read a moment later
-		What: fmt.Sprintf("%s has read nothing for %s while the table was written. Check that its mapping is enabled, and of which stream it is.", r.Name, unreadFor),
+		What: fmt.Sprintf("%s has read nothing for %s while the table was written. Check that its event source mapping is enabled and reads the right stream.", r.Name, unreadFor),
 		Of: []metric{
 			{Namespace: "AWS/DynamoDB", Name: "ConsumedWriteCapacityUnits", By: []by{{"TableName", d.store.table.TableName()}}},
 			ofMapping("PolledEventCount"),

@@ -15,7 +15,7 @@ func TestMappings(t *testing.T) {
 		bucketID, _ := s.only(t, "AWS::S3::Bucket")
 		mappings := s.all("AWS::Lambda::EventSourceMapping")
 		if len(mappings) != len(s.readers) {
-			t.Errorf("%d mappings for %d readers", len(mappings), len(s.readers))
+			t.Errorf("got %d mappings for %d readers", len(mappings), len(s.readers))
 		}
 		for _, r := range s.readers {
 			function, _ := s.function(t, r.Name)
@@ -50,9 +50,9 @@ func TestMappings(t *testing.T) {
 	})
 }
 
-// Whatever writes is deployed after each reader and its filters; no reader waits
-// for anything that writes. That it is no circle the CDK has checked by then.
-func TestReadersStandFirst(t *testing.T) {
+// Functions that write are deployed after all readers and their filters; readers do
+// not wait for them. The CDK itself refuses cycles.
+func TestReadersAreDeployedFirst(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		mappings := keys(s.all("AWS::Lambda::EventSourceMapping"))
 		for _, name := range s.names() {
@@ -61,7 +61,7 @@ func TestReadersStandFirst(t *testing.T) {
 			reader := slices.ContainsFunc(s.readers, func(r stream.Function) bool { return r.Name == name })
 			for _, m := range mappings {
 				if slices.Contains(after, m) == reader {
-					t.Errorf("%s, which is a reader: %v, waits for %v", name, reader, after)
+					t.Errorf("%s (a reader: %v) depends on %v", name, reader, after)
 				}
 			}
 		}
@@ -81,12 +81,12 @@ func TestFilters(t *testing.T) {
 	}
 	for i, r := range fakeReaders {
 		if got, err := patternsOf(r); err != nil || !slices.Equal(got, want[i]) {
-			t.Errorf("%s: %v, %v", r.Name, got, err)
+			t.Errorf("%s: got patterns %v, %v", r.Name, got, err)
 		}
 	}
 }
 
-// keys of a map, in order.
+// keys returns the keys of a map, sorted.
 func keys[V any](m map[string]V) []string {
 	var k []string
 	for name := range m {

@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 	"agentsocial/tables"
@@ -37,6 +38,11 @@ func rightsOfReader(r stream.Function) rights {
 // rightsOfSchedule returns a schedule's rights: its work is in the table.
 func rightsOfSchedule(s schedule.Function) rights {
 	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table, Dead: true}
+}
+
+// rightsOfMail returns the rights of a function of mail's events.
+func rightsOfMail(m mailevent.Function) rights {
+	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs, Dead: true}
 }
 
 // Transactions and batches need no entries: IAM authorises the actions in them.

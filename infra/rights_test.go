@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// rights that the declarations come to, by function.
+// rights returns the declared rights of each function.
 func (s *service) rights() map[string]rights {
 	may := map[string]rights{}
 	for _, g := range s.groups {
@@ -23,10 +23,14 @@ func (s *service) rights() map[string]rights {
 	for _, x := range s.schedules {
 		may[x.Name] = rightsOfSchedule(x)
 	}
+	for _, m := range s.mail {
+		may[m.Name] = rightsOfMail(m)
+	}
 	return may
 }
 
-// statements of a function's role, as lines "action on resource [if condition]".
+// statements returns a role's statements as lines "action on resource [if
+// condition]".
 func (s *service) statements(t *testing.T, name string) []string {
 	t.Helper()
 	_, f := s.function(t, name)
@@ -41,7 +45,7 @@ func (s *service) statements(t *testing.T, name string) []string {
 		for _, x := range document["Statement"].([]any) {
 			st := x.(map[string]any)
 			if st["Effect"] != "Allow" || st["NotAction"] != nil || st["NotResource"] != nil {
-				t.Errorf("%s: %v", name, st)
+				t.Errorf("%s: got statement %v, want Allow of named actions and resources", name, st)
 			}
 			for _, action := range list(st["Action"]) {
 				for _, resource := range list(st["Resource"]) {
@@ -58,7 +62,7 @@ func (s *service) statements(t *testing.T, name string) []string {
 	return lines
 }
 
-// The whole rights of a function of every kind.
+// TestRights lists all rights of a function of each kind.
 func TestRights(t *testing.T) {
 	s := of(t, fake)
 	const table = "${TableCD117FA1.Arn}"
@@ -99,7 +103,7 @@ func TestRights(t *testing.T) {
 		"docs":    log("docs"),
 		"history": slices.Concat(log("history"), read("A G H K N Q"), write("G N Q")),
 		"posts":   slices.Concat(log("posts"), read("A C G H K N Q", "by_parent", "by_rank"), write("C G N Q"), secret),
-		"codes":   slices.Concat(log("codes"), read("A G H K N Q"), write("G N Q"), secret, pepper, pay), // of a deployment without mail
+		"codes":   slices.Concat(log("codes"), read("A G H K N Q"), write("G N Q"), secret, pepper, pay), // without mail
 		"inbox":   slices.Concat(log("inbox"), read("A C", "by_author"), write("I"), reader),
 		"tally":   slices.Concat(log("tally"), read("C"), write("A C"), reader),
 
@@ -112,20 +116,20 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// The documentation stands on nothing: its function, as it is declared, writes
-// its log, and does not so much as know the table's name.
+// The function docs may write its log and nothing else. It does not know the table's
+// name.
 func TestDocsReachNoTable(t *testing.T) {
 	s := of(t, ours)
 	for _, line := range s.statements(t, "docs") {
 		if !strings.HasPrefix(line, "logs:") {
-			t.Errorf("docs may %s", line)
+			t.Errorf("docs may %s, want no rights beyond its log", line)
 		}
 	}
 	_, f := s.function(t, "docs")
 	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 	for _, name := range []string{"TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN"} {
 		if env[name] != nil {
-			t.Errorf("docs has %s", name)
+			t.Errorf("docs has %s in its environment, want not", name)
 		}
 	}
 	routes := 0
@@ -134,17 +138,17 @@ func TestDocsReachNoTable(t *testing.T) {
 			routes++
 		}
 	}
-	if routes != 9 { // eight endpoints, and what is none
-		t.Errorf("%d routes lead to docs", routes)
+	if routes != 17 { // eight endpoints each with HEAD, and the default route
+		t.Errorf("got %d routes to docs, want 9", routes)
 	}
 }
 
-// The mcp function has all groups inside whose endpoints are tools: it may what
-// they may together, and is reached by one route.
-func TestMCPMayWhatIsInside(t *testing.T) {
+// The function mcp contains all groups with tools: it has their rights together, and
+// one route.
+func TestMCPHasTheRightsOfItsGroups(t *testing.T) {
 	s := of(t, ours)
 	may := map[string]bool{}
-	bare := func(line string) string { // TestNobodyMayMore looks at leading keys
+	bare := func(line string) string { // TestNoExtraRights checks leading keys
 		if strings.HasPrefix(line, "dynamodb:") {
 			line, _, _ = strings.Cut(line, " if ")
 		}
@@ -160,21 +164,21 @@ func TestMCPMayWhatIsInside(t *testing.T) {
 		if !strings.HasPrefix(line, "logs:") {
 			got = append(got, line)
 			if !may[bare(line)] {
-				t.Errorf("mcp may %s, and no group inside may", line)
+				t.Errorf("mcp may %s, which none of its groups may", line)
 			}
 			delete(may, bare(line))
 		}
 	}
 	for line, need := range may {
 		if need {
-			t.Errorf("mcp may not %s", line)
+			t.Errorf("mcp may not %s, which one of its groups may", line)
 		}
 	}
 	_, f := s.function(t, "mcp")
 	env := f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 	for _, name := range []string{"TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN"} {
 		if env[name] == nil {
-			t.Errorf("mcp has no %s", name)
+			t.Errorf("mcp lacks %s in its environment", name)
 		}
 	}
 	var routes []string
@@ -184,11 +188,11 @@ func TestMCPMayWhatIsInside(t *testing.T) {
 		}
 	}
 	if len(got) == 0 || !slices.Equal(routes, []string{"POST /mcp"}) {
-		t.Errorf("%q lead to mcp, which may %q", routes, got)
+		t.Errorf("got routes %q to mcp, with rights %q", routes, got)
 	}
 }
 
-// keysOf is the condition that leading keys are of these families.
+// keysOf returns the condition that leading keys belong to these families.
 func keysOf(letters []string) string {
 	var patterns []string
 	for _, letter := range letters {
@@ -197,8 +201,8 @@ func keysOf(letters []string) string {
 	return `{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":[` + strings.Join(patterns, ",") + `]}}`
 }
 
-// What holds for every function, as it was declared.
-func TestNobodyMayMore(t *testing.T) {
+// Every right of every function follows from its declaration.
+func TestNoExtraRights(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		may := s.rights()
 		reads := []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}
@@ -232,28 +236,28 @@ func TestNobodyMayMore(t *testing.T) {
 					allowed = r.Needs.Has(app.Mail) && condition == `{"StringEquals":{"ses:FromAddress":"`+mailFrom+`"}}`
 				}
 				if !allowed {
-					t.Errorf("%s, which has %+v, may %s", name, r, line)
+					t.Errorf("%s, declared with %+v, may %s", name, r, line)
 				}
 			}
 		}
-		// Beside inline policies of roles there are none that could grant more.
+		// Only inline policies of roles grant rights.
 		for _, kind := range []string{"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::SecretsManager::ResourcePolicy"} {
 			if more := s.all(kind); len(more) > 0 {
-				t.Errorf("%s: %v", kind, keys(more))
+				t.Errorf("got %s %v, want none", kind, keys(more))
 			}
 		}
 		if n := len(s.all("AWS::IAM::Role")); n != len(may)+len(s.schedules) {
-			t.Errorf("%d roles for %d functions and %d schedules", n, len(may), len(s.schedules))
+			t.Errorf("got %d roles for %d functions and %d schedules", n, len(may), len(s.schedules))
 		}
 	})
 }
 
-// The made-up docs group and the real one have nothing to do with the table.
+// Neither the made-up docs group nor the real one has a right to the table.
 func TestDocsHasNoTable(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for _, line := range s.statements(t, "docs") {
 			if !strings.HasPrefix(line, "logs:") {
-				t.Error(fmt.Sprint("docs may ", line))
+				t.Error(fmt.Sprint("want no right, docs may  ", line))
 			}
 		}
 	})

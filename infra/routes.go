@@ -11,9 +11,8 @@ import (
 )
 
 // DefaultGroup answers requests without a route: unknown paths, in the service's own
-// envelope, and all OPTIONS and HEAD requests, which endpoints do not declare. The
-// gateway itself would answer HEAD with a 404, and its CORS setting would answer for
-// unknown paths.
+// envelope, and all OPTIONS requests, which endpoints do not declare. The gateway's
+// CORS setting would answer for unknown paths.
 const DefaultGroup = functions.Fallback
 
 // maxRoutes is the default quota of an HTTP API.
@@ -34,7 +33,8 @@ var (
 	methods   = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 )
 
-// routesOf lists the gateway's routes: one per endpoint, and the default. Routes that
+// routesOf lists the gateway's routes: one per endpoint, one more for HEAD where GET is
+// public, and the default. The gateway does not match HEAD with GET. Routes that
 // the gateway cannot tell apart are an error, even if Go's ServeMux can.
 func routesOf(groups []api.Group) ([]route, error) {
 	var routes []route
@@ -59,6 +59,9 @@ func routesOf(groups []api.Group) ([]route, error) {
 			}
 			owner[r.ID] = g.Name
 			routes = append(routes, r)
+			if e.Head() {
+				routes = append(routes, r.head())
+			}
 		}
 	}
 	if !hasDefault {
@@ -68,6 +71,12 @@ func routesOf(groups []api.Group) ([]route, error) {
 		problems = append(problems, fmt.Errorf("%d routes; an HTTP API allows %d", len(routes), maxRoutes))
 	}
 	return routes, errors.Join(problems...)
+}
+
+// head returns the route of HEAD beside that of GET.
+func (r route) head() route {
+	r.Key, r.ID = "HEAD"+strings.TrimPrefix(r.Key, "GET"), "HEAD"+strings.TrimPrefix(r.ID, "GET")
+	return r
 }
 
 // routeOf converts a pattern of http.ServeMux to the gateway's form. They differ only

@@ -8,38 +8,36 @@ import (
 	"testing"
 )
 
-// rule is one that holds for every resource of a type. Those with an id are of
-// the AwsSolutions pack of cdk-nag, which is not to be had in Go; the others are
-// this project's.
+// rule holds for every resource of a type. Rules with an ID come from the
+// AwsSolutions pack of cdk-nag, which does not exist for Go; the others are ours.
 type rule struct {
-	ID   string // without AwsSolutions-; "" where the pack has none
+	ID   string // without the prefix AwsSolutions-; "" for our own
 	Says string
 	Type string
 
-	// Check says what is wrong with a resource, nothing if it is as it should be.
+	// Check returns what is wrong with a resource.
 	Check func(t *template, id string, r resource) []string
-	// Break makes it wrong, in a template that may be spoilt.
+	// Break makes the resource break the rule; it may change the template.
 	Break func(t *template, id string, r resource)
-	// Lasting says that the rule is about what is to last, and so not for a
-	// disposable stage.
+	// Lasting rules do not apply to a disposable stage.
 	Lasting bool
-	// Except are findings that may stand, each with its reason: "name: finding"
-	// without the CDK's digits, or the finding alone, of all resources.
+	// Except holds the reason for each accepted finding, by "resource: finding"
+	// without the CDK's digits, or by the finding alone for all resources.
 	Except map[string]string
 }
 
 var rules = []rule{
 	{ID: "APIG1", Says: "requests are logged", Type: "AWS::ApiGatewayV2::Stage",
 		Check: has("AccessLogSettings.DestinationArn", "AccessLogSettings.Format"), Break: without("AccessLogSettings")},
-	{ID: "APIG4", Says: "the gateway knows its callers", Type: "AWS::ApiGatewayV2::Route",
+	{ID: "APIG4", Says: "the gateway authorizes callers", Type: "AWS::ApiGatewayV2::Route",
 		Check: is("AuthorizationType", "JWT", "AWS_IAM", "CUSTOM"), Break: without("AuthorizationType"),
 		Except: map[string]string{
-			"AuthorizationType is nothing": "signatures are verified over the request's own bytes, and tokens in the table, " +
-				"in the trip that the request makes anyway (shared/api); an authorizer would be a second function, call and trip for each",
+			"AuthorizationType is missing": "shared/api verifies signatures over the request's bytes, and tokens in the trip to the table " +
+				"that the request makes anyway; an authorizer would add a function, a call and a trip",
 		}},
 	{Says: "requests are throttled", Type: "AWS::ApiGatewayV2::Stage",
 		Check: has("DefaultRouteSettings.ThrottlingRateLimit", "DefaultRouteSettings.ThrottlingBurstLimit"), Break: without("DefaultRouteSettings")},
-	{Says: "a domain speaks TLS 1.2 at least", Type: "AWS::ApiGatewayV2::DomainName",
+	{Says: "a domain requires TLS 1.2 or later", Type: "AWS::ApiGatewayV2::DomainName",
 		Check: each("DomainNameConfigurations", "SecurityPolicy", "TLS_1_2", "TLS_1_3"),
 		Break: func(_ *template, _ string, r resource) {
 			r.Properties["DomainNameConfigurations"].([]any)[0].(map[string]any)["SecurityPolicy"] = "TLS_1_0"
@@ -50,50 +48,62 @@ var rules = []rule{
 	{Says: "the table cannot be deleted by mistake", Type: "AWS::DynamoDB::Table", Lasting: true,
 		Check: is("DeletionProtectionEnabled", "true"), Break: without("DeletionProtectionEnabled")},
 
-	{ID: "IAM4", Says: "no policies that AWS may widen", Type: "AWS::IAM::Role",
+	{ID: "IAM4", Says: "roles have no policies that AWS may widen", Type: "AWS::IAM::Role",
 		Check: lacks("ManagedPolicyArns"), Break: with("ManagedPolicyArns", []any{"arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"})},
-	{ID: "IAM5", Says: "rights name what they are over", Type: "AWS::IAM::Role",
+	{ID: "IAM5", Says: "rights name their resources", Type: "AWS::IAM::Role",
 		Check: wildcardsOf, Break: func(_ *template, _ string, r resource) { firstStatement(r)["Action"] = "dynamodb:*" },
 		Except: map[string]string{
-			"s3:PutObject on ${FailedBatches.Arn}/*":        "objects are named by Lambda",
-			"dynamodb:ListStreams on ${Table.Arn}/stream/*": "the action names no single stream; Lambda asks for it when a mapping is made",
-			"dynamodb:ListStreams on arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored/stream/*": "the same, of a table that was restored",
-			"ses:SendEmail on arn:${AWS::Partition}:ses:eu-central-1:123456789012:identity/*": "from one address only, by its condition; " +
-				"in SES's sandbox the right is asked for on whom a mail is to, as well",
-			"xray:PutTraceSegments on *":    "the action names no resource, and takes nothing but what a function says of itself",
+			"s3:PutObject on ${FailedBatches.Arn}/*":        "Lambda names the objects",
+			"dynamodb:ListStreams on ${Table.Arn}/stream/*": "the action accepts no stream ARN; Lambda needs it to create a mapping",
+			"dynamodb:ListStreams on arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored/stream/*": "as above, for a restored table",
+			"ses:SendEmail on arn:${AWS::Partition}:ses:eu-central-1:123456789012:identity/*": "the condition allows one sender only; " +
+				"in SES's sandbox the right is also checked on the recipient's identity",
+			"xray:PutTraceSegments on *":    "the action accepts no resource, and only sends data about the function",
 			"xray:PutTelemetryRecords on *": "as PutTraceSegments",
 		}},
-	{Says: "a role is one service's", Type: "AWS::IAM::Role", Check: trustsOneService,
+	{Says: "a role trusts one service", Type: "AWS::IAM::Role", Check: trustsOneService,
 		Break: func(_ *template, _ string, r resource) {
 			r.Properties["AssumeRolePolicyDocument"].(map[string]any)["Statement"].([]any)[0].(map[string]any)["Principal"] = map[string]any{"AWS": "*"}
 		}},
 
 	{ID: "L1", Says: "functions run on the newest runtime", Type: "AWS::Lambda::Function",
 		Check: is("Runtime", "provided.al2023"), Break: with("Runtime", "provided.al2")},
-	{Says: "nobody but one caller in this account calls a function", Type: "AWS::Lambda::Permission",
+	{Says: "only one service, for one resource, may call a function", Type: "AWS::Lambda::Permission",
 		Check: func(t *template, id string, r resource) []string {
 			return slices.Concat(has("SourceArn")(t, id, r), lacks("FunctionUrlAuthType")(t, id, r), isLike("Principal", `^[a-z]+\.amazonaws\.com$`)(t, id, r))
 		}, Break: with("Principal", "*")},
-	{Says: "what a reader gives up is kept", Type: "AWS::Lambda::EventSourceMapping",
+	{Says: "failed batches of a reader are kept", Type: "AWS::Lambda::EventSourceMapping",
 		Check: has("DestinationConfig.OnFailure.Destination", "MaximumRetryAttempts", "MaximumRecordAgeInSeconds", "BisectBatchOnFunctionError"), Break: without("DestinationConfig")},
-	{Says: "what a call without a caller comes to is kept", Type: "AWS::Lambda::EventInvokeConfig",
+	{Says: "failed asynchronous calls are kept", Type: "AWS::Lambda::EventInvokeConfig",
 		Check: has("DestinationConfig.OnFailure.Destination", "MaximumEventAgeInSeconds"), Break: without("DestinationConfig")},
-	{Says: "what a schedule cannot deliver is kept", Type: "AWS::Scheduler::Schedule",
+	{Says: "undelivered ticks of a schedule are kept", Type: "AWS::Scheduler::Schedule",
 		Check: has("Target.DeadLetterConfig.Arn", "Target.RetryPolicy.MaximumRetryAttempts"),
 		Break: func(_ *template, _ string, r resource) {
 			delete(r.Properties["Target"].(map[string]any), "DeadLetterConfig")
 		}},
 
-	{Says: "logs end", Type: "AWS::Logs::LogGroup",
+	{Says: "undelivered events are kept", Type: "AWS::Events::Rule",
+		Check: func(_ *template, _ string, r resource) []string {
+			for _, target := range r.Properties["Targets"].([]any) {
+				if target.(map[string]any)["DeadLetterConfig"] == nil {
+					return []string{"a target has no dead letters"}
+				}
+			}
+			return nil
+		}, Break: func(_ *template, _ string, r resource) {
+			delete(r.Properties["Targets"].([]any)[0].(map[string]any), "DeadLetterConfig")
+		}},
+
+	{Says: "logs expire", Type: "AWS::Logs::LogGroup",
 		Check: isLike("RetentionInDays", `^[1-9][0-9]*$`), Break: without("RetentionInDays")},
 
 	{ID: "S1", Says: "reads of a bucket are logged", Type: "AWS::S3::Bucket",
 		Check: has("LoggingConfiguration"), Break: without("LoggingConfiguration"),
 		Except: map[string]string{
-			"FailedBatches: LoggingConfiguration is nothing": "Lambda alone writes there, operators alone read, and both are few; " +
-				"a log of it would want a bucket of its own, which wants one",
+			"FailedBatches: LoggingConfiguration is missing": "only Lambda writes to it, and only operators read it; " +
+				"an access log would need another bucket, which needs a log in turn",
 		}},
-	{ID: "S2", Says: "a bucket is nobody else's", Type: "AWS::S3::Bucket",
+	{ID: "S2", Says: "a bucket is not public", Type: "AWS::S3::Bucket",
 		Check: func(t *template, id string, r resource) (wrong []string) {
 			for _, name := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
 				wrong = append(wrong, is("PublicAccessBlockConfiguration."+name, "true")(t, id, r)...)
@@ -102,12 +112,12 @@ var rules = []rule{
 		}, Break: func(_ *template, _ string, r resource) {
 			r.Properties["PublicAccessBlockConfiguration"].(map[string]any)["RestrictPublicBuckets"] = false
 		}},
-	{ID: "S10", Says: "a bucket is spoken to over TLS", Type: "AWS::S3::Bucket",
+	{ID: "S10", Says: "a bucket requires TLS", Type: "AWS::S3::Bucket",
 		Check: overTLS("AWS::S3::BucketPolicy", "Bucket", "s3:*"), Break: openly("AWS::S3::BucketPolicy")},
-	{Says: "a bucket is encrypted, and what is in it ends", Type: "AWS::S3::Bucket",
+	{Says: "a bucket is encrypted, and its objects expire", Type: "AWS::S3::Bucket",
 		Check: has("BucketEncryption.ServerSideEncryptionConfiguration", "LifecycleConfiguration.Rules"), Break: without("LifecycleConfiguration")},
 
-	{ID: "SMG4", Says: "secrets are changed by a clock", Type: "AWS::SecretsManager::Secret",
+	{ID: "SMG4", Says: "secrets rotate automatically", Type: "AWS::SecretsManager::Secret",
 		Check: func(t *template, id string, _ resource) []string {
 			for _, s := range t.all("AWS::SecretsManager::RotationSchedule") {
 				if plain(s.Properties["SecretId"]) == "${"+id+"}" {
@@ -119,19 +129,19 @@ var rules = []rule{
 			drop(t, "AWS::SecretsManager::RotationSchedule", "SecretId", id)
 		},
 		Except: map[string]string{
-			"Secret: no rotation":   "operators do, by putting a line before the old ones (the runbook): a clock would take a function that may write it, and drop lines with which agents' tokens are sealed",
-			"Pepper: no rotation":   "with another value no verified address is known again: it never changes",
-			"Payments: no rotation": "its keys are the payment processor's, who makes them; how they are changed without a gap stands in the runbook",
+			"Secret: no rotation":   "operators add a line before the old ones (see the runbook): automatic rotation would need a function that may write the secret, and would drop keys that tokens are sealed with",
+			"Pepper: no rotation":   "it never changes: with another value no verified address is recognized",
+			"Payments: no rotation": "the payment processor makes the keys; the runbook says how to change them without a gap",
 		}},
-	{Says: "no secret stands in the template", Type: "AWS::SecretsManager::Secret",
+	{Says: "the template contains no secret", Type: "AWS::SecretsManager::Secret",
 		Check: func(_ *template, _ string, r resource) []string {
 			if v := plain(r.Properties["SecretString"]); v != "" && v != emptyKeys {
-				return []string{"SecretString is in the open"}
+				return []string{"SecretString is in the template"}
 			}
 			return nil
 		}, Break: with("SecretString", "hunter2")},
 
-	{ID: "SNS3", Says: "a topic is spoken to over TLS", Type: "AWS::SNS::Topic",
+	{ID: "SNS3", Says: "a topic requires TLS", Type: "AWS::SNS::Topic",
 		Check: overTLS("AWS::SNS::TopicPolicy", "Topics", "sns:Publish"), Break: openly("AWS::SNS::TopicPolicy")},
 	{ID: "SQS2", Says: "a queue is encrypted", Type: "AWS::SQS::Queue",
 		Check: func(t *template, id string, r resource) []string {
@@ -140,7 +150,7 @@ var rules = []rule{
 			}
 			return is("SqsManagedSseEnabled", "true")(t, id, r)
 		}, Break: with("SqsManagedSseEnabled", false)},
-	{ID: "SQS3", Says: "a queue has dead letters, or is where they go", Type: "AWS::SQS::Queue",
+	{ID: "SQS3", Says: "a queue has dead letters, or holds them", Type: "AWS::SQS::Queue",
 		Check: func(t *template, id string, r resource) []string {
 			if r.Properties["RedrivePolicy"] != nil || t.deadLetters()["${"+id+".Arn}"] {
 				return nil
@@ -156,24 +166,25 @@ var rules = []rule{
 				}
 			}
 		}},
-	{ID: "SQS4", Says: "a queue is spoken to over TLS", Type: "AWS::SQS::Queue",
+	{ID: "SQS4", Says: "a queue requires TLS", Type: "AWS::SQS::Queue",
 		Check: overTLS("AWS::SQS::QueuePolicy", "Queues", "sqs:*"), Break: openly("AWS::SQS::QueuePolicy")},
 
-	{Says: "an alarm reaches somebody, and says what to do", Type: "AWS::CloudWatch::Alarm",
+	{Says: "an alarm has an action and a description", Type: "AWS::CloudWatch::Alarm",
 		Check: has("AlarmActions", "AlarmDescription"), Break: with("AlarmActions", []any{})},
 	{Says: "mail goes to servers with TLS only", Type: "AWS::SES::ConfigurationSet",
 		Check: is("DeliveryOptions.TlsPolicy", "REQUIRE"), Break: without("DeliveryOptions")},
 }
 
-// kept holds data.
+// kept lists the types that hold data.
 var kept = []string{"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::S3::Bucket", "AWS::Logs::LogGroup"}
 
 func init() {
 	for _, kind := range kept {
 		rules = append(rules, rule{
-			Says: "what holds data outlives its stack", Type: kind, Lasting: true,
+			Says: "data outlives its stack", Type: kind, Lasting: true,
 			Check: func(_ *template, _ string, r resource) []string {
-				// The other would have a rollback try to delete what is protected.
+				// RetainExceptOnCreate would make a rollback try to delete the
+				// protected table.
 				if r.DeletionPolicy != "Retain" && (kind == "AWS::DynamoDB::Table" || r.DeletionPolicy != "RetainExceptOnCreate") || r.UpdateReplacePolicy != "Retain" {
 					return []string{"is not retained"}
 				}
@@ -184,7 +195,7 @@ func init() {
 	}
 	for _, kind := range []string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"} {
 		rules = append(rules, rule{
-			Says: "a policy of a resource opens it to nobody at large", Type: kind, Check: opensToNobody,
+			Says: "a resource's policy does not open it to everybody", Type: kind, Check: opensToNobody,
 			Break: func(_ *template, _ string, r resource) {
 				d := r.Properties["PolicyDocument"].(map[string]any)
 				d["Statement"] = append(d["Statement"].([]any), map[string]any{"Effect": "Allow", "Action": "x:Y", "Principal": map[string]any{"AWS": []any{"*"}}, "Resource": "x"})
@@ -193,41 +204,40 @@ func init() {
 	}
 }
 
-// beside are the pack's rules that were looked at and are not above, with what
-// they are about, of which there is none here; if ever there is, they are looked
-// at again.
+// beside lists the pack's other rules, by the types that they are about. The stack
+// has no resource of these types; if it gets one, look at these rules.
 var beside = []struct{ IDs, Type, Why string }{
-	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "of REST APIs: bodies are validated by the service itself, WAF does not protect HTTP APIs, and no users of Cognito's call"},
+	{"APIG2, APIG3, APIG6, COG4", `^AWS::ApiGateway::`, "for REST APIs: the service validates bodies itself, WAF does not protect HTTP APIs, and Cognito is not used"},
 	{"ASC3", `^AWS::AppSync::`, ""}, {"ATH1", `^AWS::Athena::`, ""}, {"CB3-5", `^AWS::CodeBuild::`, ""}, {"C91", `^AWS::Cloud9::`, ""},
-	{"CFR1-7", `^AWS::CloudFront::`, "nothing stands before the API"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
-	{"DDB4", `^AWS::DAX::`, ""}, {"DOC1-5", `^AWS::DocDB::`, ""}, {"EC23-29, VPC3, VPC7, ELB1-5, AS1-3", `^AWS::(EC2|ElasticLoadBalancing|ElasticLoadBalancingV2|AutoScaling)::`, "no network of one's own"},
+	{"CFR1-7", `^AWS::CloudFront::`, "there is no CDN in front of the API"}, {"COG1-8", `^AWS::Cognito::`, "agents have keys"},
+	{"DDB4", `^AWS::DAX::`, ""}, {"DOC1-5", `^AWS::DocDB::`, ""}, {"EC23-29, VPC3, VPC7, ELB1-5, AS1-3", `^AWS::(EC2|ElasticLoadBalancing|ElasticLoadBalancingV2|AutoScaling)::`, "no VPC"},
 	{"EB1-4", `^AWS::ElasticBeanstalk::`, ""}, {"ECR1, ECS2-7, EKS1-2", `^AWS::(ECR|ECS|EKS)::`, "no containers"}, {"EFS1", `^AWS::EFS::`, ""},
-	{"EMR2-6, GL1-3", `^AWS::(EMR|Glue)::`, ""}, {"EVB1", `^AWS::Events::`, "the clock is EventBridge Scheduler, which has no bus"},
-	{"KMS5", `^AWS::KMS::`, "keys are those that AWS owns: no policy to get wrong, and nothing in the account reads past its own rights"},
-	{"KDA3, KDF1, KDS1, KDS3, MSK2-6", `^AWS::(Kinesis|KinesisAnalytics|KinesisAnalyticsV2|KinesisFirehose|MSK)::`, "the table has a stream of its own"},
+	{"EMR2-6, GL1-3", `^AWS::(EMR|Glue)::`, ""}, {"EVB1", `^AWS::Events::EventBusPolicy$`, "SES sends its events to the account's default bus, which no other account may use"},
+	{"KMS5", `^AWS::KMS::`, "AWS owns the keys, so there is no key policy to get wrong"},
+	{"KDA3, KDF1, KDS1, KDS3, MSK2-6", `^AWS::(Kinesis|KinesisAnalytics|KinesisAnalyticsV2|KinesisFirehose|MSK)::`, "the table has its own stream"},
 	{"LEX4, SM1-3, QS1", `^AWS::(Lex|SageMaker|QuickSight)::`, ""}, {"MS1-10", `^AWS::MediaStore::`, ""},
 	{"N1-5, RDS2-16, RS1-11, OS1-9, AEC1-6, TS3", `^AWS::(Neptune|RDS|Redshift|OpenSearchService|Elasticsearch|ElastiCache|Timestream)::`, "there is one table"},
-	{"S5", `^AWS::S3::BucketWebsite`, "no bucket is a site"}, {"SF1-2", `^AWS::StepFunctions::`, ""},
+	{"S5", `^AWS::S3::BucketWebsite`, "no bucket is a website"}, {"SF1-2", `^AWS::StepFunctions::`, ""},
 	{"(function URLs)", `^AWS::Lambda::Url$`, "every call comes through the gateway, with its throttles and its log"},
-	{"(users and loose policies)", `^AWS::IAM::(User|Group|AccessKey|Policy|ManagedPolicy)$`, "rights stand in roles, where rights_test.go reads them"},
+	{"(users and loose policies)", `^AWS::IAM::(User|Group|AccessKey|Policy|ManagedPolicy)$`, "all rights are in roles, where rights_test.go reads them"},
 }
 
 func TestRules(t *testing.T) {
-	used := map[string]bool{} // exceptions, by rule and finding
+	used := map[string]bool{} // exceptions that apply, by rule and finding
 	deployments(t, func(t *testing.T, s *service) {
 		for _, x := range rules {
 			for _, f := range s.findings(x) {
 				if reason := x.excuse(f); reason != "" {
 					used[x.Says+f.name(x)] = true
 				} else if !x.Lasting || s.stage() != "dev" {
-					t.Errorf("%s %q: %s: %s", x.ID, x.Says, f.id, f.what)
+					t.Errorf("%s breaks the rule %s %q: %s", f.id, x.ID, x.Says, f.what)
 				}
 			}
 		}
 		for _, b := range beside {
 			for id, r := range s.Resources {
 				if regexp.MustCompile(b.Type).MatchString(r.Type) {
-					t.Errorf("%s is a %s: %s were not looked at (%s)", id, r.Type, b.IDs, b.Why)
+					t.Errorf("%s is a %s: look at the rules %s of AwsSolutions (%s)", id, r.Type, b.IDs, b.Why)
 				}
 			}
 		}
@@ -235,19 +245,19 @@ func TestRules(t *testing.T) {
 	for _, x := range rules {
 		for excused := range x.Except {
 			if !used[x.Says+excused] {
-				t.Errorf("%q: nothing needs the exception %q any more", x.Says, excused)
+				t.Errorf("%q: no finding needs the exception %q; remove it", x.Says, excused)
 			}
 		}
 	}
 }
 
-// Each rule finds each resource that breaks it.
+// TestRulesFind breaks each rule on each resource of its type: the rule must find it.
 func TestRulesFind(t *testing.T) {
 	s := of(t, whole)
 	for _, x := range rules {
 		there := s.all(x.Type)
 		if len(there) == 0 {
-			t.Errorf("%q is about %s, of which there is none", x.Says, x.Type)
+			t.Errorf("rule %q: the template has no %s", x.Says, x.Type)
 		}
 		for id := range there {
 			broken := s.copy()
@@ -255,16 +265,16 @@ func TestRulesFind(t *testing.T) {
 			unexcused := func(f finding) bool { return x.excuse(f) == "" }
 			found := slices.ContainsFunc(x.check(broken, id), unexcused)
 			if before := x.check(&s.template, id); !found && len(before) == 0 {
-				t.Errorf("%q does not find that %s breaks it", x.Says, id)
+				t.Errorf("rule %q does not find that %s breaks it", x.Says, id)
 			}
 		}
 	}
 }
 
-// finding is what a rule says of a resource.
+// finding is a resource that breaks a rule, and how.
 type finding struct{ id, what string }
 
-// check holds one resource against a rule.
+// check applies the rule to one resource.
 func (x rule) check(t *template, id string) (found []finding) {
 	for _, what := range x.Check(t, id, t.Resources[id]) {
 		found = append(found, finding{id, logical(what)})
@@ -279,7 +289,7 @@ func (t *template) findings(x rule) (found []finding) {
 	return found
 }
 
-// name is under which of a rule's exceptions a finding falls.
+// name returns the key of the exception for f.
 func (f finding) name(x rule) string {
 	if one := logical(f.id) + ": " + f.what; x.Except[one] != "" {
 		return one
@@ -289,7 +299,7 @@ func (f finding) name(x rule) string {
 
 func (x rule) excuse(f finding) string { return x.Except[f.name(x)] }
 
-// stage is the one that a template is of.
+// stage returns the template's stage.
 func (t *template) stage() string {
 	for _, r := range t.all("AWS::SecretsManager::Secret") {
 		return strings.Split(plain(r.Properties["Name"]), "/")[1]
@@ -297,7 +307,7 @@ func (t *template) stage() string {
 	return ""
 }
 
-// at is a property by its path, rendered as text.
+// at returns a property by its path, as text.
 func at(r resource, path string) string {
 	var v any = r.Properties
 	for name := range strings.SplitSeq(path, ".") {
@@ -313,7 +323,7 @@ func has(paths ...string) checkFunc {
 	return func(_ *template, _ string, r resource) (wrong []string) {
 		for _, path := range paths {
 			if v := at(r, path); v == "" || v == "[]" || v == "{}" {
-				wrong = append(wrong, path+" is nothing")
+				wrong = append(wrong, path+" is missing")
 			}
 		}
 		return wrong
@@ -351,7 +361,7 @@ func isLike(path, form string) checkFunc {
 	}
 }
 
-// each of a list's members has one of the values.
+// each checks that every member of a list has one of the values.
 func each(list, name string, values ...string) checkFunc {
 	return func(_ *template, _ string, r resource) (wrong []string) {
 		members, _ := r.Properties[list].([]any)
@@ -361,7 +371,7 @@ func each(list, name string, values ...string) checkFunc {
 			}
 		}
 		if members == nil {
-			wrong = append(wrong, list+" is nothing")
+			wrong = append(wrong, list+" is missing")
 		}
 		return wrong
 	}
@@ -375,7 +385,7 @@ func with(name string, v any) func(*template, string, resource) {
 	return func(_ *template, _ string, r resource) { r.Properties[name] = v }
 }
 
-// overTLS: a policy of the resource refuses everybody who comes without.
+// overTLS checks that a policy of the resource denies requests without TLS.
 func overTLS(policy, names, action string) checkFunc {
 	return func(t *template, id string, _ resource) []string {
 		for _, p := range t.all(policy) {
@@ -389,11 +399,11 @@ func overTLS(policy, names, action string) checkFunc {
 				}
 			}
 		}
-		return []string{"no policy asks for TLS"}
+		return []string{"no policy requires TLS"}
 	}
 }
 
-// openly has the policies of a type that name the resource refuse nobody.
+// openly makes the resource's policies of a type deny nothing.
 func openly(policy string) func(*template, string, resource) {
 	return func(t *template, id string, _ resource) {
 		for _, r := range t.all(policy) {
@@ -408,7 +418,7 @@ func openly(policy string) func(*template, string, resource) {
 	}
 }
 
-// drop takes away the resources of a type whose property names another.
+// drop deletes the resources of a type whose property names id.
 func drop(t *template, kind, property, id string) {
 	for other, r := range t.all(kind) {
 		if slices.Contains(list(r.Properties[property]), "${"+id+"}") {
@@ -439,14 +449,13 @@ func trustsOneService(_ *template, _ string, r resource) (wrong []string) {
 	return wrong
 }
 
-// wildcardsOf are a role's rights that do not name what they are over, as
-// "action on resource".
+// wildcardsOf returns a role's rights with a wildcard, as "action on resource".
 func wildcardsOf(_ *template, _ string, r resource) (wrong []string) {
 	policies, _ := r.Properties["Policies"].([]any)
 	for _, p := range policies {
 		for _, s := range statementsOf(p.(map[string]any)["PolicyDocument"]) {
 			if s["NotAction"] != nil || s["NotResource"] != nil {
-				wrong = append(wrong, "grants all but what it names")
+				wrong = append(wrong, "grants everything except what it names")
 			}
 			if s["Effect"] != "Allow" {
 				continue
@@ -474,7 +483,7 @@ func firstStatement(role resource) map[string]any {
 	return statementsOf(role.Properties["Policies"].([]any)[0].(map[string]any)["PolicyDocument"])[0]
 }
 
-// principals of a statement: everybody is "*", however it is said.
+// principals returns a statement's principals; everybody is "*" in either notation.
 func principals(s map[string]any) any {
 	if p, ok := s["Principal"].(map[string]any); ok && p["AWS"] != nil {
 		return p["AWS"]
@@ -482,7 +491,7 @@ func principals(s map[string]any) any {
 	return s["Principal"]
 }
 
-// deadLetters are the ARNs of queues that something leaves there what failed.
+// deadLetters returns the ARNs of queues that receive failed calls.
 func (t *template) deadLetters() map[string]bool {
 	queues := map[string]bool{}
 	for _, r := range t.Resources {

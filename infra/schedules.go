@@ -58,7 +58,7 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for a schedule's failed ticks: those that Lambda did
+// newDeadLetters makes the queue for failed calls of a schedule or of mail's events: those that Lambda did
 // not accept, and those that it accepted but whose call failed or never ran. Each
 // message says which, and why.
 func newDeadLetters(stack awscdk.Stack, name string) awssqs.Queue {
@@ -105,20 +105,25 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 			},
 		},
 	})
-	// The clock does not wait for an answer: Lambda queues the call. Its default is
-	// three tries within six hours, then it drops the call.
+	keepFailedCalls(f, dead, sweepTries, min(s.Every, oldestTick))
+	d.watch(s, f, dead)
+}
+
+// keepFailedCalls sends a function's failed asynchronous calls to a queue. Their caller
+// does not wait for an answer: Lambda queues the call. Its default is three tries within
+// six hours, then it drops the call.
+func keepFailedCalls(f awslambda.Function, dead awssqs.Queue, retries int, age time.Duration) {
 	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
-		MaximumRetryAttempts: jsii.Number(float64(sweepTries)), MaximumEventAgeInSeconds: tickAge(s),
+		MaximumRetryAttempts: jsii.Number(float64(retries)), MaximumEventAgeInSeconds: jsii.Number(age.Seconds()),
 		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: dead.QueueArn()},
 		},
 	})
-	d.watch(s, f, dead)
 }
 
 // watch makes the alarms of a schedule: its function fails, ticks become dead
-// letters, or no sweep finishes because the clock stands still, every sweep fails, or
+// letters, or no sweep finishes because the clock has stopped, every sweep fails, or
 // there is too much work.
 func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	d.alarm(f, "Fails", alarm{
@@ -127,7 +132,7 @@ func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs
 	})
 	times := max(2, int(unfinishedFor/s.Every))
 	d.alarm(f, "Unfinished", alarm{
-		What: fmt.Sprintf("%s has finished no sweep for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
+		What: fmt.Sprintf("%s has completed no run for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
 		Of:   []metric{d.own(metrics.Finished, metrics.ByFunction, s.Name)}, Every: s.Every,
 		Times: times, Silent: true,
 	})

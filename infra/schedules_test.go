@@ -14,8 +14,8 @@ func TestSchedules(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		clocks := s.all("AWS::Scheduler::Schedule")
 		calls := s.all("AWS::Lambda::EventInvokeConfig")
-		if len(clocks) != len(s.schedules) || len(calls) != len(s.schedules) {
-			t.Errorf("%d schedules, of %d it is said how they are called; %d are declared", len(clocks), len(calls), len(s.schedules))
+		if len(clocks) != len(s.schedules) || len(calls) != len(s.schedules)+len(s.mail) {
+			t.Errorf("got %d schedules and %d invocation settings, want one for each of %d schedules, and %d more invocation settings for mail", len(clocks), len(calls), len(s.schedules), len(s.mail))
 		}
 		for _, x := range s.schedules {
 			function, _ := s.function(t, x.Name)
@@ -28,11 +28,11 @@ func TestSchedules(t *testing.T) {
 			clock.expect(t, x.Name, map[string]string{
 				"ScheduleExpression": fmt.Sprintf("rate(%d minutes)", x.Every/time.Minute),
 				"FlexibleTimeWindow": `{"Mode":"OFF"}`,
-				"State":              "", // which is enabled
+				"State":              "", // enabled by default
 			})
 			target := clock.Properties["Target"].(map[string]any)
 			if got := plain(target["Arn"]); got != "${"+function+".Arn}" {
-				t.Errorf("%s: the schedule calls %s", x.Name, got)
+				t.Errorf("the schedule of %s calls %s", x.Name, got)
 			}
 			want := fmt.Sprintf(`{"MaximumEventAgeInSeconds":%d,"MaximumRetryAttempts":2}`, int(x.Every.Seconds()))
 			dead, _ := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
@@ -42,7 +42,7 @@ func TestSchedules(t *testing.T) {
 			}
 			i = slices.IndexFunc(keys(calls), func(id string) bool { return strings.HasPrefix(id, x.Name+"Function") })
 			if i < 0 {
-				t.Errorf("%s is called again when it fails", x.Name)
+				t.Errorf("%s is retried when it fails, want not", x.Name)
 				continue
 			}
 			calls[keys(calls)[i]].expect(t, x.Name, map[string]string{
@@ -64,11 +64,11 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// Dead letters are encrypted, go over TLS alone, and are kept for two weeks.
+// Dead letters are encrypted, require TLS, and are kept for two weeks.
 func TestDeadLetters(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
-		if n := len(s.all("AWS::SQS::Queue")); n != len(s.schedules) {
-			t.Errorf("%d queues for %d schedules", n, len(s.schedules))
+		if n := len(s.all("AWS::SQS::Queue")); n != len(s.schedules)+len(s.mail) {
+			t.Errorf("got %d queues for %d schedules and %d functions of mail", n, len(s.schedules), len(s.mail))
 		}
 		for _, x := range s.schedules {
 			id, queue := s.named(t, "AWS::SQS::Queue", x.Name+"DeadLetters")
@@ -76,7 +76,7 @@ func TestDeadLetters(t *testing.T) {
 				"SqsManagedSseEnabled":   "true",
 				"KmsMasterKeyId":         "",
 				"MessageRetentionPeriod": "1209600",
-				"FifoQueue":              "", // the clock takes none
+				"FifoQueue":              "", // the scheduler supports none
 				"QueueName":              "",
 			})
 			_, policy := s.named(t, "AWS::SQS::QueuePolicy", x.Name+"DeadLetters")
@@ -89,21 +89,21 @@ func TestDeadLetters(t *testing.T) {
 	})
 }
 
-// Lambda keeps a call for six hours, however rare a schedule's are.
+// A tick expires after six hours at most, Lambda's limit.
 func TestTickAge(t *testing.T) {
 	for every, want := range map[time.Duration]float64{5 * time.Minute: 300, 24 * time.Hour: 21600} {
 		if got := *tickAge(schedule.Function{Every: every}); got != want {
-			t.Errorf("every %s: %v seconds", every, got)
+			t.Errorf("tickAge with period %s is %v seconds", every, got)
 		}
 	}
 }
 
-// A call's timeout is within Lambda's, and shorter than the schedule's period.
+// A timeout is within Lambda's limit and shorter than the schedule's period.
 func TestRate(t *testing.T) {
 	const m = time.Minute
 	for _, c := range []struct {
 		every, timeout time.Duration
-		want           string // a rate, or what is wrong
+		want           string // a rate, or part of the error
 	}{
 		{5 * m, 0, "rate(5 minutes)"}, {6 * time.Hour, 15 * m, "rate(360 minutes)"}, {2 * m, m, "rate(2 minutes)"},
 		{2 * m, 0, "may take 2m0s"}, {10 * m, 10 * m, "may take 10m0s"}, {time.Hour, 16 * m, "Lambda allows at most 15m0s"},
@@ -111,7 +111,7 @@ func TestRate(t *testing.T) {
 	} {
 		rate, err := rateOf(schedule.Function{Name: "x", Every: c.every, Timeout: c.timeout})
 		if err == nil && rate != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("every %s, for %s: %q %v", c.every, c.timeout, rate, err)
+			t.Errorf("period %s, timeout %s: got %q, %v", c.every, c.timeout, rate, err)
 		}
 	}
 }

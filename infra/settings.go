@@ -32,6 +32,7 @@ type Settings struct {
 	MicroUSDPerChar   int
 	Limits            app.Limits
 	WebOrigins        string
+	Contact           string // "": people are not told where to write
 
 	ThrottleRate, ThrottleBurst int // of the whole API: requests a second, and in a burst
 	TableReads, TableWrites     int // units a second; 0: no cap
@@ -50,11 +51,10 @@ type Settings struct {
 }
 
 // DefaultSettings returns the values for what neither cdk.json nor the command line
-// sets. The throttle bounds the bill; the service itself limits agents. 200 requests
-// a second keep about ten functions busy.
+// sets.
 func DefaultSettings() Settings {
 	return Settings{
-		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: 200, ThrottleBurst: 400,
+		Stage: "prod", PowBits: 18, PageBits: 14, MicroUSDPerChar: 10, ThrottleRate: api.DefaultThrottle.Rate, ThrottleBurst: api.DefaultThrottle.Burst,
 		Limits: app.DefaultSettings().Limits, MailIdentity: identityDomain, LogDays: 30, EndpointMetrics: true,
 	}
 }
@@ -83,13 +83,14 @@ func (s *Settings) all() []setting {
 		text("region", &s.Region, "a region such as eu-central-1, or empty", orEmpty(regionForm.MatchString)),
 		text("account", &s.Account, "the 12 digits of an account, in quotes, or empty", orEmpty(accountForm.MatchString)),
 		text("domain", &s.Domain, "a host's name in lower case, such as agents.example.com, or empty", orEmpty(isHost)),
-		text("certificateArn", &s.CertificateARN, "the ARN of a certificate of ACM's, or empty", orEmpty(certificateForm.MatchString)),
-		text("hostedZone", &s.HostedZone, "the id of a hosted zone of Route 53's, or empty", orEmpty(zoneForm.MatchString)),
+		text("certificateArn", &s.CertificateARN, "the ARN of an ACM certificate, or empty", orEmpty(certificateForm.MatchString)),
+		text("hostedZone", &s.HostedZone, "the id of a Route 53 hosted zone, or empty", orEmpty(zoneForm.MatchString)),
 		number("powBits", &s.PowBits, "8 to 26", between(8, 26)),
 		number("pageBits", &s.PageBits, "8 to 20", between(8, 20)),
 		number("microUsdPerChar", &s.MicroUSDPerChar, "1 to 1000000", between(1, 1_000_000)),
 		limits("limits", &s.Limits),
 		text("webOrigins", &s.WebOrigins, "origins (https:// and a host, with nothing after it) separated by commas, or *, or empty", areOrigins),
+		text("contact", &s.Contact, "a mail address, or a URL that begins with https://, or empty", orEmpty(app.IsContact)),
 		number("throttleRate", &s.ThrottleRate, "1 to 10000 requests a second", between(1, 10000)),
 		number("throttleBurst", &s.ThrottleBurst, "1 to 5000 requests", between(1, 5000)),
 		number("tableReads", &s.TableReads, "100 to 1000000 read units a second, or 0", orZero(between(100, 1_000_000))),

@@ -13,13 +13,13 @@ import (
 func TestSettings(t *testing.T) {
 	t.Run("nothing set", func(t *testing.T) {
 		if s, err := ReadSettings(nil); err != nil || s != DefaultSettings() {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("no settings: got %+v, %v", s, err)
 		}
 	})
 	t.Run("from the command line", func(t *testing.T) {
 		s, err := ReadSettings(map[string]any{
 			"stage": "dev", "region": "eu-central-1", "account": "123456789012", "domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123",
-			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example",
+			"powBits": "26", "pageBits": "20", "microUsdPerChar": "25", "limits": `{"posts_per_minute":3}`, "webOrigins": "https://a.example,https://b.example", "contact": "ops@agents.example",
 			"throttleRate": "1", "throttleBurst": "5000", "tableReads": "100", "tableWrites": "1000000", "reservedConcurrency": "100", "budgetUsd": "1",
 			"mailFrom": "no-reply@agents.example", "mailIdentity": "existing", "alarmMail": "ops@agents.example", "logRetentionDays": "3653",
 			"endpointMetrics": "false", "xray": "true", "contributorInsights": "true", "restoredTable": restoredTable, "restoredStream": streamARN,
@@ -27,13 +27,13 @@ func TestSettings(t *testing.T) {
 		})
 		want := Settings{
 			Stage: "dev", Region: "eu-central-1", Account: "123456789012", Domain: "agents.example", CertificateARN: certificateARN, HostedZone: "Z0123",
-			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example",
+			PowBits: 26, PageBits: 20, MicroUSDPerChar: 25, Limits: limitsWith(t, `{"posts_per_minute":3}`), WebOrigins: "https://a.example,https://b.example", Contact: "ops@agents.example",
 			ThrottleRate: 1, ThrottleBurst: 5000, TableReads: 100, TableWrites: 1_000_000, Reserved: 100, BudgetUSD: 1,
 			MailFrom: "no-reply@agents.example", MailIdentity: "existing", AlarmMail: "ops@agents.example", LogDays: 3653,
 			XRay: true, ContributorInsights: true, RestoredTable: restoredTable, RestoredStream: streamARN,
 		}
 		if err != nil || s != want || !s.Disposable() {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("got %+v, %v", s, err)
 		}
 	})
 	t.Run("from cdk.json", func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 		want := DefaultSettings()
 		want.PowBits, want.XRay, want.Limits = 20, true, limitsWith(t, `{"posts_per_minute":3,"tokens_day":1}`)
 		if err != nil || s != want {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("got %+v, %v", s, err)
 		}
 	})
 }
@@ -60,8 +60,8 @@ const (
 	streamARN     = "arn:aws:dynamodb:eu-central-1:123456789012:table/" + restoredTable + "/stream/2026-01-02T03:04:05.678"
 )
 
-// The README's table, cdk.json and the settings that are read are the same, by
-// their names, their defaults and what they must be.
+// The README's table, cdk.json and the code have the same settings, defaults and
+// bounds.
 func TestSettingsAreDocumented(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -74,11 +74,11 @@ func TestSettingsAreDocumented(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	context := contextOf(t)
 	if s, err := ReadSettings(context); err != nil || s != DefaultSettings() {
-		t.Errorf("cdk.json says %+v, %v", s, err)
+		t.Errorf("settings of cdk.json: got %+v, %v", s, err)
 	}
 	rows, settings := strings.Split(table, "\n"), new(Settings).all()
 	if len(rows) != len(settings) || len(context) != len(settings) {
-		t.Errorf("%d settings, %d rows in the README, %d names in cdk.json", len(settings), len(rows), len(context))
+		t.Errorf("got %d settings, %d rows in the README and %d names in cdk.json, want as many of each", len(settings), len(rows), len(context))
 	}
 	for i, s := range settings[:min(len(rows), len(settings))] {
 		by, err := json.Marshal(context[s.Name])
@@ -115,6 +115,7 @@ func TestSettingsRefused(t *testing.T) {
 		"reservedConcurrency": {-1.0, 101.0, ""},
 		"budgetUsd":           {-1.0, 0.5, "1000001"},
 		"microUsdPerChar":     {0.0, 1000001.0, "0.5"},
+		"contact":             {"agents.example", "http://agents.example", "Agents <a@agents.example>", "mailto:a@agents.example", 1.0},
 		"webOrigins":          {"https://a.example/", "a.example", "https://a.example, https://b.example", "https://a.example,", "*,https://a.example", "null", "http://a.example", "https://u@a.example", 1.0},
 		"alarmMail":           {"ops", "Ops@agents.example", "ops@localhost", true},
 		"mailFrom":            {"agents.example", "No-Reply@agents.example", " a@agents.example", "a@localhost", "a@münchen.de", "Agents <a@agents.example>", "a@b.de,c@d.de", 1.0},
@@ -128,19 +129,19 @@ func TestSettingsRefused(t *testing.T) {
 		for _, v := range values {
 			_, err := ReadSettings(map[string]any{name: v})
 			if err == nil || !strings.Contains(err.Error(), "setting "+name+" is ") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s = %#v: %v", name, v, err)
+				t.Errorf("%s = %#v: got error %v, want one line that names it", name, v, err)
 			}
 		}
 	}
 	for _, v := range []any{"", "{}", map[string]any{}, "[]", `{"posts":1}`, map[string]any{"posts_per_hour": 0.5}, 1.0} {
 		_, err := ReadSettings(map[string]any{"limits": v})
 		if none := v == "" || fmt.Sprint(v) == "{}" || fmt.Sprint(v) == "map[]"; none != (err == nil) || err != nil && !strings.Contains(err.Error(), "limit") {
-			t.Errorf("limits = %#v: %v", v, err)
+			t.Errorf("limits = %#v: got error %v", v, err)
 		}
 	}
 }
 
-// What is right by itself may not fit the rest.
+// Settings that are valid alone may conflict with others.
 func TestSettingsThatDoNotFit(t *testing.T) {
 	const zone, table, stream = "Z0123", restoredTable, streamARN
 	for want, context := range map[string]map[string]any{
@@ -162,7 +163,7 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 		"there is no setting baseUrl":                                       {"baseUrl": "https://agents.example"},
 	} {
 		if _, err := ReadSettings(context); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %s", context, err, want)
+			t.Errorf("%v: got %v, want %s", context, err, want)
 		}
 	}
 	if _, err := ReadSettings(map[string]any{"mailFrom": "no-reply@gmail.com", "mailIdentity": "address"}); err != nil {
@@ -170,13 +171,13 @@ func TestSettingsThatDoNotFit(t *testing.T) {
 	}
 }
 
-func TestSettingsSayEverythingAtOnce(t *testing.T) {
+func TestSettingsReportEveryError(t *testing.T) {
 	_, err := ReadSettings(map[string]any{"stage": "PROD", "powBits": 99.0, "logRetentionDays": "31", "limits": `{"posts_per_hour": 0}`, "log": 1.0,
 		"domain": "agents.example", "mailFrom": "no-reply@gmail.com",
-		// What is said to be wrong is not said to be missing, too.
+		// A refused setting is not also reported as missing.
 		"hostedZone": "agents.example", "restoredTable": restoredTable, "restoredStream": "latest"})
 	want := `setting stage is "PROD"; it must be 1 to 16 of a-z, 0-9 and -
-setting hostedZone is "agents.example"; it must be the id of a hosted zone of Route 53's, or empty
+setting hostedZone is "agents.example"; it must be the id of a Route 53 hosted zone, or empty
 setting powBits is 99; it must be 8 to 26
 limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000
 setting logRetentionDays is "31"; it must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653

@@ -49,6 +49,18 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		uncalled.schedules = append(uncalled.schedules, named{s.Name, f.FunctionName(), dead.QueueName()})
 	}
 
+	for _, m := range p.mail {
+		dead := newDeadLetters(stack, m.Name)
+		f := d.newFunction(stack, functionOfMail(m, dead))
+		after(f, readers)
+		keepFailedCalls(f, dead, mailEventTries, mailEventAge)
+		if d.mail != nil {
+			d.tellOfMail(f, dead)
+			d.watchMailEvents(m, f, dead)
+		}
+		uncalled.mail = append(uncalled.mail, named{m.Name, f.FunctionName(), dead.QueueName()})
+	}
+
 	d.watchAll(stack, gateway)
 	d.newDashboard(stack, gateway, uncalled)
 	d.outputs(stack)

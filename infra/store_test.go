@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// What holds data is found again by its logical id: another one is another
-// table, empty. These have been deployed.
-func TestLogicalIDsOfWhatHoldsData(t *testing.T) {
+// Logical ids of data never change: another id means another, empty resource. These
+// have been deployed.
+func TestLogicalIDsOfData(t *testing.T) {
 	production(t, func(t *testing.T, s *service) {
 		for kind, want := range map[string]string{
 			"AWS::DynamoDB::Table":        "TableCD117FA1",
@@ -23,7 +23,7 @@ func TestLogicalIDsOfWhatHoldsData(t *testing.T) {
 			ids := keys(s.all(kind))
 			slices.Sort(ids)
 			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("%s is %s, was %s", kind, got, want)
+				t.Errorf("%s: logical ids are %s, want %s", kind, got, want)
 			}
 		}
 	})
@@ -54,9 +54,9 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// A table that was restored takes the place of the stack's own with all who read
-// or write it; the stack's own stays. While it is set functions may use both, on
-// the way there and back: TABLE changes minutes after their rights.
+// With a restored table, all readers and functions use it, and the stack's own table
+// stays. Functions may use both, on the way there and back, since TABLE changes
+// minutes after the rights.
 func TestRestoredTable(t *testing.T) {
 	const arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/agentsocial-prod-Table-restored"
 	const stream = "arn:aws:dynamodb:eu-central-1:123456789012:table/agentsocial-prod-Table-restored/stream/2026-11-21T00:00:00.000"
@@ -65,7 +65,7 @@ func TestRestoredTable(t *testing.T) {
 	}
 	for way, c := range map[string]struct {
 		which               func() (*service, error)
-		table, stream, over string // in use, of which over is the ARN
+		table, stream, over string // of the table in use; over is its ARN
 	}{
 		"there": {restored, "agentsocial-prod-Table-restored", stream, arn},
 		"back":  {back, "${OWN}", "${OWN.StreamArn}", "${OWN.Arn}"},
@@ -82,9 +82,9 @@ func TestRestoredTable(t *testing.T) {
 				_, f := s.function(t, name)
 				has := plain(f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)["TABLE"])
 				if has != "" && has != here.Replace(c.table) {
-					t.Errorf("%s has the table %v", name, has)
+					t.Errorf("TABLE of %s is %v", name, has)
 				}
-				over := map[string][]string{} // by action and what is below a table
+				over := map[string][]string{} // tables, by action and the path below the table
 				for _, line := range s.statements(t, name) {
 					action, resource, _ := strings.Cut(line, " on ")
 					if !strings.HasPrefix(action, "dynamodb:") {
@@ -103,15 +103,15 @@ func TestRestoredTable(t *testing.T) {
 				listed := over["dynamodb:ListStreams "]
 				delete(over, "dynamodb:ListStreams ")
 				if want := here.Replace(c.over) + "/stream/*"; may[name].Stream != slices.Equal(listed, []string{want}) {
-					t.Errorf("%s lists the streams of %v, want %s", name, listed, want)
+					t.Errorf("%s may list the streams of %v, want %s", name, listed, want)
 				}
 				for what, names := range over {
 					if slices.Sort(names); !slices.Equal(names, both) {
-						t.Errorf("%s: %s is over %v, want %v", name, what, names, both)
+						t.Errorf("%s: %s is allowed on %v, want %v", name, what, names, both)
 					}
 				}
 				if (has != "") != (len(over) > 0) {
-					t.Errorf("%s, which has the table %q, has rights %v", name, has, over)
+					t.Errorf("%s with TABLE %q has the rights %v", name, has, over)
 				}
 			}
 			mappings := s.all("AWS::Lambda::EventSourceMapping")
@@ -119,13 +119,13 @@ func TestRestoredTable(t *testing.T) {
 				m.expect(t, id, map[string]string{"EventSourceArn": here.Replace(c.stream), "StartingPosition": "TRIM_HORIZON"})
 			}
 			if got := plain(s.Outputs["TableName"].Value); got != here.Replace(c.table) || len(mappings) != len(s.readers) {
-				t.Errorf("the table is %s, with %d readers", got, len(mappings))
+				t.Errorf("output TableName is %s, with %d readers", got, len(mappings))
 			}
 		})
 	}
 }
 
-// What the runbook writes back when it stops the clock is all that a schedule has.
+// The runbook's command that stops the clock keeps every property of a schedule.
 func TestTheRunbookStopsTheClock(t *testing.T) {
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
@@ -133,23 +133,23 @@ func TestTheRunbookStopsTheClock(t *testing.T) {
 	}
 	query := regexp.MustCompile(`get-schedule [^{]*\{([^}]*)\}`).FindSubmatch(book)
 	if query == nil {
-		t.Fatal("it does not read schedules")
+		t.Fatal("the runbook has no get-schedule command")
 	}
 	kept := strings.Split(string(query[1]), ",")
 	for id, r := range of(t, ours).all("AWS::Scheduler::Schedule") {
 		for name := range r.Properties {
 			if name != "State" && !slices.Contains(kept, name+":"+name) {
-				t.Errorf("%s has %s, which is lost: %s", id, name, query[1])
+				t.Errorf("%s has %s, which the runbook's query drops: %s", id, name, query[1])
 			}
 		}
 	}
 	if !slices.Contains(kept, "Name:Name") || !slices.Contains(kept, "State:'$1'") {
-		t.Errorf("%s", query[1])
+		t.Errorf("the runbook's query lacks Name or State: %s", query[1])
 	}
 }
 
-// A cap on reads is the table's and each index's; one on writes the table's
-// alone, which the indexes follow.
+// tableReads caps the table and each index; tableWrites caps the table alone, which
+// bounds the indexes.
 func TestCaps(t *testing.T) {
 	_, table := of(t, whole).only(t, "AWS::DynamoDB::Table")
 	reads, writes := everything["tableReads"].(string), everything["tableWrites"].(string)
@@ -159,7 +159,7 @@ func TestCaps(t *testing.T) {
 	})
 	for _, x := range table.Properties["GlobalSecondaryIndexes"].([]any) {
 		if got := plain(x.(map[string]any)["OnDemandThroughput"]); got != `{"MaxReadRequestUnits":`+reads+`}` {
-			t.Errorf("%v: %s", x.(map[string]any)["IndexName"], got)
+			t.Errorf("index %v: throughput is %s, want a cap on reads only", x.(map[string]any)["IndexName"], got)
 		}
 	}
 	production(t, func(t *testing.T, s *service) {
@@ -167,19 +167,19 @@ func TestCaps(t *testing.T) {
 		table.expect(t, "table", map[string]string{"OnDemandThroughput": "", "ContributorInsightsSpecification": `{"Enabled":false}`})
 	})
 
-	// Where they do not come off by themselves the runbook does it, index by index.
+	// CloudFormation cannot remove a cap, so the runbook must do it for each index.
 	book, err := os.ReadFile("RUNBOOK.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range tables.Indexes {
 		if !regexp.MustCompile(`for index in[a-z_ ]* ` + string(x.Name) + `\b`).Match(book) {
-			t.Errorf("the runbook takes no cap off %s", x.Name)
+			t.Errorf("the runbook does not remove the cap of the index %s", x.Name)
 		}
 	}
 }
 
-// Resources of one type, which only their logical ids tell apart.
+// Logical ids of resources of the same type.
 const (
 	secretID = "SecretA720EF05"
 	pepperID = "Pepper2B9638F2"
@@ -192,14 +192,15 @@ func TestSecrets(t *testing.T) {
 		for id, name := range map[string]string{secretID: "agentsocial/prod/seal", pepperID: "agentsocial/prod/pepper"} {
 			s.Resources[id].expect(t, id, map[string]string{
 				"Name": name,
-				// Any change makes a new value, and voids what was made with the old.
+				// Any change here generates a new value, and voids everything made
+				// with the old one.
 				"GenerateSecretString": `{"ExcludePunctuation":true,"IncludeSpace":false,"PasswordLength":64}`,
 			})
 			s.Resources[id].keeps(t, "RetainExceptOnCreate")
 		}
 		s.Resources[paymentsID].expect(t, paymentsID, map[string]string{
 			"Name":                 "agentsocial/prod/payments",
-			"SecretString":         `{"secret_key":"","webhook_secrets":[]}`, // any change empties what an operator filled
+			"SecretString":         `{"secret_key":"","webhook_secrets":[]}`, // any change overwrites the operator's keys
 			"GenerateSecretString": "",
 		})
 		s.Resources[paymentsID].keeps(t, "RetainExceptOnCreate")
@@ -226,8 +227,7 @@ func TestFailedBatches(t *testing.T) {
 	})
 }
 
-// keeps tells what becomes of a resource that leaves the stack; one that is
-// replaced always stays.
+// keeps checks a resource's deletion policy. A replaced resource is always retained.
 func (r resource) keeps(t *testing.T, deletion string) {
 	t.Helper()
 	if r.DeletionPolicy != deletion || r.UpdateReplacePolicy != "Retain" {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// template is CloudFormation's, as far as tests look at it.
+// template is the part of a CloudFormation template that tests read.
 type template struct {
 	Resources map[string]resource
 	Outputs   map[string]struct{ Value any }
@@ -22,7 +22,7 @@ type resource struct {
 	UpdateReplacePolicy string
 }
 
-// all resources of a type, by logical id.
+// all returns the resources of a type, by logical id.
 func (t *template) all(kind string) map[string]resource {
 	found := map[string]resource{}
 	for id, r := range t.Resources {
@@ -33,7 +33,7 @@ func (t *template) all(kind string) map[string]resource {
 	return found
 }
 
-// the only resource of a type.
+// only returns the single resource of a type.
 func (t *template) only(tt *testing.T, kind string) (string, resource) {
 	tt.Helper()
 	found := t.all(kind)
@@ -46,7 +46,7 @@ func (t *template) only(tt *testing.T, kind string) (string, resource) {
 	panic("unreachable")
 }
 
-// function finds a function by its name, which begins its logical id.
+// function returns a function by its name, which starts its logical id.
 func (t *template) function(tt *testing.T, name string) (string, resource) {
 	tt.Helper()
 	for id, r := range t.all("AWS::Lambda::Function") {
@@ -58,7 +58,7 @@ func (t *template) function(tt *testing.T, name string) (string, resource) {
 	panic("unreachable")
 }
 
-// named is the only resource of a type whose logical id begins so.
+// named returns the single resource of a type whose logical id starts with begins.
 func (t *template) named(tt *testing.T, kind, begins string) (string, resource) {
 	tt.Helper()
 	var found []string
@@ -68,13 +68,13 @@ func (t *template) named(tt *testing.T, kind, begins string) (string, resource) 
 		}
 	}
 	if len(found) != 1 {
-		tt.Fatalf("%v are of type %s and begin with %s, want one", found, kind, begins)
+		tt.Fatalf("got %v of type %s whose id starts with %s, want one", found, kind, begins)
 	}
 	return found[0], t.Resources[found[0]]
 }
 
-// plain renders a value with its intrinsics as one string would read:
-// ${Id}, ${Id.Arn}, joined parts. Other values are JSON.
+// plain renders a value as text, with intrinsics as ${Id}, ${Id.Arn} or joined parts.
+// Other values become JSON.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -103,7 +103,7 @@ func plain(v any) string {
 	return string(b)
 }
 
-// list is a value as strings, sorted; a single one stands for a list of one.
+// list returns a value as sorted strings; a single value becomes a list of one.
 func list(v any) []string {
 	values, ok := v.([]any)
 	if !ok {

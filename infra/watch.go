@@ -22,17 +22,16 @@ const (
 	// looked up by its mail address.
 	slowest = 3 * time.Second
 
-	// mailsAnHour is far above normal recovery mails, and far below what would hurt the
-	// account's reputation. There is no cap on all mails together.
+	// mailsAnHour is far above normal mail, and far below the limits of a day's mails.
 	mailsAnHour = 500
 
 	// slowOf is the least number of requests in five minutes for a meaningful p99.
 	slowOf = 20
 
-	// AWS reviews an account at 5 % bounces or 0.1 % complaints; the alarms ring at half
-	// of that. Among few mails a rate means nothing, so they also need returnedOf mails
-	// a day.
-	bounceRate    = 0.025
+	// AWS reviews an account at 5 % bounces or 0.1 % complaints; the alarms ring at two
+	// fifths and half of that. Among few mails a rate means nothing, so they also need
+	// returnedOf mails in the period.
+	bounceRate    = 0.02
 	complaintRate = 0.0005
 	returnedOf    = 3
 )
@@ -51,7 +50,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		return metric{"AWS/ApiGateway", name, []by{{"ApiId", g.api.Ref()}}, statistic}
 	}
 	d.alarm(stack, "ServerErrors", alarm{
-		What: "More than 1 % of requests (of very few, half) fail with 5xx. Find the endpoints on the dashboard, and the cause in their function's log.",
+		What: "More than 1 % of requests fail with 5xx (or at least half, if fewer than five failed). Find the endpoints on the dashboard, and the cause in their function's log.",
 		Of:   []metric{ofGateway("5xx", "Sum"), ofGateway("Count", "Sum")},
 		Math: "IF(m1 >= 5 OR 2 * m1 >= m2, 100 * m1 / m2, 0)", Above: 1, Every: 5 * time.Minute, Times: 2, // one failure among few requests is no rate
 	})
@@ -79,15 +78,15 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   d.throttleEvents(), Math: filled, Above: 50, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableFails", alarm{
-		What: "DynamoDB itself fails. See AWS's health page, and whether callers get errors or retries succeed.",
+		What: "DynamoDB itself fails. Check AWS's health page, and whether callers get errors or retries succeed.",
 		Of:   d.tableErrors(), Math: filled, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "BooksWrong", alarm{
-		What: "The accounts do not sum to zero. If the tally reader stands still, that is the cause. Otherwise run `make audit TABLE=aws:NAME`, which names the wrong accounts, and stop payments until you know why.",
+		What: "The accounts do not sum to zero. If the tally reader has stopped, that is the cause. Otherwise run `make audit TABLE=aws:NAME`, which names the wrong accounts, and stop payments until you know why.",
 		Of:   []metric{d.logged(audit.Wrong)}, Every: 2 * audit.New(&app.App{}).Every, // two periods, since audits run a little late
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
-		What: "For a day the books could not be proved: they changed during each audit, or an audit ran out of time. Run `make audit TABLE=aws:NAME`, which proves books in use.",
+		What: "For a day the books could not be proved: they changed during each audit, or an audit ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
 		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // of four audits
 	})
 	d.alarm(stack, "PaymentsUnheard", alarm{
@@ -99,6 +98,10 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:    []metric{{"AWS/S3", "NumberOfObjects", []by{{"BucketName", d.store.failed.BucketName()}, {"StorageType", jsii.String("AllStorageTypes")}}, "Average"}},
 		Every: daily,
 	})
+	d.alarm(stack, "RecoveryFull", alarm{
+		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth whether many people ask or somebody floods it; then raise reconnects_minute.",
+		Of:   d.loggedAny(full), Every: 5 * time.Minute,
+	})
 	if d.mail != nil {
 		d.watchMail(stack)
 	}
@@ -107,10 +110,12 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 // Messages of log lines that raise an alarm.
 var (
 	unheard = []string{
-		"notification failed", "notification not written down: somebody has to look",
-		"notification refused: the payment is not one of this stage's agents",
+		"notification failed", "notification not recorded: an operator must decide",
+		"notification refused: the payment belongs to no agent of this stage",
 	}
-	unsent = []string{"recovery not mailed", "recovery not looked up"}
+	unsent = []string{"recovery not mailed", "recovery code not checked"}
+	usedUp = []string{"link mails used up"}
+	full   = []string{"reconnections used up"}
 )
 
 func (d deployment) logged(message string) metric {
@@ -123,6 +128,9 @@ func (d deployment) loggedAny(messages []string) (of []metric) {
 	}
 	return of
 }
+
+// bouncesADay is the number of bounces that rings: two fifths of those that end linking.
+func (d deployment) bouncesADay() float64 { return float64(d.Limits.BouncesDay * 2 / 5) }
 
 func (d deployment) watchMail(stack awscdk.Stack) {
 	d.alarm(stack, "MailUnsent", alarm{
@@ -140,7 +148,15 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	several := fmt.Sprintf("IF(m2 >= %d, m1, 0)", returnedOf)
 	d.alarm(stack, "MailBounces", alarm{
 		What: fmt.Sprintf("More than %g %% of mails bounce; at 5 %% AWS reviews the account and may stop all mail. Find out who asks for mails to false addresses.", 100*bounceRate),
-		Of:   reputation("Reputation.BounceRate", "Bounce"), Math: several, Above: bounceRate, Every: daily,
+		Of:   reputation("Reputation.BounceRate", "Bounce"), Math: several, Above: bounceRate, Every: 6 * time.Hour,
+	})
+	d.alarm(stack, "MailBack", alarm{ // SES computes its rate over days of mail, so the first bounces hardly move it
+		What: fmt.Sprintf("More than %.0f mails bounced in a day; at %d no more origins are linked until the next day. Find out who asks for mails to false addresses.", d.bouncesADay(), d.Limits.BouncesDay),
+		Of:   []metric{d.own(metrics.Returned, metrics.ByReason, tables.BackBounce)}, Above: d.bouncesADay(), Every: daily,
+	})
+	d.alarm(stack, "MailUsedUp", alarm{
+		What: "The day's mails that link origins are used up, by all agents together or by bounces. Recovery goes on. Find out who asks for them; raise all_links_day only if they are wanted.",
+		Of:   d.loggedAny(usedUp), Every: time.Hour,
 	})
 	d.alarm(stack, "MailComplaints", alarm{
 		What: fmt.Sprintf("Recipients complain about more than %g %% of mails; at 0.1 %% AWS reviews the account and may stop all mail. Find out who asks for mails to other people's addresses.", 100*complaintRate),

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The real declarations as they may be deployed: as cdk.json has it, with all
-// that settings can add, as a disposable stage, and on a table that was restored.
+// The real declarations in each kind of deployment: cdk.json's, one with every
+// setting, a disposable stage, and one with a restored table.
 var (
 	defaults = sync.OnceValues(func() (*service, error) { return synthesise("defaults", all(), nil) })
 	whole    = sync.OnceValues(func() (*service, error) { return synthesise("everything", all(), everything) })
@@ -26,28 +26,28 @@ var (
 
 // deployments runs a check on each of them.
 func deployments(t *testing.T, check func(*testing.T, *service)) {
-	needNode(t) // before the subtests: what the test does after them needs what they saw
+	needNode(t) // skips the whole test, since the code after the subtests needs their results
 	t.Run("defaults", func(t *testing.T) { check(t, of(t, defaults)) })
 	t.Run("everything", func(t *testing.T) { check(t, of(t, whole)) })
 	t.Run("dev", func(t *testing.T) { check(t, of(t, trial)) })
 	t.Run("restored", func(t *testing.T) { check(t, of(t, restored)) })
 }
 
-// everything gives each setting another value than it has of itself, except
-// those that say which of several deployments it is.
+// everything gives each setting a value other than its default, except those in
+// others.
 var everything = map[string]any{
 	"region": "eu-central-1", "account": "123456789012",
 	"domain": "agents.example", "certificateArn": certificateARN, "hostedZone": "Z0123456789",
 	"powBits": "20", "pageBits": "15", "microUsdPerChar": "20", "limits": `{"posts_per_minute": 3}`, "webOrigins": "https://inspector.example",
 	"throttleRate": "100", "throttleBurst": "200", "tableReads": "1000", "tableWrites": "1000", "reservedConcurrency": "10", "budgetUsd": "50",
-	"mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "endpointMetrics": "false", "xray": "true", "contributorInsights": "true",
+	"contact": "ops@agents.example", "mailFrom": mailFrom, "alarmMail": alarmMail, "logRetentionDays": "90", "endpointMetrics": "false", "xray": "true", "contributorInsights": "true",
 }
 
-// others say which deployment it is: checked by itself, or, as with what mail is
-// sent from, something less than everything.
+// others lists settings that choose a kind of deployment or, like mailIdentity, set
+// up less; other tests cover them.
 var others = []string{"stage", "mailIdentity", "restoredTable", "restoredStream"}
 
-// A setting that no test sets could bring what nobody has checked.
+// Every setting is in everything or in others, so that no resource goes unchecked.
 func TestEverythingIsSet(t *testing.T) {
 	set, err := ReadSettings(everything)
 	if err != nil {
@@ -60,12 +60,12 @@ func TestEverythingIsSet(t *testing.T) {
 		same := fields.Field(i).Equal(usual.Field(i))
 		other := slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, name) })
 		if same != other {
-			t.Errorf("setting %s is %v in everything", name, fields.Field(i))
+			t.Errorf("everything leaves setting %s at %v", name, fields.Field(i))
 		}
 	}
 }
 
-// contextOf is what cdk.json sets.
+// contextOf returns the settings in cdk.json.
 func contextOf(t *testing.T) map[string]any {
 	t.Helper()
 	b, err := os.ReadFile("../cdk.json")

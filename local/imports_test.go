@@ -13,7 +13,7 @@ import (
 
 const module = "agentsocial/"
 
-// pkg is what `go list -json` says of a package.
+// pkg is a package as `go list -json` describes it.
 type pkg struct {
 	ImportPath   string
 	Name         string
@@ -56,52 +56,52 @@ func list(t *testing.T, args ...string) []pkg {
 	return pkgs
 }
 
-// in reports whether a package lies in a folder, or is it.
+// in reports whether a package is one of the folders, or below one.
 func in(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
 var houses = []string{"functions", "shared", "infra", "events", "tables", "local"}
 
-// rule says who may be imported by whom; the first that fits an import decides.
+// rule says which packages may import some packages.
 type rule struct {
 	what    string
 	of      func(imported string) bool
 	allowed func(importer string) bool
 }
 
-// folder is the first two parts of a path: functions/channels.
+// folder returns the first two parts of a path, such as functions/channels.
 func folder(path string) string {
 	parts := strings.SplitN(path, "/", 3)
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
 var rules = []rule{
-	{"infra and local are imported by nobody else",
+	{"only infra and local import infra and local",
 		func(p string) bool { return in(p, "infra", "local") },
 		func(by string) bool { return in(by, "infra", "local") }},
-	{"functions are imported by their own main, by the list, by infra and local",
+	{"only their mains, functions.go, infra and local import functions",
 		func(p string) bool { return in(p, "functions") },
 		func(by string) bool { return in(by, "functions", "infra", "local") }},
-	{"events are imported by their own main, by the list, by infra and local",
+	{"only their mains, events.go, infra and local import events",
 		func(p string) bool { return in(p, "events") },
 		func(by string) bool { return in(by, "events", "infra", "local") }},
-	{"the embedded table is for local and tests",
+	{"only local and tests import the embedded table",
 		func(p string) bool { return in(p, "tables/embedded") },
 		func(by string) bool { return in(by, "tables/embedded", "local") }},
-	{"DynamoDB's backend is for mains' table part and local",
+	{"only host/table and local import DynamoDB's backend",
 		func(p string) bool { return in(p, "tables/dynamo") },
 		func(by string) bool { return in(by, "tables/dynamo", "shared/lambda/host/table", "local") }},
-	{"Stripe's client is for what speaks to Stripe",
+	{"only payments/stripe imports Stripe's client",
 		func(p string) bool { return strings.Contains(p, "/stripe-go/") },
 		func(by string) bool { return in(by, "shared/outside/payments/stripe") }},
-	{"what speaks to Stripe is for the mains' payments part and local",
+	{"only host/payments and local import payments/stripe",
 		func(p string) bool { return in(p, "shared/outside/payments/stripe") },
 		func(by string) bool { return in(by, "shared/lambda/host/payments", "local") }},
-	{"the MCP SDK is for mcp, for tests, and for the clients that are tried",
+	{"only functions/mcp, tests and local/checks/clients import the MCP SDK",
 		func(p string) bool { return strings.Contains(p, "/modelcontextprotocol/") },
 		func(by string) bool { return in(by, "functions/mcp", "local/checks/clients") }},
-	{"shared is imported by functions, events, infra, local and itself, not by the tables",
+	{"tables does not import shared",
 		func(p string) bool { return in(p, "shared") },
 		func(by string) bool { return in(by, "shared", "functions", "events", "infra", "local") }},
 	{"api knows requests and callers, not posts, channels and emoji",
@@ -109,26 +109,26 @@ var rules = []rule{
 			return in(p, "shared/text/emoji", "shared/search/index", "shared/rules/promo", "shared/search", "shared/wire/view")
 		},
 		func(by string) bool { return by != "shared/api" }},
-	{"the CDK is for infra",
+	{"only infra imports the CDK",
 		func(p string) bool {
 			return strings.Contains(p, "aws-cdk-go") || strings.Contains(p, "/constructs-go") || strings.Contains(p, "/jsii-runtime-go")
 		},
 		func(by string) bool { return in(by, "infra") }},
-	{"AWS service clients are for the table's backend and the host",
+	{"only DynamoDB's backend, host and local import AWS's service clients",
 		func(p string) bool { return strings.Contains(p, "/aws-sdk-go-v2/") },
 		func(by string) bool { return in(by, "tables/dynamo", "shared/lambda/host", "local") }},
-	{"Lambda's events are for the host and where records become changes",
+	{"only host, stream and local import Lambda's events",
 		func(p string) bool {
 			return strings.Contains(p, "/aws-lambda-go/") || strings.Contains(p, "/aws-lambda-go-api-proxy/")
 		},
 		func(by string) bool { return in(by, "shared/lambda/host", "shared/lambda/stream", "local") }},
 }
 
-// TestImports holds the house's import rules.
+// TestImports checks the import rules.
 func TestImports(t *testing.T) {
 	for _, p := range list(t, "./../...") {
 		if p.ImportPath != strings.TrimSuffix(module, "/") && !in(p.ImportPath, houses...) {
-			t.Errorf("%s is in none of the house's folders", p.ImportPath)
+			t.Errorf("%s is in no known folder", p.ImportPath)
 		}
 		for _, imported := range p.Imports {
 			for _, r := range rules {
@@ -136,7 +136,8 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s imports %s: %s", p.ImportPath, imported, r.what)
 				}
 			}
-			// One group, or one reader, never imports another; lists of them do.
+			// A group or a reader never imports another; only toolgroups lists
+			// groups.
 			if in(imported, "functions", "events") && in(p.ImportPath, "functions", "events") && imported != toolgroups && p.ImportPath != toolgroups &&
 				folder(imported) != folder(p.ImportPath) && strings.Contains(p.ImportPath, "/") {
 				t.Errorf("%s imports %s: groups and readers never import each other", p.ImportPath, imported)
@@ -145,8 +146,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestListingExplainsItself holds the folders beside each other to as many as are
-// read at a glance.
+// TestListingExplainsItself bounds the folders beside each other.
 func TestListingExplainsItself(t *testing.T) {
 	const most = 10
 	for _, house := range []string{"shared", "local"} {
@@ -161,36 +161,37 @@ func TestListingExplainsItself(t *testing.T) {
 			}
 		}
 		if n > most {
-			t.Errorf("%s has %d folders, of %d at most: give the new one a place within another", house, n, most)
+			t.Errorf("%s has %d folders, want at most %d: put the new one into another", house, n, most)
 		}
 	}
 }
 
-// clients link these packages, with no more of ours than is named.
+// clients lists packages that clients link, each with the packages of ours that it
+// may import.
 var clients = map[string][]string{
-	"shared/wire":   {"shared/identity/puzzle"}, // whose records are JSON as they are
+	"shared/wire":   {"shared/identity/puzzle"}, // its records are part of the JSON
 	"shared/client": {"shared/identity/auth", "shared/rules/jury", "shared/identity/puzzle", "shared/wire"},
 }
 
-// TestClientsLinkNoService holds them to that.
+// TestClientsLinkNoService checks that clients link nothing else of ours.
 func TestClientsLinkNoService(t *testing.T) {
 	for path, known := range clients {
 		for _, d := range list(t, "./../"+path)[0].Deps {
 			if in(d, houses...) && !slices.Contains(known, d) {
-				t.Errorf("%s depends on %s", path, d)
+				t.Errorf("%s depends on %s, want not", path, d)
 			}
 		}
 	}
 }
 
-// toolgroups lists the groups that the mcp function has inside.
+// toolgroups lists the groups with tools, for the function mcp.
 const toolgroups = "functions/toolgroups"
 
-// mayLink are the packages with a cost at start that a function's binary may
-// contain, by function; none of the others may have them.
+// mayLink lists dependencies that cost start-up time, with the only functions whose
+// binaries may contain them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit"},
-	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/returns"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/returns"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
 	"aws-sdk-go-v2/service/s3":              {},
@@ -205,7 +206,7 @@ var mayLink = map[string][]string{
 	"modernc.org":                           {},
 }
 
-// TestBinariesContainWhatTheyNeed reads what each function links.
+// TestBinariesContainWhatTheyNeed checks what each function links.
 func TestBinariesContainWhatTheyNeed(t *testing.T) {
 	mains := list(t, "./../functions/.../lambda", "./../events/.../lambda")
 	if len(mains) == 0 {
@@ -216,14 +217,14 @@ func TestBinariesContainWhatTheyNeed(t *testing.T) {
 		for costly, who := range mayLink {
 			links := slices.ContainsFunc(m.Deps, func(d string) bool { return strings.Contains(d, costly) })
 			if links && !slices.Contains(who, function) {
-				t.Errorf("%s links %s and may not", function, costly)
+				t.Errorf("%s links %s, which mayLink does not allow", function, costly)
 			}
 			if !links && slices.Contains(who, function) {
-				t.Errorf("%s may link %s and does not: the rule is stale", function, costly)
+				t.Errorf("mayLink allows %s to link %s, but it does not: remove it there", function, costly)
 			}
 		}
 		if !slices.Contains(m.Imports, function) {
-			t.Errorf("the main of %s does not import it", function)
+			t.Errorf("%s/lambda does not import %[1]s", function)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func markdownFiles(t *testing.T) map[string]markdownFile {
 		}
 		if d.IsDir() {
 			switch name {
-			case ".git", "build", "cdk.out", "data", "functions/docs/topics", "functions/docs/pages":
+			case ".git", "build", "cdk.out", "data", "functions/docs/topics", "functions/docs/pages", "functions/docs/examples":
 				return fs.SkipDir
 			}
 			if d.Name() == "node_modules" {

@@ -136,6 +136,9 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.Limits, err = c.Settings.Limits.With(getenv("LIMITS")); err != nil {
 		return c, fmt.Errorf("LIMITS: %w", err)
 	}
+	if c.Settings.Contact = getenv("CONTACT"); c.Settings.Contact != "" && !app.IsContact(c.Settings.Contact) {
+		return c, fmt.Errorf("CONTACT=%q must be a mail address, or a URL that begins with https://", c.Settings.Contact)
+	}
 	if v := getenv("WEB_ORIGINS"); v != "" {
 		c.Settings.WebOrigins = strings.Split(v, ",")
 	}
@@ -149,6 +152,13 @@ func configOf(getenv func(string) string) (service.Config, error) {
 		c.Settings.ByAddr = v == "on"
 	default:
 		return c, fmt.Errorf("ADDRESS_LIMITS=%q must be on or off", v)
+	}
+	switch v := or("THROTTLE", "on"); v {
+	case "on":
+		c.Throttle = api.DefaultThrottle
+	case "off":
+	default:
+		return c, fmt.Errorf("THROTTLE=%q must be on or off", v)
 	}
 	return c, nil
 }

@@ -21,11 +21,11 @@ import (
 	"agentsocial/shared/app"
 )
 
-// quickstart is a program of /docs/quickstart.
+// quickstart is a program on /docs/quickstart.
 type quickstart struct {
-	language string     // of its block
+	language string     // of its code block
 	command  []string   // that runs it
-	needs    [][]string // what must go well on a machine where it can run
+	needs    [][]string // commands that succeed where it can run
 }
 
 var quickstarts = []quickstart{
@@ -42,7 +42,7 @@ func TestQuickstart(t *testing.T) {
 		t.Setenv("PATH", venv+":"+os.Getenv("PATH"))
 	}
 	settings := app.DefaultSettings()
-	settings.ByAddr, settings.PowBits = false, 14 // several rounds of the shell's, and no multiple of four
+	settings.ByAddr, settings.PowBits = false, 14 // several rounds of the shell's loop, and not a multiple of four
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Log: logger(io.Discard),
 	})
@@ -67,7 +67,7 @@ func TestQuickstart(t *testing.T) {
 			}
 			blocks := regexp.MustCompile("(?s)\n```"+q.language+"\n(.*?\n)```\n").FindAllStringSubmatch(page, -1)
 			if len(blocks) != 1 || !strings.Contains(page, "\n"+strings.Join(q.command, " ")+" fox 🦊") && !strings.Contains(page, "  "+strings.Join(q.command, " ")+" fox 🦊") {
-				t.Fatalf("the page has %d programs, or does not say how to run it", len(blocks))
+				t.Fatalf("the page has %d programs of this language, want one with the command that runs it", len(blocks))
 			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, q.command[len(q.command)-1]), []byte(blocks[0][1]), 0o644); err != nil {
@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 			handle := fmt.Sprintf("fox-%d", i)
 			puzzle := q.run(t, dir, handle, "🦊")
 			if !strings.Contains(puzzle, `"question"`) || !strings.Contains(puzzle, `"records"`) {
-				t.Errorf("the puzzle is\n%s", puzzle)
+				t.Errorf("got the puzzle\n%s", puzzle)
 			}
 			u, err := url.Parse(s.URL)
 			if err != nil {
@@ -94,7 +94,7 @@ func TestQuickstart(t *testing.T) {
 			out := q.run(t, dir, handle, "🦊", strconv.FormatInt(answer.(int64), 10))
 			body := `Hello, I am @` + handle + `.`
 			if !strings.Contains(out, body) || !strings.Contains(read(t, s.URL+"/v1/agents/"+handle+"/history"), body) {
-				t.Errorf("it did not post:\n%s", out)
+				t.Errorf("it did not post; output\n%s", out)
 			}
 			if string(key) != string(secret(t, filepath.Join(dir, u.Host+".pem"))) {
 				t.Error("the second run made another key")
@@ -117,7 +117,7 @@ func (q *quickstart) run(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// secret is a file that nobody else may read.
+// secret reads a file that nobody else may read.
 func secret(t *testing.T, file string) []byte {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -125,7 +125,7 @@ func secret(t *testing.T, file string) []byte {
 		t.Fatal(err)
 	}
 	if info.Mode().Perm() != 0o600 {
-		t.Errorf("%s has the mode %s", info.Name(), info.Mode())
+		t.Errorf("%s has the mode %s, want 0600", info.Name(), info.Mode())
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -134,7 +134,7 @@ func secret(t *testing.T, file string) []byte {
 	return b
 }
 
-// read is a public answer.
+// read returns a public answer.
 func read(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)

@@ -47,7 +47,8 @@ func TestTheReadmesCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The block runs in a folder of its own: keys it makes are not the developer's.
+	// The block runs in its own folder, so that it cannot overwrite the developer's
+	// keys.
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -34,9 +34,9 @@ func all(s, pattern string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Everything that the runbook names exists: make's targets and variables, settings,
-// outputs, functions, secrets, files, limits, sections.
-func TestTheRunbookNamesWhatIsThere(t *testing.T) {
+// Every name in the runbook exists: make's targets and variables, settings, outputs,
+// functions, secrets, files, limits, sections.
+func TestRunbookNamesExist(t *testing.T) {
 	book, makefile := text(t, "infra/RUNBOOK.md"), text(t, "Makefile")
 	var infra strings.Builder
 	files, err := filepath.Glob("../infra/*.go")
@@ -62,6 +62,9 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 	}
 	for _, s := range events.Schedules() {
 		called[s(a).Name] = true
+	}
+	for _, m := range events.Mail() {
+		called[m(a).Name] = true
 	}
 	headings := all(book, `(?m)^##+ (.*)$`)
 	outputs := strings.ReplaceAll(infra.String(), `"MailRecord%d"`, `"MailRecord1", "MailRecord2", "MailRecord3"`)
@@ -103,7 +106,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "list-balances", "redrive", "replay", "restore", "restore-drill", "lambdas", "sam", "golden"} {
+	for _, verb := range []string{"deploy", "synth", "destroy", "operator", "audit", "claim-keys", "list-balances", "redrive", "replay", "restore", "restore-drill", "stop-mail", "start-mail", "lambdas", "sam", "golden"} {
 		if !strings.Contains(book, "make "+verb) {
 			t.Errorf("the runbook does not mention `make %s`", verb)
 		}
@@ -115,7 +118,7 @@ func TestTheRunbookNamesWhatIsThere(t *testing.T) {
 
 // The runbook's shell functions call the AWS CLI as the text says. Here the CLI prints
 // its arguments.
-func TestTheRunbooksShell(t *testing.T) {
+func TestRunbookShellFunctions(t *testing.T) {
 	bash := tool(t, "bash")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text(t, "infra/RUNBOOK.md"), -1)
 	if len(blocks) < 3 {
@@ -174,7 +177,7 @@ func TestMakeDeploysTheShellsStage(t *testing.T) {
 
 // The runbook keeps the throttle of a restore in cdk.json, leaves figures of costs to
 // COST.md, and recommends no proxy against floods.
-func TestTheRunbookContradictsNothing(t *testing.T) {
+func TestRunbookContradictions(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	_, restore, _ := strings.Cut(book, "\n## Restore\n")
 	restore, _, ok := strings.Cut(restore, "\n## ")
@@ -189,8 +192,8 @@ func TestTheRunbookContradictsNothing(t *testing.T) {
 	for _, page := range []string{"README.md", "infra/README.md", "infra/COST.md", "infra/RUNBOOK.md"} {
 		for paragraph := range strings.SplitSeq(text(t, page), "\n\n") {
 			flat := strings.Join(strings.Fields(paragraph), " ")
-			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents one address") {
-				t.Errorf("%s recommends a proxy without \"all agents one address\":\n%s", page, paragraph)
+			if strings.Contains(flat, "proxy ") && strings.Contains(flat, "`domain`") && !strings.Contains(flat, "all agents as one address") {
+				t.Errorf("%s recommends a proxy without \"all agents as one address\":\n%s", page, paragraph)
 			}
 		}
 	}
@@ -198,7 +201,7 @@ func TestTheRunbookContradictsNothing(t *testing.T) {
 
 // The block that removes a failed first deployment disables protection before it
 // deletes, and touches no stack that was ever created.
-func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
+func TestRunbookDeletesOnlyFailedStacks(t *testing.T) {
 	book := text(t, "infra/RUNBOOK.md")
 	for status, want := range map[string][]string{
 		"ROLLBACK_COMPLETE": {
@@ -229,7 +232,7 @@ func TestTheRunbookClearsOnlyWhatNeverStood(t *testing.T) {
 }
 
 // Before a restore every reader and schedule is stopped, and keeps its other settings.
-func TestTheRunbookStopsReadersAndClock(t *testing.T) {
+func TestRunbookStopsReadersAndClock(t *testing.T) {
 	out := pasted(t, text(t, "infra/RUNBOOK.md"), "## Restore", `aws() {
   case "$*" in
   *list-stack-resources*Lambda::EventSourceMapping*) echo reader1 reader2 ;;
@@ -252,10 +255,10 @@ func TestTheRunbookStopsReadersAndClock(t *testing.T) {
 	}
 }
 
-// A new key of the seal decrypts before it encrypts, and ends as the only one, however
-// often the block runs. (The AWS CLI adds a line break to the secret.) If the secret
-// cannot be read, it is not replaced.
-func TestTheRunbookRotatesTheSeal(t *testing.T) {
+// A new key of the seal decrypts before it encrypts, and ends as the only one,
+// however often the block runs. (The AWS CLI adds a line break to the secret.) A
+// secret that cannot be read is not replaced.
+func TestRunbookRotatesTheSeal(t *testing.T) {
 	tool(t, "openssl")
 	book, dir := text(t, "infra/RUNBOOK.md"), t.TempDir()
 	secret := filepath.Join(dir, "secret")
@@ -317,4 +320,28 @@ func pasted(t *testing.T, book, heading, aws, more string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return string(out)
+}
+
+// make stop-mail and make start-mail switch the sending of the stage's configuration set,
+// and touch nothing else. Here the CLI prints its arguments.
+func TestStopMail(t *testing.T) {
+	cli := t.TempDir()
+	const script = `#!/bin/sh
+case "$1" in cloudformation) echo "set of $4" ;; *) printf '<%s>' "$@" ;; esac
+`
+	if err := os.WriteFile(filepath.Join(cli, "aws"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"stop-mail":            "<--configuration-set-name><set of agentsocial-prod><--no-sending-enabled>",
+		"start-mail":           "<--configuration-set-name><set of agentsocial-prod><--sending-enabled>",
+		"stop-mail STAGE=beta": "<--configuration-set-name><set of agentsocial-beta><--no-sending-enabled>",
+	} {
+		cmd := exec.CommandContext(t.Context(), tool(t, "make"), append([]string{"-s", "-C", ".."}, strings.Fields(args)...)...)
+		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "STAGE=") }), "PATH="+cli+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "<sesv2><put-configuration-set-sending-options>"+want) {
+			t.Errorf("make %s: %v\n%s, want %s", args, err, out, want)
+		}
+	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Profile is what authorisation reads about an agent: its identity, its
+// Profile holds what authorisation reads about an agent: its identity, its
 // settings, and whether it may act. The agent's own requests write it, and
 // occasionally jury decisions. What the stream adds up is in [Counters], and
 // what other agents' messages write in [Messaging], so that none of these
@@ -19,6 +19,7 @@ type Profile struct {
 	Into           string   `db:"into"`
 	Tags           []string `db:"tags"`
 	DMs            string   `db:"dms"`        // changed together with [Messaging]
+	Mentions       string   `db:"mentions"`   // changed together with the claim of the handle, see [TakeMentions]; "" means anyone
 	Epoch          int64    `db:"epoch,keep"` // credentials of another epoch are invalid
 	State          string   `db:"state"`
 	SuspendedUntil int64    `db:"suspended_until"` // unix ms
@@ -65,14 +66,15 @@ func (p *Profile) Forgotten(now time.Time) bool {
 	return p.State == StateSignup && p.CreatedAt+SignupFor.Milliseconds() <= now.UnixMilli()
 }
 
-// Values of Profile.DMs: whose messages an agent accepts.
+// Values of Profile.DMs and Profile.Mentions: whose messages an agent accepts, and
+// whose mentions reach its inbox.
 const (
-	DMsAnyone    = "anyone"
-	DMsFollowing = "following" // from agents that it follows
-	DMsNobody    = "nobody"
+	FromAnyone    = "anyone"
+	FromFollowing = "following" // from agents that it follows
+	FromNobody    = "nobody"
 )
 
-// Counters are an agent's numbers, added up by the stream.
+// Counters holds an agent's numbers, added up by the stream.
 type Counters struct {
 	Karma      int64 `db:"karma,keep"`
 	Posts      int64 `db:"posts,keep"` // including replies, without deleted posts
@@ -85,7 +87,7 @@ type Counters struct {
 // AgentPK is the partition of an agent's items.
 func AgentPK(agent string) string { return "A#" + agent }
 
-// Owner returns the agent whose partition a key is in; "" if none.
+// Owner returns the agent to whose partition a key belongs; "" if none.
 func Owner(k Key) string {
 	agent, ok := strings.CutPrefix(k.PK, AgentPK(""))
 	if !ok {
@@ -100,7 +102,7 @@ func CountersKey(agent string) Key      { return Key{AgentPK(agent), "PROFILE+"}
 func LatestKey(agent string) Key        { return Key{AgentPK(agent), "LATEST"} }
 func AgentKeyKey(agent, pub string) Key { return Key{AgentPK(agent), "KEY#" + pub} }
 func HandleKey(handle string) Key       { return Key{"H#" + handle, "CLAIM"} }
-func OriginalKey(pub string) Key        { return Key{"K#" + pub, "CLAIM"} }
+func KeyClaimKey(pub string) Key        { return Key{"K#" + pub, "CLAIM"} }
 
 // Item types, for stream filters.
 const (
@@ -125,9 +127,15 @@ func CountersItem(agent string, c *Counters) Item {
 	return keyed(CountersKey(agent), TypeCounters, Marshal(c))
 }
 
-// HandleClaim gives a handle to an agent for ever.
+// HandleClaim gives a handle to an agent permanently.
 func HandleClaim(handle, agent string) Write {
 	return Put(keyed(HandleKey(handle), TypeClaim, Item{"agent": agent}), NoItem())
+}
+
+// TakeMentions sets whose mentions reach an agent's inbox. The claim of its handle has
+// the setting for the reader that delivers mentions, which reads the claim anyway.
+func TakeMentions(handle, agent, mentions string) Write {
+	return Change(HandleKey(handle), SetAttr("mentions", mentions)).When(Equal("agent", agent))
 }
 
 // KeysMost bounds an agent's live keys.
@@ -157,7 +165,7 @@ func (p *Profile) Activate(handle, emoji, bio string) Write {
 		updates = append(updates, SetAttr("bio", bio))
 	}
 	if p.DMs == "" {
-		p.DMs = DMsAnyone
+		p.DMs = FromAnyone
 		updates = append(updates, SetAttr("dms", p.DMs))
 	}
 	return Change(ProfileKey(p.ID), updates...).When(still)
@@ -170,7 +178,8 @@ func ActiveFrom(agent string, at time.Time) Write {
 		SetAttr(AttrType, TypeCounters), SetAttr("last_active", at.Truncate(time.Hour).UnixMilli()))
 }
 
-// AgentKey is one of an agent's public keys.
+// AgentKey is one of an agent's public keys. A key of an earlier epoch is
+// invalid, and can be replaced. The profile counts the valid ones.
 type AgentKey struct {
 	Pub      string `db:"pub"` // base64url, 32 bytes
 	Label    string `db:"label"`
@@ -210,19 +219,37 @@ func (p *Profile) RemoveKey() Write {
 	return Change(ProfileKey(p.ID), Add("keys", -1)).When(Equal("epoch", p.Epoch), AtLeast("keys", 2))
 }
 
-// OriginalKeyClaim lets requests signed with the original key omit the agent.
+// KeyClaim says to which agent a public key belongs. It is never deleted: a
+// removed or revoked key still cannot act for another agent. A key that was added
+// before added keys were claimed has no claim, until `make claim-keys` writes it.
+type KeyClaim struct {
+	Agent string `db:"agent"`
+	Added bool   `db:"added"` // not the key that the agent registered with: signatures need x-agent-id
+}
+
+// Original reports whether the key is the one that the agent registered with.
+func (c *KeyClaim) Original(agent string) bool { return c.Agent == agent && !c.Added }
+
+// Other reports whether the key belongs to another agent.
+func (c *KeyClaim) Other(agent string) bool { return c.Agent != "" && c.Agent != agent }
+
+// OriginalKeyClaim gives an agent the key that it registers with.
 func OriginalKeyClaim(pub, agent string) Write {
-	return Put(keyed(OriginalKey(pub), TypeClaim, Item{"agent": agent}), NoItem())
+	return Put(keyed(KeyClaimKey(pub), TypeClaim, Marshal(&KeyClaim{Agent: agent})), NoItem())
 }
 
-// ReleaseOriginalKey lets an agent's original key register again.
-func ReleaseOriginalKey(pub, agent string) Write {
-	return Delete(OriginalKey(pub), Equal("agent", agent))
+// Claim gives the key to an agent, on condition that no other agent has or had it.
+func (k *AgentKey) Claim(agent string) Write {
+	if k.Original { // the agent's since its registration
+		return Check(KeyClaimKey(k.Pub), Equal("agent", agent), Absent("added"))
+	}
+	return Put(keyed(KeyClaimKey(k.Pub), TypeClaim, Marshal(&KeyClaim{Agent: agent, Added: true})), AbsentOrEqual("agent", agent))
 }
 
-// OriginalKeyStands requires that a key is still an agent's original one.
-func OriginalKeyStands(pub, agent string) Write {
-	return Check(OriginalKey(pub), Equal("agent", agent))
+// EndOriginal makes an original key that is removed one of the others, should its
+// agent add it again.
+func (k *AgentKey) EndOriginal(agent string) Write {
+	return Change(KeyClaimKey(k.Pub), SetAttr("added", true)).When(Equal("agent", agent))
 }
 
 // NewHour reports whether at is in a later hour than the agent's last activity.

@@ -7,39 +7,35 @@ import (
 	"time"
 )
 
-// Backend is a table: conditional transactions, batched reads and range
-// queries over items with the key grammar of this package. It has two real
-// implementations, tables/dynamo and tables/embedded, held to one another by
-// tables/conformance.
+// Backend is a table: conditional transactions, batched reads and range queries
+// over items with the key grammar of this package. tables/dynamo and
+// tables/embedded implement it; tables/conformance tests both.
 //
-// All three methods are safe for concurrent use and honour ctx. Besides the
-// errors they name, each may return ErrThrottled, or an error of its own for
-// a backend that cannot be reached.
-//
-// Each reports what it cost to the [Usage] in ctx, if there is one.
+// All methods are safe for concurrent use, honour ctx, and report their cost to
+// the [Usage] in ctx, if there is one. Besides the errors named below, each may
+// return ErrThrottled, or the backend's own error if it cannot be reached.
 type Backend interface {
 	// Get reads 1-100 items in one round trip. items[i] belongs to keys[i]
-	// and is nil if there is no such item; a key may be asked for twice.
+	// and is nil if there is no such item; a key may occur twice.
 	Get(ctx context.Context, c Consistency, keys ...Key) (items []Item, err error)
 
 	// Query reads one page of one partition, in the order of the sort key's
 	// UTF-8 bytes. A page ends after q.Limit items or about 1 MB, whichever
-	// comes first; Page.Next is nil if and only if the range was read to its
-	// end (a page that stopped exactly at the last item has a Next, and the
-	// page after it is empty).
+	// comes first. Page.Next is nil if and only if the range was read to its
+	// end: a page that stopped exactly at the last item has a Next, and the
+	// page after it is empty.
 	Query(ctx context.Context, q Query) (Page, error)
 
-	// Commit makes all of tx's writes or none of them. A condition that does
-	// not hold is a *Cancelled. ErrConflict means that another transaction
+	// Commit makes all of tx's writes or none of them, serializably. A failed
+	// condition is a *Cancelled. ErrConflict means that another transaction
 	// touched the same items: nothing was written. ErrUnknownOutcome means
-	// that the answer was lost: the writes may or may not stand, and calling
-	// Commit again with the same Tx (its Token included) within ten minutes
-	// is safe and settles it. Serializable with regard to other commits.
+	// that the answer was lost: the writes may or may not have been made.
+	// Calling Commit again within ten minutes with the same Tx, including its
+	// Token, is safe and settles the outcome.
 	Commit(ctx context.Context, tx Tx) error
 }
 
-// Limits of a table, DynamoDB's own. Both backends refuse what exceeds them
-// with ErrInvalid.
+// Limits of a table, which are DynamoDB's. Exceeding one is an ErrInvalid.
 const (
 	MaxItemSize = 400 << 10 // bytes, names and values, as [Item.Size] counts
 	MaxTxWrites = 100
@@ -50,7 +46,7 @@ const (
 	MaxSKSize   = 1024 // bytes
 )
 
-// Errors of a backend. They are matched with errors.Is.
+// Errors of a backend, for errors.Is.
 var (
 	ErrConflict       = errors.New("tables: another transaction touched the same items")
 	ErrThrottled      = errors.New("tables: throttled")
@@ -58,9 +54,9 @@ var (
 	// ErrOvertaken means that the items that the writes are based on have changed
 	// since they were read: nothing was written.
 	ErrOvertaken = errors.New("tables: overtaken by another write")
-	// ErrInvalid is a programming error: a limit exceeded, two writes for one
-	// key, an empty key, a set or an add on an attribute of another type, the
-	// same Token with other writes.
+	// ErrInvalid means a programming error: an exceeded limit, two writes for
+	// one key, an empty key, a set or an add on an attribute of another type,
+	// or a Token reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 
@@ -75,8 +71,9 @@ const (
 	Strong   Consistency = true  // sees every acknowledged commit
 )
 
-// Query selects the items of one partition whose sort key is in [From, To]. An empty bound is open. Items that lack an index's key
-// attributes are not in the index.
+// Query selects the items of one partition whose sort key is in [From, To]. An
+// empty bound is open. An item without an index's key attributes is not in the
+// index.
 type Query struct {
 	Index       Index  // the table itself if empty
 	PK          string // partition: value of the table's or the index's partition key
@@ -88,13 +85,13 @@ type Query struct {
 }
 
 // Position is a place in the order of a table's partition or of an index. In
-// an index, items with one sort key are told apart by their primary key.
+// an index, the primary key distinguishes items with equal sort keys.
 type Position struct {
-	SK  string // sort key in what is queried
+	SK  string // sort key in the table or in the index
 	Key Key    // the item's primary key; the zero Key when the table itself is queried
 }
 
-// Page is one page of a query's answer. Items of an index have the attributes
+// Page is one page of a query's result. Items of an index have the attributes
 // that it projects ([Indexes]).
 type Page struct {
 	Items []Item
@@ -102,28 +99,28 @@ type Page struct {
 }
 
 // Tx is a set of 1-100 writes to different items. With a Token (1-36
-// characters) it is idempotent for ten minutes: made again, it answers nil and
-// does nothing. One write without a Token goes as a single conditional write,
-// at half the price and without protection against being made twice when an
-// answer is lost; everything else goes as a transaction.
+// characters) it is idempotent for ten minutes: committed again, it does nothing
+// and returns nil. One write without a Token is made as a single conditional
+// write, for half the price, and may be made twice after a lost answer.
+// Everything else is made as a transaction.
 type Tx struct {
 	Token  string
 	Writes []Write
 }
 
-// Write is one write of a transaction: make one with [Put], [Change],
-// [Delete] or [Check].
+// Write is one write of a transaction, made by [Put], [Change], [Delete] or
+// [Check].
 type Write struct {
 	Op      Op
 	Key     Key
 	Item    Item     // OpPut: the whole item, keys included
 	Updates []Update // OpUpdate: at least one, on different attributes, never on a key
-	If      []Cond   // all must hold for the item as it stood before the transaction
+	If      []Cond   // all must hold for the item before the transaction
 
 	refuse func(old Item) error // see [Write.Else]
 }
 
-// Op is what a write does.
+// Op is the kind of a write.
 type Op int
 
 const (
@@ -160,9 +157,9 @@ func (w Write) When(conds ...Cond) Write {
 }
 
 // Else sets the error for a failed condition of w. refuse gets the current item,
-// nil if there is none. It may return nil, if the item is no reason; or
-// [ErrOvertaken], after noting the current item; or any other error, which the
-// caller of the transaction then gets ([Tx.Resolve]).
+// nil if there is none. Its error is the transaction's ([Tx.Resolve]). It may
+// return [ErrOvertaken], after storing the current item, or nil, if the item
+// does not explain the failure.
 func (w Write) Else(refuse func(old Item) error) Write {
 	w.refuse = refuse
 	return w
@@ -190,8 +187,8 @@ func OvertakenAs(v any) func(Item) error {
 	}
 }
 
-// Resolve returns the error that tx's writes give for their failed conditions
-// ([Write.Else]): that of the first write that has one, else c itself.
+// Resolve returns the error of the first write with a failed condition whose
+// [Write.Else] returns one; otherwise c.
 func (tx Tx) Resolve(c *Cancelled) error {
 	for i, r := range c.Reasons {
 		if !r.Failed || tx.Writes[i].refuse == nil {
@@ -210,15 +207,15 @@ type Cancelled struct {
 	Reasons []Reason // one for each write, in order
 }
 
-// Reason is what became of one write of a cancelled transaction. Several may
-// have Failed: both backends report all of them.
+// Reason is the result of one write of a cancelled transaction. Every write with
+// a failed condition has Failed set.
 type Reason struct {
 	Failed bool
 	Old    Item // if Failed: the current item, nil if there is none
 }
 
-// Is reports whether target is ErrOvertaken: a failure that no [Write.Else]
-// explains means that somebody changed the item meanwhile.
+// Is reports whether target is ErrOvertaken: if no [Write.Else] explains a
+// failure, another write changed the item.
 func (c *Cancelled) Is(target error) bool { return target == ErrOvertaken }
 
 func (c *Cancelled) Error() string {
@@ -230,16 +227,16 @@ func (c *Cancelled) Error() string {
 	return "tables: cancelled"
 }
 
-// Feed is a table's change feed: every change of an item, once or more often,
-// in order per item. Kept for 24 hours.
+// Feed is a table's change feed of 24 hours. It has every change of an item at
+// least once, in order per item.
 type Feed interface {
-	// Shards lists the feed's shards that can still be read; new ones may
-	// come and closed ones go. A parent stands before its children.
+	// Shards lists the shards that can still be read, parents before their
+	// children. New shards may appear and closed ones disappear.
 	Shards(ctx context.Context) ([]Shard, error)
 	// Changes reads up to limit changes of a shard after a sequence number
-	// ("" for its beginning). It looks at least once, and goes on looking for
-	// the first change for as long as wait. It returns no changes and no error
-	// only if a look that it completed found none. done means that the shard is
+	// ("" for its beginning). It reads at least once, and repeats until it
+	// finds a change or wait has passed. It returns no changes and no error
+	// only after a completed read found none. done means that the shard is
 	// closed and was read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
@@ -248,10 +245,10 @@ type Feed interface {
 // after its parent is done.
 type Shard struct{ ID, Parent string }
 
-// StreamRecord is one change of one item. A write that changed nothing makes none.
+// StreamRecord is one change of one item. A write that changes nothing has none.
 type StreamRecord struct {
 	Shard, Seq string    // Seq orders the records of a shard, as strings of equal width or as numbers
-	Event      string    // "INSERT", "MODIFY" or "REMOVE", as DynamoDB Streams says it
+	Event      string    // "INSERT", "MODIFY" or "REMOVE", as in DynamoDB Streams
 	At         time.Time // to the millisecond at best; DynamoDB rounds to seconds
 	Key        Key
 	Old, New   Item // nil for INSERT and REMOVE respectively

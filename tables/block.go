@@ -1,6 +1,7 @@
 package tables
 
-// Block says that an agent blocks another one.
+// Block says that an agent blocks another one. Appends to the agent's inbox read
+// it strongly, and a message's transaction requires that there is none.
 type Block struct {
 	Agent string `db:"agent"` // who blocks
 	Other string `db:"other"` // who is blocked, an agent id

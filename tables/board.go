@@ -16,7 +16,7 @@ type Board struct {
 	live    map[string]BoardEntry // by promo
 }
 
-// BoardEntry is a promo's entry on the board.
+// BoardEntry is a live promo's entry on the board.
 type BoardEntry struct {
 	Daily  int64  `db:"daily"`   // the budget per day, in micro-USD
 	EndsAt int64  `db:"ends_at"` // unix ms
@@ -24,7 +24,7 @@ type BoardEntry struct {
 	Owner  string `db:"behind"`  // the buyer's [Origin.Owner] at the time
 }
 
-// of reports whether an agent, or another one of the same owner, bought it.
+// of reports whether buyer, or another agent of its owner, bought the promo.
 func (e BoardEntry) of(buyer *Profile) bool {
 	return e.Buyer == buyer.ID || e.Owner != "" && e.Owner == buyer.Owner
 }
@@ -145,7 +145,7 @@ func (b *Board) Add(p *Promo, e BoardEntry, changed func(Item) error) []Write {
 	if b.Due == 0 {
 		w.Updates = append(w.Updates, b.dueAt(time.UnixMilli(p.CreatedAt).Add(SettleEvery))...)
 	}
-	return []Write{w, Change(ChannelKey(b.Channel), SetAttr("promos_until", max(e.EndsAt, b.until("")))).When(ItemExists())}
+	return []Write{w, Change(ChannelKey(b.Channel), SetAttr("promos_until", max(e.EndsAt, b.until("")))).When(ItemExists(), Absent("taken"))}
 }
 
 // Drop removes a promo from the board, on condition that the board is as read.

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// The meter computes what DynamoDB bills for on-demand requests, by the rules
-// of "Capacity unit consumption" and "Item sizes and formats" in its developer
-// guide. DynamoDB reports what a call consumed, but DynamoDB Local's figures
-// differ from the bill. The embedded table and the cost budgets use this
-// computation.
+// These functions compute what DynamoDB bills for on-demand requests, by the
+// rules of "Capacity unit consumption" and "Item sizes and formats" in its
+// developer guide. The embedded table and the cost budgets use them: DynamoDB
+// reports what a call consumed, but DynamoDB Local's figures differ from the
+// bill.
 
 const (
 	readUnitSize  = 4 << 10
@@ -61,8 +61,8 @@ func valueSize(v any) int {
 	return 0
 }
 
-// numberSize is one byte for each two significant digits, one for the exponent
-// and one for a minus sign; trailing zeros are not significant.
+// numberSize returns the size of a number: one byte for each two significant
+// digits (trailing zeros are not), one for the exponent and one for a minus sign.
 func numberSize(n int64) int {
 	if n == 0 {
 		return 1

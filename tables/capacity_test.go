@@ -25,14 +25,14 @@ func TestSize(t *testing.T) {
 		{Item{"n": int64(math.MinInt64)}, 13},             // 19 digits: 10 bytes, sign, exponent
 		{Item{"b": true, "c": false}, 4},                  // 1 each
 		{Item{"b": []byte{1, 2, 3}}, 4},                   //
-		{Item{"s": NewSet("a", "bcd")}, 5},                // its members alone
+		{Item{"s": NewSet("a", "bcd")}, 5},                // only its members
 		{Item{"l": List{}}, 4},                            // 1 + 3
 		{Item{"l": List{"ab", int64(5)}}, 10},             // 1 + 3 + (1+2) + (1+2)
 		{Item{"m": Map{"key": "value", "k": true}}, 16},   // 1 + 3 + (1+3+5) + (1+1+1)
 		{Item{"m": Map{"l": List{Map{}, []byte{1}}}}, 15}, // 1 + 3 + (1+1+(3 + (1+3) + (1+1)))
 	} {
 		if got := c.item.Size(); got != c.size {
-			t.Errorf("%v has %d bytes, not %d", c.item, got, c.size)
+			t.Errorf("Size(%v) = %d, want %d", c.item, got, c.size)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestReadUnits(t *testing.T) {
 	}{
 		{"an absent item", GetUnits(Eventual, 0), 0.5},
 		{"an absent item, strongly", GetUnits(Strong, 0), 1},
-		{"just 4 KB", GetUnits(Strong, 4096), 1},
+		{"exactly 4 KB", GetUnits(Strong, 4096), 1},
 		{"a byte more", GetUnits(Strong, 4097), 2},
 		{"400 KB", GetUnits(Eventual, 400<<10), 50},
 		{"three, each rounded up", GetUnits(Strong, 1, 4097, 100), 4},
@@ -56,7 +56,7 @@ func TestReadUnits(t *testing.T) {
 		{"two items replayed", ReplayUnits(100, 5000), 6},
 	} {
 		if c.units != c.want {
-			t.Errorf("%s costs %v, not %v", c.what, c.units, c.want)
+			t.Errorf("%s: got %v units, want %v", c.what, c.units, c.want)
 		}
 	}
 }
@@ -69,8 +69,8 @@ func hundred(size int) (sizes []int) {
 }
 
 func TestWriteUnits(t *testing.T) {
-	// with is an item of some bytes (6 of them pk and sk, 4 the name) with
-	// further attributes.
+	// with makes an item of size bytes (6 for pk and sk, 4 for the name of body),
+	// plus more attributes.
 	with := func(size int, more ...string) Item {
 		i := Item{"pk": "P", "sk": "S", "body": strings.Repeat("x", size-10)}
 		for n := 0; n < len(more); n += 2 {
@@ -81,7 +81,7 @@ func TestWriteUnits(t *testing.T) {
 	small := with(100)
 	ranked := func(size int, sk string) Item { return with(size, "rank_pk", "R", "rank_sk", sk) }
 	child := func(size int, sk string) Item { return with(size, "parent_pk", "R", "parent_sk", sk) }
-	// An entry of keys only has 3 + 3 + 10 + 9 bytes and its sort key.
+	// An entry with only keys has 3 + 3 + 10 + 9 bytes and its sort key.
 	both := with(1200, "rank_pk", "R", "rank_sk", "1", "author_pk", "BY", "author_sk", "1")
 	for _, c := range []struct {
 		what       string
@@ -89,7 +89,7 @@ func TestWriteUnits(t *testing.T) {
 		alone, inT float64
 	}{
 		{"created", nil, small, 1, 2},
-		{"just 1 KB", nil, with(1024), 1, 2},
+		{"exactly 1 KB", nil, with(1024), 1, 2},
 		{"a byte more", nil, with(1025), 2, 4},
 		{"replaced by a smaller one", with(3000), small, 3, 6},
 		{"replaced by a larger one", small, with(3000), 3, 6},
@@ -118,25 +118,26 @@ func TestWriteUnits(t *testing.T) {
 		{"leaves one and enters another", ranked(900, "1"), child(900, "1"), 1 + 1 + 1, 2 + 1 + 1},
 	} {
 		if got := WriteUnits(c.old, c.now, false); got != c.alone {
-			t.Errorf("%s: %v, not %v", c.what, got, c.alone)
+			t.Errorf("%s: got %v units, want %v", c.what, got, c.alone)
 		}
 		if got := WriteUnits(c.old, c.now, true); got != c.inT {
-			t.Errorf("%s in a transaction: %v, not %v", c.what, got, c.inT)
+			t.Errorf("%s in a transaction: got %v units, want %v", c.what, got, c.inT)
 		}
 	}
 	if got := TableUnits(100, 100, true); got != 2 {
-		t.Errorf("a check costs %v, not 2", got)
+		t.Errorf("check: got %v units, want 2", got)
 	}
 }
 
-// TestSameEntry has the values that == cannot compare in an index's entry.
-func TestSameEntry(t *testing.T) {
+// TestWriteUnits_SameEntry compares index entries with values that == cannot
+// compare.
+func TestWriteUnits_SameEntry(t *testing.T) {
 	item := func() Item {
 		return Item{"pk": "P", "sk": "S", "rank_pk": "R", "rank_sk": "1", "b": []byte("b"), "s": NewSet("x"),
 			"m": Map{"l": List{[]byte{1}, Map{"k": int64(1)}}}}
 	}
 	if got := WriteUnits(item(), item(), false); got != 1 {
-		t.Errorf("the same entry costs %v", got)
+		t.Errorf("unchanged entry: got %v units, want 1", got)
 	}
 	for attr, v := range map[string]any{"b": []byte("c"), "s": NewSet("y"), "m": Map{"l": List{[]byte{1}, Map{"k": int64(2)}}}, "rank_sk": "2"} {
 		changed := item()
@@ -146,7 +147,7 @@ func TestSameEntry(t *testing.T) {
 			want = 3
 		}
 		if got := WriteUnits(item(), changed, false); got != want {
-			t.Errorf("a changed %s costs %v, not %v", attr, got, want)
+			t.Errorf("changed %s: got %v units, want %v", attr, got, want)
 		}
 	}
 }

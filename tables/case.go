@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Case is what a jury decides: whether a reported item is removed. A change of
-// state requires its version. Further reports change it without reading it, and
-// move the version too.
+// Case is a jury's decision whether a reported item is removed. A change of
+// state requires its version. Further reports change the case without reading
+// it, and move the version too.
 type Case struct {
 	ID       string `db:"id"`
 	Kind     string `db:"kind"`    // of what was reported: CasePost, …
@@ -30,7 +30,7 @@ type Case struct {
 	Overturn int64  `db:"overturn,keep"` // votes: secret while it is open
 	Draws    int64  `db:"draws,keep"`    // draws that seated jurors
 	Windows  int64  `db:"windows,keep"`  // windows read, including those of draws
-	Vain     int64  `db:"vain,keep"`     // consecutive draws that found nobody, not even somebody busy
+	Vain     int64  `db:"vain,keep"`     // consecutive draws that found nobody, busy or not
 	Reseats  int64  `db:"reseats,keep"`  // redraws of empty seats after a deadline
 	Jurors   Set    `db:"jurors"`        // everybody ever seated
 	Reports  int64  `db:"reports,keep"`  // all reports
@@ -57,7 +57,7 @@ const (
 	CaseLapsed     = "lapsed"     // nobody decided: the item stays
 )
 
-// TypeCase and the others are the item types of a case's partition.
+// Item types of a case's partition.
 const (
 	TypeCase      = "case"
 	TypeEvidence  = "evidence"
@@ -96,10 +96,10 @@ const TypeOpenCases = "open_cases"
 
 // OpenCasesKey is the key of the number of open cases that an owner's reports
 // opened.
-func OpenCasesKey(behind string) Key { return Key{"O#" + behind, "OPEN-CASES"} }
+func OpenCasesKey(owner string) Key { return Key{"O#" + owner, "OPEN-CASES"} }
 
-func openCases(behind string, n int64) Write {
-	return Change(OpenCasesKey(behind), Add("n", n), SetAttr(AttrType, TypeOpenCases))
+func openCases(owner string, n int64) Write {
+	return Change(OpenCasesKey(owner), Add("n", n), SetAttr(AttrType, TypeOpenCases))
 }
 
 // Count counts a new case for all owners who opened it. It requires that the
@@ -107,17 +107,17 @@ func openCases(behind string, n int64) Write {
 // ([Write.Else]). [Case.Close] subtracts it.
 func (c *Case) Count(last string, most int64, full func(Item) error) []Write {
 	writes := []Write{openCases(last, 1).When(AbsentOrBefore("n", most)).Else(full)}
-	for _, behind := range c.Openers {
-		if behind != last {
-			writes = append(writes, openCases(behind, 1))
+	for _, owner := range c.Openers {
+		if owner != last {
+			writes = append(writes, openCases(owner, 1))
 		}
 	}
 	return writes
 }
 
 func (c *Case) discount() (writes []Write) {
-	for _, behind := range c.Openers {
-		writes = append(writes, openCases(behind, -1).When(ItemExists()))
+	for _, owner := range c.Openers {
+		writes = append(writes, openCases(owner, -1).When(ItemExists()))
 	}
 	return writes
 }
@@ -140,6 +140,10 @@ func (c *Case) Take(until time.Time) Write {
 func CasesDue(by time.Time, most int) Query {
 	return Query{Index: ByRank, PK: casesDue, To: dueBy(by), Limit: most}
 }
+
+// CasesPending queries all cases that a sweep has work with: those that are open,
+// and closed ones whose verdict is not applied yet.
+func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
 // JoinCase adds a reporter to an open case, and to its parties if party is
 // true.
@@ -164,6 +168,7 @@ type Evidence struct {
 	Body      string `db:"body"`
 	SHA256    string `db:"sha256"`     // of the body's UTF-8 bytes, in lower-case hexadecimal digits
 	CreatedAt int64  `db:"created_at"` // unix ms, of what was reported
+	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 }
 
 // EvidenceKey is the key of a case's evidence.
@@ -183,8 +188,10 @@ type Complaint struct {
 
 // Put adds the complaint to a case.
 func (r *Complaint) Put(id string) Write {
-	return Put(keyed(Key{CasePK(id), "COMPLAINT#" + r.ID}, TypeComplaint, Marshal(r)))
+	return Put(keyed(complaintKey(id, r.ID), TypeComplaint, Marshal(r)))
 }
+
+func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#" + complaint} }
 
 // Draw is one draw of a case that seated jurors.
 type Draw struct {
@@ -205,10 +212,15 @@ func (d *Draw) Put(id string) Write {
 // returns the error if the case has changed ([Write.Else]). If a promo to be
 // removed has ended by itself, gone is set and the error is ErrOvertaken.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
-	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
-	writes := append([]Write{c.Keep().Else(changed), c.Decided()}, c.discount()...)
+	writes := c.end(state, now, changed)
 	if state == CaseUpheld {
 		return append(writes, c.Remove(gone)...)
 	}
 	return append(writes, c.Unmark()...)
+}
+
+// end is Close without the writes of the reported item.
+func (c *Case) end(state string, now time.Time, changed func(Item) error) []Write {
+	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
+	return append([]Write{c.Keep().Else(changed), c.Decided()}, c.discount()...)
 }

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// opened puts a case that is open, and its opener's and a juror's counters.
-func opened(t *testing.T, table *embedded.Table) *tables.Case {
+// openCase puts an open case, and its opener's and a juror's counters.
+func openCase(t *testing.T, table *embedded.Table) *tables.Case {
 	t.Helper()
 	c := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den", Openers: tables.NewSet("a person"), State: tables.CaseVoting, Open: true, Filled: 5}
 	known := &tables.Reported{Target: c.Target, Case: c.ID, State: tables.CaseSeating}
@@ -19,122 +19,122 @@ func opened(t *testing.T, table *embedded.Table) *tables.Case {
 	return c
 }
 
-// What changes a case without reading it overtakes whoever has read it: else the
-// latter would put back what it read.
-func TestCaseIsOvertaken(t *testing.T) {
+// A write that changes a case without reading it moves the version, so that Keep
+// does not undo it.
+func TestCaseKeep_ChangedSinceRead(t *testing.T) {
 	for name, w := range map[string]tables.Write{
-		"by one who joins it":    tables.JoinCase("ca_1", "ag_owl", true),
-		"by one who joins late":  tables.JoinCase("ca_1", "ag_owl", false),
-		"by a juror it loses":    tables.LoseJuror("ca_1", noon),
-		"by another who read it": (&tables.Case{ID: "ca_1", Open: true}).Keep(),
+		"joined by a party":    tables.JoinCase("ca_1", "ag_owl", true),
+		"joined by a reporter": tables.JoinCase("ca_1", "ag_owl", false),
+		"lost a juror":         tables.LoseJuror("ca_1", noon),
+		"kept":                 (&tables.Case{ID: "ca_1", Open: true}).Keep(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := openTable(t)
-			c := opened(t, table)
+			c := openCase(t, table)
 			commit(t, table, w)
 			if got := refused(t, table, c.Keep()); !slices.Equal(got, []int{0}) {
-				t.Errorf("what was read before is written: refused are %v", got)
+				t.Errorf("refused writes: got %v, want [0]", got)
 			}
 		})
 	}
 }
 
-// Nobody joins a case that is closed, and no juror of it is lost.
-func TestClosedCase(t *testing.T) {
+// A closed case is neither joined nor loses a juror.
+func TestCase_Closed(t *testing.T) {
 	table := openTable(t)
-	c := opened(t, table)
+	c := openCase(t, table)
 	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...) // there is no post to unmark
-	for _, w := range []tables.Write{tables.JoinCase(c.ID, "ag_owl", true), tables.LoseJuror(c.ID, noon)} {
+	for name, w := range map[string]tables.Write{"join": tables.JoinCase(c.ID, "ag_owl", true), "lose a juror": tables.LoseJuror(c.ID, noon)} {
 		if got := refused(t, table, w); !slices.Equal(got, []int{0}) {
-			t.Errorf("refused are %v", got)
+			t.Errorf("%s: refused writes: got %v, want [0]", name, got)
 		}
 	}
 }
 
-// Whoever is behind an agent has so many open cases that it opened, and one less for each that is
-// closed, once.
+// An owner's open cases are counted up to the limit; closing a case twice counts
+// it down once.
 func TestOpenCases(t *testing.T) {
 	table := openTable(t)
-	c := opened(t, table)
+	c := openCase(t, table)
 	open := func() int64 { return get(t, table, tables.OpenCasesKey("a person")).Int("n") }
 	commit(t, table, c.Count("a person", 3, nil)...)
 	commit(t, table, c.Count("a person", 3, nil)...)
 	if got := refused(t, table, c.Count("a person", 3, nil)...); !slices.Equal(got, []int{0}) || open() != 3 {
-		t.Errorf("refused are %v, open are %d", got, open())
+		t.Errorf("fourth case: got refused writes %v, %d open; want [0], 3", got, open())
 	}
 	again := *c
 	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...)
 	if got := refused(t, table, again.Close(tables.CaseOverturned, noon, new(bool), nil)[:3]...); !slices.Contains(got, 0) || open() != 2 {
-		t.Errorf("refused are %v, open are %d", got, open())
+		t.Errorf("second close: got refused writes %v, %d open; want 0 among them, 2", got, open())
 	}
 }
 
-// Of two juries that one agent is drawn for at once, from one reading of its
-// duties, one has it.
-func TestDutiesAreCounted(t *testing.T) {
+// Of two concurrent draws that read the same number of an agent's duties, one
+// gets the agent.
+func TestDuties_OneRead(t *testing.T) {
 	table := openTable(t)
-	opened(t, table)
+	openCase(t, table)
 	for n := range int64(2) {
 		one, other := tables.Duty{Agent: fox, Case: "ca_a" + string('0'+rune(n))}, tables.Duty{Agent: fox, Case: "ca_b" + string('0'+rune(n))}
 		commit(t, table, one.Begin(n)...)
 		if got := refused(t, table, other.Begin(n)...); !slices.Equal(got, []int{1}) {
-			t.Errorf("with %d duties: refused are %v", n, got)
+			t.Errorf("with %d duties: refused writes: got %v, want [1]", n, got)
 		}
 	}
 	if n := get(t, table, tables.CountersKey(fox)).Int("duties"); n != 2 {
-		t.Errorf("%d duties", n)
+		t.Errorf("got %d duties, want 2", n)
 	}
 	nobody := tables.Duty{Agent: "ag_nobody", Case: "ca_1"}
 	if got := refused(t, table, nobody.Begin(0)...); !slices.Equal(got, []int{1}) {
-		t.Errorf("an agent that does not exist has a duty: refused are %v", got)
+		t.Errorf("duty of an agent that does not exist: refused writes: got %v, want [1]", got)
 	}
 }
 
-// A suspension does not end another that came meanwhile, nor begins an agent.
-func TestSuspendedMeanwhile(t *testing.T) {
+// A suspension does not shorten a concurrent one, and does not create a profile.
+func TestSuspend_Concurrent(t *testing.T) {
 	table := openTable(t)
 	p := &tables.Profile{ID: fox, Handle: "fox", State: tables.StateActive}
 	if got := refused(t, table, p.Suspend(noon.UnixMilli())); !slices.Equal(got, []int{0}) {
-		t.Errorf("refused are %v", got)
+		t.Errorf("suspension of a missing profile: refused writes: got %v, want [0]", got)
 	}
 	commit(t, table, tables.Put(p.Item()))
 	long := noon.Add(14 * 24 * time.Hour).UnixMilli()
 	commit(t, table, p.Suspend(long))
 	if got := refused(t, table, p.Suspend(noon.UnixMilli())); !slices.Equal(got, []int{0}) {
-		t.Errorf("the second of one reading: refused are %v", got)
+		t.Errorf("second suspension from one read: refused writes: got %v, want [0]", got)
 	}
 	p.SuspendedUntil = long
-	commit(t, table, p.Suspend(noon.UnixMilli())) // the longer stands
+	commit(t, table, p.Suspend(noon.UnixMilli())) // keeps the longer one
 	if until := get(t, table, tables.ProfileKey(fox)).Int("suspended_until"); until != long {
-		t.Errorf("suspended until %d, not %d", until, long)
+		t.Errorf("suspended_until: got %d, want %d", until, long)
 	}
 }
 
-// A juror misses one duty a day: of two that are noted from one reading one
-// counts, and of one day no other does.
-func TestMissOfADay(t *testing.T) {
+// Of a juror's missed duties one a day counts, and of two recorded from one read
+// one counts.
+func TestJurorMiss_OncePerDay(t *testing.T) {
 	table := openTable(t)
 	today := noon.Truncate(24 * time.Hour).UnixMilli()
-	j := &tables.Juror{Agent: fox, Place: "00", Owner: "the fox's"}
+	j := &tables.Juror{Agent: fox, Place: "00", Owner: "an owner"}
 	commit(t, table, tables.Put(j.Item()))
 	commit(t, table, j.Miss(today))
 	if got := refused(t, table, j.Miss(today+1)); !slices.Equal(got, []int{0}) {
-		t.Errorf("the second of one reading: refused are %v", got)
+		t.Errorf("second miss from one read: refused writes: got %v, want [0]", got)
 	}
 	j.Missed = 1
 	for _, day := range []int64{today, today - 1} {
 		if got := refused(t, table, j.Miss(day)); !slices.Equal(got, []int{0}) {
-			t.Errorf("one more of that day: refused are %v", got)
+			t.Errorf("second miss of a day, or one of an earlier day: refused writes: got %v, want [0]", got)
 		}
 	}
 	commit(t, table, j.Miss(today+1))
 	if got := get(t, table, tables.JurorKey(fox)); got.Int("missed") != 2 || got.Int("missed_on") != today+1 {
-		t.Errorf("%v", got)
+		t.Errorf("got juror %v, want missed 2 and missed_on %d", got, today+1)
 	}
 }
 
-// A message keeps the mark of its case, a post that stands does not.
-func TestMarkOfCase(t *testing.T) {
+// After its case is closed, a message keeps the mark and a post does not.
+func TestCaseMark(t *testing.T) {
 	table := openTable(t)
 	post := &tables.Post{ID: "po_1", Channel: "den"}
 	message := &tables.Message{ID: "msg_1", From: owl, To: fox}
@@ -145,20 +145,20 @@ func TestMarkOfCase(t *testing.T) {
 	} {
 		commit(t, table, c.Mark()...)
 		if marked := get(t, table, key).Str("case"); marked != c.ID {
-			t.Errorf("the %s has the mark %q", c.Kind, marked)
+			t.Errorf("mark of the %s: got %q, want %q", c.Kind, marked, c.ID)
 		}
 		for _, w := range c.Unmark() {
 			commit(t, table, w)
 		}
 		if marked := get(t, table, key).Str("case"); (marked == "") != (c.Kind == tables.CasePost) {
-			t.Errorf("once it is closed, the %s has the mark %q", c.Kind, marked)
+			t.Errorf("mark of the %s after the close: got %q", c.Kind, marked)
 		}
 	}
 }
 
-// What a case removes has neither words nor a place where posts are found by them,
-// by their author or by rank; its tombstone is not marked any more.
-func TestRemovedPost(t *testing.T) {
+// A post that a case removes loses its text, its mark, and its places in the
+// listings by author and by rank.
+func TestCaseRemove_Post(t *testing.T) {
 	table := openTable(t)
 	p := &tables.Post{ID: "po_01j9z3k4m5n6p7q8r9s0t1v2w3", Channel: "den", Body: "Buy!", Author: tables.Author{ID: "ag_elk"}, CreatedAt: noon.UnixMilli()}
 	counters := p.CountersItem()
@@ -167,21 +167,21 @@ func TestRemovedPost(t *testing.T) {
 	commit(t, table, c.Mark()...)
 	before, ranked := get(t, table, tables.PostKey("den", p.ID)), get(t, table, tables.PostCountersKey("den", p.ID))
 	if before.Str("body") == "" || before.Str("author_pk") == "" || ranked.Str("rank_pk") == "" || ranked.Str("case") != c.ID {
-		t.Fatalf("before: %v, %v", before, ranked)
+		t.Fatalf("before the removal: got post %v, counters %v; want text, listings and a mark", before, ranked)
 	}
 	commit(t, table, c.Remove(new(bool))...)
 	after, unranked := get(t, table, tables.PostKey("den", p.ID)), get(t, table, tables.PostCountersKey("den", p.ID))
 	for _, attr := range []string{"body", "author_pk", "author_sk"} {
 		if after[attr] != nil {
-			t.Errorf("the post still has its %s", attr)
+			t.Errorf("got post with %s, want it removed", attr)
 		}
 	}
 	for _, attr := range []string{"rank_pk", "rank_sk", "case"} {
 		if unranked[attr] != nil {
-			t.Errorf("the post's counters still have %s", attr)
+			t.Errorf("got counters with %s, want it removed", attr)
 		}
 	}
 	if !after.Bool("deleted") || after.Str("case") != c.ID || after.Int("deleted_at") != c.ClosedAt {
-		t.Errorf("the tombstone is %v", after)
+		t.Errorf("got tombstone %v, want deleted at %d by %s", after, c.ClosedAt, c.ID)
 	}
 }

@@ -17,6 +17,8 @@ type Channel struct {
 	// Until when there may be promos: unix ms, 0 if none. It saves pages
 	// without promos a read; the board is exact.
 	PromosUntil int64 `db:"promos_until"`
+
+	Taken string `db:"taken"` // why an operator took it down; "" if none did
 }
 
 // Kinds of channels.

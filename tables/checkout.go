@@ -7,13 +7,13 @@ import "time"
 type Checkout struct {
 	ID        string `db:"id"` // the processor's
 	Agent     string `db:"agent"`
-	URL       string `db:"url"`
+	URL       string `db:"url"` // also the answer to a repeated request
 	USD       int64  `db:"usd"`
 	CreatedAt int64  `db:"created_at"` // unix ms
 	ExpiresAt int64  `db:"expires_at"` // unix ms
 	State     string `db:"state"`      // "" if unknown
 	EndedAt   int64  `db:"ended_at"`   // unix ms
-	TTL       int64  `db:"ttl"`
+	TTL       int64  `db:"ttl"`        // unix seconds
 }
 
 // States of an unpaid checkout.

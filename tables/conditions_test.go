@@ -8,39 +8,39 @@ import (
 	"agentsocial/tables"
 )
 
-// trial is one condition of a write, or what a later one finds: what stands, made
-// write by write, then what is tried, and which of its writes are refused.
+// trial is a test of one condition. Each write in before is committed alone, then
+// tried as one transaction.
 type trial struct {
-	what    string
-	stands  []tables.Write
+	name    string // continues the noun
+	before  []tables.Write
 	tried   []tables.Write
-	refused []int
+	refused []int // the writes in tried whose conditions fail
 }
 
-func these(w ...tables.Write) []tables.Write { return w }
+func writes(w ...tables.Write) []tables.Write { return w }
 
 var (
 	owl   = tables.Author{ID: "ag_owl", Handle: "owl"}
 	first = []int{0}
 )
 
-// Each condition of a write refuses what it is there to refuse, and nothing else
-// of the transaction does.
+// TestConditions checks that each condition refuses the write that it must refuse,
+// and that no other condition of the transaction fails.
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
 		"agent": agentTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "guard": guardTrials(),
 		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
 		"message": messageTrials(), "origin": originTrials(), "promo": promoTrials(), "recovery": recoveryTrials(),
-		"report": reportTrials(), "search": searchTrials(),
+		"report": reportTrials(), "search": searchTrials(), "takedown": takedownTrials(),
 	} {
 		for _, x := range trials {
-			t.Run(noun+" "+x.what, func(t *testing.T) {
+			t.Run(noun+" "+x.name, func(t *testing.T) {
 				table := openTable(t)
-				for _, w := range x.stands {
+				for _, w := range x.before {
 					commit(t, table, w)
 				}
 				if got := refused(t, table, x.tried...); !slices.Equal(got, x.refused) {
-					t.Errorf("refused are %v, not %v", got, x.refused)
+					t.Errorf("refused writes: got %v, want %v", got, x.refused)
 				}
 			})
 		}
@@ -54,34 +54,39 @@ func agentTrials() []trial {
 	put := func(p tables.Profile) tables.Write { p.ID = fox; return tables.Put(p.Item()) }
 	read := func(p tables.Profile) *tables.Profile { p.ID = fox; return &p }
 	tagged := []string{"poems"}
+	original, added := &tables.AgentKey{Pub: "pub", Original: true}, &tables.AgentKey{Pub: "pub"}
 	return []trial{
-		{"handle is another's", these(tables.HandleClaim("fox", fox)), these(tables.HandleClaim("fox", owl.ID)), first},
-		{"to be an operator is not there", nil, these(tables.Operate(fox, true)), first},
-		{"to be no operator is not there", nil, these(tables.Operate(fox, false)), first},
-		{"has a handle from the same reading", these(tables.Put(tables.NewSignup(fox, noon).Item()), signup("fox")), these(signup("vixen")), first},
-		{"was active first meanwhile", these(tables.ActiveFrom(fox, noon)), these(counters(hour(-2)).AddPosts(fox, 1, hour(2))), first},
-		{"was active in a later hour", these(tables.Put(tables.CountersItem(fox, &tables.Counters{})), new(tables.Counters).AddPosts(fox, 1, noon)), these(new(tables.Counters).AddPosts(fox, 1, hour(1))), first},
-		{"that posts is not there", nil, these(counters(noon).AddPosts(fox, 1, noon)), first},
-		{"was recovered before a key is removed", these(put(tables.Profile{Epoch: 2, Keys: 2})), these(read(tables.Profile{Epoch: 1}).RemoveKey()), first},
-		{"has the original key already", these(tables.OriginalKeyClaim("pub", fox)), these(tables.OriginalKeyClaim("pub", owl.ID)), first},
-		{"releases another's original key", these(tables.OriginalKeyClaim("pub", owl.ID)), these(tables.ReleaseOriginalKey("pub", fox)), first},
-		{"has not this original key", these(tables.OriginalKeyClaim("pub", owl.ID)), these(tables.OriginalKeyStands("pub", fox)), first},
-		{"has released its original key", these(tables.OriginalKeyClaim("pub", fox), tables.ReleaseOriginalKey("pub", fox)), these(tables.OriginalKeyStands("pub", fox)), first},
-		{"may act, of whom there is none", nil, these(read(tables.Profile{}).MayAct()), first},
-		{"may act, that was suspended", these(put(tables.Profile{SuspendedUntil: 5})), these(read(tables.Profile{}).MayAct()), first},
-		{"stands as it was, but recovered", these(put(tables.Profile{Epoch: 2})), these(read(tables.Profile{Epoch: 1}).Stands()), first},
-		{"stands as it was, but suspended", these(put(tables.Profile{SuspendedUntil: 5})), these(read(tables.Profile{}).Stands()), first},
-		{"stands as it was, but held", these(put(tables.Profile{HoldUntil: 5})), these(read(tables.Profile{}).Stands()), first},
-		{"that blocks", (&tables.Block{Agent: fox, Other: owl.ID}).Begin(nil, nil), these(tables.NotBlocked(fox, owl.ID)), first},
-		{"does not follow", nil, these(tables.Follows(fox, owl.ID)), first},
-		{"that is followed is not there", nil, these(tables.AddFollowers(tables.FollowAgent, fox, 1)), first},
-		{"that follows is not there", nil, these(tables.AddFollowing(fox, 1)), first},
-		{"of karma is not there", nil, these(tables.AddKarma(fox, 1)), first},
-		{"was active before it is tagged", these(tables.Put(tables.CountersItem(fox, counters(noon)))), tables.Retag(fox, nil, tagged, hour(-1), nil), []int{1}},
-		{"was tagged before it moves up", these(put(tables.Profile{Version: 2}), tables.Put(tables.TagItem(fox, "poems", noon))), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), first},
-		{"moves up under a tag that is gone", these(put(tables.Profile{Version: 1})), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), []int{1}},
-		{"has a memory from no reading", tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), first},
-		{"has a memory from one reading", slices.Concat(tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil)), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil), first},
+		{"claims a taken handle", writes(tables.HandleClaim("fox", fox)), writes(tables.HandleClaim("fox", owl.ID)), first},
+		{"sets whose mentions reach another's handle", writes(tables.HandleClaim("fox", owl.ID)), writes(tables.TakeMentions("fox", fox, tables.FromNobody)), first},
+		{"that does not exist becomes an operator", nil, writes(tables.Operate(fox, true)), first},
+		{"that does not exist stops being an operator", nil, writes(tables.Operate(fox, false)), first},
+		{"signs up twice from one read", writes(tables.Put(tables.NewSignup(fox, noon).Item()), signup("fox")), writes(signup("vixen")), first},
+		{"posts after a concurrent first activity", writes(tables.ActiveFrom(fox, noon)), writes(counters(hour(-2)).AddPosts(fox, 1, hour(2))), first},
+		{"posts in a new hour after a concurrent post", writes(tables.Put(tables.CountersItem(fox, &tables.Counters{})), new(tables.Counters).AddPosts(fox, 1, noon)), writes(new(tables.Counters).AddPosts(fox, 1, hour(1))), first},
+		{"that does not exist posts", nil, writes(counters(noon).AddPosts(fox, 1, noon)), first},
+		{"removes a key of an old epoch", writes(put(tables.Profile{Epoch: 2, Keys: 2})), writes(read(tables.Profile{Epoch: 1}).RemoveKey()), first},
+		{"claims a taken original key", writes(tables.OriginalKeyClaim("pub", fox)), writes(tables.OriginalKeyClaim("pub", owl.ID)), first},
+		{"adds another's original key", writes(tables.OriginalKeyClaim("pub", owl.ID)), writes(added.Claim(fox)), first},
+		{"adds another's added key", writes(added.Claim(owl.ID)), writes(added.Claim(fox)), first},
+		{"registers with another's added key", writes(added.Claim(owl.ID)), writes(tables.OriginalKeyClaim("pub", fox)), first},
+		{"removes another's original key", writes(tables.OriginalKeyClaim("pub", owl.ID)), writes(original.EndOriginal(fox)), first},
+		{"requires another's original key", writes(tables.OriginalKeyClaim("pub", owl.ID)), writes(original.Claim(fox)), first},
+		{"requires an original key that was removed", writes(tables.OriginalKeyClaim("pub", fox), original.EndOriginal(fox)), writes(original.Claim(fox)), first},
+		{"that does not exist may act", nil, writes(read(tables.Profile{}).MayAct()), first},
+		{"may act after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).MayAct()), first},
+		{"stands after a concurrent recovery", writes(put(tables.Profile{Epoch: 2})), writes(read(tables.Profile{Epoch: 1}).Stands()), first},
+		{"stands after a concurrent suspension", writes(put(tables.Profile{SuspendedUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
+		{"stands after a concurrent hold", writes(put(tables.Profile{HoldUntil: 5})), writes(read(tables.Profile{}).Stands()), first},
+		{"is blocked", (&tables.Block{Agent: fox, Other: owl.ID}).Begin(nil, nil), writes(tables.NotBlocked(fox, owl.ID)), first},
+		{"requires a follow that does not exist", nil, writes(tables.Follows(fox, owl.ID)), first},
+		{"that does not exist gets a follower", nil, writes(tables.AddFollowers(tables.FollowAgent, fox, 1)), first},
+		{"that does not exist follows", nil, writes(tables.AddFollowing(fox, 1)), first},
+		{"that does not exist gets karma", nil, writes(tables.AddKarma(fox, 1)), first},
+		{"is tagged after a concurrent activity", writes(tables.Put(tables.CountersItem(fox, counters(noon)))), tables.Retag(fox, nil, tagged, hour(-1), nil), []int{1}},
+		{"moves up after a concurrent change of tags", writes(put(tables.Profile{Version: 2}), tables.Put(tables.TagItem(fox, "poems", noon))), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), first},
+		{"moves up under a removed tag", writes(put(tables.Profile{Version: 1})), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), []int{1}},
+		{"writes its first memory twice from one read", tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), first},
+		{"writes its memory twice from one read", slices.Concat(tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil)), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil), first},
 	}
 }
 
@@ -100,11 +105,11 @@ func boardTrials() []trial {
 		return b
 	}
 	none := board(0)
-	added := append(these(tables.Put((&tables.Channel{Name: "den"}).Item())), none.Add(one, entry, nil)[0], board(1, "pr_1").Add(two, entry, nil)[0])
+	added := append(writes(tables.Put((&tables.Channel{Name: "den"}).Item())), none.Add(one, entry, nil)[0], board(1, "pr_1").Add(two, entry, nil)[0])
 	return []trial{
-		{"of no channel gets a promo", nil, none.Add(one, entry, nil), []int{1}},
-		{"of no channel loses a promo", these(none.Add(one, entry, nil)[0]), board(1, "pr_1").Drop("pr_1"), []int{1}},
-		{"lost another promo meanwhile", append(added, board(2, "pr_1", "pr_2").Drop("pr_1")...), board(2, "pr_1", "pr_2").Drop("pr_2"), first},
+		{"of a channel that does not exist gets a promo", nil, none.Add(one, entry, nil), []int{1}},
+		{"of a channel that does not exist loses a promo", writes(none.Add(one, entry, nil)[0]), board(1, "pr_1").Drop("pr_1"), []int{1}},
+		{"loses a promo after a concurrent loss", append(added, board(2, "pr_1", "pr_2").Drop("pr_1")...), board(2, "pr_1", "pr_2").Drop("pr_2"), first},
 	}
 }
 
@@ -121,21 +126,21 @@ func caseTrials() []trial {
 	}
 	upheld := func(version int64) tables.Write { return (&tables.Upheld{Agent: fox, Version: version}).Keep() }
 	return []trial{
-		{"closes that nobody counted", these(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon, new(bool), nil)[:3], []int{2}},
-		{"was drawn for already", these(draw), these(draw), first},
-		{"has the juror already", these(seat.Take()), these(seat.Take()), first},
-		{"has the vote already", these(seat.Take(), seat.Vote()), these(seat.Vote()), first},
-		{"was left already", these(seat.Take(), seat.Leave(tables.SeatMissed)), these(seat.Leave(tables.SeatSpared)), first},
-		{"is joined by its juror", these(seat.Take()), these(tables.NotSeated("ca_1", owl.ID)), first},
-		{"is a duty already", append(these(counters(0)), duty.Begin(0)...), duty.Begin(1), first},
-		{"is no duty", nil, these(duty.End()), first},
-		{"is a duty no longer", append(these(counters(0)), append(duty.Begin(0), duty.End())...), these(duty.End()), first},
-		{"that is no duty gets time", nil, these(duty.Extend()), first},
-		{"is a duty of nobody", nil, these(tables.EndDuty(owl.ID)), first},
-		{"was a duty when they were counted", these(counters(1), tables.EndDuty(owl.ID)), duty.Begin(1), []int{1}},
-		{"was a duty that another left", these(counters(2), tables.LeaveDuties(owl.ID, 2, 2, 0)), these(tables.LeaveDuties(owl.ID, 2, 2, 0)), first},
-		{"is the first that is upheld, as is another", these(upheld(0)), these(upheld(0)), first},
-		{"is the second that is upheld, as is another", these(upheld(0), upheld(1)), these(upheld(1)), first},
+		{"closes without being counted as open", writes(open().Begin(), known().Keep()), open().Close(tables.CaseLapsed, noon, new(bool), nil)[:3], []int{2}},
+		{"repeats a draw", writes(draw), writes(draw), first},
+		{"seats a juror twice", writes(seat.Take()), writes(seat.Take()), first},
+		{"gets a vote twice", writes(seat.Take(), seat.Vote()), writes(seat.Vote()), first},
+		{"is left twice", writes(seat.Take(), seat.Leave(tables.SeatMissed)), writes(seat.Leave(tables.SeatSpared)), first},
+		{"is joined by its juror", writes(seat.Take()), writes(tables.NotSeated("ca_1", owl.ID)), first},
+		{"becomes a duty twice", append(writes(counters(0)), duty.Begin(0)...), duty.Begin(1), first},
+		{"ends a duty that does not exist", nil, writes(duty.End()), first},
+		{"ends a duty twice", append(writes(counters(0)), append(duty.Begin(0), duty.End())...), writes(duty.End()), first},
+		{"extends a duty that does not exist", nil, writes(duty.Extend()), first},
+		{"ends a duty of an agent that does not exist", nil, writes(tables.EndDuty(owl.ID)), first},
+		{"becomes a duty after a concurrent end of another", writes(counters(1), tables.EndDuty(owl.ID)), duty.Begin(1), []int{1}},
+		{"is left twice from one count of duties", writes(counters(2), tables.LeaveDuties(owl.ID, 2, 2, 0)), writes(tables.LeaveDuties(owl.ID, 2, 2, 0)), first},
+		{"is upheld first, concurrently with another", writes(upheld(0)), writes(upheld(0)), first},
+		{"is upheld second, concurrently with another", writes(upheld(0), upheld(1)), writes(upheld(1)), first},
 	}
 }
 
@@ -152,15 +157,15 @@ func channelTrials() []trial {
 		return (&tables.Visit{ID: id, Agent: fox, Visitor: owl, At: noon.UnixMilli()}).Sign(nil)
 	}
 	return []trial{
-		{"that lost a post is not there", nil, these(last(9).AddPosts(-1, 9)), first},
-		{"that got a post is not there", nil, these(last(0).AddPosts(1, 9)), first},
-		{"got its first post meanwhile", these(put, last(0).AddPosts(1, 9)), these(last(0).AddPosts(1, 12)), first},
-		{"got a post meanwhile", these(put, last(0).AddPosts(1, 9), last(9).AddPosts(1, 12)), these(last(9).AddPosts(1, 15)), first},
-		{"is due already", these(tables.SealDue{Channel: "den"}.Move(at(0))), these(tables.SealDue{Channel: "den"}.Move(at(1))), first},
-		{"is due no longer", these(tables.SealDue{Channel: "den"}.Move(at(0)), due(0).Move(time.Time{})), these(due(0).Move(at(1))), first},
-		{"was taken once more", these(tables.SealDue{Channel: "den"}.Move(at(0)), take(due(0), at(1)), take(taken(1), at(2))), these(taken(1).Move(at(3))), first},
-		{"was not taken", these(tables.SealDue{Channel: "den"}.Move(at(1))), these(taken(1).Move(time.Time{})), first},
-		{"is a guestbook that was signed today", visit("ev_1"), visit("ev_2"), []int{1}},
+		{"that does not exist loses a post", nil, writes(last(9).AddPosts(-1, 9)), first},
+		{"that does not exist gets a post", nil, writes(last(0).AddPosts(1, 9)), first},
+		{"gets a post after a concurrent first one", writes(put, last(0).AddPosts(1, 9)), writes(last(0).AddPosts(1, 12)), first},
+		{"gets a post after a concurrent one", writes(put, last(0).AddPosts(1, 9), last(9).AddPosts(1, 12)), writes(last(9).AddPosts(1, 15)), first},
+		{"becomes due twice from one read", writes(tables.SealDue{Channel: "den"}.Move(at(0))), writes(tables.SealDue{Channel: "den"}.Move(at(1))), first},
+		{"moves a due time that was removed", writes(tables.SealDue{Channel: "den"}.Move(at(0)), due(0).Move(time.Time{})), writes(due(0).Move(at(1))), first},
+		{"moves a due time that was taken again", writes(tables.SealDue{Channel: "den"}.Move(at(0)), take(due(0), at(1)), take(taken(1), at(2))), writes(taken(1).Move(at(3))), first},
+		{"removes a due time that was not taken", writes(tables.SealDue{Channel: "den"}.Move(at(1))), writes(taken(1).Move(time.Time{})), first},
+		{"guestbook is signed twice a day", visit("ev_1"), visit("ev_2"), []int{1}},
 	}
 }
 
@@ -174,14 +179,14 @@ func guardTrials() []trial {
 	used := tables.MarkUsed(fox, "pub", noon)
 	body := tables.BodyOnce(fox, "hash", "po_1", "lounge", noon)
 	return []trial{
-		{"is full", these(bound), these(bound), first},
-		{"has the request", these(digest), these(digest), first},
-		{"of a window is full", these(quota), these(quota), first},
-		{"has the Idempotency-Key", these(idempotency), these(idempotency), first},
-		{"has the request under way", these(claim), these(claim), first},
-		{"has the challenge", these(nonce), these(nonce), first},
-		{"has the day of use", these(used), these(used), first},
-		{"has the body", these(body), these(body), first},
+		{"exceeds a bound", writes(bound), writes(bound), first},
+		{"repeats a request", writes(digest), writes(digest), first},
+		{"exceeds a quota", writes(quota), writes(quota), first},
+		{"repeats an Idempotency-Key", writes(idempotency), writes(idempotency), first},
+		{"repeats a request under way", writes(claim), writes(claim), first},
+		{"spends a challenge twice", writes(nonce), writes(nonce), first},
+		{"records a day of use twice", writes(used), writes(used), first},
+		{"repeats a body", writes(body), writes(body), first},
 	}
 }
 
@@ -218,21 +223,21 @@ func ideaTrials() []trial {
 	counted := new(tables.IdeaCounters)
 	numbers := func(told int64) *tables.IdeaCounters { return &tables.IdeaCounters{ID: "id_a", Told: told} }
 	return []trial{
-		{"has another status meanwhile", append(put("id_a"), idea("id_a", 0).Set(planned, nil)...), idea("id_a", 0).Set(declined, nil), first},
-		{"has no numbers", put("id_a")[:1], idea("id_a", 0).Set(planned, nil), []int{1}},
-		{"was a duplicate of none that there is", slices.Concat(put("id_a"), aOfB()[:2]), duplicate("id_a", "id_b", 1).Set(planned, nil), []int{2}},
-		{"lost a duplicate meanwhile", slices.Concat(put("id_a", "id_b"), aOfB(), duplicate("id_a", "id_b", 1).Set(planned, nil)), original("id_b", 1, "id_a").Set(planned, nil), first},
-		{"is a duplicate of what changed meanwhile", slices.Concat(put("id_a", "id_b"), idea("id_b", 0).Set(planned, nil)), aOfB(), []int{2}},
-		{"is a duplicate of a duplicate", slices.Concat(put("id_a", "id_b", "id_c"), idea("id_b", 0).Set(duplicateOf("id_c"), idea("id_c", 0))), idea("id_a", 0).Set(duplicateOf("id_b"), duplicate("id_b", "id_c", 1)), []int{2}},
-		{"got another original meanwhile", slices.Concat(put("id_a", "id_b", "id_c"), aOfB(), bOfC()), duplicate("id_a", "id_b", 1).Set(planned, nil), first},
-		{"is no duplicate of what becomes one", slices.Concat(put("id_a", "id_b", "id_c"), original("id_b", 0).Set(planned, nil)), bOfC(), []int{3}},
+		{"gets a status after a concurrent one", append(put("id_a"), idea("id_a", 0).Set(planned, nil)...), idea("id_a", 0).Set(declined, nil), first},
+		{"without counters gets a status", put("id_a")[:1], idea("id_a", 0).Set(planned, nil), []int{1}},
+		{"leaves an original that does not exist", slices.Concat(put("id_a"), aOfB()[:2]), duplicate("id_a", "id_b", 1).Set(planned, nil), []int{2}},
+		{"gets a status after a concurrent loss of a duplicate", slices.Concat(put("id_a", "id_b"), aOfB(), duplicate("id_a", "id_b", 1).Set(planned, nil)), original("id_b", 1, "id_a").Set(planned, nil), first},
+		{"becomes a duplicate of an original that changed", slices.Concat(put("id_a", "id_b"), idea("id_b", 0).Set(planned, nil)), aOfB(), []int{2}},
+		{"becomes a duplicate of a duplicate", slices.Concat(put("id_a", "id_b", "id_c"), idea("id_b", 0).Set(duplicateOf("id_c"), idea("id_c", 0))), idea("id_a", 0).Set(duplicateOf("id_b"), duplicate("id_b", "id_c", 1)), []int{2}},
+		{"gets a status after a concurrent change of its original", slices.Concat(put("id_a", "id_b", "id_c"), aOfB(), bOfC()), duplicate("id_a", "id_b", 1).Set(planned, nil), first},
+		{"leaves an original that becomes a duplicate", slices.Concat(put("id_a", "id_b", "id_c"), original("id_b", 0).Set(planned, nil)), bOfC(), []int{3}},
 
-		{"has support that waits", these(s.Give()), these(read(1).Count(counted)), nil},
-		{"has support that was counted", these(s.Give(), read(1).Count(counted)), these(read(1).Count(counted)), first},
-		{"has support that was given again", these(s.Give(), s.Give()), these(read(1).Count(counted)), first},
-		{"that is not there has support", nil, numbers(1).Add(1, noon), first},
-		{"got support meanwhile", append(put("id_a"), numbers(1).Add(1, noon)...), numbers(1).Add(1, noon), first},
-		{"came to the number before", append(put("id_a"), numbers(0).Add(1, noon)[1]), numbers(0).Add(1, noon), []int{1}},
+		{"counts waiting support", writes(s.Give()), writes(read(1).Count(counted)), nil},
+		{"counts support twice", writes(s.Give(), read(1).Count(counted)), writes(read(1).Count(counted)), first},
+		{"counts support that was given again", writes(s.Give(), s.Give()), writes(read(1).Count(counted)), first},
+		{"that does not exist gets support", nil, numbers(1).Add(1, noon), first},
+		{"adds support after a concurrent addition", append(put("id_a"), numbers(1).Add(1, noon)...), numbers(1).Add(1, noon), first},
+		{"reaches a milestone twice", append(put("id_a"), numbers(0).Add(1, noon)[1]), numbers(0).Add(1, noon), []int{1}},
 	}
 }
 
@@ -243,12 +248,12 @@ func inboxTrials() []trial {
 	marker, tally := tables.InboxMarker(fox, "source", 1, noon), tables.TallyMarker(fox, "record", noon)
 	push := tables.Push("po_1", nil, noon)
 	return []trial{
-		{"got its first event meanwhile", these(advance(0)), these(advance(0)), first},
-		{"got an event meanwhile", these(advance(0), advance(1)), these(advance(1)), first},
-		{"has the source's event", these(marker), these(marker), first},
-		{"has not the event", nil, these(tables.RedactEvent(fox, 1)), first},
-		{"has the tally", these(tally), these(tally), first},
-		{"has the push", these(push), these(push), first},
+		{"appends after a concurrent first event", writes(advance(0)), writes(advance(0)), first},
+		{"appends after a concurrent event", writes(advance(0), advance(1)), writes(advance(1)), first},
+		{"repeats a source's event", writes(marker), writes(marker), first},
+		{"redacts an event that does not exist", nil, writes(tables.RedactEvent(fox, 1)), first},
+		{"repeats a tally", writes(tally), writes(tally), first},
+		{"repeats a push", writes(push), writes(push), first},
 	}
 }
 
@@ -263,24 +268,24 @@ func jurorTrials() []trial {
 	later, busy := *j, *j
 	later.Since, busy.Missed = 2, 1
 	return []trial{
-		{"volunteers twice", append(these(profile, origin), j.Volunteer("a person", tables.VolunteerRefusals{})...), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{0, 1}},
-		{"volunteers without an origin", these(tables.Put((&tables.Profile{ID: fox}).Item()), origin), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{2}},
-		{"volunteers as another", these(profile, origin), j.Volunteer("somebody else", tables.VolunteerRefusals{}), []int{3}},
-		{"forgets how many duties were missed", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 0, 5).Claim()), first},
-		{"forgets when a duty was missed", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 2, 0).Claim()), first},
-		{"comes after one that missed duties", append(these(missed.Claim()), missed.Leave(nil)[1]), these(juror(owl.ID, 2, 5).Claim()), nil},
-		{"comes after one that missed none", append(these(j.Claim()), j.Leave(nil)[1]), these(juror(owl.ID, 0, 0).Claim()), nil},
-		{"leaves another's claim", these(juror(owl.ID, 0, 0).Claim()), j.Leave(nil)[1:], first},
-		{"leaves another's claim, having missed duties", these(juror(owl.ID, 2, 5).Claim()), missed.Leave(nil)[1:], first},
-		{"left before", append(these(put), j.Leave(nil)[0]), j.Leave(nil)[:1], first},
-		{"volunteered again meanwhile", these(put), later.Leave(nil)[:1], first},
-		{"missed a duty meanwhile", these(put), busy.Leave(nil)[:1], first},
-		{"did a duty meanwhile", these(put, j.Serve(5)), j.Leave(nil)[:1], first},
-		{"is nobody's", these(put, j.Claim()), j.Withdraw(nil), []int{2}},
-		{"was seen before it is retired", these(put, j.Claim(), profile, tables.Put(tables.CountersItem(fox, &tables.Counters{LastActive: 5}))), j.Retire(5, noon), []int{4}},
-		{"volunteers", these(put), these(tables.NoJuror(fox)), first},
-		{"was summoned meanwhile", these(put, j.Summon("01")), these(j.Summon("02")), first},
-		{"served meanwhile", these(tables.Put(missed.Item()), missed.Serve(5)), these(missed.Serve(6)), first},
+		{"volunteers twice", append(writes(profile, origin), j.Volunteer("a person", tables.VolunteerRefusals{})...), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{0, 1}},
+		{"volunteers without an origin", writes(tables.Put((&tables.Profile{ID: fox}).Item()), origin), j.Volunteer("a person", tables.VolunteerRefusals{}), []int{2}},
+		{"volunteers with another person's origin", writes(profile, origin), j.Volunteer("somebody else", tables.VolunteerRefusals{}), []int{3}},
+		{"of the same owner forgets the missed duties", append(writes(missed.Claim()), missed.Leave(nil)[1]), writes(juror(owl.ID, 0, 5).Claim()), first},
+		{"of the same owner forgets the day of a missed duty", append(writes(missed.Claim()), missed.Leave(nil)[1]), writes(juror(owl.ID, 2, 0).Claim()), first},
+		{"of the same owner inherits the missed duties", append(writes(missed.Claim()), missed.Leave(nil)[1]), writes(juror(owl.ID, 2, 5).Claim()), nil},
+		{"of the same owner follows one without missed duties", append(writes(j.Claim()), j.Leave(nil)[1]), writes(juror(owl.ID, 0, 0).Claim()), nil},
+		{"ends another's claim", writes(juror(owl.ID, 0, 0).Claim()), j.Leave(nil)[1:], first},
+		{"with missed duties ends another's claim", writes(juror(owl.ID, 2, 5).Claim()), missed.Leave(nil)[1:], first},
+		{"leaves twice", append(writes(put), j.Leave(nil)[0]), j.Leave(nil)[:1], first},
+		{"leaves after volunteering again", writes(put), later.Leave(nil)[:1], first},
+		{"leaves after a concurrent missed duty", writes(put), busy.Leave(nil)[:1], first},
+		{"leaves after a concurrent vote", writes(put, j.Serve(5)), j.Leave(nil)[:1], first},
+		{"without a profile withdraws", writes(put, j.Claim()), j.Withdraw(nil), []int{2}},
+		{"is retired after a concurrent activity", writes(put, j.Claim(), profile, tables.Put(tables.CountersItem(fox, &tables.Counters{LastActive: 5}))), j.Retire(5, noon), []int{4}},
+		{"is required not to volunteer", writes(put), writes(tables.NoJuror(fox)), first},
+		{"is summoned twice from one read", writes(put, j.Summon("01")), writes(j.Summon("02")), first},
+		{"serves twice from one read", writes(tables.Put(missed.Item()), missed.Serve(5)), writes(missed.Serve(6)), first},
 	}
 }
 
@@ -290,11 +295,11 @@ func ledgerTrials() []trial {
 	checkout := (&tables.Checkout{ID: "cs_1", Agent: fox}).Put()
 	end := tables.EndCheckout(fox, "cs_1", tables.CheckoutExpired, noon)
 	return []trial{
-		{"has not the movement", nil, count, first},
-		{"has counted the movement", append(these(tables.Put(m.Item())), count...), count, first},
-		{"has the checkout", these(checkout), these(checkout), first},
-		{"has not the checkout", nil, these(end), first},
-		{"has the checkout's end", these(checkout, end), these(end), first},
+		{"counts a movement that does not exist", nil, count, first},
+		{"counts a movement twice", append(writes(tables.Put(m.Item())), count...), count, first},
+		{"stores a checkout twice", writes(checkout), writes(checkout), first},
+		{"ends a checkout that does not exist", nil, writes(end), first},
+		{"ends a checkout twice", writes(checkout, end), writes(end), first},
 	}
 }
 
@@ -302,18 +307,18 @@ func markTrials() []trial {
 	r := func(changes int64) *tables.Reactions {
 		return &tables.Reactions{Post: "po_1", By: owl, Changes: changes}
 	}
-	three := these(r(0).React("🦊"), r(0).React("🦉"), r(0).React("🦌"))
+	three := writes(r(0).React("🦊"), r(0).React("🦉"), r(0).React("🦌"))
 	helpful := func(id string) []tables.Write {
 		return (&tables.Helpful{ID: id, Post: "po_1", To: fox, By: owl}).Mark(nil)
 	}
 	return []trial{
-		{"is one emoji too many", three, these(r(3).React("🐻")), first},
-		{"is an emoji in another's place", append(three, r(3).Unreact("🦊")), these(r(4).React("🐻")), nil},
-		{"is taken back, and waits", these(r(0).React("🦊"), r(1).Count(tables.NewSet("🦊")), r(1).Unreact("🦊")), these(r(2).Count(nil)), nil},
-		{"is taken back that there was not", nil, these(r(0).Unreact("🦊")), first},
+		{"is one emoji too many", three, writes(r(3).React("🐻")), first},
+		{"is an emoji after another was removed", append(three, r(3).Unreact("🦊")), writes(r(4).React("🐻")), nil},
+		{"is counted after it was taken back", writes(r(0).React("🦊"), r(1).Count(tables.NewSet("🦊")), r(1).Unreact("🦊")), writes(r(2).Count(nil)), nil},
+		{"is taken back that does not exist", nil, writes(r(0).Unreact("🦊")), first},
 		{"is helpful twice", helpful("ev_1"), helpful("ev_2"), first},
-		{"is for a post that is not there", nil, these(new(tables.PostCounters).Retally("den", "po_1", nil)), first},
-		{"is a reply to a post that is not there", nil, these(tables.AddReplies("den", "po_1", 1)), first},
+		{"is tallied for a post that does not exist", nil, writes(new(tables.PostCounters).Retally("den", "po_1", nil)), first},
+		{"is a reply to a post that does not exist", nil, writes(tables.AddReplies("den", "po_1", 1)), first},
 	}
 }
 
@@ -321,18 +326,18 @@ func messageTrials() []trial {
 	send := func(id string) []tables.Write {
 		return (&tables.Message{ID: id, From: owl, To: fox, CreatedAt: 5}).Send(tables.Author{ID: fox}, "", nil)
 	}
-	got := slices.Concat(send("msg_1"), these(new(tables.Messaging).Receive(fox)))
+	got := slices.Concat(send("msg_1"), writes(new(tables.Messaging).Receive(fox)))
 	read := func(before, to string) []tables.Write {
 		return (&tables.Conversation{With: owl, ReadTo: before}).MarkRead(fox, to, 1)
 	}
-	closed := tables.TakeMessages(fox, tables.DMsNobody)
+	closed := tables.TakeMessages(fox, tables.FromNobody)
 	return []trial{
-		{"is of the same millisecond", send("msg_1"), send("msg_2"), []int{1}},
-		{"is read of no conversation", nil, read("", "msg_1"), []int{0, 1}},
-		{"is the first that is read, twice", append(got, read("", "msg_1")...), read("", "msg_1"), first},
+		{"is of the same millisecond as the last one", send("msg_1"), send("msg_2"), []int{1}},
+		{"is read in a conversation that does not exist", nil, read("", "msg_1"), []int{0, 1}},
+		{"is read twice, as the first one", append(got, read("", "msg_1")...), read("", "msg_1"), first},
 		{"is read twice", slices.Concat(got, read("", "msg_1"), read("msg_1", "msg_2")), read("msg_1", "msg_2"), first},
-		{"comes as messages are closed", these(closed), these(new(tables.Messaging).Receive(fox)), first},
-		{"comes as messages are closed again", these(closed), these((&tables.Messaging{DMs: tables.DMsAnyone}).Receive(fox)), first},
+		{"arrives after a concurrent first change of dms", writes(closed), writes(new(tables.Messaging).Receive(fox)), first},
+		{"arrives after a concurrent change of dms", writes(closed), writes((&tables.Messaging{DMs: tables.FromAnyone}).Receive(fox)), first},
 	}
 }
 
@@ -346,18 +351,18 @@ func originTrials() []trial {
 	profile := tables.Put((&tables.Profile{ID: fox, Epoch: 2, Keys: 1}).Item())
 	old, now := &tables.Profile{ID: fox, Epoch: 1}, &tables.Profile{ID: fox, Epoch: 2}
 	return []trial{
-		{"is an agent's first, as is another", these(origin(5).Replace(origin(0))), these(origin(6).Replace(origin(0))), first},
-		{"replaces what was replaced", these(origin(5).Replace(origin(0)), origin(6).Replace(origin(5))), these(origin(7).Replace(origin(5))), first},
-		{"is asked for with less than a key", these(asks("or_1", true).Ask(fox, noon)), these(other.Ask(fox, noon)), first},
-		{"is asked for, and proved", these(ask), these(one.Spend(fox, 1)), nil},
-		{"is proved by another's code", these(ask), these(other.Spend(fox, 1)), first},
-		{"is proved after too many tries", these(ask, one.Miss(fox, 1)), these(one.Spend(fox, 1)), first},
-		{"is proved twice", these(ask, one.Spend(fox, 1)), these(one.Spend(fox, 1)), first},
-		{"is missed by another's code", these(ask), these(other.Miss(fox, 1)), first},
-		{"is missed too often", these(ask, one.Miss(fox, 1)), these(one.Miss(fox, 1)), first},
-		{"is awaited of an epoch gone by", these(profile), these(old.OriginPending(5)), first},
-		{"is verified of an epoch gone by", these(profile), these(old.OriginVerified(origin(5), true, false)), first},
-		{"is verified of one that got a key", these(profile), these(now.OriginVerified(origin(5), true, true)), first},
+		{"becomes an agent's first twice", writes(origin(5).Replace(origin(0))), writes(origin(6).Replace(origin(0))), first},
+		{"replaces another from one read twice", writes(origin(5).Replace(origin(0)), origin(6).Replace(origin(5))), writes(origin(7).Replace(origin(5))), first},
+		{"is requested without a signature after one with it", writes(asks("or_1", true).Ask(fox, noon)), writes(other.Ask(fox, noon)), first},
+		{"is verified", writes(ask), writes(one.Spend(fox, 1)), nil},
+		{"is verified by another request's code", writes(ask), writes(other.Spend(fox, 1)), first},
+		{"is verified after too many tries", writes(ask, one.Miss(fox, 1)), writes(one.Spend(fox, 1)), first},
+		{"is verified twice", writes(ask, one.Spend(fox, 1)), writes(one.Spend(fox, 1)), first},
+		{"counts a miss of another request", writes(ask), writes(other.Miss(fox, 1)), first},
+		{"counts a miss after too many tries", writes(ask, one.Miss(fox, 1)), writes(one.Miss(fox, 1)), first},
+		{"is requested in an old epoch", writes(profile), writes(old.OriginPending(5)), first},
+		{"is verified in an old epoch", writes(profile), writes(old.OriginVerified(origin(5), true, false)), first},
+		{"is verified without a key by an agent that has one", writes(profile), writes(now.OriginVerified(origin(5), true, true)), first},
 	}
 }
 
@@ -376,13 +381,13 @@ func promoTrials() []trial {
 		return p(0, 0).Earn(p(impressions, views), noon)[:1] // without the money
 	}
 	return []trial{
-		{"was removed before", these(put, remove), these(remove), first},
-		{"was billed meanwhile", these(put, earn(1, 0)[0]), earn(2, 0), first},
-		{"was viewed meanwhile", these(put, earn(0, 1)[0]), earn(0, 2), first},
-		{"ends, billed meanwhile", these(put, earn(1, 0)[0]), end(0, 0), first},
-		{"ends, viewed meanwhile", these(put, earn(0, 1)[0]), end(0, 0), first},
-		{"ends, removed meanwhile", these(put, remove), end(0, 0), first},
-		{"ends twice", append(these(put), end(0, 0)...), end(0, 0), []int{0, 1}},
+		{"is removed twice", writes(put, remove), writes(remove), first},
+		{"earns after concurrent impressions", writes(put, earn(1, 0)[0]), earn(2, 0), first},
+		{"earns after concurrent views", writes(put, earn(0, 1)[0]), earn(0, 2), first},
+		{"ends after concurrent impressions", writes(put, earn(1, 0)[0]), end(0, 0), first},
+		{"ends after concurrent views", writes(put, earn(0, 1)[0]), end(0, 0), first},
+		{"ends after a concurrent removal", writes(put, remove), end(0, 0), first},
+		{"ends twice", append(writes(put), end(0, 0)...), end(0, 0), []int{0, 1}},
 	}
 }
 
@@ -393,22 +398,22 @@ func recoveryTrials() []trial {
 	read := func(keys int64) *tables.Profile { return &tables.Profile{ID: fox, Epoch: 1, Keys: keys} }
 	at := noon.UnixMilli()
 	full, joined := read(10), read(9)
-	one := these(tables.Put(joined.Item()), joined.Recover(false, 10, at)) // which notes the hold in joined
+	one := writes(tables.Put(joined.Item()), joined.Recover(false, 10, at)) // also sets the hold in joined
 	return []trial{
-		{"code is withdrawn as another", these(put), these(other.Withdraw(fox)), first},
-		{"code is withdrawn twice", these(put, code.Withdraw(fox)), these(code.Withdraw(fox)), first},
-		{"code is another", these(put), these(other.Spend(fox, 1)), first},
-		{"code was tried too often", these(put, code.Miss(fox, 1)), these(code.Spend(fox, 1)), first},
-		{"code is used twice", these(put, code.Spend(fox, 1)), these(code.Spend(fox, 1)), first},
-		{"code is missed as another", these(put), these(other.Miss(fox, 1)), first},
-		{"code is missed too often", these(put, code.Miss(fox, 1)), these(code.Miss(fox, 1)), first},
-		{"is made twice", these(once), these(once), first},
-		{"adds a key too many", these(tables.Put(full.Item())), these(read(10).Recover(false, 10, at)), first},
-		{"counts its key", one, these(joined.Recover(false, 10, at)), first},
-		{"ends an epoch", these(tables.Put(full.Item()), read(10).Recover(true, 10, at)), these(read(10).OriginPending(5)), first},
-		{"leaves one key", these(tables.Put(full.Item()), read(10).Recover(true, 10, at)), these((&tables.Profile{ID: fox, Epoch: 2}).AddKey(2)), nil},
-		{"is of an epoch gone by", these(tables.Put((&tables.Profile{ID: fox, Epoch: 2}).Item())), these(read(0).Reconnect(at)), first},
-		{"is one of two", these(tables.Put(read(0).Item()), read(0).Reconnect(at)), these(read(0).Reconnect(at)), first},
+		{"code of another request is withdrawn", writes(put), writes(other.Withdraw(fox)), first},
+		{"code is withdrawn twice", writes(put, code.Withdraw(fox)), writes(code.Withdraw(fox)), first},
+		{"code of another request is used", writes(put), writes(other.Spend(fox, 1)), first},
+		{"code is used after too many tries", writes(put, code.Miss(fox, 1)), writes(code.Spend(fox, 1)), first},
+		{"code is used twice", writes(put, code.Spend(fox, 1)), writes(code.Spend(fox, 1)), first},
+		{"code of another request is missed", writes(put), writes(other.Miss(fox, 1)), first},
+		{"code is missed after too many tries", writes(put, code.Miss(fox, 1)), writes(code.Miss(fox, 1)), first},
+		{"is recorded twice", writes(once), writes(once), first},
+		{"adds one key too many", writes(tables.Put(full.Item())), writes(read(10).Recover(false, 10, at)), first},
+		{"adds a key after the last one", one, writes(joined.Recover(false, 10, at)), first},
+		{"ends the epoch", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes(read(10).OriginPending(5)), first},
+		{"leaves one key", writes(tables.Put(full.Item()), read(10).Recover(true, 10, at)), writes((&tables.Profile{ID: fox, Epoch: 2}).AddKey(2)), nil},
+		{"is in an old epoch", writes(tables.Put((&tables.Profile{ID: fox, Epoch: 2}).Item())), writes(read(0).Reconnect(at)), first},
+		{"is made twice from one read", writes(tables.Put(read(0).Item()), read(0).Reconnect(at)), writes(read(0).Reconnect(at)), first},
 	}
 }
 
@@ -421,17 +426,17 @@ func reportTrials() []trial {
 	post := &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den"}
 	message := &tables.Case{ID: "ca_1", Kind: tables.CaseMessage, Target: "msg_1", Author: owl, Receiver: fox}
 	return []trial{
-		{"is an agent's second", these(report.Once()), these(report.Once()), first},
-		{"is a person's second", these(report.OnceForOwner("a person")), these(report.OnceForOwner("a person")), first},
-		{"is a juror's", these(report.Once()), these(tables.NotReported("po_1", owl.ID)), first},
-		{"is the first, as is another", these(known(0).Keep()), these(known(0).Keep()), first},
-		{"comes with another", these(known(0).Keep(), known(1).Keep()), these(known(1).Keep()), first},
-		{"comes as its case is decided", these(known(0).Keep(), decided), these(known(1).Keep()), first},
-		{"is in another case than what was decided", these(known(0).Keep()), these((&tables.Case{ID: "ca_2", Target: "po_1"}).Decided()), first},
-		{"is against a post that is not there", nil, post.Mark(), first},
-		{"is against a message that is not there", nil, message.Mark(), first},
-		{"is overturned against a post that is not there", nil, post.Unmark(), first},
-		{"is upheld against a post that is not there", nil, post.Remove(new(bool)), []int{0, 1}},
+		{"is an agent's second", writes(report.Once()), writes(report.Once()), first},
+		{"is an owner's second", writes(report.OnceForOwner("a person")), writes(report.OnceForOwner("a person")), first},
+		{"is by a juror", writes(report.Once()), writes(tables.NotReported("po_1", owl.ID)), first},
+		{"is the first, concurrently with another", writes(known(0).Keep()), writes(known(0).Keep()), first},
+		{"is made after a concurrent one", writes(known(0).Keep(), known(1).Keep()), writes(known(1).Keep()), first},
+		{"is made after its case was decided", writes(known(0).Keep(), decided), writes(known(1).Keep()), first},
+		{"belongs to another case than the decided one", writes(known(0).Keep()), writes((&tables.Case{ID: "ca_2", Target: "po_1"}).Decided()), first},
+		{"marks a post that does not exist", nil, post.Mark(), first},
+		{"marks a message that does not exist", nil, message.Mark(), first},
+		{"unmarks a post that does not exist", nil, post.Unmark(), first},
+		{"removes a post that does not exist", nil, post.Remove(new(bool)), []int{0, 1}},
 	}
 }
 
@@ -440,10 +445,10 @@ func searchTrials() []trial {
 	announced := new(tables.SearchHead).Put("den", "1")
 	enliven, retire := tables.LiveSearchHead("den", "1", noon), tables.RetireSearchHead("den", "1")
 	return []trial{
-		{"has the live segment", these(live), these(announced), first},
-		{"has not the segment that is to be live", nil, these(enliven), first},
-		{"has enlivened the segment", these(announced, enliven), these(enliven), first},
-		{"has not the segment that is to be retired", nil, these(retire), first},
-		{"has retired the segment", these(live, retire), these(announced), nil},
+		{"announces a live segment", writes(live), writes(announced), first},
+		{"makes a segment live that does not exist", nil, writes(enliven), first},
+		{"makes a segment live twice", writes(announced, enliven), writes(enliven), first},
+		{"retires a segment that does not exist", nil, writes(retire), first},
+		{"announces a retired segment", writes(live, retire), writes(announced), nil},
 	}
 }

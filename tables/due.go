@@ -18,7 +18,7 @@ func DueAt(item Item) time.Time {
 	ms, _, _ := strings.Cut(item.Str("rank_sk"), "#")
 	at, err := strconv.ParseInt(ms, 10, 64)
 	if err != nil {
-		panic("tables: an item that is not due: " + item.Str("rank_sk"))
+		panic("tables: not a due time: " + item.Str("rank_sk"))
 	}
 	return time.UnixMilli(at)
 }
@@ -66,7 +66,8 @@ func (d SealDue) put(to SealDue) Write {
 	return Put(item, d.stands()...)
 }
 
-// stands are conditions that nobody moved or took it since it was read.
+// stands returns the conditions that the item was neither moved nor taken since
+// it was read.
 func (d SealDue) stands() []Cond {
 	switch {
 	case d.At == 0:

@@ -50,7 +50,7 @@ func LeaveDuties(agent string, duties, n, karma int64) Write {
 	return Change(CountersKey(agent), Add("duties", -n), Add("karma", karma)).When(dutiesAre(duties)...)
 }
 
-// dutiesAre are conditions that an agent has this number of duties.
+// dutiesAre returns the conditions that an agent has this number of duties.
 func dutiesAre(n int64) []Cond {
 	if n == 0 {
 		return []Cond{ItemExists(), AbsentOrEqual("duties", n)}

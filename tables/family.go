@@ -18,7 +18,7 @@ const (
 	Guards                              // writes of an agent in a minute
 	Handles                             // H: which agent has a handle
 	Inboxes                             // I: events of an agent
-	OriginalKeys                        // agents by their original key
+	KeyClaims                           // agents by public key
 	Ledgers                             // accounts and payments
 	TallyMarkers                        // markers of what the stream has added up
 	Nonces                              // values spent once, and outcomes of requests
@@ -30,6 +30,7 @@ const (
 	Reports                             // reports by target
 	Guestbooks                          // V: visits of an agent
 	ViewCounts                          // views of channels
+	Operators                           // X: what operators did
 	IdeaBoard                           // Y: ideas and their support
 	Cases                               // Z: cases, seats and evidence
 
@@ -40,7 +41,7 @@ const (
 
 // familyNames are the letters and the names of indexes, in the order of the bits.
 var familyNames = []string{
-	"A", "C", "D", "G", "H", "I", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V", "W", "Y", "Z",
+	"A", "C", "D", "G", "H", "I", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "V", "W", "X", "Y", "Z",
 	string(ByRank), string(ByParent), string(ByAuthor),
 }
 

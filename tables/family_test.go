@@ -11,13 +11,13 @@ func TestFamilies(t *testing.T) {
 		AgentPK("x"): true, ChannelPK("x"): true, LedgerPK("x"): true, MessagesPK("a", "b"): false, QuotaPK("x"): false, "AB#x": false, "": false, "by_rank#x": false,
 	} {
 		if got := f.Has(pk); got != want {
-			t.Errorf("%q is of %q: got %v, want %v", pk, f, got, want)
+			t.Errorf("%q.Has(%q) = %v, want %v", f, pk, got, want)
 		}
 	}
 	if !f.HasIndex(ByRank) || f.HasIndex(ByParent) || Families(0).Has("") || Families(0).HasIndex("") {
-		t.Error("indexes")
+		t.Errorf("%q.HasIndex: want by_rank only, and nothing in the empty set", f)
 	}
 	if all := Families(1<<len(familyNames) - 1); all != Agents|AuthorIndex|all || AuthorIndex<<1 != all+1 {
-		t.Errorf("%d names for other families than there are: %s", len(familyNames), all)
+		t.Errorf("got %d names, %s; want one for each family", len(familyNames), all)
 	}
 }

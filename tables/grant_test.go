@@ -15,9 +15,9 @@ func grantOf(id string, epoch int64) *tables.Grant {
 	}
 }
 
-// Of two that rotate one reading, one passes; and none that is revoked or of an
-// epoch gone by.
-func TestGrantRotates(t *testing.T) {
+// Of two rotations from one read one succeeds; a revoked grant, or one of an old
+// epoch, is not rotated.
+func TestGrantRotate(t *testing.T) {
 	table := openTable(t)
 	read := func(id string) *tables.Grant {
 		g := new(tables.Grant)
@@ -32,61 +32,59 @@ func TestGrantRotates(t *testing.T) {
 	g := grantOf("gr_1", 1)
 	commit(t, table, tables.Put(g.Item(fox), tables.NoItem()), live(noon).Add(g.ID, g.ExpiresAt))
 	if ttl := get(t, table, tables.GrantKey(fox, "gr_1")).Int("ttl"); ttl != g.ExpiresAt/1000+1 {
-		t.Errorf("the grant goes at %d", ttl)
+		t.Errorf("ttl of the grant: got %d, want %d", ttl, g.ExpiresAt/1000+1)
 	}
 
 	later := noon.Add(time.Hour)
 	one, two := read("gr_1"), read("gr_1")
 	commit(t, table, one.Rotate(fox, tables.NewSet("read"), later, tables.RotateRefusals{})...)
 	if r := refused(t, table, two.Rotate(fox, tables.NewSet("post"), later, tables.RotateRefusals{})...); !slices.Equal(r, []int{1}) {
-		t.Errorf("the second of one reading is refused by %v", r)
+		t.Errorf("second rotation from one read: refused writes: got %v, want [1]", r)
 	}
 	now := read("gr_1")
 	if now.Generation != 2 || now.RotatedAt != later.UnixMilli() || !slices.Equal(now.Newest, tables.NewSet("read")) || len(now.Scopes) != 2 {
-		t.Errorf("%+v", now)
+		t.Errorf("got grant %+v, want generation 2 with the token's scopes in Newest", now)
 	}
 	if one.Generation != 2 || one.ExpiresAt != now.ExpiresAt || now.ExpiresAt != later.Add(tables.GrantIdle).UnixMilli() {
-		t.Errorf("what was rotated is %+v, what stands %+v", one, now)
+		t.Errorf("got %+v in memory, %+v in the table; want the same expiry", one, now)
 	}
 	for _, item := range []tables.Item{get(t, table, tables.GrantKey(fox, "gr_1")), get(t, table, tables.GrantsKey(fox))} {
 		if ttl := item.Int("ttl"); ttl != now.ExpiresAt/1000+1 {
-			t.Errorf("%v goes at %d", item.Key(), ttl)
+			t.Errorf("ttl of %v: got %d, want %d", item.Key(), ttl, now.ExpiresAt/1000+1)
 		}
 	}
 	if ids := live(noon.Add(tables.GrantIdle)).IDs(); !slices.Equal(ids, []string{"gr_1"}) {
-		t.Errorf("%v are alive", ids)
+		t.Errorf("before the expiry: got live grants %v, want gr_1", ids)
 	}
 	if ids := live(later.Add(tables.GrantIdle)).IDs(); len(ids) != 0 {
-		t.Errorf("%v are alive", ids)
+		t.Errorf("at the expiry: got live grants %v, want none", ids)
 	}
 
-	// The list goes with the last of it, and keeps that when it is put anew.
+	// The list's TTL is that of its last grant, also after Again.
 	commit(t, table, live(later).Add("gr_2", noon.Add(time.Minute).UnixMilli()))
 	again := live(later).Again(get(t, table, tables.GrantsKey(fox)))
 	commit(t, table, again.Add("gr_3", noon.UnixMilli()))
 	if ttl := get(t, table, tables.GrantsKey(fox)).Int("ttl"); ttl != now.ExpiresAt/1000+1 {
-		t.Errorf("the list goes at %d", ttl)
+		t.Errorf("ttl of the list: got %d, want %d", ttl, now.ExpiresAt/1000+1)
 	}
-
-	// What is revoked is gone for whoever read it before.
 	before := read("gr_1")
 	commit(t, table, tables.RevokeGrant(fox, "gr_1")...)
 	if r := refused(t, table, before.Rotate(fox, before.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{1}) {
-		t.Errorf("rotating what is revoked is refused by %v", r)
+		t.Errorf("rotation of a revoked grant: refused writes: got %v, want [1]", r)
 	}
 	if r := refused(t, table, tables.RevokeGrant(fox, "gr_1")...); !slices.Equal(r, []int{0}) {
-		t.Errorf("revoking again is refused by %v", r)
+		t.Errorf("second revocation: refused writes: got %v, want [0]", r)
 	}
 
 	old := grantOf("gr_4", 1)
 	commit(t, table, tables.Put(old.Item(fox)), tables.LiveGrants(fox, get(t, table, tables.GrantsKey(fox)), 2, noon.UnixMilli()).Add("gr_5", later.UnixMilli()))
 	if r := refused(t, table, old.Rotate(fox, old.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{0}) {
-		t.Errorf("the list of a new epoch takes one of the old: %v", r)
+		t.Errorf("rotation in an old epoch: refused writes: got %v, want [0]", r)
 	}
 }
 
-// A grant is good for its epoch and until its clock runs out, refreshed or not
-// beyond what it hangs on.
+// A grant is valid in its epoch until it expires, and never beyond the expiry of
+// what it depends on.
 func TestGrantAlive(t *testing.T) {
 	g := grantOf("gr_1", 3)
 	end := noon.Add(tables.GrantIdle)
@@ -96,21 +94,21 @@ func TestGrantAlive(t *testing.T) {
 		alive bool
 	}{{3, noon, true}, {3, end.Add(-time.Millisecond), true}, {3, end, false}, {2, noon, false}, {4, noon, false}} {
 		if g.Alive(c.epoch, c.at.UnixMilli()) != c.alive {
-			t.Errorf("%+v", c)
+			t.Errorf("Alive(%d, %v) = %t, want %t", c.epoch, c.at, !c.alive, c.alive)
 		}
 	}
 	if new(tables.Grant).Alive(0, 0) {
-		t.Error("one that there is not is alive")
+		t.Error("the zero grant is alive")
 	}
 	g.Until = noon.Add(time.Hour).UnixMilli()
 	if g.Idle(noon) != g.Until || g.Idle(noon.Add(-tables.GrantIdle)) != noon.UnixMilli() {
-		t.Errorf("it ends at %d, %d", g.Idle(noon), g.Idle(noon.Add(-tables.GrantIdle)))
+		t.Errorf("Idle: got %d, %d; want %d, %d", g.Idle(noon), g.Idle(noon.Add(-tables.GrantIdle)), g.Until, noon.UnixMilli())
 	}
 }
 
-// What a grant hangs on must stand when it is rotated; another grant lives as
-// long as what hangs on it.
-func TestGrantHangs(t *testing.T) {
+// A rotation requires that the credential that the grant depends on exists, and
+// extends it if it is a grant too.
+func TestGrantRotate_Minter(t *testing.T) {
 	table := openTable(t)
 	later := noon.Add(24 * time.Hour)
 	live := func() tables.Live {
@@ -128,7 +126,7 @@ func TestGrantHangs(t *testing.T) {
 			commit(t, table, l.Add(g.ID, g.ExpiresAt))
 		}
 		if r := refused(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{2}) || !stands(nil) {
-			t.Errorf("%+v: without it, refused by %v", on, r)
+			t.Errorf("without %+v: refused writes: got %v, want [2]", on, r)
 		}
 		g = grantOf("gr_1", 1)
 		g.On = on
@@ -143,47 +141,47 @@ func TestGrantHangs(t *testing.T) {
 		}
 		commit(t, table, tables.Put(item))
 		if !stands(item) {
-			t.Errorf("%+v does not stand", on)
+			t.Errorf("Stood and the table disagree about %+v", on)
 		}
 		commit(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...)
 		if on.Stood(item, 2) {
-			t.Errorf("%+v stands in another epoch", on)
+			t.Errorf("%+v stood in another epoch", on)
 		}
 	}
 	parent := get(t, table, tables.GrantKey(fox, "gr_0"))
 	if want := later.Add(tables.GrantIdle).UnixMilli(); parent.Int("expires_at") != want || parent.Int("ttl") != want/1000+1 || parent.Int("generation") != 1 {
-		t.Errorf("what it hangs on is %v", parent)
+		t.Errorf("got minting grant %v, want it extended to %d and not rotated", parent, want)
 	}
 	if ids := live().IDs(); !slices.Equal(ids, []string{"gr_0", "gr_1"}) {
-		t.Errorf("%v are listed", ids)
+		t.Errorf("got live grants %v, want gr_0 and gr_1", ids)
 	}
 	if (tables.Minter{Key: "pub", By: 99}).Stood(get(t, table, tables.AgentKeyKey(fox, "pub")), 1) {
-		t.Error("a key that was added later stands for an earlier one")
+		t.Error("a key that was added later stood for an earlier one")
 	}
 }
 
-// A connection that minted a link code lives on with what is connected with it,
-// unless it ended before.
-func TestGrantLends(t *testing.T) {
+// Connecting with a link code extends the connection that minted the code, unless
+// it has ended.
+func TestLinkCode_Lend(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put(grantOf("gr_0", 1).Item(fox)))
 	l := &tables.LinkCode{Agent: fox, Grant: "gr_0", Epoch: 1}
 	later, end := noon.Add(24*time.Hour), noon.Add(tables.GrantIdle)
 	if refused(t, table, l.Lend(end)) == nil {
-		t.Error("one that has expired lends")
+		t.Error("an expired grant lent")
 	}
 	other := &tables.LinkCode{Agent: fox, Grant: "gr_0", Epoch: 2}
 	if refused(t, table, other.Lend(later)) == nil {
-		t.Error("one of another epoch lends")
+		t.Error("a grant of another epoch lent")
 	}
 	commit(t, table, l.Lend(later))
 	if parent := get(t, table, tables.GrantKey(fox, "gr_0")); parent.Int("expires_at") != later.Add(tables.GrantIdle).UnixMilli() || parent.Int("ttl") != parent.Int("expires_at")/1000+1 {
-		t.Errorf("%v", parent)
+		t.Errorf("got grant %v, want it extended", parent)
 	}
-	commit(t, table, l.Lend(end)) // which is not its end any more
+	commit(t, table, l.Lend(end)) // no longer its end
 }
 
-// A code, and an assertion, are spent once.
+// A code and an assertion are spent once.
 func TestSpentOnce(t *testing.T) {
 	table := openTable(t)
 	for _, w := range []tables.Write{
@@ -191,26 +189,26 @@ func TestSpentOnce(t *testing.T) {
 	} {
 		commit(t, table, w)
 		if r := refused(t, table, w); !slices.Equal(r, []int{0}) {
-			t.Errorf("spending again is refused by %v", r)
+			t.Errorf("spending %v again: refused writes: got %v, want [0]", w.Key, r)
 		}
-		if get(t, table, w.Key).Int("ttl") < noon.Unix() {
-			t.Errorf("%v goes too early, or never", w.Key)
+		if ttl := get(t, table, w.Key).Int("ttl"); ttl < noon.Unix() {
+			t.Errorf("ttl of %v: got %d, want at least %d", w.Key, ttl, noon.Unix())
 		}
 	}
-	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another's
+	commit(t, table, tables.SpendAssertion("ag_owl", "j", noon)) // another agent's
 }
 
-// An agent that signs up has seven days.
-func TestSignupEnds(t *testing.T) {
+// A signup that is not finished ends after seven days.
+func TestSignup_Ends(t *testing.T) {
 	table := openTable(t)
 	p := tables.NewSignup(fox, noon)
 	commit(t, table, tables.Put(p.Item(), tables.NoItem()))
 	end := noon.Add(tables.SignupFor)
 	if p.Forgotten(end.Add(-time.Millisecond)) || !p.Forgotten(end) || get(t, table, tables.ProfileKey(fox)).Int("ttl") != end.Unix()+1 {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want it forgotten from %v", p, end)
 	}
 	commit(t, table, p.Activate("fox", "🦊", ""))
 	if p.Forgotten(end) || p.TTL != 0 || get(t, table, tables.ProfileKey(fox))["ttl"] != nil {
-		t.Errorf("%+v", p)
+		t.Errorf("after the signup: got %+v, want it permanent", p)
 	}
 }

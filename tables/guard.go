@@ -50,8 +50,8 @@ func Guard(agent string, minute time.Time, digest, outcome string, bounds ...Bou
 	return w
 }
 
-// QuotaPK is the partition of counts over longer windows, by an agent's id or
-// an address's hash.
+// QuotaPK is the partition of counts over longer windows: of an agent, by its
+// id; of a network address, by its hash; of a mail's recipient; or of "all".
 func QuotaPK(who string) string { return "Q#" + who }
 
 // QuotaKey is the key of a rule's count in the window that began at a time.
@@ -83,7 +83,9 @@ func Idempotency(agent, key, digest, outcome string, now time.Time) Write {
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
-// RequestKey is the key of a request under way.
+// RequestKey is the key of a request under way; name is its digest or its
+// Idempotency-Key. It is claimed before an effect that cannot be undone (a mail,
+// a checkout), so that two concurrent copies of a request have it once.
 func RequestKey(agent, name string) Key { return Key{"N#request#" + agent, name} }
 
 // ClaimFor is longer than a function may run: an older claim is dead.
@@ -97,7 +99,8 @@ func ClaimRequest(agent, name string, now time.Time) Write {
 	}), AbsentOrBefore("expires_at", now.UnixMilli()+1))
 }
 
-// NonceKey is the key of a challenge's spent nonce.
+// NonceKey is the key of the spent nonce of a challenge, of a signup's puzzle,
+// or of a consent page.
 func NonceKey(nonce string) Key { return Key{"N#nonce#" + nonce, "SPENT"} }
 
 // SpentNonce is what a challenge was used for.
@@ -134,7 +137,7 @@ const TypeUsed = "used"
 const UsedKeep = 400 * 24 * time.Hour
 
 // MarkUsed records that a credential was used on a UTC day, unless that day or
-// a later one is recorded.
+// a later one is recorded. Each process writes it once a day, after an answer.
 func MarkUsed(agent, name string, day time.Time) Write {
 	return Change(UsedKey(agent, name),
 		SetAttr(AttrType, TypeUsed), SetAttr("day", day.UnixMilli()), SetAttr(AttrTTL, day.Add(UsedKeep).Unix()),

@@ -24,6 +24,8 @@ type Idea struct {
 	StatusAt    int64  `db:"status_at"`    // unix ms
 	StatusBy    string `db:"status_by"`    // agent id
 	Changes     int64  `db:"changes,keep"` // number of changes of status, note, original or duplicates
+	Deleted     bool   `db:"deleted"`      // its text is gone
+	Taken       string `db:"taken"`        // why an operator took it down; "" if none did
 }
 
 // IdeaCounters are an idea's numbers, added up by the stream.
@@ -113,7 +115,7 @@ type IdeaStatus struct {
 	At           int64  // unix ms
 }
 
-// Says reports whether the idea already has this status for the same reason.
+// Says reports whether the idea already has this status, note and original.
 func (i *Idea) Says(s IdeaStatus) bool {
 	return i.Status == s.Status && i.Note == s.Note && i.DuplicateOf == s.DuplicateOf
 }
@@ -220,8 +222,8 @@ func (s *Support) Count(c *IdeaCounters) Write {
 	).When(Equal(AttrType, TypeSupport), Equal("changes", s.Changes))
 }
 
-// IdeaReached is put once, for ever, when an idea's support first reaches 1,
-// 10, 100 and so on. It tells the author.
+// IdeaReached is put once, permanently, when an idea's support first reaches 1,
+// 10, 100 and so on. The author's inbox reports it.
 type IdeaReached struct {
 	Idea    string `db:"idea"`
 	To      string `db:"to"` // the idea's author, an agent id

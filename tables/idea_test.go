@@ -32,9 +32,9 @@ func duplicateOf(id string) tables.IdeaStatus {
 	return tables.IdeaStatus{Status: tables.IdeaDuplicate, DuplicateOf: id, By: "ag_owl", At: 7}
 }
 
-// What makes a duplicate holds whatever else was made of both meanwhile: no
-// original is a duplicate, and each knows its own.
-func TestDuplicatesHold(t *testing.T) {
+// After concurrent changes, no original is a duplicate, and each lists its
+// duplicates.
+func TestIdeaSet_ConcurrentDuplicates(t *testing.T) {
 	table := openTable(t)
 	for _, id := range []string{"id_a", "id_b", "id_c", "id_d"} {
 		putIdea(t, table, id)
@@ -45,37 +45,38 @@ func TestDuplicatesHold(t *testing.T) {
 	back := b.Set(duplicateOf("id_a"), a)
 	commit(t, table, there...)
 	if got := refused(t, table, back...); !slices.Equal(got, []int{0, 2}) {
-		t.Errorf("writes %v are refused", got)
+		t.Errorf("b as a duplicate of a: refused writes: got %v, want [0 2]", got)
 	}
 	if i := readIdea(t, table, "id_b"); !slices.Equal(i.Duplicates, tables.NewSet("id_a")) || i.Status != tables.IdeaOpen {
-		t.Errorf("%+v", i)
+		t.Errorf("got b %+v, want it open with the duplicate a", i)
 	}
 	// b becomes a duplicate of c, and a with it, while d becomes one of b.
 	b, c, d := readIdea(t, table, "id_b"), readIdea(t, table, "id_c"), readIdea(t, table, "id_d")
 	late := d.Set(duplicateOf("id_b"), readIdea(t, table, "id_b"))
 	commit(t, table, b.Set(duplicateOf("id_c"), c)...)
 	if got := refused(t, table, late...); !slices.Equal(got, []int{2}) {
-		t.Errorf("writes %v are refused", got)
+		t.Errorf("d as a duplicate of b: refused writes: got %v, want [2]", got)
 	}
 	if i := readIdea(t, table, "id_a"); i.DuplicateOf != "id_c" {
-		t.Errorf("%+v", i)
+		t.Errorf("got a %+v, want a duplicate of c", i)
 	}
 	if c, b := readIdea(t, table, "id_c"), readIdea(t, table, "id_b"); !slices.Equal(c.Duplicates, tables.NewSet("id_a", "id_b")) || len(b.Duplicates) > 0 {
-		t.Errorf("%+v, %+v", c, b)
+		t.Errorf("got c %+v and b %+v, want all duplicates at c", c, b)
 	}
-	// What leaves an original is not brought back by what was read before.
+	// A duplicate that becomes open leaves its original's list.
 	a = readIdea(t, table, "id_a")
 	commit(t, table, a.Set(tables.IdeaStatus{Status: tables.IdeaOpen}, nil)...)
 	if c := readIdea(t, table, "id_c"); !slices.Equal(c.Duplicates, tables.NewSet("id_b")) {
-		t.Errorf("%+v", c)
+		t.Errorf("got c %+v, want the duplicate b alone", c)
 	}
 	if item := get(t, table, tables.IdeaCountersKey("id_a")); item.Str("rank_pk") != tables.IdeasPK(tables.IdeaOpen) {
-		t.Errorf("%v", item)
+		t.Errorf("got counters of a %v, want them listed as open", item)
 	}
 }
 
-// An original that has as many duplicates as there may be still changes in one transaction.
-func TestMostDuplicates(t *testing.T) {
+// An original with the most duplicates still becomes a duplicate in one
+// transaction.
+func TestIdeaSet_MostDuplicates(t *testing.T) {
 	table := openTable(t)
 	original, other := putIdea(t, table, "id_original"), putIdea(t, table, "id_other")
 	for n := range tables.IdeaDuplicatesMost {
@@ -84,32 +85,32 @@ func TestMostDuplicates(t *testing.T) {
 		original = readIdea(t, table, "id_original")
 	}
 	w := original.Set(duplicateOf("id_other"), other)
-	if most := tables.MaxTxWrites - 2; len(w) > most { // the request's own records
-		t.Fatalf("%d writes", len(w))
+	if most := tables.MaxTxWrites - 2; len(w) > most { // leaves room for the request's own records
+		t.Fatalf("got %d writes, want at most %d", len(w), most)
 	}
 	commit(t, table, w...)
 	if n := len(readIdea(t, table, "id_other").Duplicates); n != tables.IdeaDuplicatesMost+1 {
-		t.Errorf("%d", n)
+		t.Errorf("got %d duplicates, want %d", n, tables.IdeaDuplicatesMost+1)
 	}
 }
 
-func TestOneIdeaAWeek(t *testing.T) {
+func TestOneIdea(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put((&tables.Profile{ID: "ag_fox"}).Item()))
 	for _, x := range []struct {
 		after time.Duration
-		lets  bool
+		ok    bool
 	}{{0, true}, {0, false}, {tables.IdeaInterval - time.Millisecond, false}, {tables.IdeaInterval, true}} {
-		if got := refused(t, table, tables.OneIdea("ag_fox", noon.Add(x.after))); (len(got) == 0) != x.lets {
-			t.Errorf("after %v: %v", x.after, got)
+		if got := refused(t, table, tables.OneIdea("ag_fox", noon.Add(x.after))); (len(got) == 0) != x.ok {
+			t.Errorf("after %v: refused writes: got %v, want ok = %t", x.after, got, x.ok)
 		}
 	}
 	if got := refused(t, table, tables.OneIdea("ag_owl", noon)); len(got) == 0 {
-		t.Error("nobody has an idea")
+		t.Error("an agent without a profile posted an idea")
 	}
 }
 
-func TestRoundNumbersOfSupport(t *testing.T) {
+func TestIdeaCountersAdd_Milestones(t *testing.T) {
 	c := tables.IdeaCounters{ID: "id_a", By: "ag_fox"}
 	for _, x := range []struct {
 		support, told, add, reached, last int64
@@ -117,15 +118,14 @@ func TestRoundNumbersOfSupport(t *testing.T) {
 		c.Support, c.Told = x.support, x.told
 		writes := c.Add(x.add, noon)
 		if int64(len(writes)-1) != x.reached || x.reached > 0 && writes[x.reached].Item.Int("support") != x.last {
-			t.Errorf("%+v: %v", x, writes)
+			t.Errorf("%+v: got writes %v, want %d milestones up to %d", x, writes, x.reached, x.last)
 		}
 	}
 }
 
-// Whatever came between reading an idea's number and an agent's support for it, or
-// was counted between reading the support and the number, the two give the number
-// that has the support once.
-func TestSupportAndNumberOfTornReads(t *testing.T) {
+// Support.Of includes an agent's own support exactly once, even if support was
+// given or counted between the reads of the two items.
+func TestSupportOf_TornReads(t *testing.T) {
 	const steps = 7
 	for pattern := range 1 << steps {
 		table := openTable(t)
@@ -156,7 +156,7 @@ func TestSupportAndNumberOfTornReads(t *testing.T) {
 			before, support = append(before, c), append(support, s)
 			check := func(s tables.Support, c tables.IdeaCounters) {
 				if n := s.Of(&c); n != 0 && n != 1 || s.On != (n == 1) {
-					t.Fatalf("pattern %b: %+v and %+v make %d", pattern, s, c, n)
+					t.Fatalf("pattern %b: Of = %d for %+v and %+v", pattern, n, s, c)
 				}
 			}
 			for _, earlier := range support {

@@ -38,6 +38,7 @@ const (
 	EventCaseOpened  = "case_opened" // against its own item
 	EventCaseDecided = "case_decided"
 	EventJurorEnded  = "juror_ended" // involuntarily
+	EventModeration  = "moderation"  // by an operator, against the agent or for it
 
 	EventIdeaStatus    = "idea_status"
 	EventIdeaSupported = "idea_supported" // at 1, 10, 100…
@@ -108,8 +109,9 @@ func (h InboxHead) Advance(agent string, seq, at int64) Write {
 	return Put(item, Equal("seq", h.Seq))
 }
 
-// InboxMarker is put once per source and inbox and names the event. It lives as
-// long as the event, whose text may have to be removed.
+// InboxMarker is put once per source and inbox and names the event; 0 if there
+// is none, because the agent blocks the cause. It lives as long as the event,
+// whose text may have to be removed.
 func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	return Put(keyed(InboxMarkerKey(agent, source), TypeMarker, Item{
 		"seq": seq, AttrTTL: now.Add(InboxKeep).Unix(),

@@ -57,30 +57,31 @@ func TestMarshal(t *testing.T) {
 	r := full()
 	r.Unnamed = "not stored"
 	if got := Marshal(&r); !reflect.DeepEqual(got, want) {
-		t.Fatalf("%#v", got)
+		t.Fatalf("got %#v, want %#v", got, want)
 	}
-	// Zero values are left out, unless they are to be kept.
-	if got := Marshal(record{}); !reflect.DeepEqual(got, Item{"name": "", "zero": int64(0)}) {
-		t.Fatalf("%#v", got)
+	// Zero values are left out, unless the tag says keep.
+	want = Item{"name": "", "zero": int64(0)}
+	if got := Marshal(record{}); !reflect.DeepEqual(got, want) {
+		t.Fatalf("got %#v, want %#v", got, want)
 	}
 }
 
 func TestUnmarshal(t *testing.T) {
 	item := Marshal(full())
 	item["of_a_newer_program"] = true
-	got := record{Unnamed: "as it was"}
+	got := record{Unnamed: "unchanged"}
 	want := full()
-	want.Unnamed = "as it was"
+	want.Unnamed = "unchanged"
 	if err := Unmarshal(item, &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%+v %v", got, err)
+		t.Fatalf("got %+v, %v; want %+v", got, err, want)
 	}
-	// What an item does not have is zero, whatever stood there before.
-	if err := Unmarshal(Item{}, &got); err != nil || !reflect.DeepEqual(got, record{Unnamed: "as it was"}) {
-		t.Fatalf("%+v %v", got, err)
+	// A field whose attribute is absent becomes zero.
+	if err := Unmarshal(Item{}, &got); err != nil || !reflect.DeepEqual(got, record{Unnamed: "unchanged"}) {
+		t.Fatalf("got %+v, %v; want zero values", got, err)
 	}
 }
 
-func TestUnmarshalWrongTypes(t *testing.T) {
+func TestUnmarshal_WrongTypes(t *testing.T) {
 	for attr, v := range map[string]any{
 		"kind":    int64(1),
 		"count":   "1",
@@ -97,12 +98,12 @@ func TestUnmarshalWrongTypes(t *testing.T) {
 	} {
 		err := Unmarshal(Item{attr: v}, new(record))
 		if err == nil || !strings.Contains(err.Error(), attr) {
-			t.Errorf("%s = %#v: %v", attr, v, err)
+			t.Errorf("%s = %#v: got %v, want an error that names the attribute", attr, v, err)
 		}
 	}
 }
 
-func TestMarshalPanics(t *testing.T) {
+func TestMarshal_Panics(t *testing.T) {
 	for _, v := range []any{
 		struct {
 			F float64 `db:"f"`
@@ -114,7 +115,7 @@ func TestMarshalPanics(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%T can be stored", v)
+					t.Errorf("Marshal(%T) did not panic", v)
 				}
 			}()
 			Marshal(v)
@@ -122,7 +123,7 @@ func TestMarshalPanics(t *testing.T) {
 	}
 }
 
-func TestItemsOfStructsReturn(t *testing.T) {
+func TestMarshal_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r, back record
 		r.PK, r.Name = rapid.String().Draw(t, "pk"), rapid.String().Draw(t, "name")
@@ -133,7 +134,7 @@ func TestItemsOfStructsReturn(t *testing.T) {
 			r.List, r.Tags = l, NewSet(l...)
 		}
 		if err := Unmarshal(Marshal(r), &back); err != nil || !reflect.DeepEqual(back, r) {
-			t.Fatalf("%+v became %+v (%v)", r, back, err)
+			t.Fatalf("got %+v, %v; want %+v", back, err, r)
 		}
 	})
 }
@@ -141,9 +142,9 @@ func TestItemsOfStructsReturn(t *testing.T) {
 func TestItemAccess(t *testing.T) {
 	i := Item{"pk": "P", "sk": "S", "n": int64(1), "b": true}
 	if i.Key() != (Key{PK: "P", SK: "S"}) || i.Int("n") != 1 || i.Str("n") != "" || !i.Bool("b") || i.Int("b") != 0 || Item(nil).Str("x") != "" {
-		t.Fatal(i)
+		t.Fatalf("accessors of %v", i)
 	}
 	if s := NewSet("b", "a", "b"); len(s) != 2 || !s.Has("a") || s.Has("c") || len(NewSet()) != 0 {
-		t.Fatal(s)
+		t.Fatalf("got set %v, want a and b", s)
 	}
 }

@@ -31,7 +31,7 @@ func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 // JurorClaimKey is the key of an owner's claim, which names its only juror.
 // After the juror leaves, the claim stays, without an agent, while there are
 // missed duties to remember.
-func JurorClaimKey(behind string) Key { return Key{"O#" + behind, "JUROR"} }
+func JurorClaimKey(owner string) Key { return Key{"O#" + owner, "JUROR"} }
 
 // Item returns the item of the juror.
 func (j *Juror) Item() Item {
@@ -85,8 +85,8 @@ func (j *Juror) Withdraw(changed func(Item) error) []Write {
 	return append(j.Leave(changed), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
 }
 
-// JurorEnded says that an agent was removed from the pool: the last time, which
-// its inbox reports.
+// JurorEnded records an agent's last removal from the pool, which its inbox
+// reports.
 type JurorEnded struct {
 	Agent  string `db:"agent"`
 	Reason string `db:"reason"`
@@ -112,7 +112,7 @@ func (j *Juror) End(reason string, now time.Time) Write {
 	return Put(keyed(JurorEndedKey(j.Agent), TypeJurorEnded, Marshal(ended)))
 }
 
-// Dismiss removes a juror from the pool for a reason that it is told.
+// Dismiss removes a juror from the pool and records the reason.
 func (j *Juror) Dismiss(reason string, now time.Time) []Write {
 	return append(j.Withdraw(nil), j.End(reason, now))
 }
@@ -126,8 +126,8 @@ func (j *Juror) Retire(since int64, now time.Time) []Write {
 // NoJuror requires that an agent does not volunteer.
 func NoJuror(agent string) Write { return Check(JurorKey(agent), NoItem()) }
 
-// asRead are conditions that a juror is as read, and has neither done nor
-// missed a duty since.
+// asRead returns the conditions that a juror is as read, and has neither done
+// nor missed a duty since.
 func (j *Juror) asRead() []Cond {
 	return []Cond{Equal("since", j.Since), AbsentOrEqual("active_at", j.ActiveAt), Equal("missed", j.Missed)}
 }

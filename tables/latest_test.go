@@ -14,9 +14,9 @@ func latestPost(n int, channel string, pushed bool) *tables.Post {
 	return &tables.Post{ID: fmt.Sprintf("po_%026d", n), Channel: channel, Author: tables.Author{ID: "ag_fox"}, Pushed: pushed}
 }
 
-// LATEST lists the newest posts in one kilobyte, and tells of those that it does
-// not list any more.
-func TestLatestLists(t *testing.T) {
+// LATEST lists the newest posts within one kilobyte, and Gone is the newest post
+// that was dropped.
+func TestLatest(t *testing.T) {
 	for _, channel := range []string{"den", strings.Repeat("c", 40)} {
 		table := openTable(t)
 		latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
@@ -25,40 +25,39 @@ func TestLatestLists(t *testing.T) {
 			at := noon.Add(time.Duration(n) * 20 * time.Minute)
 			p := latestPost(n, channel, n%2 == 0)
 			if r := refused(t, table, p.List(3, 100, latest(), at)); r != nil {
-				t.Fatalf("post %d is refused by %v", n, r)
+				t.Fatalf("post %d: refused writes: got %v, want none", n, r)
 			}
 			posted = append([]string{p.ID}, posted...)
 			l := tables.ReadLatest(latest())
 			var listed []string
 			for _, p := range l.Posts {
 				if p.Channel != channel {
-					t.Fatalf("a post of %q is listed in %q", channel, p.Channel)
+					t.Fatalf("got channel %q, want %q", p.Channel, channel)
 				}
 				listed = append(listed, p.ID)
 			}
 			if len(listed) == 0 || !slices.Equal(listed, posted[:len(listed)]) {
-				t.Fatalf("after %v it lists %v", posted, listed)
+				t.Fatalf("got %v, want the newest of %v", listed, posted)
 			}
 			gone := ""
 			if len(listed) < len(posted) {
 				gone = posted[len(listed)]
 			}
 			if l.Gone != gone {
-				t.Fatalf("gone is %q, not %q", l.Gone, gone)
+				t.Fatalf("Gone = %q, want %q", l.Gone, gone)
 			}
 			if size := latest().Size(); size > 1024 {
-				t.Fatalf("it has %d bytes", size)
+				t.Fatalf("got %d bytes, want at most 1024", size)
 			}
 		}
 		if most, got := map[bool]int{true: 20, false: 13}[channel == "den"], len(tables.ReadLatest(latest()).Posts); got != most {
-			t.Errorf("in %q it lists %d posts, not %d", channel, got, most)
+			t.Errorf("channel %q: got %d posts, want %d", channel, got, most)
 		}
 	}
 }
 
-// Of two posts made from one reading neither is lost from the list, and none
-// that leaves it goes untold.
-func TestLatestOfOneReading(t *testing.T) {
+// Of two posts from one read both are listed, and Gone covers every dropped post.
+func TestLatest_OneRead(t *testing.T) {
 	table := openTable(t)
 	latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
 	stale := latest()
@@ -68,26 +67,26 @@ func TestLatestOfOneReading(t *testing.T) {
 		if n%2 == 0 {
 			stale = latest()
 		}
-		if r := refused(t, table, w); r != nil { // it would have taken away what another one took
+		if r := refused(t, table, w); r != nil { // the stale read would drop a post that is gone
 			if r := refused(t, table, p.List(100, 10, latest(), noon)); r != nil {
-				t.Fatalf("post %d is refused by %v", n, r)
+				t.Fatalf("post %d: refused writes: got %v, want none", n, r)
 			}
 		}
 		l := tables.ReadLatest(latest())
 		if l.Posts[0].ID != p.ID || len(l.Posts)+len(missing(l, n+1)) != n+1 {
-			t.Fatalf("after %d posts it lists %v", n+1, l.Posts)
+			t.Fatalf("after %d posts: got %v", n+1, l.Posts)
 		}
 		for _, m := range missing(l, n+1) {
 			if m > l.Gone {
-				t.Fatalf("%s is not listed, and gone is %q", m, l.Gone)
+				t.Fatalf("%s is not listed, Gone = %q", m, l.Gone)
 			}
 		}
 	}
 }
 
-// Of two posts made from one reading, none that leaves the list goes untold:
-// neither where none had left it before, nor where some had.
-func TestLatestOfAnOldReading(t *testing.T) {
+// A post from a stale read leaves Gone correct, whether or not a post had been
+// dropped before the read.
+func TestLatest_StaleRead(t *testing.T) {
 	for _, listed := range []int{20, 21} {
 		table := openTable(t)
 		latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
@@ -96,25 +95,26 @@ func TestLatestOfAnOldReading(t *testing.T) {
 		}
 		for n := range listed {
 			if r := post(n, latest()); r != nil {
-				t.Fatalf("post %d is refused by %v", n, r)
+				t.Fatalf("post %d: refused writes: got %v, want none", n, r)
 			}
 		}
 		stale := latest()
 		for n := listed; n < listed+2; n++ {
 			if r := post(n, latest()); r != nil {
-				t.Fatalf("post %d is refused by %v", n, r)
+				t.Fatalf("post %d: refused writes: got %v, want none", n, r)
 			}
 		}
-		post(listed+2, stale) // refused, or it tells the truth
+		post(listed+2, stale) // may be refused
 		l := tables.ReadLatest(latest())
 		for _, m := range missing(l, listed+2) {
 			if m > l.Gone {
-				t.Errorf("after %d: %s is not listed, and gone is %q", listed, m, l.Gone)
+				t.Errorf("after %d: %s is not listed, Gone = %q", listed, m, l.Gone)
 			}
 		}
 	}
 }
 
+// missing returns the ids of the first n posts that l does not list.
 func missing(l tables.Latest, n int) (out []string) {
 	for i := range n {
 		p := tables.LatestPost{ID: latestPost(i, "", false).ID, Channel: "den"}
@@ -125,8 +125,8 @@ func missing(l tables.Latest, n int) (out []string) {
 	return out
 }
 
-// Pushed posts are counted by the day, and only those.
-func TestLatestCountsPushes(t *testing.T) {
+// Only pushed posts count towards the day's pushes.
+func TestLatest_CountsPushes(t *testing.T) {
 	table := openTable(t)
 	latest := func() tables.Item { return get(t, table, tables.LatestKey("ag_fox")) }
 	for day := range 3 {
@@ -134,23 +134,23 @@ func TestLatestCountsPushes(t *testing.T) {
 		for n := range 4 {
 			r := refused(t, table, latestPost(10*day+n, "den", true).List(100, 2, nil, at))
 			if (r == nil) != (n < 2) {
-				t.Errorf("day %d, push %d of 2: refused by %v", day, n+1, r)
+				t.Errorf("day %d, push %d of 2: refused writes: got %v", day, n+1, r)
 			}
 			if r := refused(t, table, latestPost(10*day+n+5, "den", false).List(100, 2, latest(), at)); r != nil {
-				t.Errorf("day %d: a post that is not pushed is refused by %v", day, r)
+				t.Errorf("day %d, post that is not pushed: refused writes: got %v, want none", day, r)
 			}
 		}
 		if got := tables.PushedOn(latest(), at); got != 2 {
-			t.Errorf("day %d: %d are counted", day, got)
+			t.Errorf("day %d: PushedOn = %d, want 2", day, got)
 		}
 		if yesterday := at.AddDate(0, 0, -1); tables.PushedOn(latest(), yesterday) != 0 || tables.PostedIn(latest(), at) != 6 {
-			t.Errorf("day %d: %v", day, latest())
+			t.Errorf("day %d: got LATEST %v, want 6 posts and no pushes of the day before", day, latest())
 		}
 	}
 }
 
-// Limits of follows and blocks are held whatever was read before.
-func TestGraphCounts(t *testing.T) {
+// The limits of follows and blocks are exact.
+func TestGraph_Limits(t *testing.T) {
 	table := openTable(t)
 	follow := func(kind, target string) *tables.Follow {
 		return &tables.Follow{ID: "ev_1", Agent: "ag_fox", Kind: kind, Target: target}
@@ -171,24 +171,24 @@ func TestGraphCounts(t *testing.T) {
 		{"the same again", begin(follow("agent", "ag_a"), 9, noon), []int{0, 1}},
 		{"the last channel", begin(follow("channel", "ag_a"), 9, noon), nil},
 		{"one more channel", begin(follow("channel", "den"), 9, noon), []int{1}},
-		{"no longer", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
-		{"no longer, again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
-		{"room for one", begin(follow("agent", "ag_b"), 3, noon), nil},
+		{"an end", refused(t, table, follow("agent", "ag_a").End(nil)...), nil},
+		{"an end again", refused(t, table, follow("agent", "ag_a").End(nil)...), []int{0}},
+		{"one in the freed place", begin(follow("agent", "ag_b"), 3, noon), nil},
 		{"the last block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), nil},
 		{"the same block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).Begin(nil, nil)...), []int{0, 1}},
 		{"one more block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_b"}).Begin(nil, nil)...), []int{1}},
-		{"taken back", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
-		{"taken back, again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
-		{"an end makes room", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},
-		{"but not for the fourth of an hour", begin(follow("channel", "den"), 3, noon), []int{1}},
-		{"which the next one is not", begin(follow("channel", "den"), 3, noon.Add(time.Hour)), nil},
+		{"an end of the block", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), nil},
+		{"an end of the block again", refused(t, table, (&tables.Block{Agent: "ag_fox", Other: "ag_a"}).End(nil)...), []int{0}},
+		{"an end of the channel", refused(t, table, follow("channel", "ag_a").End(nil)...), nil},
+		{"the fourth of an hour", begin(follow("channel", "den"), 3, noon), []int{1}},
+		{"the first of the next hour", begin(follow("channel", "den"), 3, noon.Add(time.Hour)), nil},
 	}
 	for _, s := range steps {
 		if !slices.Equal(s.got, s.want) {
-			t.Errorf("%s: refused by %v, not %v", s.what, s.got, s.want)
+			t.Errorf("%s: refused writes: got %v, want %v", s.what, s.got, s.want)
 		}
 	}
 	if g := get(t, table, tables.GraphKey("ag_fox")); len(g) != 7 || g.Int("agents") != tables.FollowAgentsMost || g.Int("blocks") != tables.BlocksMost-1 {
-		t.Errorf("the graph is %v", g)
+		t.Errorf("got graph %v, want %d agents and %d blocks", g, tables.FollowAgentsMost, tables.BlocksMost-1)
 	}
 }

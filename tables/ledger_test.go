@@ -20,9 +20,9 @@ func movement(from, to tables.Account, kind, cause string, micro int64) *tables.
 	return &tables.Movement{ID: tables.MovementID(at, kind, cause), At: at.UnixMilli(), Kind: kind, From: from, To: to, MicroUSD: micro}
 }
 
-// Names of what is deployed stay what they are: by another one, what was told of
-// before would be made again.
-func TestMovementsKeepTheirNames(t *testing.T) {
+// The keys of movements never change: under another key, a movement whose cause is
+// reported again would be made twice.
+func TestMovement_Keys(t *testing.T) {
 	for _, c := range []struct {
 		m          *tables.Movement
 		key, daily string
@@ -35,18 +35,18 @@ func TestMovementsKeepTheirNames(t *testing.T) {
 	} {
 		k, d := c.m.Item().Key(), c.m.DaySumKey()
 		if got := k.PK + " " + k.SK; len(got) < len(c.key) || got[:len(c.key)] != c.key {
-			t.Errorf("%s stands under %s", c.m.Kind, got)
+			t.Errorf("key of %s: got %s, want prefix %s", c.m.Kind, got, c.key)
 		}
 		if got := d.PK + " " + d.SK; got[:min(len(got), len(c.daily))] != c.daily {
-			t.Errorf("%s is added up in %s", c.m.Kind, got)
+			t.Errorf("day sum of %s: got %s, want prefix %s", c.m.Kind, got, c.daily)
 		}
 	}
 	if movement(promo, payer, tables.Returned, "pr_1", 5).ID == movement(payer, promo, tables.PaidPromo, "pr_1", 5).ID {
-		t.Error("what one promo paid and got back has one name")
+		t.Error("a promo's payment and its return have the same id")
 	}
 }
 
-// What a movement does, and why it is not made.
+// TestMovements makes movements, and checks the balances and the refusals.
 func TestMovements(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestMovements(t *testing.T) {
 	for i, c := range []struct {
 		m              *tables.Movement
 		refusal        tables.Obstacle
-		there          int64 // as the refusal says
+		there          int64 // balance in the refusal
 		payer, inPromo int64 // afterwards
 	}{
 		{movement(payer, tables.Revenue, tables.PaidMessage, "msg_0", 1), tables.Insufficient, 0, 0, 0},
@@ -93,13 +93,12 @@ func TestMovements(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, b := tables.MicroUSD(items[0]), tables.MicroUSD(items[1]); a != c.payer || b != c.inPromo {
-			t.Errorf("%d: the agent has %d, the promo %d", i, a, b)
+			t.Errorf("%d: got balances %d (agent), %d (promo); want %d, %d", i, a, b, c.payer, c.inPromo)
 		}
 	}
 }
 
-// What is counted of a day is what moved.
-func TestDaySum(t *testing.T) {
+func TestCountMovements(t *testing.T) {
 	table := openTable(t)
 	var moved []tables.Movement
 	for i := range int64(3) {
@@ -110,12 +109,11 @@ func TestDaySum(t *testing.T) {
 	commit(t, table, tables.CountMovements(moved[:2])...)
 	commit(t, table, tables.CountMovements(moved[2:])...)
 	if sum := get(t, table, moved[0].DaySumKey()); sum.Int("micro_usd") != 33 || sum.Int("n") != 3 {
-		t.Errorf("%v", sum)
+		t.Errorf("got day sum %v, want 33 micro-USD of 3 movements", sum)
 	}
 }
 
-// Mistakes of the program.
-func TestNoMovements(t *testing.T) {
+func TestMovement_Panics(t *testing.T) {
 	other := tables.Account("ag_01m7zpvgpq518pwx45sh5x71rq")
 	for _, m := range []*tables.Movement{
 		movement(payer, tables.Revenue, tables.PaidMessage, "msg_1", 0),
@@ -131,7 +129,7 @@ func TestNoMovements(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%+v is a movement", m)
+					t.Errorf("Writes of %+v did not panic", m)
 				}
 			}()
 			m.Writes()
@@ -139,9 +137,9 @@ func TestNoMovements(t *testing.T) {
 	}
 }
 
-// Each balance is listed once it moved, once, in a shard that many accounts of one
-// millisecond do not share; one from before the list is, when it is put there.
-func TestBalancesAreListed(t *testing.T) {
+// A balance is listed once after its first movement. Accounts of one millisecond
+// are spread over the shards. ListBalance lists a balance older than the list.
+func TestBalances(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -171,13 +169,13 @@ func TestBalancesAreListed(t *testing.T) {
 		return all, most
 	}
 	if all, most := listed(); all != n || most > n/5 {
-		t.Errorf("%d of %d are listed, %d in one shard", all, n, most)
+		t.Errorf("got %d balances, %d in one shard; want %d, at most %d", all, most, n, n/5)
 	}
 	commit(tables.Change(tables.BalanceKey(payer), tables.SetAttr(tables.AttrType, tables.TypeBalance), tables.Add("micro_usd", 7)))
 	for _, want := range []bool{false, true} {
 		items, err := table.Get(t.Context(), tables.Strong, tables.BalanceKey(payer))
 		if all, _ := listed(); err != nil || tables.Listed(items[0]) != want || (all == n+1) != want || tables.MicroUSD(items[0]) != 7 {
-			t.Errorf("%v of %d, %v", items, all, err)
+			t.Errorf("got %v, %d listed, %v; want Listed = %t", items, all, err, want)
 		}
 		commit(tables.ListBalance(payer))
 	}

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Marks are what agents leave on a post: votes, reactions, a helpful mark. A
+// Agents leave marks on a post: votes, reactions, a helpful mark. A
 // request writes only its own mark. The stream adds marks up and, in the same
-// transaction, stores in each mark what of it is counted. So a change that is
-// delivered twice, late, or together with the next is counted once, and taking
-// a mark back subtracts exactly what it added.
+// transaction, stores in each mark how much of it is counted. So a change that
+// is delivered twice, late, or together with the next is counted once, and
+// taking a mark back subtracts exactly what it added.
 //
 // A mark's type says whether it waits to be counted, for stream filters:
 // counting a mark triggers no reader.
@@ -238,8 +238,10 @@ func (s *KarmaSlots) Take(post string, at int64) bool {
 
 func near(a, b int64) bool { return max(a-b, b-a) < KarmaWindow.Milliseconds() }
 
-// Keep writes the slots, on condition that they are as read. It is safe to
-// repeat alone: after a lost answer the second write finds the slot taken.
+// Keep writes the slots, on condition that they are as read. It is committed
+// alone, before the votes are counted, which is half the price of a
+// transaction. It is safe to repeat: after a lost answer the second write finds
+// the slot taken.
 func (s *KarmaSlots) Keep(giver, receiver string) Write {
 	var last int64
 	for _, v := range s.Posts {

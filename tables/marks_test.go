@@ -22,12 +22,12 @@ func TestWeighs(t *testing.T) {
 	} {
 		p := &tables.Profile{CreatedAt: noon.Add(-c.age).UnixMilli()}
 		if got := tables.Weighs(p, c.karma, c.v, noon); got != c.want {
-			t.Errorf("%v old, %d karma, %d: %v", c.age, c.karma, c.v, got)
+			t.Errorf("age %v, %d karma, vote %d: got %v, want %v", c.age, c.karma, c.v, got, c.want)
 		}
 	}
 }
 
-// Three posts take karma within any 30 days, in whatever order their votes come.
+// Votes for three posts move karma within any 30 days, in any order of arrival.
 func TestKarmaSlots(t *testing.T) {
 	type vote struct {
 		post string
@@ -50,23 +50,23 @@ func TestKarmaSlots(t *testing.T) {
 			ok := s.Take(v.post, at)
 			took = append(took, ok)
 			if s.Holds(v.post, at) != ok {
-				t.Errorf("%s: %s holds a slot: %v", name, v.post, !ok)
+				t.Errorf("%s: Holds(%s) = %v, want %v", name, v.post, !ok, ok)
 			}
 		}
 		if !slices.Equal(took, c.took) {
-			t.Errorf("%s: %v, not %v", name, took, c.took)
+			t.Errorf("%s: got %v, want %v", name, took, c.took)
 		}
 	}
-	// A post holds its slot for as long as others have to wait for it.
+	// A post holds its slot for 30 days.
 	s := tables.KarmaSlots{}
 	s.Take("a", noon.UnixMilli())
 	if !s.Holds("a", noon.Add(30*day-time.Millisecond).UnixMilli()) || s.Holds("a", noon.Add(30*day).UnixMilli()) || s.Holds("b", noon.UnixMilli()) {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want a held for 30 days, and not b", s)
 	}
 }
 
-// Of two that take slots from one reading one does.
-func TestKarmaSlotsOfOneReading(t *testing.T) {
+// Of two that take slots from one read one succeeds.
+func TestKarmaSlots_OneRead(t *testing.T) {
 	table := openTable(t)
 	for i := range 2 {
 		read := func() (s tables.KarmaSlots) {
@@ -79,18 +79,18 @@ func TestKarmaSlotsOfOneReading(t *testing.T) {
 		one.Take(fmt.Sprint("po_1", i), noon.UnixMilli())
 		other.Take(fmt.Sprint("po_2", i), noon.UnixMilli())
 		if r := refused(t, table, one.Keep("ag_owl", "ag_fox")); r != nil {
-			t.Fatalf("round %d: refused by %v", i, r)
+			t.Fatalf("round %d: refused writes: got %v, want none", i, r)
 		}
 		if r := refused(t, table, other.Keep("ag_owl", "ag_fox")); r == nil {
-			t.Fatalf("round %d: both were taken", i)
+			t.Fatalf("round %d: both took a slot", i)
 		}
 	}
 	if typ := get(t, table, tables.KarmaSlotsKey("ag_owl", "ag_fox")).Str(tables.AttrType); typ != tables.TypeQuota {
-		t.Errorf("slots are a %q", typ)
+		t.Errorf("type: got %q, want %q", typ, tables.TypeQuota)
 	}
 }
 
-func TestHelpfulOfADay(t *testing.T) {
+func TestHelpfulOf(t *testing.T) {
 	table := openTable(t)
 	key := tables.HelpfulDaysKey("ag_fox")
 	for d := range 3 {
@@ -98,24 +98,25 @@ func TestHelpfulOfADay(t *testing.T) {
 		for i := range 4 {
 			r := refused(t, table, tables.HelpfulOf("ag_fox", 3, get(t, table, key), now))
 			if (r == nil) != (i < 3) {
-				t.Errorf("day %d, mark %d: refused by %v", d, i+1, r)
+				t.Errorf("day %d, mark %d of 3: refused writes: got %v", d, i+1, r)
 			}
 		}
 		item := get(t, table, key)
 		if tables.HelpfulMarked(item, now) != 3 || tables.HelpfulMarked(item, now.Add(day)) != 0 {
-			t.Errorf("day %d: %v", d, item)
+			t.Errorf("day %d: got %v, want 3 marks of this day", d, item)
 		}
 		if len(item) != 5 { // keys, type, ttl and this day
-			t.Errorf("day %d: %v", d, item)
+			t.Errorf("day %d: got %v, want 5 attributes", d, item)
 		}
 		if ttl := time.Unix(item.Int(tables.AttrTTL), 0); !ttl.After(now.Truncate(day).Add(day)) {
-			t.Errorf("day %d: it expires at %v", d, ttl)
+			t.Errorf("day %d: ttl: got %v, want after the day", d, ttl)
 		}
 	}
 }
 
-// What a tally read is overtaken by whoever marks, tallies or deletes meanwhile.
-func TestTallyIsOvertaken(t *testing.T) {
+// A tally fails if a mark was made or counted, or the post was tallied or deleted,
+// since it read them.
+func TestTally_ChangedSinceRead(t *testing.T) {
 	post := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, CreatedAt: noon.UnixMilli()}
 	v := &tables.Vote{Post: post.ID, Channel: "den", To: "ag_fox", By: "ag_owl", V: 1, At: 1}
 	re := &tables.Reactions{Post: post.ID, Channel: "den", To: "ag_fox", By: tables.Author{ID: "ag_owl"}, At: 1}
@@ -124,16 +125,16 @@ func TestTallyIsOvertaken(t *testing.T) {
 		meanwhile tables.Write
 		refused   []int
 	}{
-		"by nobody":                 {tables.Put(tables.Item{"pk": "x", "sk": "y"}), nil},
-		"by a voter":                {v.Cast(), []int{0}},
-		"by who reacts":             {re.React("🦊"), []int{1}},
-		"by who takes it back":      {re.Unreact("🦉"), []int{1}},
-		"by one that counts a vote": {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(&tables.PostCounters{}), []int{0}},
-		"by one that counts emoji":  {(&tables.Reactions{Post: post.ID, By: re.By, Changes: 1}).Count(nil), []int{1}},
-		"by one that counts thanks": {h.Count(5), []int{2}},
-		"by a tally":                {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{3}},
-		"by deletion":               {post.Unrank(), []int{3}},
-		"by a reply":                {tables.AddReplies("den", post.ID, 1), nil},
+		"nothing":           {tables.Put(tables.Item{"pk": "x", "sk": "y"}), nil},
+		"a vote":            {v.Cast(), []int{0}},
+		"a reaction":        {re.React("🦊"), []int{1}},
+		"a reaction undone": {re.Unreact("🦉"), []int{1}},
+		"vote counted":      {(&tables.Vote{Post: post.ID, By: "ag_owl", Changes: 1}).Count(&tables.PostCounters{}), []int{0}},
+		"reactions counted": {(&tables.Reactions{Post: post.ID, By: re.By, Changes: 1}).Count(nil), []int{1}},
+		"helpful counted":   {h.Count(5), []int{2}},
+		"a tally":           {(&tables.PostCounters{}).Retally("den", post.ID, post.CountersItem()), []int{3}},
+		"a deletion":        {post.Unrank(), []int{3}},
+		"a reply":           {tables.AddReplies("den", post.ID, 1), nil},
 	} {
 		table := openTable(t)
 		commit(t, table, append(h.Mark(nil), tables.Put(post.CountersItem()), v.Cast(), re.React("🦉"))...)
@@ -151,7 +152,7 @@ func TestTallyIsOvertaken(t *testing.T) {
 		}
 		commit(t, table, c.meanwhile)
 		if r := refused(t, table, writes...); !slices.Equal(r, c.refused) {
-			t.Errorf("%s: refused by %v, not %v", name, r, c.refused)
+			t.Errorf("%s: refused writes: got %v, want %v", name, r, c.refused)
 		}
 	}
 }

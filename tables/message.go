@@ -2,8 +2,8 @@ package tables
 
 import "time"
 
-// Message is a direct message. Its text never changes: a report only adds to
-// the item, so the evidence is what was sent.
+// Message is a direct message. Its text never changes, and only an operator removes
+// it: a report only adds to the item, so the evidence is what was sent.
 type Message struct {
 	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
 	From      Author `db:"from"` // as of writing
@@ -12,6 +12,8 @@ type Message struct {
 	CreatedAt int64  `db:"created_at"` // unix ms, from the id
 	MicroUSD  int64  `db:"micro_usd"`  // price
 	Case      string `db:"case"`       // opened against it
+	Deleted   bool   `db:"deleted"`    // its text is gone
+	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 }
 
 // TypeMessage is the item type of a message.

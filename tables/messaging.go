@@ -20,7 +20,7 @@ func MessagingKey(agent string) Key { return Key{AgentPK(agent), "MESSAGES"} }
 
 // Takes returns whose messages an agent accepts. A change is written to both
 // items; if they were read at different times, this one decides.
-func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, DMsAnyone) }
+func (m *Messaging) Takes(p *Profile) string { return cmp.Or(m.DMs, p.DMs, FromAnyone) }
 
 // TakeMessages changes whose messages an agent accepts, in the transaction that
 // changes its profile. It applies to messages on their way.
@@ -28,9 +28,9 @@ func TakeMessages(agent, dms string) Write {
 	return Change(MessagingKey(agent), SetAttr(AttrType, TypeMessaging), SetAttr("dms", dms))
 }
 
-// Receive counts an unread message, and requires that whose messages the agent
-// accepts is unchanged since m was read. Whether the agent exists and has
-// finished its signup needs no condition: once true, it stays true.
+// Receive counts an unread message, and requires that the agent's setting is
+// unchanged since m was read. That the agent exists and has finished its signup
+// needs no condition: once true, it stays true.
 func (m *Messaging) Receive(agent string) Write {
 	unchanged := Absent("dms")
 	if m.DMs != "" {

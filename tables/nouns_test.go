@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// What the nouns hold, they hold in the table: these tests make the writes of
-// two requests from one reading and see what the table lets pass.
+// These tests commit the writes of two requests that read the same items, and
+// check which the table refuses.
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -35,7 +35,8 @@ func commit(t *testing.T, table *embedded.Table, w ...tables.Write) {
 	}
 }
 
-// refused are the writes whose conditions did not hold; nil if it was made.
+// refused commits a transaction and returns the indices of the writes whose
+// conditions failed; nil if it was made.
 func refused(t *testing.T, table *embedded.Table, w ...tables.Write) (failed []int) {
 	t.Helper()
 	err := table.Commit(t.Context(), tables.Tx{Writes: w})
@@ -62,30 +63,30 @@ func get(t *testing.T, table *embedded.Table, k tables.Key) tables.Item {
 	return items[0]
 }
 
-// creator is an agent, two days old, who created some channels.
-func creator(t *testing.T, table *embedded.Table, created, karma int64) {
+// putCreator puts an agent, two days old, that created some channels.
+func putCreator(t *testing.T, table *embedded.Table, created, karma int64) {
 	t.Helper()
 	p := tables.Profile{ID: "ag_fox", CreatedAt: noon.Add(-48 * time.Hour).UnixMilli(), ChannelsCreated: created}
 	commit(t, table, tables.Put(p.Item()), tables.Put(tables.CountersItem("ag_fox", &tables.Counters{Karma: karma})))
 }
 
-// Of two creations made from one reading one passes, though no interval stands
-// between them: the second would have needed karma for one channel more.
-func TestChannelQuotaOfOneReading(t *testing.T) {
+// Of two creations from one read one succeeds, even without an interval between
+// creations: the second would need karma for one more channel.
+func TestChannelQuota_OneRead(t *testing.T) {
 	for _, c := range []struct{ created, karma int64 }{{0, 0}, {2, 0}, {3, 50}, {19, 850}} {
 		table := openTable(t)
-		creator(t, table, c.created, c.karma)
+		putCreator(t, table, c.created, c.karma)
 		q := tables.ChannelQuota{Created: c.created, Now: noon}
 		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); r != nil {
-			t.Fatalf("%d created: refused by %v", c.created, r)
+			t.Fatalf("%d created: refused writes: got %v, want none", c.created, r)
 		}
-		// As an import would leave it, or a rule without an interval.
+		// The interval must not be what refuses the second creation.
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.RemoveAttr("channel_at")))
 		if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); !slices.Equal(r, []int{0}) {
-			t.Errorf("%d created: the second of one reading is refused by %v", c.created, r)
+			t.Errorf("%d created, second creation: refused writes: got %v, want [0]", c.created, r)
 		}
 		if n := get(t, table, tables.ProfileKey("ag_fox")).Int("channels_created"); n != c.created+1 {
-			t.Errorf("%d channels, then %d", c.created, n)
+			t.Errorf("channels_created: got %d, want %d", n, c.created+1)
 		}
 	}
 }
@@ -99,26 +100,26 @@ func TestChannelQuotaHoldsKarma(t *testing.T) {
 		{3, 49, []int{1}}, {3, 50, nil}, {4, 99, []int{1}}, {4, 100, nil}, {19, 849, []int{1}}, {19, 850, nil},
 	} {
 		table := openTable(t)
-		creator(t, table, c.created, 1000)
+		putCreator(t, table, c.created, 1000)
 		w := tables.ChannelQuota{Created: c.created, Now: noon}.Writes("ag_fox", nil, nil)
-		// Karma falls between reading and writing.
+		// Karma falls between the read and the write.
 		commit(t, table, tables.Change(tables.CountersKey("ag_fox"), tables.SetAttr("karma", c.karma)))
 		if r := refused(t, table, w...); !slices.Equal(r, c.refused) {
-			t.Errorf("%d created with %d karma: refused by %v, not %v", c.created, c.karma, r, c.refused)
+			t.Errorf("%d created, %d karma: refused writes: got %v, want %v", c.created, c.karma, r, c.refused)
 		}
 	}
 }
 
-func TestChannelQuotaEnds(t *testing.T) {
+func TestChannelQuota_Most(t *testing.T) {
 	table := openTable(t)
-	creator(t, table, tables.ChannelsMost, 1_000_000)
+	putCreator(t, table, tables.ChannelsMost, 1_000_000)
 	q := tables.ChannelQuota{Created: tables.ChannelsMost, Now: noon}
 	if r := refused(t, table, q.Writes("ag_fox", nil, nil)...); !slices.Equal(r, []int{0}) {
-		t.Errorf("channel %d is refused by %v", tables.ChannelsMost+1, r)
+		t.Errorf("channel %d: refused writes: got %v, want [0]", tables.ChannelsMost+1, r)
 	}
 }
 
-func TestChannelQuotaHoldsAgeAndInterval(t *testing.T) {
+func TestChannelQuota_AgeAndInterval(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
 		attr   string
@@ -129,19 +130,19 @@ func TestChannelQuotaHoldsAgeAndInterval(t *testing.T) {
 		{"channel_at", 7*day - time.Millisecond, false}, {"channel_at", 7 * day, true}, {"channel_at", 8 * day, true},
 	} {
 		table := openTable(t)
-		creator(t, table, 1, 0)
+		putCreator(t, table, 1, 0)
 		commit(t, table, tables.Change(tables.ProfileKey("ag_fox"), tables.SetAttr(c.attr, noon.Add(-c.before).UnixMilli())))
 		r := refused(t, table, tables.ChannelQuota{Created: 1, Now: noon}.Writes("ag_fox", nil, nil)...)
 		if (r == nil) != c.passes {
-			t.Errorf("%s %s ago: refused by %v", c.attr, c.before, r)
+			t.Errorf("%s %s ago: refused writes: got %v, want passes = %t", c.attr, c.before, r, c.passes)
 		}
 		if at := get(t, table, tables.ProfileKey("ag_fox")).Int("channel_at"); c.passes && at != noon.UnixMilli() {
-			t.Errorf("channel_at is %d", at)
+			t.Errorf("channel_at: got %d, want %d", at, noon.UnixMilli())
 		}
 	}
 }
 
-// hours are the hour counts of LATEST.
+// hours returns the counts of posts per hour in LATEST.
 func hours(latest tables.Item) map[string]int64 {
 	counts := map[string]int64{}
 	for attr := range latest {
@@ -152,7 +153,7 @@ func hours(latest tables.Item) map[string]int64 {
 	return counts
 }
 
-func TestLatestPostSweepsHours(t *testing.T) {
+func TestLatest_DropsPastHours(t *testing.T) {
 	table := openTable(t)
 	post := func(at time.Time, n int, old tables.Item) []int {
 		p := &tables.Post{ID: fmt.Sprint("po_", at.Unix(), n), Channel: "den", Author: tables.Author{ID: "ag_fox"}, CreatedAt: at.UnixMilli()}
@@ -163,30 +164,30 @@ func TestLatestPostSweepsHours(t *testing.T) {
 		at := noon.Add(time.Duration(i) * time.Hour)
 		for n := range 3 {
 			if r := post(at, n, latest()); (r == nil) != (n < 2) {
-				t.Errorf("hour %d, post %d of 2: refused by %v", i, n+1, r)
+				t.Errorf("hour %d, post %d of 2: refused writes: got %v", i, n+1, r)
 			}
 		}
 		want := map[string]int64{"n" + at.Format("2006010215"): 2}
 		if got := hours(latest()); !maps.Equal(got, want) {
-			t.Errorf("hour %d: %v, not %v", i, got, want)
+			t.Errorf("hour %d: got counts %v, want %v", i, got, want)
 		}
 	}
 	now := noon.Add(2 * time.Hour)
 	item := latest()
 	if l := tables.ReadLatest(item); item.Str("type") != tables.TypeLatest || len(l.Posts) != 6 || l.Gone != "" ||
 		l.Posts[0] != (tables.LatestPost{ID: fmt.Sprint("po_", now.Unix(), 1), Channel: "den"}) || len(item) != 10 {
-		t.Errorf("LATEST is %v", item)
+		t.Errorf("got LATEST %v, want 6 posts of 3 hours, none gone", item)
 	}
-	// A stale reading neither forgets a count nor lets more pass.
+	// A stale read neither loses a count nor exceeds the limit.
 	if r := post(now, 7, nil); !slices.Equal(r, []int{0}) {
-		t.Errorf("with a stale reading: refused by %v", r)
+		t.Errorf("post after a stale read: refused writes: got %v, want [0]", r)
 	}
-	// A clock that is behind sweeps nothing that is still to come.
+	// A slow clock removes no count of a later hour.
 	if r := post(noon, 8, item); r != nil {
-		t.Errorf("an hour gone by: refused by %v", r)
+		t.Errorf("post in a past hour: refused writes: got %v, want none", r)
 	}
 	if got := hours(latest()); got["n"+now.Format("2006010215")] != 2 {
-		t.Errorf("what was counted is lost: %v", got)
+		t.Errorf("got counts %v, want 2 of the latest hour", got)
 	}
 }
 
@@ -215,21 +216,21 @@ func TestDeletedPostsLeaveListings(t *testing.T) {
 		return where
 	}
 	if l := listed(); !slices.Equal(l, []tables.Index{tables.ByAuthor, tables.ByParent, tables.ByRank}) {
-		t.Fatalf("a new post is listed %v", l)
+		t.Fatalf("new post: got indexes %v, want all three", l)
 	}
 	commit(t, table, p.Tombstone(noon.Add(time.Minute)), p.Unrank())
 	if l := listed(); !slices.Equal(l, []tables.Index{tables.ByParent}) {
-		t.Errorf("a deleted post is listed %v", l)
+		t.Errorf("deleted post: got indexes %v, want only by_parent", l)
 	}
 	item := get(t, table, tables.PostKey("den", "po_2"))
 	if item["body"] != nil || !item.Bool("deleted") || item.Int("deleted_at") != noon.Add(time.Minute).UnixMilli() {
-		t.Errorf("what stays is %v", item)
+		t.Errorf("got tombstone %v, want deleted, deleted_at and no body", item)
 	}
 	if r := refused(t, table, p.Tombstone(noon)); !slices.Equal(r, []int{0}) {
-		t.Errorf("deleting again is refused by %v", r)
+		t.Errorf("second deletion: refused writes: got %v, want [0]", r)
 	}
 	other := tables.Post{ID: "po_3", Channel: "den"}
 	if r := refused(t, table, other.Tombstone(noon), other.Unrank()); !slices.Equal(r, []int{0, 1}) {
-		t.Errorf("deleting nothing is refused by %v", r)
+		t.Errorf("deletion of a missing post: refused writes: got %v, want [0 1]", r)
 	}
 }

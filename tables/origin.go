@@ -10,7 +10,7 @@ type Origin struct {
 	Agent      string `db:"agent"`
 	Person     string `db:"person"`      // hash of the address in the form that is the same for all addresses of a mailbox
 	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody can get a mailbox there
-	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to; "" if none
+	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to, possibly an earlier origin's; "" if none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
 	Signed     bool   `db:"signed"`      // verified with a signature by one of the agent's keys
 }
@@ -31,7 +31,7 @@ type PendingOrigin struct {
 	Person    string `db:"person"`
 	Domain    string `db:"domain"`
 	Address   string `db:"address"` // hash of the whole address
-	Code      string `db:"code"`    // hash of the code that was mailed
+	Code      string `db:"code"`    // hash of the code that was mailed; "" if the person's [SharedCode] counts
 	Tries     int64  `db:"tries,keep"`
 	Epoch     int64  `db:"epoch,keep"` // of the credential that asked
 	ExpiresAt int64  `db:"expires_at"` // unix ms

@@ -27,6 +27,7 @@ type Post struct {
 	DeletedAt int64  `db:"deleted_at"` // unix ms
 	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
 	Case      string `db:"case"`       // that removed it
+	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created

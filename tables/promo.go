@@ -26,9 +26,11 @@ type Promo struct {
 	Counted     Map   `db:"counted"`          // impressions by shard, see CountsKey
 	Views       int64 `db:"views,keep"`       // shown without being billed, by sampling
 	SettledAt   int64 `db:"settled_at"`       // unix ms
+	BilledAt    int64 `db:"billed_at"`        // unix ms: of the last one that found billed impressions; 0 also if that was before this was kept
 
 	RemovedAt int64  `db:"removed_at"` // unix ms
 	Case      string `db:"case"`       // that removed it
+	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	EndedAt   int64  `db:"ended_at"`   // unix ms
 	Returned  int64  `db:"returned"`   // micro-USD
 }
@@ -38,7 +40,9 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury, or because its payment was taken back
+	PromoRemoved = "removed" // by a jury or an operator, or because its payment was taken back
+	// Nobody reads its channel who could be billed.
+	PromoUnbilled = "unbilled"
 )
 
 // Item types of promos.
@@ -121,6 +125,7 @@ func (p *Promo) Earn(to *Promo, due time.Time) []Write {
 	if to.Impressions == p.Impressions {
 		return writes
 	}
+	writes[0].Updates = append(writes[0].Updates, SetAttr("billed_at", to.BilledAt))
 	m := &Movement{
 		ID: MovementID(due, Earned, fmt.Sprintf("%s %d", p.ID, p.Impressions)), At: due.UnixMilli(), Kind: Earned,
 		From: EscrowAccount(p.ID), To: Revenue, MicroUSD: to.Spent() - p.Spent(), Subject: p.subject(),
@@ -135,7 +140,7 @@ func (p *Promo) End(state string, at int64) []Write {
 	past := *p
 	past.State, past.EndedAt, past.Returned, past.Counted = state, max(at, 1), p.Budget-p.Spent(), nil
 	writes := []Write{
-		Delete(PromoKey(p.Channel, p.ID), Equal("impressions", p.Impressions), Equal("views", p.Views), Equal("state", p.State)),
+		Delete(PromoKey(p.Channel, p.ID), Equal("impressions", p.Impressions), Equal("views", p.Views), Equal("state", p.State), AbsentOrEqual("taken", p.Taken)),
 		Put(past.Item(), NoItem()),
 	}
 	if past.Returned == 0 {

@@ -9,14 +9,6 @@ import (
 	"agentsocial/tables"
 )
 
-func board(t *testing.T, b *tables.Board, err error) *tables.Board {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func promoOf(id string, days int) *tables.Promo {
 	return &tables.Promo{
 		ID: id, Channel: "den", Buyer: tables.Author{ID: "ag_fox"}, State: tables.PromoLive, Budget: 5_000_000, Price: 2000,
@@ -24,14 +16,18 @@ func promoOf(id string, days int) *tables.Promo {
 	}
 }
 
-// TestBoard: of two who add from one reading, one does; the channel says until
-// when there are promos, and the settlement finds the board while there are any.
+// Of two additions from one read one succeeds. While there are promos, the channel
+// has their end and the settlement finds the board.
 func TestBoard(t *testing.T) {
 	table := openTable(t)
 	commit(t, table, tables.Put((&tables.Channel{Name: "den"}).Item()))
 	read := func() *tables.Board {
+		t.Helper()
 		b, err := tables.ReadBoard("den", get(t, table, tables.BoardKey("den")))
-		return board(t, b, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
 	}
 	state := func(n int, daily int64, until time.Time, due bool) {
 		t.Helper()
@@ -48,7 +44,7 @@ func TestBoard(t *testing.T) {
 		}
 		found := len(page.Items) == 1 && tables.BoardChannel(page.Items[0]) == "den"
 		if gotN != n || gotDaily != daily || hint != wantHint || found != due || (b.Due != 0) != due {
-			t.Errorf("%d promos spend %d a day until %d, due: %v; not %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
+			t.Errorf("got %d promos, %d a day, until %d, due %v; want %d, %d, %d, %v", gotN, gotDaily, hint, found, n, daily, wantHint, due)
 		}
 	}
 	state(0, 0, time.Time{}, false)
@@ -59,40 +55,40 @@ func TestBoard(t *testing.T) {
 	empty := read()
 	commit(t, table, empty.Add(one, entry(one, 70), nil)...)
 	if r := refused(t, table, empty.Add(two, entry(two, 30), nil)...); !slices.Equal(r, []int{0}) {
-		t.Errorf("two from one reading: refused by %v", r)
+		t.Errorf("second addition from one read: refused writes: got %v, want [0]", r)
 	}
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 	both := read()
 	commit(t, table, both.Add(two, entry(two, 30), nil)...)
 	state(2, 100, noon.AddDate(0, 0, 3), true)
 	if n, daily := read().Live(noon.AddDate(0, 0, 2)); n != 1 || daily != 70 {
-		t.Errorf("on the third day %d spend %d", n, daily)
+		t.Errorf("third day: got %d promos, %d a day; want 1, 70", n, daily)
 	}
 	if r := refused(t, table, both.Drop("pr_1")...); !slices.Equal(r, []int{0}) {
-		t.Errorf("dropped as it is not: refused by %v", r)
+		t.Errorf("drop from an old read: refused writes: got %v, want [0]", r)
 	}
 	commit(t, table, read().Drop("pr_1")...)
 	state(1, 30, noon.AddDate(0, 0, 1), true)
 	if r := refused(t, table, read().Drop("pr_1")...); !slices.Equal(r, []int{0}) {
-		t.Errorf("dropped twice: refused by %v", r)
+		t.Errorf("second drop: refused writes: got %v, want [0]", r)
 	}
 
 	due := read()
 	commit(t, table, due.Take(noon.Add(time.Hour)))
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
-		t.Error("taken twice")
+		t.Error("a board was taken twice")
 	}
 	commit(t, table, read().Drop("pr_2")...)
 	state(0, 0, time.Time{}, false)
 	if r := refused(t, table, due.Take(noon.Add(2*time.Hour))); r == nil {
-		t.Error("an empty board is taken")
+		t.Error("an empty board was taken")
 	}
 	commit(t, table, read().Add(one, entry(one, 70), nil)...)
 	state(1, 70, noon.AddDate(0, 0, 3), true)
 }
 
-// TestImpression: one is counted once for each promo, viewer and day, in the
-// viewer's own shard.
+// An impression is counted once for each promo, viewer and day, in the viewer's
+// shard.
 func TestImpression(t *testing.T) {
 	table := openTable(t)
 	count := func(promo string) (n int64) {
@@ -110,35 +106,35 @@ func TestImpression(t *testing.T) {
 		{"pr_1", "ag_elk", noon, false}, {"pr_1", "ag_owl", noon.Add(12 * time.Hour), false}, {"pr_1", "ag_owl", noon.Add(12*time.Hour - time.Millisecond), true},
 	} {
 		if r := refused(t, table, tables.Impression("den", c.promo, c.viewer, c.at)...); (r != nil) != c.again {
-			t.Errorf("%v: refused by %v", c, r)
+			t.Errorf("%v: refused writes: got %v", c, r)
 		}
 	}
 	if a, b := count("pr_1"), count("pr_2"); a != 3 || b != 1 {
-		t.Errorf("%d and %d are counted", a, b)
+		t.Errorf("got %d and %d impressions, want 3 and 1", a, b)
 	}
 	if !tables.WasShown(get(t, table, tables.ShownKey("ag_owl", "den", noon)), "pr_2") || tables.WasShown(get(t, table, tables.ShownKey("ag_elk", "den", noon)), "pr_2") {
-		t.Error("the day says otherwise")
+		t.Error("WasShown of pr_2: want true for ag_owl and false for ag_elk")
 	}
 	seen := map[int]bool{}
 	for i := range 1000 {
 		seen[tables.PromoShard(fmt.Sprintf("ag_%d", i))] = true
 	}
 	if len(seen) != tables.PromoShards {
-		t.Errorf("%d of %d shards are used", len(seen), tables.PromoShards)
+		t.Errorf("got %d shards in use, want %d", len(seen), tables.PromoShards)
 	}
 	shard := tables.PromoShard("ag_owl")
 	commit(t, table, tables.View("den", "pr_1", shard, 16), tables.Put(promoOf("pr_1", 1).Item()))
 	if n := tables.Viewed(get(t, table, tables.CountsKey("den", shard)), "pr_1"); n != 16 {
-		t.Errorf("%d views", n)
+		t.Errorf("got %d views, want 16", n)
 	}
 	commit(t, table, tables.ForgetCounts("den", "pr_1", shard))
 	if item := get(t, table, tables.CountsKey("den", shard)); tables.Billed(item, "pr_1") != 0 || tables.Viewed(item, "pr_1") != 0 || tables.Billed(item, "pr_2") != 1 {
-		t.Errorf("after it was forgotten: %v", item)
+		t.Errorf("after ForgetCounts of pr_1: got %v, want only pr_2", item)
 	}
 }
 
-// TestViews: of a channel's views those of the last days are asked for.
-func TestViews(t *testing.T) {
+// ViewsOf returns the views of the last days only.
+func TestViewsOf(t *testing.T) {
 	table := openTable(t)
 	for day := range 9 {
 		for i := range int64(8) {
@@ -160,6 +156,6 @@ func TestViews(t *testing.T) {
 		}
 	}
 	if all != tables.ViewsDays*80 || agents != tables.ViewsDays*40 {
-		t.Errorf("%d views, %d by agents", all, agents)
+		t.Errorf("got %d views, %d by agents; want %d, %d", all, agents, tables.ViewsDays*80, tables.ViewsDays*40)
 	}
 }

@@ -8,9 +8,9 @@ const TypePush = "push"
 // PushKey is the key of the list of inboxes that a post is pushed to.
 func PushKey(post string) Key { return Key{MarksPK(post), "PUSH"} }
 
-// Push decides once to whose inboxes a post is pushed. The list is kept as long
+// Push stores, once, to whose inboxes a post is pushed. The list is kept as long
 // as the events, so that the post's text can be removed from all of them,
-// whoever follows by then.
+// even from those of agents that no longer follow.
 func Push(post string, followers []string, now time.Time) Write {
 	item := keyed(PushKey(post), TypePush, Item{AttrTTL: now.Add(InboxKeep).Unix()})
 	if len(followers) > 0 {

@@ -1,6 +1,10 @@
 package tables
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Reported is the state of a reported item: the newest case against it, and the
 // reports that wait for more before a case opens. Changes require its version.
@@ -9,11 +13,14 @@ type Reported struct {
 	Case    string `db:"case"`   // the newest
 	State   string `db:"state"`  // CaseSeating while the case is open, voting or not; then its result
 	Reports int64  `db:"reports,keep"`
-	Waits   Map    `db:"waits"` // owner, or agent id without one → Map: by, weight, id, reason, at
+	Waits   Map    `db:"waits"`   // owner, or agent id without one → Map: by, weight, id, reason, at
+	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of those that wait
+	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`
 }
 
-// Report says that an agent reported something. An agent can do so once.
+// Report says that an agent reported something. An agent can report a target
+// once, ever.
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
@@ -44,18 +51,41 @@ func (r *Report) Once() Write {
 
 // OnceForOwner records that an agent of an owner reported something and was
 // counted: one report per owner counts.
-func (r *Report) OnceForOwner(behind string) Write {
-	return Put(keyed(ReportKey(r.Target, behind), TypeReport, Marshal(r)), NoItem())
+func (r *Report) OnceForOwner(owner string) Write {
+	return Put(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r)), NoItem())
 }
 
 // NotReported requires that an agent has not reported something.
 func NotReported(target, agent string) Write { return Check(ReportKey(target, agent), NoItem()) }
+
+// reportsWait is the partition of by_rank that lists the targets of reports that
+// wait for others, by the time of the oldest. An item older than the list joins it
+// with its next report.
+const reportsWait = "REPORTS#wait"
+
+// ReportsWaiting queries the targets of reports that wait, the longest first.
+func ReportsWaiting() Query { return Query{Index: ByRank, PK: reportsWait} }
+
+// Waiting returns the reports that wait, the oldest first.
+func (r *Reported) Waiting() (reports []Item) {
+	for _, v := range r.Waits {
+		m, _ := v.(Map)
+		reports = append(reports, Item(m))
+	}
+	slices.SortFunc(reports, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Int("at"), b.Int("at")), cmp.Compare(a.Str("id"), b.Str("id")))
+	})
+	return reports
+}
 
 // Keep replaces what was read, and moves its version.
 func (r *Reported) Keep() Write {
 	read := r.Version
 	r.Version++
 	item := keyed(ReportedKey(r.Target), TypeReported, Marshal(r))
+	if waiting := r.Waiting(); len(waiting) > 0 {
+		item["rank_pk"], item["rank_sk"] = reportsWait, DueSK(time.UnixMilli(waiting[0].Int("at")), r.Target)
+	}
 	if read == 0 {
 		return Put(item, NoItem())
 	}

@@ -2,9 +2,11 @@ package tables
 
 import "time"
 
-// A channel's search index (shared/search) has segments, each a head and parts,
-// and late posts, which missed their segment. Package search defines the bytes;
-// here they only have keys. Nothing expires: replaced segments are removed.
+// A channel's search index (shared/search) has segments, each a head and parts
+// named by a digest of the contents, and late posts. A late post was committed
+// after its time was sealed; a search reads the post itself until a segment has
+// it. Package search defines the bytes. Nothing expires: replaced segments are
+// removed.
 
 // Item types of a search index.
 const (

@@ -1,7 +1,9 @@
 package tables
 
-// Seat is a juror's seat in a case. The vote is secret while the case is open,
-// and final.
+import "time"
+
+// Seat is a juror's seat in a case. The vote is final, and secret while the
+// case is open.
 type Seat struct {
 	Case    string `db:"case"`
 	Juror   Author `db:"juror"` // as of being seated
@@ -40,10 +42,26 @@ func (s *Seat) Vote() Write {
 	return w
 }
 
-// Leave ends a waiting seat in the state that says why.
+// Leave ends a waiting seat. state is the reason: SeatMissed, SeatSpared or SeatLeft.
 func (s *Seat) Leave(state string) Write {
 	return Change(SeatKey(s.Case, s.Juror.ID), SetAttr("state", state)).When(Equal("state", SeatWaits))
 }
 
 // NotSeated requires that an agent never had a seat in a case.
 func NotSeated(id, agent string) Write { return Check(SeatKey(id, agent), NoItem()) }
+
+// Unseat returns the writes that remove an agent from the juries of the open ones
+// among its cases, and how many duties of it end. Use [LeaveDuties] in the same
+// transaction. Its seats in closed cases end when those are settled.
+func Unseat(agent string, cases []Item, now time.Time) (writes []Write, n int64) {
+	for _, item := range cases {
+		if !item.Bool("open") {
+			continue
+		}
+		in := item.Str("id")
+		seat, duty := Seat{Case: in, Juror: Author{ID: agent}}, Duty{Agent: agent, Case: in}
+		writes = append(writes, seat.Leave(SeatLeft), duty.End(), LoseJuror(in, now))
+		n++
+	}
+	return writes, n
+}

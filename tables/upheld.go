@@ -64,6 +64,11 @@ func (p *Profile) Suspend(until int64) Write {
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
 
+// Lift ends the suspension that p has.
+func (p *Profile) Lift() Write {
+	return Change(ProfileKey(p.ID), RemoveAttr("suspended_until")).When(Equal("suspended_until", p.SuspendedUntil))
+}
+
 // MayAct requires that the agent's suspension is as when p was read.
 func (p *Profile) MayAct() Write {
 	return Check(ProfileKey(p.ID), ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))

@@ -38,9 +38,9 @@ type audit struct{ *app.App }
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
-		Name: "audit", Doc: "Proves the books: that all accounts come to zero.",
+		Name: "audit", Doc: "Checks the books: all accounts must add up to zero.",
 		Reads: tables.Ledgers | tables.ParentIndex,
-		Every: 6 * time.Hour, Timeout: 15 * time.Minute, // as much as Lambda gives
+		Every: 6 * time.Hour, Timeout: 15 * time.Minute, // Lambda's maximum
 		Handle: audit{a}.handle,
 	}
 }
@@ -59,21 +59,20 @@ const (
 	// movement unless a reader is stuck.
 	wrongTimes = 3
 
-	// readMost bounds the readings of one audit, since each has its price.
+	// readMost bounds the readings of one audit, because each costs money.
 	readMost = 5
 
 	pageMost = 1000 // balances of a shard in memory at once
 )
 
-// Log messages for books that are not known to be right.
+// Log messages for books that are wrong or could not be proved.
 const (
 	Wrong    = "books wrong"
 	Unproved = "books not proved"
 )
 
-// handle logs what is wrong with the books, which raises an alarm but is no
-// failure of the audit. If time runs out in a later reading, the earlier ones
-// count.
+// handle logs what is wrong with the books. The log raises an alarm; the audit itself
+// does not fail. If time runs out in a later reading, the earlier ones count.
 func (a audit) handle(ctx context.Context) error {
 	var offs []int64
 	err := schedule.Sweep(ctx, proveFor, func(ctx context.Context) (err error) {

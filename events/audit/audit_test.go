@@ -18,7 +18,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// fixture is an audit of test books that reads small pages.
+// fixture is an audit with books of its own and small pages.
 type fixture struct {
 	audit
 	tables.Backend
@@ -95,22 +95,23 @@ func (o *fixture) wrong(microUSD int64) bool {
 	return strings.Contains(o.log.String(), fmt.Sprintf("level=ERROR msg=%q micro_usd=%d\n", Wrong, microUSD))
 }
 
-// Books that add up to zero are proved at once, including empty ones.
-func TestProves(t *testing.T) {
+// TestAudit_BalancedBooks checks that balanced books, including empty ones, are proved
+// by the first reading.
+func TestAudit_BalancedBooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, trade := range []func(*fixture){func(*fixture) {}, (*fixture).trade} {
 			o := newFixture(t)
 			trade(o)
 			begun := time.Now()
 			if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 || time.Since(begun) > 0 {
-				t.Errorf("%v after %s: %s", err, time.Since(begun), &o.log)
+				t.Errorf("got error %v after %s and log %q, want no error at once and no log", err, time.Since(begun), &o.log)
 			}
 		}
 	})
 }
 
-// Every error in the books is reported, however small.
-func TestFindsWhatIsWrong(t *testing.T) {
+// TestAudit_WrongBooks checks that every error in the books is logged, however small.
+func TestAudit_WrongBooks(t *testing.T) {
 	lost := tables.Movement{Kind: tables.PaidMessage, From: agent(3), To: tables.Revenue, MicroUSD: 5, At: 1}
 	for what, breaks := range map[string]struct {
 		how func(*fixture)
@@ -119,7 +120,7 @@ func TestFindsWhatIsWrong(t *testing.T) {
 		"a balance": {func(o *fixture) {
 			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
 		}, 1},
-		"a balance that is gone": {func(o *fixture) { o.commit(tables.Delete(tables.BalanceKey(agent(5)))) }, -1_000_005},
+		"a missing balance": {func(o *fixture) { o.commit(tables.Delete(tables.BalanceKey(agent(5)))) }, -1_000_005},
 		"a sum": {func(o *fixture) {
 			o.commit(tables.Change(lost.DaySumKey(), tables.Add("micro_usd", -7)))
 		}, -7},
@@ -132,17 +133,17 @@ func TestFindsWhatIsWrong(t *testing.T) {
 				breaks.how(o)
 				begun := time.Now()
 				if err := o.handle(t.Context()); err != nil || !o.wrong(breaks.off) || time.Since(begun) != 5*time.Minute {
-					t.Errorf("%v after %s: %s", err, time.Since(begun), &o.log)
+					t.Errorf("got error %v after %s and log %q, want the books off by %d after 5m", err, time.Since(begun), &o.log, breaks.off)
 				}
 			})
 		})
 	}
 }
 
-// Movements under way are no error: books that finally add up to zero are
-// proved. Books that never rest are reported as not proved, after a bounded
-// number of readings.
-func TestBooksInUse(t *testing.T) {
+// TestAudit_BooksInUse checks that books are proved once they add up to zero, although
+// movements were under way before. Books that change during every reading are logged
+// as not proved, after a bounded number of readings.
+func TestAudit_BooksInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newFixture(t)
 		o.trade()
@@ -156,20 +157,20 @@ func TestBooksInUse(t *testing.T) {
 			}
 		}
 		if err := o.handle(t.Context()); err != nil || o.log.Len() > 0 {
-			t.Errorf("%v: %s", err, &o.log)
+			t.Errorf("got error %v and log %q, want neither", err, &o.log)
 		}
 		times := 0
 		o.read = func() { times++; o.move(tables.PaidMessage, agent(3), tables.Revenue, 1) }
 		if err := o.handle(t.Context()); err != nil || times != readMost || !strings.Contains(o.log.String(), fmt.Sprintf("level=WARN msg=%q micro_usd=-5 times=5\n", Unproved)) {
-			t.Errorf("%v after %d readings: %s", err, times, &o.log)
+			t.Errorf("got error %v after %d readings and log %q, want %q after %d", err, times, &o.log, Unproved, readMost)
 		}
 	})
 }
 
-// A slow reading is followed by the next without a pause. If there is time for
-// only one reading, it counts; if there is not even time for one, the audit is
-// unfinished.
-func TestManyAccounts(t *testing.T) {
+// TestAudit_SlowReadings checks that readings follow without a pause if each is slow.
+// If there is time for only one, its sum is logged as not proved. If there is no time
+// for one, the audit is unfinished.
+func TestAudit_SlowReadings(t *testing.T) {
 	for _, c := range []struct {
 		takes time.Duration
 		log   string
@@ -185,7 +186,7 @@ func TestManyAccounts(t *testing.T) {
 			o.commit(tables.Change(tables.BalanceKey(agent(6)), tables.Add("micro_usd", 1)))
 			o.Table = slow{o, c.takes}
 			if err := o.handle(t.Context()); !errors.Is(err, c.err) || (c.log == "") != (o.log.Len() == 0) || !strings.Contains(o.log.String(), c.log) {
-				t.Errorf("%s: %v: %s", c.takes, err, &o.log)
+				t.Errorf("readings of %s: got error %v and log %q, want error %v and %q", c.takes, err, &o.log, c.err, c.log)
 			}
 		})
 	}
@@ -208,20 +209,20 @@ func (s slow) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return s.Backend.Query(ctx, q)
 }
 
-// The audit fails if the table cannot be read: nothing is proved then.
-func TestCannotRead(t *testing.T) {
+// TestAudit_UnreadableTable checks that the audit fails if the table cannot be read.
+func TestAudit_UnreadableTable(t *testing.T) {
 	broken := errors.New("broken")
 	for _, index := range []bool{false, true} {
 		o := newFixture(t)
 		o.trade()
 		o.Table = failing{o, index, broken}
 		if err := o.handle(t.Context()); !errors.Is(err, broken) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want %v", err, broken)
 		}
 	}
 }
 
-// failing is a table whose indexes, or whose items, cannot be read.
+// failing is a table whose indexes, or whose items, cannot be queried.
 type failing struct {
 	tables.Backend
 	index bool

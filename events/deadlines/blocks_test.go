@@ -10,34 +10,33 @@ import (
 	"agentsocial/tables"
 )
 
-func (b *bar) block(by, other string, before time.Duration) {
+func (b *fixture) block(by, other string, before time.Duration) {
 	b.t.Helper()
 	b.do((&tables.Block{Agent: by, Other: other, At: noon.Add(-before).UnixMilli()}).Begin(nil, nil)...)
 }
 
-// TestBlocksPutLast: of ten volunteers, two are put last: those who block the
-// author, or whom it blocked by one of its three oldest blocks before it wrote.
-// They sit only if the others do not fill the jury. Newer blocks, and a
-// reporter's, have no effect.
+// TestBlocksPutLast checks which blocks put a volunteer last, so that it sits only if
+// the others do not fill the jury: blocks of the author, and the author's three oldest
+// blocks from before the post. Newer blocks and a reporter's have no effect.
 func TestBlocksPutLast(t *testing.T) {
 	for name, test := range map[string]struct {
-		block func(b *bar, all []string)
-		fit   []int // who sits, of seven
+		block func(b *fixture, all []string)
+		fit   []int // the volunteers, of seven, that may sit
 	}{
-		"none": {func(*bar, []string) {}, []int{0, 1, 2, 3, 4, 5, 6}},
-		"both ways": {func(b *bar, all []string) {
+		"none": {func(*fixture, []string) {}, []int{0, 1, 2, 3, 4, 5, 6}},
+		"both ways": {func(b *fixture, all []string) {
 			b.block(all[1], "ag_author", time.Minute)
 			b.block("ag_author", all[3], 3*time.Hour)
 		}, []int{0, 2, 4, 5, 6}},
-		"after it wrote": {func(b *bar, all []string) {
+		"after it wrote": {func(b *fixture, all []string) {
 			b.block("ag_author", all[1], 2*time.Hour)
 			b.block("ag_author", all[3], time.Minute)
 		}, []int{0, 1, 2, 3, 4, 5, 6}},
-		"of a reporter": {func(b *bar, all []string) {
+		"of a reporter": {func(b *fixture, all []string) {
 			b.block("ag_reporter", all[1], 30*24*time.Hour)
 			b.block(all[3], "ag_reporter", 30*24*time.Hour)
 		}, []int{0, 1, 2, 3, 4, 5, 6}},
-		"too many": {func(b *bar, all []string) {
+		"too many": {func(b *fixture, all []string) {
 			for i, before := range []time.Duration{5, 7, 4, 6} { // the third is one too many
 				b.block("ag_author", fmt.Sprint("ag_else", i), before*time.Hour)
 			}
@@ -47,9 +46,9 @@ func TestBlocksPutLast(t *testing.T) {
 		seated := map[string]bool{}
 		var all []string
 		for range 16 {
-			b, _ := newBar(t)
+			b, _ := newFixture(t)
 			all = b.volunteers(7)
-			for range 3 { // who may sit, and shares an origin with another: of ten, two are put last
+			for range 3 { // eligible volunteers with the origin of another: two of ten are put last
 				twin := b.volunteer(nil)
 				b.do(tables.Change(tables.OriginKey(twin.Agent), tables.SetAttr("person", "person 1")))
 			}
@@ -57,29 +56,29 @@ func TestBlocksPutLast(t *testing.T) {
 			b.opens(nil)
 			c, _ := b.sweeps()
 			if len(c.Jurors) != jury.Seats {
-				t.Fatalf("%s: %d seats", name, len(c.Jurors))
+				t.Fatalf("%s: got %d jurors, want %d", name, len(c.Jurors), jury.Seats)
 			}
 			for _, a := range c.Jurors {
 				seated[a] = true
 			}
 		}
 		for i, a := range all {
-			if i == 0 { // or one of its twins
+			if i == 0 { // one of its twins may sit instead
 				continue
 			}
 			if fits := slices.Contains(test.fit, i); !fits && seated[a] || len(test.fit) == 7 && !seated[a] {
-				t.Errorf("%s: volunteer %d sits: %v", name, i, seated[a])
+				t.Errorf("%s: volunteer %d sits: got %v, want %v", name, i, seated[a], fits)
 			}
 		}
 	}
 }
 
-// TestBlocksAreNoVeto: if there are too few others, those put last sit, in
-// their window's draw and in the seed's order, so that nobody can tell them
+// TestBlocksAreNoVeto checks that volunteers put last sit if there are too few others,
+// in the draw of their window and in the seed's order, so that nobody can tell them
 // apart.
 func TestBlocksAreNoVeto(t *testing.T) {
 	for range 10 {
-		b, _ := newBar(t)
+		b, _ := newFixture(t)
 		all := b.volunteers(5)
 		for _, a := range all[:3] {
 			b.block("ag_author", a, 24*time.Hour)
@@ -89,20 +88,20 @@ func TestBlocksAreNoVeto(t *testing.T) {
 		b.opens(nil)
 		c, draws := b.sweeps()
 		if !slices.Equal(sorted(c.Jurors...), all) || len(draws) != 1 || draws[0].Digest != jury.Digest(c.Seed, c.ID, 0, draws[0].Jurors) {
-			t.Fatalf("%v sit, by %+v", c.Jurors, draws)
+			t.Fatalf("got jurors %v by draws %+v, want %v by one draw", c.Jurors, draws, all)
 		}
 		order := slices.Clone(all)
 		if jury.Order(c.Seed, c.ID, order); !slices.Equal(draws[0].Jurors, order) {
-			t.Errorf("%v, not %v", draws[0].Jurors, order)
+			t.Errorf("order of the draw: got %v, want %v", draws[0].Jurors, order)
 		}
 	}
 }
 
-// TestLastAfterTheSecondWindow: those put last come after all others of two
-// windows, and then sit in their own draw.
+// TestLastAfterTheSecondWindow checks that volunteers put last come after all others of
+// both windows, and then sit in the draw of their own window.
 func TestLastAfterTheSecondWindow(t *testing.T) {
-	for second, want := range [][]int{{5, 0}, {4, 1}} { // how many fit in the second window; how many sit of each
-		b, _ := newBar(t)
+	for second, want := range [][]int{{5, 0}, {4, 1}} { // index: eligible volunteers in the second window; values: jurors of each window
+		b, _ := newFixture(t)
 		for range 300 {
 			b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
 		}
@@ -110,7 +109,7 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 		var one, two []string // of each window
 		for try := 0; len(two) < 5; try++ {
 			if try == 100 {
-				t.Fatal("all windows are one")
+				t.Fatal("no seed gives two different windows")
 			}
 			c.Seed = []byte(b.Random(20))
 			var windows [2][]string
@@ -134,15 +133,15 @@ func TestLastAfterTheSecondWindow(t *testing.T) {
 			sit = append(sit, len(d.Jurors))
 		}
 		if !slices.Equal(sit, slices.DeleteFunc(want, func(n int) bool { return n == 0 })) || c.Jurors.Has(one[0]) != (second == 0) || second == 0 && draws[0].Jurors[0] != one[0] {
-			t.Errorf("%d in the second window: %v sit, by %+v", second, sit, draws)
+			t.Errorf("%d in the second window: got %v jurors by draw, want %v; draws %+v", second, sit, want, draws)
 		}
 	}
 }
 
-// TestHatedAuthors: an author cannot choose its jury by being blocked by all
-// but its friends: of ten volunteers two are put last, of fewer fewer.
+// TestHatedAuthors checks that one volunteer in five is put last at most, so that an
+// author cannot choose its jury by being blocked by everybody but its friends.
 func TestHatedAuthors(t *testing.T) {
-	b, _ := newBar(t)
+	b, _ := newFixture(t)
 	h, err := b.hear(t.Context(), b.opens(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +157,7 @@ func TestHatedAuthors(t *testing.T) {
 		}
 		first, last, err := b.recuse(t.Context(), h, list)
 		if err != nil || len(last) != want || len(first) != n-want {
-			t.Errorf("of %d, %d are put last; %v", n, len(last), err)
+			t.Errorf("volunteers put last, of %d: got %d, want %d; error %v", n, len(last), want, err)
 		}
 	}
 }
@@ -175,7 +174,7 @@ func TestHonouredBlocks(t *testing.T) {
 			blocks = append(blocks, tables.Item{"other": fmt.Sprint(i), "at": at})
 		}
 		if got := honoured(blocks, 100); !slices.Equal(got, test.want) {
-			t.Errorf("%v: %v, not %v", test.at, got, test.want)
+			t.Errorf("honoured(%v) = %v, want %v", test.at, got, test.want)
 		}
 	}
 }

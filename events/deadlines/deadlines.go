@@ -1,6 +1,6 @@
 // Package deadlines does scheduled work. It moves cases to their next state
-// (draws jurors, ends votes, applies verdicts) and updates the search indexes
-// of channels that fell silent.
+// (draws jurors, ends votes, carries out verdicts) and updates the search indexes
+// of channels without new posts.
 package deadlines
 
 import (
@@ -18,7 +18,7 @@ type deadlines struct{ *app.App }
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
-		Name: "deadlines", Doc: "Juries: draws, deadlines, and what follows from verdicts. Search indexes of channels that fell silent.",
+		Name: "deadlines", Doc: "Draws juries, ends votes and carries out verdicts. Updates the search indexes of channels without new posts.",
 		Reads: tables.Agents | tables.Channels | tables.Quotas | tables.SearchIndexes | tables.Reports | tables.IdeaBoard | tables.Cases | tables.RankIndex, Writes: tables.Agents | tables.Channels | tables.Owners | tables.Quotas | tables.SearchIndexes | tables.Reports | tables.Cases,
 		Every:  5 * time.Minute,
 		Handle: deadlines{a}.handle,
@@ -26,20 +26,20 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well before the function's timeout; the next
-	// begins with the rest.
+	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
+	// does the rest first.
 	sweepFor = 90 * time.Second
 
 	pageMost = 100
 
-	// takeFor is longer than a sweep. What a sweep could not do is retried
-	// then.
+	// takeFor is the time after which work that a sweep took, but did not finish, is
+	// due again. It is longer than a sweep.
 	takeFor = 10 * time.Minute
 )
 
 func (d deadlines) handle(ctx context.Context) error {
 	return schedule.Sweep(ctx, sweepFor, func(ctx context.Context) error {
-		var work app.Group // neither waits for the other
+		var work app.Group
 		var sealed, judged error
 		work.Go(func() error { sealed = d.seal(ctx); return nil })
 		work.Go(func() error { judged = d.judge(ctx); return nil })

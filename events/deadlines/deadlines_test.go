@@ -68,8 +68,8 @@ func sealed(t *testing.T, d deadlines, channel string) (posts int) {
 	return posts
 }
 
-// TestSweep: with more channels than a page has, all due ones are sealed and no
-// longer due. One that fails stops no other, and is due again later.
+// TestSweep checks that all due channels are sealed and no longer due if there are more
+// than a page has, and that one that fails stops no other and is due again later.
 func TestSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	const n = pageMost + 30
@@ -86,11 +86,11 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, name(0)) != 0 {
-		t.Errorf("%v; sealed before it was due", err)
+		t.Errorf("got error %v and %d posts sealed before they were due", err, sealed(t, d, name(0)))
 	}
 	clock.Store(noon.Add(time.Minute + (n-2)*time.Second).UnixMilli())
 	if err := d.handle(t.Context()); !errors.Is(err, search.ErrCorrupt) || !strings.Contains(err.Error(), name(7)) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v that names %s", err, search.ErrCorrupt, name(7))
 	}
 	for i := range n {
 		due, want := dueAt(t, table, name(i)), int64(0)
@@ -99,16 +99,15 @@ func TestSweep(t *testing.T) {
 		} else if i == n-1 { // not due yet
 			want = noon.Add(time.Minute + time.Duration(i)*time.Second).UnixMilli()
 		} else if got := sealed(t, d, name(i)); got != 16 {
-			t.Errorf("%s: %d posts are sealed", name(i), got)
+			t.Errorf("sealed posts of %s: got %d, want 16", name(i), got)
 		}
 		if due != want {
-			t.Errorf("%s is due at %d, not at %d", name(i), due, want)
+			t.Errorf("%s is due: got %d, want %d", name(i), due, want)
 		}
 	}
 }
 
-// TestDueAgain: remaining work is due when it can be done, and is not done
-// before.
+// TestDueAgain checks that remaining work is due when it can be done, and not before.
 func TestDueAgain(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -122,16 +121,16 @@ func TestDueAgain(t *testing.T) {
 	}
 	want := noon.Add(90*time.Second + 15*time.Millisecond).UnixMilli()
 	if due := dueAt(t, table, "den"); due != want || sealed(t, d, "den") != 16 {
-		t.Errorf("due at %d, not %d; %d are sealed", due, want, sealed(t, d, "den"))
+		t.Errorf("got due %d and %d sealed, want %d and 16", due, sealed(t, d, "den"), want)
 	}
 	clock.Store(want)
 	if err := d.handle(t.Context()); err != nil || dueAt(t, table, "den") != 0 || sealed(t, d, "den") != 32 {
-		t.Errorf("%v; due at %d, %d are sealed", err, dueAt(t, table, "den"), sealed(t, d, "den"))
+		t.Errorf("got due %d and %d sealed, want 0 and 32; error %v", dueAt(t, table, "den"), sealed(t, d, "den"), err)
 	}
 }
 
-// TestBrokenOff: work that a sweep did not reach is still due.
-func TestBrokenOff(t *testing.T) {
+// TestCancelledSweep checks that work that a sweep did not reach is still due.
+func TestCancelledSweep(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
 	if err := index.Of(d.App, "den").TendBy(t.Context(), noon); err != nil {
@@ -141,18 +140,18 @@ func TestBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := d.handle(ctx); err == nil {
-		t.Error("a sweep that was broken off says that all is well")
+		t.Error("handle: got no error for a cancelled context")
 	}
-	if dueAt(t, table, "den") != noon.UnixMilli() {
-		t.Error("what was not done is due no more")
+	if got := dueAt(t, table, "den"); got != noon.UnixMilli() {
+		t.Errorf("due after a cancelled sweep: got %d, want %d", got, noon.UnixMilli())
 	}
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 {
-		t.Errorf("%v, %d are sealed", err, sealed(t, d, "den"))
+		t.Errorf("got %d sealed, want 16; error %v", sealed(t, d, "den"), err)
 	}
 }
 
-// TestTaken: a sweep leaves alone what another has taken, until that one must
-// have ended. Work that is requested meanwhile is done afterwards.
+// TestTaken checks that a sweep skips an index that another has taken, until that one
+// must have ended, and that work requested meanwhile is done afterwards.
 func TestTaken(t *testing.T) {
 	d, table, clock := newSweep(t)
 	den := index.Of(d.App, "den")
@@ -176,7 +175,7 @@ func TestTaken(t *testing.T) {
 		}
 		var cancelled *tables.Cancelled
 		if err := d.Once(t.Context(), w); !errors.As(err, &cancelled) {
-			t.Errorf("taken twice: %v", err)
+			t.Errorf("taking an index twice: got error %v, want a failed condition", err)
 		}
 		return taken
 	}
@@ -184,12 +183,12 @@ func TestTaken(t *testing.T) {
 	for _, passed := range []time.Duration{0, takeFor - time.Millisecond} {
 		clock.Store(noon.Add(time.Hour + passed).UnixMilli())
 		if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 0 {
-			t.Errorf("%v; sealed after %s, while another sweep has it", err, passed)
+			t.Errorf("after %s, while another sweep has the index: got %d sealed, want 0; error %v", passed, sealed(t, d, "den"), err)
 		}
 	}
 	clock.Store(taken.At)
 	if err := d.handle(t.Context()); err != nil || sealed(t, d, "den") != 16 || dueAt(t, table, "den") != 0 {
-		t.Errorf("%v; %d are sealed, due at %d", err, sealed(t, d, "den"), dueAt(t, table, "den"))
+		t.Errorf("got %d sealed and due %d, want 16 and 0; error %v", sealed(t, d, "den"), dueAt(t, table, "den"), err)
 	}
 	taken = take()
 	soon := d.Now().Add(time.Minute)
@@ -197,14 +196,15 @@ func TestTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if overtaken, err := d.once(t.Context(), taken.Move(time.Time{})); !overtaken || err != nil {
-		t.Errorf("%v, %v: what was asked for meanwhile is forgotten", overtaken, err)
+		t.Errorf("work was requested meanwhile: got overtaken %v, error %v, want true", overtaken, err)
 	}
-	if dueAt(t, table, "den") != soon.UnixMilli() {
-		t.Errorf("due at %d", dueAt(t, table, "den"))
+	if got := dueAt(t, table, "den"); got != soon.UnixMilli() {
+		t.Errorf("due: got %d, want %d", got, soon.UnixMilli())
 	}
 }
 
-// TestTakenBefore: a sweep leaves alone what another took after it was read.
+// TestTakenBefore checks that a sweep skips an index that another sweep took after it
+// was read.
 func TestTakenBefore(t *testing.T) {
 	d, table, clock := newSweep(t)
 	burst(t, table, "den", noon, 16)
@@ -214,18 +214,18 @@ func TestTakenBefore(t *testing.T) {
 	clock.Store(noon.Add(time.Hour).UnixMilli())
 	page, err := table.Query(t.Context(), tables.SealsDue(d.Now(), 1))
 	if err != nil || len(page.Items) != 1 {
-		t.Fatalf("%v, %d are due", err, len(page.Items))
+		t.Fatalf("got %d due indexes, want 1; error %v", len(page.Items), err)
 	}
 	_, take := tables.SealDue{Channel: "den", At: noon.UnixMilli()}.Take(d.Now().Add(takeFor))
 	if err := d.Once(t.Context(), take); err != nil {
 		t.Fatal(err)
 	}
-	clock.Add(1000) // else both take it until the same time
+	clock.Add(1000) // or both would take it until the same time
 	if err := d.sealOne(t.Context(), page.Items[0]); err != nil || sealed(t, d, "den") != 0 {
-		t.Errorf("%v; sealed %d, while another sweep has it", err, sealed(t, d, "den"))
+		t.Errorf("while another sweep has the index: got %d sealed, want 0; error %v", sealed(t, d, "den"), err)
 	}
-	if due := dueAt(t, table, "den"); due != noon.Add(time.Hour+takeFor).UnixMilli() {
-		t.Errorf("due at %d", due)
+	if due, want := dueAt(t, table, "den"), noon.Add(time.Hour+takeFor).UnixMilli(); due != want {
+		t.Errorf("due: got %d, want %d", due, want)
 	}
 }
 
@@ -243,8 +243,8 @@ func (m *meddled) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return m.Backend.Query(ctx, q)
 }
 
-// TestAskedMeanwhile: between the time that a sweep finds for the remaining
-// work and one that is requested meanwhile, the earlier applies.
+// TestAskedMeanwhile checks that the earlier of two times applies: the one that a sweep
+// finds for its remaining work, and one that is requested meanwhile.
 func TestAskedMeanwhile(t *testing.T) {
 	left := noon.Add(90*time.Second + 15*time.Millisecond)
 	for name, c := range map[string]struct{ asked, want time.Time }{
@@ -267,14 +267,14 @@ func TestAskedMeanwhile(t *testing.T) {
 					t.Error(err)
 				}
 				if due := dueAt(t, table, "den"); due != c.asked.UnixMilli() {
-					t.Errorf("meanwhile due at %d, not %d", due, c.asked.UnixMilli())
+					t.Errorf("due meanwhile: got %d, want %d", due, c.asked.UnixMilli())
 				}
 			}}
 			if err := d.handle(t.Context()); err != nil || !asked || sealed(t, d, "den") != 16 {
-				t.Errorf("%v; asked meanwhile: %v; %d are sealed", err, asked, sealed(t, d, "den"))
+				t.Errorf("got %d sealed, requested meanwhile %v, want 16, true; error %v", sealed(t, d, "den"), asked, err)
 			}
 			if due := dueAt(t, table, "den"); due != c.want.UnixMilli() {
-				t.Errorf("due at %d, not %d", due, c.want.UnixMilli())
+				t.Errorf("due: got %d, want %d", due, c.want.UnixMilli())
 			}
 		})
 	}

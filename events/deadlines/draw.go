@@ -19,9 +19,9 @@ import (
 const lookAt = 10
 
 // seat draws jurors for a case's empty seats. Conflicts of interest are judged
-// now: a juror who reports or blocks somebody after the draw keeps the seat, so
-// that a party cannot unseat jurors. While there are too few jurors the case
-// waits, and tries other windows next time.
+// now: a juror that reports or blocks somebody after the draw keeps the seat, so
+// that a party cannot unseat jurors. A case with too few jurors waits, and tries
+// other windows next time.
 func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	window := c.Windows
 	drawn, busy, err := d.look(ctx, c)
@@ -30,12 +30,12 @@ func (d deadlines) seat(ctx context.Context, c *tables.Case) error {
 	}
 	now := d.Now()
 	found := int64(len(drawn))
-	seats := c.Seats // of a case in voting that lost a juror
+	seats := c.Seats // fixed once voting began, for a case that lost a juror
 	if c.State == tables.CaseSeating {
 		seats = jury.SeatsFor(c.Filled + found)
 	}
 	if found = min(found, seats-c.Filled); found <= 0 {
-		if c.Vain++; busy { // new cases are due at once, and would get them first
+		if c.Vain++; busy { // retry soon, or new cases, which are due at once, would get those jurors first
 			c.Vain = 0
 		}
 		return d.wait(ctx, c, retryAt(c, now))
@@ -132,8 +132,8 @@ type volunteer struct {
 }
 
 // look finds jurors for a case: as many as it may have, or fewer if its windows
-// have too few. Those put last come last. busy reports that others were passed
-// over because they have too many duties.
+// have too few. Volunteers put last come at the end. busy reports whether a
+// volunteer was passed over because it has too many duties.
 func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer, busy bool, err error) {
 	h, err := d.hear(ctx, c)
 	if err != nil {
@@ -220,7 +220,7 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 // honoured returns the agents that an author's blocks put last: those of the
 // oldest few blocks made before the reported item. If all blocks counted, an
 // author could block every volunteer except its friends and be judged by them.
-// If newer ones counted, so could anybody once reported.
+// If newer blocks counted, an author could block jurors after being reported.
 func honoured(blocks []tables.Item, written int64) (agents []string) {
 	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b tables.Item) bool { return b.Int("at") >= written })
 	slices.SortStableFunc(blocks, func(a, b tables.Item) int { return cmp.Compare(a.Int("at"), b.Int("at")) })
@@ -308,10 +308,9 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 	return list, nil
 }
 
-// recuse separates volunteers who block the author, or whom it blocks, from the
-// others, who come first. Of several volunteers only one is put last. An author
-// can provoke blocks: if all counted, it could annoy every volunteer except its
-// friends and be judged by them.
+// recuse puts volunteers that block the author, or that the author blocks, last, but
+// at most one in [jury.LastOne]. An author can provoke blocks: if all counted, it
+// could annoy every volunteer except its friends and be judged by them.
 func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunteer) (first, last []*volunteer, err error) {
 	keys := make([]tables.Key, len(volunteers))
 	for i, v := range volunteers {
@@ -354,7 +353,7 @@ func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 }
 
 // summon gives a volunteer a seat, a duty and another place in the pool, on
-// condition that it has not reported since and is neither suspended nor held.
+// condition that it has not reported the item meanwhile and may act.
 func (d deadlines) summon(c *tables.Case, v *volunteer) ([]tables.Write, error) {
 	var place [8]byte
 	if _, err := io.ReadFull(d.Rand, place[:]); err != nil {

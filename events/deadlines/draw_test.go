@@ -14,7 +14,7 @@ import (
 	"agentsocial/tables"
 )
 
-// pool puts n volunteers into a pool and returns them in its order.
+// pool puts n volunteers into the pool and returns them in the pool's order.
 func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	t.Helper()
 	for i := range n {
@@ -28,9 +28,9 @@ func pool(t *testing.T, d deadlines, n int) (order []tables.Juror) {
 	return order
 }
 
-// TestWindow: a draw reads a hundred neighbours from the seed's place on, the
-// next one from another place, wrapping at the end. It reads each of a smaller
-// pool once.
+// TestWindow checks that a window is a hundred neighbours from the seed's place on,
+// wrapping at the end, that the next window has another place, and that a smaller
+// pool is read once.
 func TestWindow(t *testing.T) {
 	for _, n := range []int{0, 1, 30, jury.Window, 130, 250} {
 		d, _, _ := newSweep(t)
@@ -45,7 +45,7 @@ func TestWindow(t *testing.T) {
 			}
 			got, err := d.window(t.Context(), c)
 			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("of %d, from %d: %v, not %v; %v", n, from, got, want, err)
+				t.Fatalf("window of %d from %d: got %v, want %v; error %v", n, from, got, want, err)
 			}
 		}
 	}
@@ -72,8 +72,8 @@ func (d deadlines) dueOf(t *testing.T, name string) int64 {
 	return c.Due
 }
 
-// TestCasesOfManyPages: with more cases than a page has, each due one is
-// processed. One that cannot be read stops no other, and comes after them.
+// TestCasesOfManyPages checks that every due case is processed if there are more than
+// a page has, and that one that fails stops no other and is due again later.
 func TestCasesOfManyPages(t *testing.T) {
 	d, table, _ := newSweep(t)
 	const n = pageMost + 20
@@ -82,14 +82,14 @@ func TestCasesOfManyPages(t *testing.T) {
 		putCase(t, d, name(i), noon.Add(-time.Duration(n-i)*time.Second))
 	}
 	putCase(t, d, "ca_later", noon.Add(time.Second))
-	// One whose seats are not what its jurors say: it is not to be settled.
+	// This case cannot be settled, because its seat is malformed.
 	broken := tables.Change(tables.CaseKey(name(7)), tables.RemoveAttr("open"), tables.SetAttr("jurors", tables.NewSet("ag_x")), tables.SetAttr("state", tables.CaseUpheld))
 	wrong := tables.Put(tables.Item{tables.AttrPK: tables.CasePK(name(7)), tables.AttrSK: "SEAT#ag_x", tables.AttrType: tables.TypeSeat, "state": int64(7)})
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{broken, wrong}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.handle(t.Context()); err == nil || !strings.Contains(err.Error(), name(7)) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one that names %s", err, name(7))
 	}
 	for i := range n {
 		want := noon.Add(jury.RetryFirst)
@@ -97,27 +97,27 @@ func TestCasesOfManyPages(t *testing.T) {
 			want = noon.Add(takeFor)
 		}
 		if due := d.dueOf(t, name(i)); due != want.UnixMilli() {
-			t.Errorf("%s is due at %s, not at %s", name(i), time.UnixMilli(due).UTC(), want)
+			t.Errorf("%s is due: got %s, want %s", name(i), time.UnixMilli(due).UTC(), want)
 		}
 	}
 	if due := d.dueOf(t, "ca_later"); due != noon.Add(time.Second).UnixMilli() {
-		t.Errorf("what is not due was looked at")
+		t.Errorf("a case that is not due was processed")
 	}
 }
 
-// TestSweepEndsInTime: a sweep without time leaves the rest to the next.
+// TestSweepEndsInTime checks that a sweep without time leaves its work to the next.
 func TestSweepEndsInTime(t *testing.T) {
 	d, _, _ := newSweep(t)
 	putCase(t, d, "ca_1", noon.Add(-time.Second))
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	if err := d.judge(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 	if d.dueOf(t, "ca_1") != noon.Add(-time.Second).UnixMilli() {
-		t.Error("it was done without time")
+		t.Error("a sweep without time processed the case")
 	}
 	if err := d.handle(t.Context()); err != nil || d.dueOf(t, "ca_1") != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, and the case due at %d, want %d", err, d.dueOf(t, "ca_1"), noon.Add(jury.RetryFirst).UnixMilli())
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// The index of ideas is tended when it is due, as a channel's is.
+// TestIdeasAreSealed checks that the index of ideas is tended when it is due, like a
+// channel's.
 func TestIdeasAreSealed(t *testing.T) {
 	d, table, clock := newSweep(t)
 	for i := range 20 {
@@ -36,10 +37,10 @@ func TestIdeasAreSealed(t *testing.T) {
 			sealed += h.Posts
 		}
 		if sealed != posts {
-			t.Errorf("after %d minutes %d are sealed, not %d", minutes, sealed, posts)
+			t.Errorf("sealed ideas after %d minutes: got %d, want %d", minutes, sealed, posts)
 		}
 	}
 	if at := dueAt(t, table, tables.SearchIdeas); at != 0 {
-		t.Errorf("due at %d", at)
+		t.Errorf("due: got %d, want 0", at)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Votes, which are requests, and the clock, which is here, move a case on. Each
-// step is a transition from a state that was read, under the case's version, so
-// concurrent sweeps and votes change nothing twice.
+// Votes (requests) and sweeps (this file) change the state of a case. Each change is
+// conditional on the case's version, so concurrent sweeps and votes cannot apply it
+// twice.
 
 // casesAtOnce is one: in a small network the same few agents sit on all juries,
 // so concurrent cases would conflict. A case takes about ten round trips.
@@ -26,8 +26,8 @@ func (d deadlines) judge(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.CasesDue(d.Now(), pageMost), casesAtOnce, d.judgeOne)
 }
 
-// judgeOne takes one case as far as possible, unless another sweep has it or
-// somebody has voted since it was found.
+// judgeOne moves one case as far as possible, unless another sweep has taken it or
+// somebody has voted meanwhile.
 func (d deadlines) judgeOne(ctx context.Context, item tables.Item) error {
 	var found tables.Case
 	if err := tables.Unmarshal(item, &found); err != nil {
@@ -86,7 +86,8 @@ func (d deadlines) wait(ctx context.Context, c *tables.Case, until int64) error 
 	return d.Once(ctx, c.Keep())
 }
 
-// close ends a case. A promo that has already ended need not be removed.
+// close ends a case. If upholding it would remove a promo that has ended meanwhile, it
+// closes the case without that.
 func (d deadlines) close(ctx context.Context, c *tables.Case, state string) error {
 	read, gone := *c, false
 	try := func() error {
@@ -100,8 +101,8 @@ func (d deadlines) close(ctx context.Context, c *tables.Case, state string) erro
 	return err
 }
 
-// count ends the voting: with a verdict if enough jurors voted. Otherwise those
-// who did not vote lose their seats, which are drawn again, at most twice.
+// count ends the voting with a verdict if enough jurors voted. Otherwise jurors that
+// did not vote lose their seats, and new ones are drawn, at most twice.
 func (d deadlines) count(ctx context.Context, c *tables.Case) error {
 	switch jury.AtDeadline(c.Uphold, c.Overturn) {
 	case jury.Uphold:
@@ -165,8 +166,8 @@ func (s *seated) leave(state string) []tables.Write {
 	return []tables.Write{s.Leave(state), duty.End(), tables.EndDuty(duty.Agent)}
 }
 
-// miss ends a seat whose juror missed a deadline (unix ms), and its
-// volunteering after too many. Misses on one day count once, so that many
+// miss ends the seat of a juror that missed a deadline (unix ms). Too many misses
+// remove the juror from the pool. Misses on one day count once, so that many
 // simultaneous cases remove nobody.
 func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	writes := s.leave(tables.SeatMissed)
@@ -175,7 +176,7 @@ func (s *seated) miss(deadline int64, now time.Time) []tables.Write {
 	case s.juror.Agent == "", s.juror.MissedOn >= on:
 		return writes
 	case s.juror.Missed+1 >= jury.MissedMost:
-		s.juror.MissedOn = on // stored with the juror
+		s.juror.MissedOn = on // Dismiss stores it
 		return append(writes, s.juror.Dismiss(tables.JurorMissed, now)...)
 	}
 	return append(writes, s.juror.Miss(on))

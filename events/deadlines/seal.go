@@ -12,18 +12,18 @@ import (
 	"agentsocial/tables"
 )
 
-// seal tends the indexes that are due, page by page. A failed one does not stop
-// the others, and is due again later.
+// seal does the maintenance of search indexes that is due (see [index.Index.Tend]), page
+// by page. A failed index does not stop the others, and is due again later.
 func (d deadlines) seal(ctx context.Context) error {
 	return schedule.Each(ctx, d.App, tables.SealsDue(d.Now(), pageMost), sealsAtOnce, d.sealOne)
 }
 
-// sealsAtOnce is bounded because each may build a segment of 150 MB.
+// sealsAtOnce bounds the indexes tended at once. Each may build a segment of 150 MB.
 const sealsAtOnce = 4
 
-// sealOne takes one index, unless another sweep has it, and tends it. Then it
-// sets when the index is due next, or removes it, unless somebody asked for
-// more meanwhile.
+// sealOne tends one index, unless another sweep has taken it. It then records when the
+// index is due next, or that it is not due. If another writer set a time meanwhile, the
+// earlier one counts.
 func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	var due tables.SealDue
 	if err := tables.Unmarshal(item, &due); err != nil {
@@ -54,7 +54,7 @@ func (d deadlines) once(ctx context.Context, w tables.Write) (overtaken bool, er
 	return false, err
 }
 
-// tend tends an index until nothing is left to do now.
+// tend repeats the maintenance of an index until nothing is left to do now.
 func (d deadlines) tend(ctx context.Context, channel string) (next time.Time, err error) {
 	for {
 		next, err = index.Named(d.App, channel).Tend(ctx, search.Top)

@@ -12,21 +12,21 @@ import (
 	"agentsocial/tables"
 )
 
-// bar is a pool of eligible volunteers, some of whom a test changes.
-type bar struct {
+// fixture is a pool of eligible volunteers.
+type fixture struct {
 	deadlines
 	t *testing.T
 	n int
 }
 
-func (b *bar) do(writes ...tables.Write) {
+func (b *fixture) do(writes ...tables.Write) {
 	b.t.Helper()
 	if err := b.Transact(b.t.Context(), writes...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bar) item(k tables.Key) tables.Item {
+func (b *fixture) item(k tables.Key) tables.Item {
 	b.t.Helper()
 	items, err := b.Table.Get(b.t.Context(), tables.Strong, k)
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *bar) item(k tables.Key) tables.Item {
 }
 
 // volunteer adds an eligible volunteer, which change may alter.
-func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.Juror)) tables.Juror {
+func (b *fixture) volunteer(change func(*tables.Profile, *tables.Counters, *tables.Juror)) tables.Juror {
 	b.t.Helper()
 	b.n++
 	long, today := noon.Add(-30*24*time.Hour).UnixMilli(), noon.Add(-time.Hour).UnixMilli()
@@ -52,8 +52,8 @@ func (b *bar) volunteer(change func(*tables.Profile, *tables.Counters, *tables.J
 	return *j
 }
 
-// opens a case an hour ago, against what was written two hours ago.
-func (b *bar) opens(change func(*tables.Case)) *tables.Case {
+// opens opens a case an hour ago, about a post from two hours ago.
+func (b *fixture) opens(change func(*tables.Case)) *tables.Case {
 	b.t.Helper()
 	opened := noon.Add(-time.Hour)
 	c := &tables.Case{
@@ -70,7 +70,7 @@ func (b *bar) opens(change func(*tables.Case)) *tables.Case {
 }
 
 // sweeps runs one sweep and returns the case and its draws.
-func (b *bar) sweeps() (*tables.Case, []tables.Draw) {
+func (b *fixture) sweeps() (*tables.Case, []tables.Draw) {
 	b.t.Helper()
 	if err := b.judge(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -97,24 +97,24 @@ func (b *bar) sweeps() (*tables.Case, []tables.Draw) {
 	return c, draws
 }
 
-func newBar(t *testing.T) (*bar, func(time.Duration)) {
+func newFixture(t *testing.T) (*fixture, func(time.Duration)) {
 	d, _, clock := newSweep(t)
-	return &bar{deadlines: d, t: t}, func(by time.Duration) { clock.Add(by.Milliseconds()) }
+	return &fixture{deadlines: d, t: t}, func(by time.Duration) { clock.Add(by.Milliseconds()) }
 }
 
 func sorted(agents ...string) []string { return slices.Sorted(slices.Values(agents)) }
 
-func (b *bar) volunteers(n int) (agents []string) {
+func (b *fixture) volunteers(n int) (agents []string) {
 	for range n {
 		agents = append(agents, b.volunteer(nil).Agent)
 	}
 	return agents
 }
 
-// TestLateVolunteers: agents who volunteered after a case opened do not judge
-// it.
+// TestLateVolunteers checks that agents that volunteer after a case was opened do not
+// judge it.
 func TestLateVolunteers(t *testing.T) {
-	b, _ := newBar(t)
+	b, _ := newFixture(t)
 	opened := noon.Add(-time.Hour).UnixMilli()
 	since := func(at int64) tables.Juror {
 		return b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Since = at })
@@ -124,15 +124,15 @@ func TestLateVolunteers(t *testing.T) {
 	since(opened + 1)
 	b.opens(nil)
 	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), early) {
-		t.Errorf("%v sit", c.Jurors)
+		t.Errorf("jurors: got %v, want %v", c.Jurors, early)
 	}
 }
 
-// TestIdleVolunteers: a volunteer with any recent activity is drawn. An idle
-// one is removed from the pool, and its missed duties are remembered. One that
+// TestIdleVolunteers checks that a volunteer with any recent activity is drawn, that an
+// idle one is removed from the pool and its missed duties are kept, and that one that
 // became active meanwhile stays.
 func TestIdleVolunteers(t *testing.T) {
-	b, _ := newBar(t)
+	b, _ := newFixture(t)
 	idle, seen := noon.Add(-jury.ActiveIn).UnixMilli()-1, noon.Add(-jury.ActiveIn).UnixMilli()
 	at := func(active, voted, missed int64) tables.Juror {
 		return b.volunteer(func(_ *tables.Profile, k *tables.Counters, j *tables.Juror) {
@@ -143,21 +143,21 @@ func TestIdleVolunteers(t *testing.T) {
 	gone, forgetful := at(idle, idle, 0), at(idle, idle, 2)
 	b.opens(nil)
 	if c, _ := b.sweeps(); !slices.Equal(sorted(c.Jurors...), fit) {
-		t.Errorf("%v sit", c.Jurors)
+		t.Errorf("jurors: got %v, want %v", c.Jurors, fit)
 	}
 	for _, j := range []tables.Juror{gone, forgetful} {
 		if b.item(tables.JurorKey(j.Agent)) != nil || b.item(tables.ProfileKey(j.Agent)).Bool("juror") {
-			t.Errorf("%s is a juror", j.Agent)
+			t.Errorf("idle %s is still a juror", j.Agent)
 		}
 		if why := b.item(tables.Key{PK: tables.AgentPK(j.Agent), SK: "JUROR-ENDED"}).Str("reason"); why != tables.JurorIdle {
-			t.Errorf("%s is told %q", j.Agent, why)
+			t.Errorf("reason given to %s: got %q, want %q", j.Agent, why, tables.JurorIdle)
 		}
 	}
 	if claim := b.item(tables.JurorClaimKey(gone.Owner)); claim != nil {
-		t.Errorf("its claim: %v", claim)
+		t.Errorf("claim without missed duties: got %v, want none", claim)
 	}
 	if claim := b.item(tables.JurorClaimKey(forgetful.Owner)); claim == nil || claim["agent"] != nil || claim.Int("missed") != 2 || claim.Int("missed_on") != 7 {
-		t.Errorf("its claim: %v", claim)
+		t.Errorf("claim: got %v, want 2 missed duties, the last on 7, and no agent", claim)
 	}
 	for name, back := range map[string]func(j tables.Juror) tables.Write{
 		"posted": func(j tables.Juror) tables.Write {
@@ -169,29 +169,29 @@ func TestIdleVolunteers(t *testing.T) {
 		b.do(back(j))
 		v := &volunteer{Candidate: jury.Candidate{Agent: j.Agent, ActiveAt: idle}, juror: j}
 		if err := b.retire(t.Context(), []*volunteer{v}); err != nil || b.item(tables.JurorKey(j.Agent)) == nil {
-			t.Errorf("one who %s is a juror no longer; %v", name, err)
+			t.Errorf("a volunteer that %s was removed; error %v", name, err)
 		}
 	}
 }
 
-// TestSecondWindow: if the first window has too few for a whole jury, a second
-// one is read, in its own draw, but no third before the next try.
+// TestSecondWindow checks that a second window is read, with its own draw, if the first
+// has too few jurors for a whole jury, and that a third is read only in the next try.
 func TestSecondWindow(t *testing.T) {
 	for _, test := range []struct {
-		fit     [3]int // in each window, of those who are in none before
+		fit     [3]int // eligible volunteers of each window that are in no earlier one
 		sweeps  int
-		draws   []int // who is seated, by window
+		draws   []int // jurors by window
 		windows int64
 	}{
 		{[3]int{5, 3, 3}, 1, []int{5}, 1},
 		{[3]int{3, 3, 3}, 1, []int{3, 2}, 2},
 		{[3]int{1, 2, 3}, 1, []int{1, 2}, 2},
-		{[3]int{3, 1, 3}, 1, []int{3}, 2}, // four are no jury: the fourth goes home
+		{[3]int{3, 1, 3}, 1, []int{3}, 2}, // four are not a jury, so the fourth gets no seat
 		{[3]int{0, 4, 3}, 1, []int{0, 3}, 2},
 		{[3]int{1, 1, 0}, 1, nil, 2},
 		{[3]int{0, 0, 5}, 2, []int{0, 0, 5}, 3},
 	} {
-		b, advance := newBar(t)
+		b, advance := newFixture(t)
 		for range 300 {
 			b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
 		}
@@ -216,7 +216,7 @@ func TestSecondWindow(t *testing.T) {
 		c = &tables.Case{ID: "ca_1"}
 		for try := 0; len(fresh[1]) < 5 || len(fresh[2]) < 5; try++ {
 			if try == 100 {
-				t.Fatal("all windows are one")
+				t.Fatal("no seed gives different windows")
 			}
 			c.Seed = []byte(b.Random(20))
 			fresh = windows()
@@ -240,26 +240,26 @@ func TestSecondWindow(t *testing.T) {
 			}
 		}
 		if c.Filled != int64(total) || c.Windows != test.windows || len(draws) != len(want) || int(c.Draws) != len(want) {
-			t.Errorf("%v: %d seats after %d windows, in %d draws", test.fit, c.Filled, c.Windows, len(draws))
+			t.Errorf("%v: got %d seats after %d windows in %d draws, want %d after %d in %d", test.fit, c.Filled, c.Windows, len(draws), total, test.windows, len(want))
 			continue
 		}
 		for i, d := range draws {
 			if d.N != want[i].N || d.Window != want[i].Window || len(d.Jurors) != len(want[i].Jurors) || d.Digest != jury.Digest(c.Seed, c.ID, d.N, d.Jurors) {
-				t.Errorf("%v: draw %d is %+v", test.fit, i, d)
+				t.Errorf("%v: draw %d: got %+v, want %+v with its digest", test.fit, i, d, want[i])
 			}
 			for _, a := range d.Jurors {
 				if !slices.Contains(fresh[d.Window], a) || !c.Jurors.Has(a) {
-					t.Errorf("%v: %s sits, of another window", test.fit, a)
+					t.Errorf("%v: juror %s is not of its draw's window", test.fit, a)
 				}
 			}
 		}
 	}
 }
 
-// TestDrawIsTheSeeds: of all eligible volunteers in a window, the first by the
-// seed's ranks are seated, in their order.
-func TestDrawIsTheSeeds(t *testing.T) {
-	b, _ := newBar(t)
+// TestDrawFollowsTheSeed checks that the first eligible volunteers of a window by the
+// seed's ranks are seated, in that order.
+func TestDrawFollowsTheSeed(t *testing.T) {
+	b, _ := newFixture(t)
 	var fit []string
 	for i := range 60 {
 		j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) {
@@ -276,20 +276,19 @@ func TestDrawIsTheSeeds(t *testing.T) {
 		return cmp.Compare(jury.Rank(c.Seed, c.ID, x), jury.Rank(c.Seed, c.ID, y))
 	})
 	if _, draws := b.sweeps(); len(draws) != 1 || !slices.Equal(draws[0].Jurors, fit[:jury.Seats]) {
-		t.Errorf("%+v, not %v", draws, fit[:jury.Seats])
+		t.Errorf("draws: got %+v, want one of %v", draws, fit[:jury.Seats])
 	}
 }
 
-// TestBacksOff: a case without any candidates waits a quarter of an hour, then
-// twice as long each time, up to four hours. After it found some, it begins
-// with a quarter of an hour again.
-func TestBacksOff(t *testing.T) {
-	b, advance := newBar(t)
+// TestBackoff checks that a case without candidates waits 15 minutes, then twice as long
+// each time, up to four hours, and that finding jurors resets the wait.
+func TestBackoff(t *testing.T) {
+	b, advance := newFixture(t)
 	b.opens(nil)
 	for i, want := range []time.Duration{15, 30, 60, 120, 240, 240, 240} {
 		c, _ := b.sweeps()
 		if got := time.UnixMilli(c.Due).Sub(b.Now()); got != want*time.Minute || c.State != tables.CaseSeating {
-			t.Fatalf("after %d times in vain it waits for %s", i+1, got)
+			t.Fatalf("wait after %d failed tries: got %s, want %s", i+1, got, want*time.Minute)
 		}
 		advance(want * time.Minute)
 	}
@@ -297,12 +296,12 @@ func TestBacksOff(t *testing.T) {
 		b.volunteer(nil)
 	}
 	if c, _ := b.sweeps(); c.State != tables.CaseVoting || c.Vain != 0 || c.Due != c.Deadline {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v, want a case in voting that is due at its deadline", c)
 	}
 }
 
-// TestBusyJurors: if some candidates only have too many duties, the case is due
-// every quarter of an hour; if all are ineligible, it is not.
+// TestBusyJurors checks that a case is due every 15 minutes while some candidates are
+// only too busy, and that it waits longer if all are ineligible.
 func TestBusyJurors(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*tables.Profile, *tables.Counters, *tables.Juror)
@@ -314,7 +313,7 @@ func TestBusyJurors(t *testing.T) {
 		}, 4 * jury.RetryFirst},
 		"busy, and of the author's origin": {func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Owner = "the author" }, 4 * jury.RetryFirst},
 	} {
-		b, advance := newBar(t)
+		b, advance := newFixture(t)
 		author := &tables.Origin{Agent: "ag_author", Person: "the author", VerifiedAt: 1}
 		b.do(author.Replace(&tables.Origin{}))
 		b.volunteer(func(p *tables.Profile, k *tables.Counters, j *tables.Juror) {
@@ -329,37 +328,37 @@ func TestBusyJurors(t *testing.T) {
 			advance(waits)
 		}
 		if waits != test.waits {
-			t.Errorf("%s: it waits for %s", name, waits)
+			t.Errorf("%s: third wait: got %s, want %s", name, waits, test.waits)
 		}
 	}
 }
 
-// TestEmptySeats: a case in voting that lost more jurors than it could replace
-// is due in a quarter of an hour. So is one whose voting ended without a
-// verdict, however often nobody was found before.
+// TestEmptySeats checks that a case in voting that could not replace all lost jurors is
+// due in 15 minutes. So is one whose voting ended without a verdict, however many tries
+// failed before.
 func TestEmptySeats(t *testing.T) {
-	b, _ := newBar(t)
+	b, _ := newFixture(t)
 	b.volunteer(nil)
 	b.opens(func(c *tables.Case) {
 		c.State, c.Seats, c.Filled, c.Vain = tables.CaseVoting, jury.Seats, 3, 4
 	})
 	if c, _ := b.sweeps(); c.Filled != 4 || c.Seats != jury.Seats || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v, want 4 of %d seats filled, and due in %s", c, jury.Seats, jury.RetryFirst)
 	}
 
-	b, _ = newBar(t)
+	b, _ = newFixture(t)
 	b.opens(func(c *tables.Case) {
 		c.State, c.Seats, c.Filled, c.Vain, c.Deadline = tables.CaseVoting, jury.Seats, 3, 4, noon.UnixMilli()
 	})
 	if c, _ := b.sweeps(); c.State != tables.CaseSeating || c.Reseats != 1 || c.Due != noon.Add(jury.RetryFirst).UnixMilli() {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v, want a case in seating that is due in %s", c, jury.RetryFirst)
 	}
 }
 
-// TestLastMissIsRemembered: the day of the missed duty that removes a juror is
-// remembered, so that it does not count twice.
-func TestLastMissIsRemembered(t *testing.T) {
-	b, _ := newBar(t)
+// TestLastMissIsKept checks that the claim keeps the day of the missed duty that removed
+// a juror, so that it does not count twice.
+func TestLastMissIsKept(t *testing.T) {
+	b, _ := newFixture(t)
 	j := b.volunteer(func(_ *tables.Profile, _ *tables.Counters, j *tables.Juror) { j.Missed = jury.MissedMost - 1 })
 	b.do(tables.Change(tables.CountersKey(j.Agent), tables.SetAttr("duties", int64(1))))
 	duty := tables.Duty{Agent: j.Agent, Case: "ca_1"}
@@ -369,30 +368,30 @@ func TestLastMissIsRemembered(t *testing.T) {
 	b.do(s.miss(noon.UnixMilli(), noon)...)
 	claim := b.item(tables.JurorClaimKey(j.Owner))
 	if b.item(tables.JurorKey(j.Agent)) != nil || claim.Int("missed") != jury.MissedMost-1 || claim.Int("missed_on") != noon.Truncate(day).UnixMilli() {
-		t.Errorf("%v", claim)
+		t.Errorf("claim: got %v, want %d missed duties, the last on %d", claim, jury.MissedMost-1, noon.Truncate(day).UnixMilli())
 	}
 }
 
-// TestSummonsHold: a seat requires that the juror is as read, and gives it
-// another place.
-func TestSummonsHold(t *testing.T) {
-	for name, change := range map[string]func(b *bar, j tables.Juror){
-		"is suspended": func(b *bar, j tables.Juror) {
+// TestSummon checks that a seat requires that the juror is as read, and gives the juror
+// another place in the pool.
+func TestSummon(t *testing.T) {
+	for name, change := range map[string]func(b *fixture, j tables.Juror){
+		"is suspended": func(b *fixture, j tables.Juror) {
 			b.do(tables.Change(tables.ProfileKey(j.Agent), tables.SetAttr("suspended_until", noon.Add(time.Hour).UnixMilli())))
 		},
-		"reports": func(b *bar, j tables.Juror) {
+		"reports": func(b *fixture, j tables.Juror) {
 			b.do((&tables.Report{ID: "ev_1", Target: "po_1", By: j.Agent}).Once())
 		},
-		"is drawn elsewhere": func(b *bar, j tables.Juror) { b.do(j.Summon("0123456789abcdef")) },
-		"withdraws":          func(b *bar, j tables.Juror) { b.do(j.Withdraw(nil)...) },
-		"stays":              func(*bar, tables.Juror) {},
+		"is drawn elsewhere": func(b *fixture, j tables.Juror) { b.do(j.Summon("0123456789abcdef")) },
+		"withdraws":          func(b *fixture, j tables.Juror) { b.do(j.Withdraw(nil)...) },
+		"stays":              func(*fixture, tables.Juror) {},
 	} {
-		b, _ := newBar(t)
+		b, _ := newFixture(t)
 		j := b.volunteer(nil)
 		c := b.opens(nil)
 		drawn, _, err := b.look(t.Context(), c)
 		if err != nil || len(drawn) != 1 {
-			t.Fatalf("%v, %v", drawn, err)
+			t.Fatalf("look: got %v, error %v, want one volunteer", drawn, err)
 		}
 		writes, err := b.summon(c, drawn[0])
 		if err != nil {
@@ -403,21 +402,21 @@ func TestSummonsHold(t *testing.T) {
 		if name != "stays" {
 			var cancelled *tables.Cancelled
 			if !errors.As(err, &cancelled) {
-				t.Errorf("one who %s is seated: %v", name, err)
+				t.Errorf("seating a juror that %s: got error %v, want a failed condition", name, err)
 			}
 			continue
 		}
 		item := b.item(tables.JurorKey(j.Agent))
 		if err != nil || item.Str("place") == j.Place || item.Str("rank_sk") != item.Str("place")+"#"+j.Agent || len(item.Str("place")) != 16 {
-			t.Errorf("%v, %v", item, err)
+			t.Errorf("juror: got %v, error %v, want another place than %s", item, err, j.Place)
 		}
 	}
 }
 
-// TestWithdrawnMeanwhile: a volunteer that withdrew after the pool was read is
-// left out.
+// TestWithdrawnMeanwhile checks that a volunteer that withdrew after the pool was read
+// is left out.
 func TestWithdrawnMeanwhile(t *testing.T) {
-	b, _ := newBar(t)
+	b, _ := newFixture(t)
 	j, other := b.volunteer(nil), b.volunteer(nil)
 	h, err := b.hear(t.Context(), b.opens(nil))
 	if err != nil {
@@ -426,6 +425,6 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 	b.do(j.Withdraw(nil)...)
 	list, err := b.candidates(t.Context(), h, []string{j.Agent, other.Agent})
 	if err != nil || len(list) != 1 || list[0].Agent != other.Agent {
-		t.Errorf("%v, %v", list, err)
+		t.Errorf("candidates: got %v, error %v, want only %s", list, err, other.Agent)
 	}
 }

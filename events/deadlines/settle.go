@@ -11,9 +11,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// settle applies a verdict once, in one transaction: jurors get their karma,
-// those who did not vote are released, and the author or the reporters bear the
-// cost.
+// settle carries out a verdict once, in one transaction: jurors get their karma,
+// jurors that did not vote are released, and the author or the reporters lose karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
@@ -59,8 +58,7 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 const juryKarma = "jury_karma"
 
 // pay gives the jurors of a verdict their karma, up to a daily limit. A jury
-// without a verdict earns nothing, and the limit keeps agents from opening
-// cases to earn karma.
+// without a verdict earns nothing. Both keep agents from opening cases to earn karma.
 func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (writes []tables.Write, err error) {
 	if c.State == tables.CaseLapsed {
 		return nil, nil
@@ -86,9 +84,9 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 	return writes, nil
 }
 
-// convict applies an upheld case to its author: it costs karma, and the third
-// within a month suspends the author and ends its own seats. The case records
-// until when.
+// convict applies an upheld case to its author. The case costs karma. The third
+// within a month suspends the author, which also ends its seats on juries. The case
+// records the end of the suspension.
 func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var items []tables.Item
@@ -122,40 +120,25 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 	}
 	c.SuspendedUntil = max(d.Now().Add(suspended).UnixMilli(), p.SuspendedUntil)
 	writes = append(writes, p.Suspend(c.SuspendedUntil))
-	left, err := d.unseat(ctx, author, duties.Items)
+	left, n, err := d.unseat(ctx, author, duties.Items)
 	if err != nil {
 		return nil, err
 	}
-	// Without the condition on the duties, a draw that seats the author
-	// meanwhile would be missed.
-	return append(append(writes, left.writes...), tables.LeaveDuties(author, items[2].Int("duties"), left.n, jury.AuthorKarma)), nil
+	// The condition on the number of duties fails if a draw seats the author meanwhile.
+	return append(append(writes, left...), tables.LeaveDuties(author, items[2].Int("duties"), n, jury.AuthorKarma)), nil
 }
 
-// unseated holds the writes that remove an agent from its juries.
-type unseated struct {
-	writes []tables.Write
-	n      int64 // duties that end
-}
-
-// unseat removes an agent from the juries of open cases. Its seats in closed
-// cases end when those are settled.
-func (d deadlines) unseat(ctx context.Context, agent string, duties []tables.Item) (out unseated, err error) {
+// unseat returns the writes that remove an agent from the juries of open cases, and
+// how many duties end ([tables.Unseat]).
+func (d deadlines) unseat(ctx context.Context, agent string, duties []tables.Item) (writes []tables.Write, n int64, err error) {
 	keys := make([]tables.Key, len(duties))
 	for i, item := range duties {
 		keys[i] = tables.CaseKey(item.Str("case"))
 	}
 	cases, err := d.GetAll(ctx, tables.Strong, keys)
 	if err != nil {
-		return out, err
+		return nil, 0, err
 	}
-	for _, item := range cases {
-		if !item.Bool("open") {
-			continue
-		}
-		in := item.Str("id")
-		seat, duty := tables.Seat{Case: in, Juror: tables.Author{ID: agent}}, tables.Duty{Agent: agent, Case: in}
-		out.writes = append(out.writes, seat.Leave(tables.SeatLeft), duty.End(), tables.LoseJuror(in, d.Now()))
-		out.n++
-	}
-	return out, nil
+	writes, n = tables.Unseat(agent, cases, d.Now())
+	return writes, n, nil
 }

@@ -35,8 +35,8 @@ func ofVisit(v *tables.Visit) []delivery {
 	}}}
 }
 
-// ofFollow tells an agent of a new follower, at most once a day for each, so
-// that following again and again gets no attention.
+// ofFollow tells an agent of a new follower, at most once a day for each follower.
+// Otherwise an agent could get attention by following again and again.
 func (f inbox) ofFollow(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var follow tables.Follow
 	if err := tables.Unmarshal(r.New, &follow); err != nil || follow.Kind != tables.FollowAgent {

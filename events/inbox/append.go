@@ -76,18 +76,22 @@ func sendersOf(deliveries []delivery) (senders []string) {
 }
 
 // deletions selects the changes that remove texts from inboxes.
-var deletions = stream.Filter{Type: tables.TypePost, Events: []string{"MODIFY"}}
+var deletions = []stream.Filter{
+	{Type: tables.TypePost, Events: []string{"MODIFY"}},
+	{Type: tables.TypeMessage, Events: []string{"MODIFY"}},
+	{Type: tables.TypeIdea, Events: []string{"MODIFY"}},
+}
 
-// redact removes the texts of deleted posts from inboxes. The events stay,
-// because seq has no gaps.
+// redact removes the texts of deleted posts, messages and ideas from inboxes. The
+// events stay, because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
 	var work app.Group
 	work.SetLimit(sideBySide)
 	for _, r := range records {
-		if !deletions.Match(r) || r.Old.Bool("deleted") || !r.New.Bool("deleted") {
+		if !slices.ContainsFunc(deletions, func(d stream.Filter) bool { return d.Match(r) }) || r.Old.Bool("deleted") || !r.New.Bool("deleted") {
 			continue
 		}
-		deliveries, err := f.ofPost(ctx, r.Old, f.pushedNoMore) // an agent that took a mentioned handle since then has no event, and gets only a marker
+		deliveries, err := f.toldOf(ctx, r.Old)
 		if err != nil {
 			return err
 		}
@@ -98,9 +102,33 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 	return work.Wait()
 }
 
-// takeBack empties a delivery's event. If the event has not arrived, its marker
-// is put, so that it never will. If it arrives meanwhile, takeBack looks it up
-// again.
+// toldOf returns the deliveries that a deleted item had as it was.
+func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) {
+	switch old.Str(tables.AttrType) {
+	case tables.TypeMessage:
+		var m tables.Message
+		err := tables.Unmarshal(old, &m)
+		return ofMessage(&m), err
+	case tables.TypeIdea:
+		var i tables.Idea
+		if err := tables.Unmarshal(old, &i); err != nil {
+			return nil, err
+		}
+		items, err := f.Table.Get(ctx, tables.Strong, tables.IdeaCountersKey(i.ID))
+		if err != nil {
+			return nil, err
+		}
+		var out []delivery
+		for n := int64(1); n <= items[0].Int("told"); n *= 10 {
+			out = append(out, delivery{to: i.By.ID, source: supportedSource(i.ID, n)})
+		}
+		return out, nil
+	}
+	return f.ofPost(ctx, old, f.pushedNoMore, everyone) // an agent that has taken a mentioned handle since has no event, and gets only a marker
+}
+
+// takeBack empties a delivery's event. If the event has not arrived, takeBack puts
+// its marker, so that it never will. If it arrives meanwhile, takeBack retries.
 func (f inbox) takeBack(ctx context.Context, d delivery) error {
 	err := f.Retry(ctx, func() error {
 		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
@@ -112,7 +140,7 @@ func (f inbox) takeBack(ctx context.Context, d delivery) error {
 		}
 		err = f.Transact(ctx, tables.RedactEvent(d.to, marker[0].Int("seq")))
 		var expired *tables.Cancelled
-		if errors.As(err, &expired) { // there is nothing left to take back
+		if errors.As(err, &expired) { // the event has expired
 			return nil
 		}
 		return err

@@ -2,15 +2,15 @@ package inbox
 
 import "agentsocial/tables"
 
-// creditsNews are changes of an agent's credits by others, and checkouts that
-// ended unpaid.
+// creditsNews selects changes of an agent's credits that others made, and
+// checkouts that ended unpaid.
 var creditsNews = []news{
 	on(tables.TypeMovement, byItem(ofMovement), "INSERT"),
 	on(tables.TypeCheckout, byItem(ofCheckout), "MODIFY"),
 }
 
-// heardKinds are the kinds of movements that an agent hears of: those it did
-// not make itself.
+// heardKinds lists the kinds of movements that make an event: those that the agent
+// did not make itself.
 var heardKinds = map[string]bool{
 	tables.Bought: true, tables.Refunded: true, tables.Unrefunded: true,
 	tables.Disputed: true, tables.Reinstated: true, tables.Returned: true,

@@ -18,8 +18,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// mortal is a table on which a process dies at its n'th commit, which is made
-// or not. Nothing that the process does afterwards has any effect.
+// mortal is a table on which a process dies at its n'th commit, before or after the
+// commit is made. Nothing that the process does afterwards has any effect.
 type mortal struct {
 	tables.Backend
 	left atomic.Int64
@@ -91,7 +91,7 @@ func pushed(by, parentBy, body string) []tables.StreamRecord {
 	return []tables.StreamRecord{insert(p.Item())}
 }
 
-// heard returns the events of an inbox, as "seq kind".
+// heard returns the events of an inbox as "seq kind".
 func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	page, err := f.Table.Query(context.Background(), tables.EventsAfter(agent, 0, 0))
 	if err != nil {
@@ -103,8 +103,8 @@ func heard(t rapid.TB, f inbox, agent string) (out []string) {
 	return out
 }
 
-// checkPushed checks that each follower was told of a post once, and those who
-// block its author were not.
+// checkPushed checks that each follower got a post once, except the one that blocks
+// its author.
 func checkPushed(t rapid.TB, f inbox, n int) {
 	for i := range n {
 		want := []string{"1 post"}
@@ -117,13 +117,13 @@ func checkPushed(t rapid.TB, f inbox, n int) {
 			want = []string{"1 mention"}
 		}
 		if got := heard(t, f, fmt.Sprintf("ag_f%02d", i)); !slices.Equal(got, want) {
-			t.Fatalf("follower %d heard %q, not %q", i, got, want)
+			t.Fatalf("events of follower %d: got %q, want %q", i, got, want)
 		}
 	}
 }
 
-// Wherever the function is killed, once or repeatedly, each follower is told of
-// a post exactly once.
+// TestPushIsKilled checks that each follower gets a post exactly once, wherever and
+// however often the function is killed.
 func TestPushIsKilled(t *testing.T) {
 	const n = 24
 	records := pushed("owl", "ag_f01", "good evening @f02")
@@ -131,12 +131,12 @@ func TestPushIsKilled(t *testing.T) {
 		alive := false
 		for at := int64(1); !alive; at++ {
 			if at > 2*n {
-				t.Fatal("it never lives to its end")
+				t.Fatalf("the function did not finish within %d commits", 2*n)
 			}
 			f, end := followed(t, n)
 			alive = f.dying(t, at, made, records)
 			if !f.dying(t, 1<<40, false, records) {
-				t.Fatal("it fails unharmed")
+				t.Fatal("the function failed without being killed")
 			}
 			checkPushed(t, f, n)
 			end()
@@ -154,8 +154,8 @@ func TestPushIsKilled(t *testing.T) {
 	})
 }
 
-// Whom a post is pushed to is decided once: later follows and blocks, or their
-// end, change nothing when the record is delivered again.
+// TestPushIsDecidedOnce checks that later follows, unfollows and unblocks do not change
+// who gets a post when its record is delivered again.
 func TestPushIsDecidedOnce(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()
@@ -177,10 +177,10 @@ func TestPushIsDecidedOnce(t *testing.T) {
 		"ag_late": nil, "ag_f00": nil, "ag_f01": {"1 post"}, "ag_f02": {"1 post"}, "ag_f03": {"1 post"},
 	} {
 		if got := heard(t, f, agent); !slices.Equal(got, want) {
-			t.Errorf("%s heard %q, not %q", agent, got, want)
+			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
-	// Deleted, its words leave every inbox they went to.
+	// When the post is deleted, its text leaves every inbox.
 	old := records[0].New
 	deleted := tables.Item{}
 	for k, v := range old {
@@ -196,13 +196,14 @@ func TestPushIsDecidedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := page.Items[0]; e.Str("text") != "" || !e.Bool("deleted") {
-			t.Errorf("%s still reads %v", agent, e)
+			t.Errorf("%s: got event %v, want it deleted and without text", agent, e)
 		}
 	}
 }
 
-// A post deleted before its record is processed is never pushed, nor is one
-// that is not to be pushed. A push has at most the allowed number of followers.
+// TestPushIsBounded checks that a push reaches at most the allowed number of followers,
+// and that a post is not pushed if it was deleted before its record was handled, or if
+// it is not marked as pushed.
 func TestPushIsBounded(t *testing.T) {
 	f, end := followed(t, 40)
 	defer end()
@@ -223,17 +224,17 @@ func TestPushIsBounded(t *testing.T) {
 	for i := range 40 {
 		for _, e := range heard(t, f, fmt.Sprintf("ag_f%02d", i)) {
 			if e != "1 post" {
-				t.Errorf("follower %d heard %q", i, e)
+				t.Errorf("follower %d: got event %q, want %q", i, e, "1 post")
 			}
 			total++
 		}
 	}
 	if total != 29 { // one of the thirty blocks the author
-		t.Errorf("%d heard", total)
+		t.Errorf("got %d followers with the post, want 29", total)
 	}
 }
 
-// An agent is told of the same follower at most once a day.
+// TestFollowedOnceADay checks that an agent gets one event a day for each follower.
 func TestFollowedOnceADay(t *testing.T) {
 	f, table := open(t)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -253,7 +254,7 @@ func TestFollowedOnceADay(t *testing.T) {
 		}
 	}
 	if got := events(t, table, "owl"); !slices.Equal(got, []string{"1 followed", "2 followed"}) {
-		t.Errorf("owl heard %q", got)
+		t.Errorf("events of owl: got %q, want two followed", got)
 	}
 	page, err := table.Query(t.Context(), tables.EventsAfter("ag_owl", 0, 0))
 	if err != nil {
@@ -261,6 +262,6 @@ func TestFollowedOnceADay(t *testing.T) {
 	}
 	var e tables.InboxEvent
 	if err := tables.Unmarshal(page.Items[0], &e); err != nil || e.From.Emoji != "🦊" || e.HappenedAt != noon.UnixMilli() || e.From.Handle != "fox" {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("got %+v, error %v, want fox with its emoji at %d", e, err, noon.UnixMilli())
 	}
 }

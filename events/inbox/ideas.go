@@ -14,7 +14,7 @@ var ideaNews = []news{
 	on(tables.TypeIdeaReached, inbox.ofIdeaReached, "INSERT"),
 }
 
-// ofIdeaReached tells an agent how many support its idea.
+// ofIdeaReached tells an agent how many agents support its idea.
 func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
 	var reached tables.IdeaReached
 	if err := tables.Unmarshal(r.New, &reached); err != nil {
@@ -24,11 +24,14 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 	if err != nil {
 		return nil, err
 	}
-	return []delivery{{reached.To, fmt.Sprintf("supported#%s#%d", reached.Idea, reached.Support), tables.InboxEvent{
+	return []delivery{{reached.To, supportedSource(reached.Idea, reached.Support), tables.InboxEvent{
 		Kind: tables.EventIdeaSupported, HappenedAt: reached.At, Text: text.Preview(items[0].Str("title"), textMost),
 		Subject: tables.Map{"idea": reached.Idea, "support": reached.Support},
 	}}}, nil
 }
+
+// supportedSource names the source of the event that an idea's support reached n.
+func supportedSource(idea string, n int64) string { return fmt.Sprintf("supported#%s#%d", idea, n) }
 
 // ofIdeaStatus tells an agent of an operator's decision on its idea, unless it
 // made the decision itself. The sender is the service, so blocking an operator

@@ -12,8 +12,8 @@ func changedIdea(old, new tables.Idea) tables.StreamRecord {
 	return tables.StreamRecord{Event: "MODIFY", Key: after.Key(), Old: before, New: after}
 }
 
-// An author is told of each decision of an operator once, and of no other
-// change of the idea.
+// TestIdeaStatus checks that an author gets one event for each decision of an operator,
+// and none for other changes of the idea.
 func TestIdeaStatus(t *testing.T) {
 	f, table := open(t)
 	open := tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaOpen}
@@ -37,7 +37,7 @@ func TestIdeaStatus(t *testing.T) {
 		}
 	}
 	if got, want := events(t, table, "fox"), []string{"1 idea_status", "2 idea_status", "3 idea_status"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2), tables.InboxEventKey("ag_fox", 3))
 	if err != nil {
@@ -50,11 +50,11 @@ func TestIdeaStatus(t *testing.T) {
 		}
 	}
 	if note.Text != "soon" || note.Subject["status"] != tables.IdeaPlanned || note.From.ID != "" || same.Subject["duplicate_of"] != "id_3" {
-		t.Errorf("%+v, %+v", note, same)
+		t.Errorf("got %+v and %+v, want the note %q and duplicate_of id_3", note, same, "soon")
 	}
 }
 
-// An author is told of each milestone once.
+// TestIdeaSupported checks that an author gets one event for each milestone.
 func TestIdeaSupported(t *testing.T) {
 	f, table := open(t)
 	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}
@@ -72,10 +72,10 @@ func TestIdeaSupported(t *testing.T) {
 		}
 	}
 	if got, want := events(t, table, "fox"), []string{"1 idea_supported", "2 idea_supported"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
 	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {
-		t.Errorf("%v, %v", items, err)
+		t.Errorf("got %v, error %v, want support 10 and the title", items, err)
 	}
 }

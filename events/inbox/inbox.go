@@ -1,6 +1,5 @@
-// Package inbox turns changes of the table into inbox events: without gaps, in
-// order, each exactly once, however often and in whatever groups the stream
-// delivers a change.
+// Package inbox turns changes of the table into inbox events. Events arrive in
+// order, without gaps and exactly once, however often the stream delivers a change.
 package inbox
 
 import (
@@ -18,12 +17,12 @@ type inbox struct{ *app.App }
 
 // New declares the reader.
 func New(a *app.App) stream.Function {
-	filters := []stream.Filter{deletions}
+	filters := slices.Clone(deletions)
 	for _, n := range allNews {
 		filters = append(filters, n.Filter)
 	}
 	return stream.Function{
-		Name: "inbox", Doc: "Welcomes, replies, mentions, marks, visits, messages, followers, posts of those who are followed, ideas, juries, and what touches security or credits arrive in inboxes; the words of deleted posts leave them.",
+		Name: "inbox", Doc: "Puts events into inboxes: welcomes, replies, mentions, marks, visits, messages, followers, posts of followed agents, ideas, juries, operators' decisions, and changes of security and credits. Removes the texts of deleted posts, messages and ideas.",
 		Reads: tables.Agents | tables.Handles | tables.Inboxes | tables.PostMarks | tables.IdeaBoard | tables.ParentIndex, Writes: tables.Inboxes | tables.PostMarks,
 		Filters: filters,
 		Batch:   100, Window: time.Second,
@@ -31,7 +30,7 @@ func New(a *app.App) stream.Function {
 	}
 }
 
-// news is a kind of change that may cause events, and how to find them.
+// news selects a kind of change and turns it into events.
 type news struct {
 	stream.Filter
 	tell teller
@@ -40,7 +39,7 @@ type news struct {
 // teller returns the deliveries of a change.
 type teller func(inbox, context.Context, tables.StreamRecord) ([]delivery, error)
 
-var allNews = slices.Concat(agentNews, postNews, markNews, messageNews, securityNews, creditsNews, promoNews, ideaNews, juryNews)
+var allNews = slices.Concat(agentNews, postNews, markNews, messageNews, securityNews, creditsNews, promoNews, ideaNews, juryNews, moderationNews)
 
 // on makes the news for changes of items of a type.
 func on(itemType string, tell teller, events ...string) news {
@@ -81,7 +80,7 @@ func (f inbox) handle(ctx context.Context, records []tables.StreamRecord) error 
 	if err := f.deliver(ctx, records); err != nil {
 		return err
 	}
-	// A post's own changes come in order, so its events are there by now.
+	// Changes of a post arrive in order, so its events are already in the inboxes.
 	return f.redact(ctx, records)
 }
 

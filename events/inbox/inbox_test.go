@@ -16,7 +16,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// open makes a reader and a table where a, b, c … have handles.
+// open makes a reader and a table with the handles of some agents.
 func open(t *testing.T) (inbox, *embedded.Table) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -53,7 +53,7 @@ func posted(id, by, parentBy, body string) tables.StreamRecord {
 	return insert(p.Item())
 }
 
-// events returns an agent's events, as "seq kind source".
+// events returns an agent's events as "seq kind source".
 func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	t.Helper()
 	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_" + agent), From: "E#", To: "E#~", Consistency: tables.Strong})
@@ -71,7 +71,8 @@ func events(t *testing.T, table *embedded.Table, agent string) (out []string) {
 	return out
 }
 
-func TestWhoHears(t *testing.T) {
+// TestRecipients checks which agents get an event for each kind of change.
+func TestRecipients(t *testing.T) {
 	f, table := open(t)
 	joined := tables.HistoryEntry{ID: "ev_1", Kind: tables.HistoryRegistered, At: 5}
 	created := tables.HistoryEntry{ID: "ev_2", Kind: tables.HistoryChannelCreated, At: 6}
@@ -106,7 +107,7 @@ func TestWhoHears(t *testing.T) {
 		"elk": {"1 mention po_1"}, "cat": {"1 mention po_3", "2 helpful po_8"}, "a09": {"1 mention po_5"}, "a10": nil, "nobody": nil,
 	} {
 		if got := events(t, table, agent); !slices.Equal(got, want) {
-			t.Errorf("%s hears %q, not %q", agent, got, want)
+			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
 	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_fox"), From: tables.InboxEventSK(3), To: tables.InboxEventSK(4)})
@@ -114,15 +115,16 @@ func TestWhoHears(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := page.Items[0].Str("text"); len([]rune(text)) > textMost {
-		t.Errorf("an event's text has %d characters", len([]rune(text)))
+		t.Errorf("length of an event's text: got %d, want %d at most", len([]rune(text)), textMost)
 	}
 	var e tables.InboxEvent
 	if err := tables.Unmarshal(page.Items[1], &e); err != nil || e.From != visit.Visitor || e.Subject["agent"] != "ag_owl" || e.HappenedAt != 7 || e.Text != "" {
-		t.Errorf("fox hears of the visit as %+v, %v", e, err)
+		t.Errorf("event of the visit: got %+v, error %v", e, err)
 	}
 }
 
-// A batch, its parts, and all of it in another order give each event once.
+// TestOnce checks that each event arrives once, in order, if batches repeat, overlap or
+// come in another order.
 func TestOnce(t *testing.T) {
 	f, table := open(t)
 	var records []tables.StreamRecord
@@ -140,18 +142,18 @@ func TestOnce(t *testing.T) {
 	for agent, kind := range map[string]string{"fox": "reply", "elk": "mention"} {
 		got := events(t, table, agent)
 		if len(got) != len(records) {
-			t.Fatalf("%s hears %d times", agent, len(got))
+			t.Fatalf("events of %s: got %d, want %d", agent, len(got), len(records))
 		}
 		for i, e := range got {
 			if want := fmt.Sprintf("%d %s po_%03d", i+1, kind, i); e != want {
-				t.Errorf("%s: %q, not %q", agent, e, want)
+				t.Errorf("event of %s: got %q, want %q", agent, e, want)
 			}
 		}
 	}
 }
 
-// A record that fails for one inbox does not keep others from theirs, and
-// nothing done before the failure is repeated.
+// TestFailure checks that a failure in one inbox does not stop the others, and that a
+// retry repeats no event.
 func TestFailure(t *testing.T) {
 	f, table := open(t)
 	records := []tables.StreamRecord{posted("po_1", "owl", "fox", "@elk")}
@@ -163,10 +165,10 @@ func TestFailure(t *testing.T) {
 		return embedded.None
 	})
 	if err := f.handle(t.Context(), records); err == nil {
-		t.Fatal("the failure is not told")
+		t.Fatal("handle: got no error for a failed inbox")
 	}
 	if got := events(t, table, "elk"); len(got) != 1 {
-		t.Errorf("elk hears %q", got)
+		t.Errorf("events of elk: got %q, want one", got)
 	}
 	table.SetFaults(nil)
 	if err := f.handle(t.Context(), records); err != nil {
@@ -174,12 +176,12 @@ func TestFailure(t *testing.T) {
 	}
 	for _, agent := range []string{"fox", "elk"} {
 		if got := events(t, table, agent); len(got) != 1 {
-			t.Errorf("%s hears %q", agent, got)
+			t.Errorf("events of %s: got %q, want one", agent, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := f.handle(ctx, []tables.StreamRecord{posted("po_2", "owl", "fox", "")}); err == nil {
-		t.Error("a reader that was stopped says that it is done")
+		t.Error("handle: got no error for a cancelled context")
 	}
 }

@@ -8,8 +8,8 @@ var markNews = []news{
 	on(tables.TypeHelpful, byItem(ofHelpful), "INSERT"),
 }
 
-// ofReactions tells a post's author of an agent's first reaction, and of no
-// further one by the same agent, even after it is taken back.
+// ofReactions tells a post's author of an agent's first reaction to the post. Later
+// reactions of that agent make no event, even if the first was taken back.
 func ofReactions(r *tables.Reactions) []delivery {
 	if r.To == r.By.ID || len(r.Emoji) == 0 {
 		return nil

@@ -9,8 +9,9 @@ import (
 	"agentsocial/tables"
 )
 
-// The receiver is told of a message once, with its beginning, even if the
-// stream repeats it. The sender is not, nor is a receiver who blocks it.
+// TestMessages checks that a message makes one event for its receiver, with the
+// beginning of its text, even if its record is repeated, and none for the sender or for
+// a receiver that blocks the sender.
 func TestMessages(t *testing.T) {
 	f, table := open(t)
 	sent := func(id, to, body string) tables.StreamRecord {
@@ -25,7 +26,7 @@ func TestMessages(t *testing.T) {
 	filters := New(&app.App{})
 	for _, r := range records {
 		if !filters.Match(r) {
-			t.Errorf("%s is kept back", r.Key.SK)
+			t.Errorf("the filters do not match %s", r.Key.SK)
 		}
 	}
 	for range 2 {
@@ -35,7 +36,7 @@ func TestMessages(t *testing.T) {
 	}
 	for agent, want := range map[string][]string{"owl": {"1 dm", "2 dm"}, "fox": nil, "elk": nil, "cat": nil} {
 		if got := events(t, table, agent); !slices.Equal(got, want) {
-			t.Errorf("%s hears %q", agent, got)
+			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
 	page, err := table.Query(t.Context(), tables.Query{PK: tables.InboxPK("ag_owl"), From: tables.InboxEventSK(1), To: tables.InboxEventSK(2)})
@@ -50,9 +51,9 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.From.Handle != "fox" || first.Subject["message"] != "msg_1" || first.Subject["agent"] != "ag_fox" || first.Text != "hello @cat" || first.HappenedAt != 7 {
-		t.Errorf("%+v", first)
+		t.Errorf("first event: got %+v, want msg_1 from fox", first)
 	}
 	if n := len([]rune(second.Text)); n > textMost || n < textMost-1 {
-		t.Errorf("%d characters of a long message", n)
+		t.Errorf("length of a long message's text: got %d, want about %d", n, textMost)
 	}
 }

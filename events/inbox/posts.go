@@ -13,18 +13,19 @@ import (
 var postNews = []news{on(tables.TypePost, inbox.ofNewPost, "INSERT")}
 
 func (f inbox) ofNewPost(ctx context.Context, r tables.StreamRecord) ([]delivery, error) {
-	return f.ofPost(ctx, r.New, f.pushTo)
+	return f.ofPost(ctx, r.New, f.pushTo, f.takers)
 }
 
 // ofPost tells the parent's author of a reply, mentioned agents of the mention,
-// and followers of a pushed post. Each agent hears once, and not of its own
-// post.
-func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error)) ([]delivery, error) {
+// and followers of a pushed post. Each agent gets one event at most, and the author
+// none. pushed returns these followers, and mentioned those of the claims of
+// mentioned handles whose agents are told.
+func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context.Context, *tables.Post) ([]string, error), mentioned selection) ([]delivery, error) {
 	var p tables.Post
 	if err := tables.Unmarshal(item, &p); err != nil {
 		return nil, err
 	}
-	out, err := f.ofWords(ctx, &p)
+	out, err := f.ofWords(ctx, &p, mentioned)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (f inbox) ofPost(ctx context.Context, item tables.Item, pushed func(context
 }
 
 // ofWords returns the deliveries for a reply and for mentions.
-func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) {
+func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection) ([]delivery, error) {
 	var out []delivery
 	told := []string{p.Author.ID}
 	if p.ParentBy != "" && p.ParentBy != p.Author.ID {
@@ -52,19 +53,58 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post) ([]delivery, error) 
 	if err != nil {
 		return nil, err
 	}
+	claims = slices.DeleteFunc(claims, func(claim tables.Item) bool {
+		return claim == nil || slices.Contains(told, claim.Str("agent"))
+	})
+	if claims, err = mentioned(ctx, p, claims); err != nil {
+		return nil, err
+	}
 	for _, claim := range claims {
 		agent := claim.Str("agent")
-		if claim == nil || slices.Contains(told, agent) {
-			continue
-		}
-		told = append(told, agent)
 		out = append(out, delivery{agent, p.ID, postEvent(tables.EventMention, p)})
 	}
 	return out, nil
 }
 
-// ofPush returns the deliveries to followers of a pushed post. A follower who
-// is told of it as a reply or a mention is not told again.
+// selection selects claims of mentioned handles.
+type selection func(ctx context.Context, p *tables.Post, claims []tables.Item) ([]tables.Item, error)
+
+// takers selects the agents that take mentions by a post's author. Their claims have
+// their settings. Only for those that take mentions of agents that they follow it
+// reads whether they do.
+func (f inbox) takers(ctx context.Context, p *tables.Post, claims []tables.Item) (takers []tables.Item, err error) {
+	var followers []tables.Item
+	var keys []tables.Key
+	for _, claim := range claims {
+		switch claim.Str("mentions") {
+		case tables.FromNobody:
+		case tables.FromFollowing:
+			followers = append(followers, claim)
+			keys = append(keys, tables.FollowKey(claim.Str("agent"), tables.FollowAgent, p.Author.ID))
+		default:
+			takers = append(takers, claim)
+		}
+	}
+	if len(keys) == 0 {
+		return takers, nil
+	}
+	follows, err := f.Table.Get(ctx, tables.Strong, keys...)
+	for i, follow := range follows {
+		if follow != nil {
+			takers = append(takers, followers[i])
+		}
+	}
+	return takers, err
+}
+
+// everyone selects all agents: whose mentions they took is not known any more.
+func everyone(_ context.Context, _ *tables.Post, claims []tables.Item) ([]tables.Item, error) {
+	return claims, nil
+}
+
+// ofPush returns the deliveries to followers of a pushed post. A follower that gets
+// the post as a reply or a mention does not get it twice, because the source is the
+// same.
 func ofPush(p *tables.Post, followers []string) []delivery {
 	out := make([]delivery, len(followers))
 	for i, agent := range followers {
@@ -84,8 +124,8 @@ func postEvent(kind string, p *tables.Post) tables.InboxEvent {
 	}
 }
 
-// pushTo decides once to whom a post is pushed: its author's current followers,
-// up to the limit. Repeated deliveries of the post's record get the same
+// pushTo decides once which agents a post is pushed to: its author's current
+// followers, up to the limit. Repeated deliveries of the post's record get the same
 // answer.
 func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
@@ -102,8 +142,8 @@ func (f inbox) pushTo(ctx context.Context, p *tables.Post) ([]string, error) {
 	return f.decide(ctx, p, followers)
 }
 
-// pushedNoMore returns to whom a post was pushed. If that is undecided, it
-// decides for nobody.
+// pushedNoMore returns the agents that a post was pushed to. If that is undecided,
+// it decides that the post is pushed to nobody.
 func (f inbox) pushedNoMore(ctx context.Context, p *tables.Post) ([]string, error) {
 	if to, decided, err := f.pushedTo(ctx, p); decided || err != nil {
 		return to, err
@@ -111,7 +151,7 @@ func (f inbox) pushedNoMore(ctx context.Context, p *tables.Post) ([]string, erro
 	return f.decide(ctx, p, nil)
 }
 
-// pushedTo returns to whom a post is pushed, if that was decided.
+// pushedTo returns the agents that a post is pushed to, if that was decided.
 func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decided bool, err error) {
 	if !p.Pushed {
 		return nil, true, nil
@@ -123,8 +163,8 @@ func (f inbox) pushedTo(ctx context.Context, p *tables.Post) (to []string, decid
 	return tables.PushedTo(items[0]), items[0] != nil, nil
 }
 
-// decide records the followers to whom a post is pushed, unless that was
-// decided meanwhile.
+// decide records the followers that a post is pushed to, unless that was decided
+// meanwhile.
 func (f inbox) decide(ctx context.Context, p *tables.Post, followers []string) ([]string, error) {
 	var decided tables.Item
 	err := f.Once(ctx, tables.Push(p.ID, followers, f.Now()).Else(tables.Overtaken(&decided)))

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// A buyer is told once how its promo ended, even if the stream repeats it, but
-// not that it began.
+// TestPromos checks that a buyer gets one event when its promo ends, even if the record
+// is repeated, and none when it begins.
 func TestPromos(t *testing.T) {
 	f, table := open(t)
 	p := tables.Promo{
@@ -22,7 +22,7 @@ func TestPromos(t *testing.T) {
 	past := insert(writes[1].Item)
 	filters := New(&app.App{})
 	if filters.Match(live) || !filters.Match(past) {
-		t.Error("not what ended is let through")
+		t.Error("the filters must match ended promos, and no live ones")
 	}
 	for range 2 {
 		if err := f.handle(t.Context(), []tables.StreamRecord{past}); err != nil {
@@ -30,7 +30,7 @@ func TestPromos(t *testing.T) {
 		}
 	}
 	if got := events(t, table, strings.TrimPrefix(p.Buyer.ID, "ag_")); !slices.Equal(got, []string{"1 promo_ended"}) {
-		t.Errorf("it hears %q", got)
+		t.Errorf("buyer's events: got %q, want one promo_ended", got)
 	}
 	page, err := table.Query(t.Context(), tables.NewestEvents(p.Buyer.ID, 1))
 	if err != nil {
@@ -43,10 +43,10 @@ func TestPromos(t *testing.T) {
 	want := tables.Map{"promo": p.ID, "channel": "den", "state": "removed", "case": "ca_1", "impressions": int64(3), "spent_micro_usd": int64(6000), "returned_micro_usd": int64(4_994_000)}
 	for name, v := range want {
 		if e.Subject[name] != v {
-			t.Errorf("%s is %v, not %v", name, e.Subject[name], v)
+			t.Errorf("subject's %s: got %v, want %v", name, e.Subject[name], v)
 		}
 	}
 	if len(e.Subject) != len(want) || e.HappenedAt != 7 || e.From.ID != "" {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v, want %d members in the subject, happened at 7, from nobody", e, len(want))
 	}
 }

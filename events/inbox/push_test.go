@@ -8,8 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// overtaken is a table that calls a function once, right before a push is
-// decided.
+// overtaken is a table that calls a function once, right before a push is recorded.
 type overtaken struct {
 	tables.Backend
 	by func()
@@ -23,9 +22,8 @@ func (o *overtaken) Commit(ctx context.Context, tx tables.Tx) error {
 	return o.Backend.Commit(ctx, tx)
 }
 
-// Two concurrent deliveries of a record push to the same followers, even if
-// somebody follows or unfollows in between: those from whose inboxes a deletion
-// removes the text.
+// TestPushIsDecidedByOneOfTwo checks that two concurrent deliveries of a record push to
+// the same, recorded followers, even if somebody follows or unfollows in between.
 func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	f, end := followed(t, 4)
 	defer end()
@@ -50,13 +48,13 @@ func TestPushIsDecidedByOneOfTwo(t *testing.T) {
 	}
 	to := tables.PushedTo(items[0])
 	if want := []string{"ag_f00", "ag_f01", "ag_f02", "ag_late"}; !slices.Equal(to, want) {
-		t.Errorf("decided for %q, not %q", to, want)
+		t.Errorf("recorded followers: got %q, want %q", to, want)
 	}
 	for agent, want := range map[string][]string{
 		"ag_f01": {"1 post"}, "ag_f02": {"1 post"}, "ag_late": {"1 post"}, "ag_f03": nil,
 	} {
 		if got := heard(t, f, agent); !slices.Equal(got, want) {
-			t.Errorf("%s heard %q, not %q", agent, got, want)
+			t.Errorf("events of %s: got %q, want %q", agent, got, want)
 		}
 	}
 }

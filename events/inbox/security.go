@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// securityNews are changes of who may act for an agent. A recovery is read from
-// the history.
+// securityNews selects changes of the credentials that may act for an agent. A
+// recovery is read from the history.
 var securityNews = []news{
 	on(tables.TypeKey, byChange(ofSecurity), "INSERT", "MODIFY", "REMOVE"),
 	on(tables.TypeToken, byChange(ofSecurity), "INSERT", "REMOVE"),
@@ -31,10 +31,9 @@ const (
 )
 
 // ofSecurity tells an agent when its keys, tokens, link codes or connections
-// change, whoever changed them, so that it can notice a thief. It skips the first
-// key or connection, which the agent knows, and expiry, which nobody caused.
-// Tokens that expire within the hour belong to a connection or key that it was
-// told of.
+// change, even by its own act, so that it can notice a thief. It skips the first
+// key or connection, and credentials that expire. Tokens that live an hour make no
+// event: they belong to a connection or key that has made one.
 func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if r.Expired {
 		return nil, nil

@@ -23,7 +23,7 @@ func gone(item tables.Item, expired bool) tables.StreamRecord {
 	return tables.StreamRecord{Event: "REMOVE", Key: item.Key(), Old: item, At: then, Expired: expired}
 }
 
-// what an event tells, in words.
+// told returns a security event as text.
 func told(e *tables.InboxEvent) string {
 	if e.Kind != tables.EventSecurity || e.From != (tables.Author{}) || e.Text != "" {
 		return fmt.Sprintf("%+v", e)
@@ -35,8 +35,8 @@ func told(e *tables.InboxEvent) string {
 	return fmt.Sprintf("%s at %d", strings.Join(words, " "), e.HappenedAt)
 }
 
-// Every change of who acts for an agent is reported once, however often and in
-// whatever groups the stream delivers it, and nothing else is.
+// TestSecurity checks that each change of an agent's credentials makes one event,
+// however often its record is delivered, and that no other change makes one.
 func TestSecurity(t *testing.T) {
 	const owner = "ag_fox"
 	key := func(epoch, at int64, original bool) tables.Item {
@@ -81,7 +81,7 @@ func TestSecurity(t *testing.T) {
 		{"a connection refreshed", changed(grant(false, 1), grant(false, 2)), ""},
 		{"a connection expired", gone(grant(false, 2), true), ""},
 		{"a connection ended", gone(grant(false, 2), false), fmt.Sprintf("change=disconnected connection=gr_1 at %d", at)},
-		{"the connection that it came by", insert(grant(true, 1)), ""},
+		{"the connection that founded the agent", insert(grant(true, 1)), ""},
 		{"a link code", insert(link), "change=link_code_minted link_code=lc_1 at 30"},
 		{"a link code used", changed(link, used), ""},
 		{"a link code expired", gone(link, true), ""},
@@ -101,20 +101,20 @@ func TestSecurity(t *testing.T) {
 		ok := len(d) == 1
 		switch {
 		case err != nil || ok != (c.want != ""):
-			t.Errorf("%s: told is %v, %v", c.name, d, err)
+			t.Errorf("%s: got %v, error %v, want %q", c.name, d, err, c.want)
 		case ok && (told(&d[0].event) != c.want || d[0].to != owner):
-			t.Errorf("%s: %s hears %s", c.name, d[0].to, told(&d[0].event))
+			t.Errorf("%s: got %q for %s, want %q for %s", c.name, told(&d[0].event), d[0].to, c.want, owner)
 		}
 		if c.want != "" {
 			want = append(want, c.want)
 		}
 		if passes := filters.Match(c.record); c.want != "" && !passes {
-			t.Errorf("%s: the filters keep it back", c.name)
+			t.Errorf("%s: the filters do not match", c.name)
 		} else if passes {
 			records = append(records, c.record)
 		}
 	}
-	// As the stream brings it: in parts, more than once.
+	// The stream delivers records in parts and more than once.
 	for _, batch := range [][]tables.StreamRecord{records[:3], records[2:9], records, records[:1], records[5:]} {
 		if err := f.handle(t.Context(), batch); err != nil {
 			t.Fatal(err)
@@ -133,11 +133,12 @@ func TestSecurity(t *testing.T) {
 		got = append(got, told(&e))
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the inbox tells\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("inbox: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// Lambda's records give the same events as the table's feed.
+// TestSecurityThroughLambda checks that Lambda's records make the same events as the
+// table's feed.
 func TestSecurityThroughLambda(t *testing.T) {
 	token := (&tables.Token{ID: "tk_1", Epoch: 1, Hash: []byte("h"), Scopes: tables.NewSet("read")}).Item("ag_fox")
 	sent := []tables.StreamRecord{insert(token), gone(token, true), gone(token, false)}
@@ -147,7 +148,7 @@ func TestSecurityThroughLambda(t *testing.T) {
 	}
 	for i, want := range []bool{true, false, true} {
 		if d, err := ofSecurity(got[i]); err != nil || (len(d) == 1) != want || want && d[0].to != "ag_fox" {
-			t.Errorf("record %d: %v, %v", i, d, err)
+			t.Errorf("record %d: got %v, error %v, want an event: %v", i, d, err, want)
 		}
 	}
 }

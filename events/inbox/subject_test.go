@@ -13,9 +13,9 @@ import (
 	"agentsocial/tables"
 )
 
-// has lists the members of an event's subject, by kind or change.
+// has describes the events of a kind or change.
 type has struct {
-	always, sometimes string // members of its subject
+	always, sometimes string // members of the subject
 	from, text        bool
 }
 
@@ -31,9 +31,9 @@ func words(cell string) []string {
 	return out
 }
 
-// documented reads /docs/catchup: one row per kind, where members after a
-// semicolon are optional, and one per change. A null before the text means that
-// it comes from nobody.
+// documented reads /docs/catchup, which has a row for each kind and each change. In a
+// kind's row, members after a semicolon are optional, and a null before the text means
+// that the event has no sender.
 func documented(t *testing.T) map[string]has {
 	page, err := os.ReadFile("../../functions/docs/topics/catchup.md")
 	if err != nil {
@@ -49,7 +49,7 @@ func documented(t *testing.T) map[string]has {
 		if change := words(cells[2]); strings.HasPrefix(cells[2], " `") {
 			members := append(words(cells[4]), "change")
 			slices.Sort(members)
-			rows[name+" "+change[0]] = has{always: strings.Join(members, " ")}
+			rows[name+" "+change[0]] = has{always: strings.Join(members, " "), text: name == tables.EventModeration} // its kind's row says so
 			continue
 		}
 		always, sometimes, _ := strings.Cut(cells[3], ";")
@@ -61,7 +61,8 @@ func documented(t *testing.T) map[string]has {
 	return rows
 }
 
-// The documentation lists exactly the members of each kind's subject.
+// TestSubjectsAreDocumented checks that the documentation lists exactly the members of
+// each kind's subject.
 func TestSubjectsAreDocumented(t *testing.T) {
 	f, table := open(t)
 	commit(t, table, tables.Put((&tables.Profile{ID: "ag_fox", Handle: "fox"}).Item()))
@@ -99,7 +100,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		tables.Disputed: payments.Dispute, tables.Reinstated: payments.Dispute,
 	}
 	for kind := range heardKinds {
-		if what := causes[kind]; kind != tables.Returned { // what promos return is below
+		if what := causes[kind]; kind != tables.Returned { // promos below return credits
 			m := payments.Move(kind, "ag_owl", 500, payments.Cause{What: what, ID: "id_1", At: then, Checkout: "cs_1"}, then)
 			records = append(records, insert(m.Item()))
 		}
@@ -124,6 +125,12 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	for _, w := range (&tables.IdeaCounters{ID: idea.ID, By: "ag_owl"}).Add(1, then)[1:] {
 		records = append(records, insert(w.Item))
 	}
+	act := tables.Act{ID: "ev_1", Do: tables.ActTakeDown, Agent: "ag_owl", Reason: "spam", Note: "the third time", At: 70, Subject: tables.Map{
+		"post": "po_1", "channel": "den", "promo": "pr_1", "message": "msg_1", "agent": "ag_fox", "idea": "id_1", "case": "ca_1",
+	}}
+	suspended := tables.Act{ID: "ev_2", Do: tables.ActSuspend, Agent: "ag_owl", Reason: "spam", Note: "once more", At: 70, Until: 90, Subject: tables.Map{"agent": "ag_owl"}}
+	lifted := tables.Act{ID: "ev_3", Do: tables.ActLift, Agent: "ag_owl", Reason: "other", Note: "sorry", At: 70, Subject: tables.Map{"agent": "ag_owl"}}
+	records = append(records, insert(act.Record()[0].Item), insert(suspended.Record()[0].Item), insert(lifted.Record()[0].Item))
 	duty := tables.Duty{Agent: "ag_owl", Case: "ca_1", Kind: tables.CasePost, At: 70, Deadline: 90}
 	juror := tables.Juror{Agent: "ag_owl"}
 	for _, w := range append(duty.Begin(0), juror.Dismiss(tables.JurorIdle, then)...) {
@@ -153,7 +160,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 	}
 	for _, filter := range filters.Filters {
 		if !passed[filter.Type] {
-			t.Errorf("no %s is among the records", filter.Type)
+			t.Errorf("the records lack one of type %s", filter.Type)
 		}
 	}
 	deliveries, err := f.deliveries(t.Context(), records)
@@ -182,7 +189,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 			m.members[member]++
 			_, number := value.(int64)
 			if counts := slices.Contains([]string{"usd", "impressions", "support", "deadline", "suspended_until"}, member) || strings.HasSuffix(member, "micro_usd"); number != counts {
-				t.Errorf("%s of %s is a %T", member, name, value)
+				t.Errorf("type of %s in %s: got %T, want a number: %v", member, name, value, counts)
 			}
 		}
 	}
@@ -198,17 +205,18 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		}
 		got[name] = has{strings.Join(always, " "), strings.Join(sometimes, " "), m.from, m.text}
 	}
-	for _, kind := range []string{tables.EventCredits, tables.EventSecurity} { // each has rows for its changes besides
+	for _, kind := range []string{tables.EventCredits, tables.EventSecurity} { // their changes have rows of their own
 		got[kind] = has{always: "change"}
 	}
+	got[tables.EventModeration] = has{always: "change", text: true}
 	want := documented(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
-			t.Errorf("%s has %+v, documented is %+v", name, got[name], want[name])
+			t.Errorf("%s: got %+v, documented %+v", name, got[name], want[name])
 		}
 		delete(got, name)
 	}
 	for name, h := range got {
-		t.Errorf("%s is not documented: it has %+v", name, h)
+		t.Errorf("%s is not documented: got %+v", name, h)
 	}
 }

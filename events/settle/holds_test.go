@@ -17,13 +17,13 @@ func (d *fixture) refuses(what string, writes ...tables.Write) {
 	d.t.Helper()
 	var cancelled *tables.Cancelled
 	if err := d.table.Commit(d.t.Context(), tables.Tx{Writes: writes}); !errors.As(err, &cancelled) {
-		d.t.Errorf("%s: %v", what, err)
+		d.t.Errorf("%s: got error %v, want a failed condition", what, err)
 	}
 }
 
-// TestHoldsWhatWasRead: if anything of a promo changed since it was read, it
-// neither earns nor ends by the old state.
-func TestHoldsWhatWasRead(t *testing.T) {
+// TestStalePromo checks that a promo that changed after it was read neither earns nor
+// ends by the old state.
+func TestStalePromo(t *testing.T) {
 	for name, change := range map[string]tables.Update{
 		"impressions": tables.SetAttr("impressions", int64(3)),
 		"views":       tables.SetAttr("views", int64(3)),
@@ -34,12 +34,12 @@ func TestHoldsWhatWasRead(t *testing.T) {
 		to := *p
 		to.Impressions, to.Views = 5, 5
 		d.commit(tables.Change(tables.PromoKey(in, p.ID), change))
-		if name != "state" { // what is removed has still earned
+		if name != "state" { // a removed promo still earns
 			d.refuses("earning after other "+name, p.Earn(&to, d.Now())...)
 		}
 		d.refuses("ending after other "+name, p.End(tables.PromoExpired, d.Now().UnixMilli())...)
 		if books := d.books(); books[tables.EscrowAccount(p.ID)] != p.Budget {
-			t.Errorf("other %s: the books say %v", name, books)
+			t.Errorf("other %s: got books %v, want the whole budget %d in escrow", name, books, p.Budget)
 		}
 	}
 	d := newFixture(t)
@@ -49,15 +49,15 @@ func TestHoldsWhatWasRead(t *testing.T) {
 	past := *p
 	past.EndedAt = 1
 	d.commit(tables.Put(past.Item()))
-	d.refuses("ending what has ended", p.End(tables.PromoExpired, d.Now().UnixMilli())...)
+	d.refuses("ending an ended promo", p.End(tables.PromoExpired, d.Now().UnixMilli())...)
 	d.commit(tables.Delete(tables.PromoKey(in, p.ID)))
-	d.refuses("earning with what is not there", p.Earn(&to, d.Now())...)
-	d.refuses("removing what is not there", p.Remove("ca_1", d.Now()))
+	d.refuses("earning with a missing promo", p.Earn(&to, d.Now())...)
+	d.refuses("removing a missing promo", p.Remove("ca_1", d.Now()))
 }
 
-// TestBoardHolds: adding to, removing from and postponing a board require that
-// it is as read, and that its channel exists.
-func TestBoardHolds(t *testing.T) {
+// TestStaleBoard checks that changes of a board require that it is as read, and that
+// its channel exists.
+func TestStaleBoard(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
 		b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
@@ -72,20 +72,21 @@ func TestBoardHolds(t *testing.T) {
 	entry := promo.Offer{USD: 5, Days: 1, CPM: promo.CPMLeast, Now: d.Now()}.Entry(&tables.Profile{ID: buyer})
 	other := *p
 	other.ID = "pr_other"
-	d.refuses("adding to what was read before", empty.Add(&other, entry, nil)...)
-	d.refuses("dropping what is not on it", full.Drop(other.ID)...)
+	d.refuses("adding to a stale board", empty.Add(&other, entry, nil)...)
+	d.refuses("dropping a promo that is not on the board", full.Drop(other.ID)...)
 	d.commit(full.Take(d.Now().Add(time.Hour)))
-	d.refuses("taking what was taken", full.Take(d.Now().Add(2*time.Hour)))
-	d.commit(full.Add(&other, entry, nil)...) // taking it changes nothing on it
-	d.refuses("dropping from what was read before", full.Drop(p.ID)...)
+	d.refuses("taking a board twice", full.Take(d.Now().Add(2*time.Hour)))
+	d.commit(full.Add(&other, entry, nil)...) // taking a board does not change its promos
+	d.refuses("dropping from a stale board", full.Drop(p.ID)...)
 	d.commit(tables.Delete(tables.ChannelKey(in)))
 	d.refuses("adding without a channel", board().Add(p, entry, nil)...)
 	d.refuses("dropping without a channel", board().Drop(p.ID)...)
 }
 
-// TestFull: a buyer's promos are the agent's own, even if it has another owner
-// now, and its owner's, while their days last. Promos of agents without an origin count
-// together. A cap has room when the first promo that it counts ends.
+// TestFull checks which promos count against each cap. A buyer's promos are the
+// agent's own, even if its owner has changed, and those of its owner, while they last.
+// Promos of agents without an origin count together. A cap has room again when the
+// first promo that it counts ends.
 func TestFull(t *testing.T) {
 	d := newFixture(t)
 	board := func() *tables.Board {
@@ -116,7 +117,7 @@ func TestFull(t *testing.T) {
 		t.Helper()
 		for _, c := range wants {
 			if got := full(c.agent, c.behind, c.after); got != c.full {
-				t.Errorf("%s: %s, %q behind it, on day %d: %q, not %q", when, c.agent, c.behind, c.after, got, c.full)
+				t.Errorf("%s: agent %s of owner %q on day %d: got %q, want %q", when, c.agent, c.behind, c.after, got, c.full)
 			}
 		}
 	}
@@ -131,16 +132,16 @@ func TestFull(t *testing.T) {
 	expect("four",
 		want{"ag_8", "anna", 0, "buyer 3, room on day 1"}, want{"ag_8", "anna", 1, ""}, want{"ag_8", "", 0, ""}, want{"ag_8", "ben", 0, ""})
 	for i := range tables.PromosNobodysMost - 1 {
-		expect("places are left to nobodies", want{"ag_8", "", 0, ""})
+		expect("agents without an origin have places left", want{"ag_8", "", 0, ""})
 		buy(fmt.Sprintf("ag_nobody%d", i), "", 2+i)
 	}
-	expect("no place is left to nobodies",
+	expect("agents without an origin have no place left",
 		want{"ag_8", "", 0, "nobody 5, room on day 2"}, want{"ag_8", "", 2, ""}, want{"ag_8", "ben", 0, ""}, want{"ag_nobody0", "", 0, "buyer 1, room on day 2"})
 	for i := range tables.PromosMost - 8 {
-		expect("places are left", want{"ag_8", "ben", 0, ""})
+		expect("the channel has places left", want{"ag_8", "ben", 0, ""})
 		buy("ag_x", fmt.Sprintf("person %d", i), 5)
 	}
-	expect("no place is left", want{"ag_8", "ben", 0, "channel 20, room on day 1"}, want{"ag_8", "", 0, "channel 20, room on day 1"}, want{"ag_8", "ben", 1, ""})
+	expect("the channel has no place left", want{"ag_8", "ben", 0, "channel 20, room on day 1"}, want{"ag_8", "", 0, "channel 20, room on day 1"}, want{"ag_8", "ben", 1, ""})
 }
 
 // committing counts commits.
@@ -154,8 +155,8 @@ func (c *committing) Commit(ctx context.Context, tx tables.Tx) error {
 	return c.Backend.Commit(ctx, tx)
 }
 
-// TestNothingNew: a promo of which nothing was counted costs a settlement no write
-// but the one that takes the board.
+// TestNothingNew checks that a settlement without new impressions only writes to take
+// the board.
 func TestNothingNew(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -166,35 +167,35 @@ func TestNothingNew(t *testing.T) {
 		counted := *d.App
 		counted.Table = c
 		if err := (settle{&counted}).handle(t.Context()); err != nil || c.n.Load() != want {
-			t.Errorf("%d writes, not %d; %v", c.n.Load(), want, err)
+			t.Errorf("got %d writes, want %d; error %v", c.n.Load(), want, err)
 		}
 		d.pass(tables.SettleEvery)
 	}
 }
 
-// TestEndsOnTime: a promo's days are over when they are, and not before.
+// TestEndsOnTime checks that a promo ends exactly when its days are over.
 func TestEndsOnTime(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
 	d.pass(24*time.Hour - time.Millisecond)
 	if !p.Shown(d.Now()) {
-		t.Error("not shown to the end")
+		t.Error("a promo is not shown in its last millisecond")
 	}
 	d.handleOK()
 	if d.past(p) != nil {
-		t.Error("ended before its time")
+		t.Error("a promo ended before its days were over")
 	}
 	d = newFixture(t)
 	p = d.buy(5, 1)
 	d.pass(24 * time.Hour)
 	if p.Shown(d.Now()) {
-		t.Error("shown beyond the end")
+		t.Error("a promo is shown after its days were over")
 	}
 	d.handleOK()
 	d.ended(p, tables.PromoExpired, 0)
 }
 
-// TestEarlyTick: ticks that come some seconds early settle each time.
+// TestEarlyTick checks that a tick that comes some seconds early still settles.
 func TestEarlyTick(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -203,7 +204,7 @@ func TestEarlyTick(t *testing.T) {
 		d.seen(p, 1)
 		d.handleOK()
 		if earned := d.books()[tables.Revenue]; earned != n*p.Price {
-			t.Errorf("after tick %d: %d is earned", n, earned)
+			t.Errorf("revenue after tick %d: got %d, want %d", n, earned, n*p.Price)
 		}
 		d.pass(tables.SettleEvery - 10*time.Second)
 	}
@@ -222,7 +223,7 @@ func (f *failing) Query(ctx context.Context, q tables.Query) (tables.Page, error
 	return f.Backend.Query(ctx, q)
 }
 
-// TestOneFails: what fails in a channel is said, and does not hold up the others.
+// TestOneFails checks that a sweep returns the error of a channel that fails.
 func TestOneFails(t *testing.T) {
 	d := newFixture(t)
 	d.buy(5, 1)
@@ -231,11 +232,11 @@ func TestOneFails(t *testing.T) {
 	app := *d.App
 	app.Table = &failing{Backend: d.table, err: errors.Join(context.DeadlineExceeded, broken)}
 	if err := (settle{&app}).handle(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want %v", err, broken)
 	}
 }
 
-// TestTakenByAnother: a board that another sweep took is left to that one.
+// TestTakenByAnother checks that a sweep skips a board that another sweep has taken.
 func TestTakenByAnother(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -253,11 +254,12 @@ func TestTakenByAnother(t *testing.T) {
 		t.Error(err)
 	}
 	if earned := d.books()[tables.Revenue]; earned != 0 || m.left.Load() != 0 {
-		t.Errorf("%d is earned, by %d commits", earned, 1-m.left.Load())
+		t.Errorf("got revenue %d after %d commits, want 0 after 1", earned, 1-m.left.Load())
 	}
 }
 
-// behindhand is a table whose eventual reads, but for indexes, know nothing yet.
+// behindhand is a table whose eventually consistent reads return nothing, except those
+// of indexes.
 type behindhand struct{ tables.Backend }
 
 func (b behindhand) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
@@ -274,7 +276,7 @@ func (b behindhand) Get(ctx context.Context, c tables.Consistency, keys ...table
 	return b.Backend.Get(ctx, c, keys...)
 }
 
-// TestReadsStrongly: what is settled, and what ends, is read as it is.
+// TestReadsStrongly checks that settlements read with strong consistency.
 func TestReadsStrongly(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -288,7 +290,7 @@ func TestReadsStrongly(t *testing.T) {
 	d.ended(p, tables.PromoExpired, 3)
 }
 
-// TestManyChannels: a sweep goes on beyond a page of channels that are due.
+// TestManyChannels checks that a sweep settles more due channels than a page has.
 func TestManyChannels(t *testing.T) {
 	d := newFixture(t)
 	const channels = pageMost + 20
@@ -308,6 +310,6 @@ func TestManyChannels(t *testing.T) {
 	app := *d.App
 	app.Table = c
 	if err := (settle{&app}).handle(t.Context()); err != nil || c.n.Load() != channels {
-		t.Errorf("%d of %d channels were settled; %v", c.n.Load(), channels, err)
+		t.Errorf("got %d settled channels, want %d; error %v", c.n.Load(), channels, err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package settle settles promos. It moves what their impressions have earned
-// from escrow to revenue, ends promos that are spent, over, removed or no
-// longer paid for, and returns the rest of their budgets.
+// from escrow to revenue. It ends promos that are spent, expired, removed, no
+// longer paid for or never billed, and returns the rest of their budgets.
 package settle
 
 import (
@@ -22,7 +22,7 @@ type settle struct{ *app.App }
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
 	return schedule.Function{
-		Name: "settle", Doc: "What promos spend, their ends, and what comes back of them.",
+		Name: "settle", Doc: "Moves what promos have earned to revenue, ends promos, and returns the rest of their budgets.",
 		Reads: tables.Channels | tables.Ledgers | tables.Impressions | tables.RankIndex, Writes: tables.Channels | tables.Ledgers | tables.Impressions,
 		Every:  tables.SettleEvery,
 		Handle: settle{a}.handle,
@@ -30,8 +30,8 @@ func New(a *app.App) schedule.Function {
 }
 
 const (
-	// sweepFor bounds one sweep, well before the function's timeout; the next
-	// begins with the rest.
+	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
+	// does the rest first.
 	sweepFor = 90 * time.Second
 
 	pageMost   = 100
@@ -79,7 +79,7 @@ func (s settle) board(ctx context.Context, item tables.Item, next time.Time) err
 	return failed
 }
 
-// reading is what was read of a channel.
+// reading holds a channel's promos and their counts, as read.
 type reading struct {
 	channel string
 	at      time.Time // taken before reading, so the reading includes everything billed until then
@@ -113,8 +113,8 @@ func (s settle) read(ctx context.Context, channel string) (*reading, error) {
 	return r, err
 }
 
-// owing returns the buyers of promos with a negative balance: a payment of
-// theirs was reversed.
+// owing reports for each buyer of a promo whether its balance is negative, which
+// means that one of its payments was reversed.
 func (s settle) owing(ctx context.Context, live map[string]*tables.Promo) (map[string]bool, error) {
 	owing := map[string]bool{}
 	for _, p := range live {
@@ -184,7 +184,8 @@ func (s settle) settleOnce(ctx context.Context, p *tables.Promo, found *reading,
 
 // ending returns the state in which a promo ends now, and since when; "" if it
 // goes on. A promo bought with money that was taken back ends, and the rest of
-// its budget pays the debt. Otherwise a stolen card could advertise for a month.
+// its budget pays the debt. Otherwise a stolen card could advertise for a month. A
+// promo that cannot be billed ends too, so that it takes nobody's place.
 func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64) {
 	switch {
 	case p.State == tables.PromoRemoved:
@@ -195,6 +196,8 @@ func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64)
 		return tables.PromoExpired, p.EndsAt
 	case owing:
 		return tables.PromoRemoved, now.UnixMilli()
+	case promo.Unbillable(p, now):
+		return tables.PromoUnbilled, now.UnixMilli()
 	}
 	return "", 0
 }

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fixture is a channel with promos, for a test.
+// fixture is a channel with promos.
 type fixture struct {
 	settle
 	t     *testing.T
@@ -70,7 +70,7 @@ func (d *fixture) get(k tables.Key) tables.Item {
 	return items[0]
 }
 
-// buy buys a promo for so many dollars and days.
+// buy buys a promo.
 func (d *fixture) buy(usd int64, days int) *tables.Promo {
 	d.t.Helper()
 	b, err := tables.ReadBoard(in, d.get(tables.BoardKey(in)))
@@ -97,7 +97,7 @@ func (d *fixture) seen(p *tables.Promo, n int) {
 
 func (d *fixture) pass(t time.Duration) { d.clock.Add(t.Milliseconds()) }
 
-// past is a promo that ended, nil if it did not.
+// past returns an ended promo, or nil if it has not ended.
 func (d *fixture) past(p *tables.Promo) *tables.Promo {
 	d.t.Helper()
 	item := d.get(tables.PastPromoKey(in, p.ID))
@@ -111,7 +111,8 @@ func (d *fixture) past(p *tables.Promo) *tables.Promo {
 	return ended
 }
 
-// books are what every account holds, of the movements and as balances run.
+// books returns what every account holds by its movements, and checks that the
+// balances agree.
 func (d *fixture) books() map[tables.Account]int64 {
 	d.t.Helper()
 	sums := map[tables.Account]int64{}
@@ -135,13 +136,13 @@ func (d *fixture) books() map[tables.Account]int64 {
 	}
 	for account, n := range balances {
 		if sums[account] != n || n < 0 {
-			d.t.Errorf("%s has %d, and its movements come to %d", account, n, sums[account])
+			d.t.Errorf("balance of %s: got %d, want the sum of its movements, %d, and not below 0", account, n, sums[account])
 		}
 	}
 	return sums
 }
 
-// ended holds that a promo ended so, and that the books say the same.
+// ended checks how a promo ended, and that the books agree.
 func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	d.t.Helper()
 	got := d.past(p)
@@ -150,21 +151,21 @@ func (d *fixture) ended(p *tables.Promo, state string, impressions int64) {
 	}
 	earned := impressions * p.Price
 	if got.State != state || got.Impressions != impressions || got.Spent() != earned || got.Returned != p.Budget-earned {
-		d.t.Errorf("%s: %s after %d impressions, %d spent, %d returned; not %s after %d", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
+		d.t.Errorf("%s: got %s after %d impressions, %d spent, %d returned; want %s after %d impressions", p.ID, got.State, got.Impressions, got.Spent(), got.Returned, state, impressions)
 	}
 	if len(got.Counted) != 0 {
-		d.t.Errorf("%s still says what each shard counted: %v", p.ID, got.Counted)
+		d.t.Errorf("%s still has the counts of each shard: %v", p.ID, got.Counted)
 	}
 	books := d.books()
 	if books[tables.EscrowAccount(p.ID)] != 0 || books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
-		d.t.Errorf("the books say %v, %d being earned", books, earned)
+		d.t.Errorf("got books %v, want an empty escrow, revenue %d and a balance of %d", books, earned, purse-earned)
 	}
 	if d.get(tables.PromoKey(in, p.ID)) != nil {
-		d.t.Errorf("%s is live as well", p.ID)
+		d.t.Errorf("%s is still live", p.ID)
 	}
 	board, channel := d.get(tables.BoardKey(in)), d.get(tables.ChannelKey(in))
 	if board.Str("rank_pk") != "" || channel.Int("promos_until") != 0 {
-		d.t.Errorf("the board is still due: %v; the channel says promos until %d", board, channel.Int("promos_until"))
+		d.t.Errorf("the board is still due: %v; the channel has promos until %d", board, channel.Int("promos_until"))
 	}
 	for shard := range tables.PromoShards {
 		if counts := d.get(tables.CountsKey(in, shard)); tables.Billed(counts, p.ID) != 0 {
@@ -180,13 +181,13 @@ func (d *fixture) handleOK() {
 	}
 }
 
-// TestEarning: each settlement moves what came since the one before, and the end
-// returns the rest.
+// TestEarning checks that each settlement moves what was earned since the last one,
+// and that the end returns the rest.
 func TestEarning(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
 	if got := d.books(); got[tables.EscrowAccount(p.ID)] != p.Budget || got[tables.AgentAccount(buyer)] != purse-p.Budget {
-		t.Fatalf("bought: %v", got)
+		t.Fatalf("books after the purchase: got %v, want %d in escrow", got, p.Budget)
 	}
 	total := int64(0)
 	for _, n := range []int{7, 0, 13} {
@@ -195,7 +196,7 @@ func TestEarning(t *testing.T) {
 		d.pass(tables.SettleEvery)
 		d.handleOK()
 		if got := d.books(); got[tables.Revenue] != total*p.Price || got[tables.EscrowAccount(p.ID)] != p.Budget-total*p.Price {
-			t.Errorf("after %d impressions: %v", total, got)
+			t.Errorf("books after %d impressions: got %v, want revenue %d", total, got, total*p.Price)
 		}
 	}
 	d.seen(p, 3)
@@ -203,12 +204,12 @@ func TestEarning(t *testing.T) {
 	d.handleOK()
 	d.ended(p, tables.PromoExpired, total+3)
 	if got := d.past(p).EndedAt; got != p.EndsAt {
-		t.Errorf("ended at %d, not at %d", got, p.EndsAt)
+		t.Errorf("end: got %d, want %d", got, p.EndsAt)
 	}
 }
 
-// TestEndIsASettlement: what is known of a promo that ended is as of its end, also
-// if nothing was found since long before.
+// TestEndIsASettlement checks that a promo is settled when it ends, even if it has had
+// no impressions for long.
 func TestEndIsASettlement(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -219,11 +220,11 @@ func TestEndIsASettlement(t *testing.T) {
 	d.handleOK()
 	d.ended(p, tables.PromoExpired, 2)
 	if got := d.past(p); got.SettledAt != d.Now().UnixMilli() {
-		t.Errorf("settled at %d, ended at %d", got.SettledAt, got.EndedAt)
+		t.Errorf("settled at: got %d, want %d", got.SettledAt, d.Now().UnixMilli())
 	}
 }
 
-// TestSpent: what is counted beyond the budget is not earned.
+// TestSpent checks that impressions beyond the budget earn nothing.
 func TestSpent(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 1)
@@ -233,7 +234,7 @@ func TestSpent(t *testing.T) {
 	d.pass(tables.SettleEvery)
 	d.handleOK()
 	if d.past(p) != nil {
-		t.Error("ended before it was spent")
+		t.Error("the promo ended before its budget was spent")
 	}
 	d.seen(p, 9)
 	d.pass(tables.SettleEvery)
@@ -241,7 +242,7 @@ func TestSpent(t *testing.T) {
 	d.ended(p, tables.PromoSpent, 3)
 }
 
-// TestRemoved: a promo that a jury removed has earned what it was shown for.
+// TestRemoved checks that a removed promo earns for its impressions before the removal.
 func TestRemoved(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 10)
@@ -249,23 +250,24 @@ func TestRemoved(t *testing.T) {
 	d.pass(time.Minute)
 	d.commit(p.Remove("ca_1", d.Now()))
 	if err := d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{p.Remove("ca_2", d.Now())}}); err == nil {
-		t.Error("removed twice")
+		t.Error("a promo was removed twice")
 	}
 	d.pass(tables.SettleEvery)
 	d.handleOK()
 	d.ended(p, tables.PromoRemoved, 4)
 	if got := d.past(p); got.Case != "ca_1" || got.EndedAt != noon.Add(time.Minute).UnixMilli() {
-		t.Errorf("removed by %q at %d", got.Case, got.EndedAt)
+		t.Errorf("got a removal by %q at %d, want ca_1 at %d", got.Case, got.EndedAt, noon.Add(time.Minute).UnixMilli())
 	}
 	var gone *tables.Cancelled
 	if err := d.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{p.Remove("ca_3", d.Now())}}); !errors.As(err, &gone) {
-		t.Errorf("%v: removed after its end", err)
+		t.Errorf("removing an ended promo: got error %v, want a failed condition", err)
 	}
 }
 
-// TestTakenBack: a promo whose buyer's payment was taken back after it was spent
-// ends, and what it leaves pays of the debt. Who owes nothing keeps it.
-func TestTakenBack(t *testing.T) {
+// TestReversedPayment checks that a promo ends if a reversed payment leaves its buyer
+// in debt, and that the rest of the budget pays the debt. A buyer without debt keeps
+// its promo.
+func TestReversedPayment(t *testing.T) {
 	d := newFixture(t)
 	p := d.buy(5, 10)
 	d.seen(p, 4)
@@ -279,20 +281,20 @@ func TestTakenBack(t *testing.T) {
 	}
 	takeBack("du_1", purse-p.Budget)
 	if d.past(p) != nil {
-		t.Fatal("ended, though nothing is owed")
+		t.Fatal("the promo ended, though its buyer owes nothing")
 	}
 	takeBack("du_2", 1000)
 	got := d.past(p)
 	if got == nil || got.State != tables.PromoRemoved || got.Case != "" || got.Returned != p.Budget-4*p.Price {
-		t.Fatalf("%+v", got)
+		t.Fatalf("got %+v, want a removed promo without a case", got)
 	}
 	if left := tables.MicroUSD(d.get(tables.BalanceKey(buyer))); left != got.Returned-1000 {
-		t.Errorf("%d micro-USD are left", left)
+		t.Errorf("buyer's balance: got %d micro-USD, want %d", left, got.Returned-1000)
 	}
 }
 
-// stopping is a table where everything fails from the n'th commit on: before it
-// is made, or after.
+// stopping is a table whose n'th commit and all later ones fail. If after is true, the
+// n'th is made first.
 type stopping struct {
 	tables.Backend
 	left  atomic.Int64
@@ -311,8 +313,8 @@ func (s *stopping) Commit(ctx context.Context, tx tables.Tx) error {
 	return errStopped
 }
 
-// TestKilledAtEveryStep: wherever a sweep breaks off, the next one gives the same
-// books, and whatever is counted between the two, up to the end, is settled.
+// TestKilledAtEveryStep checks that the books are right after the next sweep, wherever
+// a sweep was killed.
 func TestKilledAtEveryStep(t *testing.T) {
 	for state, finish := range map[string]func(*fixture, *tables.Promo){
 		tables.PromoExpired: func(d *fixture, p *tables.Promo) { d.pass(25 * time.Hour) },
@@ -349,13 +351,13 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 			}
 			if steps < 4 || steps == 19 { // take, earn, end, forget
-				t.Errorf("%s: a sweep was broken off in %d places only", state, steps)
+				t.Errorf("%s: got %d places where a sweep was killed, want 4 to 18", state, steps)
 			}
 		}
 	}
 }
 
-// meddling is a table where something happens right before the n'th commit.
+// meddling is a table that calls a function right before the n'th commit.
 type meddling struct {
 	tables.Backend
 	left atomic.Int64
@@ -369,14 +371,14 @@ func (m *meddling) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestMeanwhile: whatever happens between any two steps of a sweep, another sweep,
-// a jury, the end of the promo's days, an impression, another purchase, is in the
-// books when all is over, and once.
+// TestMeanwhile checks that the books are right in the end if something happens between
+// two steps of a sweep: another sweep, a removal, the end of the promo's days, an
+// impression or another purchase.
 func TestMeanwhile(t *testing.T) {
 	for what, c := range map[string]struct {
 		do    func(*fixture, *tables.Promo)
 		state string
-		most  int64 // impressions that may be billed; those before the sweep are
+		most  int64 // largest number of billed impressions; 9 came before the sweep
 	}{
 		"another sweep": {func(d *fixture, _ *tables.Promo) { d.pass(tables.SettleEvery); d.handleOK() }, tables.PromoExpired, 9},
 		"a jury": {func(d *fixture, p *tables.Promo) {
@@ -431,8 +433,8 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestManySweeps: sweeps at once, impressions beside them, a jury in the middle:
-// whatever is earned was counted, what was not is returned, nothing else moves.
+// TestManySweeps checks the books after concurrent sweeps, impressions and a removal:
+// counted impressions are earned, and the rest is returned.
 func TestManySweeps(t *testing.T) {
 	for round := range 30 {
 		d := newFixture(t)
@@ -477,7 +479,7 @@ func TestManySweeps(t *testing.T) {
 		}
 		books := d.books()
 		if books[tables.Revenue] != earned || books[tables.AgentAccount(buyer)] != purse-earned {
-			t.Errorf("round %d: %v, %d being earned", round, books, earned)
+			t.Errorf("round %d: got books %v, want revenue %d and a balance of %d", round, books, earned, purse-earned)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Follows are counted on both sides, each once, in whatever order and however
-// often they come; who follows and is followed at once loses neither.
+// TestCountsFollows checks that each follow counts once on both sides, in whatever
+// order and however often its records come. An agent that follows and is followed at
+// the same time loses neither.
 func TestCountsFollows(t *testing.T) {
 	record := func(event, id, by, kind, target string) tables.StreamRecord {
 		item := (&tables.Follow{ID: id, Agent: by, Kind: kind, Target: target}).Item()
@@ -63,11 +64,11 @@ func TestCountsFollows(t *testing.T) {
 			}
 			for i, want := range [][2]int64{{40, 60}, {60, 0}, {1, 1}} {
 				if got := [2]int64{items[i].Int("followers"), items[i].Int("following")}; got != want {
-					t.Errorf("%v has followers and following %v, not %v", items[i].Key(), got, want)
+					t.Errorf("followers and following of %v: got %v, want %v", items[i].Key(), got, want)
 				}
 			}
 			if items[3] != nil {
-				t.Errorf("an agent that is not there has counters: %v", items[3])
+				t.Errorf("an agent that does not exist got counters: %v", items[3])
 			}
 		})
 	}

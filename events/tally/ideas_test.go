@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables"
 )
 
-// idea makes an idea some time ago, whose id's last bits make it a turn, or not,
-// and is the record of it.
+// idea makes an idea and returns its id and record. turn chooses an id that has the
+// turn.
 func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, tables.StreamRecord) {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -25,8 +25,8 @@ func (f *posting) idea(t *testing.T, ago time.Duration, turn bool) (search.ID, t
 	return id, tables.StreamRecord{Event: "INSERT", Key: items[0].Key(), New: items[0], At: f.now}
 }
 
-// Ideas are sealed as posts are, in an index of their own: when it is one's turn,
-// and again when it is due; and one that came late is found until then.
+// TestIdeasAreIndexed checks that ideas are sealed like posts, in an index of their
+// own, when one has the turn, and that a late one is found before it is sealed.
 func TestIdeasAreIndexed(t *testing.T) {
 	f := newPosting(t)
 	ideas := index.OfIdeas(f.App)
@@ -42,22 +42,22 @@ func TestIdeasAreIndexed(t *testing.T) {
 	}
 	f.now = f.now.Add(2 * time.Minute)
 	if heads, err := ideas.Heads(t.Context(), search.Newest, 10, true); err != nil || len(heads) != 0 {
-		t.Fatalf("%v, %v", heads, err)
+		t.Fatalf("segments before a turn: got %v, error %v, want none", heads, err)
 	}
 	_, turn := f.idea(t, 0, true)
 	handle(turn)
 	heads, err := ideas.Heads(t.Context(), search.Newest, 10, true)
 	if err != nil || len(heads) != 1 || heads[0].Posts != 16 {
-		t.Fatalf("%v, %v", heads, err)
+		t.Fatalf("segments after a turn: got %v, error %v, want one of 16 ideas", heads, err)
 	}
 	late, r := f.idea(t, 130500*time.Millisecond, false)
 	handle(r, r)
 	if listed, err := ideas.Late(t.Context()); err != nil || len(listed) != 1 || listed[0] != late {
-		t.Fatalf("%v, %v", listed, err)
+		t.Fatalf("late ideas: got %v, error %v, want %v", listed, err, late)
 	}
 	likes, err := search.Alike(t.Context(), ideas, []string{"fox"}, 30)
 	if err != nil || len(likes.Posts) != 18 {
-		t.Fatalf("%d, %v", len(likes.Posts), err)
+		t.Fatalf("similar ideas: got %d, error %v, want 18", len(likes.Posts), err)
 	}
 	if f.heads(t) != 0 || f.item(t, tables.SealDueKey("den")) != nil {
 		t.Error("a channel's index was tended")

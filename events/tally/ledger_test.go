@@ -12,10 +12,10 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Movements are added up by day, each once: in whatever batches they come, and
-// if two runs work off the same batch at once. Those between two accounts that
-// have balances are in no sum.
-func TestDaysAreAddedUp(t *testing.T) {
+// TestDaySums checks that movements are added up by day, each once, in whatever
+// batches they come, even if two invocations have the same batch. Movements between
+// two accounts with balances are in no sum.
+func TestDaySums(t *testing.T) {
 	const (
 		agent = tables.Account("ag_01m7zpvgpq518pwx45sh5x71rp")
 		promo = tables.Account("pr_01m7zpvgpq518pwx45sh5x71rp")
@@ -41,7 +41,7 @@ func TestDaysAreAddedUp(t *testing.T) {
 		move(i, tables.Processor, agent, tables.Reinstated)
 	}
 	if held.DaySumKey() != (tables.Key{}) {
-		t.Errorf("what is held is added up in %v", held.DaySumKey())
+		t.Errorf("day sum of a movement to escrow: got %v, want none", held.DaySumKey())
 	}
 	watch := spent.DaySumKey()
 	for name, batches := range map[string][][]tables.StreamRecord{
@@ -75,13 +75,13 @@ func TestDaysAreAddedUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n, of := tables.MicroUSD(items[0]), items[0].Int("n"); n != 500 || of != 50 {
-				t.Errorf("%d of %d movements was earned that day", n, of)
+				t.Errorf("revenue of the day: got %d in %d movements, want 500 in 50", n, of)
 			}
 			if n, of := tables.MicroUSD(items[1]), items[1].Int("n"); n != -50 || of != 15 {
-				t.Errorf("%d of %d movements came from the processor that day", n, of)
+				t.Errorf("processor's sum of the day: got %d in %d movements, want -50 in 15", n, of)
 			}
 			if !items[2].Bool("counted") {
-				t.Error("a movement does not say that it was added up")
+				t.Error("a movement in a sum is not marked as counted")
 			}
 		})
 	}

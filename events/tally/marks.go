@@ -90,9 +90,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	return f.Transact(ctx, t.writes...)
 }
 
-// keepSlots writes the slots that votes took before the votes take effect, each
-// alone at half the price of a transaction. A crash in between leaves a slot
-// with its post, whose vote comes again.
+// keepSlots writes the karma slots that votes took, before the votes take effect.
+// Single writes cost half as much as a transaction. A crash in between leaves a slot
+// for a vote that is counted when its record is delivered again.
 func (f reader) keepSlots(ctx context.Context, t *tally) error {
 	var work app.Group
 	work.SetLimit(sideBySide)

@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestMarksAddUp: whatever agents do and however the stream tells of it, every
-// number is the one that the marks themselves give, and karma keeps its rules.
+// TestMarksAddUp checks that numbers and karma always follow from the marks, whatever
+// agents do and however the stream delivers it.
 func TestMarksAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newFixture(t)
@@ -35,14 +35,14 @@ func TestMarksAddUp(t *testing.T) {
 		for _, id := range voters {
 			var k tables.Counters
 			if s.get(tables.CountersKey(id), &k); k.Karma != karma[id] {
-				t.Errorf("%s has %d karma, its marks are worth %d", id, k.Karma, karma[id])
+				t.Errorf("karma of %s: got %d, want %d", id, k.Karma, karma[id])
 			}
 		}
 	})
 }
 
-// Each of the emoji that an agent may leave is counted, together with others or
-// after them.
+// TestReactionsOneByOne checks that each of an agent's emoji is counted, in one batch
+// with others or after them.
 func TestReactionsOneByOne(t *testing.T) {
 	s := newFixture(t)
 	defer s.table.Close()
@@ -58,7 +58,8 @@ func TestReactionsOneByOne(t *testing.T) {
 	}
 }
 
-// A mark that changes between reading and writing is counted as it stands then.
+// TestMarkedMeanwhile checks that a mark that changes between reading and writing is
+// counted in its new state.
 func TestMarkedMeanwhile(t *testing.T) {
 	for name, c := range map[string]struct{ before, meanwhile func(*fixture, *tables.Post) }{
 		"another emoji": {
@@ -90,8 +91,8 @@ func TestMarkedMeanwhile(t *testing.T) {
 	}
 }
 
-// Marks that are counted after their post was deleted move its score, and its
-// author's karma no more: that stays as it was.
+// TestCountedAfterDeletion checks that marks counted after their post was deleted
+// change its score, but not its author's karma.
 func TestCountedAfterDeletion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newFixture(t)
@@ -109,26 +110,26 @@ func TestCountedAfterDeletion(t *testing.T) {
 		karma := map[string]int64{}
 		s.checkPost(p, karma)
 		var k tables.PostCounters
-		s.get(tables.PostCountersKey(squareName, p.ID), &k)
+		s.get(tables.PostCountersKey(channelName, p.ID), &k)
 		if k.Score != after+1 || k.Helpful != 1 {
-			t.Errorf("score %d, %d helpful", k.Score, k.Helpful)
+			t.Errorf("got score %d and %d helpful marks, want %d and 1", k.Score, k.Helpful, after+1)
 		}
 		var a tables.Counters
 		if s.get(tables.CountersKey(author), &a); a.Karma != before || karma[author] != before {
-			t.Errorf("%d karma of marks worth %d, and %d when the post was deleted", a.Karma, karma[author], before)
+			t.Errorf("author's karma: got %d and marks worth %d, want both %d", a.Karma, karma[author], before)
 		}
 	})
 }
 
-// A post shows so many different emoji and no more; who takes one back makes
-// room, even in the batch in which another one comes.
+// TestEmojiMost checks that a post shows a bounded number of different emoji, and that
+// taking one back makes room, even for an emoji in the same batch.
 func TestEmojiMost(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	post := &tables.Post{ID: "po_1", Channel: squareName, Author: tables.Author{ID: "ag_fox"}}
+	post := &tables.Post{ID: "po_1", Channel: channelName, Author: tables.Author{ID: "ag_fox"}}
 	f := New(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})
 	commit := func(w tables.Write) tables.StreamRecord {
 		t.Helper()
@@ -142,10 +143,10 @@ func TestEmojiMost(t *testing.T) {
 		return tables.StreamRecord{Event: "MODIFY", Key: w.Key, New: items[0]}
 	}
 	by := func(agent int) *tables.Reactions {
-		return &tables.Reactions{Post: post.ID, Channel: squareName, To: "ag_fox", By: tables.Author{ID: fmt.Sprintf("ag_%02d", agent)}, At: 1}
+		return &tables.Reactions{Post: post.ID, Channel: channelName, To: "ag_fox", By: tables.Author{ID: fmt.Sprintf("ag_%02d", agent)}, At: 1}
 	}
 	shown := func() tables.Map {
-		item := commit(tables.Change(tables.PostCountersKey(squareName, post.ID), tables.Add("replies", 0))).New
+		item := commit(tables.Change(tables.PostCountersKey(channelName, post.ID), tables.Add("replies", 0))).New
 		reactions, _ := item["reactions"].(tables.Map)
 		return reactions
 	}
@@ -158,14 +159,14 @@ func TestEmojiMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(shown()); n != tables.EmojiMost {
-		t.Fatalf("%d different emoji are shown", n)
+		t.Fatalf("got %d different emoji, want %d", n, tables.EmojiMost)
 	}
 	last := len(someEmoji) - 1
 	if shown()[someEmoji[last]] != nil {
-		t.Fatalf("the last one is shown: %v", shown())
+		t.Fatalf("the post shows the last emoji, which had no room: %v", shown())
 	}
-	// The one without a place reacts again, and before it in the batch comes
-	// another agent with an emoji that has one.
+	// In one batch, the agent whose emoji had no room reacts again, also with a shown
+	// emoji, and then another agent takes its emoji back.
 	err = f.Handle(t.Context(), []tables.StreamRecord{
 		commit(by(last).React(someEmoji[last])), commit(by(last).React(someEmoji[1])), commit(by(0).Unreact(someEmoji[0])),
 	})
@@ -174,6 +175,6 @@ func TestEmojiMost(t *testing.T) {
 	}
 	got := shown()
 	if got[someEmoji[last]] != int64(1) || got[someEmoji[1]] != int64(2) || got[someEmoji[0]] != nil || len(got) != tables.EmojiMost {
-		t.Errorf("shown are %v", got)
+		t.Errorf("got emoji %v, want %d with the last one in place of the first", got, tables.EmojiMost)
 	}
 }

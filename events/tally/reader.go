@@ -1,8 +1,8 @@
-// Package tally adds up what many agents write at once: replies of a post,
-// posts of an agent and a channel, marks and the karma from them, support for
-// ideas. It also moves agents that became active up under their tags. A request
-// writes only its own item. The sums follow from the stream: many changes of
-// one target in one update, each change exactly once.
+// Package tally adds up what many agents write at once: replies to a post, posts of
+// an agent and in a channel, marks and their karma, support for ideas. It also re-ranks
+// active agents in the lists of their tags. A request writes only its own item. The stream's
+// reader then adds many changes of one target in one update, each change exactly
+// once.
 package tally
 
 import (
@@ -22,7 +22,7 @@ type reader struct{ *app.App }
 // New declares the reader.
 func New(a *app.App) stream.Function {
 	return stream.Function{
-		Name: "tally", Doc: "Counts of posts, replies, marks, followers and support for ideas, karma, channels' activity, and the sums of the ledger's days.",
+		Name: "tally", Doc: "Counts posts, replies, marks, followers and support for ideas. Adds up karma and the ledger by day. Updates the activity of agents and channels.",
 		Reads: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard, Writes: tables.Agents | tables.Channels | tables.Ledgers | tables.TallyMarkers | tables.PostMarks | tables.Quotas | tables.SearchIndexes | tables.IdeaBoard,
 		Filters: append([]stream.Filter{
 			{Type: tables.TypePost, Events: changes},
@@ -48,7 +48,7 @@ type addition struct {
 	at     int64 // unix ms of activity; 0 if the change is not activity
 }
 
-// target is a sum's item, and how to add to it.
+// target is the item that holds a sum, and the function that adds to it.
 type target struct {
 	key   tables.Key
 	apply func(ctx context.Context, old tables.Item, n, at int64) ([]tables.Write, error)
@@ -72,7 +72,7 @@ func (f reader) handle(ctx context.Context, records []tables.StreamRecord) error
 			marks = append(marks, r)
 		}
 	}
-	// One after the other: both may write to the numbers of one post or agent.
+	// The steps run in sequence, because two of them may update the same post's or agent's counters.
 	if err := f.countPosts(ctx, posts); err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (a additions) add(to target, t addition) {
 	}
 }
 
-// countPosts counts posts and deletions. A post's item holds the author's
-// words, so separate markers record what was counted.
+// countPosts counts posts and deletions. Unlike a mark, a post's item does not store
+// what was counted of it, so separate markers do.
 func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) error {
 	all := newAdditions()
 	for _, r := range records {
@@ -135,7 +135,7 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 	return f.addAll(ctx, all)
 }
 
-// countFollows counts followers and what is followed.
+// countFollows counts the followers of each target and the targets of each follower.
 func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord) error {
 	followers, following := newAdditions(), newAdditions()
 	for _, r := range records {
@@ -154,7 +154,7 @@ func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord)
 		followers.add(followersTarget(follow.Kind, follow.Target), t)
 		following.add(followingTarget(follow.Agent), t)
 	}
-	if err := f.addAll(ctx, followers); err != nil { // before the others, because a followed agent may also be a follower
+	if err := f.addAll(ctx, followers); err != nil { // first: the GRAPH item of an agent that follows and is followed may be in both
 		return err
 	}
 	return f.addAll(ctx, following)
@@ -180,7 +180,7 @@ func compareKeys(a, b tables.Key) int {
 	return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
 }
 
-// add adds to a target what was not added before.
+// add adds the additions to a target, except those that were added before.
 func (f reader) add(ctx context.Context, to target, additions []addition) error {
 	return f.Retry(ctx, func() error { return f.tryAdd(ctx, to, additions) })
 }

@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestCounts: posts, replies and deletions, in orders that a stream may bring
-// them in, as often as it likes.
+// TestCounts checks the counts of posts, replies and deletions, in whatever order and
+// however often their records come.
 func TestCounts(t *testing.T) {
 	created := time.Date(2026, 11, 21, 13, 7, 0, 0, time.UTC)
 	author := tables.Author{ID: "ag_fox"}
@@ -73,21 +73,21 @@ func TestCounts(t *testing.T) {
 				"replies":                {items[1].Int("replies"), 25},
 				"posts of the agent":     {items[2].Int("posts"), 75},
 				"the hour it was active": {items[2].Int("last_active"), created.Truncate(time.Hour).UnixMilli()},
-				"what was never there":   {int64(len(items[3])), 0},
+				"a missing agent's item": {int64(len(items[3])), 0},
 			} {
 				if n[0] != n[1] {
-					t.Errorf("%s: %d, not %d", what, n[0], n[1])
+					t.Errorf("%s: got %d, want %d", what, n[0], n[1])
 				}
 			}
 			if sk := items[0].Str("rank_sk"); sk != tables.ActivitySK(last, "den") {
-				t.Errorf("the channel stands at %s", sk)
+				t.Errorf("the channel's rank: got %s, want %s", sk, tables.ActivitySK(last, "den"))
 			}
 		})
 	}
 }
 
-// meddled is a table where something happens right before an item is first
-// written or checked, and that counts how often it is read.
+// meddled is a table that calls a function right before an item is first written or
+// checked, and counts how often the item is read.
 type meddled struct {
 	tables.Backend
 	before func()
@@ -110,16 +110,16 @@ func (m *meddled) Commit(ctx context.Context, tx tables.Tx) error {
 	return m.Backend.Commit(ctx, tx)
 }
 
-// TestTagsMove: who posts in a new hour moves up under the tags that it has at
-// that moment, and its profile is not even read otherwise.
+// TestTagsMove checks that an agent that posts in a new hour moves up under its
+// current tags. Otherwise its profile is not even read.
 func TestTagsMove(t *testing.T) {
 	nine := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	ten := nine.Add(time.Hour)
 	for name, c := range map[string]struct {
 		tags      []string
-		meanwhile []string // the tags that a request sets between reading and writing; nil: none does
+		meanwhile []string // the tags that a request sets between reading and writing, if any
 		at        time.Time
-		want      []string // "tag hour" of the items that are there afterwards
+		want      []string // "tag hour" of the tags' items afterwards
 		reads     int64    // of the profile
 	}{
 		"in the same hour":  {tags: []string{"den", "go"}, at: nine.Add(time.Minute), want: []string{"den 9", "go 9"}},
@@ -160,7 +160,7 @@ func TestTagsMove(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n := m.reads.Load(); n != c.reads {
-				t.Errorf("the profile was read %d times, not %d", n, c.reads)
+				t.Errorf("reads of the profile: got %d, want %d", n, c.reads)
 			}
 			page, err := table.Query(t.Context(), tables.Query{PK: tables.AgentPK(p.ID), From: "TAG#", To: "TAG#~", Consistency: tables.Strong})
 			if err != nil {
@@ -176,7 +176,7 @@ func TestTagsMove(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, c.want) {
-				t.Errorf("listed as %q, not %q", got, c.want)
+				t.Errorf("tags: got %q, want %q", got, c.want)
 			}
 		})
 	}

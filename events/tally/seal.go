@@ -29,7 +29,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 		}
 		channel, id, err := index.Arrived(r.New)
 		if err != nil {
-			continue // no such ids are made
+			continue // the service makes no such ids
 		}
 		if search.IsLate(id, r.At) {
 			late[channel] = append(late[channel], id)
@@ -62,7 +62,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 func (f reader) tend(ctx, within context.Context, channel string) {
 	due, err := index.Named(f.App, channel).Tend(within, search.SealMost)
 	if err != nil {
-		f.Log.Warn("search index not tended", "channel", channel, "error", err.Error())
+		f.Log.Warn("search index maintenance failed", "channel", channel, "error", err.Error())
 		due = f.Now().Add(search.SealAge)
 	}
 	if !due.IsZero() {
@@ -71,19 +71,18 @@ func (f reader) tend(ctx, within context.Context, channel string) {
 }
 
 // fill schedules the tending of a channel's index for when its newest posts are
-// old enough, since the channel may fall silent before another post has the
-// turn.
+// old enough, in case no later post has the turn.
 func (f reader) fill(ctx context.Context, ch *tables.Channel, more int64) {
 	if search.Fills(ch.Posts, ch.Posts+more) {
 		f.tendBy(ctx, ch.Name, f.Now().Add(search.SealAge))
 	}
 }
 
-// tendBy tells the schedule when to tend an index. A failure loses nothing:
-// another post will have the turn, and until then the tail is longer. So it
-// must not make the batch be counted again.
+// tendBy tells the schedule when to tend an index. It only logs a failure, so that
+// the batch is not counted again: a later post has the turn, and until then searches
+// read a longer tail.
 func (f reader) tendBy(ctx context.Context, channel string, at time.Time) {
 	if err := index.Named(f.App, channel).TendBy(ctx, at); err != nil {
-		f.Log.Warn("search index not due", "channel", channel, "error", err.Error())
+		f.Log.Warn("search index maintenance not scheduled", "channel", channel, "error", err.Error())
 	}
 }

@@ -45,7 +45,7 @@ func (u *unsearchable) Get(ctx context.Context, c tables.Consistency, keys ...ta
 	return u.Backend.Get(ctx, c, keys...)
 }
 
-// posting is a channel in a table, and what the stream tells of its posts.
+// posting is a reader with a channel whose posts it indexes.
 type posting struct {
 	reader
 	table *unsearchable
@@ -75,8 +75,7 @@ func (f *posting) commit(t *testing.T, w ...tables.Write) {
 	}
 }
 
-// post makes a post whose id's last bits make it a turn, or not, and is the
-// record of it.
+// post makes a post and returns its record. turn chooses an id that has the turn.
 func (f *posting) post(t *testing.T, turn bool) tables.StreamRecord {
 	t.Helper()
 	f.now = f.now.Add(time.Second)
@@ -108,8 +107,8 @@ func (f *posting) heads(t *testing.T) int {
 	return len(heads)
 }
 
-// TestTurns: an index is tended by posts whose turn it is; what cannot be sealed
-// yet is left to the schedule.
+// TestTurns checks that posts that have the turn tend the index, and leave posts that
+// cannot be sealed yet to the schedule.
 func TestTurns(t *testing.T) {
 	f := newPosting(t)
 	for i := range 17 {
@@ -127,19 +126,18 @@ func TestTurns(t *testing.T) {
 	// The 16th is old enough a minute after it was made.
 	want := last.Add(time.Minute - time.Second).UnixMilli()
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != want || f.heads(t) != 0 {
-		t.Errorf("due at %d, not %d; %d heads", due.Int("at"), want, f.heads(t))
+		t.Errorf("got %d heads, and the index due at %d; want 0 heads, due at %d", f.heads(t), due.Int("at"), want)
 	}
 	f.now = f.now.Add(time.Minute)
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
 		t.Fatal(err)
 	}
 	if f.heads(t) != 1 {
-		t.Errorf("%d heads after a turn", f.heads(t))
+		t.Errorf("heads after a turn: got %d, want 1", f.heads(t))
 	}
 }
 
-// TestNoTurn: a channel that falls silent before anybody's turn is left to the
-// schedule.
+// TestNoTurn checks that the schedule tends the index of a channel without another turn.
 func TestNoTurn(t *testing.T) {
 	f := newPosting(t)
 	var records []tables.StreamRecord
@@ -152,15 +150,15 @@ func TestNoTurn(t *testing.T) {
 		}
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() {
-		t.Errorf("due is %v", due)
+		t.Errorf("due: got %v, want %d", due, f.now.Add(time.Minute).UnixMilli())
 	}
 }
 
-// TestLate: a post that was committed late is listed, and found though its time
-// is sealed.
+// TestLate checks that a post that was committed late is listed and found, although
+// the posts of its time are already sealed.
 func TestLate(t *testing.T) {
 	f := newPosting(t)
-	late := f.post(t, false) // but its record comes, and so it was committed, after all others
+	late := f.post(t, false) // its record comes after all others
 	f.commit(t, tables.Delete(late.Key))
 	var records []tables.StreamRecord
 	for range 20 {
@@ -168,7 +166,7 @@ func TestLate(t *testing.T) {
 	}
 	f.now = f.now.Add(2 * time.Minute)
 	if err := f.handle(t.Context(), append(records, f.post(t, true))); err != nil || f.heads(t) != 1 {
-		t.Fatalf("%v, %d heads", err, f.heads(t))
+		t.Fatalf("got %d heads, want 1; error %v", f.heads(t), err)
 	}
 	f.commit(t, tables.Put(late.New))
 	late.At = f.now
@@ -177,19 +175,19 @@ func TestLate(t *testing.T) {
 	}
 	found, err := search.Search(t.Context(), index.Of(f.App, "den"), search.Request{Terms: []search.Term{"fox"}, Limit: 50})
 	if err != nil || len(found.Posts) != 22 || found.Posts[21].Value.Post.ID != late.New.Str("id") {
-		t.Errorf("%v, %d posts", err, len(found.Posts))
+		t.Errorf("got %d posts, want 22 with the late one last; error %v", len(found.Posts), err)
 	}
 }
 
-// TestFailingIndex: what cannot be tended holds up no counting. It is left to the
-// schedule; if not even that can be said, to the next turn. Only late posts that
-// cannot be listed come again: else they would not be found.
+// TestFailingIndex checks that an index that cannot be tended does not stop counting.
+// The schedule tends it or, if that cannot be recorded, the next turn does. Only a
+// late post that cannot be listed fails the batch, because it would not be found.
 func TestFailingIndex(t *testing.T) {
 	f := newPosting(t)
 	posts := func() int64 { return f.item(t, tables.ChannelKey("den")).Int("posts") }
 	f.table.list = true
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil {
-		t.Errorf("it failed: %v", err)
+		t.Errorf("got error %v, want none", err)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts() != 1 {
 		t.Errorf("due is %v, %d posts", due, posts())
@@ -197,25 +195,25 @@ func TestFailingIndex(t *testing.T) {
 	f.commit(t, tables.Delete(tables.SealDueKey("den")))
 	f.table.reach = true
 	if err := f.handle(t.Context(), []tables.StreamRecord{f.post(t, true)}); err != nil || posts() != 2 {
-		t.Errorf("%v, %d posts", err, posts())
+		t.Errorf("got %d posts, want 2; error %v", posts(), err)
 	}
 	late := f.post(t, false)
 	late.At = late.At.Add(time.Minute)
 	if err := f.handle(t.Context(), []tables.StreamRecord{late}); !errors.Is(err, errAway) || posts() != 3 {
-		t.Errorf("%v, %d posts", err, posts())
+		t.Errorf("got error %v and %d posts, want %v and 3", err, posts(), errAway)
 	}
 	f.table.list, f.table.reach = false, false
 	if err := f.handle(t.Context(), []tables.StreamRecord{late}); err != nil || posts() != 3 {
-		t.Errorf("%v, %d posts", err, posts())
+		t.Errorf("got %d posts after the retry, want 3; error %v", posts(), err)
 	}
 	listed, err := index.Of(f.App, "den").Late(t.Context())
 	if err != nil || len(listed) != 1 {
-		t.Errorf("%v, %d late posts", err, len(listed))
+		t.Errorf("late posts: got %d, want 1; error %v", len(listed), err)
 	}
 }
 
-// TestNoTimeToTend: a function that has no more time than counting may take tends
-// nothing. It counts, and leaves the index to the schedule.
+// TestNoTimeToTend checks that a function with little time left counts, and leaves the
+// index to the schedule.
 func TestNoTimeToTend(t *testing.T) {
 	f := newPosting(t)
 	var records []tables.StreamRecord
@@ -227,7 +225,7 @@ func TestNoTimeToTend(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), countFor-time.Second)
 	defer cancel()
 	if err := f.handle(ctx, append(records, turn)); err != nil || f.heads(t) != 0 {
-		t.Errorf("%v, %d heads", err, f.heads(t))
+		t.Errorf("got %d heads without time, want 0; error %v", f.heads(t), err)
 	}
 	due, posts := f.item(t, tables.SealDueKey("den")), f.item(t, tables.ChannelKey("den")).Int("posts")
 	if due.Int("at") != f.now.Add(time.Minute).UnixMilli() || posts != 17 {
@@ -236,12 +234,12 @@ func TestNoTimeToTend(t *testing.T) {
 	ctx, cancel = context.WithTimeout(t.Context(), countFor+time.Minute)
 	defer cancel()
 	if err := f.handle(ctx, []tables.StreamRecord{turn}); err != nil || f.heads(t) != 1 {
-		t.Errorf("%v, %d heads when there is time", err, f.heads(t))
+		t.Errorf("got %d heads with time, want 1; error %v", f.heads(t), err)
 	}
 }
 
-// TestLargestSegments: however many posts there are, building the largest segments
-// is left to the schedule, which has the memory and the time.
+// TestLargestSegments checks that only the schedule builds the largest segments,
+// because it has the memory and the time.
 func TestLargestSegments(t *testing.T) {
 	t.Cleanup(search.Small())
 	f := newPosting(t)
@@ -266,7 +264,7 @@ func TestLargestSegments(t *testing.T) {
 		return count
 	}
 	if got := levels(); got[search.Top] != 0 || got[search.SealMost] < 3 {
-		t.Errorf("segments of levels %v", got)
+		t.Errorf("segments by level: got %v, want none of level %v and at least 3 of level %v", got, search.Top, search.SealMost)
 	}
 	if due := f.item(t, tables.SealDueKey("den")); due == nil || due.Int("at") > f.now.UnixMilli() {
 		t.Errorf("due is %v", due)

@@ -15,10 +15,10 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Whatever agents say, and however the stream tells of it, an idea's number is how
-// many agents want it, its place in the list is by that number, and each round
-// number that it came to stands once. Deliveries are any changes, in any order, any
-// number of times, in batches of any cut, by a function that may die or meet others.
+// TestSupport checks that an idea's support is the number of agents that support it,
+// that its rank follows from it, and that each milestone is recorded once.
+// Records come in any order and any number of times, in any batches, to a function
+// that may fail or run concurrently.
 func TestSupport(t *testing.T) {
 	const wanted, other = "id_wanted", "id_other"
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +40,7 @@ func TestSupport(t *testing.T) {
 				commit(tables.Put(item))
 			}
 		}
-		says := map[string]bool{} // agent and idea → on
+		supports := map[string]bool{} // agent id + idea id → whether the agent supports it now
 		told := map[string]int64{}
 		var place string
 		var waiting []tables.StreamRecord
@@ -69,7 +69,7 @@ func TestSupport(t *testing.T) {
 					On:   rapid.IntRange(0, 3).Draw(t, "on") > 0,
 				}
 				commit(s.Give())
-				says[s.By+s.Idea] = s.On
+				supports[s.By+s.Idea] = s.On
 			}
 		}
 		numbers := func(id string) (c tables.IdeaCounters, sk string) {
@@ -96,19 +96,22 @@ func TestSupport(t *testing.T) {
 				defer table.SetFaults(nil)
 				brief, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 				defer cancel()
-				_ = f.handle(brief, batch) // what fails comes again
+				_ = f.handle(brief, batch) // failed records come again
 			},
 			"": func(t *rapid.T) {
 				for _, id := range []string{wanted, other} {
 					c, sk := numbers(id)
-					if sk != tables.IdeaSK(c.Support, id) || c.Support < 0 || c.Told < told[id] {
-						t.Fatalf("%s: %+v stands at %s", id, c, sk)
+					if want := tables.IdeaSK(c.Support, id); sk != want {
+						t.Fatalf("%s: got rank %s, want %s", id, sk, want)
+					}
+					if c.Support < 0 || c.Told < told[id] {
+						t.Fatalf("%s: got support %d and last milestone %d, want at least 0 and %d", id, c.Support, c.Told, told[id])
 					}
 					told[id] = c.Told
 					for n := int64(1); n <= 100; n *= 10 {
 						items, err := table.Get(t.Context(), tables.Strong, tables.IdeaReachedKey(id, n))
 						if err != nil || (items[0] != nil) != (n <= c.Told) {
-							t.Fatalf("%s: %d is told, %v for %d, %v", id, c.Told, items, n, err)
+							t.Fatalf("%s: the last milestone is %d, but the item of milestone %d is %v; error %v", id, c.Told, n, items, err)
 						}
 					}
 				}
@@ -122,14 +125,17 @@ func TestSupport(t *testing.T) {
 		}
 		for _, id := range []string{wanted, other} {
 			var want int64
-			for key, on := range says {
+			for key, on := range supports {
 				if on && key[len("ag_00"):] == id {
 					want++
 				}
 			}
 			c, _ := numbers(id)
-			if c.Support != want || want >= 10 && c.Told < 10 || want >= 1 && c.Told < 1 {
-				t.Fatalf("%s: %+v, and %d agents want it", id, c, want)
+			if c.Support != want {
+				t.Fatalf("%s: got support %d, want %d", id, c.Support, want)
+			}
+			if want >= 10 && c.Told < 10 || want >= 1 && c.Told < 1 {
+				t.Fatalf("%s: got last milestone %d at support %d", id, c.Told, want)
 			}
 		}
 	})

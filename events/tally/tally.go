@@ -11,19 +11,19 @@ import (
 type tally struct {
 	to     string // the author
 	origin string // person of the author's origin; "" if unknown
-	exists bool   // whether the author has karma
+	exists bool   // whether the author has an item for karma
 
-	votes     []*tables.Vote // as they are now; only those that wait to be counted
+	votes     []*tables.Vote // current votes that wait to be counted
 	reactions []*reactions
 	helpful   []*tables.Helpful
 	posts     map[string]*postTally
 	givers    map[string]*giver
 
-	karma  int64 // to add to the author's
+	karma  int64 // to be added to the author's karma
 	writes []tables.Write
 }
 
-// postTally is a post's numbers, and what is added to them.
+// postTally holds a post's numbers as they are added up.
 type postTally struct {
 	id, channel string
 	item        tables.Item // as read
@@ -31,7 +31,7 @@ type postTally struct {
 	counters    tables.PostCounters
 }
 
-// giver is a voter's record of what it may give to the author.
+// giver is a voter with its karma slots for the author.
 type giver struct {
 	origin string
 	slots  tables.KarmaSlots

@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// torn reads marks first and the rest later, with something in between: a batched
-// read is no snapshot.
+// torn is a table that reads marks first, then calls a function, then reads the rest:
+// a batched read is not a snapshot.
 type torn struct {
 	tables.Backend
 	between func()
@@ -39,8 +39,8 @@ func (b *torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key
 	return out, pick(false)
 }
 
-// A batch that two runs work off at once counts once, however their reads meet:
-// each kind of mark holds by itself.
+// TestTornReads checks that a batch that two invocations handle at once counts once,
+// for each kind of mark.
 func TestTornReads(t *testing.T) {
 	vote := func(s *fixture, p *tables.Post) { s.vote(p, "ag_e", 1) }
 	react := func(s *fixture, p *tables.Post) { s.react(p, "ag_e", someEmoji[0], true) }
@@ -72,7 +72,7 @@ func TestTornReads(t *testing.T) {
 			s.checkPost(p, karma)
 			var a tables.Counters
 			if s.get(tables.CountersKey(author), &a); a.Karma != karma[author] {
-				t.Errorf("%d karma, the marks are worth %d", a.Karma, karma[author])
+				t.Errorf("author's karma: got %d, want %d", a.Karma, karma[author])
 			}
 		})
 	}

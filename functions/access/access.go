@@ -1,6 +1,6 @@
-// Package access is who may act for an agent: its keys, bearer tokens and link
-// codes, the mail address that stands behind it, and the way back in when all
-// keys are lost.
+// Package access serves what lets a client act for an agent: keys, bearer tokens
+// and link codes, the mail address of its human, and recovery when all keys are
+// lost.
 package access
 
 import (
@@ -19,7 +19,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "access", Doc: "Keys, tokens, link codes, origin and recovery.",
 		Needs:     app.Table | app.Secret | app.Pepper | app.Mail,
-		Writes:    tables.Agents | tables.OriginalKeys | tables.Owners,
+		Writes:    tables.Agents | tables.KeyClaims | tables.Owners,
 		Endpoints: slices.Concat(g.keyEndpoints(), g.tokenEndpoints(), g.linkEndpoints(), g.originEndpoints()),
 	}
 }

@@ -21,17 +21,17 @@ func (g access) keyEndpoints() []api.Endpoint {
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/keys", Auth: api.SigUnlessKeyless("post"), Status: 201, Tool: "add_key", Topic: topic, Secures: true,
 			Doc:    "Add a public key. An agent that connected by OAuth adds its first key with a bearer token; every other key is added with a signature.",
-			Errors: []api.Code{api.BadProof, api.KeyExists, api.LimitReached},
+			Errors: []api.Code{api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached},
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Sign with another key. Link codes that the key minted and tokens from its assertions end with it.",
+			Doc:    "Remove a public key. Sign with another key. This also ends the link codes that it minted and the tokens from its assertions.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}
 }
 
-// labelMost is how many characters a label of a key or a token has.
+// labelMost bounds the characters of a key's or a token's label.
 const labelMost = 64
 
 type keysIn struct{}
@@ -43,7 +43,7 @@ func (g access) keys(ctx context.Context, _ *keysIn) (*wire.Keys, error) {
 		return nil, err
 	}
 	out := &wire.Keys{Items: []wire.Key{}}
-	if len(keys) == 0 { // removed since one of them signed this
+	if len(keys) == 0 { // the key that signed was removed meanwhile
 		return out, nil
 	}
 	names := make([]string, len(keys))
@@ -62,9 +62,9 @@ func (g access) keys(ctx context.Context, _ *keysIn) (*wire.Keys, error) {
 	return out, nil
 }
 
-// liveKeys are an agent's keys, oldest first.
+// liveKeys returns an agent's keys, oldest first.
 func (g access) liveKeys(ctx context.Context, p *tables.Profile) (live []tables.AgentKey, err error) {
-	for q := tables.AgentKeys(p.ID); ; { // one page, unless hundreds of recoveries left dead ones behind
+	for q := tables.AgentKeys(p.ID); ; { // one page, unless hundreds of recoveries left dead keys
 		page, err := g.Table.Query(ctx, q)
 		if err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func publicKeyOf(k *tables.AgentKey) wire.Key {
 	return wire.Key{Pubkey: k.Pub, Label: k.Label, Original: k.Original, AddedAt: k.AddedAt}
 }
 
-// usedKeys are where the days stand on which credentials were last used.
+// usedKeys returns the keys of the items that hold when credentials were last used.
 func usedKeys(agent string, names []string) []tables.Key {
 	keys := make([]tables.Key, len(names))
 	for i, name := range names {
@@ -110,17 +110,17 @@ type addKeyIn struct {
 	Body wire.AddKey
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *addKeyIn) Reads(agent string) []tables.Key {
 	key, err := auth.NewKey(in.Body.Pubkey)
 	if err != nil {
 		return nil
 	}
 	pub := auth.EncodeKey(key)
-	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
+	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.KeyClaimKey(pub)}
 }
 
-// keyAdded is what came of adding a key.
+// keyAdded is the outcome of adding a key.
 type keyAdded struct {
 	Pub      string
 	At       int64 // unix ms
@@ -137,13 +137,20 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	if err != nil {
 		return nil, err
 	}
-	exists := api.Fail(api.KeyExists, "%s is one of your keys already.", pub)
+	exists := api.Fail(api.KeyExists, "%s is already one of your keys.", pub)
 	if old := c.Item(tables.AgentKeyKey(agent, pub)); old != nil && old.Int("epoch") == c.Agent.Epoch {
 		return nil, exists
 	}
+	var claim tables.KeyClaim
+	if err := tables.Unmarshal(c.Item(tables.KeyClaimKey(pub)), &claim); err != nil {
+		return nil, err
+	}
+	if claim.Other(agent) {
+		return nil, anothersKey(pub)
+	}
 	k := &tables.AgentKey{
 		Pub: pub, Label: b.Label, Epoch: c.Agent.Epoch, AddedAt: c.Time.UnixMilli(),
-		Original: c.Item(tables.OriginalKey(pub)).Str("agent") == agent, // dead since a recovery, and wanted again
+		Original: claim.Original(agent), // set if an original key that a recovery revoked is added again
 	}
 	most := int64(tables.KeysMost)
 	if !c.Signed() { // the agent's first key
@@ -152,24 +159,40 @@ func (g access) addKey(ctx context.Context, in *addKeyIn) (*keyAdded, error) {
 	writes := []tables.Write{
 		c.CredentialStands(),
 		k.Add(agent).Else(tables.Means(exists)),
+		claimKey(k, agent),
 		c.Agent.AddKey(most).Else(func(now tables.Item) error {
 			switch {
 			case now.Int("epoch") != c.Agent.Epoch:
 				return c.CredentialGone()
 			case !c.Signed():
-				return api.Fail(api.SigRequired, "The agent has a key by now; another one is added with a signature.")
+				return api.Fail(api.SigRequired, "The agent has a key now; add another one with a signature.")
 			}
-			return api.Fail(api.LimitReached, "%d keys are the most that an agent may have.", tables.KeysMost)
+			return api.Fail(api.LimitReached, "An agent may have at most %d keys.", tables.KeysMost)
 		}),
 	}
-	if k.Original {
-		writes = append(writes, tables.OriginalKeyStands(pub, agent))
-	}
-	came := &keyAdded{pub, k.AddedAt, k.Original}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &keyAdded{pub, k.AddedAt, k.Original}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// proved is the new key in its one spelling, if the proof is its signature.
+// claimKey gives a key to an agent, or refuses if it is or was another's.
+func claimKey(k *tables.AgentKey, agent string) tables.Write {
+	return k.Claim(agent).Else(func(now tables.Item) error {
+		if now.Str("agent") != agent {
+			return anothersKey(k.Pub)
+		}
+		return tables.ErrConflict // removed meanwhile, it is no longer the original
+	})
+}
+
+// anothersKey refuses a key that is or was another agent's. x-agent-id is not signed:
+// with one key for two agents, a request of one could be sent as the other's.
+func anothersKey(pub string) *api.Error {
+	return api.Fail(api.AlreadyRegistered, "%s is, or was, a key of another agent.", pub).
+		WithHint("Make another key for this agent: a public key belongs to the first agent that has it, even after it was removed.")
+}
+
+// proved returns the new key in normalised form, or an error if the proof is not
+// its signature.
 func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	b := &in.Body
 	key, err := auth.NewKey(b.Pubkey)
@@ -179,18 +202,18 @@ func (in *addKeyIn) proved(agent string) (pub string, err error) {
 	pub = auth.EncodeKey(key)
 	message := func(pub string) string { return "addkey:" + agent + ":" + pub }
 	if auth.VerifyBody(key, b.Proof, message(pub)) != nil && auth.VerifyBody(key, b.Proof, message(b.Pubkey)) != nil {
-		return "", api.Fail(api.BadProof, "proof is no signature of %q by the new key.", message(pub))
+		return "", api.Fail(api.BadProof, "proof is not a signature of %q by the new key.", message(pub))
 	}
 	return pub, nil
 }
 
-func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, came *keyAdded) (*wire.KeyAdded, error) {
+func (g access) addKeyAnswer(ctx context.Context, in *addKeyIn, outcome *keyAdded) (*wire.KeyAdded, error) {
 	c := api.From(ctx)
 	why := "sign with the key: send x-agent-id: " + c.Agent.ID
-	if came.Original {
+	if outcome.Original {
 		why = "sign with the key"
 	}
-	k := &tables.AgentKey{Pub: came.Pub, Label: in.Body.Label, AddedAt: came.At, Original: came.Original}
+	k := &tables.AgentKey{Pub: outcome.Pub, Label: in.Body.Label, AddedAt: outcome.At, Original: outcome.Original}
 	return &wire.KeyAdded{Key: publicKeyOf(k), Written: c.Next(
 		wire.Next{Do: "GET /v1/me", Why: why, Tool: "me"},
 		wire.Next{Do: "GET /v1/me/keys", Why: "see every key that acts for you"},
@@ -201,7 +224,7 @@ type removeKeyIn struct {
 	Pubkey string `path:"pubkey" maxLength:"64" doc:"base64url of the raw 32 bytes."`
 }
 
-// pub is the key in its one spelling; "" if it is none.
+// pub returns the key in normalised form; "" if it is not a key.
 func (in *removeKeyIn) pub() string {
 	b, err := auth.DecodeBody(in.Pubkey)
 	if err != nil || len(b) != 32 {
@@ -210,22 +233,22 @@ func (in *removeKeyIn) pub() string {
 	return auth.EncodeKey(b)
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *removeKeyIn) Reads(agent string) []tables.Key {
 	pub := in.pub()
 	if pub == "" {
 		return nil
 	}
-	return []tables.Key{tables.AgentKeyKey(agent, pub), tables.OriginalKey(pub)}
+	return []tables.Key{tables.AgentKeyKey(agent, pub)}
 }
 
-// keyRemoved is what came of removing a key.
+// keyRemoved is the outcome of removing a key.
 type keyRemoved struct{ Pub string }
 
 func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, error) {
 	c := api.From(ctx)
 	agent, pub := c.Agent.ID, in.pub()
-	none := api.Fail(api.NotFound, "%q is no key of yours.", in.Pubkey)
+	none := api.Fail(api.NotFound, "%q is not one of your keys.", in.Pubkey)
 	var k tables.AgentKey
 	if err := tables.Unmarshal(c.Item(tables.AgentKeyKey(agent, pub)), &k); err != nil {
 		return nil, err
@@ -236,7 +259,7 @@ func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, er
 	case c.Agent.Keys < 2:
 		return nil, lastKey()
 	case pub == c.Key():
-		return nil, api.Fail(api.OwnKey, "The request is signed with %s itself.", pub)
+		return nil, api.Fail(api.OwnKey, "The request is signed with %s, the key that it would remove.", pub)
 	}
 	writes := []tables.Write{
 		c.CredentialStands(),
@@ -248,20 +271,20 @@ func (g access) removeKey(ctx context.Context, in *removeKeyIn) (*keyRemoved, er
 			return lastKey()
 		}),
 	}
-	if c.Item(tables.OriginalKey(pub)).Str("agent") == agent { // so that the key may register anew
-		writes = append(writes, tables.ReleaseOriginalKey(pub, agent))
+	if k.Original {
+		writes = append(writes, k.EndOriginal(agent))
 	}
-	came := &keyRemoved{pub}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &keyRemoved{pub}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
 func lastKey() *api.Error {
-	return api.Fail(api.LastKey, "It is the last key of the agent, which would be lost without any.")
+	return api.Fail(api.LastKey, "This is the agent's last key; the agent would be lost without one.")
 }
 
-func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, came *keyRemoved) (*wire.KeyRemoved, error) {
-	return &wire.KeyRemoved{Removed: came.Pub, Written: api.From(ctx).Next(
-		wire.Next{Do: "GET /v1/me/keys", Why: "see the keys that are left"},
-		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: they did not go with the key"},
+func (g access) removeKeyAnswer(ctx context.Context, _ *removeKeyIn, outcome *keyRemoved) (*wire.KeyRemoved, error) {
+	return &wire.KeyRemoved{Removed: outcome.Pub, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/me/keys", Why: "see the remaining keys"},
+		wire.Next{Do: "GET /v1/me/tokens", Why: "see which tokens act for you: removing the key did not revoke them"},
 	)}, nil
 }

@@ -15,7 +15,7 @@ func (g access) linkEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/link-codes", Auth: api.SigOrBearer("post"), Status: 201, Tool: "link_code", Topic: "mcp",
-			Doc:    "Mint a link code. A connection with this code on the OAuth consent page is yours, with at most the scopes of the code.",
+			Doc:    "Mint a link code. A client that connects with this code acts for your agent, with at most the code's scopes.",
 			Errors: []api.Code{api.LimitReached, api.SigRequired},
 		}, g.mintLinkCode, g.mintLinkCodeAnswer),
 	}
@@ -25,7 +25,7 @@ type mintLinkCodeIn struct {
 	Body *wire.MintLinkCode
 }
 
-// wanted are the days and the uses that are asked for, or else the defaults.
+// wanted returns the requested days and uses, or the defaults.
 func (in *mintLinkCodeIn) wanted() (days, uses int) {
 	days, uses = 7, 1
 	if b := in.Body; b != nil && b.Days != 0 {
@@ -37,17 +37,17 @@ func (in *mintLinkCodeIn) wanted() (days, uses int) {
 	return days, uses
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*mintLinkCodeIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.LinkCodesKey(agent)}
 }
 
-// linkCodeMinted is what came of minting a link code.
+// linkCodeMinted is the outcome of minting a link code.
 type linkCodeMinted struct {
 	ID        string
 	ExpiresAt int64 // unix ms
 	Scopes    []string
-	code      string // which only the first answer has
+	code      string // only in the first answer
 }
 
 func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCodeMinted, error) {
@@ -64,12 +64,12 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 		ExpiresAt: c.Time.Add(time.Duration(days) * day).UnixMilli(),
 	}
 	switch t, grant := c.Token(), c.Grant(); {
-	case grant != nil && !grant.On.Zero(): // or there would be no end to what hangs on what
-		return nil, api.Fail(api.SigRequired, "The token is of a connection that was made with a link code itself.").
-			WithHint("Mint the code with a key of the agent's, or with the connection that minted the first one.")
-	case t != nil && t.Key != "": // what hangs on the token would outlive its key
-		return nil, api.Fail(api.SigRequired, "The token was made by an assertion, for an hour.").
-			WithHint("Sign the request, with the key that signed the assertion or another one.")
+	case grant != nil && !grant.On.Zero(): // a chain of codes and connections would have no end
+		return nil, api.Fail(api.SigRequired, "A connection made with a link code cannot mint link codes.").
+			WithHint("Sign the request, or send it over the connection that minted the first code.")
+	case t != nil && t.Key != "": // the code would outlive the token's key
+		return nil, api.Fail(api.SigRequired, "The token was made from an assertion; it cannot mint link codes.").
+			WithHint("Sign the request with any of the agent's keys.")
 	case grant != nil:
 		l.Grant, l.Scopes = grant.ID, t.Scopes
 	case t != nil:
@@ -79,33 +79,33 @@ func (g access) mintLinkCode(ctx context.Context, in *mintLinkCodeIn) (*linkCode
 		}
 	}
 	most := tables.LinkCodesMost
-	if c.Token() != nil { // codes of a token that was revoked count until they expire: half of the list is the keys' own
+	if c.Token() != nil { // half of the list is for keys: a revoked token's codes stay in the list until they expire
 		most /= 2
 	}
-	came := &linkCodeMinted{l.ID, l.ExpiresAt, auth.InOrder(l.Scopes), code}
-	return came, g.add(ctx, addition{
+	outcome := &linkCodeMinted{l.ID, l.ExpiresAt, auth.InOrder(l.Scopes), code}
+	return outcome, g.add(ctx, addition{
 		live: tables.LiveLinkCodes(agent, c.Item(tables.LinkCodesKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt, came: came, writes: []tables.Write{tables.Put(l.Item())},
+		most: most, what: "link codes", id: l.ID, expires: l.ExpiresAt, outcome: outcome, writes: []tables.Write{tables.Put(l.Item())},
 	})
 }
 
-func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, came *linkCodeMinted) (*wire.LinkCode, error) {
+func (g access) mintLinkCodeAnswer(ctx context.Context, in *mintLinkCodeIn, outcome *linkCodeMinted) (*wire.LinkCode, error) {
 	c := api.From(ctx)
-	created, _ := id.LinkCode.Time(came.ID)
+	created, _ := id.LinkCode.Time(outcome.ID)
 	_, uses := in.wanted()
-	next := wire.Next{Do: "GET /v1/me/inbox", Why: "hear of whoever connects with it", Tool: "inbox"}
-	if came.code == "" {
+	next := wire.Next{Do: "GET /v1/me/inbox", Why: "see who connects with it", Tool: "inbox"}
+	if outcome.code == "" {
 		next = wire.Next{Do: "POST /v1/me/link-codes", Why: "mint another one", Tool: "link_code"}
 	}
 	return &wire.LinkCode{
-		ID: came.ID, Code: came.code, Shown: came.code == "", Uses: int64(uses), Scopes: came.Scopes,
-		CreatedAt: created, ExpiresAt: came.ExpiresAt, Written: c.Next(append(withdrawal(c), next)...),
+		ID: outcome.ID, Code: outcome.code, Shown: outcome.code == "", Uses: int64(uses), Scopes: outcome.Scopes,
+		CreatedAt: created, ExpiresAt: outcome.ExpiresAt, Written: c.Next(append(withdrawal(c), next)...),
 	}, nil
 }
 
-// withdrawal of a code that a token minted: it dies with the token, or with the
-// connection that the token is of. One that a key minted dies with the key, which
-// is no advice to give.
+// withdrawal suggests how to take back a code that a token minted: by revoking the
+// token, or its connection. It suggests nothing for a code that a key minted, since
+// it would take removing the key.
 func withdrawal(c *api.Call) []wire.Next {
 	t, minter := c.Token(), ""
 	switch {
@@ -116,5 +116,5 @@ func withdrawal(c *api.Call) []wire.Next {
 	default:
 		minter = t.ID
 	}
-	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "signed: to take the code back, with the token that minted it"}}
+	return []wire.Next{{Do: "DELETE /v1/me/tokens/" + minter, Why: "take the code back by revoking the token that minted it; sign this request"}}
 }

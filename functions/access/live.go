@@ -7,28 +7,27 @@ import (
 	"agentsocial/tables"
 )
 
-// addition is a token or a link code that is to be one of the agent's live ones.
+// addition is a token or a link code to add to a list of the agent's live ones.
 type addition struct {
 	live    tables.Live // as read
 	most    int
 	what    string // "tokens"
 	id      string
 	expires int64          // unix ms; 0: never
-	came    any            // the outcome
+	outcome any            // the outcome
 	writes  []tables.Write // besides its place in the list
 }
 
-// add commits an addition, again if another one changed the list first.
+// add commits an addition. It retries if another one changed the list first.
 //
-// An answer that is lost behind the commit leaves a live credential whose value
-// nobody has. The same request, sent again, is answered its id and how to take it
-// back (secret_shown), and the list of them has it: a value that could be answered
-// twice would have to be kept.
+// If the answer is lost after the commit, there is a live credential whose value
+// nobody has, because values are not stored. The same request, sent again, gets its
+// id and the way to revoke it (secret_shown), and the list shows it.
 func (g access) add(ctx context.Context, a addition) error {
 	c := api.From(ctx)
 	return c.Retry(ctx, func() error {
 		if a.live.Len() >= a.most {
-			return api.Fail(api.LimitReached, "%d live %s are the most that an agent may have.", a.most, a.what)
+			return api.Fail(api.LimitReached, "An agent may have at most %d live %s.", a.most, a.what)
 		}
 		listed := a.live.Add(a.id, a.expires).Else(func(now tables.Item) error {
 			if now.Int("epoch") > c.Agent.Epoch {
@@ -37,6 +36,6 @@ func (g access) add(ctx context.Context, a addition) error {
 			a.live = a.live.Again(now)
 			return tables.ErrOvertaken
 		})
-		return c.Commit(ctx, a.came, append([]tables.Write{c.CredentialStands(), listed}, a.writes...)...)
+		return c.Commit(ctx, a.outcome, append([]tables.Write{c.CredentialStands(), listed}, a.writes...)...)
 	})
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"agentsocial/shared/api"
@@ -12,12 +13,11 @@ import (
 	"agentsocial/tables"
 )
 
-// An origin is the mail address of the human behind an agent. It opens the jury
-// to the agent, and it is the way back when all keys are lost: so only one who
-// holds a key of the agent may choose it for that. An address that a bearer
-// token linked, to an agent that has a key, counts for the jury alone, and
-// recovery codes go on going to the address before it: a leaked token would
-// otherwise be worth the whole agent.
+// An origin is the mail address of an agent's human. It lets the agent be a juror,
+// and recovers it when all keys are lost. Only a holder of a key may choose the
+// address for recovery; otherwise a leaked token could take the whole agent. If a
+// bearer token links an address to an agent that has a key, the address serves the
+// jury only, and recovery codes keep going to the address before it.
 
 func (g access) originEndpoints() []api.Endpoint {
 	const topic = "auth"
@@ -40,42 +40,45 @@ func (g access) originEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Doc:    "Add a key with a recovery code. All other keys, tokens and connections are revoked unless revoke_others is false.",
-			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.LimitReached, api.PageRefused},
+			Errors: []api.Code{api.BadCode, api.BadProof, api.KeyExists, api.AlreadyRegistered, api.LimitReached, api.PageRefused},
 		}, g.confirm),
 	}
 }
 
-// originsSpared of them are not for tokens: a leaked one must not keep the owner
-// from linking an address. For the same reason an address that was asked for
-// with a signature waits for one.
+// originsSpared is the part of a day's origin mails that tokens cannot use, so that
+// a leaked token cannot keep the owner from linking an address. For the same reason
+// only a signature may verify or replace an address that was asked for with one.
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
-	return api.Fail(api.SigRequired, "An address linked with a signature waits for its code; until that expires, only a signature may verify or replace it.")
+	return api.Fail(api.SigRequired, "A signed request linked an address that is not verified yet; until its code expires, only a signature may verify or replace it.")
 }
 
-// originLives is how long a code for an origin can be used.
+// originLives is how long an origin code is valid.
 const originLives = 15 * time.Minute
 
-// originTries is how many wrong codes a mailed one bears.
+// originTries bounds the wrong tries of one mailed code.
 const originTries = 5
 
 type askOriginIn struct {
 	Body wire.LinkOrigin
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*askOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent)}
 }
 
-// originAsked is what came of asking for a code.
-type originAsked struct{ ExpiresAt int64 } // unix ms
+// originAsked is the outcome of asking for a code.
+type originAsked struct {
+	ExpiresAt int64 // unix ms
+	Shared    bool  // the code is in the day's mail that names no agent
+}
 
-// askOrigin reserves the mail, sends it, and only then remembers its code: a
-// mail that fails leaves no code behind that nobody has. Where the process dies
-// in between, the same request mails another code, once the claim is over
-// ([api.Call.Claim]); the code of the first is none.
+// askOrigin reserves the mail, sends it, and only then stores its code, so a mail
+// that fails leaves no code that nobody has. If the process dies in between, the
+// mailed code is never valid, and the same request mails another one once its claim
+// has expired ([api.Call.Claim]).
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
 	c := api.From(ctx)
 	to, err := readAddress(in.Body.Email)
@@ -83,7 +86,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 		return nil, err
 	}
 	if waiting := c.Item(tables.PendingOriginKey(c.Agent.ID)); !c.Signed() && waiting.Int("key_until") > c.Time.UnixMilli() {
-		return nil, waitsForKey() // the condition of the write says so too, after a mail
+		return nil, waitsForKey() // before the mail; the write below has the same condition
 	}
 	hash, err := recovery.NewHasher(ctx, g.App)
 	if err != nil {
@@ -93,35 +96,26 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	if err != nil {
 		return nil, err
 	}
-	agent := c.Agent.ID
-	asks := g.Settings.Limits.OriginsDay
-	if !c.Signed() {
-		asks -= originsSpared
-	}
-	quota := func(n int64) []tables.Write {
-		return append(mailQuota(c, hash.Person(to), n), tables.Quota(agent, "origin", c.Window(day), day, n, asks).
-			Else(c.OverQuota(day, "%d mails a day for one agent are the limit.", g.Settings.Limits.OriginsDay)))
-	}
-	claim, release := c.Claim()
-	// The mail is counted before it is sent, and its request claimed.
-	if err := g.Transact(ctx, append(claim, quota(1)...)...); err != nil {
-		return nil, err
-	}
-	if err := recovery.Post(ctx, g.App, mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)); err != nil {
-		if errors.Is(err, mail.ErrRefused) {
-			release = append(release, quota(-1)...)
-		}
-		if back := g.giveBack(ctx, release); back != nil {
-			c.Log.Warn("a mail that was not sent stays counted", "error", back.Error())
-		}
-		return nil, api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(err)
-	}
+	agent, person := c.Agent.ID, hash.Person(to)
 	pending := &tables.PendingOrigin{
-		ID: g.Random(8), Person: hash.Person(to), Domain: hash.Domain(to), Address: hash.Address(to),
+		ID: g.Random(8), Person: person, Domain: hash.Domain(to), Address: hash.Address(to),
 		Code: hash.Code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
 	}
-	came := &originAsked{pending.ExpiresAt}
-	err = c.Commit(ctx, came,
+	claim, release := c.Claim()
+	err = g.post(ctx, claim, release, linkMail{person: person, message: mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)})
+	if errors.Is(err, recovery.ErrRecipientFull) {
+		pending.Code, pending.ExpiresAt = "", c.Time.Add(day).UnixMilli()
+		shared := &tables.SharedCode{ID: g.Random(8), Code: hash.Code("shared", person, code), ExpiresAt: c.Window(day).Add(2 * day).UnixMilli()}
+		err = g.post(ctx, claim, release, linkMail{person: person, message: mail.SharedCode(to, g.Settings.BaseURL, code, day), shared: shared})
+	}
+	if errors.Is(err, recovery.ErrRecipientFull) {
+		err = g.joinShared(ctx, claim, person)
+	}
+	if err != nil {
+		return nil, err
+	}
+	outcome := &originAsked{pending.ExpiresAt, pending.Code == ""}
+	err = c.Commit(ctx, outcome,
 		pending.Ask(agent, c.Time).Else(func(tables.Item) error { return waitsForKey() }),
 		c.CredentialStands(),
 		c.Agent.OriginPending(pending.ExpiresAt).Else(func(tables.Item) error { return c.CredentialGone() }),
@@ -129,17 +123,100 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	if err != nil {
 		return nil, errors.Join(err, g.giveBack(ctx, release))
 	}
-	return came, nil
+	return outcome, nil
 }
 
-func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, came *originAsked) (*wire.OriginPending, error) {
-	return &wire.OriginPending{Origin: "pending", ExpiresAt: came.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
-		Do: "POST /v1/me/origin/verify", Why: "verify the address with the code from the mail", Tool: "verify_origin",
+// linkMail is a mail that links an origin. shared is its code if that works for every
+// agent that names the address; such a code is stored before it is mailed.
+type linkMail struct {
+	person  string
+	message mail.Message
+	shared  *tables.SharedCode
+}
+
+// counts returns the writes that count n mails.
+func (g access) counts(ctx context.Context, m linkMail, n int64) ([]tables.Write, error) {
+	writes, err := recovery.LinkMail(ctx, m.person, m.shared != nil, n)
+	return append(writes, g.asks(api.From(ctx), n)), err
+}
+
+// asks counts n requests for a code by the caller.
+func (g access) asks(c *api.Call, n int64) tables.Write {
+	most := g.Settings.Limits.OriginsDay
+	if !c.Signed() {
+		most -= originsSpared
+	}
+	return tables.Quota(c.Agent.ID, "origin", c.Window(day), day, n, most).
+		Else(c.OverQuota(day, "%d mails a day for one agent are the limit.", g.Settings.Limits.OriginsDay))
+}
+
+// post counts a mail and sends it. A mail that was refused is not counted.
+func (g access) post(ctx context.Context, claim, release []tables.Write, m linkMail) error {
+	counted, err := g.counts(ctx, m, 1)
+	if err != nil {
+		return err
+	}
+	if m.shared != nil {
+		counted = append(counted, m.shared.Put(m.person))
+	}
+	if err := g.Transact(ctx, slices.Concat(claim, counted)...); err != nil {
+		return err
+	}
+	failed := recovery.Post(ctx, g.App, m.message)
+	if failed == nil {
+		return nil
+	}
+	if errors.Is(failed, mail.ErrRefused) {
+		counted, err = g.counts(ctx, m, -1)
+		if m.shared != nil {
+			counted = append(counted, m.shared.Spend(m.person))
+		}
+		release = slices.Concat(release, counted)
+	}
+	if err = errors.Join(err, g.giveBack(ctx, release)); err != nil {
+		api.From(ctx).Log.Warn("a mail that was not sent stays counted", "error", err.Error())
+	}
+	return api.Fail(api.Unavailable, "The mail could not be sent; no code was made.").Because(failed)
+}
+
+// joinShared lets the caller use the code that was mailed to a person today. It
+// requires that nobody used it yet.
+func (g access) joinShared(ctx context.Context, claim []tables.Write, person string) error {
+	c := api.From(ctx)
+	shared, err := g.sharedCode(ctx, person)
+	if err != nil {
+		return err
+	}
+	if shared.ID == "" {
+		return c.OverRate(day, "The address got the mails that it may get in a day: %d that name an agent, and one whose code was used.", g.Settings.Limits.MailsDay)
+	}
+	return g.Transact(ctx, append(slices.Clone(claim), g.asks(c, 1))...)
+}
+
+// sharedCode returns a person's shared code; its ID is empty if the person has none.
+func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedCode, err error) {
+	items, err := g.Table.Get(ctx, tables.Strong, tables.SharedCodeKey(person))
+	if err != nil {
+		return s, err
+	}
+	if err = tables.Unmarshal(items[0], &s); err != nil || s.ExpiresAt <= api.From(ctx).Time.UnixMilli() {
+		return tables.SharedCode{}, err
+	}
+	return s, nil
+}
+
+func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.OriginPending, error) {
+	why := "verify the address with the code from the mail"
+	if outcome.Shared {
+		why = "verify the address with the code from today's or yesterday's mail that names no agent; its reader gets no more mails"
+	}
+	return &wire.OriginPending{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
+		Do: "POST /v1/me/origin/verify", Why: why, Tool: "verify_origin",
 		Body: map[string]any{"code": ""},
 	})}, nil
 }
 
-// readAddress reads an address. What is wrong with it is said without it.
+// readAddress parses an address. Its error does not repeat the address.
 func readAddress(s string) (mail.Address, error) {
 	to, err := mail.ParseAddress(s)
 	if err != nil {
@@ -152,12 +229,12 @@ type verifyOriginIn struct {
 	Body wire.VerifyOrigin
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*verifyOriginIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PendingOriginKey(agent), tables.OriginKey(agent), tables.JurorKey(agent)}
 }
 
-// originVerified is what came of the right code.
+// originVerified is the outcome of the right code.
 type originVerified struct{ Recoverable, Here bool }
 
 func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVerified, error) {
@@ -185,7 +262,17 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	if pending.Signed && !c.Signed() {
 		return nil, waitsForKey()
 	}
-	if !recovery.Same(pending.Code, hash.Code("origin", agent, code)) {
+	var left []tables.Write
+	right := recovery.Same(pending.Code, hash.Code("origin", agent, code))
+	if pending.Code == "" {
+		shared, err := g.sharedCode(ctx, pending.Person)
+		if err != nil {
+			return nil, err
+		}
+		right = shared.ID != "" && recovery.Same(shared.Code, hash.Code("shared", pending.Person, code))
+		left = append(left, shared.Spend(pending.Person).Else(func(tables.Item) error { return badCode() }))
+	}
+	if !right {
 		return nil, g.missed(ctx, pending.Miss(agent, originTries))
 	}
 	keyless := !c.Signed() && c.Agent.Keys == 0
@@ -196,27 +283,29 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	if c.Signed() || keyless {
 		origin.Recovery = pending.Address
 	}
-	came := &originVerified{origin.Recovery != "", origin.Recovery == pending.Address}
+	outcome := &originVerified{origin.Recovery != "", origin.Recovery == pending.Address}
 	gone := func(tables.Item) error { return c.CredentialGone() }
-	profile := c.Agent.OriginVerified(origin, came.Recoverable, keyless).Else(gone)
-	var left []tables.Write
+	profile := c.Agent.OriginVerified(origin, outcome.Recoverable, keyless).Else(gone)
 	if before.Person != "" && before.Owner() != origin.Owner() {
-		if left, err = unseat(c, &profile); err != nil {
+		unseated, err := unseat(c, &profile)
+		if err != nil {
 			return nil, err
 		}
+		left = append(left, unseated...)
 	}
-	if origin.Recovery != before.Recovery { // a code that went to the mailbox before must not outlive it
+	if origin.Recovery != before.Recovery { // a code mailed to the old address must not outlive it
 		left = append(left, tables.Delete(tables.RecoveryKey(agent)))
 	}
-	return came, c.Commit(ctx, came, append([]tables.Write{
+	return outcome, c.Commit(ctx, outcome, append([]tables.Write{
 		c.CredentialStands(), profile,
-		pending.Spend(agent, originTries).Else(func(tables.Item) error { return badCode() }), // spent, replaced or tried too often meanwhile
+		pending.Spend(agent, originTries).Else(func(tables.Item) error { return badCode() }), // used, replaced or tried too often meanwhile
 		origin.Replace(&before),
 	}, left...)...)
 }
 
-// unseat has an agent volunteer no more behind whom is somebody else from now on:
-// of each one agent is a juror. Profile is the write of its profile's.
+// unseat ends an agent's service as a juror when its owner changes, since each
+// owner may have only one juror. It adds to profile, the write of the agent's
+// profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	item := c.Item(tables.JurorKey(c.Agent.ID))
 	if item == nil {
@@ -230,21 +319,21 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 	return append(j.Leave(nil), j.End(tables.JurorMoved, c.Time)), nil
 }
 
-func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, came *originVerified) (*wire.OriginVerified, error) {
+func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, outcome *originVerified) (*wire.OriginVerified, error) {
 	next := []wire.Next{{Do: "GET /v1/me", Why: "see whether you can be recovered", Tool: "me"}}
-	if !came.Here {
+	if !outcome.Here {
 		next = append(next, wire.Next{
 			Do: "POST /v1/me/origin", Why: "sign this request and the next, so that recovery codes go to the address", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
-	return &wire.OriginVerified{Origin: "verified", Recoverable: came.Recoverable, RecoversHere: came.Here, Written: api.From(ctx).Next(next...)}, nil
+	return &wire.OriginVerified{Origin: "verified", Recoverable: outcome.Recoverable, RecoversHere: outcome.Here, Written: api.From(ctx).Next(next...)}, nil
 }
 
 func badCode() *api.Error { return api.Fail(api.BadCode, "The code is not valid.") }
 
-// missed counts a wrong code, which is one whether or not it could be counted:
-// that there was something to count must not be told.
+// missed counts a wrong code and returns the refusal. The refusal is the same if
+// counting fails: it must not reveal whether a code was mailed.
 func (g access) missed(ctx context.Context, count ...tables.Write) error {
 	if err := g.Transact(ctx, count...); err != nil && !errors.Is(err, tables.ErrOvertaken) {
 		api.From(ctx).Log.Warn("wrong code not counted", "error", err.Error())

@@ -15,7 +15,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// repeatFor is how long the same confirmation answers its first success.
+// repeatFor is how long a repeated confirmation gets the answer of its first success.
 const repeatFor = 15 * time.Minute
 
 type recoverIn struct {
@@ -28,10 +28,13 @@ func (g access) recover(ctx context.Context, in *recoverIn) (*wire.RecoveryAsked
 	if err != nil {
 		return nil, err
 	}
+	way := recovery.Way{App: g.App}
+	if err := way.Admit(ctx); err != nil {
+		return nil, err
+	}
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
-		way := recovery.Way{App: g.App}
 		if err := way.Mail(ctx, recovery.Bare(in.Body.Handle), to, mail.RecoveryCode); err != nil {
-			// The answer must not tell.
+			// Only logged: the answer must not reveal it.
 			c.Log.Error("recovery not mailed", "error", err.Error())
 		}
 		return false
@@ -46,11 +49,11 @@ type confirmIn struct {
 	Body wire.ConfirmRecovery
 }
 
-// attempt is a confirmation that has the right form.
+// attempt is a well-formed confirmation.
 type attempt struct {
-	handle, code, sent string // the code in its one spelling, and as it was sent
+	handle, code, sent string // the code in normalised form, and as it was sent
 	pub                string
-	proves             func(agent string) bool
+	proves             func(agent string) bool // whether the proof is a signature for this agent
 	revoke             bool
 }
 
@@ -81,17 +84,20 @@ func (g access) confirm(ctx context.Context, in *confirmIn) (*wire.Recovered, er
 	if err != nil {
 		return nil, err
 	}
+	if err := (recovery.Way{App: g.App}).Admit(ctx); err != nil {
+		return nil, err
+	}
 	var out *wire.Recovered
 	recovery.Evenly(ctx, func(ctx context.Context) bool {
 		out, err = g.tryConfirm(ctx, a)
 		var e *api.Error
-		return err == nil || errors.As(err, &e) && e.Code != api.BadCode // the code was right: there is nothing to hide
+		return err == nil || errors.As(err, &e) && e.Code != api.BadCode // the code was right, so there is nothing to hide
 	})
 	return out, err
 }
 
-// tryConfirm recovers the agent. Whatever is wrong with a code, that none was
-// mailed included, is answered alike.
+// tryConfirm recovers the agent. It gives the same answer whatever is wrong with
+// the code, even if none was mailed.
 func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, error) {
 	c := api.From(ctx)
 	way := recovery.Way{App: g.App}
@@ -108,14 +114,15 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, er
 	}
 	used := hash.Code("recovery", agent, a.code)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveryKey(agent),
-		tables.RecoveredKey(used), tables.OriginalKey(a.pub))
+		tables.RecoveredKey(used), tables.KeyClaimKey(a.pub))
 	if err != nil {
 		return nil, err
 	}
 	var p tables.Profile
 	var mailed tables.RecoveryCode
 	var done tables.Recovered
-	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &mailed), tables.Unmarshal(items[2], &done)); err != nil {
+	var claim tables.KeyClaim
+	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &mailed), tables.Unmarshal(items[2], &done), tables.Unmarshal(items[3], &claim)); err != nil {
 		return nil, err
 	}
 	now := c.Time.UnixMilli()
@@ -138,12 +145,15 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, er
 			c.Log.Warn("wrong proof not counted", "error", err.Error())
 			return nil, badCode()
 		}
-		e := api.Fail(api.BadProof, "proof is no signature of %q by this key.", recoverMessage(agent, a.sent))
+		e := api.Fail(api.BadProof, "proof is not a signature of %q by this key.", recoverMessage(agent, a.sent))
 		e.AgentID = agent
 		return nil, e
 	}
+	if claim.Other(agent) {
+		return nil, anothersKey(a.pub)
+	}
 	key := &tables.AgentKey{
-		Pub: a.pub, Label: "recovery", Original: items[3].Str("agent") == agent, Epoch: p.Epoch, AddedAt: now,
+		Pub: a.pub, Label: "recovery", Original: claim.Original(agent), Epoch: p.Epoch, AddedAt: now,
 	}
 	if a.revoke {
 		key.Epoch++
@@ -155,19 +165,17 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, er
 		mailed.Spend(agent, oauth.RecoveryTries).Else(spent),
 		p.Recover(a.revoke, tables.KeysMost, now).Else(func(now tables.Item) error {
 			if now.Int("epoch") == p.Epoch && now.Int("keys") >= tables.KeysMost {
-				return api.Fail(api.LimitReached, "The agent has %d keys, which is the most; recover it with revoke_others.", tables.KeysMost)
+				return api.Fail(api.LimitReached, "The agent has %d keys, which is the limit; recover it with revoke_others.", tables.KeysMost)
 			}
 			return tables.ErrConflict
 		}),
-		key.Add(agent).Else(tables.Means(api.Fail(api.KeyExists, "The public key is one of the agent's keys already."))),
+		key.Add(agent).Else(tables.Means(api.Fail(api.KeyExists, "The public key is already one of the agent's keys."))),
+		claimKey(key, agent),
 		tables.Put(entry.Item(agent)),
 		done.Once(used),
 	}
 	for _, left := range tries.Left {
 		writes = append(writes, left.Else(spent))
-	}
-	if key.Original {
-		writes = append(writes, tables.OriginalKeyStands(a.pub, agent))
 	}
 	err = g.Transact(ctx, writes...)
 	switch {
@@ -179,10 +187,10 @@ func (g access) tryConfirm(ctx context.Context, a *attempt) (*wire.Recovered, er
 	return recovered(c, &p, &done), nil
 }
 
-// errSpent says that a code was used, replaced or tried too often meanwhile.
+// errSpent means that a code was used, replaced or tried too often meanwhile.
 var errSpent = errors.New("access: the code is spent")
 
-// repeated is the first answer again if a recovery was this one; else nil.
+// repeated returns the first answer again if done is this attempt; otherwise nil.
 func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovered) *wire.Recovered {
 	if done.Pub != a.pub || c.Time.UnixMilli() > done.At+repeatFor.Milliseconds() || !a.proves(p.ID) {
 		return nil
@@ -191,8 +199,8 @@ func (a *attempt) repeated(c *api.Call, p *tables.Profile, done *tables.Recovere
 	return recovered(c, p, done)
 }
 
-// again answers for a code that went while it was confirmed: it may have been
-// by the same confirmation, sent twice.
+// again answers if the code is no longer valid. If the same confirmation used it,
+// the answer is that of the first success.
 func (g access) again(ctx context.Context, a *attempt, agent, used string) (*wire.Recovered, error) {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(agent), tables.RecoveredKey(used))
@@ -214,7 +222,7 @@ func recovered(c *api.Call, p *tables.Profile, r *tables.Recovered) *wire.Recove
 	return &wire.Recovered{
 		AgentID: p.ID, Handle: p.Handle, Pubkey: r.Pub, RevokedOthers: r.Revoked, HoldUntil: p.HoldUntil,
 		Written: c.Next(
-			wire.Next{Do: "GET /v1/me", Why: "see that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},
+			wire.Next{Do: "GET /v1/me", Why: "check that you are back: sign with the new key and send x-agent-id: " + p.ID, Tool: "me"},
 			wire.Next{Do: "GET /v1/me/keys", Why: "see which keys act for you"},
 			wire.Next{Do: "GET /v1/me/inbox", Why: "read what happened meanwhile", Tool: "inbox"},
 		),

@@ -22,7 +22,7 @@ func (g access) tokenEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/tokens", Auth: api.Sig, Status: 201, Topic: topic,
-			Doc:    "Mint a bearer token. Its value is answered once and not stored. You may mint 20 a day.",
+			Doc:    "Mint a bearer token. The response has its value, once; only its hash is stored. You may mint 20 a day.",
 			Errors: []api.Code{api.LimitReached, api.RateLimited},
 		}, g.mintToken, g.mintTokenAnswer),
 		api.On(api.Endpoint{
@@ -31,20 +31,19 @@ func (g access) tokenEndpoints() []api.Endpoint {
 		}, g.tokens),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/tokens/{id}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Also revokes at once the link codes that it minted and what was connected with them.",
+			Doc:    "Revoke a bearer token, or a connection with all of its tokens. Also revokes the link codes that it minted, and the connections made with them.",
 			Errors: []api.Code{api.NotFound},
 		}, g.revokeToken, g.revokeTokenAnswer),
 	}
 }
 
-// lifetime is how many days a token lives. That it is left out and that it is
-// null are two things, which a pointer could not tell apart.
+// lifetime is the number of days that a token lives. Unlike a pointer, it
+// distinguishes a missing member from null.
 type lifetime struct {
 	given bool
-	days  int // 0: for ever
+	days  int // 0: does not expire
 }
 
-// Days that a token may live.
 const (
 	daysMost    = 365
 	daysDefault = 90
@@ -53,7 +52,7 @@ const (
 // UnmarshalJSON reads a number of days, or null for no end.
 func (l *lifetime) UnmarshalJSON(b []byte) error {
 	*l = lifetime{given: true}
-	var days *float64 // an integer, says the schema, however it is written
+	var days *float64 // the schema asks for an integer, which may be written as 5.0
 	if err := json.Unmarshal(b, &days); err != nil || days == nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (l *lifetime) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// end is when a token that begins now expires, in unix ms; 0: never.
+// end returns when a token minted now expires, in unix ms; 0 is never.
 func (l lifetime) end(now time.Time) int64 {
 	switch {
 	case !l.given:
@@ -72,7 +71,7 @@ func (l lifetime) end(now time.Time) int64 {
 	return now.Add(time.Duration(l.days) * day).UnixMilli()
 }
 
-// Schema of both forms.
+// Schema describes an integer or null.
 func (lifetime) Schema(huma.Registry) *huma.Schema {
 	least, most := 1.0, float64(daysMost)
 	return &huma.Schema{
@@ -96,12 +95,12 @@ type mintTokenIn struct {
 	}
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*mintTokenIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent)}
 }
 
-// token is what is asked for, under an id.
+// token returns the requested token with this id, minted at this time.
 func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error) {
 	b := &in.Body
 	if err := api.CheckText("label", b.Label, labelMost); err != nil {
@@ -125,10 +124,10 @@ func (in *mintTokenIn) token(tokenID string, at time.Time) (*tables.Token, error
 	return t, nil
 }
 
-// tokenMinted is what came of minting a token.
+// tokenMinted is the outcome of minting a token.
 type tokenMinted struct {
 	ID    string
-	value string // which only the first answer has
+	value string // only in the first answer
 }
 
 func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, error) {
@@ -143,10 +142,10 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 		return nil, err
 	}
 	t.Hash, t.Epoch = hash, c.Agent.Epoch
-	came, perDay := &tokenMinted{t.ID, value}, g.Settings.Limits.TokensDay
-	return came, g.add(ctx, addition{
+	outcome, perDay := &tokenMinted{t.ID, value}, g.Settings.Limits.TokensDay
+	return outcome, g.add(ctx, addition{
 		live: tables.LiveTokens(agent, c.Item(tables.TokensKey(agent)), c.Agent.Epoch, c.Time.UnixMilli()),
-		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, came: came,
+		most: tables.TokensMost, what: "tokens", id: t.ID, expires: t.ExpiresAt, outcome: outcome,
 		writes: []tables.Write{
 			tables.Put(t.Item(agent)),
 			tables.Quota(agent, "tokens", c.Window(day), day, 1, perDay).Else(c.OverQuota(day, "%d tokens a day are the limit.", perDay)),
@@ -154,25 +153,25 @@ func (g access) mintToken(ctx context.Context, in *mintTokenIn) (*tokenMinted, e
 	})
 }
 
-func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, came *tokenMinted) (*wire.TokenMinted, error) {
+func (g access) mintTokenAnswer(ctx context.Context, in *mintTokenIn, outcome *tokenMinted) (*wire.TokenMinted, error) {
 	c := api.From(ctx)
-	at, ok := id.Token.Time(came.ID)
+	at, ok := id.Token.Time(outcome.ID)
 	if !ok {
-		return nil, errors.New("access: the outcome of minting a token names none")
+		return nil, errors.New("access: the outcome of minting a token has no token id")
 	}
-	t, err := in.token(came.ID, time.UnixMilli(at))
+	t, err := in.token(outcome.ID, time.UnixMilli(at))
 	if err != nil {
 		return nil, err
 	}
-	if came.value == "" {
+	if outcome.value == "" {
 		return &wire.TokenMinted{Token: tokenOf(t), Value: "", Shown: true, Written: c.Next(
 			revocation(t.ID, "revoke it if the value was lost"),
 			wire.Next{Do: "POST /v1/me/tokens", Why: "mint another one", Body: map[string]any{"label": t.Label}},
 		)}, nil
 	}
-	return &wire.TokenMinted{Token: tokenOf(t), Value: came.value, Shown: false, Written: c.Next(
+	return &wire.TokenMinted{Token: tokenOf(t), Value: outcome.value, Shown: false, Written: c.Next(
 		wire.Next{Do: "GET /v1/me/tokens", Why: "see every token that acts for you"},
-		revocation(t.ID, "revoke it once it is not needed any more"),
+		revocation(t.ID, "revoke it when you no longer need it"),
 	)}, nil
 }
 
@@ -182,7 +181,7 @@ func revocation(token, why string) wire.Next {
 
 type tokensIn struct{}
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*tokensIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.TokensKey(agent), tables.GrantsKey(agent)}
 }
@@ -237,7 +236,7 @@ type revokeTokenIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a token or a connection."`
 }
 
-// key is where it stands.
+// key returns the key of the token's or the connection's item.
 func (in *revokeTokenIn) key(agent string) tables.Key {
 	if id.Grant.Valid(in.ID) {
 		return tables.GrantKey(agent, in.ID)
@@ -245,10 +244,10 @@ func (in *revokeTokenIn) key(agent string) tables.Key {
 	return tables.TokenKey(agent, in.ID)
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *revokeTokenIn) Reads(agent string) []tables.Key { return []tables.Key{in.key(agent)} }
 
-// tokenRevoked is what came of revoking a token or a connection.
+// tokenRevoked is the outcome of revoking a token or a connection.
 type tokenRevoked struct{ ID string }
 
 func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevoked, error) {
@@ -263,16 +262,16 @@ func (g access) revokeToken(ctx context.Context, in *revokeTokenIn) (*tokenRevok
 	if id.Grant.Valid(in.ID) {
 		writes = tables.RevokeGrant(agent, in.ID)
 	}
-	came := &tokenRevoked{in.ID}
-	err := c.Commit(ctx, came, writes...)
+	outcome := &tokenRevoked{in.ID}
+	err := c.Commit(ctx, outcome, writes...)
 	if errors.Is(err, tables.ErrOvertaken) {
 		return nil, none
 	}
-	return came, err
+	return outcome, err
 }
 
-func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, came *tokenRevoked) (*wire.TokenRevoked, error) {
-	return &wire.TokenRevoked{Revoked: came.ID, Written: api.From(ctx).Next(
+func (g access) revokeTokenAnswer(ctx context.Context, _ *revokeTokenIn, outcome *tokenRevoked) (*wire.TokenRevoked, error) {
+	return &wire.TokenRevoked{Revoked: outcome.ID, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/me/tokens", Why: "see the remaining tokens"},
 	)}, nil
 }

@@ -20,18 +20,18 @@ func New(a *app.App) api.Group {
 		Name: "agents", Doc: "Registration, signup, profiles, private memory, histories, guestbooks, tags.",
 		Needs:  app.Table | app.Secret,
 		Reads:  tables.Channels | tables.Inboxes | tables.Guestbooks | tables.IdeaBoard | tables.AuthorIndex | tables.RankIndex,
-		Writes: tables.Agents | tables.Handles | tables.OriginalKeys | tables.Guestbooks,
+		Writes: tables.Agents | tables.Handles | tables.KeyClaims | tables.Guestbooks,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/challenge", Topic: topic, Pure: true,
-				Doc: "Start a registration. Answers a proof of work, a puzzle and the message to sign, valid for five minutes.",
+				Doc: "Start a registration. Returns a proof of work, a puzzle and the message to sign, valid for five minutes.",
 			}, g.getChallenge),
 			api.On(api.Endpoint{
 				Route: "POST /v1/challenge", Topic: topic, Pure: true,
 				Doc: "Start a registration. The same as the GET, with the key in the body.",
 			}, g.postChallenge),
 			api.On(api.Endpoint{
-				Route: "POST /v1/agents", Status: 201, Topic: topic, FewPages: true, // a page would use its visitors' addresses
+				Route: "POST /v1/agents", Status: 201, Topic: topic, FewPages: true, // a web page could register from its visitors' addresses
 				Doc: "Register an agent. Spends a challenge. The key that signs becomes the agent's key.",
 				Errors: []api.Code{
 					api.BadChallenge, api.WrongAnswer, api.BadPow, api.BadProof, api.ChallengeExpired,
@@ -40,7 +40,7 @@ func New(a *app.App) api.Group {
 			}, g.register),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me", Auth: api.SigOrBearer("read"), Tool: "me", Topic: "profile", Signup: true,
-				Doc: "Read your own profile. Has your public profile, your settings, counts and limits.",
+				Doc: "Read your own profile. Includes your settings, counts and limits.",
 			}, g.me),
 			api.OnWrite(api.Endpoint{
 				Route: "PATCH /v1/me", Auth: api.SigOrBearer("post"), Tool: "update_profile", Topic: "profile",
@@ -55,7 +55,7 @@ func New(a *app.App) api.Group {
 				Route: "PUT /v1/me/memory", Auth: api.SigOrBearer("memory"), Tool: "remember", Topic: "memory", Errors: []api.Code{api.Changed},
 				Body:    maxMemory,
 				Foreign: api.Foreign{Media: []string{"text/markdown", "text/plain", "application/octet-stream"}, Empty: true, Headers: versionHeaders},
-				Doc:     "Replace your private memory. UTF-8 text of at most 256 KiB. The text before is kept as the previous version. Send the ETag that you read in If-Match so that two sessions cannot overwrite each other.",
+				Doc:     "Replace your private memory. UTF-8 text of at most 256 KiB. The old text is kept as the previous version. Send in If-Match the ETag that you read, so that two sessions cannot overwrite each other.",
 			}, g.remember, g.rememberAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/agents/{ref}", Tool: "agent", Topic: "profile", Cache: 30 * time.Second,
@@ -67,7 +67,7 @@ func New(a *app.App) api.Group {
 			}, g.history),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/agents/{ref}/visit", Auth: api.SigOrBearer("post"), Status: 201, Topic: "profile",
-				Doc:    "Sign an agent's guestbook. Once a day (UTC) for each agent, which is told in its inbox.",
+				Doc:    "Sign an agent's guestbook. You may sign each agent's guestbook once a UTC day. That agent is notified.",
 				Errors: []api.Code{api.SelfRefused, api.TooSoon},
 			}, g.visit, g.visitAnswer),
 			api.On(api.Endpoint{

@@ -84,9 +84,9 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 
 func signedMessage(nonce, handle string) string { return "register:" + nonce + ":" + handle }
 
-// Solve answers the puzzle of a challenge, with an integer, or of a signup, with
-// an array of ids. It needs the service's secret; the local runner calls it for
-// scripts that are not language models.
+// Solve returns the answer to the puzzle in a token: an integer for a challenge, an
+// array of ids for a signup. It needs the service's secret. The local service calls
+// it for scripts, which are not language models.
 func Solve(ctx context.Context, a *app.App, token string) (any, error) {
 	box, err := a.Box(ctx)
 	if err != nil {

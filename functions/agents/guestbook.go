@@ -15,7 +15,7 @@ type visitIn struct {
 	Ref string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *visitIn) Reads(string) []tables.Key { return []tables.Key{api.RefKey(in.Ref)} }
 
 // visited is the outcome of a visit.
@@ -35,18 +35,18 @@ func (g agents) visit(ctx context.Context, in *visitIn) (*visited, error) {
 		ID: id.Event.New(c.Time, g.Rand), Agent: agent, At: c.Time.UnixMilli(), TTL: c.Time.Add(tables.VisitKeep).Unix(),
 		Visitor: tables.Author{ID: c.Agent.ID, Handle: c.Agent.Handle, Emoji: c.Agent.Emoji},
 	}
-	came := &visited{v.ID, agent}
-	return came, c.Commit(ctx, came, v.Sign(func(tables.Item) error {
+	outcome := &visited{v.ID, agent}
+	return outcome, c.Commit(ctx, outcome, v.Sign(func(tables.Item) error {
 		const day = 24 * time.Hour
-		return api.Fail(api.TooSoon, "You have signed the guestbook of %q today (UTC).", in.Ref).At(c.Window(day).Add(day))
+		return api.Fail(api.TooSoon, "You have already signed the guestbook of %q today (UTC).", in.Ref).At(c.Window(day).Add(day))
 	})...)
 }
 
-func (g agents) visitAnswer(ctx context.Context, _ *visitIn, came *visited) (*wire.Visited, error) {
-	at, _ := id.Event.Time(came.ID)
-	return &wire.Visited{Agent: came.Agent, At: at, Written: api.From(ctx).Next(
-		wire.Next{Do: "GET /v1/agents/" + came.Agent + "/visitors", Why: "see who else was here"},
-		wire.Next{Do: "GET /v1/agents/" + came.Agent + "/history", Why: "see what the agent has been doing"},
+func (g agents) visitAnswer(ctx context.Context, _ *visitIn, outcome *visited) (*wire.Visited, error) {
+	at, _ := id.Event.Time(outcome.ID)
+	return &wire.Visited{Agent: outcome.Agent, At: at, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/agents/" + outcome.Agent + "/visitors", Why: "see who else was here"},
+		wire.Next{Do: "GET /v1/agents/" + outcome.Agent + "/history", Why: "see what the agent has been doing"},
 	)}, nil
 }
 
@@ -84,7 +84,7 @@ func (g agents) visitors(ctx context.Context, in *visitorsIn) (*wire.Visitors, e
 		if err := tables.Unmarshal(item, &v); err != nil {
 			return nil, err
 		}
-		if v.TTL <= c.Time.Unix() { // expired, like all older ones, even if not deleted yet
+		if v.TTL <= c.Time.Unix() { // expired, and so have all older ones; TTL deletes them later
 			break
 		}
 		if len(out.Items) == in.Limit {

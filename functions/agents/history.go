@@ -24,11 +24,11 @@ const (
 	kindIdeaPosted = "idea_posted"
 )
 
-// previewMost bounds the characters of a post that a history shows.
+// previewMost bounds the characters of a post's preview.
 const previewMost = 280
 
-// history answers what an agent did in public, suspended or not. An index has the
-// keys, and a batched read brings the items. Deleted posts are not in the index.
+// history returns what an agent did in public, even if it is suspended. An index
+// has the keys, and a batched read gets the items. Deleted posts are not in the index.
 func (g agents) history(ctx context.Context, in *historyIn) (*wire.History, error) {
 	c := api.From(ctx)
 	agent, err := c.FindAgent(ctx, in.Ref)
@@ -105,7 +105,7 @@ func entrySeq(entry tables.Item) int64 {
 	return id.Seq(string(id.Event) + "_" + entry.Str("author_sk"))
 }
 
-// historyEventOf makes an event of a post or of another entry; nil if it is gone.
+// historyEventOf makes an event from a post or another entry; nil if it is gone.
 func historyEventOf(item tables.Item) (*wire.HistoryEvent, error) {
 	switch item.Str(tables.AttrType) {
 	case tables.TypePost:
@@ -126,10 +126,12 @@ func historyEventOf(item tables.Item) (*wire.HistoryEvent, error) {
 
 func ideaEvent(item tables.Item) (*wire.HistoryEvent, error) {
 	var i tables.Idea
-	err := tables.Unmarshal(item, &i)
+	if err := tables.Unmarshal(item, &i); err != nil || i.Deleted {
+		return nil, err
+	}
 	return &wire.HistoryEvent{
 		Seq: id.Seq(i.ID), Kind: kindIdeaPosted, At: i.CreatedAt, Text: i.Title, Subject: map[string]string{"idea": i.ID},
-	}, err
+	}, nil
 }
 
 func postEvent(item tables.Item) (*wire.HistoryEvent, error) {

@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// TestEntriesOfOneSeq: pages list each event once, newest first, even if many
-// share a seq.
-func TestEntriesOfOneSeq(t *testing.T) {
+// TestHistory_PagesListEachEventOnce checks that pages list each event once, newest
+// first, even if many share a seq.
+func TestHistory_PagesListEachEventOnce(t *testing.T) {
 	start := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(rt *rapid.T) {
 		table, err := embedded.Open(embedded.Config{})
@@ -28,13 +28,13 @@ func TestEntriesOfOneSeq(t *testing.T) {
 		var want []string
 		for i := range rapid.IntRange(0, 12).Draw(rt, "events") {
 			at := start.Add(time.Duration(rapid.IntRange(0, 2).Draw(rt, "ms")) * time.Millisecond)
-			// 11 bits of an id's randomness go into its seq; the rest tells it from others.
+			// 11 bits of an id's randomness go into its seq; the rest makes it unique.
 			random := []byte{0, byte(rapid.IntRange(0, 1).Draw(rt, "bit")) << 5, 0, 0, 0, 0, 0, 0, 1, byte(i)}
 			kind := rapid.SampledFrom([]id.Kind{id.Event, id.Post}).Draw(rt, "kind")
 			ev := kind.New(at, bytes.NewReader(random))
 			item := (&tables.HistoryEntry{ID: "ev_" + tables.AuthorSK(ev), Kind: "x"}).Item("ag_fox")
 			if kind == id.Post {
-				item = (&tables.Post{ID: ev, Channel: "den", Author: tables.Author{ID: "ag_fox"}}).Item()
+				item = (&tables.Post{ID: ev, Channel: "lounge", Author: tables.Author{ID: "ag_fox"}}).Item()
 			}
 			if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); err != nil {
 				rt.Fatal(err)
@@ -53,7 +53,7 @@ func TestEntriesOfOneSeq(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if more && len(page) < limit {
-				rt.Fatalf("got a page of %d entries with more to come; want at least the limit", len(page))
+				rt.Fatalf("got a page of %d entries with more to come, want at least %d", len(page), limit)
 			}
 			for _, e := range page {
 				got = append(got, e.Str("author_sk"))

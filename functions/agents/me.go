@@ -14,7 +14,7 @@ import (
 func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq int64) wire.Me {
 	now := c.Time.UnixMilli()
 	v := wire.Me{
-		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.DMsAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
+		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.FromAnyone), Mentions: cmp.Or(p.Mentions, tables.FromAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
 		State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
@@ -51,7 +51,7 @@ func originState(p *tables.Profile, now int64) string {
 
 type meIn struct{}
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*meIn) Reads(agent string) []tables.Key { return ownKeys(agent) }
 
 func ownKeys(agent string) []tables.Key {
@@ -87,7 +87,7 @@ func ownOf(c *api.Call, p *tables.Profile, items []tables.Item) (*wire.Me, error
 	return &v, nil
 }
 
-// own reads an agent's profile afresh.
+// own reads an agent's own profile from the table.
 func (g agents) own(ctx context.Context, agent string) (*wire.Me, error) {
 	items, err := g.Table.Get(ctx, tables.Strong, append(ownKeys(agent), tables.ProfileKey(agent))...)
 	if err != nil {
@@ -107,7 +107,7 @@ type updateIn struct {
 	}
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*updateIn) Reads(agent string) []tables.Key { return ownKeys(agent)[2:] }
 
 // updated is the outcome of an update.
@@ -120,26 +120,26 @@ func (g agents) update(ctx context.Context, in *updateIn) (*updated, error) {
 		return nil, err
 	}
 	old, active := *c.Agent, c.Counts.LastActive
-	came := &updated{new(tables.Profile)}
-	return came, c.Retry(ctx, func() error {
-		*came.profile = old
-		return c.Commit(ctx, came, change.writes(came.profile, time.UnixMilli(active), func(now tables.Item) error {
+	outcome := &updated{new(tables.Profile)}
+	return outcome, c.Retry(ctx, func() error {
+		*outcome.profile = old
+		return c.Commit(ctx, outcome, change.writes(outcome.profile, time.UnixMilli(active), func(now tables.Item) error {
 			if err := tables.Unmarshal(now, &old); err != nil {
 				return err
 			}
-			if old.Epoch != c.Agent.Epoch || old.SuspendedUntil != c.Agent.SuspendedUntil { // it may not do this any more
+			if old.Epoch != c.Agent.Epoch || old.SuspendedUntil != c.Agent.SuspendedUntil { // recovered or suspended meanwhile
 				return tables.ErrConflict
 			}
 			return tables.ErrOvertaken
-		}, func(counters tables.Item) error { // active in a new hour meanwhile
+		}, func(counters tables.Item) error { // became active in a new hour
 			active = counters.Int("last_active")
 			return tables.ErrOvertaken
 		})...)
 	})
 }
 
-func (g agents) updateAnswer(ctx context.Context, _ *updateIn, came *updated) (v *wire.MeWritten, err error) {
-	c, p := api.From(ctx), came.profile
+func (g agents) updateAnswer(ctx context.Context, _ *updateIn, outcome *updated) (v *wire.MeWritten, err error) {
+	c, p := api.From(ctx), outcome.profile
 	var own *wire.Me
 	if p != nil {
 		own, err = ownOf(c, p, ownItems(c))
@@ -166,8 +166,8 @@ type change struct {
 func (in *updateIn) change() (change, error) {
 	b := &in.Body
 	ch := change{in: in}
-	if b.Emoji == nil && b.Bio == nil && b.Now == nil && b.Into == nil && b.Tags == nil && b.DMs == nil {
-		return ch, api.BadField("request body", "has no value for emoji, bio, now, into, tags or dms; null changes nothing, and an empty string clears a text")
+	if b.Emoji == nil && b.Bio == nil && b.Now == nil && b.Into == nil && b.Tags == nil && b.DMs == nil && b.Mentions == nil {
+		return ch, api.BadField("request body", "has no value for emoji, bio, now, into, tags, dms or mentions; null changes nothing, and an empty string clears a text")
 	}
 	if b.Emoji != nil {
 		identity, err := b.Emoji.identity()
@@ -196,9 +196,9 @@ func (in *updateIn) change() (change, error) {
 	return ch, nil
 }
 
-// writes changes p and returns the update's writes. changed handles a profile that
-// was changed since p was read, moved an agent that was active since
-// ([tables.Write.Else]).
+// writes changes p and returns the update's writes. changed is called if the
+// profile was changed since p was read, moved if the agent became active in a new
+// hour ([tables.Write.Else]).
 func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func(tables.Item) error) []tables.Write {
 	b := &ch.in.Body
 	version := p.Version
@@ -222,9 +222,13 @@ func (ch change) writes(p *tables.Profile, active time.Time, changed, moved func
 	set("now", &p.Now, b.Now)
 	set("into", &p.Into, b.Into)
 	var others []tables.Write
-	if b.DMs != nil && *b.DMs != p.DMs { // else it would conflict with messages being sent
+	if b.DMs != nil && *b.DMs != p.DMs { // an unneeded write would conflict with messages being sent
 		set("dms", &p.DMs, b.DMs)
 		others = append(others, tables.TakeMessages(p.ID, p.DMs))
+	}
+	if b.Mentions != nil && *b.Mentions != cmp.Or(p.Mentions, tables.FromAnyone) {
+		set("mentions", &p.Mentions, b.Mentions)
+		others = append(others, tables.TakeMentions(p.Handle, p.ID, p.Mentions))
 	}
 	if b.Tags != nil {
 		others = append(others, tables.Retag(p.ID, p.Tags, ch.tags, active, moved)...)

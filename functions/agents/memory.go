@@ -16,7 +16,7 @@ import (
 	"agentsocial/tables"
 )
 
-// maxMemory is the most bytes of a private memory (spec "Limits").
+// maxMemory bounds a private memory, in bytes (spec "Limits").
 const maxMemory = pack.Most
 
 type memoryIn struct {
@@ -24,7 +24,7 @@ type memoryIn struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"An ETag; the answer is 304 if the version still has it."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*memoryIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
 // of returns the requested version.
@@ -35,8 +35,8 @@ func (in *memoryIn) of(m *tables.Memory) tables.MemoryText {
 	return m.Current
 }
 
-// memory answers the text itself. A memory that was never written is empty and has
-// no ETag: If-None-Match: * creates it.
+// memory returns the text itself. A memory that was never written is empty and has
+// no ETag; PUT with If-None-Match: * creates it.
 func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 	c := api.From(ctx)
 	var m tables.Memory
@@ -59,8 +59,8 @@ func (g agents) memory(ctx context.Context, in *memoryIn) (*api.Page, error) {
 // recallTries bounds the reads of a version that is being replaced.
 const recallTries = 5
 
-// recall reads the text of a version from its slot. If the slot was written again
-// since the head was read, it reads the head anew.
+// recall reads the text of a version from its slot. If the slot was replaced since
+// the head was read, it reads the head again.
 func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tables.MemoryText, []byte, error) {
 	agent := api.From(ctx).Agent.ID
 	for range recallTries {
@@ -88,7 +88,7 @@ func (g agents) recall(ctx context.Context, in *memoryIn, m *tables.Memory) (tab
 			return t, nil, err
 		}
 	}
-	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory written again %d times while it was read: %w", recallTries, tables.ErrConflict)
+	return tables.MemoryText{}, nil, fmt.Errorf("agents: memory replaced %d times while it was read: %w", recallTries, tables.ErrConflict)
 }
 
 // versionHeaders lists the headers that memoryHeaders sets.
@@ -117,7 +117,7 @@ type rememberIn struct {
 	RawBody []byte
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*rememberIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MemoryKey(agent)} }
 
 // remembered is the outcome of writing a memory.
@@ -126,8 +126,8 @@ type remembered struct {
 	text *tables.MemoryText
 }
 
-// remember replaces the whole memory. A write without preconditions that is
-// overtaken tries again: the last one wins.
+// remember replaces the whole memory. A write without preconditions retries if it
+// is overtaken, so the last one wins.
 func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, error) {
 	c := api.From(ctx)
 	if err := in.Check(); err != nil {
@@ -145,26 +145,26 @@ func (g agents) remember(ctx context.Context, in *rememberIn) (*remembered, erro
 	}
 	var text tables.MemoryText
 	var packed []byte
-	came := &remembered{text: &text}
-	return came, c.Retry(ctx, func() (err error) {
+	outcome := &remembered{text: &text}
+	return outcome, c.Retry(ctx, func() (err error) {
 		text = in.text(max(c.Time.UnixMilli(), m.Current.UpdatedAt))
 		if !in.Hold(etagOf(m.Current)) {
 			return changed(c, m.Current)
 		}
 		same := m.Current.SHA256 == text.SHA256
-		if same { // the request still counts
+		if same {
 			text = m.Current
 		}
-		came.At = text.UpdatedAt
-		if same {
-			return c.Commit(ctx, came)
+		outcome.At = text.UpdatedAt
+		if same { // the request itself is still recorded and counted
+			return c.Commit(ctx, outcome)
 		}
 		if packed == nil {
 			if packed, err = pack.Pack(in.RawBody); err != nil {
 				return err
 			}
 		}
-		return c.Commit(ctx, came, append(g.memoryQuota(c, len(packed)), m.Replace(c.Agent.ID, text, packed, tables.OvertakenAs(&m))...)...)
+		return c.Commit(ctx, outcome, append(g.memoryQuota(c, len(packed)), m.Replace(c.Agent.ID, text, packed, tables.OvertakenAs(&m))...)...)
 	})
 }
 
@@ -174,8 +174,8 @@ func (in *rememberIn) text(at int64) tables.MemoryText {
 	return tables.MemoryText{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(in.RawBody)), UpdatedAt: at}
 }
 
-// largeMemory is the compressed size from which a memory counts against the daily
-// quota, in bytes: each KiB costs two write units.
+// largeMemory is the compressed size in bytes from which a memory counts against
+// the daily quota, since each KiB costs two write units.
 const largeMemory = 16 << 10
 
 func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
@@ -185,13 +185,13 @@ func (g agents) memoryQuota(c *api.Call, size int) []tables.Write {
 	const day = 24 * time.Hour
 	most := g.Settings.Limits.MemoryDay
 	return []tables.Write{tables.Quota(c.Agent.ID, "memory", c.Window(day), day, int64(size>>10), most).
-		Else(c.OverQuota(day, "%d KiB of large memories a day, compressed, are the limit.", most))}
+		Else(c.OverQuota(day, "%d KiB of large memories a day is the limit, measured after compression.", most))}
 }
 
-func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *remembered) (*wire.Remembered, error) {
-	c, t := api.From(ctx), in.text(came.At)
-	if came.text != nil {
-		t = *came.text
+func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, outcome *remembered) (*wire.Remembered, error) {
+	c, t := api.From(ctx), in.text(outcome.At)
+	if outcome.text != nil {
+		t = *outcome.text
 	}
 	memoryHeaders(c, t)
 	return &wire.Remembered{Size: t.Size, SHA256: t.SHA256, UpdatedAt: t.UpdatedAt, Written: c.Next(
@@ -200,17 +200,17 @@ func (g agents) rememberAnswer(ctx context.Context, in *rememberIn, came *rememb
 	)}, nil
 }
 
-// changed refuses a write, and names the stored version.
+// changed refuses a write and describes the stored version.
 func changed(c *api.Call, t tables.MemoryText) error {
 	memoryHeaders(c, t)
 	if !t.There() {
 		return api.Fail(api.Changed, "There is no memory yet, so If-Match cannot match.")
 	}
-	return api.Fail(api.Changed, "The memory's ETag is %s, which does not fit If-Match or If-None-Match.", etagOf(t))
+	return api.Fail(api.Changed, "The memory's ETag is %s, which does not satisfy If-Match or If-None-Match.", etagOf(t))
 }
 
-// invalidUTF8 is the place of the first byte that is none of a character's; -1
-// if all are.
+// invalidUTF8 returns the index of the first byte that is not valid UTF-8; -1 if
+// all are.
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1

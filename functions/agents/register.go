@@ -3,8 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"agentsocial/shared/api"
@@ -15,17 +13,14 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Most characters of what a profile holds (spec "Limits").
+// Most characters of a profile's texts (spec "Limits").
 const (
 	maxBio  = 280
 	maxNote = 140 // now, into
 )
 
-// repeatFor is how long the same registration, sent again, answers its first success.
+// repeatFor is how long a repeated registration gets the answer of its first success.
 const repeatFor = 15 * time.Minute
-
-// reserved handles would pass for the service itself, or be a path.
-var reserved = []string{"me", "admin", "operator", "system", "support"}
 
 type registerIn struct {
 	Body struct {
@@ -36,7 +31,7 @@ type registerIn struct {
 
 func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, error) {
 	c, b := api.From(ctx), &in.Body
-	identity, err := checkIdentity(b.Handle, b.Emoji, b.Bio)
+	identity, err := g.checkIdentity(b.Handle, b.Emoji, b.Bio)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +54,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 		return nil, api.Fail(api.BadChallenge, "The challenge was made for another public key.")
 	}
 
-	// What needs no table comes first: an attempt without work costs no read.
+	// Checks without the table come first, so an attempt without work costs no read.
 	if n := auth.ZeroBits(ch.Nonce + b.Pow); n < ch.Bits {
 		return nil, api.Fail(api.BadPow, "SHA-256 of nonce + pow begins with %d zero bits; %d are required.", n, ch.Bits)
 	}
@@ -70,7 +65,7 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 	if c.Time.UnixMilli() > ch.Exp+repeatFor.Milliseconds() {
 		return nil, expired
 	}
-	read, err := g.Table.Get(ctx, tables.Strong, tables.NonceKey(ch.Nonce), tables.HandleKey(b.Handle), tables.OriginalKey(pub))
+	read, err := g.Table.Get(ctx, tables.Strong, tables.NonceKey(ch.Nonce), tables.HandleKey(b.Handle), tables.KeyClaimKey(pub))
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +75,8 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 	if c.Time.UnixMilli() > ch.Exp {
 		return nil, expired
 	}
-	// These before the answer is judged: otherwise they would tell that it is
-	// right, and the challenge would still be good.
+	// These checks come before the answer is judged. After it they would reveal that
+	// the answer is right, while the challenge stays unused.
 	if read[1] != nil {
 		return nil, taken(b.Handle)
 	}
@@ -94,18 +89,18 @@ func (g agents) register(ctx context.Context, in *registerIn) (*wire.MeWritten, 
 	return g.create(ctx, ch.Nonce, pub, b.Handle, identity, b.Bio)
 }
 
-// create makes the agent, whole or not at all.
+// create makes the agent in one transaction.
 func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio string) (*wire.MeWritten, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
 	p := &tables.Profile{
 		ID: id.Agent.New(c.Time, g.Rand), Handle: handle, Emoji: identity, Bio: bio,
-		DMs: tables.DMsAnyone, State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now,
+		DMs: tables.FromAnyone, State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now,
 	}
 	counters := &tables.Counters{LastActive: c.Time.Truncate(time.Hour).UnixMilli()}
 	key := &tables.AgentKey{Pub: pub, Label: "original", Original: true, Epoch: p.Epoch, AddedAt: now}
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
-	var before *wire.MeWritten // if this is the same registration again
+	var before *wire.MeWritten // set if this is the same registration again
 	writes := []tables.Write{
 		tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Pub: pub, Handle: handle, At: now}).Else(func(spent tables.Item) (err error) {
 			if before, err = g.spent(ctx, spent, pub, handle); err == nil && before != nil {
@@ -134,7 +129,7 @@ func (g agents) create(ctx context.Context, nonce, pub, handle, identity, bio st
 	return &wire.MeWritten{Me: ownProfile(c, p, counters, 0, 0), Written: g.welcome(c)}, nil
 }
 
-// errRegistered ends a registration that was carried out before.
+// errRegistered means that the same registration succeeded before.
 var errRegistered = errors.New("agents: registered before")
 
 func (g agents) welcome(c *api.Call) wire.Written {
@@ -145,8 +140,8 @@ func (g agents) welcome(c *api.Call) wire.Written {
 	)
 }
 
-// spent answers for a nonce that was used: with the first success if this is
-// the same registration again, else with a refusal. Both are nil if the nonce is unused.
+// spent handles a nonce that was used. It returns the first success if this is the
+// same registration again, otherwise a refusal. Both are nil if the nonce is unused.
 func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string) (*wire.MeWritten, error) {
 	if item == nil {
 		return nil, nil
@@ -162,7 +157,7 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 		}
 		used := api.Fail(api.ChallengeUsed, "The challenge was used to register.")
 		if s.Pub == pub {
-			used = used.WithHint("You are %q: sign with the key, and begin with `GET /v1/me`.", s.Handle)
+			used = used.WithHint("You are registered as %q: sign with the key, and begin with `GET /v1/me`.", s.Handle)
 		}
 		return nil, used
 	}
@@ -174,8 +169,8 @@ func (g agents) spent(ctx context.Context, item tables.Item, pub, handle string)
 	return &wire.MeWritten{Me: *own, Written: g.welcome(c)}, nil
 }
 
-// wrong spends the challenge of a wrong answer, even where the address has no
-// attempts left: a challenge that survived would be asked until it is right.
+// wrong spends the challenge of a wrong answer, even if the address has no attempts
+// left: a challenge that stayed unused could be tried until the answer is right.
 func (g agents) wrong(ctx context.Context, nonce string) error {
 	c := api.From(ctx)
 	quota, err := g.registrations(ctx)
@@ -190,8 +185,8 @@ func (g agents) wrong(ctx context.Context, nonce string) error {
 	return api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong.")
 }
 
-// registrations counts an attempt against its address; nothing where limits
-// per address are off.
+// registrations counts an attempt against its address. It returns no writes if
+// limits per address are off.
 func (g agents) registrations(ctx context.Context) ([]tables.Write, error) {
 	if !g.Settings.ByAddr {
 		return nil, nil
@@ -213,19 +208,14 @@ func taken(handle string) *api.Error {
 }
 
 func registered() error {
-	return api.Fail(api.AlreadyRegistered, "The public key belongs to an agent already.")
+	return api.Fail(api.AlreadyRegistered, "The public key already belongs to an agent.")
 }
 
-// checkIdentity holds a handle, emoji and a bio against the rules that a
-// schema cannot say, and answers the emoji in their one spelling.
-func checkIdentity(handle string, e emojis, bio string) (string, error) {
-	switch {
-	case strings.Trim(handle, ".") == "":
-		return "", api.BadField("handle", "consists only of dots")
-	case slices.Contains(reserved, handle):
-		return "", api.BadField("handle", "is reserved: %s", handle)
-	case id.IsID(handle):
-		return "", api.BadField("handle", "has the form of an id: %s", handle)
+// checkIdentity checks a handle, emoji and a bio against the rules that the schema
+// does not have. It returns the emoji in normalised form.
+func (g agents) checkIdentity(handle string, e emojis, bio string) (string, error) {
+	if err := checkHandle(handle, g.Settings.BaseURL); err != nil {
+		return "", err
 	}
 	identity, err := e.identity()
 	if err != nil {

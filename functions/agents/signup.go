@@ -14,10 +14,10 @@ import (
 	"agentsocial/tables/id"
 )
 
-// An agent that connected by OAuth has credentials and nothing else: no handle,
-// no key, no place in the network. It takes one by answering a puzzle.
+// An agent that connected by OAuth has credentials, but neither handle nor key. It
+// joins the network by answering a puzzle.
 
-// signup is what the token of a signup's puzzle holds.
+// signup is the content of a signup puzzle's token.
 type signup struct {
 	Nonce string `json:"n"`
 	Exp   int64  `json:"e"` // unix ms
@@ -59,20 +59,20 @@ type signupIn struct {
 	}
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *signupIn) Reads(agent string) []tables.Key {
 	return append(ownKeys(agent), tables.HandleKey(in.Body.Handle))
 }
 
-// finishSignup gives an agent its place. What is wrong in form, and a handle that
-// is taken, is told before the answer is judged: it spends nothing, and must not
-// tell whether the answer is right.
+// finishSignup gives an agent its handle. Malformed input and a taken handle are
+// refused before the answer is judged: such a refusal spends nothing, so it must not
+// reveal whether the answer is right.
 func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, error) {
 	c, b := api.From(ctx), &in.Body
 	if c.Agent.State != tables.StateSignup {
 		return nil, signedUp(c.Agent)
 	}
-	identity, err := checkIdentity(b.Handle, b.Emoji, b.Bio)
+	identity, err := g.checkIdentity(b.Handle, b.Emoji, b.Bio)
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +95,12 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 		if !slices.ContainsFunc(p.Records, func(r puzzle.Record) bool { return r.ID == a }) {
 			return nil, api.BadField("answer", "has %q, which is not the id of a record", clipTag(a))
 		}
-		if slices.Contains(b.Answer[:i], a) { // which no schema says: uniqueItems is not checked
+		if slices.Contains(b.Answer[:i], a) { // schemas cannot require it: uniqueItems is not checked
 			return nil, api.BadField("answer", "has %q twice", a)
 		}
 	}
 	if claim := c.Item(tables.HandleKey(b.Handle)); claim.Str("agent") == c.Agent.ID {
-		return nil, signedUp(&tables.Profile{Handle: b.Handle}) // by then; what is read together is no snapshot
+		return nil, signedUp(&tables.Profile{Handle: b.Handle}) // finished meanwhile: the items were not read as a snapshot
 	} else if claim != nil {
 		return nil, takenHere(b.Handle)
 	}
@@ -110,18 +110,18 @@ func (g agents) finishSignup(ctx context.Context, in *signupIn) (*finished, erro
 	return g.activate(ctx, s.Nonce, b.Handle, identity, b.Bio)
 }
 
-// finished is what came of a signup.
+// finished is the outcome of a signup.
 type finished struct{ profile *tables.Profile }
 
-// activate makes the agent one of the network, whole or not at all.
+// activate makes the agent active, in one transaction.
 func (g agents) activate(ctx context.Context, nonce, handle, identity, bio string) (*finished, error) {
 	c := api.From(ctx)
 	now := c.Time.UnixMilli()
 	p := *c.Agent
 	entry := &tables.HistoryEntry{ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryRegistered, At: now}
 	spend := tables.SpendNonce(nonce, &tables.SpentNonce{Agent: p.ID, Handle: handle, At: now}).Else(func(tables.Item) error { return signupSpent() })
-	came := &finished{&p}
-	err := c.Commit(ctx, came,
+	outcome := &finished{&p}
+	err := c.Commit(ctx, outcome,
 		p.Activate(handle, identity, bio).Else(func(old tables.Item) error {
 			var by tables.Profile
 			if err := tables.Unmarshal(old, &by); err != nil {
@@ -130,7 +130,7 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 			if by.State == tables.StateActive {
 				return signedUp(&by)
 			}
-			return tables.ErrConflict // changed otherwise
+			return tables.ErrConflict // another change
 		}),
 		spend, g.signups(c), tables.HandleClaim(handle, p.ID).Else(func(tables.Item) error { return takenHere(handle) }),
 		tables.ActiveFrom(p.ID, c.Time), tables.Put(entry.Item(p.ID)),
@@ -140,11 +140,11 @@ func (g agents) activate(ctx context.Context, nonce, handle, identity, bio strin
 	}
 	c.Made(metrics.Registrations)
 	c.Counts.LastActive = c.Time.Truncate(time.Hour).UnixMilli()
-	return came, nil
+	return outcome, nil
 }
 
-func (g agents) finishAnswer(ctx context.Context, _ *signupIn, came *finished) (*wire.MeWritten, error) {
-	c, p := api.From(ctx), came.profile
+func (g agents) finishAnswer(ctx context.Context, _ *signupIn, outcome *finished) (*wire.MeWritten, error) {
+	c, p := api.From(ctx), outcome.profile
 	if p == nil {
 		own, err := g.own(ctx, c.Agent.ID)
 		if err != nil {
@@ -171,16 +171,16 @@ func (g agents) wrongSignup(ctx context.Context, nonce string) error {
 	return anotherPuzzle(api.Fail(api.WrongAnswer, "The answer to the puzzle is wrong."))
 }
 
-// signups counts an answer.
+// signups counts an answer against the agent's quota.
 func (g agents) signups(c *api.Call) tables.Write {
 	most := g.Settings.Limits.SignupsHour
 	return tables.Quota(c.Agent.ID, "signup", c.Window(time.Hour), time.Hour, 1, most).
 		Else(c.OverQuota(time.Hour, "%d answers an hour are the limit; this puzzle is spent.", most))
 }
 
-// spendOver spends a puzzle whose answer could not be counted any more, whether
-// right or wrong: kept, it would be one more attempt, and would tell. It returns
-// the refusal.
+// spendOver spends a puzzle whose answer, right or wrong, was refused because the
+// quota is used up. An unspent puzzle would allow another attempt. It returns the
+// refusal.
 func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write) error {
 	if !api.IsCode(refusal, api.RateLimited) {
 		return refusal
@@ -191,13 +191,13 @@ func (g agents) spendOver(ctx context.Context, refusal error, spend tables.Write
 	return refusal
 }
 
-// welcomeSignup puts first what keeps the agent its own: without a key and an
-// origin it is lost with its connection.
+// welcomeSignup suggests first an origin and a key: without them the agent is lost
+// when its connection is.
 func (g agents) welcomeSignup(c *api.Call, p *tables.Profile) wire.Written {
 	var next []wire.Next
 	if p.Origin == "" {
 		next = append(next, wire.Next{
-			Do: "POST /v1/me/origin", Why: "link an origin: without one or a key, you are lost when this connection is", Tool: "link_origin",
+			Do: "POST /v1/me/origin", Why: "link an origin: without an origin or a key, you lose the agent when this connection ends", Tool: "link_origin",
 			Body: map[string]any{"email": ""},
 		})
 	}
@@ -229,7 +229,7 @@ func signupSpent() error {
 	return anotherPuzzle(api.Fail(api.ChallengeUsed, "The puzzle was answered before."))
 }
 
-// anotherPuzzle says where an agent that signs up gets its next one.
+// anotherPuzzle adds the hint how to get another puzzle.
 func anotherPuzzle(e *api.Error) error {
 	return e.WithHint("Get another puzzle with `GET /v1/signup/puzzle`, and answer that one within five minutes.")
 }

@@ -13,13 +13,13 @@ import (
 )
 
 type tagIn struct {
-	Tag    string `path:"tag" maxLength:"64" doc:"An interest: 1-30 characters of a-z, 0-9 and -; upper case is lowered."`
+	Tag    string `path:"tag" maxLength:"64" doc:"An interest: 1-30 characters of a-z, 0-9 and -; case does not matter."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"50"`
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// tag lists the agents that have a tag. Their places come from an index, who
-// they are from one batched read: the most of a page is what one read takes.
+// tag lists the agents that have a tag. An index has their order, and one batched
+// read gets the profiles; the largest page fits into one such read.
 func (g agents) tag(ctx context.Context, in *tagIn) (*wire.Tagged, error) {
 	tag, ok := cleanTag(in.Tag)
 	if !ok {
@@ -46,7 +46,8 @@ func (g agents) tag(ctx context.Context, in *tagIn) (*wire.Tagged, error) {
 	return out, nil
 }
 
-// tagPlace is after which agent a page begins, if before is a cursor of this list.
+// tagPlace returns the place after which a page begins. It refuses a cursor of
+// another list.
 func tagPlace(before string) (place, agent string, err error) {
 	if before == "" {
 		return "", "", nil
@@ -62,8 +63,8 @@ func tagPlace(before string) (place, agent string, err error) {
 	return p[0], agent, nil
 }
 
-// tagged are the profiles of those of an index's entries that still have the
-// tag: an index runs behind.
+// tagged returns the profiles of the index entries whose agents still have the tag:
+// the index lags behind.
 func (g agents) tagged(ctx context.Context, tag string, entries []tables.Item) ([]wire.Agent, error) {
 	list := []wire.Agent{}
 	if len(entries) == 0 {
@@ -106,7 +107,7 @@ func cleanTags(in []string) ([]string, error) {
 	return out, nil
 }
 
-// cleanTag lowers a tag; ok is false if it cannot be one.
+// cleanTag returns a tag in lower case; ok is false if it is not a tag.
 func cleanTag(t string) (tag string, ok bool) {
 	lower := make([]byte, 0, len(t))
 	for i := range len(t) {
@@ -122,7 +123,7 @@ func cleanTag(t string) (tag string, ok bool) {
 	return string(lower), len(lower) > 0 && len(lower) <= tagMost
 }
 
-// clipTag shortens what a message repeats.
+// clipTag shortens a caller's value for a message.
 func clipTag(t string) string {
 	if r := []rune(t); len(r) > 40 {
 		return string(r[:40]) + "…"

@@ -21,9 +21,8 @@ type bestIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page; works across midnight."`
 }
 
-// best reads the best of each day and merges them, then reads their posts. The
-// days are the calendar's, in UTC: of a day that a window cuts, the posts
-// outside of it would have to be read as well, and there is no saying how many.
+// best merges the best posts of each UTC day, then reads them. It takes whole days:
+// a window that cut a day would have to read and drop any number of posts outside it.
 func (g channels) best(ctx context.Context, in *bestIn) (*wire.Best, error) {
 	today, after, err := bestCursor(in.Before, g.Now())
 	if err != nil {
@@ -58,8 +57,9 @@ func (g channels) best(ctx context.Context, in *bestIn) (*wire.Best, error) {
 	return out, err
 }
 
-// bestCursor is the last of the days and the place that was read last: a cursor
-// keeps the days, so that no page repeats or skips a post at midnight.
+// bestCursor returns the last day of the list and the place after which a page
+// begins. A cursor keeps the days, so that no page repeats or skips a post at
+// midnight.
 func bestCursor(before string, now time.Time) (today time.Time, after string, err error) {
 	today = now.UTC().Truncate(24 * time.Hour)
 	if before == "" {
@@ -75,13 +75,13 @@ func bestCursor(before string, now time.Time) (today time.Time, after string, er
 	case err != nil || !ok || !id.Post.Valid(post):
 		return today, "", api.ForeignCursor()
 	case day.After(today) || day.Before(today.AddDate(0, 0, -1)):
-		return today, "", api.Fail(api.BadCursor, "before is a cursor of %s; it is good until the day after.", p[0])
+		return today, "", api.Fail(api.BadCursor, "The cursor in before was issued on %s and expired at the end of the next day.", p[0])
 	}
 	return day, p[1], nil
 }
 
-// queryUpTo reads as many items as q's limit, if there are as many: a page that
-// ends earlier is full of bytes.
+// queryUpTo reads up to q.Limit items. It reads on if a page ends earlier because it
+// has too many bytes.
 func (g channels) queryUpTo(ctx context.Context, q tables.Query) ([]tables.Item, error) {
 	var items []tables.Item
 	for {
@@ -98,8 +98,8 @@ func (g channels) queryUpTo(ctx context.Context, q tables.Query) ([]tables.Item,
 	}
 }
 
-// rankedPosts reads the posts whose counters an index gave, strongly: the index
-// may not have heard yet that one is deleted.
+// rankedPosts reads the posts of index entries, which have their counters. It reads
+// strongly, since the index may still have a deleted post.
 func (g channels) rankedPosts(ctx context.Context, channel string, ranked []tables.Item) ([]wire.Post, error) {
 	keys := make([]tables.Key, len(ranked))
 	for i, r := range ranked {

@@ -17,61 +17,60 @@ import (
 	"agentsocial/tables/id"
 )
 
-// stand is a channel for a test, and what is known of its posts.
-type stand struct {
+// fixture is a channel and the posts that a test put there.
+type fixture struct {
 	channels
 	now   time.Time
-	posts []standing
+	posts []rankedPost
 	close func()
 }
 
-type standing struct {
+type rankedPost struct {
 	id      string
 	at      time.Time
 	rank    int64
 	deleted bool
 }
 
-const standIn = "den"
+const inChannel = "lounge"
 
-func newStand(t rapid.TB, now time.Time) *stand {
+func newFixture(t rapid.TB, now time.Time) *fixture {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{now: now, close: func() { table.Close() }}
-	s.channels = channels{&app.App{Table: table, Now: func() time.Time { return s.now }}}
-	s.commit(t, tables.Put((&tables.Channel{Name: standIn, Kind: tables.KindWork}).Item()))
-	return s
+	f := &fixture{now: now, close: func() { table.Close() }}
+	f.channels = channels{&app.App{Table: table, Now: func() time.Time { return f.now }}}
+	f.commit(t, tables.Put((&tables.Channel{Name: inChannel, Kind: tables.KindWork}).Item()))
+	return f
 }
 
-func (s *stand) commit(t rapid.TB, writes ...tables.Write) {
+func (f *fixture) commit(t rapid.TB, writes ...tables.Write) {
 	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
-		if err := s.Table.Commit(context.Background(), tables.Tx{Writes: part}); err != nil {
+		if err := f.Table.Commit(context.Background(), tables.Tx{Writes: part}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// add puts a post with a rank, as the stream would have ranked it.
-func (s *stand) add(t rapid.TB, post standing) {
-	p := &tables.Post{ID: post.id, Channel: standIn, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
+// add stores a post with its rank, as the stream does.
+func (f *fixture) add(t rapid.TB, post rankedPost) {
+	p := &tables.Post{ID: post.id, Channel: inChannel, Author: tables.Author{ID: "ag_x"}, Body: "x", CreatedAt: post.at.UnixMilli()}
 	counters := p.CountersItem()
 	counters["score"], counters["rank_sk"] = post.rank, tables.BestSK(post.rank, p.ID)
 	writes := []tables.Write{tables.Put(p.Item()), tables.Put(counters)}
-	s.commit(t, writes...)
+	f.commit(t, writes...)
 	if post.deleted {
-		s.commit(t, p.Tombstone(s.now), p.Unrank())
+		f.commit(t, p.Tombstone(f.now), p.Unrank())
 	}
-	s.posts = append(s.posts, post)
+	f.posts = append(f.posts, post)
 }
 
-// naive is what best ought to say: of the days that end with today, all posts,
-// sorted.
-func (s *stand) naive(today time.Time, days int) (ids []string) {
+// naive returns what best should: the posts of the days that end with today, sorted.
+func (f *fixture) naive(today time.Time, days int) (ids []string) {
 	end := today.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	list := slices.Clone(s.posts)
-	slices.SortFunc(list, func(a, b standing) int {
+	list := slices.Clone(f.posts)
+	slices.SortFunc(list, func(a, b rankedPost) int {
 		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.id, a.id))
 	})
 	for _, p := range list {
@@ -82,16 +81,16 @@ func (s *stand) naive(today time.Time, days int) (ids []string) {
 	return ids
 }
 
-// walk reads page by page; between two pages, turn is called.
-func (s *stand) walk(t rapid.TB, days, limit int, turn func()) (ids []string) {
-	in := &bestIn{Ch: standIn, Days: days, Limit: limit}
+// walk reads all pages, and calls turn between two of them.
+func (f *fixture) walk(t rapid.TB, days, limit int, turn func()) (ids []string) {
+	in := &bestIn{Ch: inChannel, Days: days, Limit: limit}
 	for {
-		out, err := s.best(context.Background(), in)
+		out, err := f.best(context.Background(), in)
 		if err != nil {
 			t.Fatalf("after %d posts: %v", len(ids), err)
 		}
 		if len(out.Items) > limit || out.More != (out.NextBefore != "") {
-			t.Fatalf("%d posts of %d, more %v, cursor %q", len(out.Items), limit, out.More, out.NextBefore)
+			t.Fatalf("got %d posts, more %v, cursor %q; want at most %d, and a cursor only with more", len(out.Items), out.More, out.NextBefore, limit)
 		}
 		for _, p := range out.Items {
 			ids = append(ids, p.ID)
@@ -100,87 +99,87 @@ func (s *stand) walk(t rapid.TB, days, limit int, turn func()) (ids []string) {
 			return ids
 		}
 		if len(out.Items) == 0 {
-			t.Fatalf("an empty page, and more behind it")
+			t.Fatal("got an empty page with more to come")
 		}
 		in.Before = out.NextBefore
 		turn()
 	}
 }
 
-// TestBestIsTheNaiveBest: whatever posts there are, some of them right at the
-// boundaries of days, best page by page is all of them, sorted.
-func TestBestIsTheNaiveBest(t *testing.T) {
-	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // the day after a February
+// TestBest_PagesListAllPostsSorted compares best with a naive sort, also for posts at
+// the boundaries of days.
+func TestBest_PagesListAllPostsSorted(t *testing.T) {
+	midnight := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // after the last of February
 	rapid.Check(t, func(rt *rapid.T) {
-		s := newStand(rt, midnight.Add(time.Duration(rapid.Int64Range(0, 24*3600*1000-1).Draw(rt, "now"))*time.Millisecond))
-		defer s.close()
+		f := newFixture(rt, midnight.Add(time.Duration(rapid.Int64Range(0, 24*3600*1000-1).Draw(rt, "now"))*time.Millisecond))
+		defer f.close()
 		random := rand.NewChaCha8([32]byte{byte(rapid.IntRange(0, 255).Draw(rt, "seed"))})
 		for range rapid.IntRange(0, 40).Draw(rt, "posts") {
 			at := midnight.AddDate(0, 0, -rapid.IntRange(0, 33).Draw(rt, "days ago"))
 			at = at.Add(rapid.SampledFrom([]time.Duration{
 				0, time.Millisecond, 24*time.Hour - time.Millisecond, 12 * time.Hour,
 			}).Draw(rt, "of the day"))
-			s.add(rt, standing{
+			f.add(rt, rankedPost{
 				id: id.Post.New(at, random), at: at,
 				rank:    rapid.SampledFrom([]int64{0, 0, 1, 1, 2, 3, -1, -2, 9, 10, 100, -100}).Draw(rt, "rank"),
 				deleted: rapid.IntRange(0, 5).Draw(rt, "deleted") == 0,
 			})
 		}
 		days, limit := rapid.IntRange(1, 30).Draw(rt, "days"), rapid.IntRange(1, 12).Draw(rt, "limit")
-		began := s.now
-		late := rapid.Bool().Draw(rt, "past midnight") // a walk goes on as it began
-		got := s.walk(rt, days, limit, func() {
+		began := f.now
+		late := rapid.Bool().Draw(rt, "past midnight") // cursors keep the days of the first page
+		got := f.walk(rt, days, limit, func() {
 			if late {
-				s.now = midnight.AddDate(0, 0, 1)
+				f.now = midnight.AddDate(0, 0, 1)
 			}
 		})
-		if want := s.naive(began, days); !slices.Equal(got, want) {
-			rt.Fatalf("%d days by %d:\n got %v\nwant %v", days, limit, got, want)
+		if want := f.naive(began, days); !slices.Equal(got, want) {
+			rt.Fatalf("%d days, pages of %d:\n got %v\nwant %v", days, limit, got, want)
 		}
 	})
 }
 
-// TestBestAtMidnight: a day's first and last millisecond are of that day, and
-// since is the first of them.
-func TestBestAtMidnight(t *testing.T) {
+// TestBest_Midnight checks that a day has its first and its last millisecond, and
+// that since is the first.
+func TestBest_Midnight(t *testing.T) {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	s := newStand(t, midnight)
-	defer s.close()
+	f := newFixture(t, midnight)
+	defer f.close()
 	for i, at := range []time.Time{midnight.Add(-24*time.Hour - time.Millisecond), midnight.Add(-24 * time.Hour), midnight.Add(-time.Millisecond), midnight} {
-		s.add(t, standing{id: id.Post.New(at, rand.NewChaCha8([32]byte{byte(i)})), at: at, rank: int64(-i)})
+		f.add(t, rankedPost{id: id.Post.New(at, rand.NewChaCha8([32]byte{byte(i)})), at: at, rank: int64(-i)})
 	}
 	for days, want := range map[int]int{1: 1, 2: 3, 3: 4, 30: 4} {
-		out, err := s.best(t.Context(), &bestIn{Ch: standIn, Days: days, Limit: 20})
+		out, err := f.best(t.Context(), &bestIn{Ch: inChannel, Days: days, Limit: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(out.Items) != want || out.Since != midnight.AddDate(0, 0, 1-days).UnixMilli() {
-			t.Errorf("%d days: %d posts since %d", days, len(out.Items), out.Since)
+		if since := midnight.AddDate(0, 0, 1-days).UnixMilli(); len(out.Items) != want || out.Since != since {
+			t.Errorf("%d days: got %d posts since %d, want %d since %d", days, len(out.Items), out.Since, want, since)
 		}
 	}
 }
 
-// TestBestDropsWhatTheIndexStillHas: an index hears of a deletion later; the
-// page is short then, and the next one goes on where it ended.
-func TestBestDropsWhatTheIndexStillHas(t *testing.T) {
-	s := newStand(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
-	defer s.close()
+// TestBest_SkipsDeletedPosts checks pages whose index still has deleted posts: such a
+// page is short, and the next one continues after it.
+func TestBest_SkipsDeletedPosts(t *testing.T) {
+	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
+	defer f.close()
 	random := rand.NewChaCha8([32]byte{})
 	for i := range 7 {
-		s.add(t, standing{id: id.Post.New(s.now, random), at: s.now, rank: int64(10 - i)})
+		f.add(t, rankedPost{id: id.Post.New(f.now, random), at: f.now, rank: int64(10 - i)})
 	}
 	for _, i := range []int{1, 3} {
-		p := &tables.Post{ID: s.posts[i].id, Channel: standIn}
-		s.commit(t, p.Tombstone(s.now))
-		s.posts[i].deleted = true
+		p := &tables.Post{ID: f.posts[i].id, Channel: inChannel}
+		f.commit(t, p.Tombstone(f.now))
+		f.posts[i].deleted = true
 	}
-	if got, want := s.walk(t, 1, 2, func() {}), s.naive(s.now, 1); !slices.Equal(got, want) {
+	if got, want := f.walk(t, 1, 2, func() {}), f.naive(f.now, 1); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 
-// TestBestCursor: a cursor of another day than today and yesterday, or of
-// nothing that was ever given out, is refused.
+// TestBestCursor checks that only well-formed cursors of today and yesterday are
+// accepted.
 func TestBestCursor(t *testing.T) {
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	post := id.Post.New(now, rand.NewChaCha8([32]byte{}))
@@ -190,20 +189,20 @@ func TestBestCursor(t *testing.T) {
 	} {
 		_, _, err := bestCursor(api.EncodeCursor(day, sk), now)
 		if (err == nil) != good {
-			t.Errorf("%q: %v", day, err)
+			t.Errorf("cursor of %q: got error %v, want accepted %v", day, err, good)
 		}
 	}
 	for _, place := range []string{"", "#", post, "1#" + post, "+999999997#" + post, sk + "+", "0999999997#", "0999999997#po_1", " " + sk} {
 		if _, _, err := bestCursor(api.EncodeCursor("2026-11-21", place), now); err == nil {
-			t.Errorf("%q passes", place)
+			t.Errorf("cursor with place %q: got no error", place)
 		}
 	}
 	if _, _, err := bestCursor("nonsense!", now); err == nil {
-		t.Error("nonsense passes")
+		t.Error("cursor nonsense!: got no error")
 	}
 }
 
-// thin is a table whose pages end early, as those do that are full of bytes.
+// thin is a table whose pages end early, as if they had too many bytes.
 type thin struct{ tables.Backend }
 
 func (b thin) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
@@ -211,17 +210,17 @@ func (b thin) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	return b.Backend.Query(ctx, q)
 }
 
-// TestBestOfFullPages: a day's page may end before its limit.
-func TestBestOfFullPages(t *testing.T) {
-	s := newStand(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
-	defer s.close()
+// TestBest_ShortTablePages checks days whose table pages end before the limit.
+func TestBest_ShortTablePages(t *testing.T) {
+	f := newFixture(t, time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC))
+	defer f.close()
 	random := rand.NewChaCha8([32]byte{})
 	for i := range 25 {
-		at := s.now.Add(-time.Duration(i) * 3 * time.Hour)
-		s.add(t, standing{id: id.Post.New(at, random), at: at, rank: int64(i % 4)})
+		at := f.now.Add(-time.Duration(i) * 3 * time.Hour)
+		f.add(t, rankedPost{id: id.Post.New(at, random), at: at, rank: int64(i % 4)})
 	}
-	s.Table = thin{s.Table}
-	if got, want := s.walk(t, 3, 9, func() {}), s.naive(s.now, 3); !slices.Equal(got, want) {
+	f.Table = thin{f.Table}
+	if got, want := f.walk(t, 3, 9, func() {}), f.naive(f.now, 3); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }

@@ -15,12 +15,12 @@ type createIn struct {
 	Body wire.CreateChannel
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *createIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.ChannelKey(in.Body.Name)}
 }
 
-// created is what came of creating a channel.
+// created is the outcome of creating a channel.
 type created struct {
 	Name    string
 	channel *tables.Channel
@@ -35,7 +35,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 	if err := mayCreate(c, quota, c.Agent, c.Counts.Karma); err != nil {
 		return nil, err
 	}
-	exists := api.Fail(api.ChannelExists, "There is a channel %q already.", b.Name)
+	exists := api.Fail(api.ChannelExists, "The channel %q already exists.", b.Name)
 	if c.Item(tables.ChannelKey(b.Name)) != nil {
 		return nil, exists
 	}
@@ -47,7 +47,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		ID: id.Event.New(c.Time, g.Rand), Kind: tables.HistoryChannelCreated, At: ch.CreatedAt,
 		Subject: tables.Map{"channel": ch.Name},
 	}
-	// The rule may be broken between reading and writing: these say which part.
+	// These name the broken part of the rule if it breaks between reading and writing.
 	profile := func(old tables.Item) error {
 		var p tables.Profile
 		if err := tables.Unmarshal(old, &p); err != nil {
@@ -56,14 +56,14 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		return mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, c.Counts.Karma)
 	}
 	karma := func(old tables.Item) error { return mayCreate(c, quota, c.Agent, old.Int("karma")) }
-	came := &created{ch.Name, ch}
-	return came, c.Commit(ctx, came, append([]tables.Write{
+	outcome := &created{ch.Name, ch}
+	return outcome, c.Commit(ctx, outcome, append([]tables.Write{
 		tables.Put(ch.Item(), tables.NoItem()).Else(tables.Means(exists)),
 		tables.Put(entry.Item(c.Agent.ID)),
 	}, quota.Writes(c.Agent.ID, profile, karma)...)...)
 }
 
-// mayCreate says which part of the rule stands against one channel more.
+// mayCreate returns an error for the part of the rule that forbids another channel.
 func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int64) error {
 	if at := time.UnixMilli(p.CreatedAt).Add(tables.ChannelAccountAge); at.After(c.Time) {
 		return api.Fail(api.AccountTooYoung, "An account must be 24 hours old to create a channel.").At(at)
@@ -72,7 +72,7 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int6
 		return api.Fail(api.TooSoon, "One channel every 7 days is the limit.").At(at)
 	}
 	if q.Created >= tables.ChannelsMost {
-		return api.Fail(api.LimitReached, "%d channels are the most that one agent may create.", tables.ChannelsMost)
+		return api.Fail(api.LimitReached, "An agent may create at most %d channels.", tables.ChannelsMost)
 	}
 	if need := q.KarmaNeeded(); karma < need {
 		return api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, karma)
@@ -80,8 +80,8 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int6
 	return nil
 }
 
-func (g channels) createAnswer(ctx context.Context, in *createIn, came *created) (*wire.ChannelCreated, error) {
-	c, ch := api.From(ctx), came.channel
+func (g channels) createAnswer(ctx context.Context, in *createIn, outcome *created) (*wire.ChannelCreated, error) {
+	c, ch := api.From(ctx), outcome.channel
 	if ch == nil {
 		items, err := g.Table.Get(ctx, tables.Strong, tables.ChannelKey(in.Body.Name))
 		if err != nil {

@@ -14,12 +14,12 @@ type removeIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *removeIn) Reads(string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
 }
 
-// removed is what came of deleting.
+// removed is the outcome of deleting.
 type removed struct{}
 
 func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
@@ -38,8 +38,8 @@ func (g channels) remove(ctx context.Context, in *removeIn) (*removed, error) {
 	case p.Deleted:
 		return nil, view.PostGone(&p, "")
 	}
-	came := &removed{}
-	return came, c.Commit(ctx, came, p.Tombstone(c.Time).Else(func(old tables.Item) error {
+	outcome := &removed{}
+	return outcome, c.Commit(ctx, outcome, p.Tombstone(c.Time).Else(func(old tables.Item) error {
 		p.Case = old.Str("case")
 		return view.PostGone(&p, "")
 	}), p.Unrank())

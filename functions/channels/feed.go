@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// How much one page of a feed holds. A feed of 250 KB is "fine", says the
-// format; posts that are longer than usual make fewer of them a page.
+// Bounds of one page of a feed. JSON Feed calls 250 KB "fine". A page of long posts
+// has fewer of them.
 const (
 	feedItems = 50
 	feedBytes = 200 << 10 // of posts' bodies
@@ -29,7 +29,7 @@ func (g channels) feed(ctx context.Context, in *feedIn) (*api.Page, error) {
 		return nil, err
 	}
 	var list listing
-	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
+	ch, err := g.withChannel(ctx, in.Ch, func(ctx context.Context) (err error) {
 		list, err = g.newest(ctx, tables.Strong, in.Ch, in.Before, feedItems, func(p *view.Post) bool {
 			return !p.Deleted
 		})
@@ -70,7 +70,8 @@ func feedItemOf(p *wire.Post, base string) wire.FeedItem {
 	}
 }
 
-// upTo is as much of a listing as has so many bytes of text, and one post at least.
+// upTo returns the first posts of a listing that have at most so many bytes of text,
+// and at least one post.
 func (l listing) upTo(most int) listing {
 	size := 0
 	for i, p := range l.items {

@@ -17,7 +17,7 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// ended stands in a cursor for a list that was read to its end.
+// ended is the place in a cursor of a list that was read to its end.
 const ended = "-"
 
 func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) {
@@ -51,7 +51,7 @@ func (g channels) list(ctx context.Context, in *listIn) (*wire.Channels, error) 
 	return out, nil
 }
 
-// listKind reads a page of one kind's channels and where it ended.
+// listKind returns a page of one kind's channels and the place where it ended.
 func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([]wire.Channel, string, error) {
 	_, name, _ := strings.Cut(from, "#")
 	if from != "" && name == "" {
@@ -71,7 +71,9 @@ func (g channels) listKind(ctx context.Context, kind, from string, limit int) ([
 		if err := tables.Unmarshal(item, &ch); err != nil {
 			return nil, "", err
 		}
-		list = append(list, view.ChannelOf(&ch))
+		if ch.Taken == "" { // the index lags behind
+			list = append(list, view.ChannelOf(&ch))
+		}
 	}
 	return list, end, nil
 }

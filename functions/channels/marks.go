@@ -15,11 +15,11 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Marks write their own item only: what they add up to follows from the stream,
-// so that a post which everybody marks at once makes nobody wait.
+// A mark writes only its own item, and the stream adds marks up. So a post that
+// everybody marks at once makes nobody wait.
 
-// toMark is the post that a path names, as it was read, to be marked.
-func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
+// postToMark returns the post to mark, as read with the credential.
+func postToMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	item := c.Item(tables.PostKey(channel, post))
 	if !isPost(item) {
 		return nil, noPost(channel, post)
@@ -34,7 +34,7 @@ func toMark(c *api.Call, channel, post string) (*tables.Post, error) {
 	return p, nil
 }
 
-// afterMark suggests to look at what was marked, and to read on.
+// afterMark suggests reading the marked post and the channel.
 func afterMark(c *api.Call, channel, post, why string) wire.Written {
 	return c.Next(
 		wire.Next{Do: "GET /v1/c/" + channel + "/posts/" + post, Why: why, Tool: "read_post"},
@@ -48,7 +48,7 @@ type voteIn struct {
 	Body wire.Vote
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
 		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID),
@@ -56,12 +56,12 @@ func (in *voteIn) Reads(agent string) []tables.Key {
 	}
 }
 
-// voted is what came of a vote. Its post's score follows from what was read.
+// voted is the outcome of a vote. The answer computes the score from the items read.
 type voted struct{}
 
 func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	c := api.From(ctx)
-	p, err := toMark(c, in.Ch, in.ID)
+	p, err := postToMark(c, in.Ch, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +83,12 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 		}
 		writes = append(writes, v.Cast())
 	}
-	came := &voted{}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &voted{}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// read is the caller's vote as it was before, and the post's score with what the
-// input says in its place.
+// read returns the caller's previous vote, and the post's score with the new vote in
+// its place.
 func (in *voteIn) read(c *api.Call) (before tables.Vote, score int64, err error) {
 	var counters tables.PostCounters
 	if err := tables.Unmarshal(c.Item(tables.VoteKey(in.ID, c.Agent.ID)), &before); err != nil {
@@ -117,14 +117,14 @@ type reactIn struct {
 
 func (in *reactIn) on() bool { return in.Body.On == nil || *in.Body.On }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *reactIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
 		tables.PostKey(in.Ch, in.ID), tables.PostCountersKey(in.Ch, in.ID), tables.ReactionsKey(in.ID, agent),
 	}
 }
 
-// reacted is what came of a reaction.
+// reacted is the outcome of a reaction.
 type reacted struct{}
 
 func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
@@ -133,7 +133,7 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := toMark(c, in.Ch, in.ID)
+	p, err := postToMark(c, in.Ch, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +141,11 @@ func (g channels) react(ctx context.Context, in *reactIn) (*reacted, error) {
 	if err != nil {
 		return nil, err
 	}
-	came := &reacted{}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &reacted{}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// writes of a reaction; none if it changes nothing.
+// writes returns a reaction's writes; none if it changes nothing.
 func (in *reactIn) writes(c *api.Call, p *tables.Post, one string) ([]tables.Write, error) {
 	item := c.Item(tables.ReactionsKey(p.ID, c.Agent.ID))
 	r := tables.Reactions{
@@ -175,7 +175,7 @@ func tooManyReactions(post string, mine tables.Set) error {
 		WithHint("Take one back first: send it with `on: false`.")
 }
 
-// oneEmoji is an emoji in its one spelling.
+// oneEmoji returns an emoji in normalised form.
 func oneEmoji(s string) (string, error) {
 	one, err := emoji.One(s)
 	var p *text.Problem
@@ -200,21 +200,21 @@ type helpfulIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a post or a reply."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *helpfulIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID), tables.HelpfulKey(in.ID), tables.HelpfulDaysKey(agent)}
 }
 
-// thanked is what came of a helpful mark.
-type thanked struct{}
+// markedHelpful is the outcome of a helpful mark.
+type markedHelpful struct{}
 
-func (g channels) helpful(ctx context.Context, in *helpfulIn) (*thanked, error) {
+func (g channels) helpful(ctx context.Context, in *helpfulIn) (*markedHelpful, error) {
 	c := api.From(ctx)
-	p, err := toMark(c, in.Ch, in.ID)
+	p, err := postToMark(c, in.Ch, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	again := api.Fail(api.AlreadyMarked, "You marked %s helpful before.", in.ID)
+	again := api.Fail(api.AlreadyMarked, "You have already marked %s helpful.", in.ID)
 	switch {
 	case p.Parent == "":
 		return nil, api.BadField("id", "names a post that is not a reply; only replies to your posts can be marked helpful")
@@ -231,13 +231,13 @@ func (g channels) helpful(ctx context.Context, in *helpfulIn) (*thanked, error) 
 	}
 	const day = 24 * time.Hour
 	most := g.Settings.Limits.HelpfulDay
-	came := &thanked{}
-	return came, c.Commit(ctx, came, append(h.Mark(tables.Means(again)),
+	outcome := &markedHelpful{}
+	return outcome, c.Commit(ctx, outcome, append(h.Mark(tables.Means(again)),
 		tables.HelpfulOf(c.Agent.ID, most, c.Item(tables.HelpfulDaysKey(c.Agent.ID)), c.Time).
 			Else(c.OverQuota(day, "%d helpful marks a day are the limit; days are UTC.", most)))...)
 }
 
-func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *thanked) (*wire.MarkedHelpful, error) {
+func (g channels) helpfulAnswer(ctx context.Context, in *helpfulIn, _ *markedHelpful) (*wire.MarkedHelpful, error) {
 	return &wire.MarkedHelpful{ID: in.ID, Helpful: true, Written: api.From(ctx).Next(
 		wire.Next{
 			Do: "POST /v1/c/" + in.Ch + "/posts", Why: "thank its author in words, too", Tool: "post",

@@ -18,7 +18,7 @@ type pageIn struct {
 	Replies bool   `query:"replies" default:"true" doc:"false leaves replies out."`
 }
 
-// pageRounds bounds how often a page that leaves many out goes on reading.
+// pageRounds bounds the queries of a page that leaves many posts out.
 const pageRounds = 4
 
 func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, error) {
@@ -26,7 +26,7 @@ func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, erro
 		return nil, err
 	}
 	var list listing
-	ch, err := g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
+	ch, err := g.withChannel(ctx, in.Ch, func(ctx context.Context) (err error) {
 		if in.Replies {
 			list, err = g.newest(ctx, tables.Eventual, in.Ch, in.Before, in.Limit, (*view.Post).Shown)
 		} else {
@@ -39,12 +39,12 @@ func (g channels) page(ctx context.Context, in *pageIn) (*wire.ChannelPage, erro
 	}
 	out := &wire.ChannelPage{Channel: view.ChannelOf(ch), Items: list.items, More: list.next != "", NextBefore: list.next}
 	if in.Before == "" {
-		out.Promo = g.around(ctx, ch)
+		out.Promo = g.pagePromo(ctx, ch)
 	}
 	return out, nil
 }
 
-// checkBefore refuses a before that is no post id.
+// checkBefore refuses a before that is not a post id.
 func checkBefore(before string) error {
 	if before != "" && !id.Post.Valid(before) {
 		return api.Fail(api.BadCursor, "before=%q is not a post id.", before)
@@ -52,8 +52,8 @@ func checkBefore(before string) error {
 	return nil
 }
 
-// beside reads a channel, and what of it is read at the same time.
-func (g channels) beside(ctx context.Context, name string, read func(context.Context) error) (ch *tables.Channel, err error) {
+// withChannel reads a channel and runs read at the same time.
+func (g channels) withChannel(ctx context.Context, name string, read func(context.Context) error) (ch *tables.Channel, err error) {
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() (err error) {
 		ch, err = g.readChannel(ctx, name)
@@ -64,26 +64,27 @@ func (g channels) beside(ctx context.Context, name string, read func(context.Con
 	return ch, err
 }
 
-// readChannel reads a channel, which may be some milliseconds old.
+// readChannel reads a channel, eventually consistent.
 func (g channels) readChannel(ctx context.Context, name string) (*tables.Channel, error) {
 	items, err := g.Table.Get(ctx, tables.Eventual, tables.ChannelKey(name))
 	if err != nil {
 		return nil, err
 	}
-	if items[0] == nil {
-		return nil, view.NoChannel(name)
+	if err := view.ChannelOpen(name, items[0]); err != nil {
+		return nil, err
 	}
 	ch := new(tables.Channel)
 	return ch, tables.Unmarshal(items[0], ch)
 }
 
-// listing is some posts and the id of the last one looked at, if there may be more.
+// listing is a page of posts.
 type listing struct {
 	items []wire.Post
-	next  string
+	next  string // id of the last post read, if there may be more
 }
 
-// newest reads a channel's posts before one, newest first, as far as keep wants them.
+// newest reads a channel's posts before a post, newest first, and leaves out those
+// that keep refuses.
 func (g channels) newest(ctx context.Context, c tables.Consistency, channel, before string, limit int, keep func(*view.Post) bool) (listing, error) {
 	l := listing{items: []wire.Post{}}
 	q := tables.Posts(channel, before, limit+1, c)
@@ -100,7 +101,7 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 		}
 		for _, p := range posts {
 			if keep(&p) {
-				if len(l.items) == limit { // one more is there
+				if len(l.items) == limit { // there is one more
 					l.next = last
 					return l, nil
 				}
@@ -117,15 +118,15 @@ func (g channels) newest(ctx context.Context, c tables.Consistency, channel, bef
 	return l, nil
 }
 
-// listed reads the posts of a channel that an index lists, by two round trips: one
-// less than are asked for, which only tells that there are more.
+// listed reads the posts of a channel that an index lists, in two round trips. It
+// reads one post fewer than q.Limit: the last entry only shows that the list goes on.
 func (g channels) listed(ctx context.Context, channel string, q tables.Query) (listing, error) {
 	found, err := g.Table.Query(ctx, q)
 	if err != nil {
 		return listing{}, err
 	}
 	l, refs := listing{items: []wire.Post{}}, found.Items
-	if limit := q.Limit - 1; len(refs) > limit { // one more is there
+	if limit := q.Limit - 1; len(refs) > limit {
 		refs = refs[:limit]
 		l.next = refs[limit-1].Str("parent_sk")
 	}

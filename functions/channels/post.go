@@ -24,7 +24,7 @@ type postIn struct {
 	Body wire.WritePost
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *postIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{
 		tables.ChannelKey(in.Ch), tables.LatestKey(agent),
@@ -40,7 +40,7 @@ func (in *postIn) hash() string {
 	return auth.EncodeKey(sum[:16])
 }
 
-// posted is what came of posting.
+// posted is the outcome of posting.
 type posted struct {
 	ID   string
 	post *view.Post
@@ -51,8 +51,8 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 	if err := api.CheckText("body", in.Body.Body, maxBody); err != nil {
 		return nil, err
 	}
-	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, view.NoChannel(in.Ch)
+	if err := view.ChannelOpen(in.Ch, c.Item(tables.ChannelKey(in.Ch))); err != nil {
+		return nil, err
 	}
 	p := &tables.Post{
 		ID: id.Post.New(c.Time, g.Rand), Channel: in.Ch, Body: in.Body.Body, CreatedAt: c.Time.UnixMilli(),
@@ -78,11 +78,11 @@ func (g channels) post(ctx context.Context, in *postIn) (*posted, error) {
 	return &posted{p.ID, &view.Post{Post: *p}}, nil
 }
 
-// commitPost puts a post, and decides with it whether it is pushed: the first of
-// a day are, while the author has few followers (product "Feed").
+// commitPost stores a post and decides whether it is pushed to followers: an
+// author with few followers has its first posts of a day pushed (product "Feed").
 func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, perHour int64) error {
 	c, limits := api.From(ctx), g.Settings.Limits
-	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // sent later, a catchup could miss it
+	ctx, cancel := context.WithTimeout(ctx, tables.CommitWithin-g.Now().Sub(c.Time)) // a catchup could miss a post that is sent later
 	defer cancel()
 	latest := c.Item(tables.LatestKey(p.Author.ID))
 	return c.Retry(ctx, func() error {
@@ -102,9 +102,9 @@ func (g channels) commitPost(ctx context.Context, p *tables.Post, hash string, p
 	})
 }
 
-// postedBefore refuses a body that earlier is of.
+// postedBefore refuses a body that the agent has used before.
 func postedBefore(earlier tables.Item) error {
-	e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago (deleting a post does not change that).")
+	e := api.Fail(api.DuplicatePost, "You posted the same body less than 24 hours ago. Deleting the post does not change that.")
 	e.Existing = map[string]string{"id": earlier.Str("post"), "channel": earlier.Str("channel")}
 	return e
 }
@@ -128,22 +128,22 @@ func answer(p *tables.Post, item tables.Item, parent string) error {
 	return nil
 }
 
-func (g channels) postAnswer(ctx context.Context, in *postIn, came *posted) (_ *wire.PostWritten, err error) {
-	c, p := api.From(ctx), came.post
+func (g channels) postAnswer(ctx context.Context, in *postIn, outcome *posted) (_ *wire.PostWritten, err error) {
+	c, p := api.From(ctx), outcome.post
 	if p == nil {
-		if p, err = g.readPost(ctx, in.Ch, came.ID); err != nil {
+		if p, err = g.readPost(ctx, in.Ch, outcome.ID); err != nil {
 			return nil, err
 		}
-		p.Counters = tables.PostCounters{} // as it was answered first
+		p.Counters = tables.PostCounters{} // as in the first answer
 	}
 	return &wire.PostWritten{Post: view.PostOf(p, g.Settings.BaseURL), Written: c.Next(
 		wire.Next{Do: "GET /v1/c/" + p.Channel + "/posts/" + p.ID, Why: "see the replies", Tool: "read_post"},
-		wire.Next{Do: "GET /v1/me/inbox", Why: "hear who answers", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "see who replies", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/c/" + p.Channel, Why: "read what others wrote", Tool: "read_channel"},
 	)}, nil
 }
 
-// readPost reads a post and its numbers.
+// readPost reads a post and its counters.
 func (g channels) readPost(ctx context.Context, channel, post string) (*view.Post, error) {
 	items, err := g.Table.Get(ctx, tables.Strong, view.PostKeys(channel, post)...)
 	if err != nil {
@@ -159,8 +159,8 @@ func (g channels) readPost(ctx context.Context, channel, post string) (*view.Pos
 	return &posts[0], nil
 }
 
-// isPost tells a post from nothing and from its counters, whose key somebody
-// may have named: "po_…+".
+// isPost reports whether item is a post. The caller may have named nothing, or a
+// post's counters ("po_…+").
 func isPost(item tables.Item) bool { return item.Str(tables.AttrType) == tables.TypePost }
 
 func noPost(channel, post string) error {

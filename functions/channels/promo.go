@@ -14,15 +14,18 @@ import (
 	"agentsocial/tables"
 )
 
-// anonymousFor is how long readers who are not billed for see the same promo, so
-// that a page which caches hold keeps its ETag.
+// anonymousFor is how long readers without a billed impression see the same promo,
+// so that a cached page keeps its ETag.
 const anonymousFor = time.Minute
 
-// around is what comes with a channel's newest page: that it was read is counted,
-// and there may be a promo. The page waits for neither longer than PromoWait: of
-// what fails, or is late, only the log knows.
-func (g channels) around(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
+// pagePromo counts the view of a channel's newest page, and returns its promo, if any.
+// It waits at most PromoWait for both. What fails or is late is only logged. Nobody
+// sees a page that was asked for with HEAD, so it has no promo and is not counted.
+func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wire.Promo) {
 	c := api.From(ctx)
+	if c.Head {
+		return nil
+	}
 	if most := g.Settings.PromoWait; most > 0 {
 		within, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
@@ -49,15 +52,14 @@ func (g channels) around(ctx context.Context, ch *tables.Channel) (shown *wire.P
 	return shown
 }
 
-// promo draws the promo that the caller sees, and bills it, if it is to be
-// billed: one that cannot be is not shown. That it was shown today already, to
-// another request of the same viewer, is no reason not to show it. Nor is that
-// nothing was heard of the billing: what may have been paid for is seen.
+// promo draws the caller's promo and bills it, if its impression is billed. If
+// billing fails, the promo is not shown. It is shown if the viewer was billed for it
+// earlier today, or if the outcome of billing is unknown.
 //
-// Where the process dies, or the page itself fails, one impression was paid for
-// and not seen, once a day and viewer at most; for the rest of the day the promo
-// is shown to that viewer for nothing. To bill after the answer would lose more:
-// what runs then may be frozen, or never run.
+// If the process dies or the page fails afterwards, an impression was paid for and
+// not seen, at most once a day and viewer. For the rest of the day that viewer sees
+// the promo for free. Billing after the answer would lose more, since Lambda may
+// freeze the process.
 func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error) {
 	place, err := g.place(ctx, channel)
 	if err != nil {
@@ -71,7 +73,7 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	case billed:
 		err := g.Transact(ctx, tables.Impression(channel, shown.ID, place.Viewer, place.Now)...)
 		if err != nil && !errors.Is(err, tables.ErrShown) && !errors.Is(err, tables.ErrUnknownOutcome) {
-			return nil, fmt.Errorf("%s is not billed: %w", shown.ID, err)
+			return nil, fmt.Errorf("bill %s: %w", shown.ID, err)
 		}
 	case n > 0 && g.Intn(n) == 0:
 		if err := g.Once(ctx, tables.View(channel, shown.ID, int(g.Intn(tables.PromoShards)), n)); err != nil {
@@ -81,8 +83,8 @@ func (g channels) promo(ctx context.Context, channel string) (*wire.Promo, error
 	return view.PromoOf(shown), nil
 }
 
-// chance is what decides a draw: another for each reader that is billed for, the
-// same for all others for a while.
+// chance returns the number that decides a draw, 0 to 1. It is random for a viewer
+// that can be billed, and the same for all others during [anonymousFor].
 func (g channels) chance(p promo.Place, channel string) float64 {
 	if p.Viewer != "" {
 		return float64(g.Intn(1<<53)) / (1 << 53)
@@ -96,7 +98,7 @@ func (g channels) place(ctx context.Context, channel string) (promo.Place, error
 	p := promo.Place{Now: c.Time}
 	work, ctx := app.SideBySide(ctx)
 	work.Go(func() error {
-		page, err := g.Table.Query(ctx, tables.LivePromos(channel, tables.Eventual)) // far from a page's bytes
+		page, err := g.Table.Query(ctx, tables.LivePromos(channel, tables.Eventual)) // fits into one page
 		for _, item := range page.Items {
 			l := new(tables.Promo)
 			err = errors.Join(err, tables.Unmarshal(item, l))

@@ -19,7 +19,7 @@ type searchIn struct {
 }
 
 // search finds posts by the channel's index, in at most six round trips, however
-// many there are; that there is such a channel is read beside.
+// many posts there are. The channel itself is read at the same time.
 func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, error) {
 	r := search.Request{Limit: in.Limit}
 	var err error
@@ -37,12 +37,12 @@ func (g channels) search(ctx context.Context, in *searchIn) (*wire.SearchPage, e
 		if r.Before, err = index.IDOf(in.Before); err != nil {
 			return nil, err
 		}
-		if r.Before == (search.ID{}) { // which would mean all; no post is older than the next either
+		if r.Before == (search.ID{}) { // zero means no bound; no post is older than the next id
 			r.Before[len(r.Before)-1] = 1
 		}
 	}
 	var found search.Found[view.Post]
-	_, err = g.beside(ctx, in.Ch, func(ctx context.Context) (err error) {
+	_, err = g.withChannel(ctx, in.Ch, func(ctx context.Context) (err error) {
 		found, err = search.Search(ctx, index.Of(g.App, in.Ch), r)
 		return err
 	})

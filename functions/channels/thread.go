@@ -18,8 +18,7 @@ type threadIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// thread reads a post and its direct replies: two round trips, since which
-// replies there are does not depend on what the post says.
+// thread reads a post and its direct replies at the same time, in two round trips.
 func (g channels) thread(ctx context.Context, in *threadIn) (*wire.Thread, error) {
 	before, err := api.CursorID(in.Before, id.Post)
 	if err != nil {

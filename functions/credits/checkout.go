@@ -17,16 +17,16 @@ type checkoutIn struct {
 	Body wire.OpenCheckout
 }
 
-// opened is what came of asking for a page to pay on.
+// opened is the outcome of opening a checkout.
 type opened struct {
 	ID   string
 	page *tables.Checkout
 }
 
-// checkout counts the page, has the processor make it, and only then remembers
-// it. A page that nobody hears of, because what follows failed, expires unpaid;
-// where the process died, the same request is told of it once the claim is over
-// ([api.Call.Claim]), since the processor is asked under the same key.
+// checkout counts the page, has the processor make it, and then stores it. If
+// storing fails, the page expires unpaid. If the process dies, the same request gets
+// the same page once its claim has expired ([api.Call.Claim]), since the processor is
+// asked with the same key.
 func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) {
 	c := api.From(ctx)
 	hold, release := c.Claim()
@@ -37,53 +37,54 @@ func (g credits) checkout(ctx context.Context, in *checkoutIn) (*opened, error) 
 		Agent: c.Agent.ID, Handle: c.Agent.Handle, USD: in.Body.USD, Key: orderKey(c, in.Body.USD),
 	})
 	if err != nil {
-		if errors.Is(err, payments.ErrNone) { // nobody was asked
+		if errors.Is(err, payments.ErrNone) { // the processor was not asked
 			c.Log.Error("credits cannot be bought: fill the secret agentsocial/STAGE/payments with the processor's keys (infra/RUNBOOK.md, Sell credits)")
 			release = append(release, g.quota(c, -1))
 		}
-		g.letGo(ctx, release)
+		g.release(ctx, release)
 		return nil, api.Fail(api.Unavailable, "Credits cannot be bought at the moment.").Because(err)
 	}
 	made := &tables.Checkout{
 		ID: page.ID, Agent: c.Agent.ID, URL: page.URL, USD: in.Body.USD,
 		CreatedAt: c.Time.UnixMilli(), ExpiresAt: page.ExpiresAt.UnixMilli(),
 	}
-	came := &opened{made.ID, made}
-	err = c.Commit(ctx, came, made.Put().Else(func(tables.Item) error { // the processor remembers a key for longer than this service
+	outcome := &opened{made.ID, made}
+	err = c.Commit(ctx, outcome, made.Put().Else(func(tables.Item) error { // the processor keeps a key for longer than this service
 		return api.BadField("Idempotency-Key", "was used for another checkout, more than a day ago")
 	}))
 	if err != nil {
-		g.letGo(ctx, release)
+		g.release(ctx, release)
 	}
-	return came, err
+	return outcome, err
 }
 
-// quota counts n pages that the processor is asked for.
+// quota counts n requests for a page to the processor.
 func (g credits) quota(c *api.Call, n int64) tables.Write {
 	return tables.Quota(c.Agent.ID, "checkouts", c.Window(time.Minute), time.Minute, n, g.Settings.Limits.CheckoutsPerMinute)
 }
 
 // reserve counts a page before the processor is asked for it, and claims its
-// request: sent twice at once, that is counted once, and asked once. What the
-// processor was asked stays counted, whatever it answers.
+// request, so that the same request sent twice at once is counted and asked once. It
+// stays counted whatever the processor answers.
 func (g credits) reserve(ctx context.Context, hold []tables.Write) error {
 	count := g.quota(api.From(ctx), 1).Else(
 		api.From(ctx).OverQuota(time.Minute, "%d checkouts a minute is the limit.", g.Settings.Limits.CheckoutsPerMinute))
 	return g.Transact(ctx, append(hold, count)...)
 }
 
-// letGo has the same request tried again: its page is the same, by its name.
-func (g credits) letGo(ctx context.Context, writes []tables.Write) {
+// release ends the claim, so that the same request can be tried again. It then gets
+// the same page.
+func (g credits) release(ctx context.Context, writes []tables.Write) {
 	if len(writes) == 0 {
 		return
 	}
 	if err := g.Transact(ctx, writes...); err != nil {
-		api.From(ctx).Log.Warn("a checkout that failed stays claimed", "error", err.Error())
+		api.From(ctx).Log.Warn("claim of a failed checkout not released", "error", err.Error())
 	}
 }
 
-// orderKey names an order for the processor: the same for the same request,
-// however often and whenever it is sent.
+// orderKey returns the processor's idempotency key of an order. The same request
+// always has the same key.
 func orderKey(c *api.Call, usd int64) string {
 	request := c.Request()
 	if request == "" {
@@ -92,15 +93,15 @@ func orderKey(c *api.Call, usd int64) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", c.Agent.ID, request, usd)))
 }
 
-func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, came *opened) (*wire.Checkout, error) {
-	c, page := api.From(ctx), came.page
+func (g credits) checkoutAnswer(ctx context.Context, _ *checkoutIn, outcome *opened) (*wire.Checkout, error) {
+	c, page := api.From(ctx), outcome.page
 	if page == nil {
-		items, err := g.Table.Get(ctx, tables.Strong, tables.CheckoutKey(c.Agent.ID, came.ID))
+		items, err := g.Table.Get(ctx, tables.Strong, tables.CheckoutKey(c.Agent.ID, outcome.ID))
 		if err != nil {
 			return nil, err
 		}
 		if items[0] == nil {
-			return nil, errors.New("credits: a checkout that was answered is not there")
+			return nil, errors.New("credits: a committed checkout is missing")
 		}
 		page = new(tables.Checkout)
 		if err := tables.Unmarshal(items[0], page); err != nil {

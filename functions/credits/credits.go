@@ -1,5 +1,5 @@
-// Package credits is an agent's money: what it has, what became of it, and how
-// more is bought.
+// Package credits serves an agent's balance and ledger, checkouts that buy credits,
+// and the payment processor's notifications.
 package credits
 
 import (
@@ -13,7 +13,7 @@ type credits struct{ *app.App }
 // New declares the group.
 func New(a *app.App) api.Group {
 	g := credits{a}
-	const topic = "dm" // what credits are for
+	const topic = "dm" // messages cost credits
 	return api.Group{
 		Name: "credits", Doc: "Credits, and buying them.",
 		Needs:  app.Table | app.Secret | app.Payments,
@@ -35,7 +35,7 @@ func New(a *app.App) api.Group {
 				Errors: []api.Code{api.BadProof},
 			}, g.notice),
 			api.OnPage(api.Endpoint{
-				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, LooseQuery: true},
+				Route: "GET /paid", Topic: topic, Cache: paidFor, Foreign: api.Foreign{Answers: []string{"text/html"}, ExtraQuery: true},
 				Doc: "Show the page that a checkout returns to. For people.",
 			}, g.paid),
 		},

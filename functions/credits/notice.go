@@ -13,8 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// noticeMost is the most bytes of a notification: far more than any that is of
-// concern here.
+// noticeMost bounds a notification, in bytes. Those that are needed are far smaller.
 const noticeMost = 256 << 10
 
 type noticeIn struct {
@@ -22,11 +21,10 @@ type noticeIn struct {
 	RawBody   []byte
 }
 
-// notice writes down what a notification says. Whatever fails here is answered
-// with an error of the service's own, and the processor sends it again. What no
-// second try would change is taken, and left to who reads the log: an endpoint
-// that refuses for days may be switched off by the processor, with all that is
-// told there.
+// notice stores what a notification says. If that fails, the answer is a server
+// error, and the processor sends the notification again. A notification that no
+// retry can help is accepted and logged as an error: the processor may switch off an
+// endpoint that refuses for days.
 func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, error) {
 	c := api.From(ctx)
 	n, err := g.Payments.Notice(ctx, in.RawBody, in.Signature)
@@ -47,8 +45,8 @@ func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, e
 	return &wire.NoticeTaken{Received: true, Written: c.Next()}, nil
 }
 
-// deed is what a notification came to, in the words of the log.
-type deed struct {
+// effect is a logged effect of a notification.
+type effect struct {
 	Kind     string `json:"kind"`
 	MicroUSD int64  `json:"micro_usd,omitempty"`
 	ID       string `json:"id"`
@@ -60,33 +58,33 @@ const (
 	alreadyMade = "already made"
 )
 
-// carryOut does what a notification says, one after the other, up to what fails.
-func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice) (done []deed, err error) {
+// carryOut makes a notification's movements in order and ends its checkout. It stops
+// at the first failure.
+func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice) (done []effect, err error) {
 	for _, m := range n.Movements {
 		outcome, err := g.make(ctx, n.Agent, m)
 		if err != nil {
 			return done, err
 		}
-		done = append(done, deed{m.Kind, m.MicroUSD, m.ID, outcome})
+		done = append(done, effect{m.Kind, m.MicroUSD, m.ID, outcome})
 	}
 	if e := n.Ended; e != nil {
 		err := g.Once(ctx, tables.EndCheckout(n.Agent, e.Checkout, e.State, now))
 		outcome := made
 		var known *tables.Cancelled
 		switch {
-		case errors.As(err, &known): // or the request that asked for it broke off
+		case errors.As(err, &known): // also if the request for the checkout failed before it was stored
 			outcome = alreadyMade
 		case err != nil:
 			return done, err
 		}
-		done = append(done, deed{Kind: "checkout_" + e.State, ID: e.Checkout, Outcome: outcome})
+		done = append(done, effect{Kind: "checkout_" + e.State, ID: e.Checkout, Outcome: outcome})
 	}
 	return done, nil
 }
 
-// make makes a movement, unless it was made before. Whoever is suspended has it
-// made all the same; for an agent that there is not, nothing is, and somebody
-// has to look.
+// make makes a movement, unless it was made before. It makes movements of suspended
+// agents too, and fails for an agent that does not exist.
 func (g credits) make(ctx context.Context, agent string, m *tables.Movement) (outcome string, err error) {
 	nobody := fmt.Errorf("credits: %s of %d micro-USD, %s, is for an agent that does not exist", m.Kind, m.MicroUSD, m.ID)
 	err = g.Transact(ctx, append(m.Writes(), tables.Check(tables.ProfileKey(agent), tables.ItemExists()).Else(tables.Means(nobody)))...)
@@ -97,21 +95,21 @@ func (g credits) make(ctx context.Context, agent string, m *tables.Movement) (ou
 	case not.Why == tables.AlreadyMade:
 		return alreadyMade, nil
 	}
-	return "", fmt.Errorf("credits: the processor's movement %s was refused, the balance being %d", m.ID, not.Balance)
+	return "", fmt.Errorf("credits: the processor's movement %s was refused; the balance is %d", m.ID, not.Balance)
 }
 
-// logNotice writes the one line that says what became of a notification.
-func logNotice(log *slog.Logger, n payments.Notice, done []deed, err error) {
+// logNotice logs the outcome of a notification, in one line.
+func logNotice(log *slog.Logger, n payments.Notice, done []effect, err error) {
 	log = log.With("event", n.ID, "type", n.Type)
 	switch f := n.Foreign; {
 	case err != nil:
 		log.Error("notification failed", "agent", n.Agent, "done", done, "error", err.Error())
 	case n.Unclear != "":
-		log.Error("notification not written down: somebody has to look", "agent", n.Agent, "reason", n.Unclear)
+		log.Error("notification not recorded: an operator must decide", "agent", n.Agent, "reason", n.Unclear)
 	case n.Agent != "":
 		log.Info("notification", "agent", n.Agent, "done", done)
 	case f != nil:
-		log.Warn("notification refused: the payment is not one of this stage's agents", "stage", f.Stage, "agent", f.Agent)
+		log.Warn("notification refused: the payment belongs to no agent of this stage", "stage", f.Stage, "agent", f.Agent)
 	default:
 		log.Info("notification ignored")
 	}

@@ -10,11 +10,11 @@ import (
 	"agentsocial/shared/api"
 )
 
-// paidFor is how long the page may be kept: it says the same to everybody.
+// paidFor is how long the page may be cached; it is the same for everybody.
 const paidFor = time.Hour
 
-// paid is where the processor's page returns to, paid or not: which of the two,
-// the URL does not say, and this page does not guess.
+// paid is the page to which the processor's page returns, whether or not it was paid.
+// The URL does not say which.
 func (g credits) paid(context.Context, *struct{}) (*api.Page, error) {
 	return &api.Page{
 		ContentType: "text/html; charset=utf-8", CSP: paidPolicy, Body: []byte(paidPage),
@@ -23,7 +23,7 @@ func (g credits) paid(context.Context, *struct{}) (*api.Page, error) {
 
 const paidStyle = `:root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;margin:0}main{max-width:34rem;margin:0 auto;padding:3rem 1rem}`
 
-// paidPolicy lets nothing in but the page's own style.
+// paidPolicy allows only the page's own style.
 var paidPolicy = func() string {
 	sum := sha256.Sum256([]byte(paidStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -31,9 +31,9 @@ var paidPolicy = func() string {
 
 var paidPage = strings.Replace(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="referrer" content="no-referrer"><title>Back from the checkout</title><style>STYLE</style></head><body><main>
-<h1>That is all here</h1>
-<p>If you paid, the credits arrive with the agent as soon as the payment does: most within seconds, a bank transfer within days. The agent hears of it in its inbox; there is nothing more for you to do, and you can close this page.</p>
+<h1>You can close this page</h1>
+<p>If you paid, the credits arrive as soon as the payment does: usually within seconds, for a bank transfer within days. The agent finds a note in its inbox. You need to do nothing more.</p>
 <p>If you went back without paying, nothing was charged. The agent's link still works until it expires.</p>
-<p>The payment processor sends receipts and keeps what you entered; this service never sees it.</p>
+<p>The payment processor sends receipts and stores what you entered; this service never sees it.</p>
 </main></body></html>
 `, "STYLE", paidStyle, 1)

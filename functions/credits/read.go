@@ -14,12 +14,12 @@ type readIn struct {
 	Before string `query:"before" maxLength:"64" doc:"next_before of the previous page."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*readIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// read answers the balance, and a page of the ledger.
+// read returns the balance and a page of the ledger.
 func (g credits) read(ctx context.Context, in *readIn) (*wire.Credits, error) {
 	before, err := api.CursorID(in.Before, id.Event)
 	if err != nil {

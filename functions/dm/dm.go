@@ -1,5 +1,5 @@
-// Package dm is what agents write to each other alone. A message is paid for by
-// the character, by the sender.
+// Package dm serves direct messages between two agents. The sender pays for each
+// character.
 package dm
 
 import (
@@ -11,7 +11,7 @@ import (
 
 type dm struct{ *app.App }
 
-// otherAgent is what to do who named itself.
+// otherAgent is the hint for a caller that named itself.
 const otherAgent = "Name another agent."
 
 // New declares the group.
@@ -43,10 +43,10 @@ func New(a *app.App) api.Group {
 }
 
 func messageOf(m *tables.Message) wire.Message {
-	return wire.Message{ID: m.ID, From: wire.Author(m.From), Body: m.Body, CreatedAt: m.CreatedAt, Case: m.Case}
+	return wire.Message{ID: m.ID, From: wire.Author(m.From), Body: m.Body, CreatedAt: m.CreatedAt, Deleted: m.Deleted, Case: m.Case}
 }
 
-// profileOf is the other agent, as its profile was read.
+// profileOf returns the other agent's profile, as read with the credential.
 func profileOf(c *api.Call, other string) (*tables.Profile, error) {
 	p := new(tables.Profile)
 	return p, tables.Unmarshal(c.Item(tables.ProfileKey(other)), p)

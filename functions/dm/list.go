@@ -14,11 +14,10 @@ type listIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (*listIn) Reads(agent string) []tables.Key { return []tables.Key{tables.MessagingKey(agent)} }
 
-// list reads the conversations' own items: what stands there is some
-// milliseconds old at most.
+// list reads the conversations' own items, which are at most some milliseconds old.
 func (g dm) list(ctx context.Context, in *listIn) (*wire.Conversations, error) {
 	c := api.From(ctx)
 	var last, other string

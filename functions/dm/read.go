@@ -12,20 +12,20 @@ import (
 
 type readIn struct {
 	Ref    string `path:"ref" maxLength:"64" doc:"Handle or agent id."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. Without before, all messages up to the newest are marked as read, even those not on the page."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50" doc:"Messages on a page. If before is absent, all messages up to the newest are marked as read, even those not on the page."`
 	Before string `query:"before" maxLength:"40" doc:"Only messages before this one: a message id, or next_before of the previous page."`
 }
 
-// Named is whom the messages are with.
+// Named implements [api.RefReader].
 func (in *readIn) Named() string { return in.Ref }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.RefReader].
 func (*readIn) Reads(agent, other string) []tables.Key {
 	return []tables.Key{tables.ProfileKey(other), tables.ConversationKey(agent, other)}
 }
 
-// read answers a page of what two agents wrote to each other. The newest page
-// marks as read what it holds and what is older: nothing that came after.
+// read returns a page of two agents' messages. The newest page marks its messages and
+// all older ones as read, but none that arrives later.
 func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 	c := api.From(ctx)
 	if in.Before != "" && !id.Message.Valid(in.Before) {
@@ -71,7 +71,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 		out.Items = append(out.Items, wire.ReceivedMessage{Message: messageOf(&m), Unread: m.From.ID == other && m.ID > conv.ReadTo})
 	}
 	if in.Before == "" && len(out.Items) > 0 {
-		// What is not marked stays unread, which is true enough: the answer is whole.
+		// If marking fails, the messages stay unread and the answer is still complete.
 		if err := g.mark(ctx, c.Agent.ID, conv, out.Items[0].ID); err != nil {
 			c.Log.Warn("messages not marked as read", "error", err.Error())
 		}
@@ -79,13 +79,12 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 	return out, nil
 }
 
-// mark takes from what is unread all up to a message. conv may be older than
-// that message, or newer.
+// mark marks all messages up to a message as read. conv may be older or newer than
+// that message.
 //
-// It comes before the answer, and one that is lost on its way was read by nobody,
-// though it is marked: the messages stand in the next answer just the same, as
-// read ones, and the inbox, whose cursor its reader holds, has them too. To mark
-// only what the reader confirms would take a call that the interface does not have.
+// If the answer is lost, its messages are marked although nobody read them. The next
+// answer still has them, marked as read, and so has the inbox. The interface has no
+// call that confirms reading.
 func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to string) error {
 	return g.Retry(ctx, func() error {
 		n, err := g.unreadUpTo(ctx, agent, &conv, to)
@@ -96,8 +95,8 @@ func (g dm) mark(ctx context.Context, agent string, conv tables.Conversation, to
 	})
 }
 
-// unreadUpTo counts what is unread up to a message. It is what conv counts, with
-// what came between its newest message and that one: usually they are the same.
+// unreadUpTo counts the unread messages up to a message: conv's count, corrected by
+// the messages between conv's newest message and that one, usually none.
 func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversation, to string) (int64, error) {
 	switch {
 	case to <= conv.ReadTo:
@@ -112,7 +111,7 @@ func (g dm) unreadUpTo(ctx context.Context, agent string, conv *tables.Conversat
 	return conv.Unread, nil
 }
 
-// between counts another agent's messages after one up to another.
+// between counts the other agent's messages after one message, up to another.
 func (g dm) between(ctx context.Context, agent, other, after, to string) (n int64, err error) {
 	q := tables.MessagesBetween(agent, other, after, to)
 	for {

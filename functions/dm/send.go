@@ -23,10 +23,10 @@ type sendIn struct {
 	Body wire.SendMessage
 }
 
-// Named is whom the message is for.
+// Named implements [api.RefReader].
 func (in *sendIn) Named() string { return in.Ref }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.RefReader].
 func (*sendIn) Reads(agent, other string) []tables.Key {
 	return []tables.Key{
 		tables.ProfileKey(other), tables.MessagingKey(other), tables.ConversationKey(agent, other), tables.BalanceKey(tables.AgentAccount(agent)),
@@ -34,7 +34,7 @@ func (*sendIn) Reads(agent, other string) []tables.Key {
 	}
 }
 
-// sent is what came of sending.
+// sent is the outcome of sending.
 type sent struct {
 	ID, To  string
 	message *tables.Message
@@ -64,20 +64,21 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 	if c.Item(tables.BlockKey(c.Agent.ID, other)) != nil {
 		return nil, l.blocking(nil)
 	}
+	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < l.price {
+		return nil, l.tooDear(has)
+	}
 	if c.Item(tables.BlockKey(other, c.Agent.ID)) != nil || !l.wanted() {
 		return nil, l.unwanted(nil)
 	}
 	if err := c.Bound("messages", g.Settings.Limits.MessagesPerMinute); err != nil {
 		return nil, err
 	}
-	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < l.price {
-		return nil, l.tooDear(has)
-	}
 	l.last = c.Item(tables.ConversationKey(c.Agent.ID, other)).Int("at")
 	return g.post(ctx, c, &l)
 }
 
-// post commits a message: later than all of its conversation, or once more.
+// post commits a message. It retries until the message is later than all others of
+// its conversation.
 func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
 	var m *tables.Message
 	err := c.Retry(ctx, func() error {
@@ -99,10 +100,10 @@ func (g dm) post(ctx context.Context, c *api.Call, l *letter) (*sent, error) {
 	return &sent{m.ID, m.To, m}, nil
 }
 
-func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*wire.MessageSent, error) {
-	c, m := api.From(ctx), came.message
+func (g dm) sendAnswer(ctx context.Context, _ *sendIn, outcome *sent) (*wire.MessageSent, error) {
+	c, m := api.From(ctx), outcome.message
 	if m == nil {
-		items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, came.To, came.ID))
+		items, err := g.Table.Get(ctx, tables.Strong, tables.MessageKey(c.Agent.ID, outcome.To, outcome.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -113,12 +114,12 @@ func (g dm) sendAnswer(ctx context.Context, _ *sendIn, came *sent) (*wire.Messag
 	}
 	return &wire.MessageSent{Message: messageOf(m), To: m.To, Price: m.MicroUSD, Written: c.Next(
 		wire.Next{Do: "GET /v1/dm/" + m.To, Why: "read the conversation", Tool: "read_messages"},
-		wire.Next{Do: "GET /v1/me/inbox", Why: "look for an answer", Tool: "inbox"},
+		wire.Next{Do: "GET /v1/me/inbox", Why: "look for a reply", Tool: "inbox"},
 		wire.Next{Do: "GET /v1/me/credits", Why: "see what is left", Tool: "credits"},
 	)}, nil
 }
 
-// letter is a message on its way, and what was read for it.
+// letter is a message to send, and what was read for it.
 type letter struct {
 	in        *sendIn
 	from, to  *tables.Profile
@@ -128,11 +129,15 @@ type letter struct {
 	last      int64            // unix ms of the conversation's newest message, as far as known
 }
 
-// writes of a message and of all that it depends on. What stands against it comes
-// in the order in which the sender is told.
+// writes returns a message's writes and conditions. If several conditions fail, the
+// sender gets the error of the first: what it can pay comes before what the recipient
+// takes.
 func (l *letter) writes(m *tables.Message) []tables.Write {
-	writes := []tables.Write{
-		tables.NotBlocked(m.From.ID, m.To).Else(l.blocking),
+	writes := []tables.Write{tables.NotBlocked(m.From.ID, m.To).Else(l.blocking)}
+	if p := m.Movement(); p != nil {
+		writes = append(writes, p.Writes()...)
+	}
+	writes = append(writes,
 		tables.NotBlocked(m.To, m.From.ID).Else(l.unwanted),
 		l.messaging.Receive(m.To).Else(func(old tables.Item) error {
 			if err := tables.Unmarshal(old, &l.messaging); err != nil {
@@ -140,24 +145,21 @@ func (l *letter) writes(m *tables.Message) []tables.Write {
 			}
 			return l.again()
 		}),
-	}
-	if l.takes() == tables.DMsFollowing {
+	)
+	if l.takes() == tables.FromFollowing {
 		writes = append(writes, tables.Follows(m.To, m.From.ID).Else(func(tables.Item) error {
 			l.follows = false
 			return l.again()
 		}))
 	}
-	writes = append(writes, l.from.Stands())
-	if p := m.Movement(); p != nil {
-		writes = append(writes, p.Writes()...)
-	}
-	return append(writes, m.Send(authorOf(l.to), text.Preview(m.Body, previewMost), func(side tables.Item) error {
+	return append(append(writes, l.from.Stands()), m.Send(authorOf(l.to), text.Preview(m.Body, previewMost), func(side tables.Item) error {
 		l.last = max(l.last, side.Int("at"))
 		return tables.ErrOvertaken
 	})...)
 }
 
-// again has the message tried again with what is known by now, if it is wanted still.
+// again returns the error that retries the message with what is known now, or the
+// refusal if the recipient does not want it any more.
 func (l *letter) again() error {
 	if !l.wanted() {
 		return l.unwanted(nil)
@@ -165,21 +167,22 @@ func (l *letter) again() error {
 	return tables.ErrOvertaken
 }
 
-// takes says whose messages the recipient takes, as far as known.
+// takes returns whose messages the recipient takes, as far as known.
 func (l *letter) takes() string { return l.messaging.Takes(l.to) }
 
 // wanted reports whether the recipient's settings let the sender write to it.
 func (l *letter) wanted() bool {
 	switch l.takes() {
-	case tables.DMsNobody:
+	case tables.FromNobody:
 		return false
-	case tables.DMsFollowing:
+	case tables.FromFollowing:
 		return l.follows
 	}
 	return true
 }
 
-// unwanted is one answer for all that is the recipient's own affair.
+// unwanted returns the same refusal for a block and a setting, which are private to
+// the recipient.
 func (l *letter) unwanted(tables.Item) error {
 	return api.Fail(api.DMRefused, "%q does not take messages from you.", l.in.Ref)
 }
@@ -190,7 +193,7 @@ func (l *letter) blocking(tables.Item) error {
 }
 
 func (l *letter) tooDear(balance int64) error {
-	e := api.Fail(api.NoCredits, "The message costs %d micro-USD, and your credits are %d.", l.price, balance).Cost(l.price, balance)
+	e := api.Fail(api.NoCredits, "The message costs %d micro-USD, and your balance is %d.", l.price, balance).Cost(l.price, balance)
 	if balance < 0 {
 		return e.WithHint("A payment was taken back after you spent it. Buy credits with `POST /v1/me/credits/checkout`.")
 	}

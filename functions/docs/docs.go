@@ -1,11 +1,15 @@
-// Package docs is the service's own description: the OpenAPI document, a page
-// for each topic, what language models look for, and the answer to paths that do
-// not exist. It touches no table.
+// Package docs serves the service's documentation: the OpenAPI document, a page for
+// each topic, and texts for language models. It also answers paths that do not exist.
+// It touches no table.
 package docs
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,63 +26,87 @@ var openapi []byte
 
 type docs struct{ *app.App }
 
-// New declares the group. It is the one that answers unknown paths.
+// New declares the group. This group also answers unknown paths.
 func New(a *app.App) api.Group {
 	g := docs{a}
 	const fresh = 5 * time.Minute
 	read := []string{"text/markdown", "text/html"}
 	return api.Group{
-		Name: "docs", Doc: "Documentation, and every path that does not exist.",
+		Name: "docs", Doc: "Documentation. Answers every path that does not exist.",
 		Elsewhere: routes,
 		Endpoints: []api.Endpoint{
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the index of the documentation. Markdown, or HTML if you ask for it.",
 			}, g.index),
 			api.OnPage(api.Endpoint{
-				Route: "GET /docs/{topic}", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
+				Route: "GET /docs/{topic}", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read about a topic. Markdown, or HTML if you ask for it.",
 			}, g.topic),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
-				Doc: "Read what a language model needs to join, with links to the rest. In the format of llmstxt.org.",
+				Route: "GET /llms.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc: "Read what a language model needs to join, with links to the rest. The format is that of llmstxt.org.",
 			}, g.short),
 			api.OnPage(api.Endpoint{
-				Route: "GET /llms-full.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}}, Cache: fresh, Topic: ofItself,
+				Route: "GET /llms-full.txt", Foreign: api.Foreign{Answers: []string{"text/plain"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read the whole documentation in one file.",
 			}, g.full),
 			api.OnPage(api.Endpoint{
-				Route: "GET /skill.md", Foreign: api.Foreign{Answers: []string{"text/markdown"}}, Cache: fresh, Topic: ofItself,
-				Doc: "Read how an agent joins and stays present. A skill in the format of agentskills.io.",
+				Route: "GET /skill.md", Foreign: api.Foreign{Answers: []string{"text/markdown"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc:    "Read how an agent joins and stays present. A skill in the format of agentskills.io.",
+				Beyond: "Frameworks for agents load skills from a URL.",
 			}, g.skill),
 			api.OnPage(api.Endpoint{
-				Route: "GET /openapi.json", Foreign: api.Foreign{Answers: []string{"application/json"}}, Cache: fresh, Topic: ofItself,
-				Doc: "Read the OpenAPI document. Every endpoint with its inputs, answers and error codes.",
+				Route: "GET /openapi.json", Foreign: api.Foreign{Answers: []string{"application/json"}, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
+				Doc:    "Read the OpenAPI document. It has every endpoint with its inputs, answers and error codes.",
+				Beyond: "Generators of clients start from it.",
 			}, g.document),
 			api.OnPage(api.Endpoint{
-				Route: "GET /about", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
+				Route: "GET /about", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what this service is. Markdown, or HTML if you ask for it.",
 			}, g.about),
 			api.OnPage(api.Endpoint{
-				Route: "GET /privacy", Foreign: api.Foreign{Answers: read}, Cache: fresh, Topic: ofItself,
+				Route: "GET /privacy", Foreign: api.Foreign{Answers: read, ExtraQuery: true}, Cache: fresh, Topic: ofItself,
 				Doc: "Read what is stored, and for how long. Markdown, or HTML if you ask for it.",
 			}, g.privacy),
 		},
 	}
 }
 
-// ofItself is the topic of the documentation's own endpoints: the index, which
-// has their table, is its page.
+// ofItself is the topic of the documentation's own endpoints. Their table is in the
+// index.
 const ofItself = "docs"
 
 type nothing struct{}
 
-func (docs) document(context.Context, *nothing) (*api.Page, error) {
-	return &api.Page{ContentType: "application/json", Body: openapi}, nil
+func (g docs) document(context.Context, *nothing) (*api.Page, error) {
+	body, err := withContact(openapi, g.Settings)
+	return &api.Page{ContentType: "application/json", Body: body}, err
 }
 
-// routes are all paths of the document, their methods, and whose answers a page
-// of any origin may read.
+// withContact returns the document with the operator's contact, if there is one.
+func withContact(document []byte, s app.Settings) ([]byte, error) {
+	if s.Contact == "" {
+		return document, nil
+	}
+	member := "url"
+	if s.ContactURL() != s.Contact {
+		member = "email"
+	}
+	contact, err := json.Marshal(map[string]string{"name": "The operator", member: s.Contact})
+	if err != nil {
+		return nil, err
+	}
+	const info = "\n  \"info\": {" // no other member has this indentation
+	before, after, ok := bytes.Cut(document, []byte(info))
+	if !ok {
+		return nil, errors.New("docs: the OpenAPI document has no " + info)
+	}
+	return slices.Concat(before, []byte(info+"\n    \"contact\": "), contact, []byte(","), after), nil
+}
+
+// routes returns the methods of each path in the document, and whether pages of any
+// origin may read the method's answers.
 var routes = sync.OnceValue(func() map[string]map[string]bool {
 	r := map[string]map[string]bool{}
 	for path, item := range described().Paths {

@@ -12,7 +12,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// document is what the pages need of the OpenAPI document.
+// document is the part of the OpenAPI document that the pages need.
 type document struct {
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
@@ -22,9 +22,10 @@ type document struct {
 type operation struct {
 	Description string
 	Tags        []string // the topic
-	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be kept
+	MaxAge      int      `json:"x-max-age"` // seconds for which an anonymous answer may be cached
 	AnyOrigin   bool     `json:"x-any-origin"`
-	Tool        string   `json:"x-tool"` // that does the same over MCP
+	Beyond      string   `json:"x-beyond"` // why it exists, though the specification lacks it
+	Tool        string   `json:"x-tool"`   // the MCP tool that does the same
 	Security    []map[string][]string
 	Parameters  []struct {
 		In, Name, Description string
@@ -36,7 +37,7 @@ type operation struct {
 	}
 }
 
-// schema is what is said of a value.
+// schema describes a value.
 type schema struct {
 	Ref                string `json:"$ref"`
 	Type               any
@@ -53,10 +54,11 @@ type schema struct {
 	Items              *schema
 }
 
-// largest is the most that an integer in JSON is sure to bear: no limit to tell.
+// largest is the largest integer that is exact in every JSON parser. As a maximum it
+// means no limit.
 const largest = "9007199254740991"
 
-// described is the document as it is served.
+// described returns the document as it is served.
 var described = sync.OnceValue(func() *document {
 	d := new(document)
 	if err := json.Unmarshal(openapi, d); err != nil {
@@ -65,10 +67,10 @@ var described = sync.OnceValue(func() *document {
 	return d
 })
 
-// methods in the order in which they are told.
+// methods lists HTTP methods in the order of the tables.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// endpoints is the table of a topic's endpoints.
+// endpoints returns the table of a topic's endpoints.
 func (d *document) endpoints(topic string) (string, error) {
 	t := newTable("endpoint", "credential", "what it does")
 	for route, op := range d.of(topic) {
@@ -78,7 +80,7 @@ func (d *document) endpoints(topic string) (string, error) {
 	return t.String(), t.empty("no endpoint has the topic " + topic)
 }
 
-// ages is the table of how long a topic's public answers may be kept.
+// ages returns the table of how long a topic's public answers may be cached.
 func (d *document) ages(topic string) (string, error) {
 	t := newTable("endpoint", "may be kept for")
 	for route, op := range d.of(topic) {
@@ -86,10 +88,10 @@ func (d *document) ages(topic string) (string, error) {
 			t.row(code(route), fmt.Sprintf("%d seconds", op.MaxAge))
 		}
 	}
-	return t.String(), t.empty("no answer of the topic " + topic + " may be kept")
+	return t.String(), t.empty("no answer of the topic " + topic + " may be cached")
 }
 
-// scopes is the table of what each scope of a token opens.
+// scopes returns the table of the endpoints that each scope opens.
 func (d *document) scopes() (string, error) {
 	t := newTable("scope", "opens")
 	for _, scope := range auth.Scopes {
@@ -102,15 +104,26 @@ func (d *document) scopes() (string, error) {
 			}
 		}
 		if len(opens) == 0 {
-			return "", fmt.Errorf("docs: the scope %s opens nothing", scope)
+			return "", fmt.Errorf("docs: no endpoint needs the scope %s", scope)
 		}
 		t.row(code(scope), strings.Join(opens, ", "))
 	}
 	return t.String(), t.empty("there are no scopes")
 }
 
-// tools is the table of what can be done over MCP, in the order in which one
-// meets it there: catching up comes first.
+// additions returns the table of the endpoints that the specification lacks.
+func (d *document) additions() (string, error) {
+	t := newTable("endpoint", "reason")
+	for route, op := range d.all() {
+		if op.Beyond != "" {
+			t.row(code(route), op.Beyond)
+		}
+	}
+	return t.String(), t.empty("no endpoint is beyond the specification")
+}
+
+// tools returns the table of MCP tools in the order of the MCP server, which lists
+// catchup first.
 func (d *document) tools() (string, error) {
 	t := newTable("tool", "scope", "what it does")
 	for _, wakes := range []bool{true, false} {
@@ -129,7 +142,7 @@ func (d *document) tools() (string, error) {
 	return t.String(), t.empty("there are no tools")
 }
 
-// of are a topic's endpoints by route, in the order of their paths.
+// of returns a topic's endpoints by route, ordered by path.
 func (d *document) of(topic string) iter.Seq2[string, operation] {
 	return func(yield func(string, operation) bool) {
 		for route, op := range d.all() {
@@ -140,7 +153,7 @@ func (d *document) of(topic string) iter.Seq2[string, operation] {
 	}
 }
 
-// all are the endpoints by route, in the order of their paths.
+// all returns all endpoints by route, ordered by path.
 func (d *document) all() iter.Seq2[string, operation] {
 	return func(yield func(string, operation) bool) {
 		for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
@@ -153,7 +166,7 @@ func (d *document) all() iter.Seq2[string, operation] {
 	}
 }
 
-// public reports whether nothing but an anonymous request is asked for.
+// public reports whether the endpoint takes only anonymous requests.
 func (op *operation) public() bool { return len(op.Security) == 1 && len(op.Security[0]) == 0 }
 
 func (op *operation) credential() string {
@@ -176,7 +189,7 @@ func (op *operation) credential() string {
 	return strings.Join(ways, " or ")
 }
 
-// members is the table of what a route takes in its query or its body.
+// members returns the table of the members of a route's query or body.
 func (d *document) members(route string) (string, error) {
 	method, path, _ := strings.Cut(route, " ")
 	op := d.Paths[path][strings.ToLower(method)]
@@ -195,10 +208,10 @@ func (d *document) members(route string) (string, error) {
 			}
 		}
 	}
-	return t.String(), t.empty("nothing is known of what " + route + " takes")
+	return t.String(), t.empty(route + " has no query or body")
 }
 
-// optional is the table of those members of a schema that are not always there.
+// optional returns the table of a schema's optional members.
 func (d *document) optional(name string) (string, error) {
 	s := d.Components.Schemas[name]
 	t := newTable("member", "meaning")
@@ -207,7 +220,7 @@ func (d *document) optional(name string) (string, error) {
 			t.row(code(member), s.Properties[member].Description)
 		}
 	}
-	return t.String(), t.empty("no member of " + name + " may be absent")
+	return t.String(), t.empty(name + " has no optional members")
 }
 
 func (d *document) resolve(s schema) schema {
@@ -217,7 +230,7 @@ func (d *document) resolve(s schema) schema {
 	return s
 }
 
-// kind is a value's type, if it is not null.
+// kind returns a value's type other than null.
 func (s schema) kind() string {
 	switch t := s.Type.(type) {
 	case string:
@@ -232,7 +245,7 @@ func (s schema) kind() string {
 	return ""
 }
 
-// rules are what a value must be, in words.
+// rules describes in words what a value must be.
 func (s schema) rules(required bool) string {
 	var words []string
 	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
@@ -279,7 +292,7 @@ func (s schema) rules(required bool) string {
 	return strings.Join(words, "; ")
 }
 
-// table is a table in Markdown.
+// table builds a Markdown table.
 type table struct {
 	b    strings.Builder
 	rows int
@@ -303,10 +316,11 @@ func (t *table) row(cells ...string) {
 	t.b.WriteString("|\n")
 }
 
-// String ends without a line break: the page has one after it.
+// String returns the table without its last line break, which the page has.
 func (t *table) String() string { return strings.TrimSuffix(t.b.String(), "\n") }
 
-// empty is an error if there are no rows: the page asks for what is not there.
+// empty returns an error if the table has no rows, because then the page names
+// something that does not exist.
 func (t *table) empty(problem string) error {
 	if t.rows == 0 {
 		return fmt.Errorf("docs: %s", problem)

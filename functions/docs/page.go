@@ -27,13 +27,13 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 		goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(
 			parser.WithAttribute(), parser.WithAutoHeadingID(),
-			parser.WithASTTransformers(util.Prioritized(labels{}, 1000)), // when tables are known
+			parser.WithASTTransformers(util.Prioritized(labels{}, 1000)), // after tables are parsed
 		),
 	)
 })
 
-// labels says in each cell of a table which column it is of: on a phone, cells
-// stand one below the other, without the table's head.
+// labels adds the column's name to each cell of a table. On a phone, cells are shown
+// one below the other, without the table's head.
 type labels struct{}
 
 func (labels) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
@@ -55,8 +55,8 @@ func (labels) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	}
 }
 
-// page is a text as Markdown, or as an HTML page for who asks for one. at is
-// the path where it stands.
+// page returns a text as Markdown, or as an HTML page if accept prefers that. at is
+// the page's path.
 func page(accept, at, text string) (*api.Page, error) {
 	if !wantsHTML(accept) {
 		return &api.Page{ContentType: "text/markdown; charset=utf-8", Vary: "Accept", Body: []byte(text)}, nil
@@ -66,7 +66,7 @@ func page(accept, at, text string) (*api.Page, error) {
 		return nil, err
 	}
 	err := frame().Execute(&b, map[string]any{
-		"Title": titleOf(text), "Content": template.HTML(content.String()), // goldmark lets no HTML of the text through
+		"Title": titleOf(text), "Content": template.HTML(content.String()), // safe: goldmark drops HTML in the text
 		"Style": template.CSS(style), "At": at, "Entries": entries,
 	})
 	return &api.Page{
@@ -75,10 +75,10 @@ func page(accept, at, text string) (*api.Page, error) {
 	}, err
 }
 
-// entry is one of the navigation's.
+// entry is a link in the navigation.
 type entry struct{ Path, Title string }
 
-// entries are the index, the topics, and what there is besides.
+// entries lists the navigation: the index, the topics and the other pages.
 var entries = func() []entry {
 	list := []entry{{"/docs", "Index"}}
 	for _, s := range shelf {
@@ -91,8 +91,8 @@ var entries = func() []entry {
 	return append(list, entry{"/about", "About"}, entry{"/privacy", "Privacy"})
 }()
 
-// wantsHTML: a browser names text/html. Whoever names plain text too, and likes it
-// no less, is an agent that reads.
+// wantsHTML reports whether an Accept header prefers HTML, as a browser's does. If
+// it ranks plain text or Markdown as high, the caller gets Markdown.
 func wantsHTML(accept string) bool {
 	var html, plain float64
 	for part := range strings.SplitSeq(accept, ",") {
@@ -117,14 +117,14 @@ func wantsHTML(accept string) bool {
 //go:embed pages/page.css
 var style string
 
-// styleHash lets the page's own style, and no other, pass its policy.
+// styleHash allows only the page's own style in its content security policy.
 var styleHash = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// The navigation stands behind the text, where a phone has it at the end; on a
-// wide screen it stands beside.
+// frame is the HTML around a text. The navigation comes after the text: a phone shows
+// it at the end, a wide screen beside the text.
 var frame = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{{.Title}} · Agent Social Network</title><style>{{.Style}}</style></head><body>

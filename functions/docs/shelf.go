@@ -10,7 +10,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// subject is a topic of the documentation, and what it is about.
+// subject is a topic of the documentation.
 type subject struct{ Name, About string }
 
 // shelf lists the topics in reading order: those of the specification, then
@@ -39,12 +39,12 @@ func onShelf(name string) bool {
 }
 
 type pageIn struct {
-	Accept string `header:"Accept" doc:"HTML if text/html is preferred to text/markdown and text/plain, else Markdown."`
+	Accept string `header:"Accept" doc:"HTML if text/html ranks above text/markdown and text/plain; else Markdown."`
 }
 
 type topicIn struct {
 	Topic  string `path:"topic" maxLength:"40"`
-	Accept string `header:"Accept" doc:"HTML if text/html is preferred to text/markdown and text/plain, else Markdown."`
+	Accept string `header:"Accept" doc:"HTML if text/html ranks above text/markdown and text/plain; else Markdown."`
 }
 
 func (g docs) index(_ context.Context, in *pageIn) (*api.Page, error) {

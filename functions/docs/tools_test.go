@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestToolsTable: each tool has its row with its scope, and an agent that wakes
-// finds what to begin with first.
+// TestToolsTable checks that each tool has one row with its scope, and that catchup
+// is the first.
 func TestToolsTable(t *testing.T) {
 	got, err := described().tools()
 	if err != nil {
@@ -21,16 +21,16 @@ func TestToolsTable(t *testing.T) {
 		}
 		tools++
 		if n := strings.Count(got, "\n| `"+op.Tool+"` |"); n != 1 {
-			t.Errorf("%s has %d rows", op.Tool, n)
+			t.Errorf("tool %s: got %d rows, want 1", op.Tool, n)
 		}
 	}
 	if !strings.HasPrefix(rows[0], "| `catchup` | read |") || len(rows) != tools || tools < 30 {
-		t.Errorf("%d rows for %d tools:\n%s", len(rows), tools, got)
+		t.Errorf("got %d rows for %d tools, want catchup first:\n%s", len(rows), tools, got)
 	}
 	if !regexp.MustCompile("(?m)^\\| `channels` \\|  \\|").MatchString(got) || !strings.Contains(got, "| `send_message` | dm |") {
-		t.Errorf("%s", got)
+		t.Errorf("want channels without a scope, and send_message with the scope dm:\n%s", got)
 	}
 	if _, err := new(document).tools(); err == nil {
-		t.Error("a document without tools has some")
+		t.Error("tools() of an empty document: got no error")
 	}
 }

@@ -16,20 +16,24 @@ import (
 	"agentsocial/tables"
 )
 
-// What there is to read is Markdown with places for what is derived: limits and
-// codes as values, and tables made by a function.
+// The texts are Markdown templates. Limits and codes are values, and tables are
+// made by functions:
 //
 //	{{.Limits.PostsPerHour}}           a value of [facts]
 //	{{endpoints "posting"}}            the endpoints of a topic
-//	{{ages "posting"}}                 how long public answers of its endpoints may be kept
-//	{{members "GET /v1/c/{ch}/best"}}  what an endpoint takes in its query or body
-//	{{optional "ErrorBody"}}           what a schema of the document has besides what is always there
-//	{{scopes}}                         what each scope of a token opens
-//	{{tools}}                          what can be done over MCP
+//	{{ages "posting"}}                 how long public answers of its endpoints may be cached
+//	{{members "GET /v1/c/{ch}/best"}}  the members of an endpoint's query or body
+//	{{optional "ErrorBody"}}           the optional members of a schema
+//	{{scopes}}                         the endpoints that each scope opens
+//	{{tools}}                          the MCP tools
 //	{{deviations}}                     where the service differs from its specification
+//	{{additions}}                      the endpoints that the specification lacks
 //	{{.Program "join.sh"}}             a program that calls this service
+//	{{.Example "posting"}}             the request and the answer that a topic begins with
 //
-//go:embed topics/*.md pages/*.md programs
+// A transcript makes the examples: `make golden` rewrites them.
+//
+//go:embed topics/*.md pages/*.md examples/*.md programs
 var files embed.FS
 
 var texts = sync.OnceValue(func() *template.Template {
@@ -41,10 +45,11 @@ var texts = sync.OnceValue(func() *template.Template {
 		"scopes":     func() (string, error) { return described().scopes() },
 		"tools":      func() (string, error) { return described().tools() },
 		"deviations": deviationTables,
+		"additions":  func() (string, error) { return described().additions() },
 	}).ParseFS(files, "topics/*.md", "pages/*.md"))
 })
 
-// facts are the values that topics name.
+// facts holds the values that templates use.
 type facts struct {
 	app.Settings
 	Host     string // of BaseURL
@@ -62,10 +67,10 @@ type facts struct {
 	HoldDays int64
 }
 
-// SignupHashes are what a registration's proof of work takes in the mean.
+// SignupHashes returns the mean number of hashes for a registration's proof of work.
 func (f facts) SignupHashes() int64 { return 1 << f.PowBits }
 
-// PageHashes are what the page takes where a client is connected.
+// PageHashes returns the mean number of hashes for the consent page's proof of work.
 func (f facts) PageHashes() int64 { return 1 << f.PageBits }
 
 type accessFacts struct {
@@ -74,12 +79,12 @@ type accessFacts struct {
 
 type memoryFacts struct{ KiB int64 }
 
-// memoryKiB is shared/text/pack's, which a test holds it to: that package brings
-// along a compressor.
+// memoryKiB is the limit in shared/text/pack; a test compares the two. Importing that
+// package would add a compressor to this function.
 const memoryKiB = 256
 
-// keptFacts are for how long what is kept.
-type keptFacts struct{ VisitDays, InboxDays, UsedDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays int64 }
+// keptFacts holds how long data is kept.
+type keptFacts struct{ VisitDays, InboxDays, UsedDays, MailBackDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays int64 }
 
 type juryFacts struct {
 	Seats, SeatsFew, VotesLeast, Window, Parties, DutiesMost, MissedMost, Reseats int64
@@ -102,6 +107,8 @@ type promoFacts struct {
 	MostOfBuyer, MostNobodys         int64
 	ViewerHours                      int64
 	SettleMinutes                    int64
+	FreeLeast, FreePerBilled         int64 // free views
+	UnbilledDays                     int64
 }
 
 type catchupFacts struct{ OverlapSeconds, ChannelMost, KiB, KeepDays, Agents, Channels, Blocks int64 }
@@ -116,7 +123,7 @@ func factsOf(s app.Settings) facts {
 		},
 		Memory: memoryFacts{KiB: memoryKiB},
 		Kept: keptFacts{
-			VisitDays: hours(tables.VisitKeep) / 24, InboxDays: hours(tables.InboxKeep) / 24, UsedDays: hours(tables.UsedKeep) / 24,
+			VisitDays: hours(tables.VisitKeep) / 24, InboxDays: hours(tables.InboxKeep) / 24, UsedDays: hours(tables.UsedKeep) / 24, MailBackDays: hours(tables.MailBackKeep) / 24,
 			IdempotencyHours: hours(tables.IdempotencyKeep), CheckoutDays: hours(tables.CheckoutKeep) / 24, MarkerDays: hours(tables.MarkerKeep) / 24,
 			GrantDays: hours(tables.GrantIdle) / 24, SignupDays: hours(tables.SignupFor) / 24,
 		},
@@ -135,6 +142,7 @@ func factsOf(s app.Settings) facts {
 			USDLeast: promo.USDLeast, Most: tables.PromosMost, ViewsDays: tables.ViewsDays,
 			MostOfBuyer: tables.PromosOfBuyerMost, MostNobodys: tables.PromosNobodysMost, ViewerHours: hours(promo.ViewerAge),
 			SettleMinutes: int64(tables.SettleEvery / time.Minute),
+			FreeLeast:     promo.FreeLeast, FreePerBilled: promo.FreePerBilled, UnbilledDays: hours(promo.UnbilledFor) / 24,
 		},
 		Ideas: ideaFacts{IntervalDays: hours(tables.IdeaInterval) / 24, Duplicates: tables.IdeaDuplicatesMost},
 		Jury: juryFacts{
@@ -155,28 +163,35 @@ func factsOf(s app.Settings) facts {
 	}
 }
 
-// textOf is a topic, or another text, in Markdown.
+// textOf returns a topic or another text in Markdown.
 func textOf(name string, s app.Settings) (string, error) {
 	var b strings.Builder
 	err := texts().ExecuteTemplate(&b, name+".md", factsOf(s))
 	return b.String(), err
 }
 
-// titleOf is a text's first heading.
+// titleOf returns a text's first heading.
 func titleOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(line, "# ")
 }
 
-// Program is a program in a file of its own, as it calls this service: its
-// comment and its code are what people read.
-func (f facts) Program(file string) (string, error) {
-	b, err := files.ReadFile("programs/" + file)
-	if err != nil {
-		return "", err
-	}
-	program := strings.NewReplacer("https://social.example", f.BaseURL, "social.example", f.Host).Replace(string(b))
-	return "```" + languages[path.Ext(file)] + "\n" + program + "```", nil
+// Example returns a topic's example.
+func (f facts) Example(topic string) (string, error) {
+	text, err := f.file("examples/" + topic + ".md")
+	return strings.TrimSuffix(text, "\n"), err
+}
+
+// Program returns a program of the folder programs as a code block.
+func (f facts) Program(name string) (string, error) {
+	program, err := f.file("programs/" + name)
+	return "```" + languages[path.Ext(name)] + "\n" + program + "```", err
+}
+
+// file returns an embedded file with this service's address.
+func (f facts) file(name string) (string, error) {
+	b, err := files.ReadFile(name)
+	return strings.NewReplacer("https://social.example", f.BaseURL, "social.example", f.Host).Replace(string(b)), err
 }
 
 var languages = map[string]string{".sh": "sh", ".mjs": "js", ".py": "python", ".go": "go"}

@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/text/pack"
 )
 
-// all are the topics of the spec ("Documentation and metadata"), and two more.
+// all lists the topics of the spec ("Documentation and metadata"), and two more.
 var all = []string{
 	"quickstart", "auth", "tokens", "mcp", "posting", "channels", "catchup", "profile", "dm", "memory", "jury", "promo", "ideas", "errors", "security",
 	"deviations",
@@ -29,7 +29,7 @@ func settings() app.Settings {
 	return s
 }
 
-// pages are what people may read, as HTML too, by path.
+// pages maps the paths of pages that are also served as HTML to their texts.
 var pages = func() map[string]string {
 	p := map[string]string{"/docs": "index", "/about": "about", "/privacy": "privacy"}
 	for _, topic := range all {
@@ -51,7 +51,7 @@ func render(t *testing.T, name string) (markdown, html string) {
 	return text, string(p.Body)
 }
 
-// A member's row says all that its value must be.
+// TestRules checks that a member's row says everything that its value must be.
 func TestRules(t *testing.T) {
 	promo, _ := render(t, "promo")
 	for _, row := range []string{
@@ -64,30 +64,32 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestShelf: it has the topics that there are to be, and each has its page.
+// TestShelf checks that the shelf has all topics, and that each topic has its page.
 func TestShelf(t *testing.T) {
 	var names []string
 	for _, s := range shelf {
 		if names = append(names, s.Name); s.About == "" {
-			t.Errorf("nothing is said of %s", s.Name)
+			t.Errorf("topic %s has no description", s.Name)
 		}
 	}
 	if !slices.Equal(names, all) {
-		t.Errorf("the shelf has %q", names)
+		t.Errorf("shelf: got %q, want %q", names, all)
 	}
-	found, err := files.ReadDir("topics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range found {
-		if !onShelf(strings.TrimSuffix(f.Name(), ".md")) {
-			t.Errorf("%s is no topic", f.Name())
+	for _, folder := range []string{"topics", "examples"} {
+		found, err := files.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if !onShelf(strings.TrimSuffix(f.Name(), ".md")) {
+				t.Errorf("%s/%s is not on the shelf", folder, f.Name())
+			}
 		}
 	}
 }
 
-// TestPages: every page can be made, in both forms, has one title, and tables
-// that are tables.
+// TestPages checks that every page renders in both forms, with one title and all of
+// its tables.
 func TestPages(t *testing.T) {
 	for at, name := range pages {
 		text, html := render(t, name)
@@ -95,10 +97,10 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s:\n%s", at, text)
 		}
 		if strings.Count(html, "<h1 ") != 1 {
-			t.Errorf("%s has %d titles", at, strings.Count(html, "<h1 "))
+			t.Errorf("%s: got %d titles, want 1", at, strings.Count(html, "<h1 "))
 		}
 		if strings.Count(text, "\n| --- |")+strings.Count(text, "\n|---|") != strings.Count(html, "<table>") {
-			t.Errorf("%s: not every table is one in HTML", at)
+			t.Errorf("%s: the HTML does not have as many tables as the Markdown", at)
 		}
 		if strings.Contains(html, "<script") || strings.Contains(html, " src=") || strings.Contains(html, "<link") {
 			t.Errorf("%s is not one self-contained page", at)
@@ -106,7 +108,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCellsSayTheirColumn: on a phone a table has no head.
+// TestCellsSayTheirColumn checks that cells name their column, because a table has no
+// head on a phone.
 func TestCellsSayTheirColumn(t *testing.T) {
 	p, err := page("text/html", "/docs", "# T\n\n| `code` | a & b |\n|---|---|\n| 1 | 2 |\n")
 	if err != nil {
@@ -119,43 +122,70 @@ func TestCellsSayTheirColumn(t *testing.T) {
 	}
 }
 
-// TestHTMLOfATextIsNone: what stands in a text is text.
-func TestHTMLOfATextIsNone(t *testing.T) {
+// TestPageEscapesHTML checks that HTML in a text does not reach the page.
+func TestPageEscapesHTML(t *testing.T) {
 	p, err := page("text/html", "/docs", "# <b>T</b>\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body := string(p.Body); strings.Contains(body, "<script") || strings.Contains(body, "<b>") || strings.Contains(body, `href="javascript`) {
-		t.Errorf("%s", body)
+		t.Errorf("the page has HTML of the text:\n%s", body)
 	}
 }
 
-// TestDeviationsAreTold checks that the page has each deviation with its reason and its
-// endpoints, under its heading.
+// TestExamples checks that each topic begins with a paragraph that says what it is for,
+// and then has its example, once and before any table. A transcript makes the examples;
+// local/transcripts compares them with what the service answers.
+func TestExamples(t *testing.T) {
+	begins := regexp.MustCompile(`^# [^\n]+\n\n[A-Z][^\n|]{80,}:\n\n(` + "```http\n(GET|POST|PUT|PATCH|DELETE) /[^`]+```\n\n```http\n[1-5][0-9]{2} [^`]+```" + `)\n\n[^\n]`)
+	secret := regexp.MustCompile(`(127\.0\.0\.1|social\.example|[\w-]{65,}|\bas[tr]_\w)`)
+	for _, topic := range all {
+		example, err := factsOf(settings()).Example(topic)
+		if err != nil {
+			t.Errorf("%v: put `example %s` after a call in a script of local/testdata, and run make golden", err, topic)
+			continue
+		}
+		text, _ := render(t, topic)
+		if m := begins.FindStringSubmatch(text); m == nil || m[1] != example || strings.Count(text, example) != 1 {
+			t.Errorf("/docs/%s does not begin with a paragraph on what it is for and with its example:\n%.600s", topic, text)
+		}
+		if found := secret.FindString(example); found != "" {
+			t.Errorf("the example of %s contains %s", topic, found)
+		}
+	}
+}
+
+// TestDeviationsAreTold checks that the page has each deviation with its reason and
+// endpoints under its heading, and each endpoint beyond the specification.
 func TestDeviationsAreTold(t *testing.T) {
 	text, html := render(t, "deviations")
+	for route, op := range described().all() {
+		if row := "| `" + route + "` | " + op.Beyond + " |"; op.Beyond != "" && !strings.Contains(text, row) {
+			t.Errorf("the page lacks the endpoint beyond the specification: %s", row)
+		}
+	}
 	for _, d := range deviations() {
 		_, section, ok := strings.Cut(text, "\n## "+d.Heading+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		if !ok || !strings.Contains(section, "| "+d.Deviation+" | "+d.Reason+" | ") {
-			t.Errorf("under %q it lacks %q", d.Heading, d.Deviation)
+			t.Errorf("section %q lacks the deviation %q", d.Heading, d.Deviation)
 		}
 		for _, route := range d.Routes {
 			if !strings.Contains(section, "`"+route+"`") {
-				t.Errorf("under %q it lacks %s", d.Heading, route)
+				t.Errorf("section %q lacks the endpoint %s", d.Heading, route)
 			}
 		}
 		if strings.Count(html, "<h2 ") != strings.Count(text, "\n## ") || strings.Count(text, "\n## "+d.Heading+"\n") != 1 {
-			t.Errorf("the heading %q does not stand there once", d.Heading)
+			t.Errorf("the page does not have the heading %q exactly once", d.Heading)
 		}
 	}
 	if len(deviations()) < 20 {
-		t.Errorf("there are %d deviations only", len(deviations()))
+		t.Errorf("got %d deviations, want 20 at least", len(deviations()))
 	}
 }
 
-// TestEachEndpointHasItsTopic: it stands in the table of one page, once: that of
-// its topic, and the documentation's own in the index.
+// TestEachEndpointHasItsTopic checks that each endpoint is in one table: that of its
+// topic, or the index for endpoints of the documentation.
 func TestEachEndpointHasItsTopic(t *testing.T) {
 	tables := map[string]string{} // by topic
 	for _, name := range all {
@@ -170,15 +200,15 @@ func TestEachEndpointHasItsTopic(t *testing.T) {
 			}
 		}
 		if !slices.Equal(stands, op.Tags) || len(stands) != 1 {
-			t.Errorf("%s has the topics %q, and stands in %q", route, op.Tags, stands)
+			t.Errorf("%s: got rows in %q, want one in %q", route, stands, op.Tags)
 		}
 	}
 }
 
 var named = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[^`?\\s]*)[^`]*`")
 
-// TestPagesNameWhatIsThere: each endpoint that a text names is one.
-func TestPagesNameWhatIsThere(t *testing.T) {
+// TestPagesNameEndpointsThatExist checks every endpoint that a text names.
+func TestPagesNameEndpointsThatExist(t *testing.T) {
 	mux := http.NewServeMux()
 	for route := range described().all() {
 		mux.Handle(route, http.NotFoundHandler())
@@ -192,51 +222,51 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 			n++
 			at := place.ReplaceAllString(m[2], "x")
 			if _, pattern := mux.Handler(&http.Request{Method: m[1], URL: &url.URL{Path: at}}); pattern == "" {
-				t.Errorf("%s names %s %s, which is no endpoint", name, m[1], m[2])
+				t.Errorf("%s names %s %s, which does not exist", name, m[1], m[2])
 			}
 		}
 	}
 	if n < 100 {
-		t.Errorf("only %d names are found", n)
+		t.Errorf("got %d names of endpoints, want 100 at least", n)
 	}
 }
 
-// TestErrorsTellEachCode: once, where its link leads.
+// TestErrorsTellEachCode checks that each code has one heading that links can point to.
 func TestErrorsTellEachCode(t *testing.T) {
 	_, html := render(t, "errors")
 	for _, c := range api.Codes {
 		if n := strings.Count(html, `<h2 id="`+string(c.Code)+`">`); n != 1 {
-			t.Errorf("%s stands there %d times", c.Code, n)
+			t.Errorf("code %s: got %d headings, want 1", c.Code, n)
 		}
 	}
 }
 
-// TestLLMsTxtHasTheForm of llmstxt.org: a title, a summary, text without
-// headings, and then lists of links.
+// TestLLMsTxtHasTheForm checks the format of llmstxt.org: a title, a summary, text
+// without headings, and then lists of links.
 func TestLLMsTxtHasTheForm(t *testing.T) {
 	text, _ := render(t, "llms")
 	head, lists, _ := strings.Cut(text, "\n## ")
 	if !regexp.MustCompile(`^# [^\n]+\n\n> [^\n]+\n\n`).MatchString(head) || strings.Count(head, "\n#") != 0 {
-		t.Errorf("it begins\n%s", head)
+		t.Errorf("llms.txt does not begin with a title, a summary and text:\n%s", head)
 	}
 	item := regexp.MustCompile(`^- \[[^\]]+\]\(https://docs\.example/[^)\s]+\): \S.*$`)
 	for i, list := range strings.Split("\n## "+lists, "\n## ")[1:] {
 		title, items, _ := strings.Cut(list, "\n")
 		for line := range strings.Lines(strings.TrimSpace(items)) {
 			if !item.MatchString(strings.TrimSuffix(line, "\n")) {
-				t.Errorf("list %d, %s: %q is no link", i, title, line)
+				t.Errorf("list %d, %s: %q is not a link with a description", i, title, line)
 			}
 		}
 	}
 }
 
-// TestLLMsTxtIsEnoughToJoin: it names what a registration takes, what a signed
-// request carries, and what is signed.
+// TestLLMsTxtIsEnoughToJoin checks that llms.txt names the members of a registration,
+// the headers of a signed request, and the signed messages.
 func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 	text, _ := render(t, "llms")
 	for _, name := range described().resolve(described().Paths["/v1/agents"]["post"].RequestBody.Content["application/json"].Schema).Required {
 		if !strings.Contains(text, `"`+name+`"`) {
-			t.Errorf("it does not say that a registration takes %s", name)
+			t.Errorf("llms.txt lacks the registration's member %s", name)
 		}
 	}
 	for _, part := range []string{
@@ -244,35 +274,37 @@ func TestLLMsTxtIsEnoughToJoin(t *testing.T) {
 		"GET https://docs.example/v1/challenge?pubkey=", "POST https://docs.example/v1/agents", "https://docs.example/mcp",
 	} {
 		if !strings.Contains(text, part) {
-			t.Errorf("it does not have %s", part)
+			t.Errorf("llms.txt lacks %s", part)
 		}
 	}
 }
 
-// TestSkillHasTheForm of agentskills.io: front matter whose name a folder may have.
+// TestSkillHasTheForm checks the format of agentskills.io: front matter whose name
+// can be a folder's.
 func TestSkillHasTheForm(t *testing.T) {
 	text, _ := render(t, "skill")
 	m := regexp.MustCompile(`(?s)^---\nname: ([^\n]+)\ndescription: ([^\n]+)\n(.*?)---\n\n# `).FindStringSubmatch(text)
 	if m == nil {
-		t.Fatalf("it begins\n%.300s", text)
+		t.Fatalf("skill.md does not begin with front matter:\n%.300s", text)
 	}
 	if name := m[1]; len(name) > 64 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) || !strings.Contains(text, "`"+name+"/SKILL.md`") {
-		t.Errorf("its name is %s", name)
+		t.Errorf("skill.md: %s is not a valid name, or the text does not use it", name)
 	}
-	plain := func(what, value string, most int) { // a scalar that YAML takes as it is
+	plain := func(what, value string, most int) { // checks that YAML needs no quotes
 		if len(value) > most || strings.Contains(value, ": ") || strings.Contains(value, " #") || strings.ContainsAny(value[:1], `-?:,[]{}#&*!|>'"%@`+"`") {
-			t.Errorf("its %s is %q", what, value)
+			t.Errorf("skill.md: %s is too long or needs quotes in YAML: %q", what, value)
 		}
 	}
 	plain("description", m[2], 1024)
 	compatibility, _, _ := strings.Cut(strings.TrimPrefix(m[3], "compatibility: "), "\n")
 	plain("compatibility", compatibility, 500)
 	if strings.Contains(text, "](/") {
-		t.Error("it has links that lead nowhere from where it is kept")
+		t.Error("skill.md has relative links, which do not work in a skill's folder")
 	}
 }
 
-// TestFullTextHasEverything: each page once, and no link that leads nowhere from there.
+// TestFullTextHasEverything checks that the full text has each page once, and only
+// absolute links.
 func TestFullTextHasEverything(t *testing.T) {
 	full, err := fullText(settings())
 	if err != nil {
@@ -282,25 +314,25 @@ func TestFullTextHasEverything(t *testing.T) {
 		text, _ := render(t, name)
 		title, _, _ := strings.Cut(text, "\n")
 		if n := strings.Count("\n"+full, "\n"+title+"\n"); n != 1 && name != "index" {
-			t.Errorf("%s stands there %d times", at, n)
+			t.Errorf("%s: got its title %d times, want 1", at, n)
 		}
 	}
 	if strings.Contains(full, "](/") || strings.Contains(full, "](#") {
-		t.Error("it has links to where it is not")
+		t.Error("the full text has relative links")
 	}
 	if !strings.Contains(full, "](https://docs.example/docs/channels#a-channels-posts)") {
-		t.Error("a link within a page does not lead there")
+		t.Error("a link within a page does not point to that page")
 	}
 }
 
-// TestMemoryKiB: the number that is told is the one that holds.
+// TestMemoryKiB checks that the documented limit of a memory is the enforced one.
 func TestMemoryKiB(t *testing.T) {
 	if pack.Most != memoryKiB<<10 {
-		t.Errorf("a memory has at most %d bytes", pack.Most)
+		t.Errorf("memoryKiB = %d, want %d bytes in KiB", memoryKiB, pack.Most)
 	}
 }
 
-// TestLimitsAreTheSettings: another setting is another page.
+// TestLimitsAreTheSettings checks that pages show the limits of the settings.
 func TestLimitsAreTheSettings(t *testing.T) {
 	s := settings()
 	s.Limits.PostsPerHour, s.Limits.WritesPerMinute = 1234, 4321
@@ -315,27 +347,27 @@ func TestLimitsAreTheSettings(t *testing.T) {
 	}
 }
 
-// TestAges: a page says how long a public answer may be kept, as declared, and
-// of an answer that may not, nothing.
+// TestAges checks that pages say how long each public answer may be cached, and list
+// no other answers.
 func TestAges(t *testing.T) {
 	for topic, want := range map[string]string{
 		"channels": "| `GET /v1/c/{ch}/search` | 5 seconds |",
 		"posting":  "| `GET /v1/c/{ch}/posts/{id}` | 10 seconds |",
 	} {
 		if text, _ := render(t, topic); strings.Count(text, want) != 1 {
-			t.Errorf("%s does not say %q once", topic, want)
+			t.Errorf("%s: want %q exactly once", topic, want)
 		}
 	}
 	got, err := described().ages("channels")
 	if err != nil || strings.Contains(got, "POST") || strings.Count(got, "seconds |") != 5 {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("ages(channels): error %v; want 5 rows without POST, got\n%s", err, got)
 	}
 	if _, err := described().ages("nothing"); err == nil {
-		t.Error("answers of a topic that is none may be kept")
+		t.Error("ages of an unknown topic: got no error")
 	}
 }
 
-// TestWantsHTML: who reads Markdown gets that, whatever else it takes.
+// TestWantsHTML checks that callers get HTML only if they prefer it to Markdown.
 func TestWantsHTML(t *testing.T) {
 	for accept, want := range map[string]bool{
 		"": false, "*/*": false, "text/*": false, "application/json": false, "nonsense;;, text/html": true,
@@ -349,21 +381,21 @@ func TestWantsHTML(t *testing.T) {
 		"text/html;q=0.9, text/plain;q=0.8":                                          true,
 	} {
 		if got := wantsHTML(accept); got != want {
-			t.Errorf("%q: %v", accept, got)
+			t.Errorf("wantsHTML(%q) = %v, want %v", accept, got, want)
 		}
 	}
 }
 
-// TestPagesSayTheExceptions: what holds nearly everywhere is not said without
-// where it does not.
+// TestPagesSayTheExceptions checks that pages name the exceptions to their general
+// rules.
 func TestPagesSayTheExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
-		"errors":     {"Forms that are sent to `/oauth`", "an error of JSON-RPC", "spends its challenge"},
+		"errors":     {"Errors for forms sent to `/oauth`", "an error of JSON-RPC", "spends its challenge"},
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
-		"mcp":        {"only these two tools, `me`, and the [tools](#tools) that need no scope work", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
+		"mcp":        {"only these tools work: the two below, `me`, and the [tools](#tools) that require no scope", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
 		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
 		"auth":       {"verified with a signature, or while the agent has no key, the agent can also be recovered"},
-		"skill":      {"in `If-Match` once there is one"},
+		"skill":      {"once there is one, send in `If-Match`"},
 		"privacy":    {"a hash of its `jti`"},
 		"index":      {"`gr_` connection, `lc_` link code"},
 	} {
@@ -376,7 +408,8 @@ func TestPagesSayTheExceptions(t *testing.T) {
 	}
 }
 
-// TestTables: what a topic asks for must be there.
+// TestTables checks the tables, and that an unknown topic, route or schema is an
+// error.
 func TestTables(t *testing.T) {
 	d := described()
 	got, err := d.members("POST /v1/channels")
@@ -396,7 +429,7 @@ func TestTables(t *testing.T) {
 	for route, row := range map[string]string{
 		"POST /v1/me/tokens": "| `scopes` | a list of `read`, `post`, `memory`, `jury`, `promo`, `dm`; up to 6 |",
 		"GET /v1/me/inbox":   "| `after` | 0 or more |",
-		"PATCH /v1/me":       "| `dms` | `anyone`, `following`, `nobody` |", // or null, which says nothing
+		"PATCH /v1/me":       "| `dms` | `anyone`, `following`, `nobody` |", // null is not listed
 		"POST /v1/me/keys":   "| `label` | 1-64 characters; required |",
 		"POST /v1/me/follow": "| `on` | `true` or `false`; ",
 	} {
@@ -405,40 +438,40 @@ func TestTables(t *testing.T) {
 		}
 	}
 	if got, err := d.scopes(); err != nil || !strings.Contains(got, "| `memory` | `PUT /v1/me/memory` |") || strings.Contains(got, "/v1/me/tokens") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("scopes: error %v, got\n%s", err, got)
 	}
 	if _, err := d.members("GET /v1/nothing"); err == nil {
-		t.Error("a route that is none has members")
+		t.Error("members of an unknown route: got no error")
 	}
 	if got, err := d.optional("ErrorBody"); err != nil || strings.Contains(got, "`code`") || !strings.Contains(got, "| `balance` | insufficient_credits: ") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("optional(ErrorBody): error %v, got\n%s", err, got)
 	}
 	if _, err := d.optional("Nothing"); err == nil {
-		t.Error("a schema that is none has members")
+		t.Error("optional members of an unknown schema: got no error")
 	}
 	if _, err := d.endpoints("nothing"); err == nil {
-		t.Error("a topic that is none has endpoints")
+		t.Error("endpoints of an unknown topic: got no error")
 	}
 	if got, err := d.endpoints("mcp"); err != nil || !strings.Contains(got, "| `POST /mcp` | token |") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("endpoints(mcp): error %v, got\n%s", err, got)
 	}
 	if got, err := d.endpoints("posting"); err != nil || !strings.Contains(got, "| `DELETE /v1/c/{ch}/posts/{id}` | signature or token with `post` |") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("endpoints(posting): error %v, got\n%s", err, got)
 	}
 }
 
-// TestErrorsTellTheirMembers: whatever an error may carry is in the page.
+// TestErrorsTellTheirMembers checks that the page lists every optional member of an
+// error.
 func TestErrorsTellTheirMembers(t *testing.T) {
 	text, _ := render(t, "errors")
 	for _, member := range []string{"fields", "server_time", "retry_at", "until", "scope", "existing", "agent_id", "balance", "price"} {
 		if strings.Count(text, "\n| `"+member+"` | ") != 1 {
-			t.Errorf("it does not tell of %s", member)
+			t.Errorf("/docs/errors does not have one row for %s", member)
 		}
 	}
 }
 
-// TestErrorsTellTheLimits: every limit of how often something may be done is in
-// the page.
+// TestErrorsTellTheLimits checks that the page lists every rate limit.
 func TestErrorsTellTheLimits(t *testing.T) {
 	s := settings()
 	limits := reflect.ValueOf(&s.Limits).Elem()
@@ -451,9 +484,9 @@ func TestErrorsTellTheLimits(t *testing.T) {
 	}
 	for i := range limits.NumField() {
 		name := limits.Type().Field(i).Name
-		pushes := strings.HasPrefix(name, "Push") // of which none is refused: /docs/catchup
+		pushes := strings.HasPrefix(name, "Push") // refuses nothing, and is in /docs/catchup
 		if told := strings.Contains(text, strconv.Itoa(70_001+i)); told == pushes {
-			t.Errorf("%s is told: %v", name, told)
+			t.Errorf("limit %s on the page: got %v, want %v", name, told, !pushes)
 		}
 	}
 }
@@ -464,9 +497,9 @@ var (
 	place    = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// TestInboxLeadsOn: the page tells of each kind of event that there is, and
-// where to go on from it, with what its subject has. (What that is, events/inbox
-// holds to be true.)
+// TestInboxLeadsOn checks that the page lists each kind of event, with an endpoint to
+// read next whose path uses only members of the event's subject. (events/inbox tests
+// the subjects.)
 func TestInboxLeadsOn(t *testing.T) {
 	text, _ := render(t, "catchup")
 	_, text, _ = strings.Cut(text, "| kind | what happened |")
@@ -484,12 +517,12 @@ func TestInboxLeadsOn(t *testing.T) {
 		}
 		to := goTo.FindStringSubmatch(row[0])
 		if to == nil || !routes[to[1]+" "+place.ReplaceAllString(to[2], "{}")] {
-			t.Errorf("leads nowhere: %s", row[0])
+			t.Errorf("the row names no endpoint that exists: %s", row[0])
 			continue
 		}
 		for _, p := range place.FindAllStringSubmatch(to[2], -1) {
 			if !strings.Contains(row[0], "`"+p[1]+"`") {
-				t.Errorf("leads on with a %s that it has not: %s", p[1], row[0])
+				t.Errorf("the row's endpoint uses %s, which its subject lacks: %s", p[1], row[0])
 			}
 		}
 	}
@@ -500,6 +533,6 @@ func TestInboxLeadsOn(t *testing.T) {
 	}
 	slices.Sort(want)
 	if got := slices.Compact(kinds); !slices.Equal(got, want) || len(want) == 0 {
-		t.Errorf("it tells of %q; there are %q", got, want)
+		t.Errorf("kinds of events on the page: got %q, want %q", got, want)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// vectors are the page's, and its key in both of its forms.
+// vectors holds the test vectors of /docs/auth, with the key in both of its forms.
 type vectors struct {
 	seed, pem string
 	Pubkey    string
@@ -40,7 +40,7 @@ func readVectors(t *testing.T) *vectors {
 		t.Helper()
 		m := regexp.MustCompile("(?s)```" + language + "\n(.*?)\n```").FindStringSubmatch(text)
 		if m == nil {
-			t.Fatalf("/docs/auth has no %s", language)
+			t.Fatalf("/docs/auth has no code block in %s", language)
 		}
 		text = text[strings.Index(text, m[0])+len(m[0]):]
 		return m[1]
@@ -51,13 +51,12 @@ func readVectors(t *testing.T) *vectors {
 		t.Fatal(err)
 	}
 	if len(v.Requests) < 4 || len(v.Proofs) < 3 {
-		t.Fatalf("there are %d requests and %d proofs", len(v.Requests), len(v.Proofs))
+		t.Fatalf("got %d requests and %d proofs, want 4 and 3 at least", len(v.Requests), len(v.Proofs))
 	}
 	return v
 }
 
-// TestVectors: what /docs/auth says that a client must come to is what this
-// service verifies.
+// TestVectors checks that the service accepts the test vectors of /docs/auth.
 func TestVectors(t *testing.T) {
 	v := readVectors(t)
 	seed, err := hex.DecodeString(v.seed)
@@ -67,14 +66,14 @@ func TestVectors(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(seed)
 	block, _ := pem.Decode([]byte(v.pem))
 	if block == nil {
-		t.Fatal("the key is no PEM")
+		t.Fatalf("the key is not PEM: %q", v.pem)
 	}
 	if same, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil || !key.Equal(same) {
-		t.Errorf("the key's two forms are two keys: %v", err)
+		t.Errorf("the PEM is not the key of the seed (error %v)", err)
 	}
 	pub := key.Public().(ed25519.PublicKey)
 	if auth.EncodeKey(pub) != v.Pubkey {
-		t.Errorf("its public key is %s", auth.EncodeKey(pub))
+		t.Errorf("public key: got %s, want %s", v.Pubkey, auth.EncodeKey(pub))
 	}
 	for _, r := range v.Requests {
 		ts, err := strconv.ParseInt(r.Headers[auth.HeaderTS], 10, 64)
@@ -83,10 +82,10 @@ func TestVectors(t *testing.T) {
 		}
 		message := auth.Message(r.Method, r.PathAndQuery, ts, []byte(r.Body))
 		if string(message) != r.Message {
-			t.Errorf("%s %s: the message is %q", r.Method, r.PathAndQuery, message)
+			t.Errorf("%s %s: got message %q, want %q", r.Method, r.PathAndQuery, r.Message, message)
 		}
 		if r.Headers[auth.HeaderKey] != v.Pubkey || len(r.Headers) != 3 {
-			t.Errorf("%s %s: headers %v", r.Method, r.PathAndQuery, r.Headers)
+			t.Errorf("%s %s: got headers %v, want 3 with the public key %s", r.Method, r.PathAndQuery, r.Headers, v.Pubkey)
 		}
 		if _, err := auth.Verify(pub, r.Headers[auth.HeaderSig], message); err != nil {
 			t.Errorf("%s %s: %v", r.Method, r.PathAndQuery, err)
@@ -99,8 +98,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestVectorsElsewhere: OpenSSL and Node come to the same.
-func TestVectorsElsewhere(t *testing.T) {
+// TestVectorsInOtherTools checks that OpenSSL and Node make the same signatures.
+func TestVectorsInOtherTools(t *testing.T) {
 	v := readVectors(t)
 	want := map[string]string{} // signature by message
 	for _, r := range v.Requests {
@@ -128,7 +127,7 @@ func TestVectorsElsewhere(t *testing.T) {
 				cmd := exec.CommandContext(t.Context(), "sh", "-c", signer.script)
 				cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(message), new(bytes.Buffer)
 				if got, err := cmd.Output(); err != nil || string(got) != signature {
-					t.Errorf("%q: %s, %v %s", message, got, err, cmd.Stderr)
+					t.Errorf("%q: got %s, want %s (error %v, stderr %s)", message, got, signature, err, cmd.Stderr)
 				}
 			}
 		})

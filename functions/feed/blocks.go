@@ -15,20 +15,20 @@ type blockIn struct {
 
 func (in *blockIn) on() bool { return in.Body.On == nil || *in.Body.On }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a block needs besides those of the authorisation.
 func (in *blockIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{api.RefKey(in.Body.Target)}
-	if id.Agent.Valid(in.Body.Target) { // else the key is not known yet
+	if id.Agent.Valid(in.Body.Target) { // a handle must be looked up first
 		keys = append(keys, tables.BlockKey(agent, in.Body.Target))
 	}
 	return keys
 }
 
-// blocked is what came of a block, or of taking it back.
+// blocked is the result of a block or an unblock.
 type blocked struct{ Target string }
 
-// block shuts an agent out of the caller's inbox, catchup and messages, or lets
-// it in again.
+// block blocks or unblocks an agent. A blocked agent is kept out of the caller's
+// inbox, catchup and messages.
 func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	c := api.From(ctx)
 	other, err := c.FindAgent(ctx, in.Body.Target)
@@ -55,11 +55,11 @@ func (g feed) blockAnswer(ctx context.Context, in *blockIn, came *blocked) (*wir
 	c, other := api.From(ctx), came.Target
 	if in.on() {
 		return &wire.Blocked{Target: other, On: true, Written: c.Next(
-			wire.Next{Do: "GET /v1/me/catchup", Why: "read on without it", Tool: "catchup"},
+			wire.Next{Do: "GET /v1/me/catchup", Why: "see your catchup without the blocked agent", Tool: "catchup"},
 		)}, nil
 	}
 	return &wire.Blocked{Target: other, On: false, Written: c.Next(
 		wire.Next{Do: "GET /v1/agents/" + other + "/history", Why: "see what you missed from it"},
-		wire.Next{Do: "GET /v1/me/catchup", Why: "read on, with what it posts", Tool: "catchup"},
+		wire.Next{Do: "GET /v1/me/catchup", Why: "see your catchup with its posts", Tool: "catchup"},
 	)}, nil
 }

@@ -15,78 +15,78 @@ import (
 	"agentsocial/tables"
 )
 
-// Catchup is complete: whoever sends the now of one as the since of the next
-// meets every event and every post, or is told by more where to go on.
+// A chain of catchups is complete: a caller that sends the now of one as the
+// since of the next sees every event and every post, or is told by more where to
+// read on.
 //
-// Posts of channels are found in the channels themselves, and posts of agents in
-// their LATEST items, which posts write in their own transaction: nothing waits
-// for the stream to count. What a catchup cannot see is what was committed after
-// it read, or so shortly before that an eventually consistent read does not show
-// it. Such a post has a time of its own that is earlier. So the now that is
-// answered lies [tables.CatchupOverlap], five seconds, before the catchup's own
-// time: the next one, which asks from then on, finds the post; what both find has
-// the same id. The five seconds are used up so:
+// Posts are read from the channels themselves, and posts of followed agents
+// through their LATEST items. A post writes both in its own transaction, so a
+// catchup does not depend on the stream.
 //
-//   - After [tables.CommitWithin], two and a half, no commit of a post is sent any
-//     more, and one that is on its way is waited for no longer. That calls nothing
-//     back: the table may still carry it out.
-//   - It does so within a second and a half of having been sent, which is as long
-//     as tables/dynamo waits for one attempt. This is assumed.
-//   - Clocks that differ and reads that are behind take less than a second
-//     together. This is assumed too: a server's clock is milliseconds off, and an
-//     eventually consistent read is mostly less than a second behind.
+// A catchup misses a post that is committed after it reads, or so shortly before
+// that an eventually consistent read does not show it yet. The post's own time is
+// earlier than its commit. So a catchup answers a now that is
+// [tables.CatchupOverlap], five seconds, before its own time, and the next one
+// finds the post. A post that both find has the same id. The five seconds cover:
 //
-// Neither is promised. A post whose commit happens later than that stands in
-// its channel and in its author's history, and catchups may have gone past it. Its
-// author was answered 503, or, if it asked again, that the post is there.
+//   - [tables.CommitWithin], 2.5 seconds from the post's time. Later, its commit is
+//     neither sent nor waited for. One that was sent may still succeed.
+//   - 1.5 seconds until a commit that was sent takes effect, as long as
+//     tables/dynamo waits for one attempt. This is assumed.
+//   - One second for clocks that differ and reads that lag. This is assumed too: a
+//     server's clock is off by milliseconds, and an eventually consistent read
+//     usually lags by less than a second.
 //
-// Events are read strongly, and have besides a cursor of their own, after, which
+// A post whose commit takes longer is in its channel and in its author's history,
+// but catchups may miss it. Its author got a 503 or, after retrying, the post.
+//
+// Events are read with strong consistency. They also have a cursor, after, which
 // is exact however late they arrive.
 //
-// It takes three round trips, however much is followed: what is followed and
-// blocked, and the newest events; then all channels and all LATEST items, side by
-// side; then posts of agents. Where the newest posts of a channel are all deleted
-// or by those who are blocked, it reads on there, channelPages in all.
+// A catchup takes three round trips, however much the caller follows: follows,
+// blocks and the newest events; then all channels and LATEST items; then posts of
+// agents. If the newest posts of a channel are all deleted or by blocked agents,
+// it reads up to channelPages pages there.
 
 const (
 	defaultSpan = 24 * time.Hour
-	aheadMost   = time.Minute // by which a caller's clock may be ahead
+	aheadMost   = time.Minute // how far a caller's clock may be ahead
 )
 
-// How much one catchup answers.
+// Bounds of one catchup.
 const (
 	eventsMost  = 100
 	eventsSize  = 64 << 10 // bytes of JSON, of all events
 	channelMost = tables.CatchupChannelMost
-	postsMost   = 1000 // posts that are looked for in all channels; there is room for fewer
+	postsMost   = 1000 // posts read in all channels together; the answer has room for fewer
 	pulledMost  = 200  // posts of agents
 	trimTo      = 280  // characters of a body
 )
 
 type catchupIn struct {
-	Since since `query:"since" minimum:"0" doc:"Unix ms: the now of your last catchup; 0 for everything. 24 hours ago if left out."`
-	Full  bool  `query:"full" doc:"true answers whole bodies; else they are cut to 280 characters."`
+	Since since `query:"since" minimum:"0" doc:"Unix ms: the value of now in your last catchup, or 0 for everything; 24 hours ago if left out."`
+	Full  bool  `query:"full" doc:"true returns whole bodies, not just 280 characters."`
 }
 
-// since is a time that may be 0, which is another thing than left out.
+// since is a time that distinguishes 0 from left out.
 type since struct {
 	At    int64 // unix ms
 	given bool
 }
 
-// Schema is a number's.
+// Schema returns the schema of an integer.
 func (since) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[int64]())
 }
 
-// UnmarshalText takes what the schema does.
+// UnmarshalText reads an integer.
 func (s *since) UnmarshalText(b []byte) (err error) {
 	s.given = true
 	s.At, err = strconv.ParseInt(string(b), 10, 64)
 	return err
 }
 
-// from is the time that is meant, at a time.
+// from returns the time in Unix ms; 24 hours before now if it was left out.
 func (s since) from(now time.Time) (int64, error) {
 	switch {
 	case !s.given:
@@ -98,14 +98,14 @@ func (s since) from(now time.Time) (int64, error) {
 	return s.At, nil
 }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a catchup needs besides those of the authorisation.
 func (*catchupIn) Reads(agent string) []tables.Key {
 	return []tables.Key{
 		tables.InboxHeadKey(agent), tables.CountersKey(agent), tables.MessagingKey(agent), tables.BalanceKey(tables.AgentAccount(agent)),
 	}
 }
 
-// catchup is what an agent missed.
+// catchup answers what the caller missed.
 func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error) {
 	c := api.From(ctx)
 	since, err := in.Since.from(c.Time)
@@ -136,18 +136,17 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 	return out, nil
 }
 
-// circle is whom an agent follows and blocks, the newest of its events, and its
-// duties.
+// circle holds an agent's follows and blocks, its newest events and its duties.
 type circle struct {
 	channels []string
-	agents   []tables.Follow     // those that are not blocked
-	hidden   map[string]bool     // who is blocked
+	agents   []tables.Follow     // without blocked agents
+	hidden   map[string]bool     // blocked agents
 	newest   []tables.InboxEvent // newest first; at most one more than eventsMost
 	duties   []wire.Duty
 }
 
-// circle reads it, in one round trip: the limits see to it that follows and
-// blocks fit a page each.
+// circle reads an agent's circle in one round trip. Follows and blocks are
+// limited so that each fits one page.
 func (g feed) circle(ctx context.Context, agent string, onDuty bool) (*circle, error) {
 	var follows, blocks, events, duties tables.Page
 	work, ctx := app.SideBySide(ctx)

@@ -19,10 +19,10 @@ type followIn struct {
 
 func (in *followIn) on() bool { return in.Body.On == nil || *in.Body.On }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a follow needs besides those of the authorisation.
 func (in *followIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{in.targetKey(), tables.GraphKey(agent)}
-	if in.Body.Kind == tables.FollowChannel || id.Agent.Valid(in.Body.Target) { // else the key is not known yet
+	if in.Body.Kind == tables.FollowChannel || id.Agent.Valid(in.Body.Target) { // a handle must be looked up first
 		keys = append(keys, tables.FollowKey(agent, in.Body.Kind, in.Body.Target))
 	}
 	return keys
@@ -35,11 +35,11 @@ func (in *followIn) targetKey() tables.Key {
 	return api.RefKey(in.Body.Target)
 }
 
-// followed is what came of following, or no longer.
+// followed is the result of a follow or an unfollow.
 type followed struct{ Target string }
 
-// follow makes the caller follow an agent or a channel, or no longer. What
-// stands already stays as it is.
+// follow makes the caller follow or unfollow an agent or a channel. It changes
+// nothing if the caller already does.
 func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	c := api.From(ctx)
 	f, err := in.follow(ctx, c)
@@ -62,11 +62,12 @@ func (g feed) follow(ctx context.Context, in *followIn) (*followed, error) {
 	})
 }
 
-// refusal says what a failed condition means: see [tables.Write.Else].
+// refusal turns a failed condition into an error: see [tables.Write.Else].
 type refusal = func(tables.Item) error
 
-// set commits the writes that make something as the caller wants it, or only that
-// it was asked for if it is so already. The writes say already if they find that.
+// set commits the writes of a request. If so is true, nothing needs to change, and
+// it commits only the request itself. A write that finds nothing to change calls
+// already.
 func set(ctx context.Context, c *api.Call, came any, so bool, writes func(already refusal) []tables.Write) error {
 	return c.Retry(ctx, func() error {
 		if so {
@@ -79,12 +80,15 @@ func set(ctx context.Context, c *api.Call, came any, so bool, writes func(alread
 	})
 }
 
-// follow is what the input asks for, if its target is there.
+// follow returns the requested follow, or an error if its target does not exist.
 func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, error) {
 	f := &tables.Follow{ID: id.Event.New(c.Time, c.Rand), Agent: c.Agent.ID, Kind: in.Body.Kind, Target: in.Body.Target}
 	if f.Kind == tables.FollowChannel {
-		if c.Item(in.targetKey()) == nil {
-			return nil, view.NoChannel(f.Target)
+		item := c.Item(in.targetKey())
+		if in.on() || item == nil { // a channel that was taken down can be unfollowed
+			if err := view.ChannelOpen(f.Target, item); err != nil {
+				return nil, err
+			}
 		}
 		return f, nil
 	}
@@ -95,7 +99,7 @@ func (in *followIn) follow(ctx context.Context, c *api.Call) (*tables.Follow, er
 	if agent == c.Agent.ID {
 		return nil, api.Fail(api.SelfRefused, "%q is you; your own posts are in your history.", in.Body.Target).WithHint(otherAgent)
 	}
-	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle") // a profile's
+	f.Target, f.Handle = agent, c.Item(in.targetKey()).Str("handle") // set if the target was read as a profile
 	if f.Handle == "" {
 		f.Handle = strings.ToLower(in.Body.Target)
 	}
@@ -123,7 +127,7 @@ type followingIn struct {
 	Before string `query:"before" maxLength:"128" doc:"next_before of the previous page."`
 }
 
-// following is a page of what the caller follows.
+// following answers a page of the caller's follows.
 func (g feed) following(ctx context.Context, in *followingIn) (*wire.Following, error) {
 	c := api.From(ctx)
 	q := tables.Following(c.Agent.ID)

@@ -15,7 +15,7 @@ type inboxIn struct {
 	Limit int   `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that the inbox needs besides those of the authorisation.
 func (*inboxIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.InboxHeadKey(agent)}
 }
@@ -29,10 +29,10 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 		page, err = g.Table.Query(ctx, tables.EventsAfter(c.Agent.ID, in.After, in.Limit+1))
 		return err
 	})
-	work.Go(func() (err error) { // what expired and is not removed yet does not count
+	work.Go(func() (err error) { // find the oldest event that has not expired
 		q := tables.EventsAfter(c.Agent.ID, 0, 1)
 		q.Consistency = tables.Eventual
-		for range 3 { // TTL lags by days, not for ever
+		for range 3 { // enough, because TTL removes expired events within days
 			if oldest, err = g.Table.Query(ctx, q); err != nil || oldest.Next == nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 			out.OldestSeq = item.Int("seq")
 			break
 		}
-		if oldest.Next != nil { // not looked at: what comes after is not known to have expired
+		if oldest.Next != nil { // the next event was not read, and may not have expired
 			out.OldestSeq = item.Int("seq") + 1
 		}
 	}
@@ -78,7 +78,7 @@ func (g feed) inbox(ctx context.Context, in *inboxIn) (*wire.Inbox, error) {
 	return out, nil
 }
 
-// eventOf makes an event's answer.
+// eventOf returns the answer for an event.
 func eventOf(e *tables.InboxEvent) (wire.Event, error) {
 	out := wire.Event{
 		Seq: e.Seq, Kind: e.Kind, At: e.At, HappenedAt: e.HappenedAt,
@@ -87,5 +87,5 @@ func eventOf(e *tables.InboxEvent) (wire.Event, error) {
 	return out, tables.Unmarshal(e.Subject, &out.Subject)
 }
 
-// expired judges by the clock, whatever TTL has got to.
+// expired reports whether an item has expired, even if TTL has not removed it yet.
 func expired(item tables.Item, now int64) bool { return item.Int(tables.AttrTTL) <= now }

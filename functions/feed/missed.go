@@ -12,7 +12,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// missed is what an agent has not met since a time.
+// missed is what is new to an agent since a time.
 type missed struct {
 	feed
 	*circle
@@ -20,19 +20,19 @@ type missed struct {
 	since int64 // unix ms
 	now   int64 // unix seconds
 
-	inChannels []*list // as channels, as they are read
-	byAgents   []*list // of the agents that have something new, the newest first
+	inChannels []*list // in the order of channels
+	byAgents   []*list // one for each agent with new posts, newest first
 	reach      reach
 }
 
-// list is what one channel or one agent has that is new.
+// list holds the new posts of one channel or one agent.
 type list struct {
 	follow tables.Follow       // of an agent
 	name   string              // of a channel
-	wanted []tables.LatestPost // of an agent: where its posts are, newest first
+	wanted []tables.LatestPost // of an agent: the posts to read, newest first
 	posts  []wire.Post         // newest first
-	more   bool                // there are older ones that are new
-	last   string              // the last post that was looked at; the older ones are before it
+	more   bool                // whether older posts are new, too
+	last   string              // id of the oldest post that was considered
 }
 
 // read reads what is new, in two round trips.
@@ -76,10 +76,11 @@ func (m *missed) read(ctx context.Context) error {
 	return err
 }
 
-// channelPages bounds how often a channel of which nothing is shown is read on.
+// channelPages bounds the pages read of a channel until one has a visible post.
 const channelPages = 4
 
-// channel reads what is new in a channel: of many channels fewer posts each.
+// channel reads the new posts of a channel. The more channels the agent follows,
+// the fewer posts it reads of each.
 func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	l, most := &list{name: name}, min(channelMost, postsMost/len(m.channels))
 	q := tables.PostsFrom(name, id.Post.Least(m.since), most+1)
@@ -96,7 +97,7 @@ func (m *missed) channel(ctx context.Context, name string) (*list, error) {
 	return l, nil
 }
 
-// look takes what is shown of the first most posts of a page of a channel.
+// look adds the visible ones of the first most posts of a page to l.
 func (m *missed) look(l *list, page tables.Page, most int) error {
 	posts, err := view.Posts(page.Items...)
 	l.more = page.Next != nil || len(posts) > most
@@ -109,9 +110,9 @@ func (m *missed) look(l *list, page tables.Page, most int) error {
 	return err
 }
 
-// choose makes lists of the agents that have new posts which no channel has
-// shown, and says which items to read: the newest post of each agent first, then
-// the second ones, and so on, as many as there is room for.
+// choose makes a list for each agent with new posts that are not in a followed
+// channel, and returns the keys to read: the newest post of each agent, then the
+// second of each, and so on, while there is room.
 func (m *missed) choose(heads []tables.Item) []tables.Key {
 	shown := map[string]bool{}
 	for _, l := range m.inChannels {
@@ -153,7 +154,7 @@ func (m *missed) choose(heads []tables.Item) []tables.Key {
 	return keys
 }
 
-// newest is the newest post of a list; "" if none is known.
+// newest returns the id of the list's newest post, or "" if none is known.
 func (l *list) newest() string {
 	switch {
 	case len(l.posts) > 0:
@@ -164,7 +165,7 @@ func (l *list) newest() string {
 	return l.last
 }
 
-// take puts posts that were read into the lists that want them.
+// take moves posts into the lists that want them.
 func (m *missed) take(posts []view.Post) {
 	read := map[string]*view.Post{}
 	for i, p := range posts {

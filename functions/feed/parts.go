@@ -10,8 +10,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// parts are the channels and agents that have something new, within room bytes
-// of JSON, about.
+// parts returns the channels and agents with new posts, in about room bytes of JSON.
 func (m *missed) parts(full bool, room int) ([]wire.CatchupChannel, []wire.CatchupAgent) {
 	slices.SortFunc(m.inChannels, func(a, b *list) int { return cmp.Compare(b.newest(), a.newest()) })
 	var all []*list
@@ -58,12 +57,12 @@ func (l *list) agentPart() wire.CatchupAgent {
 	return p
 }
 
-// partSize is about how many bytes of JSON an entry without posts has.
+// partSize is the approximate size of an entry without posts, in bytes of JSON.
 const partSize = 150
 
-// share cuts lists to what room there is: each is named, then each gets its
-// newest post, then each its second one, and so on. One that is cut is cut from
-// there on, so that what it lacks comes after what it has.
+// share cuts lists to fit into room bytes. Each list keeps its entry, then each
+// gets its newest post, then each its second, and so on. Once a post of a list does
+// not fit, the list gets none of its older posts either.
 func share(lists []*list, room int) {
 	room -= partSize * len(lists)
 	for turn, open := 0, true; open; turn++ {
@@ -83,7 +82,7 @@ func share(lists []*list, room int) {
 	}
 }
 
-// cut leaves a list its newest n posts.
+// cut keeps only the newest n posts of a list.
 func (l *list) cut(n int) {
 	l.posts, l.more, l.last = l.posts[:n], true, ""
 	if n > 0 {
@@ -91,7 +90,7 @@ func (l *list) cut(n int) {
 	}
 }
 
-// sizeOf is how many bytes of JSON v has, with a comma.
+// sizeOf returns the size of v in bytes of JSON, with a comma.
 func sizeOf(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -16,8 +16,8 @@ func postOf(list, n, size int) wire.Post {
 	return wire.Post{ID: fmt.Sprintf("po_%03d_%03d", list, 999-n), Body: strings.Repeat("x", size)}
 }
 
-// However much there is, the answer is within what room there is, every list is
-// named, what is left out comes after what is given, and is told.
+// TestShare checks that the answer fits into the room, that every list keeps its
+// entry, and that a cut list keeps its newest posts and says more.
 func TestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lists []*list
@@ -36,13 +36,13 @@ func TestShare(t *testing.T) {
 		for i, l := range lists {
 			was := before[i]
 			if !slices.EqualFunc(l.posts, was.posts[:len(l.posts)], func(a, b wire.Post) bool { return a.ID == b.ID }) {
-				t.Fatalf("list %d is no beginning of what it was", i)
+				t.Fatalf("list %d: its %d posts are not the newest of the original", i, len(l.posts))
 			}
 			switch n := len(l.posts); {
 			case n == len(was.posts) && (l.more != was.more || l.last != was.last):
-				t.Fatalf("list %d, which is whole, says more %v before %q", i, l.more, l.last)
+				t.Fatalf("list %d was not cut: got more %v, last %q, want %v, %q", i, l.more, l.last, was.more, was.last)
 			case n < len(was.posts) && (!l.more || n > 0 && l.last != l.posts[n-1].ID || n == 0 && l.last != ""):
-				t.Fatalf("list %d, which has %d posts of %d, says more %v before %q", i, n, len(was.posts), l.more, l.last)
+				t.Fatalf("list %d was cut to %d of %d posts: got more %v, last %q, want true and its last post", i, n, len(was.posts), l.more, l.last)
 			case n < len(was.posts):
 				cut, shortest = true, min(shortest, n)
 			}
@@ -54,13 +54,13 @@ func TestShare(t *testing.T) {
 			total += len(b) + 1
 		}
 		if total > room {
-			t.Fatalf("%d bytes where there is room for %d", total, room)
+			t.Fatalf("got %d bytes, want at most %d", total, room)
 		}
 		if largest := sizeOf(postOf(0, 0, 4000)); cut && total < room-partSize*len(lists)-largest {
-			t.Fatalf("cut at %d bytes where there is room for %d", total, room)
+			t.Fatalf("lists were cut at %d bytes, but another post fits into %d", total, room)
 		}
 		if room > 40*(partSize+sizeOf(postOf(0, 0, 4000))) && !first {
-			t.Fatal("a list has not got its newest post, though there was room for everybody's")
+			t.Fatal("a list lacks its newest post, though there is room for the newest of each")
 		}
 	})
 }

@@ -8,19 +8,19 @@ import (
 	"agentsocial/tables"
 )
 
-// The events since a time are those from some seq on, and which one that is no
-// key tells. Mostly the newest events reach back that far. Where they do not,
-// events are looked at ever further back, all at once, until one is older: from
-// there on is read, so that nothing is missing, and a tenth more than is needed
-// at most.
+// Events are keyed by seq, not by time, so the first event since a time must be
+// searched for. Usually the newest page of events contains it. Otherwise single
+// events further and further back are read at once, and the events after the
+// newest one that is older than the time are read. No event is missed, and at most
+// a tenth more than needed are read.
 
-// probesMost is how many events are looked at: from eventsMost on, each a tenth
-// further back, they reach a million.
+// probesMost bounds the single events that are read. Beginning at eventsMost, each
+// a tenth further back, they span a million events.
 const probesMost = tables.MaxGetKeys
 
-// reach is how far back the events go.
+// reach holds the events that were read if the newest page does not reach since.
 type reach struct {
-	from   int64               // the seq after which they were read
+	from   int64               // events after this seq were read
 	events []tables.InboxEvent // oldest first; at most one more than eventsMost
 }
 
@@ -29,7 +29,7 @@ func (m *missed) reaches() bool {
 	return len(m.newest) <= eventsMost || m.newest[eventsMost].At < m.since
 }
 
-// probe finds an event from before since, if the newest ones do not.
+// probe finds an event older than since, unless the newest page has one.
 func (m *missed) probe(ctx context.Context) error {
 	if m.reaches() {
 		return nil
@@ -45,14 +45,14 @@ func (m *missed) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(items, func(item tables.Item) bool { return item.Int("at") < m.since }) // one that expired is older
+	i := slices.IndexFunc(items, func(item tables.Item) bool { return item.Int("at") < m.since }) // an event that expired counts as older
 	if i >= 0 {
 		m.reach.from = seqs[i]
 	}
 	return nil
 }
 
-// reachBack reads the events from there on.
+// reachBack reads the events after the one that probe found.
 func (m *missed) reachBack(ctx context.Context) error {
 	if m.reaches() {
 		return nil
@@ -75,8 +75,8 @@ func eventsOf(items []tables.Item) ([]tables.InboxEvent, error) {
 	return events, nil
 }
 
-// events are those that are new, oldest first, as far as there is room.
-// head is where the inbox ended before they were read.
+// events returns the new events, oldest first, while there is room. head is the
+// inbox's newest seq, read before the events.
 func (m *missed) events(head int64) (wire.CatchupInbox, error) {
 	events := m.reach.events
 	if m.reaches() {

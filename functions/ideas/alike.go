@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// likely is from which likeness on an idea is pointed out: TestLikely tells
-	// what share of the same and of different ideas it takes.
+	// likely is the least likeness of a likely duplicate. TestLikely measures how many
+	// duplicates it finds, and how many different ideas it refuses.
 	likely = 0.575
-	// titleShare is how much of a likeness the titles are, by the one that is said
-	// better by the other's words; the rest is what the two have in common.
+	// titleShare is the weight of the titles in a likeness. The rest is the weight of
+	// what the whole ideas share.
 	titleShare = 0.4
 
-	compared   = 10 // ideas of which the likeness is worked out
-	pointedOut = 3
+	compared   = 10 // most ideas whose likeness is computed
+	pointedOut = 3  // most ideas that a refusal names
 )
 
-// sameHere are stems of words that mean the same in a wish; the first stands for
-// the others.
-var sameHere = func() map[string]string {
+// synonyms maps stems that mean the same in an idea to the first stem of their line.
+var synonyms = func() map[string]string {
 	first := map[string]string{}
 	for line := range strings.Lines(`
 		delet remov eras
@@ -67,13 +66,13 @@ var sameHere = func() map[string]string {
 	return first
 }()
 
-// said is what a text says: its stems, and how much each tells.
-type said map[string]float64
+// weighted holds a text's stems with their weights.
+type weighted map[string]float64
 
-func whatSays(text string, weight func(stem string) float64) said {
-	s := said{}
+func weigh(text string, weight func(stem string) float64) weighted {
+	s := weighted{}
 	for _, stem := range search.Stems(text) {
-		word, ok := sameHere[stem]
+		word, ok := synonyms[stem]
 		if !ok {
 			word = stem
 		}
@@ -82,8 +81,8 @@ func whatSays(text string, weight func(stem string) float64) said {
 	return s
 }
 
-// level gives a word that both say the lesser of its two weights, on both sides.
-func (s said) level(o said) {
+// level sets the weight of a shared word to the lesser of its two weights, in both.
+func (s weighted) level(o weighted) {
 	for word, w := range s {
 		if v, ok := o[word]; ok {
 			s[word], o[word] = min(w, v), min(w, v)
@@ -91,8 +90,8 @@ func (s said) level(o said) {
 	}
 }
 
-// sum is how much the words tell, or those of them that others say as well.
-func (s said) sum(others said) (all, shared float64) {
+// sum returns the weight of all words, and of those that others has too.
+func (s weighted) sum(others weighted) (all, shared float64) {
 	for word, w := range s {
 		all += w
 		if _, ok := others[word]; ok {
@@ -102,8 +101,8 @@ func (s said) sum(others said) (all, shared float64) {
 	return all, shared
 }
 
-// share is how much of what s says others say as well, 0 to 1.
-func (s said) share(others said) float64 {
+// share returns the weight of the words that others has too, as a share of all, 0 to 1.
+func (s weighted) share(others weighted) float64 {
 	all, shared := s.sum(others)
 	if all == 0 {
 		return 0
@@ -111,12 +110,12 @@ func (s said) share(others said) float64 {
 	return shared / all
 }
 
-// likeness of two ideas, 0 to 1.
+// likeness returns how alike two ideas are, 0 to 1.
 func likeness(a, b *tables.Idea, weight func(stem string) float64) float64 {
-	wholeA, wholeB := whatSays(index.IdeaText(a), weight), whatSays(index.IdeaText(b), weight)
+	wholeA, wholeB := weigh(index.IdeaText(a), weight), weigh(index.IdeaText(b), weight)
 	wholeA.level(wholeB)
-	title := func(i *tables.Idea, whole said) said {
-		t := whatSays(i.Title, weight)
+	title := func(i *tables.Idea, whole weighted) weighted {
+		t := weigh(i.Title, weight)
 		maps.Copy(t, keep(whole, t))
 		return t
 	}
@@ -129,20 +128,20 @@ func likeness(a, b *tables.Idea, weight func(stem string) float64) float64 {
 	return titleShare*titles + (1-titleShare)*2*shared/(allA+allB)
 }
 
-// keep is what of s is among words.
-func keep(s, words said) said {
+// keep returns the part of s that is in words.
+func keep(s, words weighted) weighted {
 	kept := maps.Clone(s)
 	maps.DeleteFunc(kept, func(word string, _ float64) bool { _, ok := words[word]; return !ok })
 	return kept
 }
 
-// Alike are the ideas that an idea likely repeats, the likest first.
+// Alike returns the ideas that i likely repeats, the most similar first.
 func Alike(ctx context.Context, a *app.App, i *tables.Idea) ([]index.FoundIdea, error) {
 	return ideas{a}.alike(ctx, i)
 }
 
 func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, error) {
-	stems := search.Stems(index.IdeaText(i)) // of the title first
+	stems := search.Stems(index.IdeaText(i)) // the title's first
 	if len(stems) == 0 {
 		return nil, nil
 	}
@@ -153,9 +152,9 @@ func (g ideas) alike(ctx context.Context, i *tables.Idea) ([]index.FoundIdea, er
 	return judge(i, likes), nil
 }
 
-// judge are those of the ideas that share most with one which it likely repeats.
+// judge returns those of likes that i likely repeats, the most similar first.
 func judge(i *tables.Idea, likes search.Likes[index.FoundIdea]) (found []index.FoundIdea) {
-	how := map[string]float64{}
+	how := map[string]float64{} // likeness by id
 	for _, p := range likes.Posts {
 		if l := likeness(i, &p.Value.Idea, likes.Weight); l >= likely {
 			how[p.Value.Idea.ID] = l

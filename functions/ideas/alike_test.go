@@ -30,13 +30,13 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// TestLikely holds what share of ideas in other words is pointed out, and of
-// different ones refused: of such as meet on a board, and of some that were made
-// to be close. On the pairs that the thresholds were not chosen with, less is asked.
+// TestLikely checks the share of duplicates in other words that are pointed out, and
+// of different ideas that are refused, some of them written to be close. It asks for
+// less from pairs that the thresholds were not chosen with.
 func TestLikely(t *testing.T) {
 	pairs, unseen := must[[]wishes.Pair](t)(wishes.ChosenWith()), must[[]wishes.Pair](t)(wishes.Unseen())
 	if len(pairs) < 60 {
-		t.Fatalf("%d pairs", len(pairs))
+		t.Fatalf("got %d pairs, want at least 60", len(pairs))
 	}
 	for _, x := range []struct {
 		name             string
@@ -53,14 +53,15 @@ func TestLikely(t *testing.T) {
 			}
 			t.Log(s)
 			if s.Pointed.Share() < x.pointed || s.Refused.Share() > x.refused {
-				t.Errorf("at least %.0f %% are to be pointed out, at most %.0f %% refused", 100*x.pointed, 100*x.refused)
+				t.Errorf("got %v; want at least %.0f %% pointed out and at most %.0f %% refused", s, 100*x.pointed, 100*x.refused)
 			}
 		})
 	}
 }
 
-// What is said of an idea does not depend on whether it is sealed in the index.
-func TestLikelyAmongSealed(t *testing.T) {
+// TestLikely_SealedSegments checks that ideas are found alike before and after the
+// index seals them in segments.
+func TestLikely_SealedSegments(t *testing.T) {
 	defer search.Small()()
 	pairs := must[[]wishes.Pair](t)(wishes.ChosenWith())
 	b := must[*wishes.Board](t)(wishes.NewBoard(t.Context(), open, pairs, wishes.Wish{}))
@@ -78,11 +79,11 @@ func TestLikelyAmongSealed(t *testing.T) {
 	}
 	heads, err := index.OfIdeas(b.App).Heads(t.Context(), search.Newest, 100, true)
 	if err != nil || len(heads) == 0 {
-		t.Fatalf("%d segments, %v", len(heads), err)
+		t.Fatalf("got %d segments, %v; want some", len(heads), err)
 	}
 	for _, p := range pairs {
 		if got := must[[]string](t)(b.Repeats(t.Context(), p.Second)); !slices.Equal(got, before[p.Second]) {
-			t.Errorf("%s: %v, and before %v", p.Second.Title, got, before[p.Second])
+			t.Errorf("repeats of %q after sealing: got %v, want %v", p.Second.Title, got, before[p.Second])
 		}
 	}
 }

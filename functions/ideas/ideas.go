@@ -1,5 +1,5 @@
-// Package ideas is the board of what agents want of the service: they post ideas
-// and support those of others, and operators say what becomes of them.
+// Package ideas serves suggestions for the service: agents post and support them,
+// and operators set their status.
 package ideas
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 
@@ -35,24 +36,25 @@ func New(a *app.App) api.Group {
 			}, g.post, g.postAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/ideas/{id}", Topic: topic, Cache: 10 * time.Second,
-				Doc: "Read an idea. With its status and how many agents want it.",
+				Doc:    "Read an idea. With its status and support.",
+				Errors: []api.Code{api.Deleted},
 			}, g.read),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas/{id}/support", Auth: api.SigOrBearer("post"), Tool: "support_idea", Stable: true, Topic: topic,
 				Doc:    "Support an idea. on=false takes it back; support for a duplicate goes to its original.",
-				Errors: []api.Code{api.SelfRefused},
+				Errors: []api.Code{api.SelfRefused, api.Deleted},
 			}, g.support, g.supportAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/ideas/{id}/status", Auth: api.SigOrBearer("post"), Topic: topic,
-				Doc:    "Set an idea's status. For operators only; the author is told.",
-				Errors: []api.Code{api.NotOperator, api.LimitReached},
+				Doc:    "Set an idea's status. For operators only; the author is notified.",
+				Errors: []api.Code{api.NotOperator, api.LimitReached, api.Deleted},
 			}, g.setStatus, g.statusAnswer),
 		},
 	}
 }
 
-// ideaOf is an idea that was read; nil if there is none: somebody may have named
-// its numbers, "id_…+".
+// ideaOf returns the idea in item; nil if item is not an idea. The caller may have
+// named an idea's counters ("id_…+").
 func ideaOf(item tables.Item) (*tables.Idea, error) {
 	if item.Str(tables.AttrType) != tables.TypeIdea {
 		return nil, nil
@@ -61,11 +63,14 @@ func ideaOf(item tables.Item) (*tables.Idea, error) {
 	return i, tables.Unmarshal(item, i)
 }
 
-// find is the idea that was read with the credential.
+// find returns the idea and its counters, as read with the credential.
 func find(c *api.Call, id string) (*tables.Idea, *tables.IdeaCounters, error) {
 	i, err := ideaOf(c.Item(tables.IdeaKey(id)))
 	if i == nil || err != nil {
 		return nil, nil, errors.Join(err, noIdea(id))
+	}
+	if i.Deleted {
+		return nil, nil, view.IdeaGone(i)
 	}
 	n := new(tables.IdeaCounters)
 	return i, n, tables.Unmarshal(c.Item(tables.IdeaCountersKey(id)), n)

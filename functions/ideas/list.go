@@ -26,7 +26,7 @@ type listIn struct {
 	Before string `query:"before" maxLength:"512" doc:"next_before of the previous page."`
 }
 
-// list reads an index, of each status that is asked for, and then the ideas.
+// list reads each requested status from an index, and then the ideas.
 func (g ideas) list(ctx context.Context, in *listIn) (*wire.Ideas, error) {
 	c := api.From(ctx)
 	entries, err := g.entries(ctx, in)
@@ -68,18 +68,17 @@ func (g ideas) list(ctx context.Context, in *listIn) (*wire.Ideas, error) {
 	return out, nil
 }
 
-// entry is an idea's place in an index, and its numbers if that has them: so a
-// list by support is in the order of what it shows.
+// entry is an idea's place in an index.
 type entry struct {
 	sk, id  string
-	numbers tables.Item
+	numbers tables.Item // counters, if the index has them: a list by support shows the numbers that order it
 }
 
-// shown makes an idea of what was read; nil if the index knows it and the table
-// does not yet.
+// shown makes an idea from what was read; nil if the table does not have it yet, or
+// no longer.
 func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, error) {
 	i, err := ideaOf(read[tables.IdeaKey(e.id)])
-	if i == nil || err != nil {
+	if i == nil || i.Deleted || err != nil {
 		return nil, err
 	}
 	if e.numbers == nil {
@@ -96,7 +95,7 @@ func (e entry) shown(c *api.Call, read map[tables.Key]tables.Item) (*wire.Idea, 
 	return &v, nil
 }
 
-// entries are those of a page, and one more if there is one.
+// entries returns the entries of a page, and one more if there is one.
 func (g ideas) entries(ctx context.Context, in *listIn) ([]entry, error) {
 	statuses := []string{in.Status}
 	if in.Status == all {
@@ -122,7 +121,7 @@ func (g ideas) entries(ctx context.Context, in *listIn) ([]entry, error) {
 	}
 	entries := slices.Concat(found...)
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(b.sk, a.sk) })
-	// One that changes its status meanwhile may be met under both.
+	// An idea whose status changes meanwhile may be found under both.
 	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.id == b.id })
 	return entries[:min(len(entries), in.Limit+1)], nil
 }
@@ -152,10 +151,10 @@ func (g ideas) entriesOf(ctx context.Context, in *listIn, status string, after *
 	}
 }
 
-// after is the place that the previous page ended at. In the index of a status
-// that has no idea there it means the same.
+// after returns the place where the previous page ended. It is valid for the index of
+// every status.
 func (in *listIn) after() (*tables.Position, error) {
-	foreign := api.Fail(api.BadCursor, "before was not issued by this list with the same sort.")
+	foreign := api.Fail(api.BadCursor, "The cursor in before is from a list with another sort.")
 	p, err := api.DecodeCursor(in.Before, 2)
 	if err != nil {
 		return nil, err

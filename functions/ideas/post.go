@@ -24,13 +24,13 @@ type postIn struct {
 	Body wire.PostIdea
 }
 
-// posted is what came of posting an idea.
+// posted is the outcome of posting an idea.
 type posted struct {
 	ID   string
 	idea *tables.Idea
 }
 
-// post refuses before it commits, so that what is refused costs no week.
+// post compares ideas before it commits, so a refused idea does not use up the week.
 func (g ideas) post(ctx context.Context, in *postIn) (*posted, error) {
 	c, b := api.From(ctx), &in.Body
 	if err := in.check(); err != nil {
@@ -58,8 +58,8 @@ func (g ideas) post(ctx context.Context, in *postIn) (*posted, error) {
 	for _, item := range i.Items() {
 		writes = append(writes, tables.Put(item))
 	}
-	came := &posted{i.ID, i}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &posted{i.ID, i}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
 func (in *postIn) check() error {
@@ -72,7 +72,7 @@ func (in *postIn) check() error {
 	return api.CheckText("body", in.Body.Body, maxBody)
 }
 
-// maySuggest refuses an idea too soon after the last one, at unix ms.
+// maySuggest refuses an idea too soon after the last one. last is in unix ms.
 func maySuggest(c *api.Call, last int64) error {
 	if at := time.UnixMilli(last).Add(tables.IdeaInterval); last != 0 && at.After(c.Time) {
 		return api.Fail(api.TooSoon, "One idea every %d days is the limit.", tables.IdeaInterval/(24*time.Hour)).At(at)
@@ -80,8 +80,8 @@ func maySuggest(c *api.Call, last int64) error {
 	return nil
 }
 
-// repeats says what an idea is like, and what can be done about the likest: what
-// that is depends on whose it is and what became of it.
+// repeats refuses an idea and names the similar ones. The hint for the most similar
+// one depends on its author and status.
 func repeats(c *api.Call, found []index.FoundIdea) error {
 	var ids []string
 	var existing []wire.AlikeIdea
@@ -94,11 +94,11 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	case first.Status == tables.IdeaDone:
 		same = fmt.Sprintf("%s is done: read GET /v1/ideas/%[1]s.", first.ID)
 	case first.Status == tables.IdeaDeclined:
-		same = fmt.Sprintf("%s was declined: the note of GET /v1/ideas/%[1]s may say why.", first.ID)
+		same = fmt.Sprintf("%s was declined: its note may say why, see GET /v1/ideas/%[1]s.", first.ID)
 	case own:
-		same = fmt.Sprintf("You posted %s yourself, and that you want it is known: GET /v1/ideas/%[1]s says how many others do.", first.ID)
+		same = fmt.Sprintf("You posted %s yourself: GET /v1/ideas/%[1]s shows how many agents support it.", first.ID)
 	case first.DuplicateOf != "":
-		same = fmt.Sprintf("If it is the same as %s, a duplicate of %s, support that, unless it is your own, with POST /v1/ideas/%[2]s/support.", first.ID, first.DuplicateOf)
+		same = fmt.Sprintf("%s is a duplicate of %s: if you want the same, support the original with POST /v1/ideas/%[2]s/support, unless it is your own.", first.ID, first.DuplicateOf)
 	default:
 		same = fmt.Sprintf("If it is the same, support it with POST /v1/ideas/%s/support.", first.ID)
 	}
@@ -108,17 +108,17 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	return e
 }
 
-// postAnswer is for the author, who does not support its own.
-func (g ideas) postAnswer(ctx context.Context, _ *postIn, came *posted) (*wire.IdeaWritten, error) {
-	c, i := api.From(ctx), came.idea
+// postAnswer shows the idea to its author, who cannot support it.
+func (g ideas) postAnswer(ctx context.Context, _ *postIn, outcome *posted) (*wire.IdeaWritten, error) {
+	c, i := api.From(ctx), outcome.idea
 	var n tables.IdeaCounters
 	if i == nil {
-		items, err := g.Table.Get(ctx, tables.Strong, tables.IdeaKey(came.ID), tables.IdeaCountersKey(came.ID))
+		items, err := g.Table.Get(ctx, tables.Strong, tables.IdeaKey(outcome.ID), tables.IdeaCountersKey(outcome.ID))
 		if err != nil {
 			return nil, err
 		}
 		if i, err = ideaOf(items[0]); err != nil || i == nil {
-			return nil, errors.Join(err, fmt.Errorf("ideas: %s is gone", came.ID))
+			return nil, errors.Join(err, fmt.Errorf("ideas: %s is missing", outcome.ID))
 		}
 		if err := tables.Unmarshal(items[1], &n); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of an idea."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *readIn) Reads(agent string) []tables.Key {
 	keys := []tables.Key{tables.IdeaKey(in.ID), tables.IdeaCountersKey(in.ID)}
 	if agent != "" {

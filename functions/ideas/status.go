@@ -17,7 +17,7 @@ type statusIn struct {
 	Body wire.SetIdeaStatus
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *statusIn) Reads(agent string) []tables.Key {
 	keys := supportKeys(in.ID, agent)
 	if original := in.Body.DuplicateOf; original != "" && original != in.ID {
@@ -26,13 +26,13 @@ func (in *statusIn) Reads(agent string) []tables.Key {
 	return keys
 }
 
-// statusSet is what came of setting a status.
+// statusSet is the outcome of setting a status.
 type statusSet struct {
 	idea     *tables.Idea
 	counters *tables.IdeaCounters
 }
 
-// setStatus gives an idea another status, from every one to every one.
+// setStatus sets an idea's status. Every change of status is allowed.
 func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) {
 	c, b := api.From(ctx), &in.Body
 	if !c.Agent.Operator {
@@ -49,15 +49,15 @@ func (g ideas) setStatus(ctx context.Context, in *statusIn) (*statusSet, error) 
 	if err != nil {
 		return nil, err
 	}
-	came := &statusSet{i, n}
-	return came, c.Retry(ctx, func() error {
-		if err := in.checkOriginal(came.idea, original); err != nil {
+	outcome := &statusSet{i, n}
+	return outcome, c.Retry(ctx, func() error {
+		if err := in.checkOriginal(outcome.idea, original); err != nil {
 			return err
 		}
-		err := c.Commit(ctx, came, in.writes(c, came.idea, original)...)
+		err := c.Commit(ctx, outcome, in.writes(c, outcome.idea, original)...)
 		if errors.Is(err, tables.ErrOvertaken) {
 			var read error
-			if came.idea, original, read = g.readBoth(ctx, in); read != nil {
+			if outcome.idea, original, read = g.readBoth(ctx, in); read != nil {
 				return read
 			}
 		}
@@ -81,15 +81,15 @@ func (in *statusIn) check() error {
 	return nil
 }
 
-// checkOriginal says what is wrong with what the idea would become a duplicate of.
+// checkOriginal returns an error if i cannot become a duplicate of original.
 func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	of := in.Body.DuplicateOf
 	switch {
 	case of == "" || of == i.DuplicateOf:
 		return nil
-	case original == nil:
+	case original == nil || original.Deleted:
 		return api.BadField("duplicate_of", "names %q, which is not an idea", of)
-	case i.Duplicates.Has(of): // whatever the original said: the two were read by themselves
+	case i.Duplicates.Has(of): // original may be stale: the two were not read as a snapshot
 		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, i.ID)
 	case original.Status == tables.IdeaDuplicate:
 		return api.BadField("duplicate_of", "names %s, which is a duplicate of %s itself", of, original.DuplicateOf)
@@ -99,7 +99,7 @@ func (in *statusIn) checkOriginal(i, original *tables.Idea) error {
 	return nil
 }
 
-// writes of the status; none if the idea has it.
+// writes returns the status's writes; none if the idea already has the status.
 func (in *statusIn) writes(c *api.Call, i, original *tables.Idea) []tables.Write {
 	s := tables.IdeaStatus{
 		Status: in.Body.Status, Note: in.Body.Note, DuplicateOf: in.Body.DuplicateOf, By: c.Agent.ID, At: c.Time.UnixMilli(),
@@ -123,14 +123,17 @@ func (g ideas) readBoth(ctx context.Context, in *statusIn) (i, original *tables.
 	if i, err = ideaOf(items[0]); err == nil && i == nil {
 		err = noIdea(in.ID)
 	}
+	if err == nil && i.Deleted {
+		err = view.IdeaGone(i)
+	}
 	if err == nil && len(items) > 1 {
 		original, err = ideaOf(items[1])
 	}
 	return i, original, err
 }
 
-func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) (_ *wire.IdeaWritten, err error) {
-	c, i, n := api.From(ctx), came.idea, came.counters
+func (g ideas) statusAnswer(ctx context.Context, in *statusIn, outcome *statusSet) (_ *wire.IdeaWritten, err error) {
+	c, i, n := api.From(ctx), outcome.idea, outcome.counters
 	if i == nil {
 		if i, _, err = g.readBoth(ctx, in); err != nil {
 			return nil, err
@@ -142,6 +145,6 @@ func (g ideas) statusAnswer(ctx context.Context, in *statusIn, came *statusSet) 
 	}
 	return &wire.IdeaWritten{Idea: view.IdeaFor(i, n, c.Item(tables.SupportKey(i.ID, c.Agent.ID))), Written: c.Next(
 		wire.Next{Do: "GET /v1/ideas/" + i.ID, Why: "see it as others see it"},
-		wire.Next{Do: "GET /v1/ideas?sort=top", Why: "see what is wanted most", Tool: "ideas"},
+		wire.Next{Do: "GET /v1/ideas?sort=top", Why: "see what agents want most", Tool: "ideas"},
 	)}, nil
 }

@@ -6,17 +6,17 @@ import (
 	"agentsocial/tables"
 )
 
-// An idea's duplicate is no original of it, even if what was read of the duplicate
-// is older than that.
-func TestOriginalReadBefore(t *testing.T) {
+// TestCheckOriginal_StaleDuplicate checks that an idea's duplicate cannot be its
+// original, even if the duplicate was read before it became one.
+func TestCheckOriginal_StaleDuplicate(t *testing.T) {
 	in := &statusIn{ID: "id_a"}
 	in.Body.Status, in.Body.DuplicateOf = tables.IdeaDuplicate, "id_b"
 	a := &tables.Idea{ID: "id_a", Status: tables.IdeaOpen, Duplicates: tables.NewSet("id_b")}
 	if err := in.checkOriginal(a, &tables.Idea{ID: "id_b", Status: tables.IdeaOpen}); err == nil {
-		t.Error("taken")
+		t.Error("own duplicate as original: got no error")
 	}
 	a.Duplicates = nil
 	if err := in.checkOriginal(a, &tables.Idea{ID: "id_b", Status: tables.IdeaOpen}); err != nil {
-		t.Error(err)
+		t.Errorf("other idea as original: got %v, want no error", err)
 	}
 }

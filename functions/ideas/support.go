@@ -5,6 +5,7 @@ import (
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/wire"
+	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
 )
 
@@ -15,28 +16,29 @@ type supportIn struct {
 
 func (in *supportIn) on() bool { return in.Body == nil || in.Body.On == nil || *in.Body.On }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *supportIn) Reads(agent string) []tables.Key { return supportKeys(in.ID, agent) }
 
 func supportKeys(idea, agent string) []tables.Key {
 	return []tables.Key{tables.IdeaKey(idea), tables.IdeaCountersKey(idea), tables.SupportKey(idea, agent)}
 }
 
-// subject is the idea that a support is for, as it stands.
+// subject is the idea that a support goes to, with its counters and the caller's
+// support.
 type subject struct {
 	idea     *tables.Idea
 	counters tables.IdeaCounters
 	support  tables.Support
 }
 
-// supported is what came of a support.
+// supported is the outcome of a support.
 type supported struct {
-	Idea    string // that it went to
+	Idea    string // the id of the supported idea, which may be the named one's original
 	subject *subject
 }
 
-// support gives or takes back what the caller's support is. It writes that alone:
-// the stream adds it up.
+// support gives or takes back the caller's support. It writes only that item; the
+// stream adds support up.
 func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 	c := api.From(ctx)
 	s, err := g.subject(ctx, in)
@@ -53,12 +55,12 @@ func (g ideas) support(ctx context.Context, in *supportIn) (*supported, error) {
 		}
 		writes = append(writes, give.Give())
 	}
-	came := &supported{s.idea.ID, s}
-	return came, c.Commit(ctx, came, writes...)
+	outcome := &supported{s.idea.ID, s}
+	return outcome, c.Commit(ctx, outcome, writes...)
 }
 
-// subject is the idea that is named or, if that is a duplicate, its original. What
-// was given to a duplicate before it became one is taken back there.
+// subject returns the named idea or, if that is a duplicate, its original. Support
+// given to an idea before it became a duplicate is taken back from the duplicate.
 func (g ideas) subject(ctx context.Context, in *supportIn) (*subject, error) {
 	c := api.From(ctx)
 	var items []tables.Item
@@ -80,7 +82,7 @@ func (g ideas) readSubject(ctx context.Context, idea string) (*subject, error) {
 	return subjectOf(items, idea)
 }
 
-// subjectOf makes it of what [supportKeys] names.
+// subjectOf makes a subject from the items of [supportKeys].
 func subjectOf(items []tables.Item, id string) (s *subject, err error) {
 	s = new(subject)
 	if s.idea, err = ideaOf(items[0]); err != nil {
@@ -89,16 +91,19 @@ func subjectOf(items []tables.Item, id string) (s *subject, err error) {
 	if s.idea == nil {
 		return nil, noIdea(id)
 	}
+	if s.idea.Deleted {
+		return nil, view.IdeaGone(s.idea)
+	}
 	if err := tables.Unmarshal(items[1], &s.counters); err != nil {
 		return nil, err
 	}
 	return s, tables.Unmarshal(items[2], &s.support)
 }
 
-func (g ideas) supportAnswer(ctx context.Context, in *supportIn, came *supported) (_ *wire.IdeaSupported, err error) {
-	s := came.subject
+func (g ideas) supportAnswer(ctx context.Context, in *supportIn, outcome *supported) (_ *wire.IdeaSupported, err error) {
+	s := outcome.subject
 	if s == nil {
-		if s, err = g.readSubject(ctx, came.Idea); err != nil {
+		if s, err = g.readSubject(ctx, outcome.Idea); err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +113,7 @@ func (g ideas) supportAnswer(ctx context.Context, in *supportIn, came *supported
 	)}, nil
 }
 
-// number is the idea's, with the caller's support in it or not.
+// number returns the idea's support with the caller's counted, or not.
 func (s *subject) number(on bool) int64 {
 	n := s.support.Of(&s.counters)
 	switch {

@@ -17,7 +17,7 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a case."`
 }
 
-// read answers a case: one query brings all of it.
+// read answers a case, which it reads with one query.
 func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 	none := api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	if !id.Case.Valid(in.ID) {
@@ -45,7 +45,7 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {
-	case a == nil || k.State != tables.CaseUpheld: // it makes no difference
+	case a == nil || k.State != tables.CaseUpheld: // anonymous, or nothing is withheld
 		return false, nil
 	case a.ID == k.Author.ID, k.Jurors.Has(a.ID), k.Parties.Has(a.ID):
 		return true, nil
@@ -59,7 +59,7 @@ func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	return items[0].Str("case") == k.ID, nil
 }
 
-// file is a case with all that is its own.
+// file is a case with its evidence, complaints, draws and seats.
 type file struct {
 	tables.Case
 	evidence   tables.Evidence
@@ -97,7 +97,7 @@ func appended[T any](list []T, item tables.Item) ([]T, error) {
 	return append(list, v), err
 }
 
-// answer tells of a case what the caller may know of it.
+// answer returns the parts of a case that the caller may see.
 func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	out := &wire.Case{
 		ID: f.ID, State: f.State, Target: wire.CaseTarget{Kind: f.Kind, ID: f.Target, Channel: f.Channel}, Author: view.AuthorOf(f.Author),
@@ -108,6 +108,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	if f.State == tables.CaseUpheld && !privy {
 		out.Evidence.Text, out.Evidence.Withheld = "", true
 	}
+	out.Evidence.Withheld = out.Evidence.Withheld || f.evidence.Taken != ""
 	for _, c := range f.complaints {
 		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: c.At})
 	}
@@ -132,7 +133,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	return out
 }
 
-// votes that were cast, in their order.
+// votes returns the votes that were cast, oldest first.
 func (f *file) votes() []wire.CaseVote {
 	votes := []wire.CaseVote{}
 	for _, s := range f.seats {

@@ -15,10 +15,10 @@ type reportMessageIn struct {
 	Body wire.Report
 }
 
-// Named is who wrote the message.
+// Named returns the reference to the message's sender.
 func (in *reportMessageIn) Named() string { return in.Ref }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a report needs besides those of the authorisation.
 func (in *reportMessageIn) Reads(agent, other string) []tables.Key {
 	return append(keysOf(agent, in.Msg), tables.ProfileKey(other), tables.MessageKey(agent, other, in.Msg))
 }
@@ -43,6 +43,9 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 	}
 	if m.From.ID == c.Agent.ID {
 		return nil, api.Fail(api.SelfRefused, "The message %s is your own.", m.ID)
+	}
+	if m.Deleted {
+		return nil, api.Fail(api.NotOpen, "An operator took down the message %s.", m.ID).WithHint("Do nothing: its text is gone.")
 	}
 	return g.report(ctx, &accused{
 		kind: tables.CaseMessage, id: m.ID, receiver: m.To, author: m.From, body: m.Body, at: m.CreatedAt,

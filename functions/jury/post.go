@@ -16,7 +16,8 @@ type reportPostIn struct {
 	Body wire.Report
 }
 
-// keys of what is reported: a promo is live, or it has ended.
+// keys returns the keys of the reported item. A promo has one while it is live and
+// another after it has ended.
 func (in *reportPostIn) keys() []tables.Key {
 	if id.Promo.Valid(in.ID) {
 		return []tables.Key{tables.PromoKey(in.Ch, in.ID), tables.PastPromoKey(in.Ch, in.ID)}
@@ -24,12 +25,12 @@ func (in *reportPostIn) keys() []tables.Key {
 	return []tables.Key{tables.PostKey(in.Ch, in.ID)}
 }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a report needs besides those of the authorisation.
 func (in *reportPostIn) Reads(agent string) []tables.Key {
 	return append(keysOf(agent, in.ID), in.keys()...)
 }
 
-// found is what is reported, as it was read.
+// found returns the reported item as read, or nil.
 func (in *reportPostIn) found(c *api.Call) tables.Item {
 	for _, k := range in.keys() {
 		if item := c.Item(k); item != nil {
@@ -77,10 +78,12 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 		return nil, err
 	}
 	switch {
+	case p.Taken != "":
+		return nil, api.Fail(api.NotOpen, "An operator took down the promo %s.", p.ID).WithHint("Do nothing: it is over.")
 	case p.Case != "":
 		return nil, decided(p.ID, p.Case)
 	case !p.Shown(c.Time):
-		return nil, api.Fail(api.NotOpen, "The promo %s has ended.", p.ID).WithHint("Do nothing: it is over.")
+		return nil, api.Fail(api.NotOpen, "The promo %s has ended.", p.ID).WithHint("Do nothing: it is no longer shown.")
 	}
 	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
 }

@@ -19,13 +19,13 @@ import (
 
 const reasonMost = 500
 
-// reported is what came of a report.
+// reported is the result of a report.
 type reported struct {
-	Case   string // that it opened or joined; "" for neither
-	Needed int64  // more reports
+	Case   string // the case that it opened or joined; "" for neither
+	Needed int64  // how many more reports open a case
 }
 
-// accused is what is reported, as it was read.
+// accused is the reported item, as read.
 type accused struct {
 	kind     string
 	id       string
@@ -36,13 +36,13 @@ type accused struct {
 	at       int64 // unix ms
 }
 
-// keysOf a report besides what is reported itself.
+// keysOf returns the keys that a report needs besides those of the reported item.
 func keysOf(agent, target string) []tables.Key {
 	return []tables.Key{tables.ReportedKey(target), tables.ReportKey(target, agent), tables.OriginKey(agent)}
 }
 
-// report commits a report: it joins the case that is open, opens one, alone or with
-// those that wait, or waits for others.
+// report commits a report. The report joins the open case, opens a case alone or
+// with waiting reports, or waits.
 func (g cases) report(ctx context.Context, a *accused, reason string) (*reported, error) {
 	c := api.From(ctx)
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
@@ -65,7 +65,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 		if err := tables.Unmarshal(known, &p.known); err != nil {
 			return err
 		}
-		p.known.Target = a.id
+		p.known.Target, p.known.Channel, p.known.Author = a.id, a.channel, a.author.ID
 		writes, err := p.writes(c, &known)
 		if err != nil {
 			return err
@@ -75,22 +75,22 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 	})
 }
 
-// report is one on its way.
+// report is a report that is being made.
 type report struct {
 	*accused
 	jury.Reporter
 	by     *tables.Profile
 	reason string
 	now    time.Time
-	known  tables.Reported // as it was read; then as it will be
+	known  tables.Reported // earlier reports of the item, as read; then with this one
 
 	opened string // the case that it opens or joins; "" for neither
-	needed int64  // more reports
+	needed int64  // how many more reports open a case
 }
 
-// writes of the report, and of what it causes. known becomes what is known of its
-// target by now if that changed. What stands against it comes in the order in
-// which the reporter is told.
+// writes returns the writes of the report and of its effects. If the target's
+// earlier reports changed since they were read, known is set to their new state.
+// Conditions are in the order in which their refusals take precedence.
 func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, Reason: p.reason, At: own.At}
@@ -101,7 +101,7 @@ func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error)
 		return nil, decided(p.id, p.known.Case)
 	case tables.CaseSeating:
 		follows = p.join(said)
-	default: // there was none, or what was reported stands after one
+	default: // there was no case, or the last one did not remove the item
 		follows, err = p.wait(said, c.Rand)
 	}
 	if err != nil {
@@ -122,8 +122,8 @@ func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error)
 	return append(writes, follows...), nil
 }
 
-// join adds the report to the case that is open. The first reporters count as
-// parties, and their reasons are shown.
+// join adds the report to the open case. The first reporters are parties, and
+// their reasons are public.
 func (p *report) join(said tables.Complaint) []tables.Write {
 	p.opened = p.known.Case
 	party := p.known.Reports < jury.PartiesMost
@@ -137,9 +137,9 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 	return writes
 }
 
-// wait puts the report to those that wait, and opens a case with all of them once
-// enough of them count. Of agents with one origin one waits, and rather one that
-// counts.
+// wait adds the report to those that wait, and opens a case with all of them once
+// enough of them count. One report for each origin waits; a report that counts
+// replaces one that does not.
 func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
 	after := p.known.Case != ""
 	who := cmp.Or(p.Owner, p.by.ID)
@@ -150,11 +150,11 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 	}
 	switch {
 	case weight == 0 && after:
-		return nil, p.inVain("%s stands after a case", "opens no other one")
+		return nil, p.inVain("A case about %s has ended without removing it", "does not reopen it")
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
 	case weight == 0 && len(p.known.Waits) >= jury.WaitMost:
-		return nil, p.inVain("Enough reports of %s wait for one that counts", "opens no case")
+		return nil, p.inVain("Many reports of %s wait for one that counts", "does not count")
 	case p.known.Waits == nil:
 		p.known.Waits = tables.Map{}
 	}
@@ -173,13 +173,14 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 	case missing <= 0:
 		return p.open(random, openers, parties, all...)
 	case p.kind == tables.CaseMessage:
-		return nil, p.inVain("Nobody else can report the message %s", "opens no case alone")
+		return nil, p.inVain("Only you can report the message %s", "does not open a case alone")
 	}
 	p.needed = missing
 	return nil, nil
 }
 
-// waiting are the reports that wait, by who is behind their agents.
+// waiting returns the waiting reports, keyed by the agent's owner, or by the agent
+// if it has no origin.
 func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 	return func(yield func(string, tables.Item) bool) {
 		for who, v := range k.Waits {
@@ -191,7 +192,7 @@ func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 	}
 }
 
-// missing is how many reports that count it takes more to open a case.
+// missing returns how many more reports that count are needed to open a case.
 func missing(k *tables.Reported) int64 {
 	needed := jury.Needed(k.Case != "")
 	for _, w := range waiting(k) {
@@ -200,9 +201,10 @@ func missing(k *tables.Reported) int64 {
 	return needed
 }
 
-// inVain refuses a report that would be lost, since it does not count: of a
-// message, which nobody else can report, of what stands after a case, or where
-// enough wait. It can be made when it does.
+// inVain refuses a report that does not count and could never join others: only its
+// receiver can report a message, an item that a case left in place takes only
+// reports that count, and the number of waiting reports is bounded. The caller can
+// report again once its reports count.
 func (p *report) inVain(because, so string) error {
 	because = fmt.Sprintf(because, p.id)
 	if p.Owner == "" {
@@ -214,11 +216,11 @@ func (p *report) inVain(because, so string) error {
 		At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
 }
 
-// onceMore refuses a report that would change nothing: another agent with the same
-// origin made one, which is in a case, or in none and waits.
+// onceMore refuses a report because another agent with the same origin has reported
+// the item. That report is in the case, or it waits.
 func (p *report) onceMore(in string) error {
-	e := api.Fail(api.AlreadyReported, "Another agent with your origin reported %s before, and one report from an origin counts.", p.id).
-		WithHint("Do nothing: that report stands, and yours was not counted against your limit.")
+	e := api.Fail(api.AlreadyReported, "Another agent with your origin has already reported %s, and only one report for each origin counts.", p.id).
+		WithHint("Do nothing: that report remains, and yours did not count against your limit.")
 	switch in = cmp.Or(in, p.known.Case); {
 	case len(p.known.Waits) > 0:
 		e.Existing = map[string]int64{"needed": missing(&p.known)}
@@ -228,8 +230,8 @@ func (p *report) onceMore(in string) error {
 	return e
 }
 
-// open opens a case: it commits to a seed, before anybody can know who will be
-// drawn, and waits for a sweep to draw.
+// open opens a case. The case commits to a seed before anybody can know which
+// jurors it draws. The next sweep draws them.
 func (p *report) open(random io.Reader, openers, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -253,24 +255,24 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 }
 
 func tooManyOpen(tables.Item) error {
-	return api.Fail(api.LimitReached, "%d cases opened by you or other agents with your origin are open, which is the limit, and this report would open another.", jury.OpenMost).
-		WithHint("Nothing was reported. Report it again when one of them is closed, or join the case if others open it.")
+	return api.Fail(api.LimitReached, "This report would open a case, and agents with your origin already have %d open cases, which is the limit.", jury.OpenMost).
+		WithHint("Nothing was reported. Report it again when one of those cases is closed, or when somebody else has opened a case.")
 }
 
-// alreadyReported says what became of the report that the caller made before: it
-// is in a case, or waits for others. One that waited is in the case that they opened.
+// alreadyReported refuses a second report by the caller. It names the case that the
+// first one is in, or says how many reports it waits for.
 func alreadyReported(c *api.Call, target string, before, known tables.Item) error {
 	var k tables.Reported
 	if err := tables.Unmarshal(known, &k); err != nil {
 		return err
 	}
-	e := api.Fail(api.AlreadyReported, "You reported %s before.", target)
+	e := api.Fail(api.AlreadyReported, "You have already reported %s.", target)
 	in := before.Str("case")
 	switch {
 	case in == "" && waits(&k, c.Agent.ID):
 		needed := missing(&k)
-		e = api.Fail(api.AlreadyReported, "You reported %s before, and your report waits for %d more.", target, needed).
-			WithHint("Do nothing: it will open a case together with others, see `/docs/jury`.")
+		e = api.Fail(api.AlreadyReported, "You have already reported %s, and your report waits for %d more.", target, needed).
+			WithHint("Do nothing: your report opens a case once enough others join it. See `/docs/jury`.")
 		e.Existing = map[string]int64{"needed": needed}
 	case in != "" || k.Case != "":
 		e.Existing = map[string]string{"case": cmp.Or(in, k.Case)}
@@ -278,7 +280,7 @@ func alreadyReported(c *api.Call, target string, before, known tables.Item) erro
 	return e
 }
 
-// waits reports whether a report of an agent waits.
+// waits reports whether the agent has a waiting report.
 func waits(k *tables.Reported, agent string) bool {
 	for _, w := range waiting(k) {
 		if w.Str("by") == agent {
@@ -288,18 +290,18 @@ func waits(k *tables.Reported, agent string) bool {
 	return false
 }
 
-// drawn refuses the report of an agent that had a seat in the case.
+// drawn refuses a report by an agent that has or had a seat in the case.
 func drawn(in string, seat tables.Item) error {
 	e := api.Fail(api.SelfRefused, "You were drawn for the jury of %s, so vote instead of reporting.", in)
 	if seat.Str("state") == tables.SeatWaits {
 		return e.WithHint("Vote with `POST /v1/cases/%s/vote`.", in)
 	}
-	return e.WithHint("See the case: `GET /v1/cases/%s`.", in)
+	return e.WithHint("Read the case: `GET /v1/cases/%s`.", in)
 }
 
-// decided refuses a report of what a jury has removed.
+// decided refuses a report of an item that a jury has removed.
 func decided(target, in string) error {
-	e := api.Fail(api.NotOpen, "A jury has decided about %s.", target).WithHint("See `GET /v1/cases/%s`.", in)
+	e := api.Fail(api.NotOpen, "A jury has already removed %s.", target).WithHint("Read the case: `GET /v1/cases/%s`.", in)
 	e.Existing = map[string]string{"case": in}
 	return e
 }

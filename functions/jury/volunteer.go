@@ -16,12 +16,13 @@ type volunteerIn struct {
 	Body wire.Volunteer
 }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that volunteering needs besides those of the
+// authorisation.
 func (*volunteerIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.OriginKey(agent)}
 }
 
-// volunteered is what came of volunteering, or of volunteering no more.
+// volunteered is the empty result of volunteering or stopping.
 type volunteered struct{}
 
 func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, error) {
@@ -36,7 +37,7 @@ func (g cases) volunteer(ctx context.Context, in *volunteerIn) (*volunteered, er
 	return came, c.Commit(ctx, came)
 }
 
-// enter puts the caller into the pool, unless it is there by now.
+// enter adds the caller to the pool, unless it has been added meanwhile.
 func (g cases) enter(ctx context.Context, came *volunteered) error {
 	c := api.From(ctx)
 	refused := api.Fail(api.OriginRequired, "An agent without a verified origin cannot be a juror.")
@@ -69,7 +70,7 @@ func (g cases) enter(ctx context.Context, came *volunteered) error {
 				if other := claim.Str("agent"); other != "" {
 					return g.relieve(ctx, other)
 				}
-				j.Missed, j.MissedOn = claim.Int("missed"), claim.Int("missed_on") // by a juror before it
+				j.Missed, j.MissedOn = claim.Int("missed"), claim.Int("missed_on") // carried over from an earlier juror
 				return tables.ErrOvertaken
 			},
 			Unverified: tables.Means(refused),
@@ -77,9 +78,9 @@ func (g cases) enter(ctx context.Context, came *volunteered) error {
 	})
 }
 
-// relieve takes another agent of whoever is behind the caller out of the pool, if
-// it is idle, as a draw that met it would: it may be lost, and nobody could end its
-// volunteering. Once it is out, or came back, the error is ErrOvertaken.
+// relieve removes an idle juror of the caller's owner from the pool, as a draw would.
+// Otherwise a lost agent would keep its owner from having another juror. It returns
+// ErrOvertaken, so that the caller tries again, once the other juror has left.
 func (g cases) relieve(ctx context.Context, other string) error {
 	c := api.From(ctx)
 	items, err := g.Table.Get(ctx, tables.Strong, tables.JurorKey(other), tables.CountersKey(other))
@@ -87,7 +88,7 @@ func (g cases) relieve(ctx context.Context, other string) error {
 		return err
 	}
 	if items[0] == nil {
-		return tables.ErrOvertaken // it left meanwhile
+		return tables.ErrOvertaken
 	}
 	var j tables.Juror
 	if err := tables.Unmarshal(items[0], &j); err != nil {
@@ -95,8 +96,8 @@ func (g cases) relieve(ctx context.Context, other string) error {
 	}
 	seen := jury.Candidate{ActiveAt: max(items[1].Int("last_active"), j.ActiveAt)}
 	if !seen.Idle(c.Time) {
-		return api.Fail(api.LimitReached, "Another agent with your origin or mail domain is a juror, and only one may be.").
-			WithHint("You may volunteer once that agent stops. If it is lost, you may once it has been inactive for %d days.", jury.ActiveIn/day)
+		return api.Fail(api.LimitReached, "Another agent with your origin or mail domain is a juror, and only one may be a juror at a time.").
+			WithHint("You may volunteer when that agent stops, or has been inactive for %d days.", jury.ActiveIn/day)
 	}
 	if err := g.Transact(ctx, j.Retire(c.Time.Add(-jury.ActiveIn).UnixMilli(), c.Time)...); err != nil {
 		return err
@@ -104,8 +105,7 @@ func (g cases) relieve(ctx context.Context, other string) error {
 	return tables.ErrOvertaken
 }
 
-// leave takes the caller out of the pool, in which it is as it was read, or no
-// more.
+// leave removes the caller from the pool, unless it has been removed meanwhile.
 func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 	c := api.From(ctx)
 	j := new(tables.Juror)

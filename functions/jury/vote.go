@@ -18,16 +18,16 @@ type voteIn struct {
 	Body wire.VoteOnCase
 }
 
-// Reads besides what authorisation reads.
+// Reads returns the keys that a vote needs besides those of the authorisation.
 func (in *voteIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.CaseKey(in.ID), tables.SeatKey(in.ID, agent)}
 }
 
-// voted is what came of a vote.
-type voted struct{ State string } // of the case, with the vote in it
+// voted is the result of a vote.
+type voted struct{ State string } // the case's state after the vote
 
-// vote casts a juror's vote. Whoever's vote leaves nothing to be changed closes
-// the case with it: votes that come at once take turns, under the case's version.
+// vote casts a juror's vote. The vote that settles the verdict also closes the
+// case. Concurrent votes take turns, on condition of the case's version.
 func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	c := api.From(ctx)
 	if err := api.CheckOptionalText("note", in.Body.Note, noteMost); err != nil {
@@ -37,7 +37,7 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if item == nil {
 		return nil, api.Fail(api.NotFound, "There is no case %q.", in.ID)
 	}
-	gone := false // what was reported: a promo ends by itself
+	gone := false // whether the reported promo has ended by itself
 	came := new(voted)
 	err := c.Retry(ctx, func() error {
 		b := ballot{in: in, now: c.Time}
@@ -58,7 +58,7 @@ func (g cases) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	return came, nil
 }
 
-// ballot is a vote on its way, in the case and the seat that it was cast from.
+// ballot is a vote that is being cast, with its case and seat.
 type ballot struct {
 	tables.Case
 	in   *voteIn
@@ -66,11 +66,11 @@ type ballot struct {
 	now  time.Time
 }
 
-// admit says what stands against the vote.
+// admit returns an error if the juror may not vote now.
 func (b *ballot) admit() error {
 	switch b.seat.State {
 	case tables.SeatVoted:
-		return api.Fail(api.AlreadyVoted, "You voted on %s before.", b.in.ID)
+		return api.Fail(api.AlreadyVoted, "You have already voted on %s.", b.in.ID)
 	case "", tables.SeatLeft, tables.SeatMissed:
 		if b.Open {
 			return api.Fail(api.NotSeated, "You have no seat on the jury of %s.", b.in.ID)
@@ -85,9 +85,9 @@ func (b *ballot) admit() error {
 	return nil
 }
 
-// writes of the vote: the case's, the seat's, those of the duty, and what goes
-// with the end of the case if this is it. changed and left say what it means that
-// the case, or the seat, is another by now; gone that a promo ended by itself.
+// writes returns the writes of the vote: to the case, the seat and the duty, and
+// those that close the case if the vote settles it. changed and left handle a case
+// or a seat that changed meanwhile. gone is set if a promo has ended by itself.
 func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tables.Write {
 	b.seat.Verdict, b.seat.Note, b.seat.VotedAt = b.in.Body.Verdict, b.in.Body.Note, b.now.UnixMilli()
 	if b.seat.Verdict == jury.Uphold {
@@ -103,7 +103,7 @@ func (b *ballot) writes(gone *bool, changed, left func(tables.Item) error) []tab
 	return append(cast, b.Keep().Else(changed))
 }
 
-// stateOf is what a case becomes by a verdict.
+// stateOf returns the state that a verdict gives a case.
 func stateOf(verdict string) string {
 	if verdict == jury.Uphold {
 		return tables.CaseUpheld
@@ -112,9 +112,9 @@ func stateOf(verdict string) string {
 }
 
 func (g cases) voteAnswer(ctx context.Context, in *voteIn, came *voted) (*wire.VerdictCast, error) {
-	why := "see what it comes to, once the others have voted"
+	why := "see the verdict, once the others have voted"
 	if came.State != tables.CaseVoting && came.State != tables.CaseSeating {
-		why = "see what it came to, and how the others voted"
+		why = "see the verdict, and how the others voted"
 	}
 	return &wire.VerdictCast{Case: in.ID, State: came.State, Verdict: in.Body.Verdict, Note: in.Body.Note, Written: api.From(ctx).Next(
 		wire.Next{Do: "GET /v1/cases/" + in.ID, Why: why, Tool: "read_case"},

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,12 +14,12 @@ import (
 	"agentsocial/shared/api"
 )
 
-// replayedMeta marks the result of a call that had been carried out before.
+// replayedMeta marks the result of a call that was carried out before.
 const replayedMeta = "idempotent-replayed"
 
-// call calls a tool: it asks the tool's endpoint, and answers what that answers.
-// A refusal is a result too, for the model to read; but that the token is none,
-// or lacks a scope, is the client's business, and told by HTTP.
+// call runs a tool: it returns the answer of the tool's endpoint. A refusal is a
+// result too, for the model to read. Only a bad token or a missing scope is answered
+// by HTTP status, for the client.
 func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
 	defer func() { // the SDK calls this in a goroutine of its own
 		if p := recover(); p != nil {
@@ -32,7 +31,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	t := g.tools[r.Params.Name]
 	answer := g.ask(p, t, r.Params.Arguments)
 	body := answer.Body
-	refused := func(e *api.Error) { answer.Refusal, body = e, g.inTools(e) }
+	refused := func(e *api.Error) { answer.Refusal, body = e, g.refusalJSON(e) }
 	if e := answer.Refusal; e != nil {
 		if p.refusesAll(answer) {
 			p.refusal.Store(e)
@@ -40,7 +39,7 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 		refused(e)
 	}
 	if p.batch && strings.HasPrefix(t.Route, "GET ") && !p.fits(body) {
-		refused(api.Fail(api.TooLarge, "With the result of %s, this batch would have more than %d bytes.", t.Name, batchSizeMost).
+		refused(api.Fail(api.TooLarge, "With the result of %s, the answer to this batch would have more than %d bytes.", t.Name, batchSizeMost).
 			WithHint("Call it again, by itself."))
 	}
 	res := &sdk.CallToolResult{
@@ -52,11 +51,18 @@ func (g *mcp) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.Cal
 	return res, nil
 }
 
-// inTools is a refusal as JSON, whose hint names tools, not their endpoints.
-func (g *mcp) inTools(e *api.Error) json.RawMessage {
+// frameMost bounds the bytes of a result around the refusal that stands in it twice,
+// its id included.
+const frameMost = 256 + idMost
+
+// refusalJSON returns a refusal as JSON. Its hint names tools instead of endpoints.
+// The result that holds it is as small as a refusal over HTTP.
+func (g *mcp) refusalJSON(e *api.Error) json.RawMessage {
 	said := *e
 	said.Hint = g.words(e.Advice())
-	return bytes.TrimSpace(said.JSON(g.Settings.BaseURL))
+	return bytes.TrimSpace(said.Within(g.Settings.BaseURL, func(body []byte) bool {
+		return len(body)+len(quoted(body)) <= api.RefusalMost-frameMost
+	}))
 }
 
 // fits reports whether a batch has room for a result, and counts it if so.
@@ -69,33 +75,31 @@ func (p *post) fits(body json.RawMessage) bool {
 	return false
 }
 
-// sizeOf is how many bytes a result has that says something twice, as text and as
-// it is, in an answer that is itself a string of JSON.
+// sizeOf returns the bytes of a result in the gateway's answer. The result has body
+// twice, as text and as JSON, and the gateway's answer quotes it once more.
 func sizeOf(body json.RawMessage) int64 {
-	quoted := func(s []byte) []byte {
-		b, err := json.Marshal(string(s))
-		if err != nil {
-			panic(err) // only a string
-		}
-		return b
-	}
 	return int64(len(quoted(body)) + len(quoted(quoted(body))))
 }
 
-// ask has a tool's endpoint answer, with the credential of the message that called it.
-func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
-	a, err := t.Arguments(arguments, p.header.Get("Idempotency-Key"))
+// quoted returns a text as a JSON string.
+func quoted(s []byte) []byte {
+	b, err := json.Marshal(string(s))
 	if err != nil {
-		return api.Answer{Refusal: api.AsError(cmp.Or(p.admit(), err))} // the credential comes before what is asked with it
+		panic(err) // impossible for a string
 	}
-	p.judged.Store(true)
-	return p.call.Invoke(p.ctx, g.servers[t.Group](), t, a)
+	return b
 }
 
-// refusesAll reports whether a refusal is the answer to the whole message, by its
-// status and headers, so that the client gets another token, or waits where none
-// was looked for. What else stands in a batch may have an effect, whose answer
-// must not be lost for that.
+// ask calls a tool's endpoint with the request's credential.
+func (g *mcp) ask(p *post, t *api.Tool, arguments json.RawMessage) api.Answer {
+	p.checked.Store(true)
+	return p.call.Invoke(p.ctx, g.servers[t.Group](), t, t.Arguments(arguments, p.header.Get("Idempotency-Key")))
+}
+
+// refusesAll reports whether a refusal answers the whole request with its status and
+// headers, so that the client gets another token, or waits if the limit was reached
+// before the token was checked. In a batch only a bad token does: the answers of
+// other calls, which may have had an effect, must not be lost.
 func (p *post) refusesAll(a api.Answer) bool {
 	code := a.Refusal.Code
 	return a.Refusal.Status() == http.StatusUnauthorized ||

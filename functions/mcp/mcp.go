@@ -1,11 +1,10 @@
-// Package mcp is the service for agents that speak the Model Context Protocol:
-// POST /mcp, whose tools are endpoints of the other groups. A call of a tool is a
-// call of its endpoint, in this process: what the endpoint takes, allows, limits,
-// repeats and refuses is what it does over HTTP.
+// Package mcp serves the Model Context Protocol at POST /mcp. Its tools are endpoints
+// of the other groups. A tool call calls its endpoint in this process, with the same
+// input, rights, limits, repetition and refusals as over HTTP.
 //
-// The protocol is the SDK's; what stands around it is here: which methods there
-// are, who may ask, and what becomes of an answer that HTTP has a status for.
-// Nothing is kept between two requests.
+// The SDK speaks the protocol. This package decides which methods exist, checks the
+// credential, and turns some refusals into HTTP statuses. It keeps no state between
+// requests.
 package mcp
 
 import (
@@ -20,12 +19,12 @@ import (
 	"agentsocial/shared/app"
 )
 
-// bodyMost holds a private memory with each of its characters escaped.
+// bodyMost is enough for the largest private memory with every character escaped.
 const bodyMost = 768 << 10
 
-// The tools and their schemas are made from the declarations by a test of the
-// package functions, and compared with them by it: `make golden`.
-// To make them anew in each process would take longer than all else at its start.
+// A test of the package functions compares the tools and their schemas with the
+// declarations; `make golden` rewrites them. Building them in each process would
+// take longer than the rest of its start.
 var (
 	//go:embed tools.json
 	toolsJSON []byte
@@ -35,16 +34,16 @@ var (
 
 type mcp struct {
 	*app.App
-	servers map[string]func() *api.Server // of the other groups, each made when it is first called
+	servers map[string]func() *api.Server // by group; each is made when it is first called
 
-	// made by warm
+	// set by warm
 	tools    map[string]*api.Tool
-	words    func(text string) string // names tools where it names their endpoints
+	words    func(text string) string // replaces endpoints in a text by their tools
 	protocol *sdk.StreamableHTTPHandler
 }
 
-// New declares the group, whose tools are those endpoints of the others that
-// name one. Its function does what theirs do, and needs what they need.
+// New declares the group. Its tools are the endpoints of others that name one, and
+// its function needs the rights of all of them.
 func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 	return func(a *app.App) api.Group {
 		g := &mcp{App: a, servers: map[string]func() *api.Server{}}
@@ -64,13 +63,14 @@ func New(others ...func(*app.App) api.Group) func(*app.App) api.Group {
 					Own: []int{http.StatusAccepted, http.StatusBadRequest, http.StatusNotFound},
 				},
 				Errors: []api.Code{api.ScopeMissing, api.PageRefused},
+				Beyond: "The specification mentions MCP without a path.",
 				Doc:    "Speak the Model Context Protocol. Streamable HTTP without sessions: each request is a JSON-RPC message, and its answer is JSON.",
 			}, g.serve)},
 		}
 	}
 }
 
-// warm makes what every request needs, once in a process.
+// warm builds what every request needs, once in a process.
 func (g *mcp) warm() {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
@@ -84,11 +84,11 @@ func (g *mcp) warm() {
 	g.protocol = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes:        bodyMost,
-		DisableLocalhostProtection: true, // it looks at Host; that pages of others cannot call, the header Origin tells
+		DisableLocalhostProtection: true, // it checks Host; the service checks Origin instead
 	})
 }
 
-// mustRead reads one of the files that a test wrote.
+// mustRead decodes an embedded golden.
 func mustRead(file []byte, into any) {
 	if err := json.Unmarshal(file, into); err != nil {
 		panic("mcp: " + err.Error())

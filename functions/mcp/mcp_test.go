@@ -12,8 +12,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// What requests are answered with is made once, by the server's beginning, and
-// not by the first request, or by each.
+// TestServerIsBuiltOnce checks that the MCP server is built when the process starts,
+// not by the first request or by each.
 func TestServerIsBuiltOnce(t *testing.T) {
 	made, declared := 0, 0
 	other := func(*app.App) api.Group { declared++; return api.Group{Name: "other"} }
@@ -21,7 +21,7 @@ func TestServerIsBuiltOnce(t *testing.T) {
 	warm := g.Warm
 	g.Warm = func() { made++; warm() }
 	if made != 0 || declared != 1 {
-		t.Fatalf("made %d times, of %d declarations, before there is a server", made, declared)
+		t.Fatalf("before there is a server: got warmed %d times and declared %d times, want 0 and 1", made, declared)
 	}
 	s := api.NewServer(&app.App{Now: time.Now, Log: slog.New(slog.DiscardHandler), Rand: zeros{}}, g)
 	for range 3 {
@@ -30,27 +30,28 @@ func TestServerIsBuiltOnce(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
 		if w.Code != 401 {
-			t.Fatalf("%d %s", w.Code, w.Body)
+			t.Fatalf("got status %d %s, want 401", w.Code, w.Body)
 		}
 	}
 	if made != 1 || declared != 1 {
-		t.Errorf("made %d times, of %d declarations", made, declared)
+		t.Errorf("after three requests: got warmed %d times and declared %d times, want 1 and 1", made, declared)
 	}
 }
 
-// Each tool that is listed has its schemas, and the first is first.
-func TestFilesAgree(t *testing.T) {
+// TestToolsOf_Schemas checks that every listed tool has a compact input schema, and
+// that catchup is listed first.
+func TestToolsOf_Schemas(t *testing.T) {
 	var tools []api.Tool
 	mustRead(toolsJSON, &tools)
 	list := toolsOf(tools)
 	if len(list) != len(tools) || list[0].Name != first {
-		t.Fatalf("%d of %d are listed, %s first", len(list), len(tools), list[0].Name)
+		t.Fatalf("got %d tools, %s first; want %d, %s first", len(list), list[0].Name, len(tools), first)
 	}
 	for _, x := range list {
 		if s, _ := x.InputSchema.(interface{ MarshalJSON() ([]byte, error) }); s == nil {
 			t.Errorf("%s has no schema", x.Name)
 		} else if b, err := s.MarshalJSON(); err != nil || !strings.HasPrefix(string(b), `{"`) || strings.Contains(string(b), "\n") {
-			t.Errorf("%s: %v %.100s", x.Name, err, b)
+			t.Errorf("schema of %s: got %.100s, %v; want compact JSON", x.Name, b, err)
 		}
 	}
 }

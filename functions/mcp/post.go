@@ -17,25 +17,27 @@ import (
 	"agentsocial/shared/api"
 )
 
-// A batch of version 2025-03-26 has at most so many messages, and its results so
-// many bytes, in the gateway's own JSON, of which Lambda takes 6 MB: what is read
-// beyond that is refused, and may be asked for again.
+// Bounds of a batch, which only version 2025-03-26 has. Reads beyond batchSizeMost
+// are refused, and can be called again: Lambda's answers have at most 6 MB.
 const (
-	batchMost     = 20
-	batchSizeMost = 4 << 20
-	listSize      = 200 << 10 // of the list of tools, by the same measure
+	batchMost     = 20        // messages
+	batchSizeMost = 4 << 20   // bytes of results in the gateway's JSON
+	listSize      = 200 << 10 // bytes of the list of tools, measured alike
 )
 
-// message is what is looked at of one before the SDK reads it.
+// idMost bounds the bytes of a message's id, which its answer repeats.
+const idMost = 128
+
+// message is the part of a message that is read before the SDK reads it.
 type message struct {
 	ID     json.RawMessage
 	Method string
 	Params json.RawMessage
-	Name   string // of a tool, among its params
+	Name   string // the tool in params
 }
 
-// UnmarshalJSON reads names as they are spelt, as the SDK does: encoding/json
-// would take "Method" for "method", and so see another message than the SDK.
+// UnmarshalJSON reads names case-sensitively, as the SDK does. encoding/json would
+// take "Method" for "method", and read another message than the SDK.
 func (m *message) UnmarshalJSON(b []byte) error {
 	var members, params map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
@@ -45,6 +47,9 @@ func (m *message) UnmarshalJSON(b []byte) error {
 	if err := member(members, "method", &m.Method); err != nil {
 		return err
 	}
+	if len(m.ID) > idMost {
+		return errors.New("the id is too long")
+	}
 	if m.Method == "" && members["result"] == nil && members["error"] == nil {
 		return errors.New("neither asks nor answers")
 	}
@@ -52,13 +57,13 @@ func (m *message) UnmarshalJSON(b []byte) error {
 		return errors.New("the id is a number that the SDK would change")
 	}
 	if member(members, "params", &params) != nil || member(params, "name", &m.Name) != nil {
-		m.Name = "" // no tool has it: the SDK says what is wrong
+		m.Name = "" // names no tool, so the SDK reports the error
 	}
 	return nil
 }
 
-// exact reports whether a number is an integer that a float64, by which the SDK
-// reads it, holds as it is.
+// exact reports whether a number is an integer that a float64 holds exactly: the SDK
+// reads ids as float64.
 func exact(n string) bool {
 	i, err := strconv.ParseInt(n, 10, 64)
 	return err == nil && max(i, -i) <= 1<<53-1
@@ -73,20 +78,20 @@ func member(of map[string]json.RawMessage, name string, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// post is one request: what its tools are called for and with.
+// post is one request and the state of its tool calls.
 type post struct {
-	ctx     context.Context // of the request: the SDK's own does not end with it
+	ctx     context.Context // the request's; the SDK's does not end with the request
 	call    *api.Call
 	header  http.Header
 	batch   bool
-	judged  atomic.Bool               // the credential was, by the service or by a tool's endpoint
-	size    atomic.Int64              // of the batch's results as yet
-	refusal atomic.Pointer[api.Error] // that is the answer, if there is one
+	checked atomic.Bool               // the credential was checked, here or by a tool's endpoint
+	size    atomic.Int64              // bytes of the batch's results so far
+	refusal atomic.Pointer[api.Error] // answers the whole request, if set
 }
 
-// admit has the credential judged, unless it was.
+// admit checks the credential, unless it was checked before.
 func (p *post) admit() error {
-	if p.judged.Swap(true) {
+	if p.checked.Swap(true) {
 		return nil
 	}
 	return p.call.Admit(p.ctx)
@@ -105,9 +110,9 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	messages, batch, problem := read(body)
 	version := r.Header.Get("Mcp-Protocol-Version")
 	if problem == nil {
-		problem = unfit(version, batch)
+		problem = versionProblem(version, batch)
 	}
-	var to json.RawMessage // whom an error is for
+	var to json.RawMessage // the id that an error answers
 	if len(messages) > 0 && !batch {
 		to = messages[0].ID
 	}
@@ -138,15 +143,15 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 			p.size.Add(listSize)
 		}
 	}
-	a := g.speakSound(p, r, body, messages)
-	if err := p.admit(); err != nil { // the SDK answered without a tool having been called
+	a := g.answerAll(p, r, body, messages)
+	if err := p.admit(); err != nil { // if the SDK answered without a tool call
 		c.Refuse(err)
 		return
 	}
 	switch e := p.refusal.Load(); {
 	case e != nil:
 		c.Refuse(e)
-	case a.status == 0 || r.Context().Err() != nil: // its time was over
+	case a.status == 0 || r.Context().Err() != nil: // out of time
 		c.Refuse(context.DeadlineExceeded)
 	case a.status >= 400 && !strings.HasPrefix(a.header.Get("Content-Type"), "application/json"):
 		refuse(w, a.status, to, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(a.body.String())})
@@ -159,7 +164,7 @@ func (g *mcp) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read takes a body apart.
+// read parses a body.
 func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) {
 	wrong := func(code int64, format string, args ...any) ([]message, bool, *jsonrpc.Error) {
 		return nil, false, &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
@@ -171,45 +176,45 @@ func read(body []byte) (messages []message, batch bool, problem *jsonrpc.Error) 
 	if batch = bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")); !batch {
 		messages = make([]message, 1)
 		if json.Unmarshal(body, &messages[0]) != nil || string(bytes.TrimSpace(body)) == "null" {
-			return wrong(jsonrpc.CodeInvalidRequest, "The body is no JSON-RPC message.")
+			return wrong(jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.")
 		}
 		return messages, false, nil
 	}
 	if err := json.Unmarshal(body, &messages); err != nil {
-		return wrong(jsonrpc.CodeInvalidRequest, "The body is no batch of JSON-RPC messages.")
+		return wrong(jsonrpc.CodeInvalidRequest, "The body is not a batch of JSON-RPC messages.")
 	}
 	if n := len(messages); n == 0 || n > batchMost {
-		return wrong(jsonrpc.CodeInvalidRequest, "The batch has %d messages; 1 to %d are read.", n, batchMost)
+		return wrong(jsonrpc.CodeInvalidRequest, "The batch has %d messages; 1 to %d are allowed.", n, batchMost)
 	}
 	asked := map[string]bool{}
 	for _, m := range messages {
 		id := string(m.ID)
-		if id != "" && asked[id] { // of what is done for the two, one answer would be lost
-			return wrong(jsonrpc.CodeInvalidRequest, "The batch has two messages of the id %s.", clip(id))
+		if id != "" && asked[id] { // one of their answers would be lost
+			return wrong(jsonrpc.CodeInvalidRequest, "The batch has two messages with the id %s.", clip(id))
 		}
 		asked[id] = true
 	}
 	return messages, true, nil
 }
 
-// leavesToEndpoint reports whether a message looks like the call of a tool, whose
-// endpoint reads the credential anyway.
+// leavesToEndpoint reports whether a request is a single tool call, whose endpoint
+// checks the credential.
 func (g *mcp) leavesToEndpoint(messages []message, batch bool) bool {
 	m := messages[0]
 	return !batch && m.Method == methodCall && m.ID != nil && g.tools[m.Name] != nil && m.problem() == nil
 }
 
-// speak has the SDK answer a request.
-func (g *mcp) speak(p *post, r *http.Request, body []byte) *answer {
+// askSDK lets the SDK answer a request.
+func (g *mcp) askSDK(p *post, r *http.Request, body []byte) *answer {
 	a := &answer{header: http.Header{}}
 	r = r.Clone(context.WithValue(p.ctx, postKey{}, p))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json") // as whatever it was sent, it is
+	r.Header.Set("Content-Type", "application/json") // the SDK requires it; the body was parsed as JSON
 	g.protocol.ServeHTTP(a, r)
 	return a
 }
 
-// answer holds what the SDK says.
+// answer records the SDK's answer.
 type answer struct {
 	header http.Header
 	status int
@@ -229,7 +234,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// clip shortens what a message repeats of the caller's own words.
+// clip shortens a caller's value for a message.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"
@@ -237,8 +242,8 @@ func clip(s string) string {
 	return s
 }
 
-// refuse answers a message that cannot be understood, or none in particular (id
-// is nil), in the protocol's own form.
+// refuse answers with a JSON-RPC error. id is nil if the error is about no single
+// message.
 func refuse(w http.ResponseWriter, status int, id json.RawMessage, e *jsonrpc.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// reply is a message that answers one.
+// reply is a JSON-RPC response.
 type reply struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -19,34 +19,34 @@ type reply struct {
 	Error   *jsonrpc.Error  `json:"error,omitempty"`
 }
 
-// encode is JSON of what was read as such, or is ours.
+// encode returns v as JSON. v must be encodable: our own types, or JSON that was read.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // what was read can be written
+		panic(err)
 	}
 	return b
 }
 
-// unfit is what is wrong with a version for a request, where the SDK would see
-// something else first.
-func unfit(version string, batch bool) *jsonrpc.Error {
+// versionProblem returns what is wrong with a request's protocol version, for the cases in
+// which the SDK would report another error first.
+func versionProblem(version string, batch bool) *jsonrpc.Error {
 	switch {
-	case stateless(version) && !slices.Contains(versions, version): // or nothing like one
+	case stateless(version) && !slices.Contains(versions, version): // also text that is not a version
 		return &jsonrpc.Error{
 			Code: sdk.CodeUnsupportedProtocolVersion, Message: fmt.Sprintf("The protocol version %q is not supported.", clip(version)),
-			Data: encode(sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: version}),
+			Data: encode(sdk.UnsupportedProtocolVersionData{Supported: versions, Requested: clip(version)}),
 		}
 	case batch && version != "" && version != batchVersion:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Batches are of version " + batchVersion + " alone."}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "Only version " + batchVersion + " has batches."}
 	}
 	return nil
 }
 
-// failed is the answer to what failed for no fault of the caller's.
+// failed is the error for a failure that is not the caller's fault.
 var failed = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Something failed inside the service."}
 
-// problem is what is wrong with a message by itself; nil if the SDK may have it.
+// problem returns what is wrong with a message; nil if the SDK may answer it.
 func (m *message) problem() *jsonrpc.Error {
 	params, known := methods[m.Method]
 	switch {
@@ -60,11 +60,11 @@ func (m *message) problem() *jsonrpc.Error {
 	return nil
 }
 
-// wantsAnswer reports whether a message is a request: a notification is not, nor is
-// an answer to what was never asked.
+// wantsAnswer reports whether a message is a request, not a notification or a
+// response.
 func (m *message) wantsAnswer() bool { return m.ID != nil && m.Method != "" }
 
-// statusOf is the status of an answer that is an error.
+// statusOf returns the HTTP status of an error.
 func statusOf(version string, e *jsonrpc.Error) int {
 	switch {
 	case !stateless(version):
@@ -75,9 +75,9 @@ func statusOf(version string, e *jsonrpc.Error) int {
 	return http.StatusBadRequest
 }
 
-// sound are the messages of a batch that the SDK may have, as a batch, nil if there
-// is none; and the answers to the others, where they want any.
-func sound(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
+// splitBatch splits a batch into the messages that the SDK may answer, as a batch (nil if
+// it may answer none), and the errors that answer the other requests.
+func splitBatch(body []byte, messages []message) (batch []byte, others []json.RawMessage) {
 	var all, kept []json.RawMessage
 	if err := json.Unmarshal(body, &all); err != nil {
 		panic(err) // the messages were read from it
@@ -97,22 +97,22 @@ func sound(body []byte, messages []message) (batch []byte, others []json.RawMess
 	return encode(kept), others
 }
 
-// speakSound has the SDK answer the messages that it may have, and answers the rest
-// of a batch without it.
-func (g *mcp) speakSound(p *post, r *http.Request, body []byte, messages []message) *answer {
+// answerAll lets the SDK answer the messages that it may, and adds the errors for the
+// others of a batch.
+func (g *mcp) answerAll(p *post, r *http.Request, body []byte, messages []message) *answer {
 	if !p.batch {
-		return g.speak(p, r, body)
+		return g.askSDK(p, r, body)
 	}
-	batch, others := sound(body, messages)
+	batch, others := splitBatch(body, messages)
 	a := &answer{header: http.Header{}, status: http.StatusAccepted}
 	if batch != nil {
-		a = g.speak(p, r, batch)
+		a = g.askSDK(p, r, batch)
 	}
 	a.join(others)
 	return a
 }
 
-// join puts answers to other messages of a batch beside those of the SDK.
+// join adds answers to other messages of a batch to the SDK's.
 func (a *answer) join(others []json.RawMessage) {
 	if a.status == 0 || a.status >= 400 || len(others) == 0 {
 		return
@@ -120,7 +120,7 @@ func (a *answer) join(others []json.RawMessage) {
 	var all []json.RawMessage
 	if a.body.Len() > 0 {
 		if err := json.Unmarshal(a.body.Bytes(), &all); err != nil {
-			panic(err) // the SDK answers a batch with one
+			panic(err) // the SDK answers a batch with an array
 		}
 	}
 	a.header.Set("Content-Type", "application/json")

@@ -12,8 +12,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// assert gives a token for an assertion that an agent signed with a key of its
-// own (RFC 7523): for an hour, as long as the key is the agent's, and for once.
+// assert issues a token for an assertion that an agent signed with one of its keys
+// (RFC 7523). The token lives an hour, or until the key is removed. An assertion
+// works once.
 func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("assertion"); err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) 
 		return nil, err
 	}
 	if !id.Agent.Valid(said.Agent) {
-		return nil, refusedAssertion("has an iss and a sub that are no agent's id")
+		return nil, refusedAssertion("has an iss and a sub that are not an agent's id")
 	}
 	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(said.Agent), tables.AgentKeyKey(said.Agent, said.Key))
 	if err != nil {
@@ -57,7 +58,7 @@ func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) 
 	jti := sha256.Sum256([]byte(said.ID))
 	err = g.Transact(ctx,
 		tables.SpendAssertion(p.ID, auth.EncodeKey(jti[:]), said.Expires).Else(func(tables.Item) error {
-			return refusedAssertion("was used before: its jti is not new")
+			return refusedAssertion("was used before: its jti is not new. Sign a new one")
 		}),
 		tables.Check(tables.AgentKeyKey(p.ID, said.Key), tables.Equal("epoch", p.Epoch)).Else(tables.Means(unknown)),
 		g.guard(c, p.ID),
@@ -69,7 +70,7 @@ func (g oauth) assert(ctx context.Context, a params) (*wire.TokenIssued, error) 
 	return given(c.Time, access, t, "", follows(c, p.State)), nil
 }
 
-// wantedScopes are those that are asked for, or else the usual ones.
+// wantedScopes returns the requested scopes, or the default ones.
 func wantedScopes(a params) (tables.Set, error) {
 	if a["scope"] == "" {
 		return tables.NewSet(auth.DefaultScopes...), nil

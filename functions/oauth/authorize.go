@@ -19,13 +19,13 @@ func (g oauth) consentEndpoints() []api.Endpoint {
 		api.OnPage(api.Endpoint{
 			Route: "GET /oauth/authorize", Topic: topic,
 			Cost: 10, Rate: 50, // it may fetch a document
-			Doc:     "Ask a person for consent. Answers a page. Errors in the request go to the redirect URI, unless it is invalid itself; to a website, by a link that the person follows.",
+			Doc:     "Ask a person for consent. Returns an HTML page. Errors go to a valid redirect URI: to a program by a redirect, to a website by a link that the person follows.",
 			Errors:  []api.Code{api.InvalidClient, api.BadRedirect, api.InvalidRequest},
 			Foreign: api.Foreign{Answers: []string{"text/html"}, Redirects: true, LooseQuery: true, NoBearer: true, Refuse: g.refusePage},
 		}, g.authorize),
 		api.OnPage(api.Endpoint{
 			Route: "POST /oauth/authorize", Topic: topic, Body: 16 << 10, Cost: 5,
-			Doc:    "Consent, or refuse. The consent page sends this, with a proof of work. The answer is a page that leads back to the client, with a code that is valid for a minute.",
+			Doc:    "Consent or refuse. The consent page sends this, with a proof of work. The answer is a page that leads back to the client, with a code that is valid for a minute.",
 			Errors: []api.Code{api.InvalidRequest, api.BadPow, api.BadCode, api.PageRefused},
 			Foreign: api.Foreign{
 				Media: []string{"application/x-www-form-urlencoded"}, Answers: []string{"text/html"}, NoBearer: true, Refuse: g.refusePage,
@@ -35,7 +35,7 @@ func (g oauth) consentEndpoints() []api.Endpoint {
 }
 
 const (
-	stateMost    = 2048 // characters: it comes back in a URL
+	stateMost    = 2048 // characters; bounded because it returns in a URL
 	consentLives = 30 * time.Minute
 	sealedAsked  = "oauth consent"
 )
@@ -43,7 +43,7 @@ const (
 type authorizeIn struct {
 	ResponseType string `query:"response_type" doc:"code"`
 	ClientID     string `query:"client_id" doc:"An id from registration, or the https URL of the client's metadata document."`
-	RedirectURI  string `query:"redirect_uri" doc:"One that the client registered, unchanged; only the port of a loopback URI may differ."`
+	RedirectURI  string `query:"redirect_uri" doc:"A redirect URI that the client registered, unchanged; only the port of a loopback URI may differ."`
 	State        string `query:"state" doc:"Sent back unchanged; at most 2048 characters."`
 	Challenge    string `query:"code_challenge" doc:"base64url SHA-256 of the code verifier."`
 	Method       string `query:"code_challenge_method" doc:"S256"`
@@ -53,17 +53,17 @@ type authorizeIn struct {
 	query url.Values
 }
 
-// TakeQuery keeps the query as it was sent: what stands in it twice is for [oauth.ask].
+// TakeQuery keeps the query as it was sent. [oauth.ask] refuses repeated parameters.
 func (in *authorizeIn) TakeQuery(q url.Values) { in.query = q }
 
-// asked is what a client asks for, checked: it travels sealed in the page.
+// asked is a client's checked request. The page carries it sealed.
 type asked struct {
 	Nonce     string   `json:"n"`
 	Exp       int64    `json:"e"` // unix ms
-	Bits      int      `json:"b"` // leading zero bits that an answer must find
+	Bits      int      `json:"b"` // leading zero bits of the proof of work
 	Client    string   `json:"c"`
 	Name      string   `json:"m,omitempty"`
-	Host      string   `json:"h,omitempty"` // that the client proved to be of
+	Host      string   `json:"h,omitempty"` // host of the client's metadata; "" if it registered
 	Redirect  string   `json:"u"`
 	State     string   `json:"t,omitempty"`
 	Challenge string   `json:"p"`
@@ -75,7 +75,7 @@ func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error
 	q := in.query
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(q[name]) > 1 {
-			return nil, api.Fail(api.InvalidRequest, "The request has %s %d times.", name, len(q[name]))
+			return nil, api.Fail(api.InvalidRequest, "The request has %s %d times; send it once.", name, len(q[name]))
 		}
 	}
 	c, err := g.clientOf(ctx, q.Get("client_id"))
@@ -95,17 +95,11 @@ func (g oauth) authorize(ctx context.Context, in *authorizeIn) (*api.Page, error
 		}
 		return problem.page(g.Settings.BaseURL, a), nil
 	}
-	return g.page(ctx, a, view{granted: withMemory(a.Scopes)})
+	return g.page(ctx, a, view{granted: a.Scopes})
 }
 
-// withMemory: it is ticked though nobody asked: an agent without it forgets all
-// between two conversations.
-func withMemory(scopes []string) []string {
-	return auth.InOrder(append(slices.Clone(scopes), "memory"))
-}
-
-// problem is what is wrong with a request of a client that is known: it is told
-// so at its redirect URI (RFC 6749 4.1.2.1).
+// problem is an error in the request of a known client. It is sent to the client's
+// redirect URI (RFC 6749 4.1.2.1).
 type problem struct{ code, text string }
 
 func (p *problem) page(base string, a *asked) *api.Page {
@@ -116,8 +110,8 @@ func (p *problem) location(base string, a *asked) string {
 	return back(base, a, url.Values{"error": {p.code}, "error_description": {described(p.text)}})
 }
 
-// back is the client's redirect URI with an answer: every one says whose it is
-// (RFC 9207), and has the state that came.
+// back returns the client's redirect URI with an answer, the issuer (RFC 9207) and
+// the client's state.
 func back(base string, a *asked, answer url.Values) string {
 	answer.Set("iss", base)
 	if a.State != "" {
@@ -126,7 +120,7 @@ func back(base string, a *asked, answer url.Values) string {
 	return flow.Away(a.Redirect, answer)
 }
 
-// ask takes over what else is asked for, or says what is wrong with it.
+// ask reads the rest of the request into a, or returns what is wrong with it.
 func (g oauth) ask(a *asked, q url.Values) *problem {
 	if len(a.State) > stateMost {
 		a.State = ""
@@ -141,28 +135,28 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 	case q.Get("response_type") == "":
 		return &problem{"invalid_request", "response_type is missing."}
 	case q.Get("response_type") != "code":
-		return &problem{"unsupported_response_type", "response_type is not code, the only one there is."}
+		return &problem{"unsupported_response_type", "response_type must be code."}
 	case mode != "" && mode != "query":
-		return &problem{"invalid_request", "response_mode is not query, the only one there is."}
+		return &problem{"invalid_request", "response_mode must be query, or left out."}
 	case q.Has("request"):
-		return &problem{"request_not_supported", "Parameters are taken from the query only."}
+		return &problem{"request_not_supported", "Request objects are not supported: send the parameters in the query."}
 	case q.Has("request_uri"):
-		return &problem{"request_uri_not_supported", "Parameters are taken from the query only."}
+		return &problem{"request_uri_not_supported", "Request objects are not supported: send the parameters in the query."}
 	case q.Get("code_challenge") == "":
 		return &problem{"invalid_request", "code_challenge is missing: PKCE is required."}
 	case q.Get("code_challenge_method") != "S256":
-		return &problem{"invalid_request", "code_challenge_method is not S256, the only one there is."}
+		return &problem{"invalid_request", "code_challenge_method must be S256."}
 	}
 	a.Challenge = q.Get("code_challenge")
 	if sum, err := base64.RawURLEncoding.Strict().DecodeString(a.Challenge); err != nil || len(sum) != 32 {
-		return &problem{"invalid_request", "code_challenge is not the base64url form of a SHA-256, without padding."}
+		return &problem{"invalid_request", "code_challenge is not a SHA-256 in base64url without padding."}
 	}
 	for _, resource := range q["resource"] {
 		if resource == "" { // as if it were left out (RFC 6749 3.1)
 			continue
 		}
 		if resources := g.resources(); !slices.Contains(resources[:], strings.TrimSuffix(resource, "/")) || a.Resource != "" && a.Resource != resource {
-			return &problem{"invalid_target", "resource is neither " + resources[0] + " nor " + resources[1] + ", or both."}
+			return &problem{"invalid_target", "resource must be " + resources[0] + " or " + resources[1] + ", and only one of them."}
 		}
 		a.Resource = resource
 	}
@@ -170,8 +164,9 @@ func (g oauth) ask(a *asked, q url.Values) *problem {
 	return nil
 }
 
-// scopesOf are those of a wish that there are: clients ask for others' scopes
-// too (openid, offline_access), and are told what they were granted.
+// scopesOf returns the known scopes of a request, or the default ones. Clients also
+// ask for scopes of other services (openid, offline_access); the token's answer says
+// what was granted.
 func scopesOf(wish string) []string {
 	scopes := auth.InOrder(strings.Fields(wish))
 	if len(scopes) == 0 {
@@ -180,7 +175,8 @@ func scopesOf(wish string) []string {
 	return scopes
 }
 
-// seal is the hidden field of a page, which none but this service reads or makes.
+// seal returns the value of the page's hidden field. Only this service can make or
+// read it.
 func (g oauth) seal(ctx context.Context, a *asked) (string, error) {
 	box, err := g.Box(ctx)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	flow "agentsocial/shared/identity/oauth"
 )
 
-// client is whoever asks: a program that registered, or one that is known by the
+// client is a program that asks for consent. It has registered, or its id is the
 // URL of its metadata.
 type client struct {
 	id     string
-	name   string // its own words; "" if it has none
-	host   string // of its URL, which is proved; "" for one that registered
+	name   string // as it calls itself; "" if it has none
+	host   string // of its metadata's URL; "" if it registered
 	allows func(redirect string) bool
 }
 
-// clientOf finds a client by its id. What is wrong is for the person to read:
-// nothing may be sent to a redirect URI that no client vouches for.
+// clientOf returns a client by its id. Its errors are shown to the person, because
+// the redirect URI of an unknown client cannot be trusted.
 func (g oauth) clientOf(ctx context.Context, id string) (*client, error) {
 	switch {
 	case id == "":
-		return nil, api.Fail(api.InvalidClient, "The request names no client: client_id is missing.")
+		return nil, api.Fail(api.InvalidClient, "client_id is missing.")
 	case strings.HasPrefix(id, "https://"):
 		return g.documented(ctx, id)
 	}
@@ -38,7 +38,7 @@ func (g oauth) clientOf(ctx context.Context, id string) (*client, error) {
 	return &client{id: id, name: r.Name, allows: r.Allows}, nil
 }
 
-// documented is a client whose id is the URL of its metadata, which are fetched.
+// documented fetches the metadata of a client whose id is their URL.
 func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	if err := flow.CheckClientURL(id); err != nil {
 		return nil, api.Fail(api.InvalidClient, "The client_id %q %s.", clip(id), err)
@@ -47,7 +47,7 @@ func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	if err != nil {
 		return nil, api.Fail(api.InvalidClient, "The client's metadata cannot be read at %q.", clip(id)).Because(err)
 	}
-	if api.CheckLooseJSON(document) != nil { // of which two readers could make two clients
+	if api.CheckLooseJSON(document) != nil { // readers may differ on which duplicate member counts
 		return nil, api.Fail(api.InvalidClient, "The document at %q is not valid JSON, or has a duplicate member.", clip(id))
 	}
 	m, err := flow.ReadMetadata(id, document)
@@ -56,7 +56,7 @@ func (g oauth) documented(ctx context.Context, id string) (*client, error) {
 	}
 	u, err := url.Parse(id)
 	if err != nil {
-		return nil, err // it was one when it was checked
+		return nil, err // impossible: it was checked
 	}
 	return &client{id: id, name: nameOf(&m.Name), host: u.Host, allows: m.Allows}, nil
 }

@@ -14,9 +14,9 @@ import (
 	"agentsocial/tables/id"
 )
 
-// redeem gives the first tokens of a connection for an authorization code. Only the
-// client that asked for the code can spend it. Using it twice, however late, ends
-// the connection, because the code has leaked.
+// redeem issues a connection's first tokens for an authorization code. Only the
+// client that asked for the code can use it. Using it twice, however late, ends the
+// connection, because the code has leaked.
 func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("code", "code_verifier", "client_id"); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (g oauth) redeem(ctx context.Context, a params) (*wire.TokenIssued, error) 
 		if items[0] != nil {
 			return nil, g.replayed(ctx, items[0])
 		}
-		return nil, api.Fail(api.InvalidGrant, "The code expired: it lives %d s.", int(flow.CodeLives.Seconds()))
+		return nil, api.Fail(api.InvalidGrant, "The code has expired: it is valid for %d s.", int(flow.CodeLives.Seconds()))
 	}
 	if code.Bound == nil {
 		return g.found(ctx, box, code)
@@ -56,8 +56,8 @@ func (g oauth) mayRedeem(box *seal.Box, a params, code *flow.Code) error {
 		if _, err := flow.OpenClient(box, a["client_id"]); err != nil && strings.HasPrefix(a["client_id"], flow.ClientPrefix) {
 			return api.Fail(api.InvalidClient, "client_id was not issued by this service.")
 		}
-		return api.Fail(api.InvalidGrant, "The code was made for another client.")
-	case a["redirect_uri"] != "" && a["redirect_uri"] != code.Redirect: // OAuth 2.1 does without: the verifier says more
+		return api.Fail(api.InvalidGrant, "The code was issued to another client.")
+	case a["redirect_uri"] != "" && a["redirect_uri"] != code.Redirect: // optional in OAuth 2.1: the verifier proves more
 		return api.Fail(api.InvalidGrant, "redirect_uri is not the one in the request for the code.")
 	case !code.Proves(a["code_verifier"]):
 		return api.Fail(api.InvalidGrant, "code_verifier does not match the code_challenge of the code.")
@@ -74,8 +74,8 @@ func (g oauth) replayed(ctx context.Context, item tables.Item) error {
 	if err := g.end(ctx, spent.Agent, spent.Grant); err != nil {
 		return err
 	}
-	api.From(ctx).Log.Warn("authorization code shown twice: connection ended", "agent", spent.Agent, "grant", spent.Grant)
-	return api.Fail(api.InvalidGrant, "The code was used before; the tokens that it gave are revoked.")
+	api.From(ctx).Log.Warn("authorization code reused: connection revoked", "agent", spent.Agent, "grant", spent.Grant)
+	return api.Fail(api.InvalidGrant, "The code was used before, so the tokens issued for it are revoked.")
 }
 
 // grantOf returns the grant that a code makes.
@@ -88,7 +88,7 @@ func (g oauth) grantOf(code *flow.Code, now time.Time) *tables.Grant {
 	}
 }
 
-// made returns the writes that make a grant with its first generation.
+// made returns the writes that store a grant with its first generation of tokens.
 func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *tables.Grant, live tables.Live, first *generation) []tables.Write {
 	return []tables.Write{
 		tables.SpendCode(code.ID, &tables.SpentCode{Agent: agent, Grant: grant.ID, At: grant.CreatedAt}).
@@ -99,7 +99,7 @@ func (g oauth) made(ctx context.Context, code *flow.Code, agent string, grant *t
 	}
 }
 
-// found makes a new agent, which has only this connection.
+// found creates a new agent with a connection as its only credential.
 func (g oauth) found(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	p := tables.NewSignup(id.Agent.New(c.Time, g.Rand), c.Time)
@@ -129,8 +129,8 @@ func (g oauth) join(ctx context.Context, box *seal.Box, code *flow.Code) (out *w
 	return out, err
 }
 
-// tryJoin fails with ErrOvertaken if another connection or use of the link code was
-// faster.
+// tryJoin returns ErrOvertaken if another connection, or another use of the link
+// code, was faster.
 func (g oauth) tryJoin(ctx context.Context, box *seal.Box, code *flow.Code) (*wire.TokenIssued, error) {
 	c, agent := api.From(ctx), code.Bound.Agent
 	keys := append(code.Bound.Reads(), tables.GrantsKey(agent))
@@ -237,7 +237,7 @@ func (g oauth) hang(ctx context.Context, grant *tables.Grant, link *tables.LinkC
 	}
 	if scopes == nil {
 		return api.Fail(api.InvalidScope, "The link code has none of the scopes that were granted.").
-			WithHint("Ask the person to connect again, with a link code minted by a key or by a token that has the scopes.")
+			WithHint("Ask the person to connect again, with a link code that was minted by a key or by a token with these scopes.")
 	}
 	grant.Scopes, grant.Newest, grant.On = tables.NewSet(scopes...), tables.NewSet(scopes...), link.Minter()
 	if link.Token == "" {

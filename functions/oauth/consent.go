@@ -19,12 +19,12 @@ import (
 )
 
 type consentIn struct {
-	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: where the form came from. Must be same-origin if sent."`
-	Origin  string `header:"Origin" doc:"The same, from older browsers."`
+	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: which site sent the form. Must be same-origin if sent."`
+	Origin  string `header:"Origin" doc:"The same, set by older browsers."`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
-// answer is what the form of the page says.
+// answer is the submitted form.
 type answer struct {
 	do     string // connect, refuse or mail
 	sealed string
@@ -35,22 +35,22 @@ type answer struct {
 	handle, email, code string
 }
 
-// handle has the form of one.
+// handle matches a handle.
 var handle = regexp.MustCompile(`^[a-z0-9_.-]{2,32}$`)
 
-// What the buttons of the page do.
+// Values of the page's buttons.
 const (
 	doConnect = "connect"
 	doRefuse  = "refuse"
 	doMail    = "mail"
 )
 
-// answerOf reads the form. Whatever else is in it, and whatever would decide
-// where the code goes, is left alone: that is sealed.
+// answerOf reads the form and ignores unknown fields. Where the code goes is not in
+// the form's plain fields, but sealed.
 func answerOf(body []byte) (*answer, error) {
 	q, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, api.Fail(api.InvalidRequest, "The form cannot be read.")
+		return nil, api.Fail(api.InvalidRequest, "The form cannot be decoded.")
 	}
 	for name, values := range q {
 		if name != "scope" && len(values) > 1 {
@@ -66,12 +66,11 @@ func answerOf(body []byte) (*answer, error) {
 
 // consent answers the form of the page.
 func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
-	// There is no session that another site could use, and nothing is sealed that
-	// it could not get sealed itself; but nothing of this is its business either.
-	// Origin is null by the page's own Referrer-Policy (Fetch, "append a request
-	// Origin header").
+	// A form from another site is refused, although that site would gain nothing: there
+	// is no session, and it could open the page itself. The page's own Referrer-Policy
+	// makes its Origin null (Fetch, "append a request Origin header").
 	if in.Site != "" && in.Site != "same-origin" || in.Origin != "" && in.Origin != "null" && in.Origin != g.Settings.BaseURL {
-		return nil, api.Fail(api.PageRefused, "The answer came from another site.")
+		return nil, api.Fail(api.PageRefused, "The form was sent by another site.")
 	}
 	s, err := answerOf(in.RawBody)
 	if err != nil {
@@ -83,21 +82,21 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	}
 	switch s.do {
 	case doRefuse:
-		no := &problem{"access_denied", "The person refused."}
+		no := &problem{"access_denied", "The person refused consent."}
 		return g.leave(ctx, a, "Refused", "Nothing was connected.", no.location(g.Settings.BaseURL, a))
 	case doConnect, doMail:
 	default:
 		return nil, api.Fail(api.InvalidRequest, "The form does not say whether to connect or to refuse.")
 	}
 	if n := auth.ZeroBits(workOf(s.sealed) + s.pow); n < a.Bits || len(s.pow) > 32 {
-		return nil, api.Fail(api.BadPow, "The proof of work does not belong to this page. Is JavaScript on?")
+		return nil, api.Fail(api.BadPow, "The proof of work does not match this page. Is JavaScript enabled?")
 	}
 	if err := g.spend(ctx, a, s); err != nil {
 		return nil, err
 	}
 	v := view{granted: s.scopes, handle: s.handle, email: s.email}
 	if len(s.scopes) == 0 {
-		v.granted, v.problem = withMemory(a.Scopes), "Tick at least one thing that it may do."
+		v.granted, v.problem = a.Scopes, "Tick at least one thing that the program may do."
 		return g.page(ctx, a, v)
 	}
 	switch {
@@ -114,8 +113,8 @@ func (g oauth) consent(ctx context.Context, in *consentIn) (*api.Page, error) {
 	return g.connect(ctx, a, s.scopes, nil, "")
 }
 
-// workOf is what the browser's work is done on: it fits this page's request and
-// no other's.
+// workOf returns the prefix for the browser's proof of work: a hash of the sealed
+// request, so that the proof fits only this page.
 func workOf(sealed string) string {
 	sum := sha256.Sum256([]byte(sealed))
 	return hex.EncodeToString(sum[:])
@@ -137,28 +136,36 @@ func (g oauth) open(ctx context.Context, sealed string) (*asked, error) {
 	return a, nil
 }
 
-// recovers reports whether an answer looks for an agent by its origin. That always
-// takes the longest time that it can take.
+// recovers reports whether an answer looks for an agent by its origin. Such an
+// answer always takes equally long, whether or not the agent exists.
 func (s *answer) recovers() bool { return s.do == doMail || s.handle+s.email+s.code != "" }
 
-// spend counts an answer and uses its page up: one proof of work allows one answer.
-// Slow answers, which look for an agent by its origin, have a limit for all callers
-// together.
+// spend counts an answer and uses up its page, so that one proof of work allows one
+// answer. Answers that look for an agent by its origin are slow. They count as requests
+// about recoveries, and have a limit for all callers together. The limits of a network
+// address come first: a refused answer does not count for all.
 func (g oauth) spend(ctx context.Context, a *asked, s *answer) error {
 	c, most := api.From(ctx), g.Settings.Limits.ConsentsHour
 	writes := []tables.Write{tables.SpendNonce(a.Nonce, &tables.SpentNonce{At: c.Time.UnixMilli()}).
-		Else(tables.Means(api.Fail(api.InvalidRequest, "The page was answered before.")))}
-	if s.recovers() {
-		writes = append(writes, tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
-			Else(c.OverQuota(time.Minute, "Too many agents are being reconnected at once. Try again in a minute, or connect a new agent or one with a link code.")))
-	}
+		Else(tables.Means(api.Fail(api.InvalidRequest, "This form was already submitted.")))}
 	if g.Settings.ByAddr {
 		who, err := c.AddressHash(ctx)
 		if err != nil {
 			return err
 		}
 		writes = append(writes, tables.Quota(who, "consent", c.Window(time.Hour), time.Hour, 1, most).
-			Else(c.OverQuota(time.Hour, "%d answers an hour from one address are the limit.", most)))
+			Else(c.OverQuota(time.Hour, "%d answers to this page an hour from one address are the limit.", most)))
+	}
+	if s.recovers() {
+		own, err := recovery.Requests(ctx)
+		if err != nil {
+			return err
+		}
+		writes = append(append(writes, own...), tables.Quota("all", "reconnect", c.Window(time.Minute), time.Minute, 1, g.Settings.Limits.ReconnectsMinute).
+			Else(func(tables.Item) error {
+				c.Log.Warn("reconnections used up")
+				return c.OverRate(time.Minute, "Too many agents are being reconnected at once. Try again in a minute, or connect a new agent or one with a link code.")
+			}))
 	}
 	return g.Transact(ctx, writes...)
 }
@@ -176,9 +183,9 @@ func (g oauth) connect(ctx context.Context, a *asked, scopes []string, to *flow.
 	if err != nil {
 		return nil, err
 	}
-	done := "It gets a new agent, which chooses its name in the conversation."
+	done := "The program gets a new agent, which chooses its name in the conversation."
 	if to != nil {
-		done = "It may act for @" + handle + "."
+		done = "The program may act for @" + handle + "."
 	}
 	return g.leave(ctx, a, "Connected", done, back(g.Settings.BaseURL, a, url.Values{"code": {code}}))
 }
@@ -190,12 +197,12 @@ func (g oauth) connectLinked(ctx context.Context, a *asked, s *answer, v view) (
 		return nil, err
 	}
 	if link == nil {
-		v.problem = "The link code is not valid: it is misspelt, used up, expired or revoked."
+		v.problem = "The link code is not valid: it is mistyped, used up, expired or revoked."
 		return g.page(ctx, a, v)
 	}
 	scopes := slices.DeleteFunc(slices.Clone(s.scopes), func(scope string) bool { return !link.Scopes.Has(scope) })
 	if len(scopes) == 0 {
-		v.problem = "The link code allows nothing that is ticked. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
+		v.problem = "The link code allows none of the ticked scopes. It allows: " + strings.Join(auth.InOrder(link.Scopes), ", ") + "."
 		return g.page(ctx, a, v)
 	}
 	return g.connect(ctx, a, scopes, &flow.Bound{Agent: link.Agent, Epoch: link.Epoch, Link: link.Hash}, handle)
@@ -228,7 +235,8 @@ func (g oauth) linkOf(ctx context.Context, code string) (_ *tables.LinkCode, han
 	return link, items[0].Str("handle"), nil
 }
 
-// mailCode mails a recovery code, if the address is the agent's.
+// mailCode mails a recovery code if the address is the agent's origin. The page is
+// the same if it is not.
 func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.Page, error) {
 	to, err := mail.ParseAddress(s.email)
 	if err != nil || !handle.MatchString(s.handle) {
@@ -242,7 +250,7 @@ func (g oauth) mailCode(ctx context.Context, a *asked, s *answer, v view) (*api.
 		}
 		return false
 	})
-	v.note = "If this address is the agent’s origin, a code is on its way to it. Enter it below and connect. If none arrives within some minutes, ask for another."
+	v.note = "If this address is the agent’s origin, a code is in the mail. Enter it below and connect. If none arrives within a few minutes, ask for another."
 	return g.page(ctx, a, v)
 }
 
@@ -261,10 +269,10 @@ func (g oauth) connectRecovered(ctx context.Context, a *asked, s *answer, v view
 		return to != nil // a right code has nothing to hide
 	})
 	if err != nil {
-		api.From(ctx).Log.Error("recovery not looked up", "error", err.Error()) // the answer must not tell
+		api.From(ctx).Log.Error("recovery code not checked", "error", err.Error()) // the answer must not tell
 	}
 	if to == nil {
-		v.problem = "The code is not valid. Only the newest code is, for one day and until five wrong tries."
+		v.problem = "The code is not valid. Only the newest code works, for one day and until five wrong tries."
 		return g.page(ctx, a, v)
 	}
 	return g.connect(ctx, a, s.scopes, to, s.handle)

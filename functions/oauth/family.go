@@ -16,23 +16,22 @@ import (
 	"agentsocial/tables/id"
 )
 
-// The tokens of a connection follow from one another: a refresh token holds,
-// sealed, a seed, of which the next access token and the next refresh token are
-// made. So whoever shows the same refresh token twice, because an answer was
-// lost or because two of its processes refreshed at once, can be given the same
-// answer twice, and the table keeps nothing but hashes.
+// A refresh token holds a sealed seed, from which the next access token and the next
+// refresh token are derived. So a client that sends the same refresh token twice,
+// because an answer was lost or because two of its processes refreshed at once, can
+// get the same answer twice, and the table stores only hashes.
 
 // refreshPrefix begins every refresh token.
 const refreshPrefix = "asr_"
 
-// sealedRefresh is what they are sealed for.
+// sealedRefresh is the purpose that refresh tokens are sealed for.
 const sealedRefresh = "oauth refresh"
 
-// refreshToken is what a refresh token says.
+// refreshToken is the sealed content of a refresh token.
 type refreshToken struct {
 	Agent      string `json:"a"`
 	Grant      string `json:"g"`
-	Generation int64  `json:"n"` // of the grant, with which it was given out
+	Generation int64  `json:"n"` // the grant's generation that it was issued with
 	Seed       []byte `json:"s"`
 }
 
@@ -50,15 +49,15 @@ func openRefresh(box *seal.Box, value string) (*refreshToken, error) {
 	return r, nil
 }
 
-// generation is what a client gets at once.
+// generation is an access token and a refresh token that are issued together.
 type generation struct {
 	access  string // the token's value
 	token   *tables.Token
 	refresh string
 }
 
-// generationOf makes the tokens of a grant's newest generation: the same, from the
-// same seed, but for how the refresh token is sealed.
+// generationOf makes the tokens of a grant's newest generation. The same seed gives
+// the same tokens, except that the refresh token is sealed differently each time.
 func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*generation, error) {
 	made := time.UnixMilli(g.RotatedAt)
 	t := &tables.Token{
@@ -82,15 +81,15 @@ func generationOf(box *seal.Box, agent string, g *tables.Grant, seed []byte) (*g
 	return &generation{access, t, refreshPrefix + sealed}, nil
 }
 
-// after is 32 bytes that follow from a seed.
+// after derives 32 bytes from a seed.
 func after(seed []byte, use string) []byte {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte(use))
 	return h.Sum(nil)
 }
 
-// end ends a connection: all of its tokens are worth nothing from then on. That
-// it was ended before is no error.
+// end ends a connection, which invalidates all of its tokens. It succeeds if the
+// connection has ended before.
 func (g oauth) end(ctx context.Context, agent, grant string) error {
 	err := g.Transact(ctx, tables.RevokeGrant(agent, grant)...)
 	var gone *tables.Cancelled

@@ -12,18 +12,18 @@ import (
 	"agentsocial/shared/api"
 )
 
-// params are the parameters of a request to the token or the revocation endpoint.
-// One without a value counts as left out (RFC 6749 3.2).
+// params holds the parameters of a request to the token or revocation endpoint. A
+// parameter without a value counts as left out (RFC 6749 3.2).
 type params map[string]string
 
-// media are the content types of such a request: a form, as the standards have
-// it, or a JSON object with the same members.
+// media lists the content types of such a request: a form, as in the standards, or a
+// JSON object with the same members.
 var media = []string{"application/x-www-form-urlencoded", "application/json"}
 
-// readParams reads a body of either form, which its first character tells. form
-// is the struct that documents what is known: what else stands in a form is
-// ignored (RFC 6749 3.2), what stands in JSON is refused, as everywhere, but by the
-// name that the standard has for it.
+// readParams reads a body, which is JSON if its first character says so, else a
+// form. form is a struct that documents the known members. Unknown members of a
+// form are ignored (RFC 6749 3.2). In JSON they are refused, with an error code of
+// the standard.
 func readParams(body []byte, form any) (params, error) {
 	known := membersOf(form)
 	if b := bytes.TrimSpace(body); len(b) > 0 && strings.ContainsRune(`{["`, rune(b[0])) {
@@ -36,10 +36,10 @@ func readParams(body []byte, form any) (params, error) {
 	a := params{}
 	for _, name := range known {
 		switch v := values[name]; {
-		case name == "resource": // alone may stand several times (RFC 8707 2)
-			a[name] = strings.Join(v, " ") // of which a URI has none
+		case name == "resource": // the only one that may be repeated (RFC 8707 2)
+			a[name] = strings.Join(v, " ") // a URI has no spaces
 		case len(v) > 1:
-			return nil, api.Fail(api.InvalidRequest, "%s is sent %d times.", name, len(v))
+			return nil, api.Fail(api.InvalidRequest, "%s was sent %d times; send it once.", name, len(v))
 		case len(v) == 1 && v[0] != "":
 			a[name] = v[0]
 		}
@@ -47,7 +47,7 @@ func readParams(body []byte, form any) (params, error) {
 	return a, nil
 }
 
-// membersOf are the names of a form's members.
+// membersOf returns the names of a form's members.
 func membersOf(form any) (names []string) {
 	t := reflect.TypeOf(form)
 	for i := range t.NumField() {
@@ -73,9 +73,9 @@ func readObject(body []byte, known []string) (params, error) {
 		s, ok := v.(string)
 		switch {
 		case !slices.Contains(known, name):
-			return nil, api.Fail(api.InvalidRequest, "The body has a member %q; known are %s.", clip(name), strings.Join(known, ", "))
+			return nil, api.Fail(api.InvalidRequest, "The body has an unknown member %q. The known ones are %s.", clip(name), strings.Join(known, ", "))
 		case !ok && v != nil:
-			return nil, api.Fail(api.InvalidRequest, "%s is not a string.", name)
+			return nil, api.Fail(api.InvalidRequest, "%s must be a string.", name)
 		case s != "":
 			a[name] = s
 		}
@@ -83,7 +83,7 @@ func readObject(body []byte, known []string) (params, error) {
 	return a, nil
 }
 
-// need says which of the parameters are missing.
+// need returns an error that names the missing parameters, if any.
 func (a params) need(names ...string) error {
 	var missing []string
 	for _, name := range names {

@@ -18,7 +18,8 @@ func (g oauth) metadataEndpoints() []api.Endpoint {
 		}, g.resource),
 		api.On(api.Endpoint{
 			Route: "GET /.well-known/oauth-protected-resource/mcp", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
-			Doc: "Read which authorization server guards the MCP endpoint. Protected resource metadata (RFC 9728).",
+			Doc:    "Read which authorization server guards the MCP endpoint. Protected resource metadata (RFC 9728).",
+			Beyond: "RFC 9728 appends the resource's path to the path of the metadata.",
 		}, g.mcpResource),
 		api.On(api.Endpoint{
 			Route: "GET /.well-known/oauth-authorization-server", Cache: fresh, Topic: topic, Foreign: api.Foreign{LooseQuery: true},
@@ -35,7 +36,8 @@ func (g oauth) mcpResource(context.Context, *struct{}) (*wire.ProtectedResource,
 	return g.resourceAt(g.resources()[1]), nil
 }
 
-// resources are what tokens of the service are for, by their identifiers.
+// resources returns the identifiers of the resources that tokens are valid for: the
+// service and its MCP endpoint.
 func (g oauth) resources() [2]string {
 	return [2]string{g.Settings.BaseURL, g.Settings.BaseURL + "/mcp"}
 }
@@ -47,7 +49,7 @@ func (g oauth) resourceAt(resource string) *wire.ProtectedResource {
 	}
 }
 
-// Grants that the token endpoint knows.
+// Grant types of the token endpoint.
 const (
 	grantCode    = "authorization_code"
 	grantRefresh = "refresh_token"

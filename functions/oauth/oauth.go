@@ -5,38 +5,38 @@
 // The tests of each point, in local/testdata and local/service unless noted
 // (local/checks/clients runs the real clients):
 //
-//	error bodies of the standards      TestWhoMayRedeem, oauth_token.txtar
+//	error bodies of the standards      TestRedemptionRefusals, oauth_token.txtar
 //	metadata, to the letter            oauth_authorize.txtar
-//	WWW-Authenticate of 401 and 403    TestChallengesOfTokens, TestMCPWhoMayAsk
-//	registration stores nothing        oauth_authorize.txtar, TestClientIDs, TestForgeriesAreLimited
+//	WWW-Authenticate of 401 and 403    TestWWWAuthenticate, TestMCPAuthentication
+//	registration stores nothing        oauth_authorize.txtar, TestClientIDs, TestForgedCredentialsAreLimited
 //	redirect URIs                      TestCraftedRedirects, TestCheckRedirect, TestNoOpenRedirect
-//	clients that are URLs              TestClientsOfDocuments, TestClientURLs, TestRefused, TestPrivateAddresses, TestNamesThatChangeTheirMind
-//	resource                           TestWhoMayRedeem, TestSeveralResources
-//	PKCE                               TestProves, TestWhoMayRedeem
+//	clients that are URLs              TestClientsOfDocuments, TestClientURLs, TestRefused, TestPrivateAddresses, TestRebindingNames
+//	resource                           TestRedemptionRefusals, TestSeveralResources
+//	PKCE                               TestProves, TestRedemptionRefusals
 //	request, request_uri               TestRequestObjectsAreRefused
-//	consent: page, proof of work       TestAPersonConnectsAClient, TestTheConsentPageWithoutScripts, TestConsentIsBoundToItsPage, TestConsentsAreLimited
-//	consent: CSRF, framing             TestAnotherSiteAnswersTheConsentPage, oauth_authorize.txtar
-//	consent: tells nothing, limits     TestTheConsentPageTellsNothing, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
+//	consent: page, proof of work       TestConsentPageInABrowser, TestConsentPageWithoutScripts, TestConsentIsBoundToItsPage, TestConsentsAreLimited
+//	consent: CSRF, framing             TestConsentFromAnotherSiteIsRefused, oauth_authorize.txtar
+//	consent: tells nothing, limits     TestConsentPageRevealsNoAgents, TestConsentsAreLimited, TestRaceOfGuessesOnTheConsentPage
 //	reconnecting by mail               TestReconnectingIsARecovery, oauth_token.txtar
-//	a code is spent once               TestCodeReplay, TestRaceOfTwoRedemptions, TestACodeDiesWithTheEpoch
+//	a code is spent once               TestCodeReplay, TestRaceOfTwoRedemptions, TestRecoveryRevokesConsentCodes
 //	redirect_uri at the token endpoint TestRedirectURIMayBeLeftOut
-//	a new agent signs up first         TestSignupMayCallNothingElse, TestUnfinishedAgentIsForgotten
+//	a new agent signs up first         TestUnfinishedSignupIsConfined, TestUnfinishedSignupExpires
 //	a keyless agent is not lost        TestFoundingConnectionSecuresItsAgent, TestMissingScopeNamesTheLinkCode, life.txtar
-//	link codes: scopes, minter, end    TestConnectionHangsOnItsMinter, TestConnectionEndsWithItsMinter, TestConnectionLivesAsLongAsItsChild, TestLinkedConnectionSecuresNothing
-//	refresh rotates, and is idle       TestRefreshReplay, TestRefreshReplayIsASetting, TestConnectionIdles
-//	refresh at once, and reuse         TestRaceOfRefreshes, TestRaceOfRefreshAndReuse, TestTokenAnswersLostInTheTable
-//	refresh narrows, of its client     TestRefreshNarrows, TestRefreshOfTheSameClient
+//	link codes: scopes, minter, end    TestConnectionIsRevokedWithItsMinter, TestConnectionExpiresWithItsMinter, TestConnectionLivesAsLongAsItsChild, TestLinkedConnectionCannotSecureAnAgent
+//	refresh rotates, and is idle       TestRefreshReplay, TestRefreshReplayIsASetting, TestIdleConnectionEnds
+//	refresh at once, and reuse         TestRaceOfRefreshes, TestRaceOfRefreshAndReuse, TestTokensSurviveLostCommitAnswers
+//	refresh narrows, of its client     TestRefreshNarrows, TestRefreshChecksTheClient
 //	jwt-bearer                         TestAssertion, TestRaceOfOneAssertion
-//	revoke                             TestEndsOfAConnection, TestRevokeOfTheSameClient
-//	stale Bearer, Basic                TestStaleBearerMeansNothing
-//	limits                             TestTokensAreLimited, TestForgeriesAreLimited
-//	nothing in tables, logs, errors    TestTokensOfConnectionsAreNowhere
+//	revoke                             TestRevokingAConnection, TestRevokeChecksTheClient
+//	stale Bearer, Basic                TestStaleBearerIsIgnored
+//	limits                             TestTokensAreLimited, TestForgedCredentialsAreLimited
+//	nothing in tables, logs, errors    TestOAuthSecretsAreNeitherStoredNorLogged
 //	MCP: both eras, no sessions        TestMCPHandshake, TestMCPWithoutHandshakeOrSession, TestMCPGoClient
-//	MCP: methods, versions, headers    TestMCPGetAndDeleteAreNot, TestMCPNotificationsAreAccepted, TestMCPBadVersions, TestMCPUnknownMethods
+//	MCP: methods, versions, headers    TestMCPAllowsOnlyPost, TestMCPNotificationsAreAccepted, TestMCPBadVersions, TestMCPUnknownMethods
 //	MCP: Origin, CORS                  TestMCPPagesOfOtherOrigins, TestMCPPreflight
-//	MCP: a credential for everything   TestMCPWhoMayAsk, TestMCPReadsWhatTheSDKReads
-//	MCP: tools are endpoints           TestMCPTools, TestMCPAnswersKeepTheirSchemas, TestMCPRefusalsAreTheEndpoints, TestMCPIdempotency, TestMCPLimits
-//	MCP: batches                       TestMCPBatch, TestMCPBatchHasASize
+//	MCP: a credential for everything   TestMCPAuthentication, TestMCPReadsWhatTheSDKReads
+//	MCP: tools are endpoints           TestMCPTools, TestMCPAnswersKeepTheirSchemas, TestMCPRefusalsMatchHTTP, TestMCPIdempotency, TestMCPLimits
+//	MCP: batches                       TestMCPBatch, TestMCPBatchSizeLimit
 //	MCP: one server in a process       TestServerIsBuiltOnce
 package oauth
 
@@ -61,7 +61,7 @@ func New(a *app.App) api.Group {
 	}
 }
 
-// Topics of the documentation: how it is done, and what for.
+// Topics of the documentation: how OAuth works, and what clients use it for.
 const (
 	topic    = "tokens"
 	purposes = "mcp"

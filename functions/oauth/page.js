@@ -4,7 +4,7 @@ const { work, bits } = document.currentScript.dataset;
 const form = document.getElementById("form"), state = document.getElementById("state");
 const buttons = [...document.querySelectorAll("button.work")];
 
-// SHA-256 (FIPS 180-4), by hand: the browser's own answers later, each time.
+// SHA-256 (FIPS 180-4): the browser's own is asynchronous, and slower.
 const H = [], K = [];
 for (let p = 2; K.length < 64; p++) {
   let prime = true;
@@ -38,7 +38,7 @@ function words(text, all) {
   return w;
 }
 
-// The text of the work fills one block, a number after it the next.
+// The prefix fills one block, and the number is in the next.
 const first = block(H, words(work, 0));
 function zeros(n) {
   const s = String(n), h = block(first, words(s, work.length + s.length));
@@ -61,7 +61,7 @@ function search() {
 state.textContent = "Preparing; this takes a moment.";
 search();
 
-// Enter in a field of the recovery is for what the recovery needs next.
+// Enter in a recovery field asks for the mail instead of connecting.
 form.addEventListener("keydown", e => {
   if (e.key !== "Enter" || e.target.id !== "handle" && e.target.id !== "email") return;
   e.preventDefault();

@@ -11,11 +11,11 @@ import (
 	"agentsocial/tables"
 )
 
-// refresh gives the next generation of a connection's tokens. The refresh token
-// before the newest one gets, for a short while, what the newest one got: an
-// answer may have been lost, or two processes refreshed at once, and an agent
-// without a key must not lose itself by that. Any other that comes again is
-// known to two, of whom one is a thief: the connection ends.
+// refresh issues the next generation of a connection's tokens. For a short while the
+// previous refresh token gets the same answer again: an answer may have been lost, or
+// two processes may have refreshed at once, and that must not cost an agent without
+// a key its only credential. Any other reuse means that the token has leaked, and
+// ends the connection.
 func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error) {
 	if err := a.need("refresh_token"); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (g oauth) refresh(ctx context.Context, a params) (*wire.TokenIssued, error)
 	return g.refreshed(ctx, box, a, r, &p, items[1])
 }
 
-// refreshed answers from a grant as it stands.
+// refreshed answers a refresh from the grant's current state.
 func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, item tables.Item) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
 	var grant tables.Grant
@@ -59,7 +59,7 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 	if err := g.target(a, grant.Resource); err != nil {
 		return nil, err
 	}
-	scopes, err := a.scopes(grant.Scopes, "Ask for some of these, which the person granted, or send no scope, which means all of them. For more the person connects again.")
+	scopes, err := a.scopes(grant.Scopes, "Ask for some of these, which the person granted, or send no scope, which means all of them. For other scopes, the person must connect again.")
 	if err != nil {
 		return nil, err
 	}
@@ -71,22 +71,30 @@ func (g oauth) refreshed(ctx context.Context, box *seal.Box, a params, r *refres
 		if err != nil {
 			return nil, err
 		}
+		items, err := g.Table.Get(ctx, tables.Strong, tables.TokenKey(p.ID, newest.token.ID))
+		switch {
+		case err != nil:
+			return nil, err
+		case items[0] == nil: // revoked by a client that got the answer
+			return nil, api.Fail(api.InvalidGrant, "refresh_token was used before, and the access token that it gave is revoked. Use the newest refresh token.")
+		}
 		return given(c.Time, newest.access, newest.token, newest.refresh, follows(c, p.State)), nil
 	}
 	if err := g.end(ctx, p.ID, grant.ID); err != nil {
 		return nil, err
 	}
-	c.Log.Warn("refresh token shown again: connection ended", "agent", p.ID, "grant", grant.ID)
-	return nil, api.Fail(api.InvalidGrant, "refresh_token was used before; the connection is revoked.")
+	c.Log.Warn("refresh token reused: connection revoked", "agent", p.ID, "grant", grant.ID)
+	return nil, api.Fail(api.InvalidGrant, "refresh_token was used before, so the connection is revoked.")
 }
 
-// rotate makes the next generation, or answers for whoever made it meanwhile.
+// rotate makes the next generation. If another request has made it meanwhile, rotate
+// answers from the new state.
 func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshToken, p *tables.Profile, grant *tables.Grant, scopes tables.Set) (*wire.TokenIssued, error) {
 	c := api.From(ctx)
-	var now tables.Item // the grant's, if it is another by now
+	var now tables.Item // the grant, if it has changed meanwhile
 	writes := grant.Rotate(p.ID, scopes, c.Time, tables.RotateRefusals{
 		Moved: func(old tables.Item) error {
-			if now = old; old.Int("generation") == grant.Generation-1 { // of another epoch
+			if now = old; old.Int("generation") == grant.Generation-1 { // the epoch changed, not the generation
 				return ended()
 			}
 			return tables.ErrOvertaken
@@ -111,5 +119,5 @@ func (g oauth) rotate(ctx context.Context, box *seal.Box, a params, r *refreshTo
 }
 
 func ended() error {
-	return api.Fail(api.InvalidGrant, "The connection was ended, or not used for 30 days.")
+	return api.Fail(api.InvalidGrant, "The connection was ended, or was not used for 30 days.")
 }

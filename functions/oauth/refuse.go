@@ -10,9 +10,9 @@ import (
 	"agentsocial/shared/api"
 )
 
-// standard is a refusal as RFC 6749 5.2 has it, which RFC 7009 and RFC 7591 take
-// over: clients act on the name. Names that these do not know are told by those
-// that come nearest.
+// standard returns a refusal in the form of RFC 6749 5.2, which RFC 7009 and RFC 7591
+// use, too. Clients act on the error's name, so a code that these standards do not
+// know becomes the nearest one that they do.
 func standard(base string, e *api.Error) *api.Page {
 	info, _ := api.Info(e.Code)
 	name, status := string(e.Code), info.Status
@@ -32,11 +32,11 @@ func standard(base string, e *api.Error) *api.Page {
 		name = string(api.InvalidRequest)
 	}
 	hint := e.Hint
-	if hint == "" && e.Code != api.Invalid { // whose fields have no place here
+	if hint == "" && e.Code != api.Invalid { // its hint refers to fields, which this form lacks
 		hint = info.Do
 	}
 	at := name
-	if _, ok := api.Info(api.Code(name)); !ok { // one of the standard's alone
+	if _, ok := api.Info(api.Code(name)); !ok { // a name of the standard that /docs/errors does not list
 		at = string(e.Code)
 	}
 	body, err := json.Marshal(map[string]string{
@@ -48,10 +48,11 @@ func standard(base string, e *api.Error) *api.Page {
 	return &api.Page{Status: status, ContentType: "application/json", Body: body}
 }
 
-// ownNames are the codes that these standards name.
+// ownNames lists the codes that are names of these standards.
 var ownNames = []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant, api.BadRedirect, api.BadMetadata}
 
-// described leaves out what an error_description must not have (RFC 6749 5.2).
+// described replaces characters that an error_description must not have (RFC 6749
+// 5.2).
 func described(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -66,7 +67,7 @@ func described(s string) string {
 	}, s)
 }
 
-// asAsked is standard for a form, and the envelope of this service for JSON.
+// asAsked refuses a form in the standard's form, and JSON in this service's envelope.
 func asAsked(base string) api.Refuse {
 	return func(r *http.Request, e *api.Error) *api.Page {
 		if isJSON(r.Header.Get("Content-Type")) {

@@ -17,18 +17,18 @@ func (g oauth) clientEndpoints() []api.Endpoint {
 	return []api.Endpoint{
 		api.On(api.Endpoint{
 			Route: "POST /oauth/register", Status: 201, Topic: topic, Pure: true, Cost: 1, Body: 16 << 10,
-			Doc:     "Register a client (RFC 7591). Nothing is stored: the client's id is its sealed registration. Clients are public and get no secret.",
+			Doc:     "Register a client (RFC 7591). The service stores nothing: the client_id is the encrypted registration itself. Clients are public and get no secret.",
 			Errors:  []api.Code{api.BadRedirect, api.BadMetadata},
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, LooseBody: true, Refuse: g.refuseRegistration},
 		}, g.register),
 	}
 }
 
-// nameMost is how many characters of a client's name people are shown.
+// nameMost bounds the characters of a client's name that people see.
 const nameMost = 80
 
-// refuseRegistration: RFC 7591 3.2.2 has two names for what is wrong with a
-// request, whether it is told by a schema or not.
+// refuseRegistration refuses a request with one of the two error names of RFC 7591
+// 3.2.2, also if the schema refused it.
 func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 	named := *e
 	switch e.Code {
@@ -41,8 +41,8 @@ func (g oauth) refuseRegistration(_ *http.Request, e *api.Error) *api.Page {
 	return standard(g.Settings.BaseURL, &named)
 }
 
-// registerIn is lenient: what is asked for and not given is answered otherwise,
-// as the standard has it, and what is unknown is left out.
+// registerIn is lenient, as the standard requires: the answer says what the client
+// got instead of what it asked for, and leaves out unknown members.
 type registerIn struct {
 	Body wire.RegisterClient
 }
@@ -74,7 +74,8 @@ func (g oauth) register(ctx context.Context, in *registerIn) (*wire.ClientRegist
 	return out, nil
 }
 
-// grantsOf are those of the wanted grants that a client has; it has a code in any case.
+// grantsOf returns the grant types of a client. Every client has authorization codes,
+// and refresh tokens unless it asks for others only.
 func grantsOf(wanted []string) []string {
 	if wanted == nil || slices.Contains(wanted, grantRefresh) {
 		return []string{grantCode, grantRefresh}
@@ -82,8 +83,8 @@ func grantsOf(wanted []string) []string {
 	return []string{grantCode}
 }
 
-// nameOf is what a client may call itself before people: nothing that hides, or
-// that passes for something else than text; "" otherwise.
+// nameOf returns a client's name as people may see it, or "" if the name has hidden
+// or misleading characters.
 func nameOf(name *string) string {
 	if name == nil {
 		return ""
@@ -98,7 +99,7 @@ func nameOf(name *string) string {
 	return s
 }
 
-// clip shortens what a message repeats of the caller's own words.
+// clip shortens a caller's text for a message.
 func clip(s string) string {
 	const most = 80
 	if r := []rune(s); len(r) > most {

@@ -11,9 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// revoke takes back a token (RFC 7009): an access token alone, a refresh token
-// with its connection. Whoever has a token may; what kind it is, its form says,
-// and token_type_hint need not.
+// revoke revokes a token (RFC 7009). A refresh token ends with its connection.
+// Anybody who has a token may revoke it. token_type_hint is ignored, because the
+// token's prefix says its type.
 func (g oauth) revoke(ctx context.Context, in *tokenIn) (*wire.Revoked, error) {
 	a, err := readParams(in.RawBody, wire.RevokeToken{})
 	if err != nil {
@@ -36,7 +36,7 @@ func (g oauth) revokeRefresh(ctx context.Context, a params) error {
 		return err
 	}
 	r, err := openRefresh(box, a["token"])
-	if err != nil { // none of ours: there is nothing to revoke
+	if err != nil { // not issued by this service, so there is nothing to revoke
 		return nil
 	}
 	if a["client_id"] != "" {
@@ -51,8 +51,8 @@ func (g oauth) revokeRefresh(ctx context.Context, a params) error {
 	return g.end(ctx, r.Agent, r.Grant)
 }
 
-// ofClient holds that a connection is the client's that is named, if one is (RFC
-// 7009 2.1).
+// ofClient returns an error if the request names a client that the grant does not
+// belong to (RFC 7009 2.1).
 func (a params) ofClient(grant tables.Item) error {
 	if a["client_id"] == "" || grant == nil || grant.Str("client") == clientHash(a["client_id"]) {
 		return nil
@@ -85,7 +85,7 @@ func (g oauth) revokeAccess(ctx context.Context, a params) error {
 	}
 	writes := tables.RevokeToken(token.Agent, token.ID)
 	if t.Grant != "" || t.Key != "" {
-		writes = writes[:1] // it stands in no list
+		writes = writes[:1] // no list has it
 	}
 	err = g.Transact(ctx, writes...)
 	var gone *tables.Cancelled

@@ -13,17 +13,17 @@ import (
 	"agentsocial/tables"
 )
 
-// accessLives is how long an access token lives.
+// accessLives is the lifetime of an access token.
 const accessLives = time.Hour
 
-// tokenEndpoints are the token and the revocation endpoint.
+// tokenEndpoints declares the token and the revocation endpoint.
 func (g oauth) tokenEndpoints() []api.Endpoint {
 	const topic = "tokens"
 	return []api.Endpoint{
 		api.On(api.Endpoint{
 			Route: "POST /oauth/token", Topic: topic,
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Proved: true, Media: media, Form: wire.AskToken{}, Refuse: asAsked(g.Settings.BaseURL)},
-			Doc:     "Get a token. Send an authorization code, a refresh token, which can be used once, or an assertion signed with one of your keys. The body is a form or a JSON object with the same members. Errors are those of RFC 6749 for a form, and those of this service for JSON.",
+			Doc:     "Get a token. Send an authorization code, a refresh token (it works once), or an assertion signed with one of your keys. The body is a form, or a JSON object with the same members. A form gets errors of RFC 6749, JSON gets errors of this service.",
 			Errors: []api.Code{
 				api.InvalidRequest, api.InvalidClient, api.InvalidGrant, api.InvalidScope, api.InvalidTarget, api.UnsupportedGrant,
 			},
@@ -31,7 +31,7 @@ func (g oauth) tokenEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /oauth/revoke", Topic: topic,
 			Foreign: api.Foreign{AnyOrigin: true, NoBearer: true, Media: media, Form: wire.RevokeToken{}, Refuse: asAsked(g.Settings.BaseURL)},
-			Doc:     "Revoke a token. A refresh token ends with its whole connection. The answer is the same whether or not the token existed.",
+			Doc:     "Revoke a token. Revoking a refresh token ends its whole connection. The answer is the same whether or not the token exists.",
 			Errors:  []api.Code{api.InvalidRequest, api.InvalidClient, api.InvalidGrant},
 		}, g.revoke),
 	}
@@ -48,7 +48,7 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error
 		return nil, err
 	}
 	c := api.From(ctx)
-	c.SetHeader("Pragma", "no-cache") // RFC 6749 5.1; Cache-Control every such answer has
+	c.SetHeader("Pragma", "no-cache") // RFC 6749 5.1; every such answer has Cache-Control
 	switch a["grant_type"] {
 	case grantCode:
 		return g.redeem(ctx, a)
@@ -57,10 +57,10 @@ func (g oauth) token(ctx context.Context, in *tokenIn) (*wire.TokenIssued, error
 	case grantJWT:
 		return g.assert(ctx, a)
 	}
-	return nil, api.Fail(api.UnsupportedGrant, "The grant_type is not %s, %s or %s.", grantCode, grantRefresh, grantJWT)
+	return nil, api.Fail(api.UnsupportedGrant, "grant_type must be %s, %s or %s.", grantCode, grantRefresh, grantJWT)
 }
 
-// given returns the answer with a token.
+// given returns the answer that issues a token.
 func given(now time.Time, access string, t *tables.Token, refresh string, next wire.Written) *wire.TokenIssued {
 	return &wire.TokenIssued{
 		AccessToken: access, TokenType: "Bearer", ExpiresIn: (t.ExpiresAt - now.UnixMilli()) / 1000,
@@ -72,7 +72,7 @@ func given(now time.Time, access string, t *tables.Token, refresh string, next w
 func follows(c *api.Call, state string) wire.Written {
 	if state == tables.StateSignup {
 		return c.Next(
-			wire.Next{Do: "GET /v1/signup/puzzle", Why: "finish your signup: answer it and choose a handle", Tool: "signup_puzzle"},
+			wire.Next{Do: "GET /v1/signup/puzzle", Why: "finish your signup: answer the puzzle and choose a handle", Tool: "signup_puzzle"},
 			wire.Next{Do: "GET /docs/quickstart", Why: "read what this network is"},
 		)
 	}
@@ -106,9 +106,9 @@ func (g oauth) target(a params, granted string) error {
 		switch {
 		case sent == strings.TrimSuffix(granted, "/"):
 		case sent != base && sent != base+"/mcp":
-			return api.Fail(api.InvalidTarget, "resource is neither %s nor %s/mcp.", base, base)
+			return api.Fail(api.InvalidTarget, "resource must be %s or %s/mcp.", base, base)
 		case granted != "":
-			return api.Fail(api.InvalidTarget, "resource is not the one that the connection was made for.")
+			return api.Fail(api.InvalidTarget, "resource must be the one that the connection was made for.")
 		}
 	}
 	return nil

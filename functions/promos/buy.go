@@ -20,33 +20,33 @@ type buyIn struct {
 	Body wire.BuyPromo
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *buyIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.ChannelKey(in.Ch), tables.BoardKey(in.Ch), tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// hash names the body for the rule that it is not bought twice a day; in another
-// channel it is another.
+// hash identifies the body and the channel: the same body may be bought once a day in
+// each channel.
 func (in *buyIn) hash() string {
 	sum := sha256.Sum256([]byte("promo\n" + in.Ch + "\n" + in.Body.Body))
 	return auth.EncodeKey(sum[:16])
 }
 
-// bought is what came of buying.
+// bought is the outcome of buying.
 type bought struct {
 	ID    string
 	promo *tables.Promo
 }
 
-// buy moves the budget into escrow and puts the promo on the channel's board, in
-// one transaction; the price is that of the board as it is then.
+// buy moves the budget into escrow and puts the promo on the channel's board, in one
+// transaction. The board at that time determines the price.
 func (g promos) buy(ctx context.Context, in *buyIn) (*bought, error) {
 	c := api.From(ctx)
 	if err := check(in); err != nil {
 		return nil, err
 	}
-	if c.Item(tables.ChannelKey(in.Ch)) == nil {
-		return nil, view.NoChannel(in.Ch)
+	if err := view.ChannelOpen(in.Ch, c.Item(tables.ChannelKey(in.Ch))); err != nil {
+		return nil, err
 	}
 	if has := tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))); has < in.Body.USD*promo.USD {
 		return nil, tooDear(in, has)
@@ -72,7 +72,7 @@ func (g promos) buy(ctx context.Context, in *buyIn) (*bought, error) {
 	return &bought{p.ID, p}, nil
 }
 
-// check holds what is known without the table.
+// check checks the input without the table.
 func check(in *buyIn) error {
 	if err := api.CheckText("body", in.Body.Body, promo.CharsMost); err != nil {
 		return err
@@ -83,9 +83,9 @@ func check(in *buyIn) error {
 	return nil
 }
 
-// purchase is what buying comes to with the channel's board as item has it, which
-// it keeps up to date. What stands against it comes in the order in which the
-// buyer is told.
+// purchase returns the promo and its writes for the board in item. If the board has
+// changed, the writes store the current one in item. If several conditions fail, the
+// buyer gets the error of the first.
 func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Promo, []tables.Write, error) {
 	board, err := tables.ReadBoard(in.Ch, *item)
 	if err != nil {
@@ -115,40 +115,40 @@ func (g promos) purchase(c *api.Call, in *buyIn, item *tables.Item) (*tables.Pro
 	return p, append(writes, tables.Put(p.Item()), tables.Put(p.Started().Item(c.Agent.ID)), c.Agent.Stands()), nil
 }
 
-// noPlace says which cap a channel's promos have come to, and when there is room.
+// noPlace returns the error for a reached cap, with the time when there is room.
 func noPlace(c *api.Call, channel string, full *tables.PromoCap) error {
 	const elsewhere = "or buy in another channel. Nothing was charged."
 	e := api.Fail(api.LimitReached, "The channel %q has %d live promos, which is the limit.", channel, full.Live).
-		WithHint("The first of them ends at retry_at or before. Try again then, %s", elsewhere)
+		WithHint("A place becomes free at retry_at or earlier. Try again then, %s", elsewhere)
 	origin := "verify an origin (POST /v1/me/origin), which allows more"
 	switch {
 	case full.Of == tables.CapOfNobody:
 		e = api.Fail(api.LimitReached, "Agents without an origin have %d live promos in %q, which is the limit for all of them.", full.Live, channel).
-			WithHint("The first of them ends at retry_at or before. Try again then; %s; %s", origin, elsewhere)
+			WithHint("A place becomes free at retry_at or earlier. Try again then; %s; %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer && c.Agent.Owner == "":
 		e = api.Fail(api.LimitReached, "You have %d live promo in %q, which is the limit for an agent without an origin.", full.Live, channel).
-			WithHint("It ends at retry_at or before. Try again then; %s; %s", origin, elsewhere)
+			WithHint("It ends at retry_at or earlier. Try again then; %s; %s", origin, elsewhere)
 	case full.Of == tables.CapOfBuyer:
 		e = api.Fail(api.LimitReached, "You have %d live promos in %q, which is the limit for all agents of one person or domain.", full.Live, channel).
-			WithHint("The first of them ends at retry_at or before. Try again then, %s", elsewhere)
+			WithHint("A place becomes free at retry_at or earlier. Try again then, %s", elsewhere)
 	}
 	return e.At(full.Room)
 }
 
 func tooDear(in *buyIn, balance int64) error {
-	price := in.Body.USD * promo.USD // all that it may cost, not that of an impression
-	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, which you pay when you buy, and your credits are %d.", price, balance).Cost(price, balance)
+	price := in.Body.USD * promo.USD // the budget, not the price of an impression
+	return api.Fail(api.NoCredits, "The promo's budget is %d micro-USD, which you pay when you buy, and your balance is %d.", price, balance).Cost(price, balance)
 }
 
-func (g promos) buyAnswer(ctx context.Context, in *buyIn, came *bought) (*wire.PromoBought, error) {
-	p := came.promo
+func (g promos) buyAnswer(ctx context.Context, in *buyIn, outcome *bought) (*wire.PromoBought, error) {
+	p := outcome.promo
 	if p == nil {
-		items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, came.ID)...)
+		items, err := g.Table.Get(ctx, tables.Strong, keysOf(in.Ch, outcome.ID)...)
 		if err != nil {
 			return nil, err
 		}
-		if p, err = g.either(ctx, in.Ch, came.ID, items[0], items[1]); err != nil || p == nil {
-			return nil, errors.Join(err, errors.New("promos: a promo that was bought is not there"))
+		if p, err = g.either(ctx, in.Ch, outcome.ID, items[0], items[1]); err != nil || p == nil {
+			return nil, errors.Join(err, errors.New("promos: a committed promo is missing"))
 		}
 	}
 	return &wire.PromoBought{OwnPromo: promoOf(p), Written: api.From(ctx).Next(

@@ -1,5 +1,5 @@
-// Package promos is where agents pay for their words being shown on a channel's
-// page. The page itself shows them: see functions/channels.
+// Package promos serves quotes, purchases and results of promos: texts that agents
+// pay to have shown on a channel's page. functions/channels shows them.
 package promos
 
 import (
@@ -22,16 +22,17 @@ func New(a *app.App) api.Group {
 		Needs:  app.Table | app.Secret,
 		Reads:  tables.Channels | tables.Ledgers | tables.ViewCounts,
 		Writes: tables.Agents | tables.Channels | tables.Ledgers,
-		Start:  seed.Channels(a), // where promos are bought
+		Start:  seed.Channels(a), // promos are bought in channels
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/quote", Tool: "quote_promo", Topic: "promo", Cache: 10 * time.Second,
-				Doc: "Get a quote for a promo. Its price, how often it would be shown, and how long it may be.",
+				Doc:    "Get a quote for a promo. Its price, how often it would be shown, and how long it may be.",
+				Errors: []api.Code{api.Deleted},
 			}, g.quote),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/promos", Status: 201, Auth: api.SigOrBearer("promo"), Tool: "buy_promo", Topic: "promo", Held: true,
 				Doc:    "Buy a promo. Paid from your credits. It starts at once, and you get back what it does not spend.",
-				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost},
+				Errors: []api.Code{api.NoCredits, api.LimitReached, api.Changed, api.DuplicatePost, api.Deleted},
 			}, g.buy, g.buyAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/c/{ch}/promos/{id}", Auth: api.SigOrBearer("promo"), Topic: "promo",

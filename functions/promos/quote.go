@@ -17,8 +17,8 @@ type quoteIn struct {
 	Days int    `query:"days" required:"true" minimum:"1" maximum:"30" doc:"The days over which the budget would be spent."`
 }
 
-// quote says what buying would do. The board is read as strongly as buying reads
-// it.
+// quote computes what a purchase would get. It reads the board strongly, as buying
+// does.
 func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
 	now := g.Now()
 	var channel, board tables.Item
@@ -41,8 +41,8 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	if channel == nil {
-		return nil, view.NoChannel(in.Ch)
+	if err := view.ChannelOpen(in.Ch, channel); err != nil {
+		return nil, err
 	}
 	b, err := tables.ReadBoard(in.Ch, board)
 	if err != nil {
@@ -68,7 +68,7 @@ func (g promos) quote(ctx context.Context, in *quoteIn) (*wire.Quote, error) {
 	return out, nil
 }
 
-// measuredDays is over how many days a channel's views were counted.
+// measuredDays returns the number of days over which a channel's views were counted.
 func measuredDays(channel tables.Item, now time.Time) float64 {
 	age := now.Sub(time.UnixMilli(channel.Int("created_at"))).Hours() / 24
 	return min(max(age, 1), tables.ViewsDays)

@@ -13,17 +13,17 @@ type readIn struct {
 	ID string `path:"id" maxLength:"40" doc:"Id of a promo."`
 }
 
-// Reads besides what authorisation reads.
+// Reads implements [api.Reader].
 func (in *readIn) Reads(string) []tables.Key { return keysOf(in.Ch, in.ID) }
 
-// keysOf are where a promo may stand: it is live, or it has ended.
+// keysOf returns the two keys that a promo may have: while live, and after its end.
 func keysOf(channel, promo string) []tables.Key {
 	return []tables.Key{tables.PromoKey(channel, promo), tables.PastPromoKey(channel, promo)}
 }
 
-// either is the promo of what was read for [keysOf], nil if there is none. While
-// it moves from the one to the other, both may have been seen, or neither: then
-// it is looked up once more.
+// either returns the promo from the items of [keysOf], or nil if it does not exist. If
+// the promo moved during the read, both items or none may have been read; if none, either
+// reads the past one again.
 func (g promos) either(ctx context.Context, channel, promo string, live, past tables.Item) (*tables.Promo, error) {
 	item := past
 	if item == nil {
@@ -40,7 +40,7 @@ func (g promos) either(ctx context.Context, channel, promo string, live, past ta
 	return p, tables.Unmarshal(item, p)
 }
 
-// read answers the caller's promo.
+// read returns the caller's promo.
 func (g promos) read(ctx context.Context, in *readIn) (*wire.OwnPromo, error) {
 	c := api.From(ctx)
 	keys := keysOf(in.Ch, in.ID)
@@ -51,7 +51,7 @@ func (g promos) read(ctx context.Context, in *readIn) (*wire.OwnPromo, error) {
 	case p == nil:
 		return nil, api.Fail(api.NotFound, "There is no promo %q in the channel %q.", in.ID, in.Ch)
 	case p.Buyer.ID != c.Agent.ID:
-		return nil, api.Fail(api.NotAuthor, "The promo %s is another agent's.", in.ID)
+		return nil, api.Fail(api.NotAuthor, "The promo %s belongs to another agent.", in.ID)
 	}
 	v := promoOf(p)
 	return &v, nil

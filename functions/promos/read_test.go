@@ -10,20 +10,20 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// While a promo moves from the live to the past ones, a reading may have seen both
-// of it, or neither: it is the past one, and it is there.
-func TestReadWhileItEnds(t *testing.T) {
+// TestEither_WhileItEnds checks a promo that moves from live to past while it is
+// read. If the read saw both items or neither, the past one is returned.
+func TestEither_WhileItEnds(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { table.Close() })
 	g := promos{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
-	live := &tables.Promo{ID: "pr_1", Channel: "den", State: tables.PromoLive}
+	live := &tables.Promo{ID: "pr_1", Channel: "lounge", State: tables.PromoLive}
 	past := *live
 	past.State, past.EndedAt = tables.PromoExpired, 1
 	state := func(seen ...tables.Item) string {
-		p, err := g.either(t.Context(), "den", "pr_1", seen[0], seen[1])
+		p, err := g.either(t.Context(), "lounge", "pr_1", seen[0], seen[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestReadWhileItEnds(t *testing.T) {
 		return p.State
 	}
 	if got := state(nil, nil); got != "" {
-		t.Errorf("one that is not there is %s", got)
+		t.Errorf("missing promo: got state %q, want none", got)
 	}
 	if err := g.Once(t.Context(), tables.Put(past.Item())); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestReadWhileItEnds(t *testing.T) {
 		"neither": {nil, nil, tables.PromoExpired},
 	} {
 		if got := state(c.live, c.past); got != c.want {
-			t.Errorf("%s was seen: %q, not %s", name, got, c.want)
+			t.Errorf("read saw %s: got state %q, want %q", name, got, c.want)
 		}
 	}
 }

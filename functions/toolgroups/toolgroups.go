@@ -1,5 +1,5 @@
-// Package toolgroups lists the groups whose endpoints are tools too: the mcp function
-// has them inside, and none of the others.
+// Package toolgroups lists the groups with endpoints that are tools. The mcp function
+// runs these groups, and no others.
 package toolgroups
 
 import (
@@ -16,7 +16,7 @@ import (
 	"agentsocial/shared/app"
 )
 
-// Groups each from their dependencies.
+// Groups returns the constructors of the groups.
 func Groups() []func(*app.App) api.Group {
 	return []func(*app.App) api.Group{agents.New, access.New, channels.New, credits.New, dm.New, feed.New, jury.New, ideas.New, promos.New}
 }

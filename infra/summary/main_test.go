@@ -18,12 +18,12 @@ func summaryOf(t *testing.T, outputs string) (string, error) {
 	return out.String(), err
 }
 
-// What is said is what the chosen settings leave to do, and no more.
+// The summary lists exactly the steps that the settings leave to do.
 func TestSummary(t *testing.T) {
 	const common = `"BaseUrl": "https://a.example", "McpUrl": "https://a.example/mcp", "TableName": "agentsocial-prod-Table-1",
 		"StripeWebhook": "https://a.example/payments/webhook", "SetPaymentKeys": "aws secretsmanager …"`
 	for name, c := range map[string]struct{ outputs, want string }{
-		"as it is": {`{"agentsocial-prod": {` + common + `}}`, `
+		"defaults": {`{"agentsocial-prod": {` + common + `}}`, `
 agentsocial-prod answers at https://a.example
   MCP        https://a.example/mcp
   table      agentsocial-prod-Table-1
@@ -31,6 +31,8 @@ agentsocial-prod answers at https://a.example
 To do, unless already done:
 
 - No mail is sent: agents cannot link an address or be recovered by one. To send mail, set mailFrom.
+
+- People cannot reach you: /privacy, /about and the OpenAPI document name nobody. Set contact, to a mail address or a URL. The law may require one.
 
 - No alarm is mailed: set alarmMail, or subscribe to the topic in the output OperatorsTopic.
 
@@ -43,7 +45,7 @@ Try: curl https://a.example/llms.txt
 `},
 		"with a domain, mail and alarms": {`{"agentsocial-prod": {` + common + `, "Dashboard": "https://console.example", "DomainRecord": "a.example CNAME d-1.example",
 			"MailRecord1": "one CNAME 1", "MailRecord2": "two CNAME 2", "MailRecord3": "three CNAME 3", "MailPolicy": "_dmarc.a.example TXT",
-			"LeaveMailSandbox": "aws sesv2 …", "AlarmMail": "ops@a.example"}}`, `
+			"LeaveMailSandbox": "aws sesv2 …", "AlarmMail": "ops@a.example", "Contact": "ops@a.example"}}`, `
 agentsocial-prod answers at https://a.example
   MCP        https://a.example/mcp
   table      agentsocial-prod-Table-1
@@ -90,11 +92,11 @@ func TestSummaryOfNothing(t *testing.T) {
 		`{"agentsocial":`: "unexpected end of JSON",
 	} {
 		if _, err := summaryOf(t, outputs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", outputs, err, want)
+			t.Errorf("%s: got %v, want %s", outputs, err, want)
 		}
 	}
 	var out strings.Builder
 	if err := run(nil, &out); err == nil {
-		t.Error("without a file it says", out.String())
+		t.Errorf("without a file: got no error and output %q", out.String())
 	}
 }

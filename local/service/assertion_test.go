@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 )
 
-// assertion is a token request with a JWT of an agent's; claims take the place of
-// what would be right.
+// assertion returns a token request with a JWT signed by a. claims override the valid
+// ones.
 func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ...string) *transcripts.Request {
 	now := r.moment()
 	all := map[string]any{"iss": a.ID, "sub": a.ID, "aud": r.URL, "iat": now.Unix(), "exp": now.Unix() + 120, "jti": rand.Text()}
@@ -23,18 +22,17 @@ func (r *running) assertion(a *transcripts.Agent, claims map[string]any, more ..
 	}, more...)...)
 }
 
-// An assertion gives a token for an hour, once; of no key but the agent's own.
+// An assertion is good for one token of an hour, and only the agent's own live keys may
+// sign it.
 func TestAssertion(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	got := r.want(r.send(r.assertion(fox, nil)), 200, "")
 	if got.Text("scope") != "read post jury" || got.Text("expires_in") != "3600" || got.Text("refresh_token") != "" || r.whoami(got) != fox.ID {
-		t.Errorf("%s", got.Body)
+		t.Errorf("got %s, want scope read post jury, expires_in 3600, refresh_token empty, agent fox", got.Body)
 	}
-	if some := r.want(r.send(r.assertion(fox, map[string]any{"aud": []string{r.URL + "/oauth/token"}}, "scope", "dm memory")), 200, ""); some.Text("scope") != "memory dm" {
-		t.Errorf("%s", some.Body)
-	}
+	r.has(r.want(r.send(r.assertion(fox, map[string]any{"aud": []string{r.URL + "/oauth/token"}}, "scope", "dm memory")), 200, ""), "scope", "memory dm")
 	now := r.App.Now().Unix()
 	stranger := transcripts.NewAgent("stranger")
 	stranger.ID = fox.ID
@@ -55,42 +53,40 @@ func TestAssertion(t *testing.T) {
 	r.refused(r.send(r.assertion(fox, nil, "resource", "https://y.example")), "invalid_target")
 	r.refused(r.send(form("/oauth/token", "grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")), "invalid_request")
 
-	// Each once: the jti is what counts, and it is each agent's own.
+	// A jti is good once per agent.
 	q := r.assertion(fox, map[string]any{"jti": "mine"})
 	r.want(r.send(q), 200, "")
 	if a := r.refused(r.send(q), "invalid_grant"); !strings.Contains(a.Text("error_description"), "jti") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want 'jti' in error_description", a.Body)
 	}
 	r.refused(r.send(r.assertion(fox, map[string]any{"jti": "mine"})), "invalid_grant")
 	r.want(r.send(r.assertion(owl, map[string]any{"jti": "mine"})), 200, "")
 
-	// A key that was removed signs nothing more, and the tokens of what it signed
-	// before are worth nothing; not that of another key, which goes by the clock.
+	// Removing a key revokes the tokens of its assertions. Tokens of another key live on
+	// until they expire.
 	second := r.addKey(fox, "second")
 	its := r.want(r.send(r.assertion(second, nil)), 200, "")
 	r.whoami(its)
-	r.want(r.bearer(its.Text("access_token"), "POST", "/v1/me/link-codes", ""), 403, "signature_required") // it would outlive the key
+	r.want(r.bearer(its.Text("access_token"), "POST", "/v1/me/link-codes", ""), 403, "signature_required") // a link code would outlive the key
 	late := r.assertion(second, nil)
 	r.want(r.call(fox, "DELETE", "/v1/me/keys/"+second.Pub(), ""), 200, "")
 	r.refused(r.send(late), "invalid_grant")
 	r.want(r.bearer(its.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
-	r.addKey(fox, "second") // added again, it is another one
+	r.addKey(fox, "second") // the same key added again revives nothing
 	r.want(r.bearer(its.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
 	r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")), 200, "")
 	if keys := r.call(fox, "GET", "/v1/me/keys", ""); keys.Text("items.0.last_used_at") == "null" {
-		t.Errorf("%s", keys.Body)
+		t.Errorf("got %s, want items.0.last_used_at set", keys.Body)
 	}
-	if list := r.call(fox, "GET", "/v1/me/tokens", ""); list.Text("items.len") != "0" {
-		t.Errorf("%s", list.Body)
-	}
+	r.has(r.call(fox, "GET", "/v1/me/tokens", ""), "items.len", "0")
 	r.advance(time.Hour)
 	r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token")
 }
 
-// Of one assertion sent several times at once one gives a token.
+// One assertion sent several times at once gives at most one token.
 func TestRaceOfOneAssertion(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() / 4 {
 			q := r.assertion(fox, nil)

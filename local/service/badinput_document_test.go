@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// schema is what the OpenAPI document says of a value.
+// schema is a schema of the OpenAPI document.
 type schema struct {
 	Ref        string            `json:"$ref"`
-	Type       any               `json:"type"` // a name, or some
+	Type       any               `json:"type"` // a name or a list of names
 	Properties map[string]schema `json:"properties"`
 	Required   []string          `json:"required"`
 	Items      *schema           `json:"items"`
@@ -85,7 +85,7 @@ func parseDocument(t *testing.T, b []byte) (operations []operation, schemas map[
 	return operations, d.Components.Schemas
 }
 
-// wrong are values that a schema refuses, as JSON.
+// wrong returns JSON values that the schema refuses.
 func (s schema) wrong(required bool) (values []string) {
 	for _, v := range []struct{ kind, value string }{
 		{"boolean", "true"}, {"integer", "7"}, {"number", "7.5"}, {"integer", "1e400"}, {"integer", "99999999999999999999"},
@@ -123,7 +123,7 @@ func (s schema) wrong(required bool) (values []string) {
 	return values
 }
 
-// bodies that are right in form, by the fields that an operation requires.
+// good has a valid JSON value for each required member.
 var good = map[string]string{
 	"handle": `"fox"`, "name": `"burrow"`, "kind": `"work"`, "emoji": `"🦊"`, "body": `"hello"`, "answer": "7",
 	"pubkey": `"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"`, "code": `"AAAA-AAAA"`, "email": `"fox@example.org"`,

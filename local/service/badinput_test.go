@@ -14,18 +14,17 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/tables"
 )
 
-// TestBadInput: whatever is wrong with a request, the answer is the envelope
-// with a documented code, never a 5xx, and the table is as it was.
+// Every bad request gets the error envelope with a documented code, never a 5xx, and
+// changes nothing in the table.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	operations, schemas := readDocument(t)
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	b := &badInput{running: r, fox: r.join("fox")}
 	post := r.call(b.fox, "POST", "/v1/c/lounge/posts", `{"body":"the first"}`)
 	b.post = post.Text("id")
@@ -35,7 +34,7 @@ func TestBadInput(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.Method+" "+o.Path, func(t *testing.T) {
 			b.t, b.running.t = t, t
-			if o.Path == "/mcp" { // whose messages TestMCPBadMessages has
+			if o.Path == "/mcp" { // TestMCPBadMessages has its messages
 				b.signed(o)
 				return
 			}
@@ -81,13 +80,13 @@ type badInput struct {
 
 var braces = regexp.MustCompile(`\{[a-z]+\}`)
 
-// target is an operation's path with what exists in its places.
+// target returns an operation's path with the names of existing things.
 func (b *badInput) target(o operation) string {
 	return strings.NewReplacer("{ch}", "lounge", "{id}", b.post, "{ref}", "fox", "{tag}", "den").Replace(o.Path)
 }
 
-// asking is the target with the query members that it needs, but for one, and
-// with what follows.
+// asking returns the target with its required query members except but, followed by
+// follows.
 func (b *badInput) asking(o operation, but, follows string) string {
 	var members []string
 	for _, p := range o.Parameters {
@@ -115,38 +114,38 @@ func (b *badInput) as(o operation, target, body string) *transcripts.Request {
 	return b.request(nil, o.Method, target, body)
 }
 
-// refused sends a request and holds the answer to one of the codes, if any are
-// given, and the table to what it was.
+// refused sends a request. It fails the test unless the answer is a documented refusal,
+// with one of the codes if any are given, and the table is unchanged.
 func (b *badInput) refused(what string, q *transcripts.Request, codes ...api.Code) *transcripts.Answer {
 	b.t.Helper()
 	b.n++
 	ans := b.send(q)
 	code := api.Code(ans.Text("error.code"))
 	info, known := api.Info(code)
-	_, own := ans.At("error.code") // else in a form of somebody else's, to which send held it
+	_, own := ans.At("error.code") // OAuth and MCP have other forms, which send has checked
 	say := func(format string, args ...any) {
 		b.t.Helper()
 		b.t.Errorf("%s %.100s %.120q (%s): %s\n\t%d %.300s", q.Method, q.Target, q.Body, what, fmt.Sprintf(format, args...), ans.Status, ans.Body)
 	}
 	switch {
 	case ans.Status < 400 || ans.Status >= 500:
-		say("not refused")
+		say("got status %d, want 4xx", ans.Status)
 	case q.Method == http.MethodHead:
 	case ans.Envelope(b.URL) != "":
 		say("%s", ans.Envelope(b.URL))
 	case own && (!known || info.Status != ans.Status):
-		say("the code is not documented with this status")
+		say("code %q is not documented with status %d", code, ans.Status)
 	case own && len(codes) > 0 && !slices.Contains(codes, code):
-		say("the code is not %v", codes)
+		say("got code %q, want one of %q", code, codes)
 	}
 	b.unchanged(fmt.Sprintf("%s %.100s (%s)", q.Method, q.Target, what))
 	return ans
 }
 
-// A body that breaks off is no request, and is not answered as if it were done.
-func TestBodyThatBreaksOff(t *testing.T) {
+// A request whose body is cut off gets 400.
+func TestTruncatedBodyIsRefused(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for _, request := range []string{
 		"Content-Length: 100\r\n\r\n{}",
 		"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
@@ -163,28 +162,45 @@ func TestBodyThatBreaksOff(t *testing.T) {
 		answer, _ := io.ReadAll(conn)
 		conn.Close()
 		if !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
-			t.Errorf("%q is answered with %q", request, answer)
+			t.Errorf("%q: got %q, want status 400", request, answer)
 		}
 	}
 }
 
-// unchanged holds the table to what it was: requests are counted, no more.
+// unchanged fails the test if anything but a request counter was written.
 func (b *badInput) unchanged(by string) {
 	b.t.Helper()
 	changed, place := b.changes(b.place)
 	b.place = place
 	for _, c := range changed {
-		if !c.Expired && c.New.Str(tables.AttrType) != tables.TypeQuota { // counts expire after two minutes
+		if !c.Expired && !isCount(c) { // old counters expire
 			b.t.Errorf("%s wrote: %s of %v", by, c.Event, c.Key)
 		}
 	}
+}
+
+// isCount reports whether a change only counts a request: as a read, or as a refused
+// write, of which no outcome is recorded.
+func isCount(c tables.StreamRecord) bool {
+	switch c.New.Str(tables.AttrType) {
+	case tables.TypeQuota:
+		return true
+	case tables.TypeGuard:
+		for attr := range c.New {
+			if strings.HasPrefix(attr, "d:") && c.Old[attr] == nil {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func (b *badInput) parameters(o operation) {
 	for _, p := range o.Parameters {
 		var values []string
 		if p.Schema.is("integer") {
-			values = append(values, "x", "1.5", "1e2", "0x10", "٣", "99999999999999999999", "+-1", "true")
+			values = append(values, "x", "1.5", "1e-2", "0x10", "٣", "99999999999999999999", "+-1", "true")
 		}
 		if p.Schema.Minimum != nil {
 			values = append(values, fmt.Sprint(int64(*p.Schema.Minimum)-1))
@@ -213,6 +229,9 @@ func (b *badInput) parameters(o operation) {
 		}
 		if p.In == "query" {
 			b.refused("a member twice", b.as(o, b.asking(o, p.Name, p.Name+"=1&"+p.Name+"=1"), ""), api.Invalid)
+			if o.LooseQuery && o.Path != "/oauth/authorize" { // documents and feeds ignore what they do not know
+				continue
+			}
 			b.refused("a member in capitals", b.as(o, b.asking(o, "", strings.ToUpper(p.Name)+"=1"), ""), api.Invalid)
 		}
 		if p.Name == "before" {
@@ -236,7 +255,7 @@ func (b *badInput) parameters(o operation) {
 	}
 }
 
-// escape writes a value as part of a path or a query.
+// escape percent-encodes a value for a path or a query.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -249,7 +268,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// headers of a signature: each missing, twice, and not what it should be.
+// headers tests the headers of a signature: each missing, repeated and with bad values.
 func (b *badInput) headers(o operation) {
 	q := b.request(b.fox, o.Method, b.asking(o, "", ""), b.body(o))
 	names := []string{"X-Agent-Key", "X-Agent-Ts", "X-Agent-Sig"}
@@ -257,7 +276,7 @@ func (b *badInput) headers(o operation) {
 		less := q.Clone()
 		less.Header.Del(name)
 		if ans := b.refused(name+" is missing", less, api.Unauthenticated); !strings.Contains(strings.ToLower(said(ans)), strings.ToLower(name)) {
-			b.t.Errorf("the message does not name %s: %s", name, ans.Body)
+			b.t.Errorf("message: got %s, want it to name %s", ans.Body, name)
 		}
 		twice := q.Clone()
 		twice.Header.Add(name, twice.Header.Get(name))
@@ -269,16 +288,12 @@ func (b *badInput) headers(o operation) {
 		}
 	}
 	for _, id := range []string{"x", "ag_", b.post, "ag_01j9z3k4m5n6p7q8r9s0t1v2w3", "AG_01J9Z3K4M5N6P7Q8R9S0T1V2W3"} {
-		if slices.Contains(o.Tags, "docs") { // the documentation's own
-			continue // which ask no table who somebody is
+		if slices.Contains(o.Tags, "docs") {
+			continue // these endpoints identify no agents
 		}
 		other := q.Clone()
 		other.Header.Set("X-Agent-Id", id)
-		codes := []api.Code{api.UnknownKey}
-		if o.RequestBody != nil { // the form of a body is judged before anything is read
-			codes = append(codes, api.Invalid)
-		}
-		b.refused("x-agent-id is "+id, other, codes...)
+		b.refused("x-agent-id is "+id, other, api.UnknownKey)
 	}
 	for _, auth := range []string{"Bearer", "Bearer ", "Bearer ast_", "Basic Zm94OmZveA==", "ast_" + strings.Repeat("0", 92), "Bearer ast_" + strings.Repeat("0", 92)} {
 		bearer := b.request(nil, o.Method, b.asking(o, "", ""), b.body(o))
@@ -293,7 +308,7 @@ func (b *badInput) headers(o operation) {
 	}
 }
 
-// body is what an operation would take, if it takes one.
+// body returns some body for an operation that takes one.
 func (b *badInput) body(o operation) string {
 	if o.RequestBody == nil {
 		return ""
@@ -301,13 +316,13 @@ func (b *badInput) body(o operation) string {
 	return `{"body":"hello"}`
 }
 
-// said is what a refusal says, in whatever form.
+// said returns a refusal's message.
 func said(a *transcripts.Answer) string {
 	return cmp.Or(a.Text("error.message"), a.Text("error_description"), string(a.Body))
 }
 
-// named is the field that a refusal speaks of; in a form of somebody else's, name
-// if it speaks of that, or of the body.
+// named returns the field that a refusal names. OAuth errors have no such member: there
+// it returns name if the description contains it or mentions the body.
 func named(a *transcripts.Answer, name string) string {
 	if d := a.Text("error_description"); strings.Contains(d, name) || strings.Contains(d, "request body") {
 		return name
@@ -315,7 +330,7 @@ func named(a *transcripts.Answer, name string) string {
 	return a.Text("error.fields.0.field")
 }
 
-// fields: every member of a body with every value that it may not have.
+// fields tests every member of a body with every value that its schema refuses.
 func (b *badInput) fields(o operation, s schema) {
 	target := b.target(o)
 	for name, field := range s.Properties {
@@ -323,13 +338,13 @@ func (b *badInput) fields(o operation, s schema) {
 		for _, v := range field.wrong(required) {
 			ans := b.refused(name+" is "+v, b.as(o, target, s.example(name, v)), api.Invalid)
 			if f := named(ans, name); f != name && !strings.HasPrefix(f, name+"[") && f != "request body" {
-				b.t.Errorf("%s = %.60s: the refusal speaks of %q: %.300s", name, v, f, ans.Body)
+				b.t.Errorf("%s = %.60s: the refusal names %q, want %q: %.300s", name, v, f, name, ans.Body)
 			}
 		}
 		if required {
 			ans := b.refused(name+" is missing", b.as(o, target, s.example(name, "")), api.Invalid)
 			if f := named(ans, name); f != name {
-				b.t.Errorf("%s is missing: the refusal speaks of %q", name, f)
+				b.t.Errorf("%s is missing: the refusal names %q, want %q", name, f, name)
 			}
 		}
 		v := good[name]
@@ -353,7 +368,7 @@ func (b *badInput) fields(o operation, s schema) {
 	}
 }
 
-// garbled: bodies that are no JSON, or not of this form, or too much.
+// garbled tests bodies that are not JSON, not objects, or too large.
 func (b *badInput) garbled(o operation, s schema) {
 	target := b.target(o)
 	whole := s.example("", "")
@@ -388,13 +403,13 @@ func (b *badInput) garbled(o operation, s schema) {
 		q := b.as(o, target, string(bytes.Repeat([]byte(" "), n)))
 		start := time.Now()
 		b.refused("large", q, api.TooLarge)
-		if took := time.Since(start); took > 20*time.Second { // some milliseconds, on a machine that does nothing else
-			b.t.Errorf("%d bytes were refused after %v", n, took)
+		if took := time.Since(start); took > 20*time.Second { // an idle machine takes milliseconds
+			b.t.Errorf("%d bytes: refused after %v, want at most 20s", n, took)
 		}
 	}
 }
 
-// bytes: bodies that are text and not JSON.
+// bytes tests the endpoint whose body is text.
 func (b *badInput) bytes(o operation) {
 	target := b.target(o)
 	for _, body := range []string{"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\x80", strings.Repeat("a", 100_000) + "\x80"} {
@@ -417,7 +432,7 @@ func (b *badInput) bytes(o operation) {
 	}
 }
 
-// signed: bodies of a form of somebody else's, who shows a token and signs nothing.
+// signed tests the endpoint that takes a bearer token instead of a signature.
 func (b *badInput) signed(o operation) {
 	target := b.target(o)
 	for _, body := range []string{"{}", "[]", "null", "\xff", "{", strings.Repeat("[", 30000), strings.Repeat(" ", 256<<10)} {
@@ -426,7 +441,7 @@ func (b *badInput) signed(o operation) {
 	b.refused("large", b.as(o, target, strings.Repeat(" ", 10<<20)), api.TooLarge)
 }
 
-// forms: bodies of forms, as OAuth has them.
+// forms tests the endpoints of OAuth, which take forms.
 func (b *badInput) forms(o operation) {
 	target := b.target(o)
 	as := func(contentType, body string) *transcripts.Request {
@@ -464,7 +479,7 @@ func (b *badInput) forms(o operation) {
 	}
 }
 
-// unproved: bodies of a form of somebody else's, who proves them.
+// unproved tests the webhook, whose body the payment processor signs.
 func (b *badInput) unproved(o operation) {
 	target := b.target(o)
 	for _, body := range []string{"{}", "[]", "null", "\xff", "{", strings.Repeat("[", 30000), strings.Repeat(" ", 256<<10), `{"id":"evt_1","object":"event"}`} {
@@ -501,7 +516,7 @@ func (b *badInput) paths() {
 		for _, path := range []string{"/v1/agents", "/v1/c/lounge/posts", "/nowhere"} {
 			ans := b.refused("method", b.request(nil, method, path, ""), api.MethodNotAllowed, api.NoSuchEndpoint)
 			if path != "/nowhere" && ans.Header.Get("Allow") != "POST" {
-				b.t.Errorf("%s %s: Allow is %q", method, path, ans.Header.Get("Allow"))
+				b.t.Errorf("%s %s: Allow: got %q, want POST", method, path, ans.Header.Get("Allow"))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -8,14 +9,14 @@ import (
 	"agentsocial/tables"
 )
 
-// Wherever sweeps break off, before a commit or after it, what they do is done in
-// the end, and once: one jury, one verdict, one reward.
-func TestBrokenSweeps(t *testing.T) {
+// Sweeps that fail before or after any commit are completed by later sweeps, and their
+// effects happen once: one jury, one verdict, one reward.
+func TestFailedSweepsAreCompleted(t *testing.T) {
 	t.Parallel()
-	var b *breaking
-	config := judged()
+	var b *flaky
+	config := unlimited()
 	config.Wrap = func(to tables.Backend) tables.Backend {
-		b = &breaking{Backend: to}
+		b = &flaky{Backend: to}
 		return b
 	}
 	for seed := range uint64(12) {
@@ -25,18 +26,18 @@ func TestBrokenSweeps(t *testing.T) {
 		author, reporter := c.citizen(), c.citizen()
 		post := c.spams(author)
 		in := c.reports(reporter, post)
-		// until has sweeps break off until the case is so, and once more to be sure.
+		// until runs failing sweeps until the case satisfies so.
 		until := func(so func(tables.Item) bool) {
 			for range 60 {
 				mend := b.broken()
-				_ = deadlines.New(c.App).Handle(t.Context()) // it is broken
+				_ = deadlines.New(c.App).Handle(t.Context()) // its commits fail at random
 				mend()
 				if so(c.item(tables.CaseKey(in))) {
 					return
 				}
-				c.advance(10*time.Minute + time.Second) // what broke off is due again
+				c.advance(10*time.Minute + time.Second) // a failed case is due again
 			}
-			t.Fatal("it is never done")
+			t.Fatal("the case is not done after 60 sweeps")
 		}
 		until(func(i tables.Item) bool { return i.Str("state") == tables.CaseVoting })
 		verdict := []string{"uphold", "overturn"}[seed%2]
@@ -47,28 +48,28 @@ func TestBrokenSweeps(t *testing.T) {
 		}
 		until(func(i tables.Item) bool { return i.Bool("settled") && i.Int("due") == 0 })
 		if p := c.read(nil, in); len(p.Draw.Draws) != 1 || p.Filled != 5 {
-			t.Errorf("%d draws, %d seats", len(p.Draw.Draws), p.Filled)
+			t.Errorf("draws and filled seats: got %d and %d, want 1 and 5", len(p.Draw.Draws), p.Filled)
 		}
 		c.ends(t, in, post, author, reporter, votes, false)
 	}
 }
 
-// A promo that a jury removes is shown no more, and what is left of its budget
-// comes back. One that ends by itself is no obstacle to a verdict.
+// A promo that a jury removes is no longer shown, and the rest of its budget is
+// returned. A verdict is also possible after the promo has expired.
 func TestCaseOfAPromo(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(5)
 	buyer := c.grown(c.citizen())
 	c.credit(buyer, 100*usd)
-	c.spams(buyer) // or no channel is there yet
+	c.spams(buyer) // creates the channels
 	for i, ended := range []bool{false, true} {
 		before := c.credits(t, buyer)
 		p := c.buy(t, buyer, "lounge", []string{"The best followers.", "The very best followers."}[i], 10, 1)
 		c.want(c.send(c.reporting(buyer, p.ID)), 403, "self_refused")
 		in := c.reports(c.citizen(), p.ID)
 		if k := c.read(nil, in); k.Target.Kind != "promo" || k.Target.ID != p.ID || k.Author.ID != buyer.ID {
-			t.Errorf("%+v", k)
+			t.Errorf("case: got %+v, want one of promo %s", k, p.ID)
 		}
 		c.tick()
 		jurors := c.waiting(in)
@@ -82,34 +83,32 @@ func TestCaseOfAPromo(t *testing.T) {
 			c.want(c.send(c.ballot(a, in, "uphold")), 200, "")
 		}
 		if k := c.read(nil, in); k.State != "upheld" {
-			t.Errorf("the case is %s", k.State)
+			t.Errorf("case: got state %s, want upheld", k.State)
 		}
 		if page := c.call(nil, "GET", "/v1/c/lounge", ""); page.Text("promo.id") != "" {
-			t.Errorf("it is still shown: %s", page.Text("promo"))
+			t.Errorf("the removed promo is still shown: %s", page.Text("promo"))
 		}
 		over := func() {
 			by := ""
 			if !ended {
 				by = in
 			}
-			if a := c.want(c.send(c.reporting(c.citizen(), p.ID)), 409, "not_open"); a.Text("error.existing.case") != by {
-				t.Errorf("%s", a.Body)
-			}
+			c.has(c.want(c.send(c.reporting(c.citizen(), p.ID)), 409, "not_open"), "error.existing.case", by)
 		}
 		over()
 		c.advance(tables.SettleEvery + time.Second)
 		c.settleNow()
 		c.tick()
 		if now := c.promo(t, buyer, "lounge", p.ID); now.State != want || now.Returned != 10*usd {
-			t.Errorf("%+v", now)
+			t.Errorf("promo: got %+v, want %s with its budget returned", now, want)
 		}
 		if after := c.credits(t, buyer); after != before {
-			t.Errorf("the buyer has %d of %d", after, before)
+			t.Errorf("the buyer's credits: got %d, want %d", after, before)
 		}
 		over()
 	}
 	if k := c.karma(buyer); k != -20 {
-		t.Errorf("the buyer has karma %d", k)
+		t.Errorf("the buyer's karma: got %d, want -20", k)
 	}
 	c.audited(t)
 }
@@ -119,11 +118,11 @@ func (c *juryFixture) settleNow() {
 	c.want(c.call(nil, "POST", "/_local/tick", `{"name":"settle"}`), 200, "")
 }
 
-// A seat in a case is held once, however its juror and the sweep race: a juror
-// who reports is not seated, and one who is seated cannot report.
+// A juror who reports a post is never seated in its case, however the report and the
+// draw race.
 func TestRaceOfAReporterAndADraw(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		all := c.jurors(4)
 		author := c.citizen()
@@ -132,20 +131,19 @@ func TestRaceOfAReporterAndADraw(t *testing.T) {
 			post := c.spams(author)
 			in := c.reports(c.citizen(), post)
 			rival := all[0]
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
+			var sweep sync.WaitGroup
+			sweep.Go(func() {
 				if err := deadlines.New(c.App).Handle(t.Context()); err != nil {
 					t.Error(err)
 				}
-			}()
+			})
 			answers, _ := c.settled(c.reporting(rival, post))
-			<-done
+			sweep.Wait()
 			c.swept(1)
 			sits := c.item(tables.SeatKey(in, rival.ID)) != nil
 			reported := answers[0].Status == 201
 			if sits && reported || !sits && !reported {
-				t.Fatalf("it sits: %v; it reported: %s", sits, answers[0].Body)
+				t.Fatalf("seated: %v, report: %s; want exactly one of both", sits, answers[0].Body)
 			}
 			if sits {
 				seated++

@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// caught is a catchup's answer.
+// caught is the answer of a catchup.
 type caught struct {
 	Since, Now int64
 	Inbox      struct {
@@ -39,34 +39,20 @@ type caught struct {
 	}
 }
 
+// met is a post in it.
 type met struct {
 	ID        string
 	Body      string
 	CreatedAt int64 `json:"created_at"`
 }
 
-func (r *running) into(a *transcripts.Agent, target string, out any) {
-	r.t.Helper()
-	ans := r.call(a, "GET", target, "")
-	for ans.Status == 503 { // throttled
-		ans = r.call(a, "GET", target, "")
-	}
-	if ans.Status != 200 {
-		r.t.Errorf("GET %s: %d %s", target, ans.Status, ans.Body)
-		return
-	}
-	if err := json.Unmarshal(ans.Body, out); err != nil {
-		r.t.Error(err)
-	}
-}
-
-// reader catches up again and again, and goes on where it is told that there is more.
+// reader catches up repeatedly and follows every list to its end.
 type reader struct {
 	*running
 	agent *transcripts.Agent
 	since int64
 	posts map[string]bool
-	more  int // how often there was
+	more  int // pages read beyond catchups
 }
 
 func (r *reader) catchup() {
@@ -127,12 +113,12 @@ func (r *reader) meet(posts []met) {
 	}
 }
 
-// Whoever sends the now of each catchup as the since of the next one meets every
-// post of the channels and agents it follows, while they post without an end, on
-// a table whose reads are stale and whose commits are slow and fail.
+// A reader that sends each catchup's now as the next one's since sees every post of
+// what it follows, while agents post and the table has stale reads and slow, failing
+// commits.
 func TestCatchupIsComplete(t *testing.T) {
 	t.Parallel()
-	config := followable()
+	config := unlimited()
 	r := run(t, config)
 	fox := &reader{running: r, agent: r.join("fox"), since: r.App.Now().UnixMilli() - 1, posts: map[string]bool{}}
 	var writers []*transcripts.Agent
@@ -150,7 +136,7 @@ func TestCatchupIsComplete(t *testing.T) {
 	r.embedded().SetFaults(embedded.Random(5, embedded.Probabilities{
 		Conflict: .1, Throttled: .01, LostRequest: .03, LostAnswer: .05, Stale: .5,
 	}))
-	until := time.Now().Add(9 * time.Second) // longer than windows overlap
+	until := time.Now().Add(9 * time.Second) // longer than the overlap of two catchups
 	var mu sync.Mutex
 	want := map[string]string{}
 	var over atomic.Bool
@@ -166,7 +152,7 @@ func TestCatchupIsComplete(t *testing.T) {
 					ans = r.send(q)
 				}
 				if ans.Status != 201 {
-					t.Errorf("posting: %d %s", ans.Status, ans.Body)
+					t.Errorf("posting: got %d %s, want 201", ans.Status, ans.Body)
 				}
 				if i < 4 || place != "lounge" && place != "vent" {
 					mu.Lock()
@@ -177,7 +163,7 @@ func TestCatchupIsComplete(t *testing.T) {
 			}
 		})
 	}
-	// A busy machine takes longer until enough happened to tell.
+	// little reports whether too little has happened; a busy machine takes longer.
 	little := func(catchups int) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -192,36 +178,34 @@ func TestCatchupIsComplete(t *testing.T) {
 	work.Wait()
 	r.embedded().SetFaults(nil)
 	fox.catchup()
-	t.Logf("%d posts, %d catchups, %d times there was more", len(want), catchups, fox.more)
+	t.Logf("%d posts, %d catchups, %d further pages", len(want), catchups, fox.more)
 	for post, whose := range want {
 		if !fox.posts[post] {
 			t.Errorf("%s by %s is missing", post, whose)
 		}
 	}
 	if little(catchups) {
-		t.Error("too little happened to tell")
+		t.Error("too few posts, catchups or pages for a test")
 	}
 }
 
-// An inbox in which more has arrived than a catchup holds: what it gives, and
-// what follows after, is all of it.
+// A catchup's events and the pages of the inbox after them are all events since since,
+// even if more arrived than a catchup holds.
 func TestCatchupOfALongInbox(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	r.drain()
 	const n = 2500
 	now := r.App.Now()
-	first := func(seq int64) int64 { return (seq-1)/7*7 + 1 } // of those that arrived with it
+	first := func(seq int64) int64 { return (seq-1)/7*7 + 1 } // seven arrive at a time
 	at := func(seq int64) int64 { return now.Add(time.Duration(first(seq)-n) * time.Second).UnixMilli() }
 	var writes []tables.Write
 	for seq := int64(2); seq <= n; seq++ {
 		e := tables.InboxEvent{Seq: seq, Kind: tables.EventVisit, At: at(seq), HappenedAt: at(seq), TTL: now.Add(tables.InboxKeep).Unix()}
 		writes = append(writes, tables.Put(e.Item(fox.ID)))
 		if len(writes) == tables.MaxTxWrites || seq == n {
-			if err := r.table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
-				t.Fatal(err)
-			}
+			r.commit(writes...)
 			writes = nil
 		}
 	}
@@ -234,10 +218,10 @@ func TestCatchupOfALongInbox(t *testing.T) {
 		for items, more, after := c.Inbox.Items, c.Inbox.More, c.Inbox.After; ; pages++ {
 			for _, e := range items {
 				if e.At < at(n-back) {
-					continue // of a page of the inbox, which knows no since
+					continue // pages of the inbox have no since
 				}
 				if e.Seq != next {
-					t.Fatalf("%d back: %d follows %d", back, e.Seq, next-1)
+					t.Fatalf("%d back: got seq %d, want %d", back, e.Seq, next)
 				}
 				next++
 			}
@@ -253,21 +237,21 @@ func TestCatchupOfALongInbox(t *testing.T) {
 			items, more, after = page.Items, page.More, page.After
 		}
 		if next != n+1 || int64(pages) > back/200+3 {
-			t.Errorf("%d back: it ends before %d, after %d pages", back, next, pages)
+			t.Errorf("%d back: the inbox ends before %d, after %d pages", back, next, pages)
 		}
 		for _, e := range c.Inbox.Items {
 			if e.At < c.Since {
-				t.Errorf("%d back: an event of before", back)
+				t.Errorf("%d back: an event is older than since", back)
 			}
 		}
 	}
 }
 
-// However much there is, an answer is of about 256 KiB, names everything that
-// has something new, and says of each where it goes on.
+// A catchup has at most about 256 KiB, names every channel and agent with news, and
+// says where each continues.
 func TestCatchupIsBounded(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	at := r.App.Now().Add(-time.Minute)
 	var writes []tables.Write
@@ -298,7 +282,7 @@ func TestCatchupIsBounded(t *testing.T) {
 		p := post(author, "elsewhere", 0)
 		writes = append(writes, p.List(9, 9, nil, at))
 	}
-	r.stock(writes...)
+	r.putAll(writes...)
 	for _, full := range []bool{true, false} {
 		ans := r.call(fox, "GET", fmt.Sprintf("/v1/me/catchup?full=%v", full), "")
 		var c caught
@@ -306,10 +290,10 @@ func TestCatchupIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(ans.Body); n > 256<<10 || n < 200<<10 {
-			t.Errorf("full %v: %d bytes", full, n)
+			t.Errorf("full %v: got %d bytes, want 200 to 256 KiB", full, n)
 		}
 		if len(c.Channels) != channels || len(c.Agents) != agents {
-			t.Errorf("full %v: %d channels and %d agents are named", full, len(c.Channels), len(c.Agents))
+			t.Errorf("full %v: got %d channels and %d agents, want %d and %d", full, len(c.Channels), len(c.Agents), channels, agents)
 		}
 		given := 0
 		for _, ch := range c.Channels {
@@ -339,8 +323,8 @@ func TestCatchupIsBounded(t *testing.T) {
 	}
 }
 
-// A catchup counts against the limit of reads by what it reads.
-func TestCatchupWeighs(t *testing.T) {
+// A catchup counts against the limit of reads by the items that it reads.
+func TestCatchupCountsAgainstReads(t *testing.T) {
 	settings := generous()
 	settings.MaxReads = 300
 	r := run(t, service.Config{Settings: settings})
@@ -350,15 +334,15 @@ func TestCatchupWeighs(t *testing.T) {
 		f := &tables.Follow{Agent: fox.ID, Kind: tables.FollowAgent, Target: id.Agent.New(r.App.Now(), r.App.Rand)}
 		writes = append(writes, tables.Put(f.Item()))
 	}
-	r.stock(writes...)
+	r.putAll(writes...)
 	r.toMinute()
 	n := 0
 	for ; n < 40 && r.call(fox, "GET", "/v1/me/catchup", "").Status == 200; n++ {
 	}
-	if n < 10 || n > 20 { // of some 26 each, of 300 and what is left to chance
-		t.Errorf("refused after %d catchups of a thousand agents", n)
+	if n < 10 || n > 20 { // each costs about 26 of 300
+		t.Errorf("refused after %d catchups of a thousand agents, want 10 to 20", n)
 	}
 	if ans := r.call(owl, "GET", "/v1/me/catchup", ""); ans.Status != 200 {
-		t.Errorf("who reads little: %d", ans.Status)
+		t.Errorf("an agent that has read little: got %d, want 200", ans.Status)
 	}
 }

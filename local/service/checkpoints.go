@@ -70,7 +70,7 @@ func (p *checkpoints) save() {
 		p.mu.Unlock()
 		if dirty {
 			if err := p.write(m); err != nil {
-				p.log.Warn("the stream's checkpoints cannot be kept", "error", err.Error())
+				p.log.Warn("the stream's checkpoints cannot be saved", "error", err.Error())
 			}
 		}
 		if stopping {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// clock is the machine's clock, moved forward by /_local/clock. The offset is kept with
-// the data, whose times would lie in the future otherwise.
+// clock is the machine's clock, moved forward by /_local/clock. The offset is stored with
+// the data: without it the data's times would be in the future.
 type clock struct {
 	ahead atomic.Int64 // ns
 	file  string       // "" in memory
@@ -38,7 +38,7 @@ func openClock(dir string) (*clock, error) {
 // Now returns the service's time.
 func (c *clock) Now() time.Time { return time.Now().Add(c.lead()) }
 
-// lead returns how far it is ahead of the machine's clock.
+// lead returns the offset from the machine's clock.
 func (c *clock) lead() time.Duration { return time.Duration(c.ahead.Load()) }
 
 // untilNoon returns the time from t to the next noon, UTC.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// However late it is, the next noon is yet to come.
+// The next noon is always in the future.
 func TestUntilNoon(t *testing.T) {
 	for now, want := range map[string]time.Duration{
 		"2026-02-28T23:59:59.999Z": 12*time.Hour + time.Millisecond,
@@ -19,7 +19,7 @@ func TestUntilNoon(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := untilNoon(at); got != want {
-			t.Errorf("from %s it is %s, not %s", now, got, want)
+			t.Errorf("untilNoon(%s) = %s, want %s", now, got, want)
 		}
 	}
 }

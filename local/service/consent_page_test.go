@@ -16,25 +16,25 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"agentsocial/local/engines/browser"
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 )
 
-// aClient is a program on the person's own computer that waits for its code.
-type aClient struct {
+// loopbackClient is a program on the person's own computer, which waits for its code on a
+// loopback port.
+type loopbackClient struct {
 	*transcripts.Connection
 	came chan url.Values
 }
 
-func newClient(t *testing.T, r *running, name string) *aClient {
+func newClient(t *testing.T, r *running, name string) *loopbackClient {
 	t.Helper()
-	c := &aClient{came: make(chan url.Values, 8)}
+	c := &loopbackClient{came: make(chan url.Values, 8)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/callback", func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><title>here</title><h1 id="here">Here you are</h1>`)) // the browser may be gone
 		if req.Referer() != "" {
-			t.Errorf("the client is told where the browser was: %q", req.Referer())
+			t.Errorf("the browser sends the Referer %q, want none", req.Referer())
 		}
 		c.came <- req.URL.Query()
 	})
@@ -57,18 +57,20 @@ func (r *running) register(name string) (clientID string) {
 	return a.Text("client_id")
 }
 
-// page is where the client sends the person.
-func (c *aClient) page(r *running) string { return r.URL + "/oauth/authorize?" + c.Query().Encode() }
+// page returns the URL to which the client sends the person.
+func (c *loopbackClient) page(r *running) string {
+	return r.URL + "/oauth/authorize?" + c.Query().Encode()
+}
 
-// hears is what the client is told, when the browser has come to it.
-func (c *aClient) hears(t *testing.T, tab context.Context) url.Values {
+// hears returns the query with which the browser comes back to the client.
+func (c *loopbackClient) hears(t *testing.T, tab context.Context) url.Values {
 	t.Helper()
 	browser.Does(t, tab, chromedp.WaitVisible("#here"))
 	select {
 	case q := <-c.came:
 		return q
 	case <-time.After(time.Minute):
-		t.Fatal("nobody came back to the client")
+		t.Fatal("the browser did not come back to the client within a minute")
 		return nil
 	}
 }
@@ -81,7 +83,7 @@ func noScript(off bool) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// dark shows pages as who prefers dark ones sees them.
+// dark switches the preferred color scheme between dark and light.
 func dark(on bool) chromedp.Action[chromedp.Void] {
 	value := "light"
 	if on {
@@ -95,9 +97,9 @@ func dark(on bool) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// unreadable are the page's mistakes in what everybody must be able to read and
-// reach: texts with too little contrast (WCAG 1.4.3), fields without a label,
-// a page that is wider than its window, what cannot be reached by keyboard.
+// unreadable is a script that returns the page's accessibility problems: low contrast
+// (WCAG 1.4.3), fields without a label, a page wider than its window, controls that the
+// keyboard cannot reach.
 const unreadable = `(() => {
   const wrong = [];
   if (document.documentElement.lang !== "en") wrong.push("no lang");
@@ -115,8 +117,7 @@ const unreadable = `(() => {
   return wrong.join("; ");
 })()`
 
-// screenshot keeps a picture of the page in the folder SCREENSHOTS, if there is
-// one: people look at it.
+// screenshot saves a picture of the page in the folder SCREENSHOTS, if set, for people.
 func screenshot(t *testing.T, tab context.Context, name string) {
 	t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
@@ -128,11 +129,11 @@ func screenshot(t *testing.T, tab context.Context, name string) {
 	}
 }
 
-// A person is asked, on a phone and on a desk, in light and dark, and connects;
-// the browser does the work, and its policy lets nothing else happen.
-func TestAPersonConnectsAClient(t *testing.T) {
+// A person connects a client in a browser: on a phone and a desktop, in light and dark,
+// by mouse and by keyboard. The policy of the page allows no foreign script.
+func TestConsentPageInABrowser(t *testing.T) {
 	tab := browser.Open(t)
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	c := newClient(t, r, "Den Explorer")
 
 	for name, width := range map[string]int64{"phone": 390, "desk": 1200} {
@@ -143,7 +144,7 @@ func TestAPersonConnectsAClient(t *testing.T) {
 			browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 			browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("details").open = true`))
 			if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); wrong != "" {
-				t.Errorf("%s, at night %v: %s", name, night, wrong)
+				t.Errorf("%s, dark %v: %s", name, night, wrong)
 			}
 			screenshot(t, tab, "consent-"+name+map[bool]string{true: "-dark"}[night])
 		}
@@ -162,11 +163,11 @@ func TestAPersonConnectsAClient(t *testing.T) {
 	browser.Does(t, tab, chromedp.Click("button.main"))
 	q := c.hears(t, tab)
 	if q.Get("code") == "" || q.Get("state") != c.Query().Get("state") || q.Get("iss") != r.URL || q.Has("error") {
-		t.Errorf("the client is told %v", q)
+		t.Errorf("the client got %v", q)
 	}
 
-	// By keyboard alone: Enter on the handle does not connect a new agent, but has
-	// a code mailed.
+	// By keyboard only. Enter in the email field asks for a code instead of connecting a
+	// new agent.
 	browser.Does(t, tab, chromedp.Navigate(c.page(r)))
 	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 	browser.Does(t, tab, chromedp.Focus("summary"))
@@ -174,18 +175,18 @@ func TestAPersonConnectsAClient(t *testing.T) {
 	browser.Does(t, tab, chromedp.KeyEvent("\t"))
 	browser.Does(t, tab, chromedp.KeyEvent("fox\tfox@den.example\r"))
 	browser.Does(t, tab, chromedp.WaitVisible("p.note"))
-	browser.Does(t, tab, chromedp.WaitEnabled("button.main")) // the page is whole, and its script has run
+	browser.Does(t, tab, chromedp.WaitEnabled("button.main")) // the page is loaded, and its script has run
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.querySelector(".note").innerText + handle.value + email.value`)); !strings.HasSuffix(got, "foxfox@den.example") {
 		t.Errorf("the page says %q", got)
 	}
 	screenshot(t, tab, "consent-mailed")
-	// What is wrong is said, and read out.
+	// A problem is shown, and gets the focus for screen readers.
 	browser.Does(t, tab, chromedp.SendKeys("#code", "ABC"))
 	browser.Does(t, tab, chromedp.Click("button.main"))
 	browser.Does(t, tab, chromedp.WaitVisible("#problem"))
 	browser.Does(t, tab, chromedp.WaitEnabled("button.main"))
 	if got := browser.Does(t, tab, chromedp.Evaluate[string](`document.activeElement.id`)); got != "problem" {
-		t.Errorf("what is focused is %q", got)
+		t.Errorf("focus: got %q, want problem", got)
 	}
 	if wrong := browser.Does(t, tab, chromedp.Evaluate[string](unreadable)); strings.Contains(wrong, ":") {
 		t.Errorf("with a problem: %s", wrong)
@@ -193,20 +194,20 @@ func TestAPersonConnectsAClient(t *testing.T) {
 	screenshot(t, tab, "consent-problem")
 	select {
 	case q := <-c.came:
-		t.Errorf("a client was told %v", q)
+		t.Errorf("the client got %v, want nothing yet", q)
 	default:
 	}
 
-	// Nothing runs in it but its own.
+	// The page runs only its own script.
 	if got := browser.Does(t, tab, chromedp.Evaluate[bool](`(() => { const s = document.createElement("script"); s.textContent = "window.ran = true"; document.body.append(s); return window.ran === true })()`)); got {
 		t.Error("a script that was put into the page ran")
 	}
 }
 
-// Without scripts the page says that it needs them, and can be refused.
-func TestTheConsentPageWithoutScripts(t *testing.T) {
+// Without scripts the page says that it needs them, and the person can still refuse.
+func TestConsentPageWithoutScripts(t *testing.T) {
 	tab := browser.Open(t)
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	c := newClient(t, r, "Den Explorer")
 	browser.Does(t, tab, chromedp.EmulateViewport(390, 844))
 	browser.Does(t, tab, noScript(true))
@@ -214,11 +215,11 @@ func TestTheConsentPageWithoutScripts(t *testing.T) {
 	browser.Does(t, tab, chromedp.WaitVisible("noscript .problem"))
 	screenshot(t, tab, "consent-noscript")
 	if _, disabled := browser.Does(t, tab, chromedp.Attributes("button.main"))["disabled"]; !disabled {
-		t.Error("Connect can be pressed, to no avail")
+		t.Error("the button Connect is enabled, want disabled")
 	}
 	browser.Does(t, tab, chromedp.Click(`button[value="refuse"]`))
 	if q := c.hears(t, tab); q.Get("error") != "access_denied" || q.Get("iss") != r.URL || q.Get("state") != c.Query().Get("state") {
-		t.Errorf("the client is told %v", q)
+		t.Errorf("the client got %v", q)
 	}
 	browser.Does(t, tab, noScript(false))
 	browser.Does(t, tab, chromedp.Navigate(r.URL+"/oauth/authorize?client_id=dcr_x"))
@@ -226,10 +227,10 @@ func TestTheConsentPageWithoutScripts(t *testing.T) {
 	screenshot(t, tab, "consent-bad-client")
 }
 
-// A page of another site cannot answer the page, though it has all that is sent.
-func TestAnotherSiteAnswersTheConsentPage(t *testing.T) {
+// Another site cannot submit the consent form, even with all its fields.
+func TestConsentFromAnotherSiteIsRefused(t *testing.T) {
 	tab := browser.Open(t)
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	c := newClient(t, r, "Den Explorer")
 	a, err := (&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()}).Send(r.URL)
 	if err != nil {
@@ -253,12 +254,12 @@ func TestAnotherSiteAnswersTheConsentPage(t *testing.T) {
 
 	browser.Does(t, tab, chromedp.Navigate(site+"/form"))
 	browser.Does(t, tab, chromedp.WaitVisible("p.problem"))
-	if words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText")); !strings.Contains(words, "came from another site") {
+	if words := browser.Does(t, tab, chromedp.Evaluate[string]("document.body.innerText")); !strings.Contains(words, "sent by another site") {
 		t.Errorf("another site's form is answered with\n%s", words)
 	}
 	select {
 	case q := <-c.came:
-		t.Errorf("the client is told %v", q)
+		t.Errorf("the client got %v", q)
 	default:
 	}
 }

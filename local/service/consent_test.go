@@ -13,15 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
 )
 
-// consent is the page of a client of its own, which nobody has answered.
+// consent returns a fresh consent page of a client.
 func (r *running) consent(c *transcripts.Connection) *transcripts.Consent {
 	r.t.Helper()
-	a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()})
+	a := r.authorizePage(c.Query())
 	page, err := a.Consent()
 	if err != nil {
 		r.t.Fatal(err)
@@ -29,12 +30,17 @@ func (r *running) consent(c *transcripts.Connection) *transcripts.Consent {
 	return page
 }
 
+// authorizePage asks for the consent page with a query.
+func (r *running) authorizePage(q url.Values) *transcripts.Answer {
+	return r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+}
+
 func (r *running) connection() *transcripts.Connection {
 	r.t.Helper()
 	return transcripts.NewConnection(r.register("A client"), back)
 }
 
-// sentBack is the query with which an answer sends the browser back.
+// sentBack returns the query with which an answer redirects the browser to the client.
 func (r *running) sentBack(a *transcripts.Answer) url.Values {
 	r.t.Helper()
 	to, err := a.Back()
@@ -52,34 +58,34 @@ func filled(pairs ...string) url.Values {
 	return v
 }
 
-// redeems gets a connection's tokens.
+// redeems exchanges a connection's code for tokens.
 func (r *running) redeems(c *transcripts.Connection, code string) *transcripts.Answer {
 	return r.send(form("/oauth/token", "grant_type", "authorization_code", "code", code,
 		"code_verifier", c.Verifier, "redirect_uri", c.Redirect, "client_id", c.Client))
 }
 
-// A page is answered once, however often at once.
+// A consent page sent several times at once is accepted once.
 func TestRaceOfOneConsent(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := r.connection()
 		for range r.rounds() {
 			q := transcripts.Submit(r.consent(c).Form("connect", nil))
 			answers, byStatus := r.settledOnce(q, q.Clone(), q.Clone())
 			if byStatus[200] != 1 || byStatus[400] != 2 {
-				t.Fatalf("%v", byStatus)
+				t.Fatalf("got outcomes %v, want 1 × 200 and 2 × 400", byStatus)
 			}
 			for _, a := range answers {
-				if a.Status == 400 && (a.Code() != "invalid_request" || !bytes.Contains(a.Body, []byte("answered before"))) {
-					t.Errorf("%s: %s", a.Code(), a.Body)
+				if a.Status == 400 && (a.Code() != "invalid_request" || !bytes.Contains(a.Body, []byte("already submitted"))) {
+					t.Errorf("got %s: %s, want invalid_request and its reason", a.Code(), a.Body)
 				}
 			}
 		}
 	})
 }
 
-// From one address a mailed code bears five tries on this page too, however many
-// come at once: even the right code is too late then.
+// From one address a mailed code allows five guesses on the consent page, even at once.
+// After them the right code is refused too.
 func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -87,27 +93,25 @@ func TestRaceOfGuessesOnTheConsentPage(t *testing.T) {
 	onBoth(t, service.Config{Settings: settings}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		r.origin(fox, "fox@den.example")
-		r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@den.example")), 202, "")
-		code := r.code("fox@den.example")
+		code := r.recoveryCode("fox", "fox@den.example")
 		c := r.connection()
 		var guesses []*transcripts.Request
 		for range 12 {
 			guesses = append(guesses, transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", "0000-0000"))))
 		}
 		if _, byStatus := r.settledOnce(guesses...); byStatus[422] != 12 {
-			t.Fatalf("%v", byStatus)
+			t.Fatalf("got outcomes %v, want 12 × 422", byStatus)
 		}
-		items, err := r.table.Get(t.Context(), tables.Strong, tables.RecoveryKey(fox.ID))
-		if err != nil || items[0].Int("tries") != 5 {
-			t.Errorf("%d guesses were judged, %v", items[0].Int("tries"), err)
+		if n := r.item(tables.RecoveryKey(fox.ID)).Int("tries"); n != 5 {
+			t.Errorf("guesses counted: got %d, want 5", n)
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", filled("handle", "fox", "code", code)))); a.Status != 422 {
-			t.Errorf("after five guesses the right code answers %d", a.Status)
+			t.Errorf("the right code after five guesses: got %d, want 422", a.Status)
 		}
 	})
 }
 
-// Twenty answers an hour from one address.
+// An address may answer twenty consent pages an hour.
 func TestConsentsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -118,27 +122,25 @@ func TestConsentsAreLimited(t *testing.T) {
 	for i := range 21 {
 		a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil)))
 		if want := map[bool]int{true: 200, false: 429}[i < 20]; a.Status != want {
-			t.Fatalf("answer %d: %d %s", i+1, a.Status, a.Body)
+			t.Fatalf("answer %d: got %d %s, want %d", i+1, a.Status, a.Body, want)
 		}
 		if a.Status == 429 && (a.Header.Get("Retry-After") == "" || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html")) {
-			t.Errorf("%v", a.Header)
+			t.Errorf("headers: got %v, want Retry-After and text/html", a.Header)
 		}
 	}
-	// What proves no work, or is no page of ours, is not counted: nobody uses up
-	// what is another's behind the same address for nothing.
+	// Answers without a proof of work, or to a page that is not ours, are not counted:
+	// otherwise they could use up the limit of others behind the same address.
 	r.advance(time.Hour)
 	for range 30 {
 		page := r.consent(c)
 		r.send(transcripts.Submit(page.Form("connect", filled("pow", page.Pow(false)))))
 		r.send(transcripts.Submit(page.Form("connect", filled("asked", "x"))))
 	}
-	if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
+	r.want(r.send(transcripts.Submit(r.consent(c).Form("connect", nil))), 200, "")
 }
 
-// Of answers in search of an agent, each of which holds a process for seconds, a
-// minute takes so many, whoever sends them; the others go on.
+// Reconnections, each of which holds a process for seconds, have a limit per minute for
+// all callers together. Other answers are not affected.
 func TestReconnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -155,7 +157,7 @@ func TestReconnectionsAreLimited(t *testing.T) {
 			}
 		}
 		if a := r.send(transcripts.Submit(r.consent(c).Form("connect", nil))); a.Status != 200 {
-			t.Errorf("a new agent: %d %s", a.Status, a.Body)
+			t.Errorf("a new agent: got %d %s, want 200", a.Status, a.Body)
 		}
 		r.advance(time.Minute)
 		if got := lost(); got != 422 {
@@ -164,11 +166,10 @@ func TestReconnectionsAreLimited(t *testing.T) {
 	})
 }
 
-// The work is bound to its page, and a page to its request: nothing of another's
-// page helps.
+// A page's proof of work and sealed request are refused on any other page.
 func TestConsentIsBoundToItsPage(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	mine, theirs := r.connection(), transcripts.NewConnection(r.register("Another"), "http://127.0.0.1:7/callback")
 	a, b := r.consent(mine), r.consent(theirs)
 	work := b.Form("connect", nil).Get("pow")
@@ -179,26 +180,26 @@ func TestConsentIsBoundToItsPage(t *testing.T) {
 	if ans := r.send(transcripts.Submit(a.Form("connect", filled("pow", work)))); ans.Code() != "bad_pow" && ans.Status != 200 { // by chance, one in 2^14
 		t.Errorf("another page's work: %d %s", ans.Status, ans.Body)
 	}
-	// A field that was tampered with is none, wherever.
+	// A changed sealed field is refused, wherever the change is.
 	for i := 0; i < len(b.Asked); i += 17 {
 		changed := b.Asked[:i] + string("AB"[b2i(b.Asked[i] == 'A')]) + b.Asked[i+1:]
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", changed)))); ans.Status != 400 {
-			t.Fatalf("changed at %d: %d", i, ans.Status)
+			t.Fatalf("changed at %d: got %d, want 400", i, ans.Status)
 		}
 	}
-	// Sealed values of other purposes are none.
+	// Sealed values made for another purpose are refused.
 	for _, other := range []string{strings.TrimPrefix(mine.Client, "dcr_"), r.want(r.call(nil, "GET", "/v1/challenge", ""), 200, "").Text("token")} {
 		if ans := r.send(transcripts.Submit(b.Form("connect", filled("asked", other)))); ans.Status != 400 {
-			t.Errorf("%d", ans.Status)
+			t.Errorf("got %d, want 400", ans.Status)
 		}
 	}
-	// A form with a field twice says two things.
+	// A form with a repeated field is refused.
 	twice := transcripts.Submit(b.Form("connect", nil))
 	twice.Body = append(twice.Body, "&pow=1"...)
 	if ans := r.send(twice); ans.Status != 400 {
-		t.Errorf("%d", ans.Status)
+		t.Errorf("got %d, want 400", ans.Status)
 	}
-	// And the page is good still.
+	// The page is still good.
 	if code := r.sentBack(r.send(transcripts.Submit(b.Form("connect", nil)))).Get("code"); code == "" {
 		t.Error("no code")
 	}
@@ -211,44 +212,44 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Whatever may be asked and sent, there is a limit to it.
-func TestSizesOfConsent(t *testing.T) {
+// The state and the form have a maximum size.
+func TestConsentSizeLimits(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	c := r.connection()
 	q := c.Query()
 	q.Set("state", strings.Repeat("s", 2048))
-	a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+	a := r.authorizePage(q)
 	page, err := a.Consent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := r.sentBack(r.send(transcripts.Submit(page.Form("connect", nil)))); got.Get("state") != q.Get("state") || got.Get("code") == "" {
-		t.Errorf("%v", got)
+		t.Errorf("redirect: got %v, want the state and a code", got)
 	}
 	q.Set("state", strings.Repeat("s", 2049))
-	a = r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+	a = r.authorizePage(q)
 	if got := r.sentBack(a); a.Status != 302 || got.Get("error") != "invalid_request" || got.Has("state") {
-		t.Errorf("%d %v", a.Status, got)
+		t.Errorf("got %d %v, want 302", a.Status, got)
 	}
 	if a := r.send(transcripts.Submit(filled("asked", strings.Repeat("x", 16<<10)))); a.Status != 413 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
-		t.Errorf("%d %v", a.Status, a.Header)
+		t.Errorf("got %d %v, want 413", a.Status, a.Header)
 	}
 }
 
-// hides takes from a page what differs by chance: its nonce, and what is sealed.
+// hides matches the random parts of a page: its nonce and its sealed values.
 var hides = regexp.MustCompile(`nonce(-|=")[0-9a-f]+|name="asked" value="[^"]*"|data-work="[^"]*"`)
 
-// What is answered about a recovery, and when, tells nothing of the agent, of
-// its origin or of whether there was a mail.
-func TestTheConsentPageTellsNothing(t *testing.T) {
+// The answer about a recovery, and its time, reveal nothing about the agent, its origin
+// or whether a mail was sent.
+func TestConsentPageRevealsNoAgents(t *testing.T) {
 	t.Parallel()
 	settings := generous()
 	settings.Limits.MailsDay = 1
 	r := run(t, service.Config{Settings: settings})
 	fox := r.join("fox")
 	r.origin(fox, "fox@den.example")
-	r.advance(25 * time.Hour) // past the mails of that
+	r.advance(25 * time.Hour) // a new day for the limit of mails
 	r.join("owl")
 	c := r.connection()
 	answers := map[string]string{}
@@ -261,7 +262,7 @@ func TestTheConsentPageTellsNothing(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if took := time.Since(start); took < 1900*time.Millisecond {
-				t.Errorf("%s is answered after %v", what, took)
+				t.Errorf("%s: answered after %v, want at least 1.9s", what, took)
 			}
 			answers[what] = strings.ReplaceAll(hides.ReplaceAllString(string(a.Body), ""), `value="`+handle+`"`, `value="HANDLE"`)
 		})
@@ -290,20 +291,19 @@ func TestTheConsentPageTellsNothing(t *testing.T) {
 		kind, _, _ := strings.Cut(what, ":")
 		like := answers[map[string]string{"mail": "mail: matches", "code": "code: wrong"}[kind]]
 		if strings.ReplaceAll(body, "den.examplf", "den.example") != like {
-			t.Errorf("%s is answered otherwise than the rest:\n%s\n---\n%s", what, body, like)
+			t.Errorf("%s: got\n%s\nwant\n%s", what, body, like)
 		}
 	}
 }
 
-// An agent comes back by its origin: the connection is its own, once per mail;
-// its history and its inbox tell, and what a thief would do first is held.
+// An agent can reconnect by its origin, once per mail. Its history and inbox report it,
+// and sensitive changes are held.
 func TestReconnectingIsARecovery(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		r.origin(fox, "fox@den.example")
-		r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@den.example")), 202, "")
-		code := r.code("fox@den.example")
+		code := r.recoveryCode("fox", "fox@den.example")
 		fields := filled("handle", "@fox", "code", strings.ToLower(code))
 		first, second := r.connection(), r.connection()
 		redeemable := func(c *transcripts.Connection) string {
@@ -312,17 +312,15 @@ func TestReconnectingIsARecovery(t *testing.T) {
 		a, b := redeemable(first), redeemable(second)
 		tokens := r.want(r.redeems(first, a), 200, "")
 		if r.whoami(tokens) != fox.ID {
-			t.Error("the connection is another agent's")
+			t.Error("the connection belongs to another agent")
 		}
-		r.refused(r.redeems(second, b), "invalid_grant") // of one mail one connection
+		r.refused(r.redeems(second, b), "invalid_grant") // one mail is good for one connection
 		if got := r.send(transcripts.Submit(r.consent(second).Form("connect", fields))); got.Status != 422 {
-			t.Errorf("the code is used up, and answered with %d", got.Status)
+			t.Errorf("a used code: got %d, want 422", got.Status)
 		}
 		r.want(r.bearer(tokens.Text("access_token"), "POST", "/v1/me/origin", email("thief@den.example")), 403, "recovery_hold")
 		r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // keys stay
-		if got := r.want(r.call(nil, "GET", "/v1/agents/fox/history", ""), 200, "").Text("items.0.kind"); got != "recovered" {
-			t.Errorf("the history's newest is %s", got)
-		}
+		r.has(r.want(r.call(nil, "GET", "/v1/agents/fox/history", ""), 200, ""), "items.0.kind", "recovered")
 		r.drain()
 		if got := r.want(r.call(fox, "GET", "/v1/me/inbox", ""), 200, ""); !bytes.Contains(got.Body, []byte(`"change":"recovered"`)) {
 			t.Errorf("the inbox is %s", got.Body)
@@ -330,28 +328,27 @@ func TestReconnectingIsARecovery(t *testing.T) {
 	})
 }
 
-// A recovery of everything else, meanwhile, leaves the code of a page worth nothing.
-func TestACodeDiesWithTheEpoch(t *testing.T) {
+// A recovery that revokes everything also revokes codes that are not redeemed yet.
+func TestRecoveryRevokesConsentCodes(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	r.origin(fox, "fox@den.example")
-	link := r.want(r.call(fox, "POST", "/v1/me/link-codes", ""), 201, "").Text("code")
+	link := r.linkCode(fox, "")
 	c := r.connection()
 	code := r.sentBack(r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", link))))).Get("code")
-	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@den.example")), 202, "")
-	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, fresh(fox, "key2"), r.code("fox@den.example"))), 200, "")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, newKeyOf(fox, "key2"), r.recoveryCode("fox", "fox@den.example"))), 200, "")
 	r.refused(r.redeems(c, code), "invalid_grant")
 	if a := r.send(transcripts.Submit(r.consent(c).Form("connect", filled("link_code", link)))); a.Status != 422 {
-		t.Errorf("a link code of an epoch gone by: %d", a.Status)
+		t.Errorf("a link code of an earlier epoch: got %d, want 422", a.Status)
 	}
 }
 
-// A client's registration is its id, and does not stand in the table,
-// whose feed has every item there ever was.
+// Registering a client writes nothing to the table: the registration is sealed in the
+// client ID.
 func TestClientsAreNotStored(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	r.join("fox")
 	r.drain()
 	before, at := r.changes("")
@@ -361,17 +358,17 @@ func TestClientsAreNotStored(t *testing.T) {
 	id := r.register("A client")
 	r.drain()
 	if more, _ := r.changes(at); len(more) != 0 {
-		t.Errorf("a registration wrote %v", more)
+		t.Errorf("changes by a registration: got %v, want none", more)
 	}
-	r.consent(transcripts.NewConnection(id, back)) // what is not stored works
+	r.consent(transcripts.NewConnection(id, back)) // the client works
 }
 
-// A client that is known by the URL of its metadata: who publishes them is shown,
-// and what cannot be fetched is told to nobody but the log.
+// A client can be the URL of its metadata. The page shows who publishes them; only the
+// log says why they cannot be fetched.
 func TestClientsOfDocuments(t *testing.T) {
 	t.Parallel()
 	const id = "https://den.example/client.json"
-	var log safeBuffer
+	var log logs.Buffer
 	document := `{"client_id":"` + id + `","client_name":"Den\u202eExplorer","redirect_uris":["` + back + `","https://den.example/cb"],"token_endpoint_auth_method":"none"}`
 	var fetched []string
 	r := run(t, service.Config{
@@ -385,7 +382,7 @@ func TestClientsOfDocuments(t *testing.T) {
 		},
 	})
 	c := transcripts.NewConnection(id, "http://127.0.0.1:5555/callback")
-	a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()})
+	a := r.authorizePage(c.Query())
 	if !bytes.Contains(a.Body, []byte("It is published by</dt><dd>den.example<")) || bytes.Contains(a.Body, []byte("\u202e")) || bytes.Contains(a.Body, []byte("Explorer")) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
@@ -394,31 +391,30 @@ func TestClientsOfDocuments(t *testing.T) {
 	}
 	for _, bad := range []string{"https://den.example/other.json", "https://169.254.169.254/latest/meta-data", "https://localhost/x"} {
 		c := transcripts.NewConnection(bad, back)
-		a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()})
+		a := r.authorizePage(c.Query())
 		if a.Status != 400 || a.Code() != "invalid_client" || bytes.Contains(a.Body, []byte("10.0.0.7")) || a.Header.Get("Location") != "" {
-			t.Errorf("%s: %d %s", bad, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 400, invalid_client, Location unset", bad, a.Status, a.Body)
 		}
 	}
 	if !strings.Contains(log.String(), "10.0.0.7") {
-		t.Error("the log does not say why")
+		t.Error("the log does not say why the fetch failed")
 	}
 	before := len(fetched)
 	for _, bad := range []string{"https://den.example", "https://u@den.example/x", "https://den.example/x?y", "https://den.example/../x", "http://den.example/x", r.URL + "/x"} {
 		c := transcripts.NewConnection(bad, back)
-		if a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + c.Query().Encode()}); a.Status != 400 {
-			t.Errorf("%s: %d", bad, a.Status)
+		if a := r.authorizePage(c.Query()); a.Status != 400 {
+			t.Errorf("%s: got %d, want 400", bad, a.Status)
 		}
 	}
 	if len(fetched) != before {
-		t.Errorf("fetched %v", fetched[before:])
+		t.Errorf("fetched: got %v, want nothing", fetched[before:])
 	}
 }
 
-// No redirect is open: whatever a client registers or sends, an answer leads
-// only to what was registered, and nothing that is wrong leads anywhere.
+// The service redirects only to a registered URI, and never with an invalid request.
 func TestNoOpenRedirect(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	client := r.register("A client")
 	for _, uri := range []string{
 		"https://evil.example/", "https://client.example.evil.example/cb", "https://client.example@evil.example/cb", `https://client.example\@evil.example/cb`,
@@ -427,31 +423,31 @@ func TestNoOpenRedirect(t *testing.T) {
 		"https://client.example/cb\r\nSet-Cookie: x=1", "https://CLIENT.example/cb", "https://client.example:443/cb",
 	} {
 		c := transcripts.NewConnection(client, uri)
-		for _, broken := range []bool{false, true} { // with a mistake that would be told at the redirect URI
+		for _, broken := range []bool{false, true} { // with an error that would otherwise go to the redirect URI
 			q := c.Query()
 			if broken {
 				q.Set("response_type", "token")
 			}
-			a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+			a := r.authorizePage(q)
 			if a.Status != 400 || a.Header.Get("Location") != "" || bytes.Contains(a.Body, []byte("href")) || bytes.Contains(a.Body, []byte("http-equiv")) || bytes.Contains(a.Body, []byte("<form")) {
 				t.Errorf("%q: %d %s %s", uri, a.Status, a.Header.Get("Location"), a.Body)
 			}
 		}
 	}
-	if http.StatusOK != r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + transcripts.NewConnection(client, "https://client.example/cb").Query().Encode()}).Status {
+	if http.StatusOK != r.authorizePage(transcripts.NewConnection(client, "https://client.example/cb").Query()).Status {
 		t.Error("the client's own redirect URI is refused")
 	}
 }
 
-// Parameters are taken from the query alone: an object that holds them, by value
-// or by reference (RFC 9101), is refused, back at the client.
+// Request objects (RFC 9101), by value or by reference, are refused with a redirect to
+// the client.
 func TestRequestObjectsAreRefused(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for _, name := range []string{"request", "request_uri"} {
 		q := r.connection().Query()
 		q.Set(name, "https://client.example/request")
-		a := r.send(&transcripts.Request{Method: "GET", Target: "/oauth/authorize?" + q.Encode()})
+		a := r.authorizePage(q)
 		if got := r.sentBack(a); a.Status != 302 || got.Get("error") != name+"_not_supported" || got.Get("code") != "" || got.Get("state") != q.Get("state") || got.Get("iss") != r.URL {
 			t.Errorf("%s: %d %v", name, a.Status, got)
 		}

@@ -13,13 +13,13 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Fifty agents write to one at once, which changes its profile and links origins
-// meanwhile, on a table that refuses what meets in an item. The messages wait for
-// each other, and all arrive and are counted; whoever was refused for others sends
-// again. What the one does of itself waits for none of them.
+// Fifty agents write to one agent at once, while that agent changes its profile and
+// origin, on a table that refuses overlapping commits. All messages arrive and are
+// counted; senders refused as busy send again. The changes of the receiver never
+// conflict with the messages.
 func TestRaceOfManySenders(t *testing.T) {
 	t.Parallel()
-	f := &flights{take: 3 * time.Millisecond}
+	f := &overlaps{take: 3 * time.Millisecond}
 	onBoth(t, service.Config{Settings: generous(), Wrap: f.wrap}, func(t *testing.T, r *running) {
 		const changes, funds = 4, 1_000_000
 		senders := r.crowd(50)
@@ -48,32 +48,32 @@ func TestRaceOfManySenders(t *testing.T) {
 			go func() {
 				defer close(over)
 				for j := range changes {
-					r.steady(r.request(star, "PATCH", "/v1/me", encode(map[string]string{"bio": fmt.Sprint("A star, ", j)})))
-					r.steady(r.request(star, "POST", "/v1/me/origin", email(fmt.Sprintf("star%d.%d@example.org", i, j))))
+					r.retry(r.request(star, "PATCH", "/v1/me", encode(map[string]string{"bio": fmt.Sprint("A star, ", j)})))
+					r.retry(r.request(star, "POST", "/v1/me/origin", email(fmt.Sprintf("star%d.%d@example.org", i, j))))
 				}
 			}()
 			answers, _ := r.together(requests...)
 			<-over
-			if n := f.meetings(tables.ProfileKey(star.ID)); n != 0 {
-				t.Errorf("round %d: messages were in the way of the profile %d times", i, n)
+			if n := f.conflicts(tables.ProfileKey(star.ID)); n != 0 {
+				t.Errorf("round %d: messages conflicted with the profile %d times, want 0", i, n)
 			}
-			if n := f.meetings(tables.MessagingKey(star.ID)); n == 0 {
-				t.Errorf("round %d: no two messages met", i)
+			if n := f.conflicts(tables.MessagingKey(star.ID)); n == 0 {
+				t.Errorf("round %d: no two messages conflicted", i)
 			}
 			for j, a := range answers {
 				if a := answered(requests[j], a); a.Status != 201 {
-					t.Fatalf("round %d, message %d: %d %s", i, j, a.Status, a.Body)
+					t.Fatalf("round %d, message %d: got %d %s, want 201", i, j, a.Status, a.Body)
 				}
 			}
 			if me := r.call(star, "GET", "/v1/me", ""); me.Text("bio") != fmt.Sprint("A star, ", changes-1) || me.Text("origin") != "pending" || me.Text("unread_dms") != fmt.Sprint(senders) {
-				t.Errorf("round %d: %s", i, me.Body)
+				t.Errorf("round %d: got %s, want origin pending", i, me.Body)
 			}
 			for _, a := range crowd {
 				if n := len(r.messages(a, star)); n != 1 {
-					t.Errorf("round %d: %d messages of %s", i, n, a.Name)
+					t.Errorf("round %d: messages of %s: got %d, want 1", i, a.Name, n)
 				}
 				if c := r.side(star, a); c.Unread != 1 {
-					t.Errorf("round %d: %d unread of %s", i, c.Unread, a.Name)
+					t.Errorf("round %d: unread of %s: got %d, want 1", i, a.Name, c.Unread)
 				}
 			}
 		}
@@ -81,44 +81,43 @@ func TestRaceOfManySenders(t *testing.T) {
 	})
 }
 
-// What an agent does of itself touches no item that messages to it touch: those
-// who send them cannot be in the way. They meet the agent only where it says
-// whose messages it takes, and where it reads them.
-func TestMessagesAreInNobodysWay(t *testing.T) {
+// An agent's own changes touch no item that messages to it write, so senders cannot
+// block them. The exceptions are its setting of who may write, and reading messages.
+func TestMessagesDoNotBlockTheirReceiver(t *testing.T) {
 	t.Parallel()
-	f := &flights{}
+	f := &overlaps{}
 	r := run(t, service.Config{Settings: generous(), Wrap: f.wrap, Open: func() (tables.Backend, tables.Feed) {
 		table, err := embedded.Open(embedded.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return table, nil // nobody reads the stream, who would commit as well
+		return table, nil // no stream, whose readers would commit as well
 	}})
 	fox, owl, elk := r.join("fox"), r.join("owl"), r.join("elk")
 	r.credit(fox, 10_000)
 	r.credit(owl, 10_000)
 	messages := f.touched(func() { r.want(r.send(r.messaging(fox, owl, "hello")), 201, "") })
 	if !messages[tables.MessagingKey(owl.ID)] || len(messages) < 8 {
-		t.Fatalf("a message touches %v", messages)
+		t.Fatalf("items of a message: got %v", messages)
 	}
 
 	with := owl
 	const old, address = "owl@example.org", "owl@example.net"
-	second, back := fresh(owl, "owl.b"), fresh(owl, "owl.c")
+	second, back := newKeyOf(owl, "owl.b"), newKeyOf(owl, "owl.c")
 	meets := func(where []tables.Key, method, target, body string, status int) {
 		t.Helper()
 		own := f.touched(func() { r.want(r.call(with, method, target, body), status, "") })
 		maps.DeleteFunc(own, func(k tables.Key, _ bool) bool { return !messages[k] })
 		if got := slices.Collect(maps.Keys(own)); !maps.Equal(own, set(where)) {
-			t.Errorf("%s %s %s meets messages at %v, not at %v", method, target, body, got, where)
+			t.Errorf("%s %s %s: shares %v with messages, want %v", method, target, body, got, where)
 		}
 	}
 	apart := func(method, target, body string, status int) { t.Helper(); meets(nil, method, target, body, status) }
 	messaging := []tables.Key{tables.MessagingKey(owl.ID)}
 
 	apart("PATCH", "/v1/me", `{"bio":"An owl.","emoji":"🦉","tags":["night"]}`, 200)
-	apart("PATCH", "/v1/me", `{"now":"awake","dms":"anyone"}`, 200) // which it is
-	apart("POST", "/v1/me/keys", newKey(second), 201)
+	apart("PATCH", "/v1/me", `{"now":"awake","dms":"anyone"}`, 200) // no change of dms
+	apart("POST", "/v1/me/keys", addKeyBody(second), 201)
 	apart("DELETE", "/v1/me/keys/"+second.Pub(), "", 200)
 	apart("POST", "/v1/me/tokens", `{"label":"t","scopes":["read"]}`, 201)
 	apart("POST", "/v1/me/link-codes", `{"uses":1}`, 201)
@@ -139,9 +138,7 @@ func TestMessagesAreInNobodysWay(t *testing.T) {
 	with = nil
 	apart("POST", "/v1/recover", recovery("owl", address), 202)
 	apart("POST", "/v1/recover/confirm", confirmation(owl, back, r.code(address)), 200)
-	if elk := r.call(elk, "GET", "/v1/me", ""); elk.Text("unread_dms") != "1" {
-		t.Errorf("%s", elk.Body)
-	}
+	r.has(r.call(elk, "GET", "/v1/me", ""), "unread_dms", "1")
 }
 
 func set(keys []tables.Key) map[tables.Key]bool {
@@ -152,14 +149,13 @@ func set(keys []tables.Key) map[tables.Key]bool {
 	return m
 }
 
-// Whose messages an agent takes stands in its profile as long as it was never
-// changed since there are messages.
-func TestASettingFromBeforeMessages(t *testing.T) {
+// The setting dms is read from the profile until it is changed for the first time.
+func TestDMSettingInAnOldProfile(t *testing.T) {
 	t.Parallel()
-	r, m := meddled(t)
+	r, m := intercepted(t)
 	fox, owl := r.join("fox"), r.join("owl")
 	r.credit(fox, 10_000)
-	r.put(tables.Change(tables.ProfileKey(owl.ID), tables.SetAttr("dms", tables.DMsNobody)))
+	r.put(tables.Change(tables.ProfileKey(owl.ID), tables.SetAttr("dms", tables.FromNobody)))
 	r.want(r.send(r.messaging(fox, owl, "hello")), 403, "dm_refused")
 	r.want(r.call(owl, "PATCH", "/v1/me", `{"dms":"anyone"}`), 200, "")
 	r.want(r.send(r.messaging(fox, owl, "hello")), 201, "")
@@ -169,6 +165,6 @@ func TestASettingFromBeforeMessages(t *testing.T) {
 	m.once(sends, func() { r.want(r.call(elk, "PATCH", "/v1/me", `{"dms":"nobody"}`), 200, "") })
 	r.want(r.send(r.messaging(fox, elk, "hello")), 403, "dm_refused")
 	if n := len(r.messages(fox, elk)); n != 0 || !m.done() {
-		t.Errorf("%d messages", n)
+		t.Errorf("messages: got %d, want 0", n)
 	}
 }

@@ -14,23 +14,23 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// looker does something, once, right before a query of messages.
-type looker struct {
+// queryInterceptor runs a function once, right before a query of messages.
+type queryInterceptor struct {
 	tables.Backend
 	do atomic.Pointer[func()]
 }
 
-func (l *looker) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+func (l *queryInterceptor) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if do := l.do.Load(); do != nil && q.From == tables.MessagePrefix && l.do.CompareAndSwap(do, nil) {
 		(*do)()
 	}
 	return l.Backend.Query(ctx, q)
 }
 
-// Reading marks what it answers, and nothing that lands meanwhile.
+// Reading marks the messages that it answers, and none that arrive meanwhile.
 func TestReadingMarksWhatItAnswers(t *testing.T) {
 	t.Parallel()
-	m, l := &meddler{}, &looker{}
+	m, l := &interceptor{}, &queryInterceptor{}
 	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
 		m.Backend, l.Backend = b, m
 		return l
@@ -49,35 +49,31 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 		read := func(answered, unread int) {
 			t.Helper()
 			a := r.want(r.call(owl, "GET", "/v1/dm/"+fox.ID, ""), 200, "")
-			if got := a.Text("items.len"); got != fmt.Sprint(answered) {
-				t.Errorf("%s messages are answered, not %d", got, answered)
-			}
-			if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != fmt.Sprint(unread) {
-				t.Errorf("%s are unread, not %d", got, unread)
-			}
+			r.has(a, "items.len", fmt.Sprint(answered))
+			r.has(r.call(owl, "GET", "/v1/me", ""), "unread_dms", fmt.Sprint(unread))
 			r.addsUp(fox, owl, funds)
 		}
 		look := func(do func()) { l.do.Store(&do) }
-		// The first of all, between the conversation's reading and the page's.
+		// The first messages, between the reads of the conversation and of the page.
 		look(func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(3, 0)
-		// After the page, before the mark: two of the other, one of one's own.
+		// After the page, before the mark: two from the other agent, one of its own.
 		say(fox, owl)
 		m.once(marks, func() { say(fox, owl); say(owl, fox); say(fox, owl) })
 		read(4, 2)
 		read(7, 0)
-		// Between the two readings, and before the mark.
+		// Between the two reads, and before the mark.
 		say(fox, owl)
 		look(func() { say(fox, owl) })
 		m.once(marks, func() { say(fox, owl) })
 		read(9, 1)
-		// Somebody else of the same agent reads as well, before or after.
+		// Another session of the same agent reads as well.
 		m.once(marks, func() { read(10, 0) })
 		read(10, 0)
 		say(fox, owl)
 		m.once(marks, func() { say(fox, owl); read(12, 0); say(fox, owl) })
 		read(11, 1)
-		// Another reader, who knew less, is faster; and one more message comes.
+		// A reader that saw fewer messages marks first, and another message arrives.
 		read(13, 0)
 		say(fox, owl)
 		paused, resume, answered := make(chan bool), make(chan bool), make(chan string)
@@ -96,23 +92,19 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 		if got := <-answered; got != "15" {
 			t.Errorf("%s messages are answered", got)
 		}
-		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "1" {
-			t.Errorf("%s are unread after two readers", got)
-		}
+		r.has(r.call(owl, "GET", "/v1/me", ""), "unread_dms", "1")
 		r.addsUp(fox, owl, funds)
 		read(16, 0)
 		if !m.done() || l.do.Load() != nil {
-			t.Error("something did not happen")
+			t.Error("an interruption did not happen")
 		}
-		// An older page marks nothing, even of what it answers.
+		// An older page marks nothing.
 		say(fox, owl)
 		say(fox, owl)
 		all := r.messages(fox, owl)
 		r.want(r.call(owl, "GET", "/v1/dm/fox?before="+all[len(all)-1].ID, ""), 200, "")
-		if got := r.call(owl, "GET", "/v1/me", "").Text("unread_dms"); got != "2" {
-			t.Errorf("%s are unread", got)
-		}
-		// Two who read for the first time.
+		r.has(r.call(owl, "GET", "/v1/me", ""), "unread_dms", "2")
+		// Two sessions read for the first time.
 		elk := r.join("elk")
 		r.want(r.send(r.messaging(fox, elk, "hello")), 201, "")
 		m.once(marks, func() { r.want(r.call(elk, "GET", "/v1/dm/fox", ""), 200, "") })
@@ -123,10 +115,10 @@ func TestReadingMarksWhatItAnswers(t *testing.T) {
 	})
 }
 
-// Two who write and read all the time, by several hands each.
+// Two agents write to each other and read all the time, each in several goroutines.
 func TestRaceOfReadersAndWriters(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		const funds = 100_000_000
 		r.credit(fox, funds)
@@ -139,7 +131,7 @@ func TestRaceOfReadersAndWriters(t *testing.T) {
 				writers.Go(func() {
 					for j := range n {
 						if by := r.delivered(r.messaging(x[0], x[1], fmt.Sprint("note ", j))); by[201] != 1 {
-							t.Errorf("%v", by)
+							t.Errorf("got outcomes %v, want 1 × 201", by)
 						}
 					}
 				})
@@ -156,22 +148,20 @@ func TestRaceOfReadersAndWriters(t *testing.T) {
 		r.addsUp(fox, owl, funds)
 		for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
 			r.want(r.call(x[0], "GET", "/v1/dm/"+x[1].ID, ""), 200, "")
-			if got := r.call(x[0], "GET", "/v1/me", "").Text("unread_dms"); got != "0" {
-				t.Errorf("%s are unread after all was read", got)
-			}
+			r.has(r.call(x[0], "GET", "/v1/me", ""), "unread_dms", "0")
 		}
 		r.addsUp(fox, owl, funds)
 		if got := len(r.messages(fox, owl)); got != 4*n {
-			t.Errorf("%d messages of %d", got, 4*n)
+			t.Errorf("messages: got %d, want %d", got, 4*n)
 		}
 	})
 }
 
-// A page is answered though nothing can be marked; it stays unread, and the next
-// reading marks it.
-func TestReadingThatCannotMark(t *testing.T) {
+// A page is answered even if its messages cannot be marked. They stay unread until the
+// next reading.
+func TestReadingWhenMarkingFails(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	r.credit(fox, 10_000)
 	r.credit(owl, 10_000)
@@ -185,14 +175,10 @@ func TestReadingThatCannotMark(t *testing.T) {
 	})
 	for range 2 {
 		a := r.want(r.call(owl, "GET", "/v1/dm/fox", ""), 200, "")
-		if a.Text("items.0.body") != "hello" || a.Text("items.0.unread") != "true" {
-			t.Errorf("%s", a.Body)
-		}
+		r.has(a, "items.0.body", "hello", "items.0.unread", "true")
 		r.addsUp(fox, owl, 10_000)
 		r.embedded().SetFaults(nil)
 	}
-	if got := r.call(owl, "GET", "/v1/dm/fox", "").Text("items.0.unread"); got != "false" {
-		t.Errorf("unread: %s", got)
-	}
+	r.has(r.call(owl, "GET", "/v1/dm/fox", ""), "items.0.unread", "false")
 	r.addsUp(fox, owl, 10_000)
 }

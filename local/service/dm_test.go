@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,36 +14,18 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// credit gives an agent micro-USD, or takes them back.
+// credit adds micro-USD to an agent's balance, or takes them if negative.
 func (r *running) credit(a *transcripts.Agent, microUSD int64) {
 	r.t.Helper()
 	r.put(transcripts.Credit(a.ID, microUSD, r.App.Now(), r.App.Random(16))...)
 }
 
-// messaging is a message from one agent to another.
+// messaging returns a request that sends a message.
 func (r *running) messaging(from, to *transcripts.Agent, body string) *transcripts.Request {
 	return r.request(from, "POST", "/v1/dm/"+to.ID, encode(map[string]string{"body": body}))
 }
 
-// delivered sends requests at the same moment, and again those that others were
-// in the way of.
-func (r *running) delivered(requests ...*transcripts.Request) (byStatus map[int]int) {
-	r.t.Helper()
-	answers, _ := r.together(requests...)
-	byStatus = map[int]int{}
-	for i, a := range answers {
-		for range 20 {
-			if a.Text("error.code") != "busy" && a.Status != 503 {
-				break
-			}
-			a = r.send(requests[i])
-		}
-		byStatus[a.Status]++
-	}
-	return byStatus
-}
-
-// messages between two agents as they stand in the table, oldest first.
+// messages returns the messages between two agents in the table, oldest first.
 func (r *running) messages(a, b *transcripts.Agent) (out []tables.Message) {
 	r.t.Helper()
 	for _, item := range r.query(tables.MessagesPK(a.ID, b.ID), tables.MessagePrefix, tables.MessagePrefix+"~") {
@@ -57,7 +38,7 @@ func (r *running) messages(a, b *transcripts.Agent) (out []tables.Message) {
 	return out
 }
 
-// side is an agent's side of a conversation.
+// side returns an agent's side of a conversation.
 func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
 	r.t.Helper()
 	if err := tables.Unmarshal(r.item(tables.ConversationKey(a.ID, other.ID)), &c); err != nil {
@@ -66,8 +47,8 @@ func (r *running) side(a, other *transcripts.Agent) (c tables.Conversation) {
 	return c
 }
 
-// addsUp holds that what is counted of two agents' messages is what counting
-// gives: unread, its sum, the newest, and what was paid for.
+// addsUp fails the test unless the counters of two agents' conversation match its
+// messages: unread, newest, and what was paid.
 func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 	r.t.Helper()
 	all := r.messages(a, b)
@@ -83,17 +64,17 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 				paid += m.MicroUSD
 			}
 			if i > 0 && m.CreatedAt <= all[i-1].CreatedAt {
-				r.t.Errorf("message %d is not later than the one before", i)
+				r.t.Errorf("message %d is not newer than the one before", i)
 			}
 		}
 		if all := r.item(tables.MessagingKey(me.ID)).Int("unread"); c.Unread != unread || all != unread {
-			r.t.Errorf("%s has %d unread of %s, %d in all: counted are %d", me.Name, c.Unread, other.Name, all, unread)
+			r.t.Errorf("%s: unread from %s: got %d, and %d in all, want %d", me.Name, other.Name, c.Unread, all, unread)
 		}
 		if n := len(all); n > 0 && (c.Last != all[n-1].ID || c.At != all[n-1].CreatedAt || c.Mine != (all[n-1].From.ID == me.ID)) {
-			r.t.Errorf("%s has %+v as the newest of %+v", me.Name, c, all[n-1])
+			r.t.Errorf("%s: newest message: got %+v, want %+v", me.Name, c, all[n-1])
 		}
 		if has := tables.MicroUSD(r.item(tables.BalanceKey(tables.AgentAccount(me.ID)))); has != funds-paid {
-			r.t.Errorf("%s has %d of %d after paying %d", me.Name, has, funds, paid)
+			r.t.Errorf("%s: balance: got %d, want %d", me.Name, has, funds-paid)
 		}
 		var entries int64
 		for _, item := range r.query(tables.LedgerPK(tables.AgentAccount(me.ID)), "E#", "E#~") {
@@ -102,15 +83,15 @@ func (r *running) addsUp(a, b *transcripts.Agent, funds int64) {
 			}
 		}
 		if entries != paid {
-			r.t.Errorf("%s paid %d for messages by its books, %d by its messages", me.Name, entries, paid)
+			r.t.Errorf("%s: paid by the ledger: got %d, want %d", me.Name, entries, paid)
 		}
 	}
 }
 
-// Of fifty messages that are sent at once with money for ten, ten go.
+// Fifty messages are sent at once with money for ten: ten are delivered.
 func TestRaceForTheLastCredits(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range max(1, r.rounds()/20) {
 			fox, owl := r.join(fmt.Sprintf("rich%d", i)), r.join(fmt.Sprintf("read%d", i))
 			const price = 5 * 10
@@ -121,21 +102,21 @@ func TestRaceForTheLastCredits(t *testing.T) {
 				requests = append(requests, r.messaging(fox, owl, fmt.Sprintf("no %02d", j)))
 			}
 			if n := r.delivered(requests...); n[201] != 10 || n[402] != 40 {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 10 × 201 and 40 × 402", i, n)
 			}
 			if n := len(r.messages(fox, owl)); n != 10 {
-				t.Fatalf("round %d: %d messages", i, n)
+				t.Fatalf("round %d: messages: got %d, want 10", i, n)
 			}
 			r.addsUp(fox, owl, 10*price+price-1)
 		}
 	})
 }
 
-// Two agents write fifty messages each to one another, all at once: all arrive,
-// in one order for both, and both have fifty unread.
+// Two agents send each other fifty messages at once: all arrive in the same order for
+// both, and both have fifty unread.
 func TestRaceOfTwoWhoTalk(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range max(1, r.rounds()/40) {
 			fox, owl := r.join(fmt.Sprintf("talk%d", i)), r.join(fmt.Sprintf("back%d", i))
 			const funds = 1_000_000
@@ -147,14 +128,14 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 				requests = append(requests, r.messaging(fox, owl, fmt.Sprint("fox ", j)), r.messaging(owl, fox, fmt.Sprint("owl ", j)))
 			}
 			if n := r.delivered(requests...); n[201] != 2*each {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
 			bodies := map[string]bool{}
 			for _, m := range r.messages(fox, owl) {
 				bodies[m.Body] = true
 			}
 			if len(bodies) != 2*each {
-				t.Fatalf("round %d: %d messages of %d", i, len(bodies), 2*each)
+				t.Fatalf("round %d: messages: got %d, want %d", i, len(bodies), 2*each)
 			}
 			r.addsUp(fox, owl, funds)
 			for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
@@ -175,7 +156,7 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 					before = "&before=" + page.Text("next_before")
 				}
 				if !slices.IsSortedFunc(seen, func(a, b string) int { return cmp.Compare(b, a) }) || len(seen) != 2*each {
-					t.Errorf("round %d: %d messages, in what order: %v", i, len(seen), seen)
+					t.Errorf("round %d: got %d messages %v, want %d, newest first", i, len(seen), seen, 2*each)
 				}
 			}
 			r.addsUp(fox, owl, funds) // after reading
@@ -183,9 +164,9 @@ func TestRaceOfTwoWhoTalk(t *testing.T) {
 	})
 }
 
-// meddledBoth is meddled on both backends.
-func meddledBoth(t *testing.T, test func(t *testing.T, r *running, m *meddler)) {
-	m := &meddler{}
+// interceptedBoth is intercepted on both backends.
+func interceptedBoth(t *testing.T, test func(t *testing.T, r *running, m *interceptor)) {
+	m := &interceptor{}
 	c := service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { m.Backend = b; return m }}
 	onBoth(t, c, func(t *testing.T, r *running) { test(t, r, m) })
 }
@@ -195,10 +176,11 @@ func sends(tx tables.Tx) bool {
 	return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Item.Str(tables.AttrType) == tables.TypeMessage })
 }
 
-// What lands between a message's reading and its commit decides.
-func TestWhatLandsFirstWins(t *testing.T) {
+// A change that is committed between a message's read and its commit decides whether
+// the message is sent.
+func TestMessageOvertakenByAChange(t *testing.T) {
 	t.Parallel()
-	meddledBoth(t, func(t *testing.T, r *running, m *meddler) {
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
 		on := func(target string, on bool) string { return encode(map[string]any{"target": target, "on": on}) }
 		following := func(target string, on bool) string {
 			return encode(map[string]any{"kind": "agent", "target": target, "on": on})
@@ -216,10 +198,10 @@ func TestWhatLandsFirstWins(t *testing.T) {
 			{"the sender blocks", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(fox, "POST", "/v1/me/blocks", on(owl.ID, true)), 200, "")
 			}, 403, "dm_refused"},
-			{"the recipient takes none any more", nil, func(fox, owl *transcripts.Agent) {
+			{"the recipient takes no messages any more", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("nobody")), 200, "")
 			}, 403, "dm_refused"},
-			{"the recipient takes some, not these", nil, func(fox, owl *transcripts.Agent) {
+			{"the recipient takes messages of agents it follows, not of this one", nil, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
 			}, 403, "dm_refused"},
 			{"the recipient unfollows", func(fox, owl *transcripts.Agent) {
@@ -228,12 +210,12 @@ func TestWhatLandsFirstWins(t *testing.T) {
 			}, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, false)), 200, "")
 			}, 403, "dm_refused"},
-			{"the recipient takes some, these too", func(fox, owl *transcripts.Agent) {
+			{"the recipient takes messages of agents it follows, and of this one", func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
 			}, func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
 			}, 201, ""},
-			{"the recipient takes all", func(fox, owl *transcripts.Agent) {
+			{"the recipient takes all messages again", func(fox, owl *transcripts.Agent) {
 				r.want(r.call(owl, "PATCH", "/v1/me", settings("following")), 200, "")
 				r.want(r.call(owl, "POST", "/v1/me/follow", following(fox.ID, true)), 200, "")
 			}, func(fox, owl *transcripts.Agent) {
@@ -267,24 +249,24 @@ func TestWhatLandsFirstWins(t *testing.T) {
 			m.once(sends, func() { x.lands(fox, owl) })
 			ans := r.send(r.messaging(fox, owl, "hello"))
 			if ans.Status != x.status || ans.Text("error.code") != x.code {
-				t.Errorf("%s: %d %s", x.name, ans.Status, ans.Body)
+				t.Errorf("%s: got %d %s, want %d %s", x.name, ans.Status, ans.Body, x.status, x.code)
 			}
 			if !m.done() {
-				t.Errorf("%s: nothing was sent", x.name)
+				t.Errorf("%s: the message was not committed", x.name)
 			}
 			went := slices.ContainsFunc(r.messages(fox, owl), func(m tables.Message) bool { return m.From.ID == fox.ID })
 			if went != (x.status == 201) {
-				t.Errorf("%s: the message went: %v", x.name, went)
+				t.Errorf("%s: message stored: got %v, want %v", x.name, went, !went)
 			}
 		}
 	})
 }
 
-// A block and a message at once: whichever is first, what follows the block's
-// answer is refused, and the blocked one's messages are those that were answered.
+// A block and messages race: after the block is answered messages are refused, and the
+// table has exactly the messages that were accepted.
 func TestRaceOfABlock(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		refused := 0
 		for i := range r.rounds() / 2 {
 			fox, owl := r.join(fmt.Sprintf("pest%d", i)), r.join(fmt.Sprintf("peace%d", i))
@@ -305,22 +287,22 @@ func TestRaceOfABlock(t *testing.T) {
 			}
 			r.want(r.send(r.messaging(fox, owl, "three")), 403, "dm_refused")
 			if n := len(r.messages(fox, owl)); n != went {
-				t.Fatalf("round %d: %d messages, %d answered", i, n, went)
+				t.Fatalf("round %d: messages: got %d, want %d", i, n, went)
 			}
 		}
 		t.Logf("%d refused", refused)
 	})
 }
 
-// The limit and the price count Unicode characters, whatever they weigh.
+// The limit and the price count Unicode characters, not bytes.
 func TestMessagesAreCountedInCharacters(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	r.credit(fox, 100_000)
 	a := r.want(r.send(r.messaging(fox, owl, strings.Repeat("🦊", 2000))), 201, "")
 	if a.Text("price") != "20000" {
-		t.Errorf("2000 foxes cost %s", a.Text("price"))
+		t.Errorf("price of 2000 characters: got %s, want 20000", a.Text("price"))
 	}
 	r.want(r.send(r.messaging(fox, owl, strings.Repeat("a", 2001))), 422, "invalid")
 	r.want(r.send(r.messaging(fox, owl, " \u3000\n")), 422, "invalid")
@@ -328,11 +310,10 @@ func TestMessagesAreCountedInCharacters(t *testing.T) {
 	r.addsUp(fox, owl, 100_000)
 }
 
-// On a table that fails as much as it may, a message that is answered stands
-// once, and is paid for once.
-func TestMessagesOnABadTable(t *testing.T) {
+// On a table that fails often each accepted message is stored once and paid for once.
+func TestMessagesOnAFaultyTable(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	const funds, each = 1_000_000, 60
 	r.credit(fox, funds)
@@ -340,20 +321,17 @@ func TestMessagesOnABadTable(t *testing.T) {
 	r.embedded().SetFaults(embedded.Random(7, embedded.Probabilities{
 		Conflict: .2, Throttled: .05, LostRequest: .1, LostAnswer: .1, Stale: .3,
 	}))
-	var work sync.WaitGroup
-	for _, x := range [2][2]*transcripts.Agent{{fox, owl}, {owl, fox}} {
-		work.Go(func() {
-			for i := range each {
-				if n := r.delivered(r.messaging(x[0], x[1], fmt.Sprint(x[0].Name, i))); n[201] != 1 {
-					t.Errorf("%v", n)
-				}
-				if i%10 == 0 {
-					r.steady(r.request(x[0], "GET", "/v1/dm/"+x[1].ID, ""))
-				}
+	atOnce(2, func(k int) {
+		from, to := []*transcripts.Agent{fox, owl}[k], []*transcripts.Agent{owl, fox}[k]
+		for i := range each {
+			if n := r.delivered(r.messaging(from, to, fmt.Sprint(from.Name, i))); n[201] != 1 {
+				t.Errorf("outcomes: got %v, want 201", n)
 			}
-		})
-	}
-	work.Wait()
+			if i%10 == 0 {
+				r.retry(r.request(from, "GET", "/v1/dm/"+to.ID, ""))
+			}
+		}
+	})
 	r.embedded().SetFaults(nil)
 	bodies := map[string]int{}
 	for _, m := range r.messages(fox, owl) {
@@ -361,11 +339,11 @@ func TestMessagesOnABadTable(t *testing.T) {
 	}
 	for body, n := range bodies {
 		if n != 1 {
-			t.Errorf("%q stands %d times", body, n)
+			t.Errorf("%q: stored %d times, want once", body, n)
 		}
 	}
 	if len(bodies) != 2*each {
-		t.Errorf("%d messages of %d", len(bodies), 2*each)
+		t.Errorf("messages: got %d, want %d", len(bodies), 2*each)
 	}
 	r.addsUp(fox, owl, funds)
 }

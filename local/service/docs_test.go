@@ -9,17 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 )
 
-// crawler follows every link of this service's own pages.
+// crawler follows every link of the service's pages.
 type crawler struct {
 	r       *running
 	anchors map[string][]string // of each page, in HTML
 	seen    map[string]bool
-	beyond  []string // links to elsewhere
+	beyond  []string // links to other sites
 }
 
 var (
@@ -28,7 +27,7 @@ var (
 	links   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// follow goes where a link leads that stands on a page.
+// follow follows a link on a page.
 func (c *crawler) follow(page, link string) {
 	from, err := url.Parse(c.r.URL + page)
 	if err != nil {
@@ -47,11 +46,11 @@ func (c *crawler) follow(page, link string) {
 	}
 	c.visit(page, to.RequestURI())
 	if to.Fragment != "" && !slices.Contains(c.anchors[to.Path], to.Fragment) {
-		c.r.t.Errorf("%s leads to %s, which has no place %q", page, to.Path, to.Fragment)
+		c.r.t.Errorf("%s links to %s, which has no anchor %q", page, to.Path, to.Fragment)
 	}
 }
 
-// visit reads what stands at a path, in each of its forms, and goes on from there.
+// visit reads a page in each of its forms and follows its links.
 func (c *crawler) visit(from, at string) {
 	if c.seen[at] {
 		return
@@ -77,13 +76,13 @@ func (c *crawler) visit(from, at string) {
 	bare := regexp.MustCompile(regexp.QuoteMeta(c.r.URL) + "(/[^\\s`\"')\\]|,]*)")
 	for _, m := range bare.FindAllStringSubmatch(string(text.Body), -1) {
 		target := strings.TrimRight(m[1], ".:")
-		if i := strings.IndexAny(target, "?#"); i >= 0 { // places were followed as links
+		if i := strings.IndexAny(target, "?#"); i >= 0 { // anchors were followed as links
 			target = target[:i]
 		}
 		if strings.HasPrefix(target, "/docs") || strings.HasSuffix(target, ".txt") || target == "/privacy" || target == "/about" {
 			c.follow(at, target)
 		} else if a := c.r.call(nil, "GET", target, ""); a.Text("error.code") == string(api.NoSuchEndpoint) {
-			c.r.t.Errorf("%s names %s, where nothing is", at, target)
+			c.r.t.Errorf("%s names %s, which does not exist", at, target)
 		}
 	}
 }
@@ -95,17 +94,17 @@ func (c *crawler) get(from, at, accept string) *transcripts.Answer {
 	}
 	a := c.r.send(q)
 	if a.Status != http.StatusOK {
-		c.r.t.Errorf("%s leads to %s, which answers %d", from, at, a.Status)
+		c.r.t.Errorf("%s links to %s: got %d, want 200", from, at, a.Status)
 		return nil
 	}
 	return a
 }
 
-// TestAllLinksResolve: whatever the documentation, llms.txt and errors lead to
-// is there, down to the place on the page.
+// Every link in the documentation, llms.txt and error messages leads to an existing
+// page and anchor.
 func TestAllLinksResolve(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	c := &crawler{r: r, anchors: map[string][]string{}, seen: map[string]bool{}}
 	for _, start := range []string{"/docs", "/llms.txt", "/llms-full.txt", "/skill.md", "/about", "/privacy"} {
 		c.visit("the test", start)
@@ -118,15 +117,15 @@ func TestAllLinksResolve(t *testing.T) {
 	} {
 		a := r.call(nil, "GET", target, "")
 		if link := a.Text("error.docs"); a.Text("error.code") != code || !strings.HasSuffix(link, "/docs/errors#"+code) {
-			t.Errorf("%s answers %s", target, a.Body)
+			t.Errorf("%s: got %s, want %s with its link", target, a.Body, code)
 		} else {
 			c.follow(target, link)
 		}
 	}
 	if len(c.seen) < 20 {
-		t.Errorf("only %d pages were found", len(c.seen))
+		t.Errorf("pages found: got %d, want at least 20", len(c.seen))
 	}
 	if want := []string{"https://www.jsonfeed.org/version/1.1/"}; !slices.Equal(c.beyond, want) {
-		t.Errorf("links lead to %q; nothing else but %q was looked at", c.beyond, want)
+		t.Errorf("links to other sites: got %q, want %q", c.beyond, want)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"agentsocial/functions"
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -16,10 +15,9 @@ import (
 	"agentsocial/tables"
 )
 
-// While an agent has not finished its signup every endpoint that needs a
-// credential tells it the way out, whatever scopes its token has, but for those
-// of the signup; for these `read` is always granted.
-func TestSignupMayCallNothingElse(t *testing.T) {
+// Until its signup is finished an agent may call only the endpoints of the signup,
+// whatever its scopes. All others that need a credential name the next step.
+func TestUnfinishedSignupIsConfined(t *testing.T) {
 	t.Parallel()
 	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)
 	if err != nil {
@@ -32,7 +30,7 @@ func TestSignupMayCallNothingElse(t *testing.T) {
 			declared[e.Route] = &e
 		}
 	}
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	r.join("keyed")
 	for _, scopes := range [][]string{auth.Scopes, {"memory"}} {
 		got := r.want(r.send(r.visit(func(c *flow.Code) { c.Scopes = scopes }).redemption()), 200, "")
@@ -54,52 +52,51 @@ func TestSignupMayCallNothingElse(t *testing.T) {
 			}
 		}
 		if called < 40 {
-			t.Errorf("only %d endpoints were called", called)
+			t.Errorf("endpoints called: got %d, want at least 40", called)
 		}
 		r.want(r.send(bearer(got.Text("access_token"), "GET", "/v1/channels", "")), 200, "")
 		r.want(r.send(bearer(got.Text("access_token"), "GET", "/docs/errors", "")), 200, "")
 		done := r.want(r.send(r.signup(got.Text("access_token"), "done"+scopes[0], true)), 200, "")
-		if done.Text("next.0.do") != "POST /v1/me/origin" || done.Text("next.1.do") != "POST /v1/me/keys" {
-			t.Errorf("%s", done.Body)
-		}
+		r.has(done, "next.0.do", "POST /v1/me/origin", "next.1.do", "POST /v1/me/keys")
 		if me := r.send(bearer(got.Text("access_token"), "GET", "/v1/me", "")); (me.Status == 200) != (len(scopes) > 1) {
-			t.Errorf("afterwards read is granted still, or not: %s", me.Body)
+			t.Errorf("scopes %v after the signup: GET /v1/me got %d %s", scopes, me.Status, me.Body)
 		}
 	}
 }
 
-// An agent that has not finished its signup after seven days is forgotten.
-func TestUnfinishedAgentIsForgotten(t *testing.T) {
+// An agent that does not finish its signup within seven days is deleted.
+func TestUnfinishedSignupExpires(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	left, late := r.want(r.send(r.visit().redemption()), 200, ""), r.want(r.send(r.visit().redemption()), 200, "")
 	agent, finished := r.whoami(left), r.whoami(late)
 	week := r.App.Now().Add(tables.SignupFor).Unix()
 	if ttl := r.item(tables.ProfileKey(agent)).Int(tables.AttrTTL); ttl < week-60 || ttl > week+60 {
-		t.Errorf("the profile goes at %d, not at %d", ttl, week)
+		t.Errorf("the profile's TTL: got %d, want %d", ttl, week)
 	}
 	r.advance(tables.SignupFor - 10*time.Minute)
 	left, late = r.want(r.send(r.refreshing(left.Text("refresh_token"))), 200, ""), r.want(r.send(r.refreshing(late.Text("refresh_token"))), 200, "")
 	r.want(r.send(r.signup(late.Text("access_token"), "late", true)), 200, "")
 	if r.item(tables.ProfileKey(finished))[tables.AttrTTL] != nil {
-		t.Error("who finished in time is forgotten too")
+		t.Error("the agent that finished its signup has a TTL")
 	}
 	puzzle := r.signup(left.Text("access_token"), "left", true)
 	r.advance(10 * time.Minute)
 	r.want(r.send(puzzle), 401, "bad_token")
 	r.dead(left)
 	if r.whoami(late) != finished {
-		t.Error("another agent")
+		t.Error("the token belongs to another agent")
 	}
-	// Nothing of it stays that does not go by itself.
+	// All its other items expire.
 	for _, item := range r.query(tables.AgentPK(agent), "", "") {
 		if item.Int(tables.AttrTTL) == 0 {
-			t.Errorf("%v stays", item.Key())
+			t.Errorf("%v has no TTL", item.Key())
 		}
 	}
 }
 
-// founded is an agent that came to be by a connection with scopes, and has a handle.
+// founded signs up an agent over OAuth, and returns it with the answer that has its
+// tokens.
 func (r *running) founded(handle string, scopes ...string) (*transcripts.Agent, *transcripts.Answer) {
 	r.t.Helper()
 	got := r.want(r.send(r.visit(func(c *flow.Code) { c.Scopes = scopes }).redemption()), 200, "")
@@ -109,71 +106,71 @@ func (r *running) founded(handle string, scopes ...string) (*transcripts.Agent, 
 	return a, got
 }
 
-// Whoever is lent a link code cannot have the agent for good: while it has no
-// key, its first one and its origin are not for what was connected with a code.
-func TestLinkedConnectionSecuresNothing(t *testing.T) {
+// A connection made with a link code cannot add the first key or the origin of an
+// agent: a borrowed code must not take the agent over.
+func TestLinkedConnectionCannotSecureAnAgent(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		owl, root := r.founded("owl", "read", "post")
-		link := r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/link-codes", "")), 201, "").Text("code")
-		child := r.want(r.steady(r.visit(linked(r, owl, link)).redemption()), 200, "")
+		link := r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/link-codes", "")), 201, "").Text("code")
+		child := r.want(r.retry(r.visit(linked(r, owl, link)).redemption()), 200, "")
 		thief := child.Text("access_token")
 		const address = "thief@example.org"
-		theirs := fresh(owl, "theirs")
+		theirs := newKeyOf(owl, "theirs")
 		for _, a := range []*transcripts.Answer{
-			r.steady(bearer(thief, "POST", "/v1/me/keys", newKey(theirs))),
-			r.steady(bearer(thief, "POST", "/v1/me/origin", email(address))),
+			r.retry(bearer(thief, "POST", "/v1/me/keys", addKeyBody(theirs))),
+			r.retry(bearer(thief, "POST", "/v1/me/origin", email(address))),
 		} {
 			if r.want(a, 403, "signature_required"); !strings.Contains(a.Text("error.hint"), "minted the code") {
-				t.Errorf("%s", a.Body)
+				t.Errorf("got %s, want 'minted the code' in error.hint", a.Body)
 			}
 		}
-		// Nor does it prove the address that the owner asked for.
-		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/origin", email("owner@example.org"))), 202, "")
+		// It cannot verify the address that the owner asked for either.
+		r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/origin", email("owner@example.org"))), 202, "")
 		code := r.code("owner@example.org")
-		r.want(r.steady(bearer(thief, "POST", "/v1/me/origin/verify", codeBody(code))), 403, "signature_required")
-		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/origin/verify", codeBody(code))), 200, "")
-		mine := fresh(owl, "mine")
-		r.want(r.steady(bearer(root.Text("access_token"), "POST", "/v1/me/keys", newKey(mine))), 201, "")
-		r.want(r.patient(mine, "GET", "/v1/me", ""), 200, "")
+		r.want(r.retry(bearer(thief, "POST", "/v1/me/origin/verify", codeBody(code))), 403, "signature_required")
+		r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/origin/verify", codeBody(code))), 200, "")
+		mine := newKeyOf(owl, "mine")
+		r.want(r.retry(bearer(root.Text("access_token"), "POST", "/v1/me/keys", addKeyBody(mine))), 201, "")
+		r.want(r.callRetry(mine, "GET", "/v1/me", ""), 200, "")
 	})
 }
 
-// The connection that an agent came to be by secures it, whatever it was granted;
-// it may do nothing else without the scope, and if it was granted the scope and
-// the token was narrowed, not even that.
+// The connection that created an agent may link its origin with any scopes. Its first
+// key needs the scope post, since a key has every right.
 func TestFoundingConnectionSecuresItsAgent(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for i, scopes := range [][]string{{"read"}, {"memory"}} {
 		owl, root := r.founded(fmt.Sprint("owl", i), scopes...)
 		token, address := root.Text("access_token"), fmt.Sprintf("owner%d@example.org", i)
 		r.want(r.bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
 		r.want(r.bearer(token, "POST", "/v1/me/origin", email(address)), 202, "")
 		r.want(r.bearer(token, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
-		key := fresh(owl, "mine")
-		r.want(r.bearer(token, "POST", "/v1/me/keys", newKey(key)), 201, "")
-		r.want(r.call(key, "GET", "/v1/me", ""), 200, "")
-		r.want(r.bearer(token, "POST", "/v1/me/origin", email(address)), 403, "scope_missing") // it has a key to sign with
+		r.want(r.bearer(token, "POST", "/v1/me/keys", addKeyBody(newKeyOf(owl, "mine"))), 403, "scope_missing")
 	}
-	owl, root := r.founded("narrow", "read", "post")
+	owl, root := r.founded("owl-post", "read", "post")
+	key := newKeyOf(owl, "mine")
+	r.want(r.bearer(root.Text("access_token"), "POST", "/v1/me/keys", addKeyBody(key)), 201, "")
+	r.want(r.call(key, "GET", "/v1/me", ""), 200, "")
+	owl, root = r.founded("narrow", "read", "post")
 	few := r.want(r.send(r.refreshing(root.Text("refresh_token"), "scope", "read")), 200, "")
-	r.want(r.bearer(few.Text("access_token"), "POST", "/v1/me/keys", newKey(fresh(owl, "no"))), 403, "scope_missing")
+	r.want(r.bearer(few.Text("access_token"), "POST", "/v1/me/keys", addKeyBody(newKeyOf(owl, "no"))), 403, "scope_missing")
 }
 
-// A connection that lacks a scope is told of link codes first: connecting again
-// with nothing entered makes a new agent.
+// The hint for a missing scope names link codes first, because connecting again without
+// one creates a new agent.
 func TestMissingScopeNamesTheLinkCode(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	_, root := r.founded("owl", "read", "memory")
 	a := r.want(r.bearer(root.Text("access_token"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
 	if !strings.HasPrefix(a.Text("error.hint"), "First get a link code") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want 'First get a link code' in error.hint", a.Body)
 	}
-	fox := r.join("fox") // whose token is no connection's
+	fox := r.join("fox") // its token is not from a connection
 	a = r.want(r.bearer(r.token(fox, "read"), "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 403, "scope_missing")
 	if strings.Contains(a.Text("error.hint"), "link code") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want no 'link code' in error.hint", a.Body)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+	"golang.org/x/time/rate"
 
 	"agentsocial/functions"
 	"agentsocial/shared/api"
@@ -19,18 +21,26 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// gateway stands in for API Gateway's HTTP API: it calls the function of a route with an
-// event in payload format 2.0 (path decoded, query unchanged), or that of $default.
+// gateway stands in for API Gateway's HTTP API. It calls the function of a route, or of
+// $default, with an event in payload format 2.0: path decoded, query unchanged.
 type gateway struct {
 	app      *app.App
 	routes   *http.ServeMux
 	handlers map[string]host.GatewayHandler // by route
+	head     map[string]bool                // whether a GET route answers HEAD
 	fallback host.GatewayHandler
+
+	whole    *rate.Limiter            // of the routes that have no throttle of their own; nil: none
+	throttle map[string]*rate.Limiter // by route
 }
 
-// newGateway makes a function for each group.
-func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*gateway, error) {
-	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}}
+// newGateway makes a function for each group, behind the throttles of a deployment
+// that has t.
+func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers, t api.Throttle) (*gateway, error) {
+	g := &gateway{app: a, routes: http.NewServeMux(), handlers: map[string]host.GatewayHandler{}, head: map[string]bool{}, throttle: map[string]*rate.Limiter{}}
+	if t != (api.Throttle{}) {
+		g.whole = bucket(t)
+	}
 	for _, declare := range groups {
 		h, err := from.Group(declare)
 		if err != nil {
@@ -40,6 +50,10 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*
 		for _, e := range group.Endpoints {
 			g.handlers[e.Route] = h
 			g.routes.Handle(e.Route, http.NotFoundHandler())
+			g.head[e.Route] = e.Head()
+			if g.whole != nil && e.Rate > 0 {
+				g.throttle[e.Route] = bucket(t.Route(e.Rate))
+			}
 		}
 		if group.Name == functions.Fallback {
 			g.fallback = h
@@ -48,17 +62,34 @@ func newGateway(a *app.App, groups []func(*app.App) api.Group, from handlers) (*
 	return g, nil
 }
 
-func (g *gateway) route(method, path string) host.GatewayHandler {
+func bucket(t api.Throttle) *rate.Limiter { return rate.NewLimiter(rate.Limit(t.Rate), t.Burst) }
+
+// route returns the function of a request's route and, if the route is throttled, the
+// bucket that its requests take from.
+func (g *gateway) route(method, path string) (host.GatewayHandler, *rate.Limiter) {
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	if _, pattern := g.routes.Handler(probe); g.handlers[pattern] != nil && method != http.MethodHead { // Go's mux matches HEAD with GET
-		return g.handlers[pattern]
+	_, pattern := g.routes.Handler(probe)
+	h := g.handlers[pattern]
+	if h == nil || method == http.MethodHead && !g.head[pattern] { // Go's mux matches HEAD with GET
+		return g.fallback, g.whole
 	}
-	return g.fallback
+	if own := g.throttle[pattern]; own != nil {
+		return h, own
+	}
+	return h, g.whole
 }
 
-// A function gets at most Lambda's 6 MB of a body. Every endpoint refuses far smaller
-// ones, so a larger body is cut. The rest is read and dropped, so that a caller that
-// is still sending gets the answer.
+// refuse answers as API Gateway does what reaches no function, or what a function did
+// not answer.
+func refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "{\"message\":%q}\n", http.StatusText(status))
+}
+
+// bodyMost bounds the body that a function gets. It is below Lambda's 6 MB, but above
+// every endpoint's limit. Up to dropMost more bytes are read and dropped, so that a
+// caller that is still sending gets the answer.
 const (
 	bodyMost = 1 << 20
 	dropMost = 64 << 20
@@ -70,7 +101,12 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, err = io.CopyN(io.Discard, r.Body, dropMost)
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // cut off, or badly chunked
-		http.Error(w, `{"message":"Bad Request"}`, http.StatusBadRequest) // as API Gateway answers
+		refuse(w, http.StatusBadRequest)
+		return
+	}
+	handler, throttle := g.route(r.Method, r.URL.Path)
+	if throttle != nil && !throttle.AllowN(g.app.Now(), 1) {
+		refuse(w, http.StatusTooManyRequests)
 		return
 	}
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -99,7 +135,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	}
-	g.send(r.Context(), w, g.route(r.Method, r.URL.Path), e)
+	g.send(r.Context(), w, handler, e)
 }
 
 func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.GatewayHandler, e events.APIGatewayV2HTTPRequest) {
@@ -109,7 +145,7 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	res, err := h(ctx, e)
 	if err != nil {
 		g.app.Log.Error("function failed", "error", err.Error())
-		http.Error(w, `{"message":"Internal Server Error"}`, http.StatusInternalServerError) // as API Gateway answers
+		refuse(w, http.StatusInternalServerError)
 		return
 	}
 	for name, value := range res.Headers {
@@ -121,7 +157,7 @@ func (g *gateway) send(ctx context.Context, w http.ResponseWriter, h host.Gatewa
 	out := []byte(res.Body)
 	if res.IsBase64Encoded {
 		if out, err = base64.StdEncoding.DecodeString(res.Body); err != nil {
-			g.app.Log.Error("function answered no base64", "error", err.Error())
+			g.app.Log.Error("the function's answer is not base64", "error", err.Error())
 		}
 	}
 	w.WriteHeader(res.StatusCode)

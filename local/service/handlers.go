@@ -20,6 +20,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 	"agentsocial/shared/outside/payments/stripe"
@@ -31,13 +32,14 @@ type handlers interface {
 	Group(func(*app.App) api.Group) (host.GatewayHandler, error)
 	Reader(stream.Function) (host.BatchHandler, error)
 	Schedule(schedule.Function) (host.TickHandler, error)
+	Mail(mailevent.Function) (host.MailHandler, error)
 }
 
 // inProcess runs the functions in this process, on the service's App.
 type inProcess struct{ app *app.App }
 
-// Group returns a group's function with its own server, as deployed: it gets only the
-// needs that the group declares.
+// Group returns a group's function with its own server, as deployed. It has only the
+// permissions and dependencies that the group declares.
 func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	group := declare(p.app)
 	reads, writes := group.Rights()
@@ -50,7 +52,7 @@ func (p inProcess) Group(declare func(*app.App) api.Group) (host.GatewayHandler,
 		h := runs
 		mu.Unlock()
 		res, err := survive(ctx, func(ctx context.Context) (events.APIGatewayV2HTTPResponse, error) { return h(ctx, e) })
-		if errors.Is(err, errDied) { // another process takes its place
+		if errors.Is(err, errDied) { // a new process replaces it
 			mu.Lock()
 			runs = start()
 			mu.Unlock()
@@ -74,6 +76,14 @@ func (p inProcess) Schedule(s schedule.Function) (host.TickHandler, error) {
 	}, nil
 }
 
+func (p inProcess) Mail(f mailevent.Function) (host.MailHandler, error) {
+	h := host.MailEvents(p.app, f)
+	return func(ctx context.Context, e events.EventBridgeEvent) error {
+		_, err := survive(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, h(ctx, e) })
+		return err
+	}, nil
+}
+
 // handlers returns the functions that c configures.
 func (s *Service) handlers(c Config) (_ handlers, err error) {
 	if c.Lambdas == "" {
@@ -89,7 +99,7 @@ func (s *Service) handlers(c Config) (_ handlers, err error) {
 // gateway returns the handler of requests: this process's gateway or c.Gateway.
 func (s *Service) gateway(ctx context.Context, c Config, h handlers) (http.Handler, error) {
 	if c.Gateway == nil {
-		return newGateway(s.App, functions.All(), h)
+		return newGateway(s.App, functions.All(), h, c.Throttle)
 	}
 	var err error
 	if s.cloud, err = s.Cloud(net.JoinHostPort(c.Gateway.Address(), "0"), s.URL); err != nil {
@@ -169,7 +179,7 @@ func (s *Service) Cloud(address, baseURL string) (*Cloud, error) {
 		AccessKey: dynamodb.AccessKey, SecretKey: dynamodb.SecretKey,
 		SecretARN: seal, PepperARN: pepper, PaymentsARN: payments, MailFrom: "no-reply@agentsocial.example", MailSet: "local",
 		PowBits: set.PowBits, PageBits: set.PageBits, MicroUSDPerChar: set.MicroUSDPerChar,
-		WebOrigins: strings.Join(set.WebOrigins, ","), Limits: set.Limits,
+		WebOrigins: strings.Join(set.WebOrigins, ","), Contact: set.Contact, Limits: set.Limits,
 		DynamoDBURL: s.table.dynamo.Endpoint, SecretsManagerURL: url, SESURL: url,
 		Local: &host.Local{
 			Ahead: s.clock.lead(), StripeURL: url,

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/lambda/host"
@@ -22,7 +22,7 @@ import (
 
 var mailed = regexp.MustCompile(`[0-9A-Z]{4}-[0-9A-Z]{4}`)
 
-// codes are those in the mails to an address, the newest first.
+// codes returns the codes mailed to an address, newest first.
 func (r *running) codes(address string) (codes []string) {
 	r.t.Helper()
 	var mails []struct{ Text string }
@@ -36,7 +36,7 @@ func (r *running) codes(address string) (codes []string) {
 	return codes
 }
 
-// code is the one in the newest mail to an address.
+// code returns the code in the newest mail to an address.
 func (r *running) code(address string) string { r.t.Helper(); return r.codes(address)[0] }
 
 func (r *running) mails(address string) int {
@@ -50,30 +50,20 @@ func (r *running) mails(address string) int {
 
 func (r *running) mailWorks(works bool) {
 	r.t.Helper()
-	if a := r.call(nil, "POST", "/_local/mail", encode(map[string]bool{"fail": !works})); a.Status != 200 {
-		r.t.Fatalf("mail: %d %s", a.Status, a.Body)
-	}
-}
-
-func (r *running) want(a *transcripts.Answer, status int, code string) *transcripts.Answer {
-	r.t.Helper()
-	if a.Status != status || code != "" && a.Text("error.code") != code {
-		r.t.Fatalf("%d %s, not %d %s", a.Status, a.Body, status, code)
-	}
-	return a
+	r.want(r.call(nil, "POST", "/_local/mail", encode(map[string]bool{"fail": !works})), 200, "")
 }
 
 func email(address string) string { return encode(map[string]string{"email": address}) }
 func codeBody(code string) string { return encode(map[string]string{"code": code}) }
 
-// origin links an address to an agent with its key.
+// origin links an address to an agent.
 func (r *running) origin(a *transcripts.Agent, address string) {
 	r.t.Helper()
 	r.want(r.call(a, "POST", "/v1/me/origin", email(address)), 202, "")
 	r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
 }
 
-// token mints a bearer token.
+// token mints a token.
 func (r *running) token(a *transcripts.Agent, scopes ...string) string {
 	r.t.Helper()
 	ans := r.want(r.call(a, "POST", "/v1/me/tokens", encode(map[string]any{"label": "t", "scopes": scopes})), 201, "")
@@ -81,21 +71,19 @@ func (r *running) token(a *transcripts.Agent, scopes ...string) string {
 }
 
 func (r *running) bearer(token, method, target, body string) *transcripts.Answer {
-	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + token}}}
-	return r.send(q)
+	return r.send(bearer(token, method, target, body))
 }
 
-// Verifying an origin while another one is asked for: either the first is
-// verified and the second waits, or the code is dead. Never is an address
-// verified that nobody proved, and one request alone spends a code.
+// An origin is verified while another one is requested: either the first is verified
+// and the second waits, or its code is dead. A code is good once.
 func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			a := r.join(fmt.Sprintf("linker%d", i))
 			first, second := fmt.Sprintf("one%d@example.org", i), fmt.Sprintf("two%d@example.org", i)
 			r.want(r.call(a, "POST", "/v1/me/origin", email(first)), 202, "")
-			code, now := r.code(first), r.App.Now().Add(-2*time.Second) // or what follows could be the same bytes
+			code, now := r.code(first), r.App.Now().Add(-2*time.Second) // later requests must differ in their bytes
 			answers, _ := r.together(
 				a.Signed("POST", "/v1/me/origin/verify", []byte(codeBody(code)), now),
 				a.Signed("POST", "/v1/me/origin", []byte(email(second)), now),
@@ -113,9 +101,9 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 			r.want(answers[1], 202, "")
 			state := r.call(a, "GET", "/v1/me", "").Text("origin")
 			if verified > 1 || (verified == 1) != (state == "verified") {
-				t.Fatalf("round %d: verified %d times, and the origin is %s", i, verified, state)
+				t.Fatalf("round %d: verified %d times, origin %s", i, verified, state)
 			}
-			// The second, which waits, is as good as ever, unless the first took its place.
+			// The second can still be verified.
 			again := r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(second)))
 			r.want(again, 200, "")
 			r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(code)), 400, "bad_code")
@@ -123,11 +111,10 @@ func TestRaceOfVerifyingAndLinkingAgain(t *testing.T) {
 	})
 }
 
-// However many wrong codes come at once, five are counted, and then the right
-// one is worth nothing.
+// Of many concurrent wrong codes five are counted. Then the right one is refused.
 func TestRaceOfWrongCodes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			a := r.join(fmt.Sprintf("guesser%d", i))
 			address := fmt.Sprintf("guess%d@example.org", i)
@@ -141,21 +128,20 @@ func TestRaceOfWrongCodes(t *testing.T) {
 			}
 			_, n := r.together(requests...)
 			if n[400] != tries {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
-			items, err := r.table.Get(t.Context(), tables.Strong, tables.PendingOriginKey(a.ID))
-			if err != nil || items[0].Int("tries") != 5 {
-				t.Fatalf("round %d: %d tries counted, %v", i, items[0].Int("tries"), err)
+			if n := r.item(tables.PendingOriginKey(a.ID)).Int("tries"); n != 5 {
+				t.Fatalf("round %d: tries: got %d, want 5", i, n)
 			}
 			r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(right)), 400, "bad_code")
 		}
 	})
 }
 
-// An address is nowhere: not in an item, not in the stream, not in the log.
+// An email address appears in no item, stream record, answer or log line.
 func TestAddressesAreNowhere(t *testing.T) {
 	t.Parallel()
-	var log safeBuffer
+	var log logs.Buffer
 	r := run(t, service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	fox := r.join("fox")
 	const local, address = "Quite.Particular", "Quite.Particular+tag@Mail.Example.org"
@@ -173,7 +159,7 @@ func TestAddressesAreNowhere(t *testing.T) {
 	keep(r.want(r.call(fox, "POST", "/v1/me/origin/verify", codeBody(first)), 200, ""))
 	keep(r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", " "+strings.ToUpper(address)+" ")), 202, ""))
 	second := r.code("quite.particular%2Btag@mail.example.org")
-	keep(r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, fresh(fox, "renard"), second)), 200, ""))
+	keep(r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, newKeyOf(fox, "renard"), second)), 200, ""))
 	r.mailWorks(false)
 	keep(r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", address)), 202, ""))
 	r.drain()
@@ -181,40 +167,28 @@ func TestAddressesAreNowhere(t *testing.T) {
 	var everything bytes.Buffer
 	items, _ := r.changes("")
 	if len(items) < 30 {
-		t.Fatalf("%d changes looked at", len(items))
+		t.Fatalf("changes: got %d, want at least 30", len(items))
 	}
-	for _, c := range items { // every item there ever was is in the feed
+	for _, c := range items { // the feed has every version of every item
 		fmt.Fprintf(&everything, "%v %v %v\n", c.Key, c.Old, c.New)
 	}
 	seen := map[string]string{"items and stream": everything.String(), "log": log.String(), "answers": string(bytes.Join(answers, nil))}
 	if !strings.Contains(seen["log"], "recovery not mailed") || !strings.Contains(seen["items and stream"], fox.ID) {
-		t.Fatal("what is looked at is not what was written")
+		t.Fatal("the searched texts lack what was written")
 	}
 	for where, text := range seen {
 		text = strings.ToLower(text)
 		for _, secret := range []string{local, "mail.example.org", "+tag", first, second, strings.ReplaceAll(first, "-", ""), strings.ReplaceAll(second, "-", "")} {
 			if strings.Contains(text, strings.ToLower(secret)) {
-				t.Errorf("%q stands in the %s", secret, where)
+				t.Errorf("%q appears in the %s", secret, where)
 			}
 		}
 	}
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
-
-// What has an effect outside of the table has it once, though the same request
-// comes twice at once, as from a client whose line is bad.
-func TestTheSameRequestTwiceAtOnce(t *testing.T) {
+// A request with an effect outside the table has it once, even if the same bytes arrive
+// several times at once.
+func TestConcurrentEqualRequests(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { return slow{b} }})
 	for i := range 5 {
@@ -223,7 +197,7 @@ func TestTheSameRequestTwiceAtOnce(t *testing.T) {
 		q := a.Signed("POST", "/v1/me/origin", []byte(email(address)), r.App.Now())
 		answers, n := r.together(q, q, q)
 		if n[202] < 1 || n[202]+n[409] != 3 {
-			t.Fatalf("round %d: %v", i, n)
+			t.Fatalf("round %d: got outcomes %v", i, n)
 		}
 		for _, ans := range answers {
 			if ans.Status == 409 && ans.Text("error.code") != "busy" {
@@ -231,29 +205,29 @@ func TestTheSameRequestTwiceAtOnce(t *testing.T) {
 			}
 		}
 		if n := r.mails(address); n != 1 {
-			t.Fatalf("round %d: %d mails", i, n)
+			t.Fatalf("round %d: mails: got %d, want 1", i, n)
 		}
 		if ans := r.want(r.send(q), 202, ""); ans.Header.Get("Idempotent-Replayed") != "true" {
-			t.Fatalf("round %d: done again: %s", i, ans.Body)
+			t.Fatalf("round %d: done again: got %s, want Idempotent-Replayed true", i, ans.Body)
 		}
 		r.want(r.call(a, "POST", "/v1/me/origin/verify", codeBody(r.code(address))), 200, "")
 
 		r.want(r.call(nil, "POST", "/v1/recover", recovery(a.Name, address)), 202, "")
-		back := fresh(a, fmt.Sprintf("back%d", i))
+		back := newKeyOf(a, fmt.Sprintf("back%d", i))
 		same := r.request(nil, "POST", "/v1/recover/confirm", confirmation(a, back, r.code(address)))
 		answers, n = r.together(same, same, same)
 		if n[200] != 3 {
-			t.Fatalf("round %d: %v %s %s %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
+			t.Fatalf("round %d: got outcomes %v, want 3 × 200: %s %s %s", i, n, answers[0].Body, answers[1].Body, answers[2].Body)
 		}
 		r.want(r.call(back, "GET", "/v1/me", ""), 200, "")
 	}
 }
 
-// That a wrong code could not be counted tells no more than the code itself:
-// where there is none to count, nothing can be in the way.
-func TestTroubleTellsNothing(t *testing.T) {
+// A table fault while a wrong code is counted is not visible: otherwise it would reveal
+// that there is a code.
+func TestTableFaultsRevealNoCodes(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	a := r.join("fox")
 	r.origin(a, "fox@example.org")
 	r.want(r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")), 202, "")
@@ -266,46 +240,42 @@ func TestTroubleTellsNothing(t *testing.T) {
 			}
 			return embedded.None
 		})
-		wrong := fresh(a, "wrong")
+		wrong := newKeyOf(a, "wrong")
 		r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, wrong, "AAAA-AAAA")), 400, "bad_code")
 		r.embedded().SetFaults(nil)
 		if !met {
-			t.Error("nothing was in the way")
+			t.Error("the fault did not happen")
 		}
 	}
 }
 
-// Whoever knows handle and address, and asks for every code there may be, only
-// has the owner mailed: of the day's codes the last is good until there are others.
-func TestMailsCannotBeUsedUp(t *testing.T) {
+// Someone who asks for all recovery codes of a day cannot lock the owner out: the last
+// code stays valid until the next day's.
+func TestLastRecoveryCodeStaysValid(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	a := r.join("fox")
 	r.origin(a, "fox@example.org")
-	var work sync.WaitGroup
-	for range 4 {
-		work.Go(func() { r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")) })
-	}
-	work.Wait()
+	atOnce(4, func(int) { r.call(nil, "POST", "/v1/recover", recovery("fox", "fox@example.org")) })
 	if n := r.mails("fox@example.org"); n != 1+3 {
-		t.Fatalf("%d mails", n)
+		t.Fatalf("mails: got %d, want 4", n)
 	}
 	r.advance(24*time.Hour - time.Minute)
-	back := fresh(a, "back")
+	back := newKeyOf(a, "back")
 	var ok bool
-	for _, code := range r.codes("fox@example.org")[:3] { // mails that were sent at once are in no order
+	for _, code := range r.codes("fox@example.org")[:3] { // concurrent mails have no order
 		ok = ok || r.call(nil, "POST", "/v1/recover/confirm", confirmation(a, back, code)).Status == 200
 	}
 	if !ok {
-		t.Error("none of the codes is good after a day")
+		t.Error("no code works after almost a day, want one")
 	}
 }
 
-// A request that died half-way may be sent again once its signature, or its
-// key's day, is over, whatever TTL has got to.
-func TestClaimsEnd(t *testing.T) {
+// A request can be made again once its signature, or the day of its idempotency key, is
+// over, even if TTL has not removed its record.
+func TestClaimExpires(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	a := r.join("fox")
 	q := &transcripts.Request{Method: "POST", Target: "/v1/me/origin", Body: []byte(email("fox@example.org")), Header: map[string][]string{
 		"Authorization": {"Bearer " + r.token(a, "post")}, "Idempotency-Key": {"once"},
@@ -320,14 +290,14 @@ func TestClaimsEnd(t *testing.T) {
 	}
 }
 
-// What claimed a request and died is given up after half a minute, in which no
-// function runs any more: the same request is carried out then.
-func TestClaimsOfTheDead(t *testing.T) {
+// The claim of a request whose process died ends after ClaimFor, when no function can
+// still be running. The request then works.
+func TestClaimOfADeadRequestExpires(t *testing.T) {
 	t.Parallel()
 	if tables.ClaimFor < 2*host.GroupSize.Timeout {
-		t.Errorf("a claim is over after %s, and a function runs for %s", tables.ClaimFor, host.GroupSize.Timeout)
+		t.Errorf("ClaimFor: got %s, want at least twice the timeout %s", tables.ClaimFor, host.GroupSize.Timeout)
 	}
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	token := r.token(fox, "read", "post")
 	for path, c := range map[string]struct {
@@ -340,16 +310,14 @@ func TestClaimsOfTheDead(t *testing.T) {
 		q := &transcripts.Request{Method: "POST", Target: path, Body: []byte(c.body), Header: http.Header{
 			"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {path},
 		}}
-		if err := r.App.Transact(t.Context(), tables.ClaimRequest(fox.ID, "i:"+path, r.App.Now())); err != nil {
-			t.Fatal(err)
-		}
+		r.put(tables.ClaimRequest(fox.ID, "i:"+path, r.App.Now()))
 		r.want(r.send(q), 409, "busy")
 		r.advance(tables.ClaimFor)
 		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("%s is replayed", path)
+			t.Errorf("%s: got a replay, want a new answer", path)
 		}
 		if ans := r.want(r.send(q), c.status, ""); ans.Header.Get("Idempotent-Replayed") == "" {
-			t.Errorf("%s is made twice", path)
+			t.Errorf("%s: got a new answer, want a replay", path)
 		}
 	}
 	if n := r.mails("fox@example.org"); n != 1 {
@@ -357,52 +325,57 @@ func TestClaimsOfTheDead(t *testing.T) {
 	}
 }
 
-// A key that moved on speaks for the agent that it registered last, whatever
-// this process remembers of it.
-func TestAKeyThatMovedOn(t *testing.T) {
+// A key stays the first agent's: when it is removed, when a recovery revokes it, and
+// when it is added again. No other agent gets it by any way.
+func TestKeyRegisteredByAnotherAgent(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	first := r.join("first")
-	r.want(r.call(first, "GET", "/v1/me", ""), 200, "")
-	other := fresh(first, "other")
-	add := func(by, k *transcripts.Agent) {
+	r := run(t, unlimited())
+	first, thief := r.join("first"), r.join("thief")
+	r.origin(first, "first@example.org")
+	r.origin(thief, "thief@example.org")
+	other := r.addKey(first, "other")
+	refused := func(when string) {
 		t.Helper()
-		r.want(r.call(by, "POST", "/v1/me/keys", encode(map[string]string{
-			"pubkey": k.Pub(), "label": "k", "proof": k.Sign("addkey:" + first.ID + ":" + k.Pub()),
-		})), 201, "")
+		code := r.recoveryCode("thief", "thief@example.org")
+		for _, k := range []*transcripts.Agent{first, other} {
+			stolen := &transcripts.Agent{Name: "stolen", Key: k.Key, ID: thief.ID, Added: true}
+			r.want(r.call(thief, "POST", "/v1/me/keys", addKeyBody(stolen)), 409, "already_registered")
+			r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(thief, stolen, code)), 409, "already_registered")
+			alone := &transcripts.Agent{Name: "second", Key: k.Key}
+			if ans, err := alone.Register(r.URL, "🦊"); err != nil || ans.Status != 409 || ans.Code() != "already_registered" {
+				t.Errorf("%s: registration with %s: got %v %s, want already_registered", when, k.Name, err, ans.Body)
+			}
+			r.want(r.call(stolen, "GET", "/v1/me", ""), 401, "unknown_key")
+		}
+		r.advance(25 * time.Hour)
 	}
-	add(first, other)
+	refused("while both work")
 	r.want(r.call(other, "DELETE", "/v1/me/keys/"+first.Pub(), ""), 200, "")
-	add(other, first)
-	second := &transcripts.Agent{Name: "second", Key: first.Key}
-	if ans, err := second.Register(r.URL, "🦊"); err != nil || ans.Status != 201 {
-		t.Fatalf("%v %s", err, ans.Body)
-	}
-	if got := r.want(r.call(second, "GET", "/v1/me", ""), 200, "").Text("handle"); got != "second" {
-		t.Errorf("it speaks for %s", got)
-	}
+	refused("when the original is removed")
 	added := *first
 	added.Added = true
-	if got := r.want(r.call(&added, "GET", "/v1/me", ""), 200, "").Text("handle"); got != "first" {
-		t.Errorf("with x-agent-id it speaks for %s", got)
-	}
+	r.want(r.call(other, "POST", "/v1/me/keys", addKeyBody(&added)), 201, "")
+	r.has(r.want(r.call(&added, "GET", "/v1/me", ""), 200, ""), "handle", "first")
+	r.want(r.call(&added, "DELETE", "/v1/me/keys/"+other.Pub(), ""), 200, "")
+	refused("when the other is removed")
+	fresh := newKeyOf(first, "fresh")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(first, fresh, r.recoveryCode("first", "first@example.org"))), 200, "")
+	refused("after a recovery")
+	r.want(r.call(fresh, "POST", "/v1/me/keys", addKeyBody(other)), 201, "")
+	r.has(r.want(r.call(other, "GET", "/v1/me", ""), 200, ""), "handle", "first")
 }
 
-// What makes another credential, or says who stands behind the agent, must not
-// outlive the credential that it was made with: here that goes between the read
-// and the write.
-func TestNothingOutlivesItsCredential(t *testing.T) {
+// A new credential or origin is refused if the credential that requests it is removed
+// between the read and the write.
+func TestRemovedCredentialCreatesNothing(t *testing.T) {
 	t.Parallel()
-	r, m := meddled(t)
+	r, m := intercepted(t)
 	for i, c := range []struct {
 		what, prefix string
 		ask          func(owner, by, third *transcripts.Agent) *transcripts.Request
 	}{
 		{"a key", "KEY#", func(a, by, _ *transcripts.Agent) *transcripts.Request {
-			n := fresh(a, a.Name+".d")
-			return r.request(by, "POST", "/v1/me/keys", encode(map[string]string{
-				"pubkey": n.Pub(), "label": "k", "proof": n.Sign("addkey:" + a.ID + ":" + n.Pub()),
-			}))
+			return r.request(by, "POST", "/v1/me/keys", addKeyBody(newKeyOf(a, a.Name+".d")))
 		}},
 		{"a token", "TOKENS", func(_, by, _ *transcripts.Agent) *transcripts.Request {
 			return r.request(by, "POST", "/v1/me/tokens", `{"label":"t"}`)
@@ -425,16 +398,16 @@ func TestNothingOutlivesItsCredential(t *testing.T) {
 		a := r.join(fmt.Sprintf("own%d", i))
 		by, third := r.addKey(a, a.Name+".b"), r.addKey(a, a.Name+".c")
 		q := c.ask(a, by, third)
-		m.once(func(tx tables.Tx) bool { // its own, not the removal's check or the note of a credential's use
+		m.once(func(tx tables.Tx) bool { // not the removal, nor the note of a credential's use
 			return len(tx.Writes) > 2 && slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
 				return w.Op != tables.OpCheck && strings.HasPrefix(w.Key.SK, c.prefix)
 			})
 		}, func() { r.want(r.call(a, "DELETE", "/v1/me/keys/"+by.Pub(), ""), 200, "") })
 		if ans := r.send(q); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
-			t.Errorf("%s, while its key is removed: %d %s", c.what, ans.Status, ans.Body)
+			t.Errorf("%s, while its key is removed: got %d %s, want 401 unknown_key", c.what, ans.Status, ans.Body)
 		}
 		if !m.done() {
-			t.Errorf("%s: nothing was written", c.what)
+			t.Errorf("%s: the request committed nothing", c.what)
 		}
 	}
 }

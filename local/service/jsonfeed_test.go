@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// checkFeed holds a document to what JSON Feed 1.1 requires, and to what it
-// strongly recommends for feeds on the public web
-// (https://www.jsonfeed.org/version/1.1/). It knows no attachments and hubs:
-// the service has none.
+// checkFeed checks that a document meets JSON Feed 1.1, and its strong recommendations
+// for public feeds (https://www.jsonfeed.org/version/1.1/). It refuses attachments and
+// hubs, which the service does not have.
 func checkFeed(body []byte) error {
 	var problems []error
 	say := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -43,7 +42,7 @@ func checkFeed(body []byte) error {
 		where := fmt.Sprintf("item %d", i)
 		item, ok := v.(map[string]any)
 		if !ok {
-			say("%s is no object", where)
+			say("%s is not an object", where)
 			continue
 		}
 		problems = append(problems, checkMembers(where, item, map[string]kind{
@@ -56,7 +55,7 @@ func checkFeed(body []byte) error {
 			say("%s has no content", where)
 		}
 		if seen[item["id"]] {
-			say("%s has the id of another one", where)
+			say("%s repeats an id", where)
 		}
 		seen[item["id"]] = true
 		problems = append(problems, checkAuthors(where, item["authors"])...)
@@ -70,7 +69,7 @@ func checkFeed(body []byte) error {
 	return errors.Join(problems...)
 }
 
-// kind is what a member must be.
+// kind is the type of a member, and whether it is required.
 type kind int
 
 const (
@@ -95,19 +94,19 @@ func checkMembers(where string, object map[string]any, known map[string]kind) (p
 		k, ok := known[name]
 		if !ok {
 			if len(name) < 2 || name[0] != '_' || strings.Contains(name, ".") { // extensions
-				say("%s is no member", name)
+				say("%s is not a member of the format", name)
 			}
 			continue
 		}
 		s, isText := v.(string)
 		switch {
 		case k&(isString|isURL|isDate) != 0 && !isText:
-			say("%s is no string", name)
+			say("%s is not a string", name)
 		case k&(isString|isURL|isDate) != 0 && s == "":
 			say("%s is empty", name)
 		case k&isURL != 0:
 			if u, err := url.Parse(s); err != nil || !u.IsAbs() || u.Host == "" {
-				say("%s is no URL: %q", name, s)
+				say("%s is not a URL: %q", name, s)
 			}
 		case k&isDate != 0:
 			if _, err := time.Parse(time.RFC3339, s); err != nil {
@@ -135,7 +134,7 @@ func checkAuthors(where string, v any) (problems []error) {
 	return problems
 }
 
-// TestCheckFeed: the checker refuses what the format forbids.
+// checkFeed refuses what the format forbids.
 func TestCheckFeed(t *testing.T) {
 	t.Parallel()
 	const good = `{"version":"https://jsonfeed.org/version/1.1","title":"t","home_page_url":"https://x.example/","feed_url":"https://x.example/f",
@@ -151,7 +150,7 @@ func TestCheckFeed(t *testing.T) {
 	} {
 		bad := strings.Replace(good, c[0], c[1], 1)
 		if bad == good || checkFeed([]byte(bad)) == nil {
-			t.Errorf("%s instead of %s passes", c[1], c[0])
+			t.Errorf("checkFeed accepts %s instead of %s", c[1], c[0])
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"agentsocial/tables"
 )
 
-// Missed duties of one day count once, however many cases are opened at a time.
-func TestMissesOfADay(t *testing.T) {
+// Duties missed on one day count once, however many cases there were.
+func TestMissedDutiesCountOncePerDay(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.morning()
 	three := c.jurors(3)
 	author := c.citizen()
@@ -23,7 +23,7 @@ func TestMissesOfADay(t *testing.T) {
 		c.tick()
 		for _, in := range ins {
 			if len(c.waiting(in)) != 3 {
-				t.Fatalf("%d jurors", len(c.waiting(in)))
+				t.Fatalf("jurors: got %d, want 3", len(c.waiting(in)))
 			}
 		}
 		c.advance(48*time.Hour + time.Second)
@@ -34,24 +34,25 @@ func TestMissesOfADay(t *testing.T) {
 				got = item.Int("missed")
 			}
 			if got != want || c.duties(a) != 0 {
-				t.Errorf("day %d: %s missed %d, not %d, and has %d duties", day, a.Name, got, want, c.duties(a))
+				t.Errorf("day %d: %s missed %d and has %d duties, want %d and 0", day, a.Name, got, c.duties(a), want)
 			}
 		}
 	}
 }
 
-// morning is one in the morning of the next UTC day, from where a day does not end
-// while a test plays.
+// morning moves the clock to 01:00 UTC of the next day, so that no day ends during a
+// test.
 func (c *juryFixture) morning() {
 	c.t.Helper()
 	now := c.App.Now().UTC()
 	c.advance(now.Truncate(24 * time.Hour).Add(25 * time.Hour).Sub(now))
 }
 
-// A juror gets karma for verdicts, five a day; nothing where there is none.
-func TestKarmaOfADay(t *testing.T) {
+// A juror gets karma for at most five verdicts a day, and none for cases without a
+// verdict.
+func TestKarmaForVerdictsPerDay(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.morning()
 	three := c.jurors(3)
 	author := c.citizen()
@@ -59,7 +60,7 @@ func TestKarmaOfADay(t *testing.T) {
 		t.Helper()
 		for _, a := range three {
 			if got := c.karma(a); got != want {
-				t.Errorf("%s: %s has karma %d, not %d", after, a.Name, got, want)
+				t.Errorf("%s: karma of %s: got %d, want %d", after, a.Name, got, want)
 			}
 		}
 	}
@@ -79,12 +80,12 @@ func TestKarmaOfADay(t *testing.T) {
 	c.advance(7*24*time.Hour + time.Second)
 	c.tick()
 	if p := c.read(nil, in); p.State != "lapsed" {
-		t.Fatalf("%s", p.State)
+		t.Fatalf("case: got state %s, want lapsed", p.State)
 	}
 	all(12, "lapsed")
 	for _, a := range three[:2] {
 		if got := c.item(tables.JurorKey(a.ID)); got.Int("missed") != 0 || got.Int("active_at") == 0 {
-			t.Errorf("that it voted does not stand: %v", got)
+			t.Errorf("juror that voted: got %v, want no missed duty", got)
 		}
 	}
 }

@@ -12,21 +12,21 @@ import (
 	"agentsocial/tables/id"
 )
 
-// Who has an interest in a case is not drawn for it.
+// Agents with an interest in a case are not drawn for its jury.
 func TestConflictsOfInterest(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	block := func(by, whom *transcripts.Agent) {
 		c.want(c.call(by, "POST", "/v1/me/blocks", encode(map[string]any{"target": whom.ID})), 200, "")
 	}
 	author, reporter := c.juror(), c.juror()
-	c.behind2(author, "the author's person", "acme")
-	c.behind2(reporter, "the reporter's person", "")
+	c.moveOrigin(author, "the author's person", "acme")
+	c.moveOrigin(reporter, "the reporter's person", "")
 	unfit := map[string]*transcripts.Agent{}
 	for name, spoil := range map[string]func(a *transcripts.Agent){
-		"shares the author's origin":   func(a *transcripts.Agent) { c.behind2(a, "the author's person", "") },
-		"shares the reporter's origin": func(a *transcripts.Agent) { c.behind2(a, "the reporter's person", "") },
-		"shares the author's domain":   func(a *transcripts.Agent) { c.behind2(a, "somebody else", "acme") },
+		"shares the author's origin":   func(a *transcripts.Agent) { c.moveOrigin(a, "the author's person", "") },
+		"shares the reporter's origin": func(a *transcripts.Agent) { c.moveOrigin(a, "the reporter's person", "") },
+		"shares the author's domain":   func(a *transcripts.Agent) { c.moveOrigin(a, "somebody else", "acme") },
 		"volunteered late": func(a *transcripts.Agent) {
 			c.set(tables.JurorKey(a.ID), tables.SetAttr("since", c.App.Now().Add(time.Hour).UnixMilli()))
 		},
@@ -48,14 +48,14 @@ func TestConflictsOfInterest(t *testing.T) {
 	}
 	twins := c.jurors(2)
 	for _, a := range twins {
-		c.behind2(a, "one person", "")
+		c.moveOrigin(a, "one person", "")
 	}
 	colleagues := c.jurors(2)
 	for _, a := range colleagues {
-		c.behind2(a, "person of "+a.ID, "den.example")
+		c.moveOrigin(a, "person of "+a.ID, "den.example")
 	}
 	fit := c.jurors(1)
-	block(reporter, fit[0]) // which is no reason, nor are these where they are few
+	block(reporter, fit[0]) // blocks do not disqualify while volunteers are few
 	block(twins[0], author)
 	block(twins[1], reporter)
 	block(author, colleagues[0])
@@ -64,7 +64,7 @@ func TestConflictsOfInterest(t *testing.T) {
 	c.tick()
 	seats := c.seats(in)
 	if len(seats) != 3 {
-		t.Fatalf("%d seats", len(seats))
+		t.Fatalf("seats: got %d, want 3", len(seats))
 	}
 	has := func(all ...*transcripts.Agent) (n int) {
 		for _, s := range seats {
@@ -77,34 +77,34 @@ func TestConflictsOfInterest(t *testing.T) {
 		return n
 	}
 	if has(author, reporter) != 0 || has(fit...) != 1 || has(twins...) != 1 || has(colleagues...) != 1 {
-		t.Errorf("%+v", seats)
+		t.Errorf("seats: got %+v, want the fit juror, one twin and one colleague", seats)
 	}
 	for name, a := range unfit {
 		if has(a) != 0 {
-			t.Errorf("one who %s sits", name)
+			t.Errorf("an agent that %s has a seat", name)
 		}
 	}
-	// A juror has its verdict, and cannot report as well.
+	// A juror cannot report the post as well.
 	c.want(c.send(c.reporting(fit[0], post)), 403, "self_refused")
-	// Who reports after the draw unseats nobody.
+	// A report after the draw does not unseat a juror with the same origin.
 	late := c.stranger()
-	c.behind(late, "person of "+fit[0].ID, "")
+	c.addOrigin(late, "person of "+fit[0].ID, "")
 	if joined := c.reports(late, post); joined != in {
-		t.Errorf("joined %s", joined)
+		t.Errorf("joined case: got %s, want %s", joined, in)
 	}
 	c.want(c.send(c.ballot(fit[0], in, "uphold")), 200, "")
 	c.want(c.send(c.ballot(late, in, "uphold")), 403, "not_seated")
 	c.want(c.send(c.ballot(author, in, "overturn")), 403, "not_seated")
 }
 
-// Three upheld cases within thirty days suspend their author, who leaves the
-// juries it sits on; three more, for twice as long.
+// Three upheld cases within thirty days suspend their author and remove it from its
+// juries. Three more suspend it for twice as long.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(7)
 	author, reporter, other := c.juror(), c.citizen(), c.citizen()
-	// A case on whose jury the author sits: all eight volunteers but three sit on it.
+	// Find a case with the author among its five jurors.
 	var sits string
 	for range 30 {
 		in := c.reports(reporter, c.spams(other))
@@ -116,7 +116,7 @@ func TestSuspension(t *testing.T) {
 		c.decides(in, "overturn")
 	}
 	if sits == "" {
-		t.Fatal("the author is never drawn")
+		t.Fatal("the author was not drawn for any of 30 cases")
 	}
 	until := func() time.Duration {
 		at := c.item(tables.ProfileKey(author.ID)).Int("suspended_until")
@@ -130,29 +130,25 @@ func TestSuspension(t *testing.T) {
 	for i, want := range []time.Duration{0, 0, 7 * 24 * time.Hour} {
 		c.decides(c.reports(reporter, posts[i]), "uphold")
 		if got := until(); got != want {
-			t.Fatalf("after %d upheld cases it is suspended for %s", i+1, got)
+			t.Fatalf("suspension after %d upheld cases: got %s, want %s", i+1, got, want)
 		}
 	}
 	c.want(c.call(author, "POST", "/v1/c/lounge/posts", `{"body":"I will be back."}`), 403, "suspended")
 	c.want(c.send(c.ballot(author, sits, "overturn")), 403, "suspended")
-	if got := c.call(author, "GET", "/v1/me", "").Text("suspended_until"); got != strconv.FormatInt(c.item(tables.ProfileKey(author.ID)).Int("suspended_until"), 10) {
-		t.Errorf("its profile says %s", got)
-	}
-	if got := c.call(reporter, "GET", "/v1/me", "").Text("suspended_until"); got != "null" {
-		t.Errorf("the reporter's profile says %s", got)
-	}
+	c.has(c.call(author, "GET", "/v1/me", ""), "suspended_until", strconv.FormatInt(c.item(tables.ProfileKey(author.ID)).Int("suspended_until"), 10))
+	c.has(c.call(reporter, "GET", "/v1/me", ""), "suspended_until", "null")
 	c.drain()
 	if got := c.suspends(author); !slices.Equal(got, []string{"", "", c.call(author, "GET", "/v1/me", "").Text("suspended_until")}) {
-		t.Errorf("its inbox says %q", got)
+		t.Errorf("suspensions in the inbox: got %q", got)
 	}
 	if got := c.suspends(reporter); len(got) < 3 || strings.Join(got, "") != "" {
-		t.Errorf("the reporter's inbox says %q", got)
+		t.Errorf("suspensions in the reporter's inbox: got %q, want none", got)
 	}
 	if got := c.karma(author); got != before-30 {
-		t.Errorf("its karma went from %d to %d", before, got)
+		t.Errorf("karma: got %d, want %d", got, before-30)
 	}
 	if n := c.duties(author); n != 0 {
-		t.Errorf("it still has %d duties", n)
+		t.Errorf("duties: got %d, want 0", n)
 	}
 	c.tick() // its seat is drawn again
 	p := c.read(nil, sits)
@@ -160,7 +156,7 @@ func TestSuspension(t *testing.T) {
 	for _, s := range c.seats(sits) {
 		states[s.State]++
 		if s.Juror.ID == author.ID && s.State != tables.SeatLeft {
-			t.Errorf("its seat %s", s.State)
+			t.Errorf("the author's seat: got %s, want %s", s.State, tables.SeatLeft)
 		}
 	}
 	if p.State != "voting" || p.Filled != 5 || len(p.Draw.Draws) != 2 || states[tables.SeatWaits] != 5 || states[tables.SeatLeft] != 1 {
@@ -168,24 +164,24 @@ func TestSuspension(t *testing.T) {
 	}
 	for _, a := range c.waiting(sits) {
 		if at := c.item(tables.DutyKey(a.ID, sits)).Int("deadline"); at != *p.Deadline {
-			t.Errorf("%s has until %d, the case until %d", a.Name, at, *p.Deadline)
+			t.Errorf("deadline of %s: got %d, want %d", a.Name, at, *p.Deadline)
 		}
 	}
 	c.decides(sits, "overturn")
 	if p := c.read(nil, sits); p.State != "overturned" {
-		t.Errorf("it is %s", p.State)
+		t.Errorf("case: got state %s, want overturned", p.State)
 	}
-	// Each suspension has three cases of its own, and the next is twice as long.
+	// The next suspension takes three new cases and is twice as long.
 	for i, want := range []time.Duration{7 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour} {
 		c.decides(c.reports(reporter, posts[3+i]), "uphold")
 		if got := until(); got != want {
-			t.Fatalf("after %d more upheld cases it is suspended for %s", i+1, got)
+			t.Fatalf("suspension after %d more upheld cases: got %s, want %s", i+1, got, want)
 		}
 	}
 }
 
-// suspends is until when the verdicts that an agent's inbox tells of suspend it;
-// "" for those that do not.
+// suspends returns the ends of the suspensions in an agent's inbox, with "" for each
+// upheld case without one.
 func (c *juryFixture) suspends(a *transcripts.Agent) (until []string) {
 	c.t.Helper()
 	for _, e := range c.heard(a) {
@@ -200,7 +196,7 @@ func (c *juryFixture) suspends(a *transcripts.Agent) (until []string) {
 	return until
 }
 
-// Cases that lie further apart than thirty days do not add up.
+// Upheld cases more than thirty days apart do not add up.
 func TestUpheldCasesAge(t *testing.T) {
 	t.Parallel()
 	u := tables.Upheld{Agent: "ag"}
@@ -211,16 +207,15 @@ func TestUpheldCasesAge(t *testing.T) {
 	} {
 		at = at.Add(step.after)
 		if got := u.Add(strconv.Itoa(i), at); got != step.suspends {
-			t.Errorf("case %d suspends for %s, not %s", i, got, step.suspends)
+			t.Errorf("case %d: suspension: got %s, want %s", i, got, step.suspends)
 		}
 	}
 }
 
-// Three missed duties in a row end volunteering; one that is done in between
-// begins anew.
+// Three duties missed in a row end volunteering. A vote in between resets the count.
 func TestMissedDuties(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	three := c.jurors(3)
 	idle, busy := three[0], three[1]
 	author := c.citizen()
@@ -235,47 +230,45 @@ func TestMissedDuties(t *testing.T) {
 		in := c.reports(c.citizen(), c.spams(author))
 		c.tick()
 		if len(c.waiting(in)) != 3 {
-			t.Fatalf("%d jurors", len(c.waiting(in)))
+			t.Fatalf("jurors: got %d, want 3", len(c.waiting(in)))
 		}
 		if i < 2 {
 			c.want(c.send(c.ballot(busy, in, "uphold")), 200, "")
 		}
-		if a := c.call(idle, "GET", "/v1/me/duties", ""); a.Text("items.0.case") != in {
-			t.Errorf("%s", a.Body)
-		}
+		c.has(c.call(idle, "GET", "/v1/me/duties", ""), "items.0.case", in)
 		c.advance(48*time.Hour + time.Second)
-		for _, path := range []string{"/v1/me/duties", "/v1/me/catchup"} { // it is too late, though no sweep was there
+		for _, path := range []string{"/v1/me/duties", "/v1/me/catchup"} { // overdue, even before a sweep
 			if a := c.call(idle, "GET", path, ""); a.Text("items.0.case")+a.Text("duties.0.case") != "" {
 				t.Errorf("%s", a.Body)
 			}
 		}
 		c.tick()
 		if got := missed(idle); got != want {
-			t.Fatalf("missed %d, not %d", got, want)
+			t.Fatalf("missed: got %d, want %d", got, want)
 		}
-		c.advance(7*24*time.Hour + time.Second) // it lapses for want of others
+		c.advance(7*24*time.Hour + time.Second) // it lapses, because there are no other jurors
 		c.tick()
 		if p := c.read(nil, in); p.State != "lapsed" {
-			t.Fatalf("%s", p.State)
+			t.Fatalf("case: got state %s, want lapsed", p.State)
 		}
-		for _, a := range three { // or nobody would be active
+		for _, a := range three { // keeps the jurors active
 			c.spams(a)
 		}
 		c.drain()
 	}
 	if got := c.ended(idle); !slices.Equal(got, []string{"missed"}) || c.ended(busy) != nil {
-		t.Errorf("idle hears that it ended by %q, busy %q", got, c.ended(busy))
+		t.Errorf("ended volunteering: got %q and %q, want missed and none", got, c.ended(busy))
 	}
 	if missed(busy) != 1 || c.call(idle, "GET", "/v1/me", "").Text("juror") != "false" || c.call(busy, "GET", "/v1/me", "").Text("juror") != "true" {
-		t.Errorf("busy missed %d", missed(busy))
+		t.Errorf("missed by the busy juror: got %d, want 1, and only the idle one removed", missed(busy))
 	}
 }
 
-// What was overturned is reopened by three reports, of agents a day old with
-// origins of their own.
+// An overturned case is reopened by three reports of agents that are a day old and have
+// different origins.
 func TestReopening(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(12)
 	author := c.citizen()
 	post := c.spams(author)
@@ -284,7 +277,7 @@ func TestReopening(t *testing.T) {
 	reporter := func(person string) *transcripts.Agent {
 		a := c.stranger()
 		if person != "" {
-			c.behind(a, person, "")
+			c.addOrigin(a, person, "")
 		}
 		return a
 	}
@@ -299,8 +292,8 @@ func TestReopening(t *testing.T) {
 		{nobody, "origin_required", ""}, {young, "account_too_young", ""}, {reporter("one"), "", "2"}, {reporter("one"), "already_reported", "2"},
 		{two, "", "1"}, {twin, "already_reported", "1"}, {two, "already_reported", "1"}, {nobody, "", "0"},
 	} {
-		if step.needed == "0" { // who was refused can report once it counts
-			c.behind(nobody, "three", "")
+		if step.needed == "0" { // a refused reporter can report once it has an origin
+			c.addOrigin(nobody, "three", "")
 		}
 		req := c.reporting(step.by, post)
 		if step.refused != "" {
@@ -310,7 +303,7 @@ func TestReopening(t *testing.T) {
 				t.Errorf("report %d: %s", i, a.Body)
 			}
 			if n := len(c.query(tables.ReportKey(post, step.by.ID).PK, "REPORT#"+step.by.ID, "REPORT#"+step.by.ID+"~")); (step.by == two) != (n == 1) {
-				t.Errorf("report %d was refused, and %d are spent", i, n)
+				t.Errorf("report %d: got %d stored reports of a refused reporter", i, n)
 			}
 			continue
 		}
@@ -323,12 +316,8 @@ func TestReopening(t *testing.T) {
 	if p := c.read(nil, again); again == first || p.State != "seating" || p.Reports != 3 || len(p.Reasons) != 3 {
 		t.Errorf("%+v", p)
 	}
-	if a := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""); a.Text("reported") != "true" || a.Text("case") != again {
-		t.Errorf("%s", a.Body)
-	}
-	if a := c.want(c.send(c.reporting(twin, post)), 409, "already_reported"); a.Text("error.existing.case") != again {
-		t.Errorf("%s", a.Body)
-	}
+	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "reported", "true", "case", again)
+	c.has(c.want(c.send(c.reporting(twin, post)), 409, "already_reported"), "error.existing.case", again)
 	c.decides(again, "uphold")
 	c.want(c.send(c.reporting(c.citizen(), post)), 410, "deleted")
 	if p := c.read(nil, first); p.State != "overturned" || p.Evidence.Withheld {
@@ -336,11 +325,11 @@ func TestReopening(t *testing.T) {
 	}
 }
 
-// A message that is reported is evidence; once it is upheld, only those who have
-// a part in the case read it.
+// A reported message is evidence. After the case is upheld only its parties and jurors
+// can read it.
 func TestCaseOfAMessage(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(5)
 	sender, receiver, stranger := c.citizen(), c.citizen(), c.citizen()
 	c.credit(sender, 1_000_000)
@@ -363,43 +352,33 @@ func TestCaseOfAMessage(t *testing.T) {
 	c.decides(in, "uphold")
 	for name, by := range map[string]*transcripts.Agent{"sender": sender, "receiver": receiver, "juror": juror} {
 		if p := c.read(by, in); p.Evidence.Text != body || p.Evidence.Withheld {
-			t.Errorf("the %s reads %+v", name, p.Evidence)
+			t.Errorf("evidence for the %s: got %+v, want the text", name, p.Evidence)
 		}
 	}
 	for name, by := range map[string]*transcripts.Agent{"stranger": stranger, "anybody": nil} {
 		if p := c.read(by, in); p.Evidence.Text != "" || !p.Evidence.Withheld || len(p.Evidence.SHA256) != 64 {
-			t.Errorf("%s reads %+v", name, p.Evidence)
+			t.Errorf("evidence for %s: got %+v, want it withheld", name, p.Evidence)
 		}
 	}
-	if a := c.call(receiver, "GET", "/v1/dm/"+sender.Name, ""); a.Text("items.0.body") != body || a.Text("items.0.case") != in {
-		t.Errorf("%s", a.Body)
-	}
+	c.has(c.call(receiver, "GET", "/v1/dm/"+sender.Name, ""), "items.0.body", body, "items.0.case", in)
 	if c.karma(sender) != -10 {
-		t.Errorf("the sender has karma %d", c.karma(sender))
+		t.Errorf("karma of the sender: got %d, want -10", c.karma(sender))
 	}
 }
 
-// Everybody who has a part in a case hears of it, once.
+// Each participant of a case gets each event once.
 func TestInboxOfACase(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(5)
 	author, reporter := c.citizen(), c.citizen()
 	in := c.reports(reporter, c.spams(author))
 	c.tick()
 	jurors := c.waiting(in)
-	if a := c.call(jurors[0], "GET", "/v1/me/catchup", ""); a.Text("duties.0.case") != in || a.Text("duties.1.case") != "" {
-		t.Errorf("%s", a.Body)
-	}
-	if a := c.call(jurors[0], "GET", "/v1/me", ""); a.Text("duties") != "1" {
-		t.Errorf("%s", a.Body)
-	}
-	if a := c.call(jurors[0], "GET", "/v1/me/duties", ""); a.Text("items.0.case") != in {
-		t.Errorf("%s", a.Body)
-	}
-	if a := c.call(jurors[0], "POST", "/v1/c/lounge/posts", `{"body":"I am here."}`); a.Text("next.0.do") != "GET /v1/me/duties" {
-		t.Errorf("%s", a.Body)
-	}
+	c.has(c.call(jurors[0], "GET", "/v1/me/catchup", ""), "duties.0.case", in, "duties.1.case", "")
+	c.has(c.call(jurors[0], "GET", "/v1/me", ""), "duties", "1")
+	c.has(c.call(jurors[0], "GET", "/v1/me/duties", ""), "items.0.case", in)
+	c.has(c.call(jurors[0], "POST", "/v1/c/lounge/posts", `{"body":"I am here."}`), "next.0.do", "GET /v1/me/duties")
 	c.decides(in, "overturn")
 	c.drain()
 	kinds := func(a *transcripts.Agent) (kinds []string) {
@@ -416,15 +395,15 @@ func TestInboxOfACase(t *testing.T) {
 		jurors[0]: {"duty", "case_decidedoverturned"}, jurors[4]: {"duty", "case_decidedoverturned"},
 	} {
 		if got := kinds(who); !slices.Equal(got, want) {
-			t.Errorf("%s hears %v, not %v", who.Name, got, want)
+			t.Errorf("events of %s: got %v, want %v", who.Name, got, want)
 		}
 	}
 }
 
-// A case that is none, and what is none of the caller's.
-func TestNoCase(t *testing.T) {
+// Unknown cases get 404, and reporting one's own post gets 403.
+func TestUnknownCase(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	a := c.stranger()
 	none := id.Case.New(c.App.Now(), c.App.Rand)
 	for _, in := range []string{none, "ca_x", "po_01j9z3k4m5n6p7q8r9s0t1v2w3"} {

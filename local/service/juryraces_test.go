@@ -11,11 +11,10 @@ import (
 	"agentsocial/tables"
 )
 
-// Votes from all seats at once close a case exactly once, whichever of them are
-// needed; what follows happens once.
+// Votes from all seats at once close a case once, and its effects happen once.
 func TestRaceOfVotes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.jurors(6)
 		for i := range max(2, r.rounds()/10) {
@@ -31,24 +30,24 @@ func TestRaceOfVotes(t *testing.T) {
 				ballots = append(ballots, c.ballot(a, in, verdict))
 			}
 			if len(ballots) != 5 {
-				t.Fatalf("%d jurors", len(ballots))
+				t.Fatalf("jurors: got %d, want 5", len(ballots))
 			}
 			answers, byStatus := c.settled(ballots...)
 			cast := byStatus[200]
 			if cast < 3 || byStatus[409] != 5-cast {
-				t.Fatalf("%v", byStatus)
+				t.Fatalf("got outcomes %v", byStatus)
 			}
 			closed := 0
 			for _, a := range answers {
 				if a.Status == 409 && a.Text("error.code") != "not_open" {
-					t.Errorf("%s", a.Body)
+					t.Errorf("got %s, want not_open", a.Body)
 				}
 				if a.Status == 200 && a.Text("state") != "voting" {
 					closed++
 				}
 			}
 			if p := c.read(nil, in); closed != 1 || len(p.Votes) != cast || cast != 3 {
-				t.Errorf("closed %d times, %d votes of %d", closed, len(p.Votes), cast)
+				t.Errorf("closed %d times with %d votes, %d accepted; want once with 3", closed, len(p.Votes), cast)
 			}
 			c.tick()
 			c.tick()
@@ -57,16 +56,16 @@ func TestRaceOfVotes(t *testing.T) {
 				gained += c.karma(c.people[agent]) - k
 			}
 			if gained != int64(2*cast) {
-				t.Errorf("the jury gained %d karma", gained)
+				t.Errorf("karma of the jury: got %d, want %d", gained, 2*cast)
 			}
 		}
 	})
 }
 
-// Reports that come at once open one case, and all are in it.
+// Concurrent reports open one case and are all in it.
 func TestRaceOfReports(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		var all []*transcripts.Agent
 		for range 6 {
@@ -74,7 +73,7 @@ func TestRaceOfReports(t *testing.T) {
 		}
 		author := c.citizen()
 		for range max(2, r.rounds()/10) {
-			for _, a := range all { // whoever comes first, each time, opens a case
+			for _, a := range all { // any of them may open another case
 				c.forget(a)
 			}
 			post := c.spams(author)
@@ -82,11 +81,9 @@ func TestRaceOfReports(t *testing.T) {
 			for _, a := range all {
 				requests = append(requests, c.reporting(a, post))
 			}
-			requests = append(requests, c.reporting(all[0], post)) // another request of one who reports
-			answers, byStatus := c.settled(requests...)
-			if byStatus[201] != 6 || byStatus[409] != 1 {
-				t.Fatalf("%v", byStatus)
-			}
+			requests = append(requests, c.reporting(all[0], post)) // a second report of one agent
+			answers, _ := c.settled(requests...)
+			c.decided(0, answers, outcomes{"201": 6, "409 already_reported": 1})
 			in := ""
 			for _, a := range answers {
 				if a.Status == 201 {
@@ -94,37 +91,33 @@ func TestRaceOfReports(t *testing.T) {
 						in = a.Text("case")
 					}
 					if a.Text("case") != in {
-						t.Errorf("two cases: %s and %s", in, a.Body)
+						t.Errorf("case: got %s, want %s", a.Body, in)
 					}
 				}
 			}
 			if p := c.read(nil, in); p.Reports != 6 || len(p.Reasons) != 6 {
-				t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+				t.Errorf("reports and reasons: got %d and %d, want 6", p.Reports, len(p.Reasons))
 			}
 		}
 	})
 }
 
-// swept has several sweeps do the same work at the same moment.
+// swept runs n sweeps at the same moment.
 func (c *juryFixture) swept(n int) {
 	c.t.Helper()
-	var work sync.WaitGroup
-	for range n {
-		work.Go(func() {
-			// What others were in the way of too often is due again in ten minutes.
-			if err := deadlines.New(c.App).Handle(c.t.Context()); err != nil && !errors.Is(err, tables.ErrConflict) {
-				c.t.Error(err)
-			}
-		})
-	}
-	work.Wait()
+	atOnce(n, func(int) {
+		// A sweep that conflicts too often tries again in ten minutes.
+		if err := deadlines.New(c.App).Handle(c.t.Context()); err != nil && !errors.Is(err, tables.ErrConflict) {
+			c.t.Error(err)
+		}
+	})
 }
 
-// Sweeps that meet, with votes between them, seat one jury, close a case once and
-// do once what follows.
+// Concurrent sweeps and votes seat one jury, close the case once, and apply its effects
+// once.
 func TestRaceOfSweeps(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.jurors(9)
 		author := c.citizen()
@@ -133,7 +126,7 @@ func TestRaceOfSweeps(t *testing.T) {
 			in := c.reports(reporter, c.spams(author))
 			c.swept(4)
 			if p := c.read(nil, in); p.Filled != 5 || len(p.Draw.Draws) != 1 || len(c.seats(in)) != 5 {
-				t.Fatalf("%+v", p)
+				t.Fatalf("case: got %+v, want 5 seats in one draw", p)
 			}
 			var ballots []*transcripts.Request
 			for _, a := range c.waiting(in)[:3] {
@@ -146,22 +139,21 @@ func TestRaceOfSweeps(t *testing.T) {
 			c.swept(4)
 			p := c.read(nil, in)
 			if p.State != "overturned" || len(p.Votes) != 3 || c.karma(reporter) != -2 || c.item(tables.CaseKey(in)).Int("due") != 0 {
-				t.Fatalf("round %d: %+v, and the reporter has karma %d", i, p, c.karma(reporter))
+				t.Fatalf("round %d: case %+v, karma of the reporter %d", i, p, c.karma(reporter))
 			}
 			for _, s := range c.seats(in) {
 				if c.duties(c.people[s.Juror.ID]) != 0 || s.State == tables.SeatWaits {
-					t.Errorf("%+v", s)
+					t.Errorf("seat: got %+v, want it settled", s)
 				}
 			}
 		}
 	})
 }
 
-// Three cases of one author whose ends are settled at the same moment know of
-// each other: they suspend it, once.
+// Three cases of one author settled at the same moment suspend the author once.
 func TestRaceOfVerdicts(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.jurors(5)
 		for range max(2, r.rounds()/20) {
@@ -177,7 +169,7 @@ func TestRaceOfVerdicts(t *testing.T) {
 				}
 			}
 			c.swept(3)
-			for i := 0; c.karma(author) != -30 && i < 5; i++ { // what was overtaken too often is due again
+			for i := 0; c.karma(author) != -30 && i < 5; i++ { // a sweep that conflicted too often is due again
 				c.advance(10*time.Minute + time.Second)
 				c.swept(1)
 			}

@@ -11,19 +11,19 @@ import (
 	"agentsocial/tables"
 )
 
-// attempt is how long a commit that was sent may take to happen (tables/dynamo).
+// attempt is the longest time between sending a commit and its effect (tables/dynamo).
 const attempt = 1500 * time.Millisecond
 
-// far is a table that is far away. A commit of a post is sent as late as whoever
-// waits for it allows, and then it happens, whoever waits.
+// far is a slow table. It sends the commit of a post as late as the caller allows, and
+// then makes it even if the caller has gone.
 type far struct {
 	tables.Backend
-	read    time.Duration // before a post's commit
+	read    time.Duration // the delay of reads before a post's commit
 	sent    func(patience time.Duration) time.Duration
-	carried chan struct{} // closed when the commit has happened
+	carried chan struct{} // closed after the commit
 }
 
-// Get is slow for whoever posts: only it reads both of these.
+// Get is slow for the reads of a post only: no other request reads both of these items.
 func (f *far) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	latest := func(k tables.Key) bool { return k.SK == tables.LatestKey("").SK }
 	if slices.Contains(keys, tables.ChannelKey("lounge")) && slices.ContainsFunc(keys, latest) {
@@ -62,9 +62,9 @@ func (f *far) Commit(ctx context.Context, tx tables.Tx) error {
 	}
 }
 
-// A post is there before catchups go past it, or never: one that could not be
-// sent in time is refused; one that was, but is not waited for any more, is met if
-// it happens nonetheless.
+// A post is visible before catchups move past it, or never. If it cannot be committed
+// in time it is refused; if it is committed although the caller has given up, catchups
+// see it.
 func TestLatePosts(t *testing.T) {
 	atOnce := func(time.Duration) time.Duration { return 0 }
 	atLast := func(patience time.Duration) time.Duration { return patience - 150*time.Millisecond }
@@ -82,10 +82,10 @@ func TestLatePosts(t *testing.T) {
 		"after reads that are too slow": {tables.CommitWithin + attempt/2, atOnce, 503, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone(t, func(r *running) {
+			inBubble(t, func(r *running) {
 				f := &far{Backend: r.table, read: c.read, sent: c.sent, carried: make(chan struct{})}
 				r.App.Table = f
-				fox, owl := &reader{running: r, agent: r.settles("fox"), posts: map[string]bool{}}, r.settles("owl")
+				fox, owl := &reader{running: r, agent: r.joinDirectly("fox"), posts: map[string]bool{}}, r.joinDirectly("owl")
 				r.want(r.send(r.follow(fox.agent, "agent", owl.ID, true)), 200, "")
 				fox.since = r.App.Now().UnixMilli() - 1
 				q := r.request(owl, "POST", "/v1/c/lounge/posts", `{"body":"late"}`)
@@ -93,10 +93,10 @@ func TestLatePosts(t *testing.T) {
 				var work sync.WaitGroup
 				work.Go(func() {
 					if ans := r.send(q); ans.Status != c.status || time.Since(began) > tables.CatchupOverlap {
-						t.Errorf("%d after %s: %s", ans.Status, time.Since(began), ans.Body)
+						t.Errorf("got %d after %s, want %d: %s", ans.Status, time.Since(began), c.status, ans.Body)
 					}
 				})
-				end := time.After(tables.CatchupOverlap + attempt) // however late it happens
+				end := time.After(tables.CatchupOverlap + attempt) // the latest commit
 				for going := true; going; fox.catchup() {
 					select {
 					case <-f.carried:
@@ -109,14 +109,14 @@ func TestLatePosts(t *testing.T) {
 				work.Wait()
 				items := r.query(tables.ChannelPK("lounge"), tables.PostPrefix, tables.PostPrefix+"~")
 				if (len(items) > 0) != c.there || (len(fox.posts) > 0) != c.there {
-					t.Errorf("%d items are there, %d posts were met", len(items), len(fox.posts))
+					t.Errorf("got %d items and %d posts in catchups, want a post: %v", len(items), len(fox.posts), c.there)
 				}
 			})
 		})
 	}
 }
 
-// asked is a table that notes when it is first queried, and is slow.
+// asked is a slow table that notes the time of its first query.
 type asked struct {
 	tables.Backend
 	now func() time.Time
@@ -132,8 +132,8 @@ func (a *asked) Query(ctx context.Context, q tables.Query) (tables.Page, error) 
 	return a.Backend.Query(ctx, q)
 }
 
-// The now of a catchup counts from before its first read, however long the reads
-// take: what is posted while it reads is met by the next one.
+// A catchup's now is from before its first read, so that the next catchup sees what is
+// posted meanwhile.
 func TestNowOfASlowCatchup(t *testing.T) {
 	a := &asked{}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { a.Backend = b; return a }})
@@ -143,6 +143,6 @@ func TestNowOfASlowCatchup(t *testing.T) {
 	var c caught
 	r.into(fox, "/v1/me/catchup", &c)
 	if past := c.Now - a.at.Add(-tables.CatchupOverlap).UnixMilli(); past > 0 {
-		t.Errorf("it is %d ms late", past)
+		t.Errorf("now is %d ms too late", past)
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"agentsocial/tables/id"
 )
 
-// modelled is the plain model that the ledger is held to: what each agent has,
-// and what became of each payment.
+// modelled is a simple model of the ledger: the balances of agents, and the state of
+// payments.
 type modelled struct {
 	balance  map[string]int64 // by agent
 	spent    int64
@@ -33,9 +33,9 @@ type modelled struct {
 
 type modelledPayment struct {
 	agent    string
-	checkout string // the page's URL
+	checkout string // the URL of its page
 	cents    int64
-	left     int64 // that can still be refunded or disputed
+	left     int64 // cents that can still be refunded or disputed
 	refunds  []*modelledTaking
 	disputes []*modelledTaking
 }
@@ -46,13 +46,13 @@ type modelledTaking struct {
 	undone bool
 }
 
-// Whatever is bought, spent, refunded, disputed and given back, in whatever
-// order its notifications arrive, however often, and wherever the service
-// breaks off on the way: each agent has what a plain sum says, after each step.
-func TestLedgerIsAPlainSum(t *testing.T) {
-	var b *breaking
+// After every purchase, debit, refund and dispute each balance is what the model says,
+// whatever the order and number of notifications, and wherever the service is
+// interrupted.
+func TestLedgerMatchesItsModel(t *testing.T) {
+	var b *flaky
 	c := service.Config{Settings: generous(), Wrap: func(to tables.Backend) tables.Backend {
-		b = &breaking{Backend: to}
+		b = &flaky{Backend: to}
 		return b
 	}}
 	onBoth(t, c, func(t *testing.T, r *running) {
@@ -64,9 +64,9 @@ func TestLedgerIsAPlainSum(t *testing.T) {
 	})
 }
 
-// breaking breaks some commits off, while it is on: before they are made, or
-// after, when nobody hears of it any more.
-type breaking struct {
+// flaky is a table that fails some commits while it is on: before they are made, or
+// after, so that the caller does not know.
+type flaky struct {
 	tables.Backend
 	on  atomic.Bool
 	mu  sync.Mutex
@@ -75,20 +75,20 @@ type breaking struct {
 
 var errBroken = errors.New("broken off")
 
-// begin has the same commits break off for the same seed.
-func (b *breaking) begin(seed uint64) {
+// begin makes the same commits fail for the same seed.
+func (b *flaky) begin(seed uint64) {
 	b.off()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.rng = rand.New(rand.NewPCG(seed, 1))
 }
 
-func (b *breaking) off() { b.on.Store(false) }
+func (b *flaky) off() { b.on.Store(false) }
 
-// broken has commits break off until what is returned is called.
-func (b *breaking) broken() (mend func()) { b.on.Store(true); return b.off }
+// broken makes commits fail until mend is called.
+func (b *flaky) broken() (mend func()) { b.on.Store(true); return b.off }
 
-func (b *breaking) Commit(ctx context.Context, tx tables.Tx) error {
+func (b *flaky) Commit(ctx context.Context, tx tables.Tx) error {
 	if !b.on.Load() {
 		return b.Backend.Commit(ctx, tx)
 	}
@@ -104,13 +104,12 @@ func (b *breaking) Commit(ctx context.Context, tx tables.Tx) error {
 	return errors.Join(b.Backend.Commit(ctx, tx), errBroken)
 }
 
-// played has a model's steps drawn and played again and again, fewer times than
-// rapid would; n counts them from 1. How often is a flag, which is the process's:
-// whoever calls it runs beside nothing else.
-func (r *running) played(t *testing.T, b *breaking, play func(t *rapid.T, n int)) {
+// played runs a model's steps repeatedly, fewer times than rapid's default. n counts
+// the runs from 1. It sets a flag of the process, so its test must not run in parallel.
+func (r *running) played(t *testing.T, b *flaky, play func(t *rapid.T, n int)) {
 	checks := flag.Lookup("rapid.checks").Value
 	was := checks.String()
-	defer func() { _ = checks.Set(was) }() // what it was, it can be
+	defer func() { _ = checks.Set(was) }() // a valid value
 	if err := checks.Set(strconv.Itoa(max(2, r.rounds()/10))); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +121,7 @@ func (r *running) played(t *testing.T, b *breaking, play func(t *rapid.T, n int)
 	})
 }
 
-func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agent) {
+func (r *running) playLedger(t *rapid.T, b *flaky, agents []*transcripts.Agent) {
 	m := &modelled{balance: map[string]int64{}}
 	who := rapid.SampledFrom(agents)
 	before := r.audited(t).Balances[tables.Revenue]
@@ -169,7 +168,7 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 			a, usd := who.Draw(t, "who"), rapid.Int64Range(5, 20).Draw(t, "usd")
 			ans := r.call(a, "POST", "/v1/me/credits/checkout", encode(map[string]int64{"usd": usd}))
 			if ans.Status != 201 {
-				t.Fatalf("%d %s", ans.Status, ans.Body)
+				t.Fatalf("checkout: got %d %s, want 201", ans.Status, ans.Body)
 			}
 			p := &modelledPayment{agent: a.Name, checkout: ans.Text("url"), cents: 100 * usd, left: 100 * usd}
 			r.hooked(t, map[string]any{"do": "pay", "checkout": p.checkout, "method": "card"})
@@ -192,14 +191,14 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 			default:
 				want = tables.Insufficient
 			}
-			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until it is known what became of it, and then some
+			for again := rapid.IntRange(0, 2).Draw(t, "again"); ; again-- { // until the outcome is known, and then again
 				_, err := r.pays(a.ID, message, price)
 				var not *tables.NotMoved
 				switch {
 				case errors.Is(err, errBroken):
 					again++
 				case err == nil && want != tables.AlreadyMade:
-					t.Fatalf("%d was spent of %d", price, had)
+					t.Fatalf("a debit of %d with a balance of %d was made", price, had)
 				case errors.As(err, &not):
 					if not.Why != want || not.Why != tables.AlreadyMade && not.Balance != had {
 						t.Fatalf("not moved: got %+v, want %v of %d; the price is %d", *not, want, had, price)
@@ -233,14 +232,14 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 			}
 			for again := rapid.IntRange(0, 2).Draw(t, "again"); again >= 0; again-- {
 				ans := r.send(q)
-				for range 200 { // until it is known what became of it
+				for range 200 { // until the outcome is known
 					if ans.Status != 500 {
 						break
 					}
 					ans = r.send(q)
 				}
 				if ans.Status != want {
-					t.Fatalf("%d %s, not %d", ans.Status, ans.Body, want)
+					t.Fatalf("got %d %s, want %d", ans.Status, ans.Body, want)
 				}
 			}
 		},
@@ -251,20 +250,20 @@ func (r *running) playLedger(t *rapid.T, b *breaking, agents []*transcripts.Agen
 		"": func(t *rapid.T) {
 			for _, a := range agents {
 				if got := r.credits(t, a); got != m.balance[a.Name] {
-					t.Fatalf("%s has %d, not %d", a.Name, got, m.balance[a.Name])
+					t.Fatalf("balance of %s: got %d, want %d", a.Name, got, m.balance[a.Name])
 				}
 			}
 		},
 	})
 	report := r.audited(t)
 	if got := report.Balances[tables.Revenue] - before; got != m.spent {
-		t.Fatalf("%d was earned of %d", got, m.spent)
+		t.Fatalf("revenue: got %d, want %d", got, m.spent)
 	}
 }
 
-// notified delivers what the stand-in has to tell: all of it, in any order, some
-// of it several times.
-func (r *running) notified(t *rapid.T, b *breaking) {
+// notified delivers the payment stand-in's notifications in any order, some of them
+// several times.
+func (r *running) notified(t *rapid.T, b *flaky) {
 	t.Helper()
 	defer b.broken()()
 	var events []struct {
@@ -287,13 +286,13 @@ func (r *running) notified(t *rapid.T, b *breaking) {
 	}
 	for _, event := range rapid.Permutation(ids).Draw(t, "order") {
 		var status string
-		for range 200 { // until it is taken, as the processor does
+		for range 200 { // until it is accepted, as the processor does
 			if status = r.call(nil, "POST", "/_local/payments", encode(map[string]string{"do": "deliver", "event": event})).Text("status"); status == "200" {
 				break
 			}
 		}
 		if status != "200" {
-			t.Fatalf("a notification was answered %s", status)
+			t.Fatalf("notification: got status %s, want 200", status)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,12 +17,12 @@ import (
 	"agentsocial/tables/id"
 )
 
-// hooked tells the stand-in to do something and answers the id of what it made.
+// hooked sends an order to the payment stand-in and returns the ID of what it made.
 func (r *running) hooked(t rapidOrTest, order map[string]any) string {
 	t.Helper()
 	a := r.call(nil, "POST", "/_local/payments", encode(order))
 	if a.Status != 200 {
-		t.Fatalf("%v: %d %s", order, a.Status, a.Body)
+		t.Fatalf("%v: got %d %s, want 200", order, a.Status, a.Body)
 	}
 	return a.Text("id")
 }
@@ -45,8 +46,7 @@ func (r *running) credits(t rapidOrTest, a *transcripts.Agent) int64 {
 	return out.Balance
 }
 
-// pays is a debit as a message makes it: the same movement, in a transaction of
-// its own.
+// pays makes the debit of a message in its own transaction.
 func (r *running) pays(agent, message string, price int64) (*tables.Movement, error) {
 	at, _ := id.Message.Time(message)
 	m := &tables.Movement{
@@ -56,7 +56,7 @@ func (r *running) pays(agent, message string, price int64) (*tables.Movement, er
 	return m, r.App.Transact(r.t.Context(), m.Writes()...)
 }
 
-// audited proves the books.
+// audited audits the ledger and fails the test for each problem.
 func (r *running) audited(t rapidOrTest) *books.Report {
 	t.Helper()
 	report, err := books.Audit(r.t.Context(), r.table.(tables.Scanner), r.App.Now())
@@ -69,52 +69,44 @@ func (r *running) audited(t rapidOrTest) *books.Report {
 	return report
 }
 
-// Fifty debits at once with money for ten: ten go, whichever.
+// Of fifty concurrent debits with money for ten, ten are made.
 func TestRaceOfDebits(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		const price = 1_230_000
 		fox := r.join("fox")
 		bought := &tables.Movement{
 			ID: tables.MovementID(r.moment(), tables.Bought, "cs_1"), At: r.moment().UnixMilli(), Kind: tables.Bought,
 			From: tables.Processor, To: tables.AgentAccount(fox.ID), MicroUSD: 10*price + price/2,
 		}
-		if err := r.App.Transact(t.Context(), bought.Writes()...); err != nil {
-			t.Fatal(err)
-		}
-		results := make(chan tables.Obstacle)
-		for range 50 {
-			go func() {
-				move, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), price)
-				for errors.Is(err, tables.ErrConflict) {
-					err = r.App.Transact(context.WithoutCancel(t.Context()), move.Writes()...)
-				}
-				var not tables.NotMoved
-				if n := (*tables.NotMoved)(nil); errors.As(err, &n) {
-					not = *n
-				} else if err != nil {
-					t.Error(err)
-				}
-				results <- not.Why
-			}()
-		}
+		r.put(bought.Writes()...)
+		var mu sync.Mutex
 		n := map[tables.Obstacle]int{}
-		for range 50 {
-			n[<-results]++
-		}
+		atOnce(50, func(int) {
+			move, err := r.pays(fox.ID, id.Message.New(r.moment(), r.App.Rand), price)
+			for errors.Is(err, tables.ErrConflict) {
+				err = r.App.Transact(context.WithoutCancel(t.Context()), move.Writes()...)
+			}
+			not := &tables.NotMoved{}
+			if err != nil && !errors.As(err, &not) {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			n[not.Why]++
+		})
 		if n[0] != 10 || n[tables.Insufficient] != 40 || r.credits(t, fox) != price/2 {
-			t.Errorf("%v, and %d are left", n, r.credits(t, fox))
+			t.Errorf("outcomes %v, %d left; want 10 made, 40 insufficient, %d left", n, r.credits(t, fox), price/2)
 		}
 		r.audited(t)
 	})
 }
 
-// The stream adds up what came in and what was earned, by day, each movement
-// once, however it is delivered.
-func TestDaysAreAddedUp(t *testing.T) {
+// The stream adds each movement once to its day's sums, however it is delivered.
+func TestDailySums(t *testing.T) {
 	t.Parallel()
-	mischief := service.StreamFaults{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
-	onBothStreaming(t, service.Config{Settings: generous(), StreamFaults: mischief}, func(t *testing.T, r *running) {
+	faults := service.StreamFaults{Redeliver: 0.3, Shuffle: 0.5, Split: 0.3, Crash: 0.1}
+	onBothStreaming(t, service.Config{Settings: generous(), StreamFaults: faults}, func(t *testing.T, r *running) {
 		fox, owl := r.join("fox"), r.join("owl")
 		for _, a := range []*transcripts.Agent{fox, owl} {
 			link := r.call(a, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")
@@ -131,18 +123,18 @@ func TestDaysAreAddedUp(t *testing.T) {
 		report := r.audited(t)
 		day := r.App.Now().UTC().Format("20060102")
 		if n := report.Days[tables.Revenue][day]; n != 60_000 || report.Uncounted != 0 {
-			t.Errorf("%d was earned, %d movements wait", n, report.Uncounted)
+			t.Errorf("revenue of the day: got %d, want 60000; %d movements are not counted", n, report.Uncounted)
 		}
 		if n := report.Days[tables.Processor][day]; n != -18_000_000 {
-			t.Errorf("%d came from the processor", n)
+			t.Errorf("sum of the processor: got %d, want -18000000", n)
 		}
 		if a := r.call(nil, "GET", "/_local/dead", ""); a.Text("len") != "0" {
-			t.Errorf("some were not added up: %s", a.Body)
+			t.Errorf("dead letters: got %s, want none", a.Body)
 		}
 	})
 }
 
-// afterwards does something when a table was read for the first time.
+// afterwards runs a function after the first scan of a table.
 type afterwards struct {
 	tables.Scanner
 	do func()
@@ -157,10 +149,10 @@ func (a *afterwards) Scan(ctx context.Context, visit func(tables.Item) error) er
 	return err
 }
 
-// The audit sees whatever is wrong.
-func TestAuditSees(t *testing.T) {
+// The audit finds every kind of damage.
+func TestAuditFindsDamage(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		link := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 10}`).Text("url")
 		r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
@@ -203,26 +195,26 @@ func TestAuditSees(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.String(), w.expect) }) {
-				t.Errorf("%s: %v", what, report.Problems)
+				t.Errorf("%s: got problems %v, want %q", what, report.Problems, w.expect)
 			}
 			r.set(w.key, tables.SetAttr(w.attr, items[0][w.attr]))
 		}
 		r.audited(t)
-		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(-1_000_000))) // what it may come to
+		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(-1_000_000))) // the amount taken back
 		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now()); err != nil ||
 			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return strings.Contains(p.What, "took back") }) {
-			t.Errorf("all that was taken back: %v %v", report, err)
+			t.Errorf("a balance below zero by what was taken back: got %v %v, want no problem", report, err)
 		}
 		r.set(tables.BalanceKey(account), tables.SetAttr("micro_usd", int64(8_999_000)))
 		r.set(movement, tables.SetAttr("counted", false))
 		if report, err := books.Audit(t.Context(), r.table.(tables.Scanner), r.App.Now().Add(time.Minute)); err != nil || report.Uncounted != 1 ||
 			slices.ContainsFunc(report.Problems, func(p books.Problem) bool { return p.Where == paid.ID }) {
-			t.Errorf("what waits for a minute: %v %v", report, err)
+			t.Errorf("a movement not counted for a minute: got %v %v, want no problem", report, err)
 		}
 		r.set(movement, tables.SetAttr("counted", true))
 
-		// What is wrong stays wrong by as much, whatever else moves; what was under
-		// way does not.
+		// The second audit confirms a problem only if its amount is unchanged. Movements
+		// that were under way cause none.
 		r.set(tables.BalanceKey(account), tables.Add("micro_usd", 7))
 		r.set(paid.DaySumKey(), tables.Add("micro_usd", 5))
 		report, err := books.Settled(t.Context(), &afterwards{r.table.(tables.Scanner), func() {

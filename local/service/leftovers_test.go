@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"agentsocial/functions/agents"
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
@@ -21,7 +20,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// listed are the sort keys of an index's partition.
+// listed returns the sort keys of an index's partition.
 func (r *running) listed(index tables.Index, pk string) (sks []string) {
 	r.t.Helper()
 	schema, _ := index.Schema()
@@ -35,17 +34,14 @@ func (r *running) listed(index tables.Index, pk string) (sks []string) {
 	return sks
 }
 
-// A deleted post leaves the channel's best and its author's history, whether
-// it stays in the thread or not.
+// A deleted post leaves the channel's best posts and its author's history, even if it
+// stays in its thread as a tombstone.
 func TestDeletedPostsAreListedNowhere(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	post := func(a *transcripts.Agent, body, parent string) string {
-		ans := r.call(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": body, "parent": parent}))
-		if ans.Status != 201 {
-			t.Fatalf("%d %s", ans.Status, ans.Body)
-		}
+		ans := r.want(r.call(a, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": body, "parent": parent})), 201, "")
 		return ans.Text("id")
 	}
 	answered := post(fox, "answered", "")
@@ -53,11 +49,8 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 	alone, kept := post(fox, "alone", ""), post(fox, "kept", "")
 	r.drain()
 	var p tables.Post
-	items, err := r.table.Get(t.Context(), tables.Strong, tables.PostKey("lounge", kept))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tables.Unmarshal(items[0], &p); err != nil {
+	item := r.item(tables.PostKey("lounge", kept))
+	if err := tables.Unmarshal(item, &p); err != nil {
 		t.Fatal(err)
 	}
 	best := tables.BestPK("lounge", time.UnixMilli(p.CreatedAt))
@@ -73,21 +66,19 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 			{tables.ByAuthor, tables.AuthorPK(owl.ID), byOwl},
 		} {
 			if got := r.listed(c.index, c.pk); len(got) != c.want {
-				t.Errorf("%s: %s lists %v, not %d", when, c.pk, got, c.want)
+				t.Errorf("%s: %s lists %v, want %d", when, c.pk, got, c.want)
 			}
 		}
 	}
 	remove := func(a *transcripts.Agent, id string) {
 		t.Helper()
-		if ans := r.call(a, "DELETE", "/v1/c/lounge/posts/"+id, ""); ans.Status != 200 {
-			t.Fatalf("%d %s", ans.Status, ans.Body)
-		}
+		r.want(r.call(a, "DELETE", "/v1/c/lounge/posts/"+id, ""), 200, "")
 		r.drain()
 	}
 	if p.Author.ID != fox.ID {
-		t.Fatalf("the post is by %s", p.Author.ID)
+		t.Fatalf("author: got %s, want %s", p.Author.ID, fox.ID)
 	}
-	// A history has more than posts: what is counted is how it shrinks.
+	// A history has more than posts, so the test counts how it shrinks.
 	foxes, owls := len(r.listed(tables.ByAuthor, tables.AuthorPK(fox.ID))), len(r.listed(tables.ByAuthor, tables.AuthorPK(owl.ID)))
 	expect("before", 4, foxes, owls)
 	remove(fox, alone)
@@ -109,18 +100,18 @@ func TestDeletedPostsAreListedNowhere(t *testing.T) {
 		}
 	}
 	if got := r.listed(tables.ByRank, best); len(got) != 1 || !strings.Contains(got[0], kept) {
-		t.Errorf("what stays is %v, not %s", got, kept)
+		t.Errorf("best: got %v, want %s", got, kept)
 	}
 }
 
-// inboxOf reads an inbox page by page and answers the seqs.
+// inboxOf reads an inbox page by page and returns its sequence numbers.
 func (r *running) inboxOf(a *transcripts.Agent, limit int) (seqs []string, last *transcripts.Answer) {
 	r.t.Helper()
 	after := "0"
 	for range 1000 {
 		last = r.call(a, "GET", fmt.Sprintf("/v1/me/inbox?limit=%d&after=%s", limit, after), "")
 		if last.Status != 200 {
-			r.t.Fatalf("%d %s", last.Status, last.Body)
+			r.t.Fatalf("got %d %s, want 200", last.Status, last.Body)
 		}
 		for i := range 1000 {
 			seq := last.Text(fmt.Sprintf("items.%d.seq", i))
@@ -134,21 +125,19 @@ func (r *running) inboxOf(a *transcripts.Agent, limit int) (seqs []string, last 
 			return seqs, last
 		}
 	}
-	r.t.Fatal("the inbox has no end")
+	r.t.Fatal("the inbox has more than 1000 pages")
 	return nil, nil
 }
 
-// What is older than 90 days is not answered, whatever TTL has got to.
+// Events older than 90 days are not answered, even if TTL has not removed them.
 func TestOldEventsAreNotAnswered(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	const day = 24 * time.Hour
 	fox, owl := r.join("fox"), r.join("owl")
 	hear := func(n int) {
 		body := encode(map[string]string{"body": fmt.Sprint("@fox, ", n)})
-		if ans := r.call(owl, "POST", "/v1/c/lounge/posts", body); ans.Status != 201 {
-			t.Fatalf("%d %s", ans.Status, ans.Body)
-		}
+		r.want(r.call(owl, "POST", "/v1/c/lounge/posts", body), 201, "")
 		r.drain()
 	}
 	expect := func(when, want, oldest, newest string) {
@@ -156,7 +145,7 @@ func TestOldEventsAreNotAnswered(t *testing.T) {
 		for _, limit := range []int{1, 2, 50} {
 			seqs, last := r.inboxOf(fox, limit)
 			if got := strings.Join(seqs, " "); got != want || last.Text("oldest_seq") != oldest || last.Text("newest_seq") != newest || last.Text("after") != newest {
-				t.Errorf("%s, %d a page: %q, not %q; %s", when, limit, got, want, last.Body)
+				t.Errorf("%s, %d a page: got %q, want %q; %s", when, limit, got, want, last.Body)
 			}
 		}
 	}
@@ -171,15 +160,14 @@ func TestOldEventsAreNotAnswered(t *testing.T) {
 	r.advance(50 * day)
 	expect("after 141 days", "", "0", "3")
 	if n := len(r.query(tables.InboxPK(fox.ID), "E#", "E#~")); n != 3 {
-		t.Logf("%d of 3 events are left: a sweep came between", n)
+		t.Logf("%d of 3 events are left: a sweep removed the others", n)
 	}
 }
 
-// The oldest event is found behind many that TTL has not removed, wherever in
-// a page it stands.
+// oldest_seq is right behind many expired events that TTL has not removed.
 func TestOldestBehindManyOldEvents(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	const all = 250
 	inboxes := map[int64]*transcripts.Agent{} // by how many events are old
 	for _, old := range []int64{60, 120} {
@@ -198,9 +186,7 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 		}
 		writes = append(writes, tables.Change(tables.InboxHeadKey(fox.ID), tables.SetAttr("seq", int64(all))))
 		for part := range slices.Chunk(writes, tables.MaxTxWrites) {
-			if err := r.table.Commit(t.Context(), tables.Tx{Writes: part}); err != nil {
-				t.Fatal(err)
-			}
+			r.commit(part...)
 		}
 	}
 	r.advance(2 * time.Hour)
@@ -208,17 +194,17 @@ func TestOldestBehindManyOldEvents(t *testing.T) {
 		for _, limit := range []int{50, 200} {
 			seqs, last := r.inboxOf(fox, limit)
 			if int64(len(seqs)) != all-old || seqs[0] != fmt.Sprint(old+1) || seqs[len(seqs)-1] != fmt.Sprint(all) {
-				t.Errorf("%d old, %d a page: %d events, %v", old, limit, len(seqs), seqs)
+				t.Errorf("%d old, %d a page: got %d events %v, want %d to %d", old, limit, len(seqs), seqs, old+1, all)
 			}
 			if last.Text("oldest_seq") != fmt.Sprint(old+1) {
-				t.Errorf("%d old, %d a page: the oldest is %s", old, limit, last.Text("oldest_seq"))
+				t.Errorf("%d old, %d a page: oldest_seq: got %s, want %d", old, limit, last.Text("oldest_seq"), old+1)
 			}
 		}
 	}
 }
 
-// A key that has moved to another agent, as a recovery moves it, is that
-// agent's with the first request, though the process knew it as the other's.
+// A key that moved to another agent acts for that agent with the next request, whatever
+// the process has cached.
 func TestMovedKeysAreServedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, first := range []struct{ name, method, target, body string }{
@@ -226,10 +212,10 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 		{"a write", "POST", "/v1/c/lounge/posts", `{"body":"moved"}`},
 		{"an update", "PATCH", "/v1/me", `{"now":"moving"}`},
 	} {
-		r := run(t, service.Config{Settings: generous()})
+		r := run(t, unlimited())
 		fox, owl := r.join("fox"), r.join("owl")
 		who := func(ans *transcripts.Answer) string { return ans.Text("author.id") + ans.Text("id") }
-		// The processes of every function get to know the key.
+		// The processes of every function cache the key.
 		for _, warm := range []string{"GET /v1/me", "PATCH /v1/me", "GET /v1/me/inbox", "POST /v1/c/lounge/posts"} {
 			method, target, _ := strings.Cut(warm, " ")
 			body := map[string]string{"PATCH": `{"bio":"here"}`, "POST": `{"body":"warm"}`}[method]
@@ -254,32 +240,30 @@ func TestMovedKeysAreServedAtOnce(t *testing.T) {
 			t.Errorf("%s with the moved key: %d %s", first.name, ans.Status, ans.Body)
 		}
 		if ans := r.call(owl, "GET", "/v1/me", ""); ans.Status != 200 || ans.Text("id") != owl.ID {
-			t.Errorf("%s with the agent's other key: %d %s", first.name, ans.Status, ans.Body)
+			t.Errorf("%s with the agent's other key: got %d %s, want 200", first.name, ans.Status, ans.Body)
 		}
-		// Who names the agent that the key has left is nobody.
+		// With the old agent named in x-agent-id the key is unknown.
 		named := *fox
 		named.Added = true
-		if ans := r.call(&named, "GET", "/v1/me", ""); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
-			t.Errorf("with the old agent named: %d %s", ans.Status, ans.Body)
-		}
-		// And a key that is gone altogether is known nowhere.
+		r.want(r.call(&named, "GET", "/v1/me", ""), 401, "unknown_key")
+		// A deleted key is unknown.
 		err = r.table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{
-			tables.Delete(tables.AgentKeyKey(owl.ID, fox.Pub())), tables.Delete(tables.OriginalKey(fox.Pub())),
+			tables.Delete(tables.AgentKeyKey(owl.ID, fox.Pub())), tables.Delete(tables.KeyClaimKey(fox.Pub())),
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
 			if ans := r.call(fox, "GET", "/v1/me", ""); ans.Status != 401 || ans.Text("error.code") != "unknown_key" {
-				t.Errorf("with a key that is gone: %d %s", ans.Status, ans.Body)
+				t.Errorf("with a deleted key: got %d %s, want 401 unknown_key", ans.Status, ans.Body)
 			}
 		}
 	}
 }
 
-// A challenge made before the secret was changed can be answered after it, as
-// long as the old key is still among those that open.
-func TestChallengesOutliveTheirKey(t *testing.T) {
+// A challenge made before the secret was rotated can be answered while the old key
+// still opens it.
+func TestChallengesSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -315,9 +299,9 @@ func TestChallengesOutliveTheirKey(t *testing.T) {
 		who := transcripts.NewAgent(name)
 		c, ans, err := transcripts.GetChallenge(server.URL, who.Pub())
 		if err != nil || ans.Status != 200 {
-			t.Fatalf("%v %v", ans, err)
+			t.Fatalf("got %v %v, want 200", ans, err)
 		}
-		answer, err := agents.Solve(t.Context(), a, c.Token) // with what it was made with
+		answer, err := agents.Solve(t.Context(), a, c.Token) // with the keys that made it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,20 +324,20 @@ func TestChallengesOutliveTheirKey(t *testing.T) {
 	before, wrong, late := ask("before"), ask("wrong"), ask("late")
 	use("n", "o")
 	if again, err := agents.Solve(t.Context(), a, before.c.Token); err != nil || again != before.answer {
-		t.Errorf("the answer was %d, it is %d now: %v", before.answer, again, err)
+		t.Errorf("answer after the rotation: got %d, want %d: %v", again, before.answer, err)
 	}
 	if ans := register(before, before.answer); ans.Status != 201 {
-		t.Errorf("a challenge from before: %d %s", ans.Status, ans.Body)
+		t.Errorf("a challenge from before the rotation: got %d %s, want 201", ans.Status, ans.Body)
 	}
 	if ans := register(wrong, wrong.answer+1); ans.Text("error.code") != "wrong_answer" {
-		t.Errorf("a wrong answer to a challenge from before: %d %s", ans.Status, ans.Body)
+		t.Errorf("a wrong answer: got %d %s, want wrong_answer", ans.Status, ans.Body)
 	}
 	after := ask("after")
 	use("n")
 	if ans := register(after, after.answer); ans.Status != 201 {
-		t.Errorf("a challenge of the new key: %d %s", ans.Status, ans.Body)
+		t.Errorf("a challenge of the new key: got %d %s, want 201", ans.Status, ans.Body)
 	}
 	if ans := register(late, late.answer); ans.Text("error.code") != "bad_challenge" {
-		t.Errorf("a challenge whose key is gone: %d %s", ans.Status, ans.Body)
+		t.Errorf("a challenge of a removed key: got %d %s, want bad_challenge", ans.Status, ans.Body)
 	}
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
+	"agentsocial/shared/lambda/host"
 	"agentsocial/shared/outside/mail"
 )
 
@@ -17,20 +21,25 @@ import (
 // /_local/mail.
 type mailbox struct {
 	now func() time.Time
-	out io.Writer // receives each mail as text; nil: none
+	out io.Writer // receives each mail as text, unless nil
 
 	mu      sync.Mutex
 	mails   []Mail // newest first
 	failing bool
+	sent    int // so far
+
+	returns []host.MailHandler // told when a mail comes back
 }
 
-// Mail is a mail that was sent.
+// Mail is a sent mail.
 type Mail struct {
 	At      int64  `json:"at"` // ms
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
+
+	id string // as SES gives each mail one
 }
 
 // printed returns a mail as text for a terminal.
@@ -42,7 +51,7 @@ func (m Mail) printed() string {
 	return "\n" + b.String() + "\n"
 }
 
-// mailsMost bounds the number of kept mails.
+// mailsMost bounds the number of stored mails.
 const mailsMost = 200
 
 var errMailbox = fmt.Errorf("%w: the mailbox was set to refuse", mail.ErrRefused)
@@ -57,7 +66,8 @@ func (b *mailbox) Send(ctx context.Context, m mail.Message) error {
 	if b.failing {
 		return errMailbox
 	}
-	sent := Mail{b.now().UnixMilli(), m.To.Reveal(), m.Subject, m.Text, m.HTML}
+	b.sent++
+	sent := Mail{b.now().UnixMilli(), m.To.Reveal(), m.Subject, m.Text, m.HTML, fmt.Sprintf("%d-%d", b.now().UnixMilli(), b.sent)}
 	b.mails = slices.Insert(b.mails, 0, sent)
 	b.mails = b.mails[:min(len(b.mails), mailsMost)]
 	if b.out != nil {
@@ -91,16 +101,55 @@ func (b *mailbox) read(r *http.Request) (any, int) {
 	return b.sentTo(to), http.StatusOK
 }
 
-// set makes sending fail, as SES may, or work again.
+// set makes sending fail, as SES may, or work again. Or it returns the newest mail to
+// an address.
 func (b *mailbox) set(r *http.Request) (any, int) {
 	var in struct {
-		Fail *bool `json:"fail"`
+		Fail     *bool  `json:"fail"`
+		Bounce   string `json:"bounce"`
+		Complain string `json:"complain"`
 	}
-	if err := readPage(r, &in); err != nil || in.Fail == nil {
-		return problem(`send {"fail": true} or {"fail": false}`), http.StatusUnprocessableEntity
+	err := readPage(r, &in)
+	switch {
+	case err == nil && in.Bounce != "":
+		return b.back(r.Context(), in.Bounce, "Bounce", "bounce", "bouncedRecipients")
+	case err == nil && in.Complain != "":
+		return b.back(r.Context(), in.Complain, "Complaint", "complaint", "complainedRecipients")
+	case err != nil || in.Fail == nil:
+		return problem(`send {"fail": true}, {"fail": false}, {"bounce": ADDRESS} or {"complain": ADDRESS}`), http.StatusUnprocessableEntity
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failing = *in.Fail
 	return map[string]bool{"fail": b.failing}, http.StatusOK
+}
+
+// back tells the functions of mail's events that the newest mail to an address came
+// back, in SES's and EventBridge's words.
+func (b *mailbox) back(ctx context.Context, address, kind, member, recipients string) (any, int) {
+	to, err := mail.ParseAddress(address)
+	if err != nil {
+		return problem("the address " + err.Error()), http.StatusUnprocessableEntity
+	}
+	sent := b.sentTo(to)
+	if len(sent) == 0 {
+		return problem("no mail went to this address"), http.StatusUnprocessableEntity
+	}
+	detail, err := json.Marshal(map[string]any{
+		"eventType": kind,
+		"mail":      map[string]any{"messageId": sent[0].id, "destination": []string{sent[0].To}},
+		member: map[string]any{
+			"bounceType": "Permanent", recipients: []any{map[string]string{"emailAddress": sent[0].To}},
+		},
+	})
+	if err != nil {
+		return problem(err.Error()), http.StatusInternalServerError
+	}
+	for _, tell := range b.returns {
+		e := events.EventBridgeEvent{Version: "0", ID: sent[0].id, Source: "aws.ses", Time: b.now().UTC(), Detail: detail}
+		if err := tell(ctx, e); err != nil {
+			return problem(err.Error()), http.StatusInternalServerError
+		}
+	}
+	return map[string]bool{"returned": true}, http.StatusOK
 }

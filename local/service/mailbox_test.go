@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/shared/outside/mail"
 )
@@ -26,10 +26,11 @@ func address(t testing.TB, s string) mail.Address {
 	return a
 }
 
-// The newest 200 mails are kept, newest first; each is printed, and none logged.
+// The mailbox keeps the newest 200 mails, newest first. It prints each mail and logs
+// none.
 func TestMailbox(t *testing.T) {
 	t.Parallel()
-	var printed, logged safeBuffer
+	var printed, logged logs.Buffer
 	r := run(t, service.Config{Settings: generous(), Mailed: &printed, Log: slog.New(slog.NewJSONHandler(&logged, nil))})
 	fox, dog := address(t, "fox@den.example"), address(t, "dog+a@den.example")
 	before := r.App.Now().UnixMilli()
@@ -45,15 +46,15 @@ func TestMailbox(t *testing.T) {
 	}
 	all := r.call(nil, "GET", "/_local/mail", "")
 	if n := all.Text("len"); all.Status != 200 || n != "200" {
-		t.Fatalf("%d: %s mails are kept", all.Status, n)
+		t.Fatalf("got status %d and %s mails, want 200 and 200", all.Status, n)
 	}
 	at, err := strconv.ParseInt(all.Text("0.at"), 10, 64)
 	if err != nil || at < before || at > r.App.Now().UnixMilli() {
-		t.Errorf("the newest is of %d: %v", at, err)
+		t.Errorf("time of the newest mail: got %d: %v", at, err)
 	}
 	if all.Text("0.to") != "dog+a@den.example" || !strings.Contains(all.Text("0.subject"), "@a204") ||
 		!strings.Contains(all.Text("0.text"), "K7QM-0204") || !strings.Contains(all.Text("0.html"), "K7QM-0204") || !strings.Contains(all.Text("199.subject"), "@a5") {
-		t.Errorf("the newest and the oldest are %s %s", all.Text("0"), all.Text("199"))
+		t.Errorf("newest and oldest mail: got %s and %s", all.Text("0"), all.Text("199"))
 	}
 	for to, want := range map[string]string{"fox%40den.example": "160", "dog%2ba@DEN.example": "40", "dog@den.example": "0"} {
 		if a := r.call(nil, "GET", "/_local/mail?to="+to, ""); a.Text("len") != want {
@@ -61,26 +62,26 @@ func TestMailbox(t *testing.T) {
 		}
 	}
 	if a := r.call(nil, "GET", "/_local/mail?to=dog", ""); a.Status != 422 || a.Text("problem") != `"to" has no @` {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want 422", a.Status, a.Body)
 	}
 	out := printed.String()
 	if strings.Count(out, "| to      fox@den.example\n") != 164 || !strings.Contains(out, "K7QM-0000") || !strings.Contains(out, "K7QM-0204") {
-		t.Errorf("printed were\n%.2000s", out)
+		t.Errorf("printed:\n%.2000s", out)
 	}
 	if s := logged.String(); strings.Contains(s, "den.example") || strings.Contains(s, "K7QM") {
-		t.Errorf("logged were\n%s", s)
+		t.Errorf("the log has an address or a code:\n%s", s)
 	}
 }
 
 func TestMailboxFails(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	m := mail.RecoveryCode(address(t, "fox@den.example"), "https://social.example", "fox", "K7QM2XPD", time.Minute)
 	sent := func() string { return r.call(nil, "GET", "/_local/mail", "").Text("len") }
 	tell := func(body string, status int) {
 		t.Helper()
 		if a := r.call(nil, "POST", "/_local/mail", body); a.Status != status {
-			t.Errorf("%s: %d %s", body, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want %d", body, a.Status, a.Body, status)
 		}
 	}
 	tell(`{"fail":true}`, 200)
@@ -94,40 +95,34 @@ func TestMailboxFails(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.App.Mail.Send(gone, m); err == nil || sent() != "0" {
-		t.Errorf("for who is gone: %v, and %s mails", err, sent())
+		t.Errorf("Send with an ended context: got %v and %s mails, want an error and 0", err, sent())
 	}
 	if err := r.App.Mail.Send(t.Context(), m); err != nil || sent() != "1" {
 		t.Errorf("%v, and %s mails", err, sent())
 	}
 }
 
-// Many send at once, while others read: under the race detector.
-func TestMailboxIsShared(t *testing.T) {
+// The mailbox is safe for concurrent use; run with the race detector.
+func TestMailboxIsConcurrent(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{Settings: generous(), Mailed: io.Discard})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for range 20 {
-				m := mail.OriginCode(address(t, "fox@den.example"), r.URL, "fox", "K7QM2XPD", time.Minute)
-				if err := r.App.Mail.Send(t.Context(), m); err != nil {
-					t.Error(err)
-				}
-				if i == 0 {
-					r.call(nil, "GET", "/_local/mail", "")
-				}
+	m := mail.OriginCode(address(t, "fox@den.example"), r.URL, "fox", "K7QM2XPD", time.Minute)
+	atOnce(8, func(i int) {
+		for range 20 {
+			if err := r.App.Mail.Send(t.Context(), m); err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	all.Wait()
-	if n := r.call(nil, "GET", "/_local/mail?to=fox@den.example", "").Text("len"); n != "160" {
-		t.Errorf("%s mails", n)
-	}
+			if i == 0 {
+				r.call(nil, "GET", "/_local/mail", "")
+			}
+		}
+	})
+	r.has(r.call(nil, "GET", "/_local/mail?to=fox@den.example", ""), "len", "160")
 }
 
-// The pepper stands beside the secret, is another, and is the same at the next
-// start; one that is cut off is refused rather than used.
-func TestPepperStays(t *testing.T) {
+// The pepper is kept beside the secret, differs from it, and is the same after a
+// restart. A truncated pepper is refused.
+func TestPepperIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	start := func(data string) (*service.Service, error) {
@@ -146,21 +141,21 @@ func TestPepperStays(t *testing.T) {
 		}()
 		p, err := s.App.Pepper(t.Context())
 		if err != nil || len(p) < 32 {
-			t.Fatalf("%q %v", p, err)
+			t.Fatalf("pepper: got %q %v, want 32 bytes", p, err)
 		}
 		return string(p)
 	}
 	first := pepper(dir)
 	if again := pepper(dir); again != first {
-		t.Errorf("the pepper was %q and is %q", first, again)
+		t.Errorf("pepper after a restart: got %q, want %q", again, first)
 	}
 	if other := pepper(service.Memory); other == first {
-		t.Error("two services have one pepper")
+		t.Error("two services have the same pepper")
 	}
 	file := filepath.Join(dir, "pepper")
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+		t.Errorf("file of the pepper: got %v %v, want mode 600", info, err)
 	}
 	secret, err := os.ReadFile(filepath.Join(dir, "secret"))
 	if err != nil || strings.TrimSpace(string(secret)) == first {
@@ -169,7 +164,7 @@ func TestPepperStays(t *testing.T) {
 	if err := os.WriteFile(file, []byte(first[:20]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := start(dir); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), first[:20]) {
-		t.Errorf("%v %v", s, err)
+	if _, err := start(dir); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), first[:20]) {
+		t.Errorf("start with a truncated pepper: got %v, want an error that names the file", err)
 	}
 }

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"agentsocial/local/service"
 	"agentsocial/shared/identity/auth"
 )
 
 func TestMCPUnknownMethods(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for _, method := range []string{
 		"nothing", "tools/nothing", "prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list",
 		"resources/subscribe", "resources/unsubscribe", "completion/complete", "logging/setLevel", "subscriptions/listen",
@@ -27,11 +26,11 @@ func TestMCPUnknownMethods(t *testing.T) {
 				status = 404
 			}
 			if a.Status != status || a.Text("error.code") != "-32601" || a.Text("id") != "1" || a.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("%s %s: %d %s", v, method, a.Status, a.Body)
+				t.Errorf("%s %s: got %d %s, want -32601, id 1, Content-Type application/json", v, method, a.Status, a.Body)
 			}
 		}
 	}
-	// A tool that is none is a mistake of the call, not a result.
+	// An unknown tool is a protocol error, not a result.
 	for _, v := range everyVersion() {
 		a := r.send(toolCall(token, v, "nothing", nil))
 		status := 200
@@ -39,15 +38,15 @@ func TestMCPUnknownMethods(t *testing.T) {
 			status = 400
 		}
 		if a.Status != status || a.Text("error.code") != "-32602" || !strings.Contains(a.Text("error.message"), "nothing") {
-			t.Errorf("%s: %d %s", v, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want -32602, 'nothing' in error.message", v, a.Status, a.Body)
 		}
 	}
 }
 
 func TestMCPBadMessages(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for body, code := range map[string]string{
 		`{`:                "-32700",
 		`{"a":1,"a":2}`:    "-32700",
@@ -57,8 +56,8 @@ func TestMCPBadMessages(t *testing.T) {
 		`[7]`:              "-32600",
 		`[{}]`:             "-32600",
 		`{}`:               "-32600",
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                                        "-32600", // would be answered as 1
-		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                                           "-32600", // as …992
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                                        "-32600", // the SDK would answer 1
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                                           "-32600", // the SDK would answer …992
 		`{"jsonrpc":"2.0","id":-99999999999999999999,"method":"ping"}`:                                                      "-32600",
 		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me"}}]`:  "-32600", // one answer would be lost
 		`[` + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 20) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "-32600",
@@ -67,34 +66,34 @@ func TestMCPBadMessages(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"tools/list"}`:                                                                           "-32600",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                                                    "-32600",
 	} {
-		a := r.send(toward(token, body))
+		a := r.send(mcpMessage(token, body))
 		if a.Status != 400 || a.Text("error.code") != code || a.Text("jsonrpc") != "2.0" {
 			t.Errorf("%s: %d %s, want %s", body, a.Status, a.Body, code)
 		}
 	}
-	q := toward(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	q := mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	q.Header.Set("Content-Type", "text/html")
 	r.want(r.send(q), 415, "unsupported_media_type")
 	q.Header.Del("Content-Type") // as for any other endpoint
 	r.want(r.send(q), 200, "")
 	q.Header.Set("Accept", "text/plain")
 	if a := r.send(q); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
 	}
-	r.want(r.send(toward(token, `{"a":"`+strings.Repeat("x", 800<<10)+`"}`)), 413, "too_large")
+	r.want(r.send(mcpMessage(token, `{"a":"`+strings.Repeat("x", 800<<10)+`"}`)), 413, "too_large")
 }
 
-// A batch, which version 2025-03-26 knows and no other.
+// Batches work in version 2025-03-26 only.
 func TestMCPBatch(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	token := r.token(fox, "read")
 	call := func(id int, tool string, args map[string]any) map[string]any {
 		return map[string]any{"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}}
 	}
 	body := encode([]any{call(1, "me", nil), call(2, "post", map[string]any{"ch": "lounge", "body": "hi"}), call(3, "me", map[string]any{"x": 1})})
-	a := r.want(r.send(toward(token, body)), 200, "")
+	a := r.want(r.send(mcpMessage(token, body)), 200, "")
 	var results []struct {
 		ID     int
 		Result struct {
@@ -108,7 +107,7 @@ func TestMCPBatch(t *testing.T) {
 	if err := json.Unmarshal(a.Body, &results); err != nil || len(results) != 3 {
 		t.Fatalf("%v %s", err, a.Body)
 	}
-	for _, x := range results { // in whatever order
+	for _, x := range results { // in any order
 		said := x.Result.StructuredContent
 		switch got := fmt.Sprintf("%d %t %s %s", x.ID, x.Result.IsError, said.Handle, said.Error.Code); got {
 		case "1 false fox ", "2 true  scope_missing", "3 true  invalid":
@@ -116,16 +115,16 @@ func TestMCPBatch(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	}
-	if a := r.send(toward(token, body, "MCP-Protocol-Version: 2025-06-18")); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("%d %s", a.Status, a.Body)
+	if a := r.send(mcpMessage(token, body, "MCP-Protocol-Version: 2025-06-18")); a.Status != 400 || a.Text("error.code") != "-32600" {
+		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
 	}
-	r.want(r.send(toward("ast_nonsense", body)), 401, "bad_token")
+	r.want(r.send(mcpMessage("ast_nonsense", body)), 401, "bad_token")
 }
 
-// A method that is none spoils itself, and nothing else in its batch.
+// An unknown method in a batch fails by itself.
 func TestMCPBatchWithUnknownMethods(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	token := r.token(r.join("fox"), "read")
 	ping, none, told := `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"b","method":"prompts/list"}`, `{"jsonrpc":"2.0","method":"nothing"}`
 	late := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
@@ -135,10 +134,10 @@ func TestMCPBatchWithUnknownMethods(t *testing.T) {
 		"[" + none + `,{"jsonrpc":"2.0","method":"notifications/initialized"}]`: {"b -32601"},
 		"[" + told + "]": nil,
 	} {
-		a := r.send(toward(token, body))
+		a := r.send(mcpMessage(token, body))
 		if want == nil {
 			if a.Status != 202 || len(a.Body) != 0 {
-				t.Errorf("%s: %d %s", body, a.Status, a.Body)
+				t.Errorf("%s: got %d %s, want 202", body, a.Status, a.Body)
 			}
 			continue
 		}
@@ -155,42 +154,41 @@ func TestMCPBatchWithUnknownMethods(t *testing.T) {
 			}
 		}
 	}
-	if a := r.send(toward(token, "["+none+"]", "MCP-Protocol-Version: 2025-11-25")); a.Status != 400 || a.Text("error.code") != "-32600" {
-		t.Errorf("%d %s", a.Status, a.Body)
+	if a := r.send(mcpMessage(token, "["+none+"]", "MCP-Protocol-Version: 2025-11-25")); a.Status != 400 || a.Text("error.code") != "-32600" {
+		t.Errorf("got %d %s, want 400, -32600", a.Status, a.Body)
 	}
-	if a := r.want(r.send(toward(token, "["+ping+","+late+"]")), 200, ""); strings.Contains(string(a.Body), `"code":0`) || strings.Contains(string(a.Body), "context") {
+	if a := r.want(r.send(mcpMessage(token, "["+ping+","+late+"]")), 200, ""); strings.Contains(string(a.Body), `"code":0`) || strings.Contains(string(a.Body), "context") {
 		t.Errorf("%s", a.Body)
 	}
 }
 
-// Params that are not what a method takes are told with the protocol's code, for
-// the message that has them, and in no words of Go's.
+// Bad params get the protocol's error code, per message, without Go's error text.
 func TestMCPBadParams(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	token := r.token(r.join("fox"), "read")
 	for _, message := range []string{
 		`"method":"initialize","params":{"protocolVersion":5,"capabilities":{},"clientInfo":{"name":"t","version":"1"}}`,
 		`"method":"tools/call","params":{"name":5}`,
 		`"method":"tools/call","params":[1]`,
 	} {
-		a := r.want(r.send(toward(token, `{"jsonrpc":"2.0","id":"x",`+message+`}`)), 200, "")
+		a := r.want(r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":"x",`+message+`}`)), 200, "")
 		if a.Text("id") != "x" || a.Text("error.code") != "-32602" || a.Text("error.message") != "The params are not what the method takes." {
-			t.Errorf("%s: %s", message, a.Body)
+			t.Errorf("%s: got %s, want id x, -32602, error.message The params are not what the method takes.", message, a.Body)
 		}
-		a = r.want(r.send(toward(token, `[{"jsonrpc":"2.0","id":"x",`+message+`},{"jsonrpc":"2.0","id":"y","method":"ping"}]`)), 200, "")
+		a = r.want(r.send(mcpMessage(token, `[{"jsonrpc":"2.0","id":"x",`+message+`},{"jsonrpc":"2.0","id":"y","method":"ping"}]`)), 200, "")
 		if !strings.Contains(string(a.Body), `"code":-32602`) || strings.Contains(string(a.Body), "unmarshal") {
 			t.Errorf("%s: %s", message, a.Body)
 		}
 	}
 }
 
-// Whatever a message looks like, it is answered to nobody without a credential:
-// the service reads of it what the SDK reads.
+// Malformed messages get no answer without a credential, because the service reads
+// messages exactly as the SDK does.
 func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	fox, token := r.insider("fox")
+	r := run(t, unlimited())
+	fox, token := r.joinWithToken("fox")
 	forged, _, err := auth.MintToken(fox.ID, "tk_01j9z3k4m5n6p7q8r9s0t1v2w3", rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -210,23 +208,23 @@ func TestMCPReadsWhatTheSDKReads(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":7}`, `{`, `[]`, `7`,
 	} {
 		for _, v := range append(everyVersion(), "2024-11-05", "nonsense") {
-			r.want(r.send(toward(forged, body, "MCP-Protocol-Version: "+v)), 401, "bad_token")
-			r.want(r.send(toward("", body, "MCP-Protocol-Version: "+v)), 401, "unauthenticated")
+			r.want(r.send(mcpMessage(forged, body, "MCP-Protocol-Version: "+v)), 401, "bad_token")
+			r.want(r.send(mcpMessage("", body, "MCP-Protocol-Version: "+v)), 401, "unauthenticated")
 		}
 	}
-	// With a credential each is what it says to the letter.
-	a := r.send(toward(token, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{},"Method":"tools/call","Params":{"name":"me"}}`))
+	// With a credential only the exact member names count.
+	a := r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{},"Method":"tools/call","Params":{"name":"me"}}`))
 	if a.Status != 200 || a.Text("result.tools.0.name") != "catchup" {
-		t.Errorf("%d %.200s", a.Status, a.Body)
+		t.Errorf("got %d %.200s, want 200, result.tools.0.name catchup", a.Status, a.Body)
 	}
 }
 
-// The answer of a batch is one that Lambda can send: what is read beyond that is
-// refused, each by itself is not.
-func TestMCPBatchHasASize(t *testing.T) {
+// The answer of a batch fits what Lambda can send. Reads beyond that are refused, each
+// by itself.
+func TestMCPBatchSizeLimit(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	r.tool(token, "remember", map[string]any{"text": strings.Repeat("a\"", 256<<10/2)})
 	batch := []any{map[string]any{"jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": map[string]any{
 		"name": "post", "arguments": map[string]any{"ch": "lounge", "body": "it stands"},
@@ -235,8 +233,8 @@ func TestMCPBatchHasASize(t *testing.T) {
 		batch = append(batch, map[string]any{"jsonrpc": "2.0", "id": 2*i + 1, "method": "tools/call", "params": map[string]any{"name": "memory"}},
 			map[string]any{"jsonrpc": "2.0", "id": 2*i + 2, "method": "tools/list"})
 	}
-	a := r.want(r.send(toward(token, encode(batch))), 200, "")
-	sent, err := json.Marshal(string(a.Body)) // as the gateway is given it
+	a := r.want(r.send(mcpMessage(token, encode(batch))), 200, "")
+	sent, err := json.Marshal(string(a.Body)) // as the gateway gets it
 	if err != nil || len(sent) > 6<<20 {
 		t.Errorf("%v, %d bytes", err, len(sent))
 	}
@@ -266,6 +264,6 @@ func TestMCPBatchHasASize(t *testing.T) {
 		}
 	}
 	if whole == 0 || refused == 0 {
-		t.Errorf("%d are whole, %d refused", whole, refused)
+		t.Errorf("got %d whole and %d refused results, want some of both", whole, refused)
 	}
 }

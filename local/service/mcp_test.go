@@ -8,25 +8,24 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 )
 
-// Versions of the protocol: those that begin with a handshake, and the one that
-// does not.
+// Versions of the protocol with a handshake, and the one without.
 var (
 	handshakes  = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
 	sessionless = "2026-07-28"
 )
 
-// toward is a message to POST /mcp; headers are "Name: value".
-func toward(token, body string, headers ...string) *transcripts.Request {
+// mcpMessage returns a message to POST /mcp. headers are "Name: value".
+func mcpMessage(token, body string, headers ...string) *transcripts.Request {
 	q := &transcripts.Request{Method: "POST", Target: "/mcp", Body: []byte(body), Header: http.Header{}}
 	if token != "" {
 		q.Header.Set("Authorization", "Bearer "+token)
@@ -40,7 +39,7 @@ func toward(token, body string, headers ...string) *transcripts.Request {
 	return q
 }
 
-// rpc is a request in the form of a version.
+// rpc returns a JSON-RPC request in a version's form.
 func rpc(token, version, method string, params map[string]any) *transcripts.Request {
 	if params == nil {
 		params = map[string]any{}
@@ -57,25 +56,25 @@ func rpc(token, version, method string, params map[string]any) *transcripts.Requ
 			headers = append(headers, "Mcp-Name: "+name)
 		}
 	}
-	return toward(token, encode(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}), headers...)
+	return mcpMessage(token, encode(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}), headers...)
 }
 
 func toolCall(token, version, name string, args map[string]any) *transcripts.Request {
 	return rpc(token, version, "tools/call", map[string]any{"name": name, "arguments": args})
 }
 
-// tool calls a tool, and returns what its result says.
+// tool calls a tool and returns the answer.
 func (r *running) tool(token, name string, args map[string]any) *transcripts.Answer {
 	r.t.Helper()
 	a := r.send(toolCall(token, handshakes[2], name, args))
 	if a.Status != 200 || a.Text("result.content.0.type") != "text" {
-		r.t.Fatalf("%s: %d %s", name, a.Status, a.Body)
+		r.t.Fatalf("%s: got %d %s, want 200, result.content.0.type text", name, a.Status, a.Body)
 	}
 	return a
 }
 
-// insider is an agent, with a token that has every scope.
-func (r *running) insider(name string) (*transcripts.Agent, string) {
+// joinWithToken registers an agent and mints a token with every scope.
+func (r *running) joinWithToken(name string) (*transcripts.Agent, string) {
 	a := r.join(name)
 	return a, r.token(a, "read", "post", "memory", "jury", "promo", "dm")
 }
@@ -84,14 +83,14 @@ func everyVersion() []string { return append(slices.Clone(handshakes), sessionle
 
 func TestMCPHandshake(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for _, v := range handshakes {
-		a := r.want(r.send(toward(token, encode(map[string]any{"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": map[string]any{
+		a := r.want(r.send(mcpMessage(token, encode(map[string]any{"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": map[string]any{
 			"protocolVersion": v, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"},
 		}}))), 200, "")
 		if a.Text("result.protocolVersion") != v || a.Text("id") != "a" || a.Text("result.serverInfo.name") != "agentsocial" {
-			t.Errorf("%s: %s", v, a.Body)
+			t.Errorf("%s: got %s, want id a, result.serverInfo.name agentsocial", v, a.Body)
 		}
 		if got, _ := a.At("result.capabilities"); encode(got) != `{"tools":{}}` {
 			t.Errorf("%s: capabilities %s", v, encode(got))
@@ -100,29 +99,27 @@ func TestMCPHandshake(t *testing.T) {
 			t.Errorf("%s: instructions %q", v, said)
 		}
 	}
-	// A version that is none is answered with the newest that a handshake can agree on.
-	a := r.send(toward(token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
-	if a.Text("result.protocolVersion") != "2025-11-25" {
-		t.Errorf("%s", a.Body)
-	}
+	// An unknown version gets the newest version that has a handshake.
+	a := r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+	r.has(a, "result.protocolVersion", "2025-11-25")
 }
 
 func TestMCPWithoutHandshakeOrSession(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	a := r.want(r.send(rpc(token, sessionless, "server/discover", nil)), 200, "")
 	if got, _ := a.At("result.supportedVersions"); encode(got) != `["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]` {
 		t.Errorf("%s", a.Body)
 	}
-	for _, v := range everyVersion() { // each request stands alone
+	for _, v := range everyVersion() { // without a handshake before it
 		a := r.want(r.send(rpc(token, v, "tools/list", nil)), 200, "")
 		if a.Text("result.tools.0.name") != "catchup" {
-			t.Errorf("%s: %.300s", v, a.Body)
+			t.Errorf("%s: got %.300s, want result.tools.0.name catchup", v, a.Body)
 		}
 		me := r.want(r.send(toolCall(token, v, "me", nil)), 200, "")
 		if me.Text("result.structuredContent.handle") != "fox" || me.Text("result.isError") == "true" {
-			t.Errorf("%s: %s", v, me.Body)
+			t.Errorf("%s: got %s, want result.structuredContent.handle fox, no error", v, me.Body)
 		}
 		for _, got := range []*transcripts.Answer{a, me} {
 			if got.Header.Get("Mcp-Session-Id") != "" || got.Header.Get("Content-Type") != "application/json" {
@@ -130,17 +127,17 @@ func TestMCPWithoutHandshakeOrSession(t *testing.T) {
 			}
 		}
 	}
-	// One that is sent all the same means nothing.
-	a = r.send(toward(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Session-Id: 4711"))
+	// A session ID that a client sends is ignored.
+	a = r.send(mcpMessage(token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Session-Id: 4711"))
 	if a.Status != 200 || a.Header.Get("Mcp-Session-Id") != "" {
-		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+		t.Errorf("got %d %v %s, want 200, Mcp-Session-Id unset", a.Status, a.Header, a.Body)
 	}
 }
 
-func TestMCPGetAndDeleteAreNot(t *testing.T) {
+func TestMCPAllowsOnlyPost(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for _, method := range []string{"GET", "DELETE", "PUT"} {
 		for _, a := range []*transcripts.Answer{r.call(nil, method, "/mcp", ""), r.bearer(token, method, "/mcp", "")} {
 			if r.want(a, 405, "method_not_allowed"); a.Header.Get("Allow") != "POST" {
@@ -148,7 +145,7 @@ func TestMCPGetAndDeleteAreNot(t *testing.T) {
 			}
 		}
 	}
-	// There is one path, and nothing leads to another.
+	// Other paths get 404 and no redirect.
 	for _, target := range []string{"/mcp/", "//mcp", "/mcp/x"} {
 		if a := r.bearer(token, "POST", target, "{}"); a.Status != 404 || a.Header.Get("Location") != "" {
 			t.Errorf("%s: %d %v", target, a.Status, a.Header)
@@ -158,16 +155,16 @@ func TestMCPGetAndDeleteAreNot(t *testing.T) {
 
 func TestMCPNotificationsAreAccepted(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"late"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/nobody/knows"}`,
-		`{"jsonrpc":"2.0","id":9,"result":{}}`, // an answer to what was never asked
+		`{"jsonrpc":"2.0","id":9,"result":{}}`, // an unexpected response
 	} {
 		for _, v := range everyVersion() {
-			q := toward(token, body, "MCP-Protocol-Version: "+v)
+			q := mcpMessage(token, body, "MCP-Protocol-Version: "+v)
 			var m struct{ Method string }
 			if err := json.Unmarshal([]byte(body), &m); err != nil {
 				t.Fatal(err)
@@ -178,37 +175,37 @@ func TestMCPNotificationsAreAccepted(t *testing.T) {
 				t.Errorf("%s %s: %d %q", v, body, a.Status, a.Body)
 			}
 		}
-		r.want(r.send(toward("", body)), 401, "unauthenticated")
+		r.want(r.send(mcpMessage("", body)), 401, "unauthenticated")
 	}
 }
 
 func TestMCPBadVersions(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	list := `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
 	for _, v := range []string{"2024-11-05", "2025-01-01", "1", "x y"} {
-		a := r.send(toward(token, list, "MCP-Protocol-Version: "+v))
-		if v == "x y" { // sorts behind all others, as a version to come
+		a := r.send(mcpMessage(token, list, "MCP-Protocol-Version: "+v))
+		if v == "x y" { // sorts after all others, like a future version
 			if a.Status != 400 || a.Text("error.code") != "-32022" || a.Text("id") != "3" || a.Text("error.data.supported.1") != "2025-11-25" {
-				t.Errorf("%q: %d %s", v, a.Status, a.Body)
+				t.Errorf("%q: got %d %s, want 400, -32022, id 3, error.data.supported.1 2025-11-25", v, a.Status, a.Body)
 			}
 			continue
 		}
 		if a.Status != 400 || a.Text("error.code") != "-32600" || a.Text("id") != "3" || !strings.Contains(a.Text("error.message"), "2025-11-25") {
-			t.Errorf("%q: %d %s", v, a.Status, a.Body)
+			t.Errorf("%q: got %d %s, want 400, -32600, id 3, '2025-11-25' in error.message", v, a.Status, a.Body)
 		}
 	}
 	a := r.send(rpc(token, "2027-01-01", "tools/list", nil))
 	if a.Status != 400 || a.Text("error.code") != "-32022" || a.Text("error.data.supported.0") != sessionless || a.Text("error.data.requested") != "2027-01-01" {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want 400, -32022, error.data.requested 2027-01-01", a.Status, a.Body)
 	}
-	// What the header says, the message says.
+	// Header and message must agree.
 	for name, q := range map[string]*transcripts.Request{
 		"another version":  rpc(token, sessionless, "tools/list", nil),
 		"another method":   rpc(token, sessionless, "tools/list", nil),
 		"another name":     toolCall(token, sessionless, "me", nil),
-		"none in the body": toward(token, list, "MCP-Protocol-Version: "+sessionless),
+		"none in the body": mcpMessage(token, list, "MCP-Protocol-Version: "+sessionless),
 	} {
 		switch name {
 		case "another version":
@@ -220,7 +217,7 @@ func TestMCPBadVersions(t *testing.T) {
 		}
 		a := r.send(q)
 		if code := a.Text("error.code"); a.Status != 400 || code != "-32020" && name != "none in the body" || code == "" {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 400", name, a.Status, a.Body)
 		}
 	}
 }
@@ -253,7 +250,7 @@ func TestMCPPagesOfOtherOrigins(t *testing.T) {
 		settings.WebOrigins = c.setting
 		r := run(t, service.Config{Settings: settings})
 		token := r.token(r.join("fox"), "read")
-		q := toward(token, ping)
+		q := mcpMessage(token, ping)
 		switch c.origin {
 		case "":
 		case "own":
@@ -266,25 +263,25 @@ func TestMCPPagesOfOtherOrigins(t *testing.T) {
 			r.want(a, 200, "")
 		} else {
 			r.want(a, 403, "page_refused")
-			q.Header.Del("Authorization") // whoever it is
+			q.Header.Del("Authorization") // without a credential too
 			r.want(r.send(q), 403, "page_refused")
 		}
 		if a.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%q: a page cannot read the answer: %v", c.origin, a.Header)
+			t.Errorf("%q: the page cannot read the answer: got %v", c.origin, a.Header)
 		}
 	}
 }
 
 func TestMCPPreflight(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	q := &transcripts.Request{Method: "OPTIONS", Target: "/mcp", Header: http.Header{
 		"Origin": {"http://localhost:6274"}, "Access-Control-Request-Method": {"POST"},
 		"Access-Control-Request-Headers": {"authorization,content-type,mcp-protocol-version,mcp-method,mcp-name"},
 	}}
 	a := r.send(q)
 	if a.Status != 204 || a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Access-Control-Allow-Methods") != "POST" || a.Header.Get("Access-Control-Allow-Credentials") != "" {
-		t.Fatalf("%d %v", a.Status, a.Header)
+		t.Fatalf("got %d %v, want 204, Access-Control-Allow-Origin *, Access-Control-Allow-Methods POST, Access-Control-Allow-Credentials unset", a.Status, a.Header)
 	}
 	allowed := strings.ToLower(a.Header.Get("Access-Control-Allow-Headers"))
 	for _, h := range []string{"authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"} {
@@ -292,17 +289,17 @@ func TestMCPPreflight(t *testing.T) {
 			t.Errorf("%s is not allowed: %s", h, allowed)
 		}
 	}
-	if a := r.send(toward("", `{}`)); !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") {
+	if a := r.send(mcpMessage("", `{}`)); !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") {
 		t.Errorf("%v", a.Header)
 	}
 }
 
-func TestMCPWhoMayAsk(t *testing.T) {
+func TestMCPAuthentication(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	fox, token := r.insider("fox")
+	r := run(t, unlimited())
+	fox, token := r.joinWithToken("fox")
 	metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, r.URL)
-	time.Sleep(2 * time.Millisecond) // of two tokens in one millisecond neither is the last
+	time.Sleep(2 * time.Millisecond) // tokens of one millisecond have no order
 	dead := r.token(fox, "read")
 	list := r.want(r.call(fox, "GET", "/v1/me/tokens", ""), 200, "")
 	r.want(r.call(fox, "DELETE", "/v1/me/tokens/"+list.Text("items.-1.id"), ""), 200, "")
@@ -310,17 +307,17 @@ func TestMCPWhoMayAsk(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me"}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"channels"}}`, // anybody's over HTTP
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"channels"}}`, // public over HTTP
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me","arguments":{"nonsense":1}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"nothing"}`,
 	} {
-		a := r.want(r.send(toward("", body)), 401, "unauthenticated")
+		a := r.want(r.send(mcpMessage("", body)), 401, "unauthenticated")
 		if h := a.Header.Get("WWW-Authenticate"); !strings.HasPrefix(h, "Bearer ") || !strings.Contains(h, metadata) || strings.Contains(h, "error=") {
 			t.Errorf("%s: %s", body, h)
 		}
 		for _, bad := range []string{"ast_nonsense", dead} {
-			a := r.want(r.send(toward(bad, body)), 401, "bad_token")
+			a := r.want(r.send(mcpMessage(bad, body)), 401, "bad_token")
 			if h := a.Header.Get("WWW-Authenticate"); !strings.Contains(h, metadata) || !strings.Contains(h, `error="invalid_token"`) {
 				t.Errorf("%s: %s", body, h)
 			}
@@ -328,7 +325,7 @@ func TestMCPWhoMayAsk(t *testing.T) {
 		signed := r.request(fox, "POST", "/mcp", body)
 		r.want(r.send(signed), 401, "unauthenticated")
 	}
-	// A scope that the token lacks is the client's business: it asks for another.
+	// A missing scope gets 403, so that the client can ask for it.
 	narrow := r.token(fox, "read")
 	for _, v := range everyVersion() {
 		a := r.want(r.send(toolCall(narrow, v, "post", map[string]any{"ch": "lounge", "body": "hello"})), 403, "scope_missing")
@@ -336,42 +333,42 @@ func TestMCPWhoMayAsk(t *testing.T) {
 		if !strings.Contains(h, `error="insufficient_scope"`) || !strings.Contains(h, "post") || !strings.Contains(h, metadata) {
 			t.Errorf("%s: %s", v, h)
 		}
-		// All tools are listed for it nevertheless.
+		// All tools are listed, whatever the scopes.
 		all, few := r.send(rpc(token, v, "tools/list", nil)), r.send(rpc(narrow, v, "tools/list", nil))
 		if !bytes.Equal(all.Body, few.Body) || few.Status != 200 {
-			t.Errorf("%s: another list for another scope", v)
+			t.Errorf("%s: tools/list differs by scope", v)
 		}
 	}
 }
 
-// Limits are the endpoint's, and count with what comes over HTTP.
+// A tool counts against the limits of its endpoint, together with calls over HTTP.
 func TestMCPLimits(t *testing.T) {
 	t.Parallel()
 	settings := generous()
 	settings.Limits.PostsPerMinute = 2
 	r := run(t, service.Config{Settings: settings})
-	_, token := r.insider("fox")
-	for r.App.Now().Second() > 40 { // all of it within a minute
+	_, token := r.joinWithToken("fox")
+	for r.App.Now().Second() > 40 { // the rest must be within a minute
 		r.advance(time.Second)
 	}
 	r.want(r.bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"one"}`), 201, "")
 	if a := r.tool(token, "post", map[string]any{"ch": "lounge", "body": "two"}); a.Text("result.isError") == "true" {
-		t.Fatalf("%s", a.Body)
+		t.Fatalf("got %s, want no error", a.Body)
 	}
 	a := r.tool(token, "post", map[string]any{"ch": "lounge", "body": "three"})
 	if a.Text("result.structuredContent.error.code") != "rate_limited" || a.Text("result.structuredContent.error.retry_at") == "" {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want result.structuredContent.error.code rate_limited, result.structuredContent.error.retry_at", a.Body)
 	}
 }
 
-// The log tells of a call by its endpoint and its tool, and of its message.
+// The log has a line for the tool's endpoint and one for the message.
 func TestMCPLog(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log logs.Buffer
 	r := run(t, service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, nil))})
-	fox, token := r.insider("fox")
+	fox, token := r.joinWithToken("fox")
 	r.tool(token, "post", map[string]any{"ch": "lounge", "body": "the first of the day, which is noted"})
-	log.reset()
+	log.Take()
 	time.Sleep(2 * time.Millisecond)
 	a := r.tool(token, "post", map[string]any{"ch": "lounge", "body": "hello"})
 	id := a.Header.Get("X-Request-Id")
@@ -394,46 +391,33 @@ func TestMCPLog(t *testing.T) {
 	if relayed["tool"] != "post" || relayed["status"] != 201.0 || relayed["agent"] != fox.ID || relayed["request_id"] != id || own["request_id"] != id || own["status"] != 200.0 {
 		t.Errorf("%v\n%v", relayed, own)
 	}
-	// The message costs no trip to the table beside the endpoint's own.
+	// The message itself takes no trip to the table.
 	if own["trips"] != 0.0 || relayed["trips"] != 2.0 {
-		t.Errorf("%v trips, and %v", own["trips"], relayed["trips"])
+		t.Errorf("trips: got %v and %v, want 0 and 2", own["trips"], relayed["trips"])
 	}
 	if strings.Contains(log.String(), token) {
 		t.Error("the log has the token")
 	}
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-func (l *lockedBuffer) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
-func (l *lockedBuffer) reset()         { l.mu.Lock(); defer l.mu.Unlock(); l.b.Reset() }
-
-// A private memory of the greatest size goes through, however it is escaped.
+// A private memory of the maximum size passes, however it is escaped.
 func TestMCPLargestMemory(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	text := strings.Repeat("é\"", 256<<10/3)
 	if a := r.tool(token, "remember", map[string]any{"text": text}); a.Text("result.isError") == "true" {
-		t.Fatalf("%.300s", a.Body)
+		t.Fatalf("got %.300s, want no error", a.Body)
 	}
 	if a := r.tool(token, "memory", nil); a.Text("result.structuredContent.text") != text {
 		t.Fatalf("%.300s", a.Body)
 	}
 	if a := r.tool(token, "remember", map[string]any{"text": text + "more than that"}); a.Text("result.structuredContent.error.code") != "too_large" {
-		t.Errorf("%.300s", a.Body)
+		t.Errorf("got %.300s, want result.structuredContent.error.code too_large", a.Body)
 	}
 }
 
-// bearerTransport sends a token with every request.
+// bearerTransport adds a token to every request.
 type bearerTransport struct{ token string }
 
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -442,7 +426,7 @@ func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is the official Go client in a version of the protocol.
+// connect connects the official Go client in a version of the protocol.
 func (r *running) connect(token, version string) *sdk.ClientSession {
 	r.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
@@ -455,12 +439,12 @@ func (r *running) connect(token, version string) *sdk.ClientSession {
 	return s
 }
 
-// The official Go client lives a day, in each version.
+// The official Go client works in each version.
 func TestMCPGoClient(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for i, v := range everyVersion() {
-		_, token := r.insider(fmt.Sprintf("fox%d", i))
+		_, token := r.joinWithToken(fmt.Sprintf("fox%d", i))
 		s := r.connect(token, v)
 		if s.InitializeResult().ProtocolVersion != v {
 			t.Errorf("%s: spoke %s", v, s.InitializeResult().ProtocolVersion)

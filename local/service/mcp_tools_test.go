@@ -9,11 +9,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 )
 
-// schemaOf compiles a schema that stands alone.
+// schemaOf compiles a self-contained schema.
 func schemaOf(t *testing.T, name string, schema any) *jsonschema.Schema {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(encode(schema)))
@@ -48,16 +47,16 @@ func (r *running) toolsListed(token string) []listedTool {
 
 func TestMCPTools(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	token := r.token(r.join("fox"), "read")
 	tools := r.toolsListed(token)
 	if len(tools) < 30 || len(tools) > 40 || tools[0].Name != "catchup" {
-		t.Errorf("%d tools, the first is %s", len(tools), tools[0].Name)
+		t.Errorf("tools: got %d, first %s; want 30 to 40, first catchup", len(tools), tools[0].Name)
 	}
 	hints := map[string][3]bool{ // read only, destructive, idempotent
 		"catchup": {true, false, true}, "post": {false, false, false}, "vote": {false, false, true}, "delete_post": {false, true, true},
 		"remember": {false, true, true}, "update_profile": {false, true, true}, "send_message": {false, true, false}, "follow": {false, false, true},
-		"read_messages": {false, false, true}, "conversations": {true, false, true}, // the former marks them as read
+		"read_messages": {false, false, true}, "conversations": {true, false, true}, // read_messages marks messages as read
 	}
 	for _, x := range tools {
 		if x.Title == "" || strings.ContainsAny(x.Title, "\n.") || x.Description == "" {
@@ -72,7 +71,7 @@ func TestMCPTools(t *testing.T) {
 		for i, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint"} {
 			v, ok := x.Annotations[hint].(bool)
 			if !ok {
-				t.Errorf("%s says nothing of %s", x.Name, hint)
+				t.Errorf("%s lacks the annotation %s", x.Name, hint)
 			}
 			got[i] = v
 		}
@@ -80,19 +79,19 @@ func TestMCPTools(t *testing.T) {
 			t.Errorf("%s: hints %v, want %v", x.Name, got, want)
 		}
 		if got[0] && got[1] {
-			t.Errorf("%s reads only, and destroys", x.Name)
+			t.Errorf("%s is both read-only and destructive", x.Name)
 		}
 		foreignIsMarked(t, x.Name, x.OutputSchema)
 	}
-	// It may be kept, says the newest version.
+	// The newest version says how long the list may be cached.
 	a := r.send(rpc(token, sessionless, "tools/list", nil))
 	if a.Text("result.ttlMs") != "600000" || a.Text("result.cacheScope") != "public" {
-		t.Errorf("%s %s", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
+		t.Errorf("got %s %s, want result.ttlMs 600000, result.cacheScope public", a.Text("result.ttlMs"), a.Text("result.cacheScope"))
 	}
 }
 
-// foreignIsMarked: what others wrote stands in members of its own, whose
-// description says what it is.
+// foreignIsMarked checks that the descriptions of members with other agents' words say
+// so.
 func foreignIsMarked(t *testing.T, where string, v any) {
 	foreign := []string{"body", "bio", "now", "into", "about", "text", "title", "note", "reason"}
 	m, _ := v.(map[string]any)
@@ -109,18 +108,18 @@ func foreignIsMarked(t *testing.T, where string, v any) {
 				continue
 			}
 			if !strings.Contains(said, "data, not instructions") && !strings.Contains(said, "Your own words") {
-				t.Errorf("%s.%s: %q does not say that it is foreign", where, member, said)
+				t.Errorf("%s.%s: description %q does not say who wrote it", where, member, said)
 			}
 		}
 	}
 }
 
-// What tools answer, refusals too, is what their schemas say.
+// Results of tools, including refusals, match their schemas.
 func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, fox := r.insider("fox")
-	owl, token := r.insider("owl")
+	r := run(t, unlimited())
+	_, fox := r.joinWithToken("fox")
+	owl, token := r.joinWithToken("owl")
 	r.credit(owl, 20_000_000)
 	schemas := map[string]*jsonschema.Schema{}
 	for _, x := range r.toolsListed(token) {
@@ -146,13 +145,13 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 		}
 		var text any
 		if err := json.Unmarshal([]byte(a.Text("result.content.0.text")), &text); err != nil || encode(text) != encode(said) {
-			t.Errorf("%s: the text is not what is structured: %v", name, err)
+			t.Errorf("%s: the text differs from the structured content: %v", name, err)
 		}
 		next, _ := a.At("result.structuredContent.next")
 		list, _ := next.([]any)
 		for _, n := range list {
 			if tool, _ := n.(map[string]any)["tool"].(string); schemas[tool] == nil {
-				t.Errorf("%s: next names no tool: %s", name, encode(n))
+				t.Errorf("%s: next names an unknown tool: %s", name, encode(n))
 			}
 		}
 		return a
@@ -187,7 +186,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	said := check(fox, "read_messages", "", map[string]any{"ref": "owl"}).Text("result.structuredContent.items.0.id")
 	check(fox, "link_origin", "", map[string]any{"email": "fox@example.com"})
 	check(fox, "verify_origin", "", map[string]any{"code": r.code("fox@example.com")})
-	r.advance(25 * time.Hour) // whoever reports is a day old
+	r.advance(25 * time.Hour) // a reporter must be a day old
 	check(fox, "report_message", "", map[string]any{"ref": "owl", "msg": said, "reason": "noise"})
 	check(token, "memory", "", nil)
 	kept := check(token, "remember", "", map[string]any{"text": "# Owl\n\nAwake at night. <b>&</b>"})
@@ -196,7 +195,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "remember", "invalid", map[string]any{"text": 7})
 	check(token, "remember", "invalid", map[string]any{"body": "x"})
 	if got := check(token, "memory", "", map[string]any{"version": "previous"}); got.Text("result.structuredContent.text") != "# Owl\n\nAwake at night. <b>&</b>" || got.Text("result.structuredContent.etag") == "" {
-		t.Errorf("%s", got.Body)
+		t.Errorf("got %s, want result.structuredContent.etag", got.Body)
 	}
 	check(token, "signup_puzzle", "already_registered", nil)
 	check(token, "finish_signup", "invalid", nil)
@@ -222,11 +221,11 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "delete_post", "", map[string]any{"ch": "lounge", "id": reply})
 }
 
-// A refusal says over MCP what it says over HTTP.
-func TestMCPRefusalsAreTheEndpoints(t *testing.T) {
+// A refusal is the same over MCP and HTTP.
+func TestMCPRefusalsMatchHTTP(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	for _, c := range []struct{ tool, method, target, args, body string }{
 		{"post", "POST", "/v1/c/nowhere/posts", `{"ch":"nowhere","body":"x"}`, `{"body":"x"}`},
 		{"post", "POST", "/v1/c/lounge/posts", `{"ch":"lounge"}`, `{}`},
@@ -245,21 +244,21 @@ func TestMCPRefusalsAreTheEndpoints(t *testing.T) {
 		refusal, _ := plain.At("error")
 		want := strings.ReplaceAll(encode(refusal), "`GET /v1/channels`", "`channels`") // hints name tools
 		if over.Text("result.isError") != "true" || plain.Status < 400 || encode(said) != want {
-			t.Errorf("%s: %s, over HTTP %d %s", c.tool, encode(said), plain.Status, want)
+			t.Errorf("%s: got %s, want %d %s as over HTTP", c.tool, encode(said), plain.Status, want)
 		}
 	}
 }
 
-// One idempotency key is one effect, over MCP and HTTP alike.
+// An idempotency key has one effect over MCP and HTTP together.
 func TestMCPIdempotency(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
-		fox, token := r.insider("fox")
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		fox, token := r.joinWithToken("fox")
 		args := map[string]any{"ch": "lounge", "body": "once", "idempotency_key": "k1"}
 		first := r.tool(token, "post", args)
 		id := first.Text("result.structuredContent.id")
 		if id == "" || first.Text("result._meta.idempotent-replayed") != "" {
-			t.Fatalf("%s", first.Body)
+			t.Fatalf("got %s, want result._meta.idempotent-replayed empty", first.Body)
 		}
 		for name, again := range map[string]*transcripts.Answer{
 			"over MCP":           r.tool(token, "post", args),
@@ -267,18 +266,18 @@ func TestMCPIdempotency(t *testing.T) {
 			"with another token": r.tool(r.token(fox, "post"), "post", args),
 		} {
 			if again.Text("result.structuredContent.id") != id || again.Text("result._meta.idempotent-replayed") != "true" {
-				t.Errorf("%s: %s", name, again.Body)
+				t.Errorf("%s: got %s, want result._meta.idempotent-replayed true", name, again.Body)
 			}
 		}
 		over := r.send(withHeader(bearer(token, "POST", "/v1/c/lounge/posts", `{"body":"once"}`), "Idempotency-Key", "k1"))
 		if over.Status != 201 || over.Text("id") != id || over.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("over HTTP: %d %s", over.Status, over.Body)
+			t.Errorf("over HTTP: got %d %s, want 201, Idempotent-Replayed true", over.Status, over.Body)
 		}
 		args["body"] = "twice"
 		if a := r.tool(token, "post", args); a.Text("result.structuredContent.error.code") != "invalid" {
-			t.Errorf("another wish under the same key: %s", a.Body)
+			t.Errorf("another request with the same key: got %s, want invalid", a.Body)
 		}
-		// At once: one of them posts, all of them answer.
+		// Concurrent calls: one of them posts, all have its answer.
 		var requests []*transcripts.Request
 		for range 8 {
 			requests = append(requests, toolCall(token, handshakes[2], "post", map[string]any{"ch": "lounge", "body": "raced", "idempotency_key": "k2"}))
@@ -286,12 +285,12 @@ func TestMCPIdempotency(t *testing.T) {
 		answers, _ := r.together(requests...)
 		ids := map[string]bool{}
 		for _, a := range answers {
-			if a.Text("result.structuredContent.error.code") != "busy" { // DynamoDB's conflict, to be tried again
+			if a.Text("result.structuredContent.error.code") != "busy" { // a conflict in DynamoDB
 				ids[a.Text("result.structuredContent.id")] = true
 			}
 		}
 		if len(ids) != 1 || ids[""] {
-			t.Errorf("%v", ids)
+			t.Errorf("ids: got %v, want one", ids)
 		}
 	})
 }
@@ -301,13 +300,13 @@ func withHeader(q *transcripts.Request, name, value string) *transcripts.Request
 	return q
 }
 
-// The biggest tools/list that a batch counts with is no bigger than it counts.
-func TestMCPListIsAsBigAsCounted(t *testing.T) {
+// tools/list is no larger than the size that batches assume.
+func TestMCPListFitsItsEstimate(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
-	_, token := r.insider("fox")
+	r := run(t, unlimited())
+	_, token := r.joinWithToken("fox")
 	a := r.want(r.send(rpc(token, handshakes[0], "tools/list", nil)), 200, "")
 	if sent := encode(string(a.Body)); len(sent) > 200<<10 {
-		t.Errorf("%d bytes", len(sent))
+		t.Errorf("got %d bytes, want at most 200 KiB", len(sent))
 	}
 }

@@ -27,8 +27,8 @@ const (
 	memoryMost   = 262144
 )
 
-// remember is a request that writes an agent's memory, under preconditions:
-// name, value.
+// remember returns a request that writes an agent's memory. preconditions are names and
+// values of headers.
 func (r *running) remember(a *transcripts.Agent, text string, preconditions ...string) *transcripts.Request {
 	q := r.request(a, "PUT", memoryPath, text)
 	for i := 0; i < len(preconditions); i += 2 {
@@ -37,31 +37,30 @@ func (r *running) remember(a *transcripts.Agent, text string, preconditions ...s
 	return q
 }
 
-// recall reads a version of an agent's memory and holds that it is whole: that
-// its ETag and its size are its own.
+// recall reads a version of an agent's memory, and checks its ETag and size.
 func (r *running) recall(a *transcripts.Agent, path string) string {
 	r.t.Helper()
 	ans := r.call(a, "GET", path, "")
 	if ans.Status != 200 {
-		r.t.Errorf("GET %s: %d %.300s", path, ans.Status, ans.Body)
+		r.t.Errorf("GET %s: got %d %.300s, want 200", path, ans.Status, ans.Body)
 		return ""
 	}
 	if etag := ans.Header.Get("ETag"); etag != tagOf(string(ans.Body)) && !(etag == "" && len(ans.Body) == 0) {
-		r.t.Errorf("GET %s: %.60q… has the ETag %s", path, ans.Body, etag)
+		r.t.Errorf("GET %s: ETag of %.60q…: got %s", path, ans.Body, etag)
 	}
 	if size := ans.Header.Get("X-Memory-Size"); size != fmt.Sprint(len(ans.Body)) {
-		r.t.Errorf("GET %s: %d bytes are said to be %s", path, len(ans.Body), size)
+		r.t.Errorf("GET %s: X-Memory-Size: got %s, want %d", path, size, len(ans.Body))
 	}
 	return string(ans.Body)
 }
 
 func tagOf(text string) string { return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text))) }
 
-// Of two sessions that replace the same version exactly one does; the other is
-// told what is there now.
+// Of two sessions that replace the same version one succeeds; the other gets the
+// current ETag.
 func TestRaceForMemory(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() {
 			texts := [2]string{fmt.Sprintf("round %d, one", i), fmt.Sprintf("round %d, other", i)}
@@ -79,21 +78,20 @@ func TestRaceForMemory(t *testing.T) {
 				winner = 1
 			}
 			if got := answers[1-winner].Header.Get("ETag"); got != tagOf(texts[winner]) && got != tagOf(before) {
-				t.Fatalf("round %d: the loser is told of %s", i, got)
+				t.Fatalf("round %d: ETag for the loser: got %s", i, got)
 			}
 			if now, was := r.recall(fox, memoryPath), r.recall(fox, previousPath); now != texts[winner] || was != before {
-				t.Fatalf("round %d: it is %q, and was %q", i, now, was)
+				t.Fatalf("round %d: memory and previous version: got %q and %q", i, now, was)
 			}
 		}
 	})
 }
 
-// Sessions that name no version are not refused for having met: the last one
-// wins, and what it replaced is the other's. Whoever reads meanwhile gets one
-// text, whole.
+// Concurrent writes without preconditions both succeed: the last one wins, and the
+// other is the previous version. Concurrent reads return a whole text.
 func TestMemoryWithoutPreconditions(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		var reads atomic.Int64
 		var over atomic.Bool
@@ -114,18 +112,18 @@ func TestMemoryWithoutPreconditions(t *testing.T) {
 			}
 			now, was := r.recall(fox, memoryPath), r.recall(fox, previousPath)
 			if !(now == texts[0] && was == texts[1] || now == texts[1] && was == texts[0]) {
-				t.Errorf("round %d: it is %.40q…, and was %.40q…", i, now, was)
+				t.Errorf("round %d: memory and previous version: got %.40q… and %.40q…", i, now, was)
 				break
 			}
 		}
 		over.Store(true)
 		readers.Wait()
-		t.Logf("read %d times meanwhile", reads.Load())
+		t.Logf("%d concurrent reads", reads.Load())
 	})
 }
 
-// text is random ASCII, control characters and NUL included: what compresses
-// least of what is valid UTF-8. Another one for each n.
+// text returns random ASCII with control characters, which compresses badly; a
+// different one for each n.
 func text(n, size int) string {
 	rng := rand.New(rand.NewPCG(11, uint64(n)))
 	b := make([]byte, size)
@@ -137,7 +135,7 @@ func text(n, size int) string {
 
 func TestMemorySizes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		wide := make([]rune, memoryMost/4)
 		for i := range wide {
@@ -146,17 +144,15 @@ func TestMemorySizes(t *testing.T) {
 		before := ""
 		for _, fits := range []string{text(1, memoryMost), string(wide), strings.Repeat("\x00", memoryMost), text(2, memoryMost)} {
 			if ans := r.send(r.remember(fox, fits)); ans.Status != 200 || ans.Text("size") != fmt.Sprint(memoryMost) || ans.Header.Get("ETag") != tagOf(fits) {
-				t.Fatalf("%d %s", ans.Status, ans.Body)
+				t.Fatalf("got %d %s, want 200", ans.Status, ans.Body)
 			}
 			if r.recall(fox, memoryPath) != fits || r.recall(fox, previousPath) != before {
-				t.Fatal("it does not come back as it was sent")
+				t.Fatal("the memory differs from what was written")
 			}
 			before = fits
 		}
-		if ans := r.send(r.remember(fox, text(3, memoryMost+1))); ans.Status != 413 || ans.Text("error.code") != "too_large" {
-			t.Errorf("%d %s", ans.Status, ans.Body)
-		}
-		for n, status := range map[int]int{memoryMost: 200, memoryMost + 1: 413} { // of a length that is not told
+		r.want(r.send(r.remember(fox, text(3, memoryMost+1))), 413, "too_large")
+		for n, status := range map[int]int{memoryMost: 200, memoryMost + 1: 413} { // without Content-Length
 			q := r.remember(fox, text(n, n))
 			req, err := http.NewRequestWithContext(t.Context(), q.Method, r.URL+q.Target, io.MultiReader(bytes.NewReader(q.Body)))
 			if err != nil {
@@ -168,36 +164,36 @@ func TestMemorySizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			res.Body.Close()
-			if req.ContentLength != 0 || res.StatusCode != status { // which means unknown, with a body
-				t.Errorf("%d bytes in chunks: %d", n, res.StatusCode)
+			if req.ContentLength != 0 || res.StatusCode != status { // 0 with a body means unknown
+				t.Errorf("%d bytes in chunks: got %d, want %d", n, res.StatusCode, status)
 			}
 		}
-		http.DefaultClient.CloseIdleConnections() // which stopping would wait for
+		http.DefaultClient.CloseIdleConnections() // Stop would wait for them
 		if now := r.recall(fox, memoryPath); now != text(memoryMost, memoryMost) {
-			t.Error("what was too large changed something")
+			t.Error("a refused write changed the memory")
 		}
 	})
 }
 
-// overtaker does something before a slot is read, so many times.
-type overtaker struct {
+// getInterceptor runs a function before the next reads of a memory slot.
+type getInterceptor struct {
 	tables.Backend
 	times atomic.Int64
 	do    func()
 }
 
-func (m *overtaker) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+func (m *getInterceptor) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if strings.HasPrefix(keys[0].SK, "MEMORY#") && m.times.Add(-1) >= 0 {
 		m.do()
 	}
 	return m.Backend.Get(ctx, c, keys...)
 }
 
-// A reader who has read the head when both slots are written again notices,
-// and answers what is there now; if that goes on, it gives up.
+// A reader notices that both slots were rewritten after it read the head, and reads
+// again. It gives up after some tries.
 func TestMemoryWrittenWhileRead(t *testing.T) {
 	t.Parallel()
-	m := &overtaker{}
+	m := &getInterceptor{}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend {
 		m.Backend = b
 		return m
@@ -207,52 +203,50 @@ func TestMemoryWrittenWhileRead(t *testing.T) {
 	m.do = func() {
 		for range 2 {
 			n++
-			if ans := r.send(r.remember(fox, text(n, 100))); ans.Status != 200 {
-				t.Errorf("%d %s", ans.Status, ans.Body)
-			}
+			r.want(r.send(r.remember(fox, text(n, 100))), 200, "")
 		}
 	}
 	m.do()
 	for times := range int64(5) {
 		m.times.Store(times)
 		if got := r.recall(fox, memoryPath); got != text(n, 100) {
-			t.Errorf("overtaken %d times, it reads %q", times, got)
+			t.Errorf("overtaken %d times: memory: got %q", times, got)
 		}
 		m.times.Store(times)
 		if got := r.recall(fox, previousPath); got != text(n-1, 100) {
-			t.Errorf("overtaken %d times, it reads %q of the previous version", times, got)
+			t.Errorf("overtaken %d times: previous version: got %q", times, got)
 		}
 	}
 	m.times.Store(1 << 40)
 	if ans := r.call(fox, "GET", memoryPath, ""); ans.Status != 409 || ans.Text("error.code") != "busy" {
-		t.Errorf("overtaken for ever: %d %s", ans.Status, ans.Body)
+		t.Errorf("overtaken always: got %d %s, want 409 busy", ans.Status, ans.Body)
 	}
 }
 
-// What is not UTF-8 is refused, with the place where it begins.
+// A memory that is not UTF-8 is refused with the position of the first bad byte.
 func TestMemoryIsText(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	for body, at := range map[string]int{
 		"\xff": 0, "ab\x80": 2, "é\xc3": 2, "\xed\xa0\x80": 0, "\xc0\x80": 0, "🦊\xf4\x90\x80\x80": 4, "�\xfe": 3, strings.Repeat("a", memoryMost-1) + "\xc3": memoryMost - 1,
 	} {
 		ans := r.send(r.remember(fox, body))
 		if ans.Status != 422 || !strings.Contains(ans.Text("error.message"), fmt.Sprintf("(byte %d)", at)) {
-			t.Errorf("%.40q: %d %s", body, ans.Status, ans.Body)
+			t.Errorf("%.40q: got %d %s, want 422", body, ans.Status, ans.Body)
 		}
 	}
-	for _, body := range []string{"\x00", "\ufeff", "�", "\u202e\U000e0041", "\r\n\t\x1b[31m"} { // private: nobody else is misled
+	for _, body := range []string{"\x00", "\ufeff", "�", "\u202e\U000e0041", "\r\n\t\x1b[31m"} { // allowed, because nobody else reads it
 		if ans := r.send(r.remember(fox, body)); ans.Status != 200 || r.recall(fox, memoryPath) != body {
-			t.Errorf("%q: %d %s", body, ans.Status, ans.Body)
+			t.Errorf("%q: got %d %s, want 200", body, ans.Status, ans.Body)
 		}
 	}
 }
 
-// Whatever one session does, the memory is what a pair of variables would be.
+// Any sequence of conditional writes matches a model of two variables.
 func TestMemoryModel(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	var agents int
 	rapid.Check(t, func(rt *rapid.T) {
 		agents++
@@ -273,7 +267,7 @@ func TestMemoryModel(t *testing.T) {
 				text = *v
 			}
 			if ans.Status != 200 || string(ans.Body) != text || ans.Header.Get("ETag") != etag {
-				rt.Fatalf("%s is %d %q %s, not %q", want, ans.Status, ans.Body, ans.Header.Get("ETag"), text)
+				rt.Fatalf("%s: got %d %q %s, want %q", want, ans.Status, ans.Body, ans.Header.Get("ETag"), text)
 			}
 		}
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
@@ -308,7 +302,7 @@ func TestMemoryModel(t *testing.T) {
 			default:
 				passes = condition[1] == tag(now)
 			}
-			r.advance(time.Millisecond) // or the same text twice would be the same request
+			r.advance(time.Millisecond) // otherwise an equal text would be the same request
 			last = r.remember(a, text)
 			if condition[0] != "" {
 				last.Header.Set(condition[0], condition[1])
@@ -316,13 +310,13 @@ func TestMemoryModel(t *testing.T) {
 			ans := r.send(last)
 			lastStatus = ans.Status
 			if want := map[bool]int{true: 200, false: 412}[passes]; ans.Status != want {
-				rt.Fatalf("%q %v over %q: %d %s", text, condition, tag(now), ans.Status, ans.Body)
+				rt.Fatalf("%q %v over %q: got %d %s, want %d", text, condition, tag(now), ans.Status, ans.Body, want)
 			}
 			if passes && !is(text) {
 				now, was = &text, now
 			}
 			if got := ans.Header.Get("ETag"); got != tag(now) {
-				rt.Fatalf("%q %v: the answer's ETag is %s, not %s", text, condition, got, tag(now))
+				rt.Fatalf("%q %v: ETag: got %s, want %s", text, condition, got, tag(now))
 			}
 			holds(now, memoryPath, tag(now))
 			holds(was, previousPath, tag(was))

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/shared/lambda/metrics"
 )
 
-// What comes to be is counted once, in the line of the request that made it:
-// however an agent joins, and not when the same request is sent again.
-func TestWhatIsMadeIsCounted(t *testing.T) {
+// A registration or post is counted once, in the log line of its request, and not again
+// for a replay.
+func TestMetricsCountRegistrationsAndPosts(t *testing.T) {
 	t.Parallel()
-	var log safeBuffer
+	var log logs.Buffer
 	r := run(t, service.Config{Settings: generous(), Log: slog.New(metrics.Handler(&log, "test", true))})
 	fox := r.join("fox")
 	r.founded("bear")
@@ -22,7 +23,7 @@ func TestWhatIsMadeIsCounted(t *testing.T) {
 	for range 3 {
 		r.want(r.send(post), 201, "")
 	}
-	r.want(r.patient(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 409, "duplicate_post")
+	r.want(r.callRetry(fox, "POST", "/v1/c/lounge/posts", `{"body":"hello"}`), 409, "duplicate_post")
 
 	made := map[string][]string{} // routes, by metric
 	for l := range strings.Lines(log.String()) {
@@ -34,7 +35,7 @@ func TestWhatIsMadeIsCounted(t *testing.T) {
 			if line[name] != nil {
 				made[name] = append(made[name], line["route"].(string))
 				if !strings.Contains(l, `{"Namespace":"agentsocial/test","Dimensions":[[]],"Metrics":[{"Name":"`+name+`","Unit":"Count"}]}`) {
-					t.Errorf("it is no metric: %s", l)
+					t.Errorf("not a metric line: %s", l)
 				}
 			}
 		}
@@ -43,7 +44,7 @@ func TestWhatIsMadeIsCounted(t *testing.T) {
 		metrics.Registrations: "POST /v1/agents, POST /v1/signup/finish", metrics.Posts: "POST /v1/c/{ch}/posts",
 	} {
 		if got := strings.Join(made[name], ", "); got != want {
-			t.Errorf("%s were counted by %s, not by %s", name, got, want)
+			t.Errorf("%s: counted by %s, want %s", name, got, want)
 		}
 	}
 }

@@ -4,97 +4,91 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
-	"agentsocial/local/service"
 	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 
-// Minting and revoking at once forgets no token and counts none that is gone.
+// Concurrent mints and revocations keep the list of tokens right.
 func TestRaceOfMintingAndRevoking(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 10 {
 			a := r.join(fmt.Sprintf("turner%d", i))
 			var ids []string
-			for j := range 2 { // what is signed twice in one millisecond is one request
-				ids = append(ids, r.want(r.patient(a, "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"old %d"}`, j)), 201, "").Text("id"))
+			for j := range 2 { // different bodies, because equal requests of one millisecond are one
+				ids = append(ids, r.want(r.callRetry(a, "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"old %d"}`, j)), 201, "").Text("id"))
 			}
 			_, n := r.settled(
 				r.request(a, "POST", "/v1/me/tokens", `{"label":"new"}`), r.request(a, "POST", "/v1/me/tokens", `{"label":"newer"}`),
 				r.request(a, "DELETE", "/v1/me/tokens/"+ids[0], ""), r.request(a, "DELETE", "/v1/me/tokens/"+ids[1], ""),
 			)
 			if n[201] != 2 || n[200] != 2 {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 2 × 201 and 2 × 200", i, n)
 			}
-			list := r.patient(a, "GET", "/v1/me/tokens", "")
-			if list.Text("items.len") != "2" || r.patient(a, "GET", "/v1/me", "").Text("tokens") != "2" || strings.Contains(string(list.Body), "old") {
-				t.Fatalf("round %d: %s", i, list.Body)
+			list := r.callRetry(a, "GET", "/v1/me/tokens", "")
+			if list.Text("items.len") != "2" || r.callRetry(a, "GET", "/v1/me", "").Text("tokens") != "2" || strings.Contains(string(list.Body), "old") {
+				t.Fatalf("round %d: got %s, want items.len 2", i, list.Body)
 			}
 		}
 	})
 }
 
-// A link code binds as many connections as it says, and is then no live one.
+// A link code is used as often as it allows, and is then removed from the live ones.
 func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() {
 			uses := 1 + i%3
-			minted := r.want(r.patient(fox, "POST", "/v1/me/link-codes", fmt.Sprintf(`{"uses":%d}`, uses)), 201, "")
+			minted := r.want(r.callRetry(fox, "POST", "/v1/me/link-codes", fmt.Sprintf(`{"uses":%d}`, uses)), 201, "")
 			hash, ok := auth.LinkCodeHash(minted.Text("code"))
 			if !ok {
-				t.Fatalf("no link code: %s", minted.Body)
+				t.Fatalf("not a link code: %s", minted.Body)
 			}
 			var used atomic.Int64
-			var work sync.WaitGroup
-			for range uses + 1 {
-				work.Go(func() {
-					err := r.App.Retry(t.Context(), func() error {
-						var code tables.LinkCode
-						items, err := r.table.Get(t.Context(), tables.Strong, tables.LinkCodeKey(hash))
-						if err == nil {
-							err = tables.Unmarshal(items[0], &code)
-						}
-						if err != nil || code.Uses == 0 {
-							return err
-						}
-						err = r.App.Transact(t.Context(), append(code.Use(r.App.Now()), code.MinterStands())...)
-						if err == nil {
-							used.Add(1)
-						}
-						return err
-					})
-					if err != nil {
-						t.Errorf("round %d: %v", i, err)
+			atOnce(uses+1, func(int) {
+				err := r.App.Retry(t.Context(), func() error {
+					var code tables.LinkCode
+					items, err := r.table.Get(t.Context(), tables.Strong, tables.LinkCodeKey(hash))
+					if err == nil {
+						err = tables.Unmarshal(items[0], &code)
 					}
+					if err != nil || code.Uses == 0 {
+						return err
+					}
+					err = r.App.Transact(t.Context(), append(code.Use(r.App.Now()), code.MinterStands())...)
+					if err == nil {
+						used.Add(1)
+					}
+					return err
 				})
-			}
-			work.Wait()
+				if err != nil {
+					t.Errorf("round %d: %v", i, err)
+				}
+			})
 			if n := used.Load(); n != int64(uses) {
-				t.Fatalf("round %d: a code of %d uses was used %d times", i, uses, n)
+				t.Fatalf("round %d: uses: got %d, want %d", i, n, uses)
 			}
-			// None is counted that is used up: ten more could be minted.
+			// Used codes do not count against the limit.
 			live := tables.LiveLinkCodes(fox.ID, r.item(tables.LinkCodesKey(fox.ID)), 1, r.App.Now().UnixMilli())
 			if live.Len() != 0 || r.item(tables.LinkCodeKey(hash)).Int("uses") != 0 {
-				t.Fatalf("round %d: %v are alive", i, live.IDs())
+				t.Fatalf("round %d: live codes: got %v, want none", i, live.IDs())
 			}
 		}
 	})
 }
 
-// A token is taken back while it mints a link code: either the code is there
-// first, and dead with the token, or there is none.
+// A token is revoked while it mints a link code: either no code is made, or the code is
+// dead.
 func TestRaceOfRevokingTheMinter(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 4 {
 			a := r.join(fmt.Sprintf("leaky%d", i))
-			minted := r.want(r.patient(a, "POST", "/v1/me/tokens", `{"label":"leaked","scopes":["post"]}`), 201, "")
+			minted := r.want(r.callRetry(a, "POST", "/v1/me/tokens", `{"label":"leaked","scopes":["post"]}`), 201, "")
 			mint := bearer(minted.Text("token"), "POST", "/v1/me/link-codes", "")
 			mint.Header.Set("Idempotency-Key", "mint")
 			answers, _ := r.settled(mint, r.request(a, "DELETE", "/v1/me/tokens/"+minted.Text("id"), ""))
@@ -110,7 +104,7 @@ func TestRaceOfRevokingTheMinter(t *testing.T) {
 			}
 			var dead *tables.Cancelled
 			if err := r.App.Transact(t.Context(), append(code.Use(r.App.Now()), code.MinterStands())...); !errors.As(err, &dead) {
-				t.Fatalf("round %d: a code outlives what minted it: %v", i, err)
+				t.Fatalf("round %d: the code of a revoked token: got %v, want Cancelled", i, err)
 			}
 		}
 	})

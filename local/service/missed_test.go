@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"agentsocial/local/service"
 	"agentsocial/tables"
 	"agentsocial/tables/id"
 )
 
-// stocked puts channels past the service, and posts, and who follows what.
+// stocked writes channels, posts and follows to the table, without calling the service.
 type stocked struct {
 	*running
 	at     time.Time
@@ -25,7 +24,7 @@ func (s *stocked) follow(agent, channel string) {
 	s.writes = append(s.writes, tables.Put(f.Item()), tables.Put(ch.Item()))
 }
 
-// posts puts n posts, one millisecond after another.
+// posts adds n posts, one millisecond apart.
 func (s *stocked) posts(channel string, n int, change func(*tables.Post)) {
 	for range n {
 		s.at = s.at.Add(time.Millisecond)
@@ -39,18 +38,17 @@ func (s *stocked) posts(channel string, n int, change func(*tables.Post)) {
 }
 
 func (s *stocked) put() {
-	s.stock(s.writes...)
+	s.putAll(s.writes...)
 	s.writes = nil
 }
 
 func usual(*tables.Post)     {}
 func deleted(p *tables.Post) { p.Body, p.Deleted = "", true }
 
-// An agent whose newest posts all stand under channels is named if it has older
-// ones that are listed nowhere.
+// A followed agent is named, with more, if the channels' lists lack some of its posts.
 func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	t.Parallel()
-	r := run(t, followable())
+	r := run(t, unlimited())
 	fox, owl := &reader{running: r, agent: r.join("fox"), posts: map[string]bool{}}, r.join("owl")
 	r.send(r.follow(fox.agent, "agent", "owl", true))
 	r.send(r.follow(fox.agent, "channel", "golang", true))
@@ -61,7 +59,7 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 		if n < 5 {
 			channel = "lounge"
 		}
-		if n == 5 { // not in the same millisecond: posts of one are in no order
+		if n == 5 { // posts of one millisecond have no order
 			r.advance(time.Millisecond)
 		}
 		want[r.call(owl, "POST", "/v1/c/"+channel+"/posts", fmt.Sprintf(`{"body":"thought %d"}`, n)).Text("id")] = true
@@ -79,11 +77,10 @@ func TestCatchupNamesWhoHasOlderPosts(t *testing.T) {
 	}
 }
 
-// A channel whose newest posts are all deleted gives those before them, as far as
-// a catchup looks; there it says where to go on.
-func TestCatchupReadsPastWhatIsDeleted(t *testing.T) {
+// A catchup skips deleted posts up to a bound, and then says where to continue.
+func TestCatchupSkipsDeletedPosts(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	s := &stocked{running: r, at: r.App.Now().Add(-time.Hour)}
 	since := s.at.UnixMilli()
@@ -111,15 +108,15 @@ func TestCatchupReadsPastWhatIsDeleted(t *testing.T) {
 		"as-many-as-may-be": "1 true then 1", "too-many": "0 true then 2", "far-too-many": "0 true then 2",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, not %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// Of many channels fewer posts each are looked for; what is left out is told.
+// With many channels a catchup has fewer posts of each, and says that there are more.
 func TestCatchupOfManyChannels(t *testing.T) {
 	t.Parallel()
 	for channels, want := range map[int]string{50: "20 true", 51: "19 true", tables.FollowChannelsMost: "5 true"} {
-		r := run(t, service.Config{Settings: generous()})
+		r := run(t, unlimited())
 		s := &stocked{running: r, at: r.App.Now().Add(-time.Minute)}
 		fox := &reader{running: r, agent: r.join("fox"), since: s.at.UnixMilli(), posts: map[string]bool{}}
 		for i := range channels {
@@ -133,16 +130,16 @@ func TestCatchupOfManyChannels(t *testing.T) {
 			t.Errorf("%d channels: %+v", channels, c.Channels)
 		}
 		if fox.catchup(); len(fox.posts) != 25 {
-			t.Errorf("%d channels: %d posts were met", channels, len(fox.posts))
+			t.Errorf("%d channels: posts: got %d, want 25", channels, len(fox.posts))
 		}
 	}
 }
 
-// A catchup that finds no events says where the inbox ends, so that none that
-// comes later is passed over.
+// A catchup without events has the position of the inbox, so that later events are not
+// skipped.
 func TestCatchupOfAQuietInbox(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox, owl := r.join("fox"), r.join("owl")
 	r.drain()
 	r.advance(25 * time.Hour)
@@ -156,15 +153,15 @@ func TestCatchupOfAQuietInbox(t *testing.T) {
 	var page struct{ Items []struct{ Seq int64 } }
 	r.into(fox, fmt.Sprintf("/v1/me/inbox?after=%d", c.Inbox.After), &page)
 	if len(page.Items) != 1 || page.Items[0].Seq != 2 {
-		t.Errorf("after %d comes %v", c.Inbox.After, page.Items)
+		t.Errorf("events after %d: got %v, want seq 2", c.Inbox.After, page.Items)
 	}
 }
 
-// A full inbox takes a quarter of an answer, posts have the rest. An event that
-// has expired is not answered, though it is still there.
+// A full inbox takes a quarter of a catchup, posts the rest. Expired events are
+// skipped.
 func TestCatchupOfAFullInbox(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	r.drain()
 	now := r.App.Now()
@@ -194,14 +191,14 @@ func TestCatchupOfAFullInbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(ans.Body); n > 256<<10 || n < 240<<10 {
-		t.Errorf("%d bytes", n)
+		t.Errorf("got %d bytes, want 240 to 256 KiB", n)
 	}
 	var raw struct{ Inbox json.RawMessage }
 	if err := json.Unmarshal(ans.Body, &raw); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(raw.Inbox); n > 65<<10 || n < 60<<10 || !c.Inbox.More {
-		t.Errorf("the inbox has %d bytes, more %v", n, c.Inbox.More)
+		t.Errorf("inbox: got %d bytes, more %v", n, c.Inbox.More)
 	}
 	next := int64(1)
 	for _, e := range c.Inbox.Items {
@@ -209,11 +206,11 @@ func TestCatchupOfAFullInbox(t *testing.T) {
 			next++
 		}
 		if e.Seq != next {
-			t.Fatalf("%d follows %d", e.Seq, next-1)
+			t.Fatalf("seq: got %d, want %d", e.Seq, next)
 		}
 		next++
 	}
 	if c.Inbox.After != next-1 {
-		t.Errorf("it goes on after %d, not %d", c.Inbox.After, next-1)
+		t.Errorf("after: got %d, want %d", c.Inbox.After, next-1)
 	}
 }

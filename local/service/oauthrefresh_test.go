@@ -12,44 +12,44 @@ import (
 	"agentsocial/tables"
 )
 
-// A refresh token whose answer was lost, or that two of a client's processes
-// sent at once, gets one and the same answer; shown any later, it is a thief's or
-// a thief has its successor, and the connection ends, access tokens included.
+// A refresh token sent again shortly after its use gets the same answer, for clients
+// that lost it or refreshed twice. Sent later, it counts as stolen and ends the
+// connection.
 func TestRefreshReplay(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	first := r.want(r.send(r.visit().redemption()), 200, "")
 	agent := r.whoami(first)
 	r.advance(10 * time.Minute)
 	second := r.want(r.send(r.refreshing(first.Text("refresh_token"))), 200, "")
 	if second.Text("access_token") == first.Text("access_token") || second.Text("expires_in") != "3600" || second.Text("scope") != "read post" {
-		t.Errorf("%s", second.Body)
+		t.Errorf("got %s, want expires_in 3600, scope read post", second.Body)
 	}
 	r.advance(15 * time.Second)
 	lost := r.want(r.send(r.refreshing(first.Text("refresh_token"))), 200, "")
 	if lost.Text("access_token") != second.Text("access_token") {
-		t.Errorf("the answer again is another: %s, %s", second.Body, lost.Body)
+		t.Errorf("repeated refresh: got %s, want %s", lost.Body, second.Body)
 	}
 	if n := len(lost.Text("expires_in")); n != 4 || lost.Text("expires_in") > "3585" {
-		t.Errorf("it lives for another %s s", lost.Text("expires_in"))
+		t.Errorf("expires_in: got %s, want at most 3585", lost.Text("expires_in"))
 	}
-	for _, a := range []*transcripts.Answer{first, second, lost} { // the first for the rest of its hour
+	for _, a := range []*transcripts.Answer{first, second, lost} { // the first is still within its hour
 		if r.whoami(a) != agent {
-			t.Error("a token of another agent")
+			t.Error("the token belongs to another agent")
 		}
 	}
-	// Both are of one generation: whichever of the refresh tokens goes on, the other may too.
+	// Both are of one generation, so both refresh tokens work.
 	third := r.want(r.send(r.refreshing(lost.Text("refresh_token"))), 200, "")
 	if again := r.want(r.send(r.refreshing(second.Text("refresh_token"))), 200, ""); again.Text("access_token") != third.Text("access_token") {
 		t.Errorf("%s, %s", third.Body, again.Body)
 	}
 	r.advance(31 * time.Second)
 	if a := r.refused(r.send(r.refreshing(second.Text("refresh_token"))), "invalid_grant"); !strings.Contains(a.Text("error_description"), "used before") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want 'used before' in error_description", a.Body)
 	}
 	r.dead(first, second, lost, third)
 
-	// Two generations back there is no grace.
+	// A token two generations old is refused at once.
 	a := r.want(r.send(r.visit().redemption()), 200, "")
 	b := r.want(r.send(r.refreshing(a.Text("refresh_token"))), 200, "")
 	c := r.want(r.send(r.refreshing(b.Text("refresh_token"))), 200, "")
@@ -57,7 +57,7 @@ func TestRefreshReplay(t *testing.T) {
 	r.dead(a, b, c)
 }
 
-// How long the answer is given again is a setting.
+// The time for repeating a refresh is a setting.
 func TestRefreshReplayIsASetting(t *testing.T) {
 	t.Parallel()
 	s := generous()
@@ -69,13 +69,27 @@ func TestRefreshReplayIsASetting(t *testing.T) {
 	r.dead(first, second)
 }
 
-// Parallel refreshes all get tokens that live, and all go on; what is shown later
-// ends all of it.
+// A refresh token that comes again does not return an access token that was revoked
+// meanwhile. The connection goes on with the newest refresh token.
+func TestRefreshReplayAfterRevocation(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		first := r.want(r.retry(r.visit().redemption()), 200, "")
+		again := r.refreshing(first.Text("refresh_token"))
+		second := r.want(r.retry(again), 200, "")
+		r.want(r.retry(form("/oauth/revoke", "token", second.Text("access_token"))), 200, "")
+		r.refused(r.retry(again.Clone()), "invalid_grant")
+		r.want(r.retry(r.refreshing(second.Text("refresh_token"))), 200, "")
+	})
+}
+
+// Concurrent refreshes all get live tokens and can be refreshed again. A later reuse
+// ends the connection.
 func TestRaceOfRefreshes(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 2 {
-			first := r.want(r.steady(r.visit().redemption()), 200, "")
+			first := r.want(r.retry(r.visit().redemption()), 200, "")
 			agent := r.whoami(first)
 			q := r.refreshing(first.Text("refresh_token"))
 			answers, n := r.settled(q.Clone(), q.Clone(), q.Clone())
@@ -103,20 +117,20 @@ func TestRaceOfRefreshes(t *testing.T) {
 			if err := tables.Unmarshal(r.item(tables.GrantKey(agent, parsed.On.Grant)), &grant); err != nil || grant.Generation != 3 {
 				t.Fatalf("round %d: generation %d, %v", i, grant.Generation, err)
 			}
-			r.refused(r.steady(q), "invalid_grant")
+			r.refused(r.retry(q), "invalid_grant")
 			r.dead(first, answers[1], later[0])
 		}
 	})
 }
 
-// A refresh meets a reuse: whatever comes first, nothing lives afterwards.
+// A refresh and a reuse race: afterwards no token is live.
 func TestRaceOfRefreshAndReuse(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 4 {
-			a := r.want(r.steady(r.visit().redemption()), 200, "")
-			b := r.want(r.steady(r.refreshing(a.Text("refresh_token"))), 200, "")
-			c := r.want(r.steady(r.refreshing(b.Text("refresh_token"))), 200, "")
+			a := r.want(r.retry(r.visit().redemption()), 200, "")
+			b := r.want(r.retry(r.refreshing(a.Text("refresh_token"))), 200, "")
+			c := r.want(r.retry(r.refreshing(b.Text("refresh_token"))), 200, "")
 			answers, _ := r.settled(r.refreshing(c.Text("refresh_token")), r.refreshing(a.Text("refresh_token")))
 			r.refused(answers[1], "invalid_grant")
 			if answers[0].Status == 200 {
@@ -130,37 +144,31 @@ func TestRaceOfRefreshAndReuse(t *testing.T) {
 	})
 }
 
-// Scopes asked for at a refresh may be fewer, for that one access token.
+// A refresh can ask for fewer scopes, for that access token only.
 func TestRefreshNarrows(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
-	link := r.want(r.call(fox, "POST", "/v1/me/link-codes", ""), 201, "").Text("code")
+	link := r.linkCode(fox, "")
 	got := r.want(r.send(r.visit(linked(r, fox, link), func(c *flow.Code) { c.Scopes = []string{"read", "post", "memory"} }).redemption()), 200, "")
 	for _, wide := range []string{"read dm", "dm", "everything", "read post memory jury"} {
 		r.refused(r.send(r.refreshing(got.Text("refresh_token"), "scope", wide)), "invalid_scope")
 	}
 	less := r.want(r.send(r.refreshing(got.Text("refresh_token"), "scope", "memory  post")), 200, "")
-	if less.Text("scope") != "post memory" {
-		t.Errorf("%s", less.Body)
-	}
-	if e := r.want(r.send(bearer(less.Text("access_token"), "GET", "/v1/me", "")), 403, "scope_missing"); e.Text("error.scope") != "read" {
-		t.Errorf("%s", e.Body)
-	}
-	// The answer again is the narrow one, whatever is asked for now.
-	if again := r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, ""); again.Text("scope") != "post memory" || again.Text("access_token") != less.Text("access_token") {
-		t.Errorf("%s", again.Body)
-	}
+	r.has(less, "scope", "post memory")
+	r.has(r.want(r.send(bearer(less.Text("access_token"), "GET", "/v1/me", "")), 403, "scope_missing"), "error.scope", "read")
+	// The repeated answer is the narrow one, whatever scopes are requested.
+	r.has(r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, ""), "scope", "post memory", "access_token", less.Text("access_token"))
 	if all := r.want(r.send(r.refreshing(less.Text("refresh_token"))), 200, ""); all.Text("scope") != "read post memory" || r.whoami(all) != fox.ID {
-		t.Errorf("%s", all.Body)
+		t.Errorf("got %s, want scope read post memory, agent fox", all.Body)
 	}
 }
 
-// client_id need not be sent with a refresh; sent, it must be the right one, and
-// so must the resource. A wrong one ends nothing.
-func TestRefreshOfTheSameClient(t *testing.T) {
+// A refresh needs no client_id. A wrong client_id or resource is refused and ends
+// nothing.
+func TestRefreshChecksTheClient(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	v := r.visit()
 	got := r.want(r.send(v.redemption("resource", r.URL+"/mcp")), 200, "")
 	r.refused(r.send(r.refreshing(got.Text("refresh_token"), "client_id", r.visit().client)), "invalid_grant")

@@ -19,10 +19,10 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// back is where the client of these tests is sent back to.
+// back is the redirect URI of the client in these tests.
 const back = "http://127.0.0.1/callback"
 
-// visitor is a client with a code, as the consent page gives it.
+// visitor is a client with a code from the consent page.
 type visitor struct {
 	r              *running
 	client         string
@@ -38,7 +38,7 @@ func (r *running) box() *seal.Box {
 	return box
 }
 
-// visit is a client that registered, and was given consent as change says.
+// visit registers a client and gives it a code, changed by change.
 func (r *running) visit(change ...func(*flow.Code)) *visitor {
 	r.t.Helper()
 	v := &visitor{r: r}
@@ -62,13 +62,13 @@ func (r *running) visit(change ...func(*flow.Code)) *visitor {
 	return v
 }
 
-// for an agent, with a link code.
+// linked binds a code to an agent by a link code.
 func linked(r *running, a *transcripts.Agent, link string) func(*flow.Code) {
 	hash, _ := auth.LinkCodeHash(link)
 	return func(c *flow.Code) { c.Bound = &flow.Bound{Agent: a.ID, Epoch: 1, Link: hash} }
 }
 
-// form is a request of a form; pairs are names and values.
+// form returns a form request. pairs are names and values.
 func form(path string, pairs ...string) *transcripts.Request {
 	v := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -80,7 +80,7 @@ func form(path string, pairs ...string) *transcripts.Request {
 	}
 }
 
-// redemption asks for the code's tokens; pairs are changed parameters, "" for none.
+// redemption returns a request for the tokens of the code. pairs override parameters.
 func (v *visitor) redemption(pairs ...string) *transcripts.Request {
 	q := map[string]string{
 		"grant_type": "authorization_code", "code": v.code, "code_verifier": v.verifier, "redirect_uri": back, "client_id": v.client,
@@ -99,7 +99,7 @@ func (r *running) refreshing(token string, pairs ...string) *transcripts.Request
 	return form("/oauth/token", append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-// refused holds that an answer is a refusal in the form of RFC 6749 5.2.
+// refused fails the test unless an answer is an error in the form of RFC 6749 5.2.
 func (r *running) refused(a *transcripts.Answer, name string) *transcripts.Answer {
 	r.t.Helper()
 	if want := map[bool]int{true: 401, false: 400}[name == "invalid_client"]; a.Status != want || a.Text("error") != name || a.Text("error_description") == "" || a.Text("error_uri") == "" {
@@ -108,35 +108,35 @@ func (r *running) refused(a *transcripts.Answer, name string) *transcripts.Answe
 	return a
 }
 
-// dead holds that no token of a connection is worth anything.
+// dead fails the test if any token of the answers still works.
 func (r *running) dead(answers ...*transcripts.Answer) {
 	r.t.Helper()
 	for _, a := range answers {
-		r.want(r.steady(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token")
-		r.refused(r.steady(r.refreshing(a.Text("refresh_token"))), "invalid_grant")
+		r.want(r.retry(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 401, "bad_token")
+		r.refused(r.retry(r.refreshing(a.Text("refresh_token"))), "invalid_grant")
 	}
 }
 
-// whoami is the agent of a token that works.
+// whoami returns the agent of an answer's access token, which must work.
 func (r *running) whoami(a *transcripts.Answer) string {
 	r.t.Helper()
-	return r.want(r.steady(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 200, "").Text("id")
+	return r.want(r.retry(bearer(a.Text("access_token"), "GET", "/v1/me", "")), 200, "").Text("id")
 }
 
-// A code is good for one answer. Shown again, by whoever may redeem it, it ends
-// what it gave: at once, and long after it expired too.
+// A code is good once. Used again by its client, at once or after its expiry, it ends
+// the connection that it made.
 func TestCodeReplay(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
-	link := r.want(r.call(fox, "POST", "/v1/me/link-codes", `{"uses":20}`), 201, "").Text("code")
+	link := r.linkCode(fox, `{"uses":20}`)
 	for name, bound := range map[string][]func(*flow.Code){"founding": nil, "linked": {linked(r, fox, link)}} {
 		for when, wait := range map[string]time.Duration{"at once": 0, "late": time.Hour} {
 			v := r.visit(bound...)
 			got := r.want(r.send(v.redemption()), 200, "")
 			agent := r.whoami(got)
 			if (agent == fox.ID) != (bound != nil) {
-				t.Errorf("%s: the token is of %s", name, agent)
+				t.Errorf("%s: agent of the token: got %s", name, agent)
 			}
 			again := r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 			if wait > 0 {
@@ -144,37 +144,37 @@ func TestCodeReplay(t *testing.T) {
 				again = r.want(r.send(r.refreshing(again.Text("refresh_token"))), 200, "")
 				r.advance(5 * time.Minute)
 			}
-			// Who cannot redeem it ends nothing.
+			// Others cannot end the connection with the code.
 			r.refused(r.send(v.redemption("code_verifier", strings.Repeat("x", 43))), "invalid_grant")
 			r.refused(r.send(v.redemption("client_id", "https://client.example/other")), "invalid_grant")
 			if r.whoami(again) != agent {
-				t.Errorf("%s, %s: another agent", name, when)
+				t.Errorf("%s, %s: the token belongs to another agent", name, when)
 			}
 			if a := r.refused(r.send(v.redemption()), "invalid_grant"); !strings.Contains(a.Text("error_description"), "used before") {
-				t.Errorf("%s, %s: %s", name, when, a.Body)
+				t.Errorf("%s, %s: got %s, want 'used before' in error_description", name, when, a.Body)
 			}
 			r.dead(got, again)
 			r.refused(r.send(v.redemption()), "invalid_grant")
 		}
 	}
-	// A code that was never used just expires.
+	// An unused code expires.
 	v := r.visit()
 	r.advance(flow.CodeLives)
 	if a := r.refused(r.send(v.redemption()), "invalid_grant"); !strings.Contains(a.Text("error_description"), "expired") {
-		t.Errorf("%s", a.Body)
+		t.Errorf("got %s, want 'expired' in error_description", a.Body)
 	}
 }
 
-// Of two redemptions of one code at the same moment one gets tokens, and they are
-// worth nothing, since the other came too.
+// Of two concurrent redemptions of a code at most one gets tokens, and the other
+// revokes them.
 func TestRaceOfTwoRedemptions(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() / 2 {
 			var bound []func(*flow.Code)
 			if i%2 == 1 {
-				link := r.want(r.patient(fox, "POST", "/v1/me/link-codes", ""), 201, "").Text("code")
+				link := r.linkCode(fox, "")
 				bound = append(bound, linked(r, fox, link))
 			}
 			v := r.visit(bound...)
@@ -193,22 +193,11 @@ func TestRaceOfTwoRedemptions(t *testing.T) {
 	})
 }
 
-// settledOnce is settled for what must not be sent again: it waits out what the
-// machine was too busy for by leaving the round.
-func (r *running) settledOnce(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
-	r.t.Helper()
-	for {
-		answers, byStatus = r.together(requests...)
-		if byStatus[503] == 0 {
-			return answers, byStatus
-		}
-	}
-}
-
-// Nobody but who asked for the code redeems it, and none of the others spends it.
-func TestWhoMayRedeem(t *testing.T) {
+// Only the client that asked for a code can redeem it. Refused attempts do not use it
+// up.
+func TestRedemptionRefusals(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	v, other := r.visit(), r.visit()
 	for _, c := range []struct {
 		what, name, value, error string
@@ -245,7 +234,7 @@ func TestWhoMayRedeem(t *testing.T) {
 	basic.Header.Set("Authorization", "Basic eDp5")
 	r.refused(r.send(basic), "invalid_client")
 
-	// In JSON the same, in this service's own form.
+	// The endpoint also takes JSON, with errors in the form of this service.
 	body := map[string]string{
 		"grant_type": "authorization_code", "code": v.code, "code_verifier": other.verifier, "redirect_uri": back, "client_id": v.client,
 	}
@@ -265,14 +254,14 @@ func TestWhoMayRedeem(t *testing.T) {
 		t.Errorf("%v %s", got.Header, got.Body)
 	}
 	if got.Text("next.0.do") != "GET /v1/signup/puzzle" {
-		t.Errorf("next: %s", got.Body)
+		t.Errorf("next: got %s, want next.0.do GET /v1/signup/puzzle", got.Body)
 	}
 }
 
-// The table's answer to a commit may be lost: nobody is refused or ended for that.
-func TestTokenAnswersLostInTheTable(t *testing.T) {
+// Lost answers of the table's commits neither refuse nor end a connection.
+func TestTokensSurviveLostCommitAnswers(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	var lost atomic.Int64
 	r.embedded().SetFaults(func(kind string, keys []tables.Key) embedded.Fault {
 		if kind == embedded.KindCommit && lost.Add(1)%2 == 1 {
@@ -285,17 +274,17 @@ func TestTokenAnswersLostInTheTable(t *testing.T) {
 		agent := r.whoami(got)
 		got = r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 		if r.whoami(got) != agent {
-			t.Fatal("another agent")
+			t.Fatal("the token belongs to another agent")
 		}
 	}
 	fox := r.join("fox")
 	r.want(r.send(r.assertion(fox, nil)), 200, "")
 	if lost.Load() < 10 {
-		t.Errorf("%d commits", lost.Load())
+		t.Errorf("commits: got %d, want at least 10", lost.Load())
 	}
 }
 
-// Tokens are writes of their agent, and count as such.
+// Getting tokens counts against the agent's limit of writes.
 func TestTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	s := generous()
@@ -303,7 +292,7 @@ func TestTokensAreLimited(t *testing.T) {
 	r := run(t, service.Config{Settings: s})
 	fox := r.join("fox")
 	r.advance(time.Minute)
-	link := r.want(r.call(fox, "POST", "/v1/me/link-codes", ""), 201, "").Text("code")
+	link := r.linkCode(fox, "")
 	got := r.want(r.send(r.visit(linked(r, fox, link)).redemption()), 200, "")
 	now := r.App.Now()
 	r.advance(now.Truncate(time.Minute).Add(time.Minute + time.Second).Sub(now))
@@ -313,25 +302,25 @@ func TestTokensAreLimited(t *testing.T) {
 	got = r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "")
 	for _, q := range []*transcripts.Request{r.assertion(fox, nil), r.refreshing(got.Text("refresh_token"))} {
 		if a := r.send(q); a.Status != 429 || a.Text("error") != "temporarily_unavailable" || a.Header.Get("Retry-After") == "" {
-			t.Errorf("%d %s", a.Status, a.Body)
+			t.Errorf("got %d %s, want 429, error temporarily_unavailable, Retry-After", a.Status, a.Body)
 		}
 	}
 	r.advance(time.Minute)
-	r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "") // nothing was lost
+	r.want(r.send(r.refreshing(got.Text("refresh_token"))), 200, "") // the refresh token still works
 }
 
-// What a 401 and a 403 say to a client that connects.
-func TestChallengesOfTokens(t *testing.T) {
+// The header WWW-Authenticate of 401 and 403 tells clients how to connect.
+func TestWWWAuthenticate(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	metadata := `resource_metadata="` + r.URL + `/.well-known/oauth-protected-resource/mcp"`
-	link := r.want(r.call(fox, "POST", "/v1/me/link-codes", ""), 201, "").Text("code")
+	link := r.linkCode(fox, "")
 	got := r.want(r.send(r.visit(linked(r, fox, link), func(c *flow.Code) { c.Scopes = []string{"read", "jury"} }).redemption()), 200, "")
 	header := func(a *transcripts.Answer) string { return a.Header.Get("WWW-Authenticate") }
 
 	none := header(r.want(r.call(nil, "GET", "/v1/me", ""), 401, "unauthenticated"))
-	if !strings.HasPrefix(none, "Bearer ") || !strings.Contains(none, metadata) || !strings.Contains(none, `scope="read post jury"`) || strings.Contains(none, "error") {
+	if !strings.HasPrefix(none, "Bearer ") || !strings.Contains(none, metadata) || !strings.Contains(none, `scope="read post memory jury"`) || strings.Contains(none, "error") {
 		t.Errorf("without a token: %s", none)
 	}
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("access_token"))), 200, "")
@@ -345,22 +334,21 @@ func TestChallengesOfTokens(t *testing.T) {
 		t.Errorf("without the scope: %s", scope)
 	}
 	if signed := r.call(transcripts.NewAgent("nobody"), "GET", "/v1/me", ""); signed.Status != 401 || strings.Contains(header(signed), "error=") {
-		t.Errorf("with a signature of nobody's: %s", header(signed))
+		t.Errorf("with a signature by an unknown key: %s", header(signed))
 	}
 }
 
-// A redirect URI need not be sent again (OAuth 2.1); the wrong one is refused
-// above.
+// redirect_uri may be omitted at the token endpoint (OAuth 2.1).
 func TestRedirectURIMayBeLeftOut(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	r.want(r.send(r.visit().redemption("redirect_uri", "")), 200, "")
 }
 
-// Each resource that is named must be the right one (RFC 8707 2.2).
+// Every resource parameter must name this service (RFC 8707 2.2).
 func TestSeveralResources(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	with := func(v *visitor, resources ...string) *transcripts.Request {
 		q := v.redemption()
 		for _, resource := range resources {
@@ -377,12 +365,11 @@ func TestSeveralResources(t *testing.T) {
 	r.want(r.send(with(any, r.URL+"/mcp", r.URL)), 200, "")
 }
 
-// A bearer token in the header means nothing where tokens are got and given
-// back: clients send along what they have, dead or not. Another credential is
-// refused, as the client's.
-func TestStaleBearerMeansNothing(t *testing.T) {
+// The token and revocation endpoints ignore a bearer token in the header, which some
+// clients always send. Basic credentials are refused.
+func TestStaleBearerIsIgnored(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	registration := func() *transcripts.Request {
 		return &transcripts.Request{Method: "POST", Target: "/oauth/register", Body: []byte(`{"redirect_uris":["` + back + `"]}`), Header: map[string][]string{"Content-Type": {"application/json"}}}
 	}
@@ -403,10 +390,10 @@ func TestStaleBearerMeansNothing(t *testing.T) {
 	}
 }
 
-// A client that names itself gives back its own tokens alone (RFC 7009 2.1).
-func TestRevokeOfTheSameClient(t *testing.T) {
+// A client that sends its client_id can revoke only its own tokens (RFC 7009 2.1).
+func TestRevokeChecksTheClient(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	v := r.visit()
 	got := r.want(r.send(v.redemption()), 200, "")
 	for _, kind := range []string{"access_token", "refresh_token"} {
@@ -417,12 +404,12 @@ func TestRevokeOfTheSameClient(t *testing.T) {
 	r.want(r.bearer(got.Text("access_token"), "GET", "/v1/me", ""), 401, "bad_token")
 	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "")
 	r.dead(got)
-	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // as ever
+	r.want(r.send(form("/oauth/revoke", "token", got.Text("refresh_token"), "client_id", v.client)), 200, "") // the answer is always 200
 }
 
-// Nobody registers, or shows credentials that are none, without end: an address
-// has a limit for it, which others that it is the address of are not held to.
-func TestForgeriesAreLimited(t *testing.T) {
+// Registrations and forged credentials count against an address, separately from its
+// valid requests.
+func TestForgedCredentialsAreLimited(t *testing.T) {
 	t.Parallel()
 	settings := generous()
 	settings.ByAddr, settings.MaxReads = true, 50
@@ -442,11 +429,11 @@ func TestForgeriesAreLimited(t *testing.T) {
 		for n := range 2000 {
 			if a := ask(); a.Status == 429 {
 				if n < 6 {
-					t.Errorf("%s: refused after %d", what, n)
+					t.Errorf("%s: refused after %d, want at least 6", what, n)
 				}
 				return
 			} else if a.Status != status {
-				t.Fatalf("%s: %d %s", what, a.Status, a.Body)
+				t.Fatalf("%s: got %d %s, want %d", what, a.Status, a.Body, status)
 			}
 		}
 		t.Errorf("%s: never refused", what)
@@ -455,11 +442,11 @@ func TestForgeriesAreLimited(t *testing.T) {
 	for range 20 {
 		r.want(forged(), 429, "rate_limited")
 	}
-	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // seen before
+	r.want(r.call(fox, "GET", "/v1/me", ""), 200, "") // a cached key
 	for range 500 {
 		forged()
 	}
-	r.want(r.call(nil, "GET", "/v1/channels", ""), 200, "") // who shows nothing is counted apart
+	r.want(r.call(nil, "GET", "/v1/channels", ""), 200, "") // requests without a credential are counted separately
 	r.advance(time.Minute)
 	r.want(r.call(owl, "GET", "/v1/me", ""), 200, "")
 	r.want(forged(), 401, "bad_token")

@@ -18,8 +18,8 @@ import (
 
 const volunteering, withdrawing = `{"on":true}`, `{"on":false}`
 
-// Of one person, however it spells its address, one agent is a juror; another may
-// be once that has left, and so may each behind whom is somebody else by then.
+// One agent per person is a juror, however the address is spelled. Another can
+// volunteer after it has left, or after either has moved to another person's address.
 func TestOneJurorOfAPerson(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -34,7 +34,7 @@ func TestOneJurorOfAPerson(t *testing.T) {
 		t.Helper()
 		r.want(r.call(a, "POST", "/v1/me/juror", body), status, code)
 		if want := fmt.Sprint(body == volunteering && status == 200); juror(a) != want {
-			t.Errorf("a juror: %s", juror(a))
+			t.Errorf("juror: got %s, want %s", juror(a), want)
 		}
 	}
 	volunteer(fox, volunteering, 200, "")
@@ -46,16 +46,16 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	volunteer(vixen, volunteering, 200, "")
 	volunteer(fox, volunteering, 409, "limit_reached")
 
-	r.origin(vixen, "rey.nard@gmail.com") // the same person's
+	r.origin(vixen, "rey.nard@gmail.com") // another spelling of the same person's address
 	if juror(vixen) != "true" {
-		t.Error("who proves another address of the same person is a juror no longer")
+		t.Error("another address of the same person ended volunteering")
 	}
 	r.origin(vixen, "vixen@gmail.com")
 	if juror(vixen) != "false" || r.item(tables.JurorKey(vixen.ID)) != nil {
-		t.Error("who proves another person's address is a juror still")
+		t.Error("an address of another person did not end volunteering")
 	}
 	if ended := r.item(tables.JurorEndedKey(vixen.ID)); ended.Str("reason") != tables.JurorMoved || r.item(tables.JurorEndedKey(fox.ID)) != nil {
-		t.Errorf("it hears %v", ended)
+		t.Errorf("end of volunteering: got %v", ended)
 	}
 	volunteer(fox, volunteering, 200, "")
 	volunteer(vixen, volunteering, 200, "")
@@ -63,11 +63,11 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	volunteer(vixen, volunteering, 409, "limit_reached")
 }
 
-// Of a domain that is somebody's own, and of a relay, whatever addresses there are,
-// one agent is a juror; it stays one while it moves within.
+// One agent per private domain or mail relay is a juror, whatever its addresses. It
+// stays one when it moves within the domain.
 func TestOneJurorOfADomain(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	one, other := r.join("one"), r.join("other")
 	volunteer := func(a *transcripts.Agent, body string, status int) {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestOneJurorOfADomain(t *testing.T) {
 		volunteer(other, volunteering, 409)
 		r.origin(one, fmt.Sprintf("elk%d@%s", i, domains[1]))
 		if r.item(tables.JurorKey(one.ID)) == nil {
-			t.Error("who moves within a domain is a juror no longer")
+			t.Error("moving within the domain ended volunteering")
 		}
 		volunteer(other, volunteering, 409)
 		volunteer(one, withdrawing, 200)
@@ -88,15 +88,15 @@ func TestOneJurorOfADomain(t *testing.T) {
 	}
 }
 
-// Who cannot have a lost agent volunteer no more takes its place when it is idle,
-// and what it missed.
-func TestLostJurors(t *testing.T) {
+// Another agent of the same person can replace a juror that has been idle for two
+// weeks. It inherits the missed duties.
+func TestIdleJurorIsReplaced(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		lost, heirs := c.juror(), []*transcripts.Agent{c.citizen(), c.citizen()}
 		for _, a := range heirs {
-			c.behind2(a, "person of "+lost.ID, "")
+			c.moveOrigin(a, "person of "+lost.ID, "")
 		}
 		seen := func(active, voted time.Duration) {
 			now := c.App.Now()
@@ -112,7 +112,7 @@ func TestLostJurors(t *testing.T) {
 		seen(2*fortnight, 2*fortnight)
 		answers, n := c.settled(c.request(heirs[0], "POST", "/v1/me/juror", volunteering), c.request(heirs[1], "POST", "/v1/me/juror", volunteering))
 		if n[200] != 1 || n[409] != 1 {
-			t.Fatalf("%v", n)
+			t.Fatalf("got outcomes %v, want 1 × 200 and 1 × 409", n)
 		}
 		heir := heirs[0]
 		if answers[0].Status != 200 {
@@ -120,18 +120,19 @@ func TestLostJurors(t *testing.T) {
 		}
 		j := c.item(tables.JurorKey(heir.ID))
 		if j.Int("missed") != 2 || j.Int("missed_on") != 7 || c.item(tables.JurorClaimKey("person of "+lost.ID)).Str("agent") != heir.ID {
-			t.Errorf("%v", j)
+			t.Errorf("juror: got %v, want the missed duties of the idle one", j)
 		}
 		if c.item(tables.JurorKey(lost.ID)) != nil || c.item(tables.ProfileKey(lost.ID)).Bool("juror") || c.item(tables.JurorEndedKey(lost.ID)).Str("reason") != tables.JurorIdle {
-			t.Error("the lost one is a juror")
+			t.Error("the idle agent is still a juror")
 		}
 	})
 }
 
-// Who has an address at one name of a registered domain stands behind all of them.
+// An origin has the registered domain of its address, or none at a public mail
+// provider.
 func TestDomainOfAnOrigin(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	domain := func(address string) string {
 		a := r.join("agent" + r.App.Random(5))
 		r.origin(a, address)
@@ -139,45 +140,45 @@ func TestDomainOfAnOrigin(t *testing.T) {
 	}
 	one := domain("fox@mail.den.co.uk")
 	if one == "" || one != domain("owl@den.co.uk") || one == domain("elk@nest.co.uk") || domain("fox@gmail.com") != "" {
-		t.Error("a domain is not what was registered")
+		t.Error("a domain is not the registered one")
 	}
 }
 
-// What was missed is remembered of the person, whichever of its agents volunteers
-// anew, until one votes.
+// Missed duties belong to the person: they survive volunteering again, also with
+// another agent, until a vote.
 func TestMissedDutiesAreRemembered(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	a, b := c.juror(), c.citizen()
-	c.behind2(b, "person of "+a.ID, "")
+	c.moveOrigin(b, "person of "+a.ID, "")
 	missed := func(a *transcripts.Agent) int64 { return c.item(tables.JurorKey(a.ID)).Int("missed") }
 	c.set(tables.JurorKey(a.ID), tables.SetAttr("missed", int64(2)), tables.SetAttr("missed_on", int64(7)))
 	for range 2 {
 		c.volunteers(a, false)
 		c.volunteers(a, true)
 		if on := c.item(tables.JurorKey(a.ID)).Int("missed_on"); missed(a) != 2 || on != 7 {
-			t.Fatalf("volunteering anew, it has missed %d, the last on %d", missed(a), on)
+			t.Fatalf("missed after volunteering again: got %d, the last on day %d; want 2, day 7", missed(a), on)
 		}
 	}
 	c.volunteers(a, false)
 	c.volunteers(b, true)
 	if missed(b) != 2 {
-		t.Errorf("another agent of the person has missed %d", missed(b))
+		t.Errorf("missed by another agent of the person: got %d, want 2", missed(b))
 	}
 	c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 409, "limit_reached")
 	c.set(tables.JurorKey(b.ID), tables.SetAttr("missed", int64(0))) // it voted
 	c.volunteers(b, false)
 	c.volunteers(a, true)
 	if missed(a) != 0 {
-		t.Errorf("after a vote it has missed %d", missed(a))
+		t.Errorf("missed after a vote: got %d, want 0", missed(a))
 	}
 }
 
-// Who missed three in a row is a juror no longer, and when it volunteers again, one
-// more is enough.
+// A juror evicted for three missed duties can volunteer again; one more missed duty
+// evicts it.
 func TestEvictedJurors(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	idle := c.jurors(3)[0]
 	c.set(tables.JurorKey(idle.ID), tables.SetAttr("missed", int64(2)))
 	for range 2 {
@@ -186,12 +187,12 @@ func TestEvictedJurors(t *testing.T) {
 		c.advance(48*time.Hour + time.Second)
 		c.tick()
 		if c.read(nil, in).State != "seating" || c.item(tables.JurorKey(idle.ID)) != nil {
-			t.Fatal("it is a juror")
+			t.Fatal("the idle agent is still a juror")
 		}
 		c.advance(7*24*time.Hour + time.Second)
 		c.tick()
 		c.volunteers(idle, true)
-		for a := range c.people { // or nobody is active
+		for a := range c.people { // keeps the jurors active
 			if k := tables.JurorKey(a); c.item(k) != nil {
 				c.set(k, tables.SetAttr("active_at", c.App.Now().UnixMilli()))
 			}
@@ -200,33 +201,33 @@ func TestEvictedJurors(t *testing.T) {
 	}
 	c.drain()
 	if got := c.ended(idle); !slices.Equal(got, []string{"missed", "missed"}) {
-		t.Errorf("it hears that it ended by %q", got)
+		t.Errorf("ended volunteering: got %q, want missed twice", got)
 	}
 }
 
-// Two agents of one person that volunteer at once: one is a juror. Where one
-// leaves and the other comes, each is one, or was.
+// Two agents of one person volunteer at once: one becomes a juror. If one leaves while
+// the other volunteers, at most one is a juror.
 func TestRaceOfOnePersonsJurors(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		for i := range max(2, r.rounds()/4) {
 			one, other := c.citizen(), c.citizen()
 			person := "person of " + one.ID
-			c.behind2(other, person, "")
+			c.moveOrigin(other, person, "")
 			ask := func(a *transcripts.Agent, body string) *transcripts.Request {
 				return c.request(a, "POST", "/v1/me/juror", body)
 			}
 			is := func(a *transcripts.Agent) bool {
 				stands := c.item(tables.JurorKey(a.ID)) != nil
 				if stands != c.item(tables.ProfileKey(a.ID)).Bool("juror") || stands != (c.item(tables.JurorClaimKey(person)).Str("agent") == a.ID) {
-					t.Fatalf("round %d: of %s, pool, profile and claim differ", i, a.Name)
+					t.Fatalf("round %d: pool, profile and claim of %s differ", i, a.Name)
 				}
 				return stands
 			}
 			answers, n := c.settled(ask(one, volunteering), ask(other, volunteering))
 			if n[200] != 1 || n[409] != 1 || is(one) == is(other) || is(one) != (answers[0].Status == 200) {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
 			in, out := one, other
 			if is(other) {
@@ -234,17 +235,17 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n = c.settled(ask(in, withdrawing), ask(out, volunteering), ask(in, withdrawing))
 			if n[200]+n[409] != 3 || answers[0].Status != 200 || answers[2].Status != 200 || is(in) || is(out) != (answers[1].Status == 200) {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
 		}
 	})
 }
 
-// An agent that volunteers while somebody else comes to stand behind it is that
-// one's juror, or nobody's.
+// An agent volunteers while its origin changes: it becomes a juror of the new person or
+// none.
 func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		for i := range max(2, r.rounds()/4) {
 			a := c.citizen()
@@ -255,9 +256,9 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 				c.request(a, "POST", "/v1/me/origin/verify", codeBody(c.code(address))),
 			}
 			answers, _ := c.settled(requests...)
-			for i := range answers { // one was in the way of the other
+			for i := range answers { // the two conflicted
 				if answers[i].Text("error.code") == "busy" {
-					answers[i] = c.steady(requests[i])
+					answers[i] = c.retry(requests[i])
 				}
 			}
 			j, person := c.item(tables.JurorKey(a.ID)), c.item(tables.OriginKey(a.ID)).Str("person")
@@ -266,17 +267,17 @@ func TestRaceOfVolunteeringAndOrigin(t *testing.T) {
 			}
 			if (j != nil) != c.item(tables.ProfileKey(a.ID)).Bool("juror") || j != nil && j.Str("behind") != person ||
 				(j != nil) != (c.item(tables.JurorClaimKey(person)) != nil) || c.item(tables.JurorClaimKey("person of "+a.ID)) != nil {
-				t.Fatalf("round %d: the juror of %s is %v", i, person, j)
+				t.Fatalf("round %d: juror of %s: got %v", i, person, j)
 			}
 		}
 	})
 }
 
-// TestCheckOfADraw does with a closed case what /docs/jury tells, with what
-// everybody can read, and nothing of the service's own code.
+// A draw can be verified as /docs/jury describes, from public data and without code of
+// the service.
 func TestCheckOfADraw(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(12)
 	type public struct {
 		ID    string
@@ -301,13 +302,13 @@ func TestCheckOfADraw(t *testing.T) {
 	}
 	look(&before)
 	c.tick()
-	c.advance(48*time.Hour + time.Second) // nobody votes, and others are drawn
+	c.advance(48*time.Hour + time.Second) // nobody votes, so others are drawn
 	c.tick()
 	look(&drawn)
 	c.decides(in, "overturn")
 	look(&closed)
 	if closed.Draw.Seed == nil || drawn.Draw.Seed != nil || len(closed.Draw.Draws) != 2 || len(closed.Votes) != 3 {
-		t.Fatalf("%+v", closed)
+		t.Fatalf("case: got %+v, want two draws, three votes and a seed", closed)
 	}
 	seed, err := hex.DecodeString(*closed.Draw.Seed)
 	if err != nil {
@@ -319,26 +320,26 @@ func TestCheckOfADraw(t *testing.T) {
 		return hex.EncodeToString(h.Sum(nil))
 	}
 	if made := mac("jury", in); made != before.Draw.Commitment || made != closed.Draw.Commitment {
-		t.Errorf("the seed commits to %s", made)
+		t.Errorf("commitment: got %s, want %s", closed.Draw.Commitment, made)
 	}
 	var all []string
 	for i, d := range closed.Draw.Draws {
 		if made := mac(append([]string{"seats", in, fmt.Sprint(i)}, d.Jurors...)...); made != d.Digest || i < len(drawn.Draw.Draws) && made != drawn.Draw.Draws[i].Digest {
-			t.Errorf("draw %d commits to %s", i, made)
+			t.Errorf("draw %d: digest: got %s, want %s", i, d.Digest, made)
 		}
 		if len(d.Jurors) != 5 || d.Seats != 5 || d.N != int64(i) || d.Window != int64(i) {
-			t.Errorf("%+v", d)
+			t.Errorf("draw: got %+v, want draw %d with 5 jurors", d, i)
 		}
 		for j, a := range d.Jurors {
 			if j > 0 && mac("juror", in, a) <= mac("juror", in, d.Jurors[j-1]) || slices.Contains(all, a) {
-				t.Errorf("draw %d, juror %d: is not in the seed's order, or was drawn before", i, j)
+				t.Errorf("draw %d, juror %d: out of the seed's order, or drawn twice", i, j)
 			}
 			all = append(all, a)
 		}
 	}
 	for _, v := range closed.Votes {
 		if !slices.Contains(all, v.Juror.ID) {
-			t.Errorf("%s was not drawn", v.Juror.ID)
+			t.Errorf("%s voted without being drawn", v.Juror.ID)
 		}
 	}
 }

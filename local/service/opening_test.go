@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// unpaid forgets what jurors got today, so that they get it again.
+// unpaid resets the jurors' karma of the day.
 func (c *juryFixture) unpaid() {
 	c.t.Helper()
 	for agent := range c.people {
@@ -19,7 +19,8 @@ func (c *juryFixture) unpaid() {
 	}
 }
 
-// open is how many cases are open that an agent opened, or others with its origin.
+// open returns the number of open cases that an agent, or others with its origin,
+// opened.
 func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	c.t.Helper()
 	var o tables.Origin
@@ -32,10 +33,11 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
-// Who opens a case, the first and another one. A script is read so: each word is a
-// report of somebody else: fit a citizen; new a newcomer, and young one with an
-// origin; old a stranger; a person after a colon is behind it, and after a slash the
-// owner of a domain. Then: how many more are needed, or open, or joined, or not.
+// The test covers who can open a first case and reopen one. Each word of a script is a
+// report by a new agent, and its result. Agents: fit: a citizen; new: a newcomer;
+// young: a newcomer with an origin; old: a stranger. A person may follow after a colon,
+// and the domain that the person owns after a slash. Results: the number of reports
+// still needed, or open, joined, not (refused).
 func TestWhoOpensACase(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ after, script string }{
@@ -58,13 +60,13 @@ func TestWhoOpensACase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newJuryFixture(run(t, judged()))
+			c := newJuryFixture(run(t, unlimited()))
 			c.t = t
 			post := c.spams(c.citizen())
 			in := ""
 			for i, state := range strings.Fields(row.after) {
 				if state == "overturned" {
-					c.jurors(5) // before the clock, of itself, looks for some
+					c.jurors(5) // before the schedule runs
 				}
 				for range 1 + 2*min(i, 1) {
 					in = c.reports(c.citizen(), post)
@@ -76,7 +78,7 @@ func TestWhoOpensACase(t *testing.T) {
 					c.tick()
 				}
 				if p := c.read(nil, in); p.State != state {
-					t.Fatalf("the case is %s", p.State)
+					t.Fatalf("case: got state %s, want %s", p.State, state)
 				}
 			}
 			c.opens(row.script, post, in)
@@ -84,7 +86,7 @@ func TestWhoOpensACase(t *testing.T) {
 	}
 }
 
-// opens plays a script of reports after a case, if it is not "".
+// opens plays a script of reports. before is the post's earlier case, or "".
 func (c *juryFixture) opens(script, post, before string) {
 	c.t.Helper()
 	opened := ""
@@ -104,7 +106,7 @@ func (c *juryFixture) opens(script, post, before string) {
 				person = "person of " + a.ID
 			}
 			person, domain, _ := strings.Cut(person, "/")
-			c.behind(a, person, domain)
+			c.addOrigin(a, person, domain)
 		}
 		had := c.open(a)
 		answer := c.send(c.reporting(a, post))
@@ -140,40 +142,40 @@ func (c *juryFixture) opens(script, post, before string) {
 		c.t.Errorf("in %q: %+v", script, p)
 	}
 	if item := c.item(tables.ReportedKey(post)); item["waits"] != nil {
-		c.t.Errorf("some still wait: %v", item["waits"])
+		c.t.Errorf("waiting reports: got %v, want none", item["waits"])
 	}
 }
 
-// All who open a case together are parties of it: their reasons are shown, and a
-// false alarm costs each of them.
+// All agents whose reports open a case are its parties: their reasons are shown, and an
+// overturned case costs each of them karma.
 func TestOpenedTogether(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(5)
 	post := c.spams(c.citizen())
 	first, second := c.newcomer(), c.citizen()
 	if in := c.reports(first, post); in != "null" {
-		t.Fatalf("one newcomer opened %s", in)
+		t.Fatalf("case opened by one newcomer: got %s, want null", in)
 	}
 	if a := c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""); a.Text("reported") != "false" || a.Text("case") != "null" {
-		t.Errorf("a post whose report waits is %s", a.Body)
+		t.Errorf("a post with a waiting report: got %s", a.Body)
 	}
 	c.want(c.send(c.reporting(first, post)), 409, "already_reported")
 	in := c.reports(second, post)
 	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
-		t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+		t.Errorf("reports and reasons: got %d and %d", p.Reports, len(p.Reasons))
 	}
 	c.decides(in, "overturn")
 	if c.karma(first) != -2 || c.karma(second) != -2 {
-		t.Errorf("it cost them %d and %d", c.karma(first), c.karma(second))
+		t.Errorf("karma of the reporters: got %d and %d, want -2", c.karma(first), c.karma(second))
 	}
 }
 
-// Those who open a case together each have it among their open ones, and one more
-// agent of an owner's domain has what the others opened.
+// A case counts as open for each agent that opened it, and for all agents of its
+// owner's domain.
 func TestOpenCasesAreShared(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(3)
 	author := c.citizen()
 	post := c.spams(author)
@@ -189,18 +191,18 @@ func TestOpenCasesAreShared(t *testing.T) {
 	}
 	for _, a := range three {
 		if c.open(a) != 1 {
-			t.Errorf("%s has %d open", a.Name, c.open(a))
+			t.Errorf("open cases of %s: got %d, want 1", a.Name, c.open(a))
 		}
 	}
 	c.decides(in, "overturn")
 	for _, a := range three {
 		if c.open(a) != 0 {
-			t.Errorf("%s has %d open when it is closed", a.Name, c.open(a))
+			t.Errorf("open cases of %s after the verdict: got %d, want 0", a.Name, c.open(a))
 		}
 	}
 	for i, refused := range []bool{false, false, false, true} {
 		a := c.stranger()
-		c.behind(a, "person "+a.ID, "den")
+		c.addOrigin(a, "person "+a.ID, "den")
 		switch answer := c.send(c.reporting(a, c.spams(author))); {
 		case refused:
 			c.want(answer, 409, "limit_reached")
@@ -208,12 +210,12 @@ func TestOpenCasesAreShared(t *testing.T) {
 			c.want(answer, 201, "")
 		}
 		if c.open(a) != min(int64(i)+1, 3) {
-			t.Errorf("%d are open", c.open(a))
+			t.Errorf("open cases: got %d, want %d", c.open(a), min(i+1, 3))
 		}
 	}
 }
 
-// forget has no case be open that an agent opened.
+// forget resets an agent's open cases.
 func (c *juryFixture) forget(a *transcripts.Agent) {
 	c.t.Helper()
 	if o := c.item(tables.OriginKey(a.ID)); o != nil {
@@ -221,11 +223,11 @@ func (c *juryFixture) forget(a *transcripts.Agent) {
 	}
 }
 
-// Three open cases are the most that an agent opened. It may join others, and
-// opens one more for each that is closed, however that was.
+// An agent can have three open cases. It can still join others, and can open another
+// when one closes, by vote or by the clock.
 func TestOpenCasesOfAReporter(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(5)
 	author, reporter := c.citizen(), c.citizen()
 	var ins []string
@@ -234,19 +236,19 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	}
 	fourth := c.spams(author)
 	c.want(c.send(c.reporting(reporter, fourth)), 409, "limit_reached")
-	// What somebody else opened is none of them.
+	// Joining a case of another reporter does not count.
 	other := c.spams(author)
 	theirs := c.reports(c.citizen(), other)
 	if in := c.reports(reporter, other); in != theirs {
-		t.Errorf("it joined %s, not %s", in, theirs)
+		t.Errorf("joined case: got %s, want %s", in, theirs)
 	}
 	if c.item(tables.ReportKey(fourth, reporter.ID)) != nil || c.open(reporter) != 3 {
-		t.Errorf("a report that was refused is there, or it has %d open cases", c.open(reporter))
+		t.Errorf("a refused report was stored, or open cases: got %d, want 3", c.open(reporter))
 	}
 	// By a vote.
 	c.decides(ins[0], "overturn")
 	if c.open(reporter) != 2 {
-		t.Errorf("%d are open after a verdict", c.open(reporter))
+		t.Errorf("open cases after a verdict: got %d, want 2", c.open(reporter))
 	}
 	ins = append(ins, c.reports(reporter, fourth))
 	c.want(c.send(c.reporting(reporter, c.spams(author))), 409, "limit_reached")
@@ -261,19 +263,19 @@ func TestOpenCasesOfAReporter(t *testing.T) {
 	c.tick()
 	for _, in := range ins {
 		if p := c.read(nil, in); p.ClosedAt == nil {
-			t.Errorf("%s is %s", in, p.State)
+			t.Errorf("%s: got state %s, want it closed", in, p.State)
 		}
 	}
 	if c.open(reporter) != 0 {
-		t.Errorf("%d are open when all are closed", c.open(reporter))
+		t.Errorf("open cases at the end: got %d, want 0", c.open(reporter))
 	}
 }
 
-// Of reports of one agent that come at once, three open cases; and cases that are
-// closed at once are each taken off, once.
+// Six concurrent reports of one agent open three cases. Cases that close at once each
+// count once.
 func TestRaceOfOpenCases(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.jurors(5)
 		author := c.citizen()
@@ -283,16 +285,15 @@ func TestRaceOfOpenCases(t *testing.T) {
 			for range 6 {
 				requests = append(requests, c.reporting(reporter, c.spams(author)))
 			}
-			answers, byStatus := c.settled(requests...)
-			if byStatus[201] != 3 || byStatus[409] != 3 || c.open(reporter) != 3 {
-				t.Fatalf("%v, and %d are open", byStatus, c.open(reporter))
+			answers, _ := c.settled(requests...)
+			c.decided(0, answers, outcomes{"201": 3, "409 limit_reached": 3})
+			if n := c.open(reporter); n != 3 {
+				t.Fatalf("open cases: got %d, want 3", n)
 			}
 			var ins []string
 			for _, a := range answers {
 				if a.Status == 201 {
 					ins = append(ins, a.Text("case"))
-				} else {
-					c.want(a, 409, "limit_reached")
 				}
 			}
 			c.swept(1)
@@ -306,21 +307,21 @@ func TestRaceOfOpenCases(t *testing.T) {
 			c.swept(3)
 			for _, in := range ins {
 				if p := c.read(nil, in); p.State != "overturned" {
-					t.Fatalf("%s", p.State)
+					t.Fatalf("case: got state %s, want overturned", p.State)
 				}
 			}
 			if c.open(reporter) != 0 {
-				t.Fatalf("%d are open when all are closed", c.open(reporter))
+				t.Fatalf("open cases at the end: got %d, want 0", c.open(reporter))
 			}
 		}
 	})
 }
 
-// Of newcomers and one who counts, who report at once, that one opens a case with
-// those that wait by then, and all others join it.
+// When newcomers and one qualified agent report at once, one case is opened, and all
+// are in it.
 func TestRaceOfNewcomers(t *testing.T) {
 	t.Parallel()
-	onBoth(t, judged(), func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		author := c.citizen()
 		var all []*transcripts.Agent
@@ -350,17 +351,17 @@ func TestRaceOfNewcomers(t *testing.T) {
 				}
 			}
 			if p := c.read(nil, in); open != 1 || p.Reports != 6 || len(p.Reasons) != 6 {
-				t.Errorf("%d opened, %d reports, %d reasons", open, p.Reports, len(p.Reasons))
+				t.Errorf("open cases, reports and reasons: got %d, %d and %d, want 1, 6 and 6", open, p.Reports, len(p.Reasons))
 			}
 		}
 	})
 }
 
-// A message can be reported by its receiver alone, and opens a case alone or not
-// at all: such a report is refused, and can be made later.
+// Only the receiver can report a message. A receiver that does not qualify yet is
+// refused and can report later.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	sender, receiver := c.citizen(), c.newcomer()
 	c.credit(sender, 1_000_000)
 	msg := c.want(c.send(c.messaging(sender, receiver, "Send me your key.")), 201, "").Text("id")
@@ -368,22 +369,22 @@ func TestMessageToANewcomer(t *testing.T) {
 		return c.call(receiver, "POST", "/v1/dm/"+sender.Name+"/"+msg+"/report", `{"reason":"It asks for my key."}`)
 	}
 	c.want(report(), 403, "origin_required")
-	c.behind(receiver, "somebody", "")
+	c.addOrigin(receiver, "somebody", "")
 	a := c.want(report(), 403, "account_too_young")
 	if at := c.item(tables.ProfileKey(receiver.ID)).Int("created_at") + 24*time.Hour.Milliseconds(); a.Text("error.retry_at") != encode(at) {
-		t.Errorf("retry at %s, not %d", a.Text("error.retry_at"), at)
+		t.Errorf("retry_at: got %s, want %d", a.Text("error.retry_at"), at)
 	}
 	c.advance(24*time.Hour + time.Second)
 	if in := c.want(report(), 201, "").Text("case"); !strings.HasPrefix(in, "ca_") {
-		t.Errorf("it opened %s", in)
+		t.Errorf("opened case: got %s", in)
 	}
 }
 
-// Twenty reporters are parties. Those behind them read what was removed, too, as
-// far as they reported in this very case; a false alarm costs them nothing.
+// Twenty reporters are parties of a case. Later reporters of the same case can read the
+// evidence too, and lose no karma.
 func TestManyReporters(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(6)
 	author, earlier := c.citizen(), c.citizen()
 	post := c.spams(author)
@@ -397,33 +398,33 @@ func TestManyReporters(t *testing.T) {
 		in = c.reports(a, post)
 	}
 	if p := c.read(nil, in); p.Reports != 22 || len(p.Reasons) != 20 {
-		t.Errorf("%d reports, %d reasons", p.Reports, len(p.Reasons))
+		t.Errorf("reports and reasons: got %d and %d", p.Reports, len(p.Reasons))
 	}
 	if n := len(c.query(tables.CasePK(in), "COMPLAINT#", "COMPLAINT#~")); n != 20 {
-		t.Errorf("%d complaints are kept", n)
+		t.Errorf("stored complaints: got %d, want 20", n)
 	}
 	var k tables.Case
 	if err := tables.Unmarshal(c.item(tables.CaseKey(in)), &k); err != nil || len(k.Parties) != 20 || k.Parties.Has(all[20].ID) || !k.Parties.Has(all[19].ID) {
-		t.Fatalf("%d parties; %v", len(k.Parties), err)
+		t.Fatalf("parties: got %d, want the first 20; %v", len(k.Parties), err)
 	}
 	c.decides(in, "uphold")
 	for name, row := range map[string]struct {
 		by       *transcripts.Agent
 		withheld bool
 	}{
-		"a party": {all[0], false}, "the last party": {all[19], false}, "one behind them": {all[20], false}, "another": {all[21], false},
-		"who reported before": {earlier, true}, "who has nothing to do with it": {c.citizen(), true},
+		"a party": {all[0], false}, "the last party": {all[19], false}, "reporter 21": {all[20], false}, "reporter 22": {all[21], false},
+		"a reporter of the earlier case": {earlier, true}, "an uninvolved agent": {c.citizen(), true},
 	} {
 		if p := c.read(row.by, in); p.Evidence.Withheld != row.withheld {
-			t.Errorf("%s: the text is withheld: %v", name, p.Evidence.Withheld)
+			t.Errorf("%s: withheld: got %v, want %v", name, p.Evidence.Withheld, row.withheld)
 		}
 	}
 }
 
-// At its deadline a vote comes too late, whether or not the clock's sweep was there.
+// A vote after the deadline is refused, even before a sweep.
 func TestVoteAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	c := newJuryFixture(run(t, judged()))
+	c := newJuryFixture(run(t, unlimited()))
 	c.jurors(3)
 	in := c.reports(c.citizen(), c.spams(c.citizen()))
 	c.tick()
@@ -436,6 +437,6 @@ func TestVoteAtTheDeadline(t *testing.T) {
 	until(c.App.Now().Add(-time.Millisecond))
 	c.want(c.send(c.ballot(jurors[1], in, "uphold")), 409, "not_open")
 	if p := c.read(nil, in); p.State != "voting" || c.duties(jurors[1]) != 1 {
-		t.Errorf("%s, with %d duties", p.State, c.duties(jurors[1]))
+		t.Errorf("got state %s and %d duties, want voting and 1", p.State, c.duties(jurors[1]))
 	}
 }

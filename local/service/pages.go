@@ -126,8 +126,7 @@ func (s *Service) drainPage(r *http.Request) (any, int) {
 	return map[string]bool{"drained": true}, http.StatusOK
 }
 
-// solve answers the puzzle of a challenge or a signup, for scripts without a language
-// model.
+// solve answers the puzzle of a challenge or signup, for scripts without a language model.
 func (s *Service) solve(r *http.Request) (any, int) {
 	var in struct {
 		Token string `json:"token"`

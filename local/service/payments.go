@@ -45,8 +45,8 @@ func (s *Service) openPayments(c Config, dir string) (payments.Processor, error)
 	}), nil
 }
 
-// pay passes requests for the stand-in on. A person's browser may call it, but only
-// under this machine's name.
+// pay passes requests on to the stand-in. A person's browser may call it, but only by a
+// loopback name.
 func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.Host) {
 		http.Error(w, "only on this machine", http.StatusForbidden)

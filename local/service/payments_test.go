@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/functions/credits"
+	"agentsocial/local/engines/logs"
 	standin "agentsocial/local/fakes/payments"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
@@ -30,17 +31,37 @@ import (
 	"agentsocial/tables"
 )
 
-// A notification is proved over the bytes that were sent, whether the gateway
-// hands them over as text or in base64.
-func TestNoticeAsTheGatewayHandsIt(t *testing.T) {
+// processor returns the client that also runs in Lambda, with a webhook's secret and a
+// transport, or nil for the network.
+func processor(secret string, way http.RoundTripper) payments.Processor {
+	return stripe.New(stripe.Config{Stage: "prod", Way: way, Keys: func(context.Context) (stripe.Keys, error) {
+		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
+	}})
+}
+
+// paid returns a notification that an agent paid 5 USD at a checkout.
+func paid(event, kind, checkout, agent, stage string) string {
+	return fmt.Sprintf(`{"id": %q, "object": "event", "created": 1790000000, "type": "checkout.session.%s", "data": {"object": {`+
+		`"id": %q, "created": 1790000000, "payment_status": "paid", "amount_total": 500, "currency": "usd", `+
+		`"metadata": {"agentsocial_agent": %q, "agentsocial_stage": %q}}}}`, event, kind, checkout, agent, stage)
+}
+
+// notice returns a request of the processor that delivers a signed notification.
+func (r *running) notice(secret, body string) *transcripts.Request {
+	q := r.request(nil, "POST", "/payments/webhook", body)
+	q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
+	return q
+}
+
+// The signature of a notification is verified over its bytes, whether the gateway
+// passes them as text or base64.
+func TestNoticeSignatureThroughTheGateway(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	const secret = "whsec_gateway"
 	own := *r.App
-	own.Payments = stripe.New(stripe.Config{BaseURL: r.URL, Stage: "prod", Keys: func(context.Context) (stripe.Keys, error) {
-		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
-	}})
+	own.Payments = processor(secret, nil)
 	h := host.Gateway(api.NewServer(&own, credits.New(&own)))
 	for i, how := range []string{"text", "base64"} {
 		// The spaces and the escape are part of what is signed.
@@ -64,51 +85,49 @@ func TestNoticeAsTheGatewayHandsIt(t *testing.T) {
 			t.Errorf("%s: %d %s: %v", how, res.StatusCode, res.Body, err)
 		}
 		if got := r.credits(t, fox); got != int64(i+1)*5_000_000 {
-			t.Errorf("%s: %d", how, got)
+			t.Errorf("%s: credits: got %d", how, got)
 		}
 	}
 }
 
-// Without the processor's keys credits cannot be bought, the log says to the
-// operator why, and all else works.
+// Without the processor's keys credits cannot be bought, and the log tells the operator
+// why. Everything else works.
 func TestWithoutAProcessor(t *testing.T) {
 	t.Parallel()
-	var log safeBuffer
+	var log logs.Buffer
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 1
 	r := run(t, service.Config{
 		Settings: settings, Payments: payments.None{}, Log: slog.New(slog.NewJSONHandler(&log, nil)),
 	})
 	fox := r.join("fox")
-	for range 3 { // none of which counts: nobody was asked
+	for range 3 { // none counts against the limit: the processor was not called
 		a := r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 5}`)
 		if a.Status != 503 || a.Text("error.code") != "unavailable" || strings.Contains(string(a.Body), "secret") {
-			t.Errorf("%d %s", a.Status, a.Body)
+			t.Errorf("got %d %s, want 503, unavailable", a.Status, a.Body)
 		}
 	}
 	if !strings.Contains(log.String(), "fill the secret agentsocial/STAGE/payments") {
-		t.Errorf("logged was\n%s", log.String())
+		t.Errorf("the log is\n%s", log.String())
 	}
-	if a := r.call(nil, "POST", "/payments/webhook", `{}`); a.Status != 503 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
+	r.want(r.call(nil, "POST", "/payments/webhook", `{}`), 503, "")
 	if r.credits(t, fox) != 0 || r.call(nil, "GET", "/paid", "").Status != 200 {
-		t.Error("what needs no processor does not work")
+		t.Error("credits or the page /paid do not work")
 	}
 }
 
-// till stands in for Stripe where what it is asked is counted. It makes pages,
-// and remembers them by their Idempotency-Key, as Stripe does; while it fails,
-// nobody hears of them.
-type till struct {
+// countingStripe stands in for Stripe and counts its calls. It remembers checkout pages by their
+// Idempotency-Key, as Stripe does. While it fails, pages are made but their answers are
+// lost.
+type countingStripe struct {
 	mu    sync.Mutex
-	asked int               // calls
-	pages map[string]string // what was asked for, by key
-	fails int               // so many calls more
+	asked int               // number of calls
+	pages map[string]string // orders by key
+	fails int               // number of calls still to fail
 	slow  time.Duration
 }
 
-func (s *till) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *countingStripe) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(s.slow)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,14 +143,15 @@ func (s *till) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.pages[key] = string(order)
 	if s.fails > 0 {
 		s.fails--
-		return nil, errors.New("the line is dead")
+		return nil, errors.New("connection lost")
 	}
 	body := fmt.Sprintf(`{"id": "cs_%.8s", "object": "checkout.session", "url": "https://checkout.stripe.example/%.8s", "expires_at": 1890000000}`, key, key)
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// heard is what the till was asked since the last time: calls, and different pages.
-func (s *till) heard() (asked, pages int) {
+// heard returns the number of calls and of different pages since the last call of
+// heard.
+func (s *countingStripe) heard() (asked, pages int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	asked, pages = s.asked, len(s.pages)
@@ -139,19 +159,17 @@ func (s *till) heard() (asked, pages int) {
 	return asked, pages
 }
 
-func (s *till) processor() payments.Processor {
+func (s *countingStripe) processor() payments.Processor {
 	s.pages = map[string]string{}
-	return stripe.New(stripe.Config{Stage: "prod", Way: s, Keys: func(context.Context) (stripe.Keys, error) {
-		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{"whsec_1"}}, nil
-	}})
+	return processor("whsec_1", s)
 }
 
-// However many pages an agent asks for at once, the processor is asked for as
-// many as the limit lets it; for the same one, it is asked once.
+// Of an agent's concurrent checkouts only those within the limit reach the processor;
+// equal ones reach it once.
 func TestRaceOfCheckouts(t *testing.T) {
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 5
-	s := &till{slow: 100 * time.Millisecond}
+	s := &countingStripe{slow: 100 * time.Millisecond}
 	r := run(t, service.Config{Settings: settings, Payments: s.processor()})
 	fox := r.join("fox")
 	minute := func() {
@@ -172,7 +190,7 @@ func TestRaceOfCheckouts(t *testing.T) {
 	}
 	_, n := r.together(all...)
 	if asked, pages := s.heard(); n[201] != 5 || n[429] != 195 || asked != 5 || pages != 5 {
-		t.Errorf("answers %v, and Stripe was asked %d times for %d pages", n, asked, pages)
+		t.Errorf("outcomes %v, %d calls for %d pages; want 5 accepted, 5 calls, 5 pages", n, asked, pages)
 	}
 	for what, key := range map[string]string{"the same bytes": "", "the same key": "once"} {
 		minute()
@@ -184,27 +202,27 @@ func TestRaceOfCheckouts(t *testing.T) {
 		}
 		_, n = r.together(all...)
 		if asked, _ := s.heard(); n[201] < 1 || n[201]+n[409] != 20 || asked != 1 {
-			t.Errorf("%s: answers %v, and Stripe was asked %d times", what, n, asked)
+			t.Errorf("%s: outcomes %v, calls: got %d, want 1", what, n, asked)
 		}
-		for range 4 { // it was counted once
+		for range 4 { // they count once
 			if a := r.send(wish("")); a.Status != 201 {
-				t.Errorf("%s: %d %s", what, a.Status, a.Body)
+				t.Errorf("%s: got %d %s, want 201", what, a.Status, a.Body)
 			}
 		}
 		if a := r.send(wish("")); a.Status != 429 {
-			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 429", what, a.Status, a.Body)
 		}
 		s.heard()
 	}
 }
 
-// A checkout whose answer got lost is the same page when it is asked for again,
-// however late that is. What the processor was asked in vain stays counted.
+// A checkout whose answer was lost gives the same page when it is sent again, however
+// late. Failed calls of the processor count against the limit.
 func TestCheckoutIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	settings := generous()
 	settings.Limits.CheckoutsPerMinute = 2
-	s := new(till)
+	s := new(countingStripe)
 	r := run(t, service.Config{Settings: settings, Payments: s.processor()})
 	fox := r.join("fox")
 	for what, c := range map[string]struct {
@@ -233,11 +251,11 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 		s.fails = 4 // each is tried twice
 		for range 2 {
 			if a := r.send(wish()); a.Status != 503 || a.Text("error.code") != "unavailable" {
-				t.Errorf("%s: %d %s", what, a.Status, a.Body)
+				t.Errorf("%s: got %d %s, want 503, unavailable", what, a.Status, a.Body)
 			}
 		}
 		if a := r.send(wish()); a.Status != 429 {
-			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+			t.Errorf("%s: got %d %s, want 429", what, a.Status, a.Body)
 		}
 		r.advance(c.after)
 		first, again := r.send(wish()), r.send(wish())
@@ -245,12 +263,12 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 			t.Errorf("%s: %d %s, then %d %s", what, first.Status, first.Body, again.Status, again.Body)
 		}
 		if asked, pages := s.heard(); asked != 5 || pages != 1 {
-			t.Errorf("%s: Stripe was asked %d times for %d pages", what, asked, pages)
+			t.Errorf("%s: got %d calls for %d pages, want 5 for 1", what, asked, pages)
 		}
 	}
 }
 
-// A notification that this service fails to take is sent again until it does.
+// A notification that the service fails to process is sent again until it succeeds.
 func TestNoticeIsSentAgain(t *testing.T) {
 	t.Parallel()
 	var m *failing
@@ -264,7 +282,7 @@ func TestNoticeIsSentAgain(t *testing.T) {
 	r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
 	r.drain()
 	if got := r.credits(t, fox); got != 5_000_000 {
-		t.Errorf("%d", got)
+		t.Errorf("got %d, want %d", got, 5_000_000)
 	}
 	var list []struct {
 		Type             string
@@ -274,11 +292,11 @@ func TestNoticeIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list[0].Type != "checkout.session.completed" || list[0].Attempts != 4 || list[0].Status != 200 {
-		t.Errorf("%+v", list)
+		t.Errorf("notifications: got %+v, want one delivered at attempt 4", list)
 	}
 }
 
-// failing fails some commits of movements.
+// failing is a table that fails some commits of movements.
 type failing struct {
 	tables.Backend
 	left chan struct{}
@@ -295,15 +313,14 @@ func (f *failing) Commit(ctx context.Context, tx tables.Tx) error {
 	if tx.Writes[0].Item.Str(tables.AttrType) == tables.TypeMovement {
 		select {
 		case <-f.left:
-			return errors.New("the table is away")
+			return errors.New("the table is unreachable")
 		default:
 		}
 	}
 	return f.Backend.Commit(ctx, tx)
 }
 
-// What was paid is not lost when the service ends before it hears of it, nor
-// when it has another URL from then on.
+// A payment is credited after a restart of the service, also at another URL.
 func TestPaymentsOutliveARun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -333,7 +350,7 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	r.hooked(t, map[string]any{"do": "pay", "checkout": link, "method": "card"})
 	before := s.URL
 	stop(s)
-	// Its port is taken, or the service could be there again.
+	// Occupies the port, so that the service gets another one.
 	taken, err := net.Listen("tcp", strings.TrimPrefix(before, "http://"))
 	if err == nil {
 		defer taken.Close()
@@ -341,153 +358,123 @@ func TestPaymentsOutliveARun(t *testing.T) {
 	s = start()
 	defer stop(s)
 	if s.URL == before {
-		t.Fatalf("the service is at %s again", before)
+		t.Fatalf("the service has the same URL %s", before)
 	}
 	r = &running{Service: s, t: t}
 	r.drain()
 	if got := r.credits(t, fox); got != 5_000_000 {
-		t.Errorf("%d", got)
+		t.Errorf("got %d, want %d", got, 5_000_000)
 	}
 	r.hooked(t, map[string]any{"do": "refund", "checkout": link, "cents": 200})
 	r.drain()
 	if got := r.credits(t, fox); got != 3_000_000 {
-		t.Errorf("%d", got)
+		t.Errorf("got %d, want %d", got, 3_000_000)
 	}
 }
 
-// What is told of a payment that is another stage's, or an agent's that there is
-// not, makes nothing, and is not lost: the first is a warning, and the second
-// fails, so that the processor sends it again and somebody looks.
-func TestNoticesOfNobodyHere(t *testing.T) {
+// A payment of another stage is logged as a warning. A payment for an unknown agent
+// fails, so that the processor sends it again and an operator sees it.
+func TestNoticesForUnknownAgents(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_nobody"
-	var log safeBuffer
+	var log logs.Buffer
 	r := run(t, service.Config{
 		Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, nil)),
-		Payments: stripe.New(stripe.Config{Stage: "prod", Keys: func(context.Context) (stripe.Keys, error) {
-			return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
-		}}),
+		Payments: processor(secret, nil),
 	})
 	fox := r.join("fox")
 	const nobody = "ag_01m7zpvgpq518pwx45sh5x71rp"
 	for i, c := range []struct {
 		what, stage, agent string
 		status             int
-		line               string // of the log
+		line               string // expected in the log
 	}{
 		{"another stage's", "dev", fox.ID, 200, `"level":"WARN".*"type":"checkout.session.completed","stage":"dev","agent":"` + fox.ID + `"`},
 		{"nobody's", "prod", "fox", 200, `"level":"WARN".*"stage":"prod","agent":"fox"`},
 		{"of no such agent", "prod", nobody, 500, `"level":"ERROR".*"type":"checkout.session.completed","agent":"` + nobody + `".*bought of 5000000 micro-USD, ev_[0-9a-z]+, is for an agent that does not exist`},
 		{"an agent's", "prod", fox.ID, 200, `"level":"INFO","msg":"notification".*"agent":"` + fox.ID + `","done":\[{"kind":"bought","micro_usd":5000000,"id":"ev_[0-9a-z]+","outcome":"made"}\]`},
 	} {
-		body := fmt.Sprintf(`{"id": "evt_%d", "object": "event", "created": 1790000000, "type": "checkout.session.completed", "data": {"object": {`+
-			`"id": "cs_1", "created": 1790000000, "payment_status": "paid", "amount_total": 500, "currency": "usd", `+
-			`"metadata": {"agentsocial_agent": %q, "agentsocial_stage": %q}}}}`, i, c.agent, c.stage)
-		q := r.request(nil, "POST", "/payments/webhook", body)
-		q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
-		if a := r.send(q); a.Status != c.status {
-			t.Errorf("%s: %d %s", c.what, a.Status, a.Body)
+		body := paid(fmt.Sprint("evt_", i), "completed", "cs_1", c.agent, c.stage)
+		if a := r.send(r.notice(secret, body)); a.Status != c.status {
+			t.Errorf("%s: got %d %s, want %d", c.what, a.Status, a.Body, c.status)
 		}
 		line := regexp.MustCompile(fmt.Sprintf(`.*"event":"evt_%d".*`, i)).FindString(log.String())
 		if !regexp.MustCompile(c.line).MatchString(line) {
-			t.Errorf("%s: logged is %q", c.what, line)
+			t.Errorf("%s: log line: got %q, want %s", c.what, line, c.line)
 		}
 	}
 	items, err := r.table.Get(t.Context(), tables.Strong, tables.BalanceKey(nobody), tables.BalanceKey(tables.AgentAccount(fox.ID)))
 	if err != nil || items[0] != nil || tables.MicroUSD(items[1]) != 5_000_000 {
-		t.Errorf("%v %v", items, err)
+		t.Errorf("balances: got %v %v, want none and 5000000", items, err)
 	}
 }
 
-// What no second try would change is taken, and said loudly: an endpoint that
-// refuses for days may be switched off.
+// A notification that a retry would not fix is accepted and logged as an error: Stripe
+// may disable an endpoint that fails for days.
 func TestUnclearNotice(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_unclear"
-	var log safeBuffer
+	var log logs.Buffer
 	agent := ""
 	r := run(t, service.Config{
 		Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, nil)),
-		Payments: stripe.New(stripe.Config{
-			Stage: "prod",
-			Keys: func(context.Context) (stripe.Keys, error) {
-				return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
-			},
-			Way: listing(func() string {
-				return `{"object": "list", "data": [{"id": "cs_1", "metadata": {"agentsocial_agent": "` + agent + `", "agentsocial_stage": "prod"}}]}`
-			}),
-		}),
+		Payments: processor(secret, listing(func() string {
+			return `{"object": "list", "data": [{"id": "cs_1", "metadata": {"agentsocial_agent": "` + agent + `", "agentsocial_stage": "prod"}}]}`
+		})),
 	})
 	fox := r.join("fox")
 	agent = fox.ID
 	const body = `{"id": "evt_1", "object": "event", "created": 1790000000, "type": "charge.dispute.funds_withdrawn", "data": {"object": {` +
 		`"id": "du_1", "created": 1790000000, "status": "needs_response", "amount": 600, "currency": "eur", "payment_intent": "pi_1"}}}`
-	q := r.request(nil, "POST", "/payments/webhook", body)
-	q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
-	if a := r.send(q); a.Status != 200 || r.credits(t, fox) != 0 {
-		t.Errorf("%d %s", a.Status, a.Body)
+	if a := r.send(r.notice(secret, body)); a.Status != 200 || r.credits(t, fox) != 0 {
+		t.Errorf("got %d %s, want 200", a.Status, a.Body)
 	}
-	const line = `"level":"ERROR","msg":"notification not written down[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
+	const line = `"level":"ERROR","msg":"notification not recorded[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
 	if !regexp.MustCompile(fmt.Sprintf(line, fox.ID)).MatchString(log.String()) {
-		t.Errorf("logged was\n%s", log.String())
+		t.Errorf("the log is\n%s", log.String())
 	}
 }
 
-// listing answers any call with a list.
+// listing is a transport that answers every call with a list.
 type listing func() string
 
 func (l listing) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(l()))}, nil
 }
 
-// Of one notification that comes twice at once, both are taken, and one counts.
+// Notifications of one payment that arrive at once all succeed, and credit it once.
 func TestRaceOfNotices(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_race"
-	processor := stripe.New(stripe.Config{Stage: "prod", Keys: func(context.Context) (stripe.Keys, error) {
-		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
-	}})
-	onBoth(t, service.Config{Settings: generous(), Payments: processor}, func(t *testing.T, r *running) {
+	onBoth(t, service.Config{Settings: generous(), Payments: processor(secret, nil)}, func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range r.rounds() {
 			var requests []*transcripts.Request
 			for _, kind := range []string{"completed", "async_payment_succeeded", "completed"} {
-				body := fmt.Sprintf(`{"id": "evt_%s", "object": "event", "created": 1790000000, "type": "checkout.session.%s", "data": {"object": {`+
-					`"id": "cs_%d", "created": 1790000000, "payment_status": "paid", "amount_total": 500, "currency": "usd", `+
-					`"metadata": {"agentsocial_agent": %q, "agentsocial_stage": "prod"}}}}`, kind, kind, i, fox.ID)
-				q := r.request(nil, "POST", "/payments/webhook", body)
-				q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
-				requests = append(requests, q)
+				requests = append(requests, r.notice(secret, paid("evt_"+kind, kind, fmt.Sprint("cs_", i), fox.ID, "prod")))
 			}
 			if _, n := r.together(requests...); n[200] != len(requests) {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
 			if got := r.credits(t, fox); got != int64(i+1)*5_000_000 {
-				t.Fatalf("round %d: %d", i, got)
+				t.Fatalf("round %d: got %d, want %d", i, got, int64(i+1)*5_000_000)
 			}
 		}
 	})
 }
 
-// The processor is not limited as a reader is, but who forges its notifications
-// is.
+// The processor's notifications have no limit; forged ones do.
 func TestNoticesAreNotLimited(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_limits"
 	settings := generous()
 	settings.ByAddr, settings.MaxReads = true, 1
-	r := run(t, service.Config{Settings: settings, Payments: stripe.New(stripe.Config{Stage: "prod", Keys: func(context.Context) (stripe.Keys, error) {
-		return stripe.Keys{SecretKey: "sk", WebhookSecrets: []string{secret}}, nil
-	}})})
+	r := run(t, service.Config{Settings: settings, Payments: processor(secret, nil)})
 	const body = `{"id": "evt_1", "object": "event", "created": 1790000000, "type": "customer.created", "data": {"object": {}}}`
-	send := func(secret string) int {
-		q := r.request(nil, "POST", "/payments/webhook", body)
-		q.Header = http.Header{"Stripe-Signature": {standin.Sign([]byte(body), time.Now(), secret)}}
-		return r.send(q).Status
-	}
+	send := func(secret string) int { return r.send(r.notice(secret, body)).Status }
 	for i := range 500 {
 		if status := send(secret); status != 200 {
-			t.Fatalf("notification %d is answered %d", i, status)
+			t.Fatalf("notification %d: got status %d, want 200", i, status)
 		}
 	}
 	forged := map[int]int{}
@@ -495,6 +482,6 @@ func TestNoticesAreNotLimited(t *testing.T) {
 		forged[send("whsec_other")]++
 	}
 	if forged[400] == 0 || forged[429] == 0 || len(forged) != 2 {
-		t.Errorf("forged ones are answered %v", forged)
+		t.Errorf("forged notifications: got statuses %v, want 400 and then 429", forged)
 	}
 }

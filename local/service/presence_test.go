@@ -10,33 +10,26 @@ import (
 	"time"
 
 	"agentsocial/functions/agents"
-	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 	"agentsocial/tables/id"
 )
 
-// Of two visits on one day, at once, one is written, and heard of once.
+// Of two concurrent visits on one day one is written, with one event.
 func TestRaceOfVisits(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		const day = 24 * time.Hour
-		r.advance(day + day/2 - r.App.Now().Sub(r.App.Now().Truncate(day))) // noon: no day ends meanwhile
+		r.advance(day + day/2 - r.App.Now().Sub(r.App.Now().Truncate(day))) // noon, so that no day ends during the test
 		for i := range r.rounds() {
 			visitor := r.join(fmt.Sprint("visitor", i))
 			target := "/v1/agents/" + []string{"fox", fox.ID}[i%2] + "/visit"
 			now := r.App.Now()
-			answers, n := r.together(
+			answers, _ := r.together(
 				visitor.Signed("POST", target, nil, now), visitor.Signed("POST", target, nil, now.Add(time.Millisecond)))
-			if n[201] != 1 || n[429] != 1 {
-				t.Fatalf("round %d: %v: %s, %s", i, n, answers[0].Body, answers[1].Body)
-			}
-			loser := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status == 429 })
-			if code := answers[loser].Text("error.code"); code != "too_soon" {
-				t.Fatalf("round %d: %s", i, code)
-			}
+			r.decided(i, answers, outcomes{"201": 1, "429 too_soon": 1})
 		}
 		r.drain()
 		visits := r.query(tables.GuestbookPK(fox.ID), tables.VisitPrefix, tables.VisitPrefix+"~")
@@ -47,7 +40,7 @@ func TestRaceOfVisits(t *testing.T) {
 	})
 }
 
-// kinds counts the kinds of an inbox's events.
+// kinds counts an inbox's events by kind.
 func kinds(events []tables.Item) map[string]int {
 	n := map[string]int{}
 	for _, e := range events {
@@ -56,7 +49,7 @@ func kinds(events []tables.Item) map[string]int {
 	return n
 }
 
-// connected is an agent that came by OAuth: a token, and no handle as yet.
+// connected creates an agent that connected over OAuth and has no handle yet.
 func (r *running) connected() (agent, token string) {
 	r.t.Helper()
 	now := r.App.Now()
@@ -67,9 +60,7 @@ func (r *running) connected() (agent, token string) {
 		r.t.Fatal(err)
 	}
 	tk.Hash = hash
-	if err := r.App.Transact(r.t.Context(), tables.Put(p.Item()), tables.Put(tk.Item(p.ID))); err != nil {
-		r.t.Fatal(err)
-	}
+	r.put(tables.Put(p.Item()), tables.Put(tk.Item(p.ID)))
 	return p.ID, value
 }
 
@@ -79,7 +70,7 @@ func bearer(token, method, target, body string) *transcripts.Request {
 	}
 }
 
-// signup is the request that finishes a signup, with the right answer or a wrong one.
+// signup returns the request that finishes a signup, with a right or wrong answer.
 func (r *running) signup(token, handle string, right bool) *transcripts.Request {
 	r.t.Helper()
 	p := r.send(bearer(token, "GET", "/v1/signup/puzzle", ""))
@@ -97,11 +88,11 @@ func (r *running) signup(token, handle string, right bool) *transcripts.Request 
 	}))
 }
 
-// An agent signs up once, whatever it sends at once: under one of the handles,
-// of which it does not take the others, and is welcomed once.
+// Concurrent requests to finish a signup succeed once: the agent takes one of the
+// handles and gets one welcome.
 func TestRaceOfSignups(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		var all []string
 		for i := range r.rounds() / 2 {
 			agent, token := r.connected()
@@ -111,7 +102,7 @@ func TestRaceOfSignups(t *testing.T) {
 			answers, n := r.together(
 				r.signup(token, name+"-a", true), r.signup(token, name+"-b", true), same, same, r.signup(token, name+"-d", false))
 			if n[200] != 1 {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, want 1 × 200", i, n)
 			}
 			won := ""
 			for _, a := range answers {
@@ -124,50 +115,45 @@ func TestRaceOfSignups(t *testing.T) {
 			}
 			for _, end := range []string{"-a", "-b", "-c", "-d"} {
 				if got := r.call(nil, "GET", "/v1/agents/"+name+end, ""); (got.Status == 200) != (name+end == won) {
-					t.Fatalf("round %d: %s won, and %s answers %d", i, won, name+end, got.Status)
+					t.Fatalf("round %d: %s won, but %s got %d", i, won, name+end, got.Status)
 				}
 			}
 		}
 		r.drain()
 		for _, agent := range all {
 			if n := kinds(r.query(tables.InboxPK(agent), "E#", "E#~"))[tables.EventWelcome]; n != 1 {
-				t.Fatalf("%s was welcomed %d times", agent, n)
+				t.Fatalf("welcomes of %s: got %d, want 1", agent, n)
 			}
 			if got := r.query(tables.AgentPK(agent), "HIST#", "HIST#~"); len(got) != 1 {
-				t.Fatalf("%s has %d entries in its history", agent, len(got))
+				t.Fatalf("history of %s: got %d entries, want 1", agent, len(got))
 			}
 		}
 	})
 }
 
-// Of two agents that sign up under one handle at once one gets it; the other's
-// answer still serves.
+// Of two agents that sign up with one handle one gets it. The other's answer can be
+// used with another handle.
 func TestRaceOfSignupsForAHandle(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() / 2 {
 			_, one := r.connected()
 			_, two := r.connected()
 			handle := fmt.Sprintf("wanted%d", i)
 			requests := []*transcripts.Request{r.signup(one, handle, true), r.signup(two, handle, true)}
-			answers, n := r.together(requests...)
-			if n[200] != 1 || n[409] != 1 {
-				t.Fatalf("round %d: %v", i, n)
-			}
-			loser := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status == 409 })
-			if code := answers[loser].Text("error.code"); code != "handle_taken" {
-				t.Fatalf("round %d: %s", i, code)
-			}
+			answers, _ := r.together(requests...)
+			r.decided(i, answers, outcomes{"200": 1, "409 handle_taken": 1})
+			loser := with(409, answers)
 			again := requests[loser].Clone()
 			again.Body = []byte(encode(replaced(t, again.Body, "handle", handle+"-too")))
 			if a := r.send(again); a.Status != 200 {
-				t.Fatalf("round %d: the loser's answer does not serve: %s", i, a.Body)
+				t.Fatalf("round %d: the loser's answer with another handle: got %s, want 200", i, a.Body)
 			}
 		}
 	})
 }
 
-// replaced is a JSON object with one member replaced.
+// replaced returns a JSON object with one member replaced.
 func replaced(t *testing.T, body []byte, name string, v any) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -178,11 +164,11 @@ func replaced(t *testing.T, body []byte, name string, v any) map[string]any {
 	return m
 }
 
-// However changes of tags meet with posts in a new hour, an agent stands under
-// each of its tags, and at the hour it was last active.
+// When changes of tags race with posts, the agent stays listed under each of its tags
+// at its last active hour.
 func TestRaceOfTagsAndActivity(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		sets := [][]string{{"go", "night"}, {"night", "den"}, {}, {"go", "den", "hens", "night"}, {"hens"}}
 		for i := range r.rounds() / 10 {
@@ -195,15 +181,15 @@ func TestRaceOfTagsAndActivity(t *testing.T) {
 				requests = append(requests, r.request(fox, "PATCH", "/v1/me", encode(map[string]any{"tags": tags, "now": fmt.Sprint(i, " ", j)})))
 			}
 			r.together(requests[:2]...)
-			for _, q := range requests[2:] { // while the stream works the post off
+			for _, q := range requests[2:] { // while the stream processes the post
 				if a := r.send(q); a.Status != 200 {
-					t.Fatalf("round %d: %d %s", i, a.Status, a.Body)
+					t.Fatalf("round %d: got %d %s, want 200", i, a.Status, a.Body)
 				}
 			}
 			r.drain()
 			active := time.UnixMilli(r.item(tables.CountersKey(fox.ID)).Int("last_active"))
 			if hour := r.App.Now().Truncate(time.Hour); active.Before(hour.Add(-time.Hour)) {
-				t.Fatalf("round %d: last active at %v, now it is %v", i, active, hour)
+				t.Fatalf("round %d: last_active: got %v, want about %v", i, active, hour)
 			}
 			var p tables.Profile
 			if err := tables.Unmarshal(r.item(tables.ProfileKey(fox.ID)), &p); err != nil {
@@ -214,54 +200,41 @@ func TestRaceOfTagsAndActivity(t *testing.T) {
 				tag := item.Key().SK[len("TAG#"):]
 				listed = append(listed, tag)
 				if want := tables.ActivitySK(active, fox.ID); item.Str("rank_sk") != want {
-					t.Fatalf("round %d: %s stands at %s, not %s", i, tag, item.Str("rank_sk"), want)
+					t.Fatalf("round %d: tag %s: got rank %s, want %s", i, tag, item.Str("rank_sk"), want)
 				}
 			}
 			slices.Sort(p.Tags)
 			if !slices.Equal(p.Tags, listed) {
-				t.Fatalf("round %d: the profile has %v, listed are %v", i, p.Tags, listed)
+				t.Fatalf("round %d: listed tags: got %v, want %v", i, listed, p.Tags)
 			}
 		}
 	})
 }
 
-// An agent that becomes active while it changes its tags stands under the new
-// one at the new hour.
+// A tag added while the agent becomes active is listed at the new hour.
 func TestTagsChangeWhileActive(t *testing.T) {
 	t.Parallel()
-	r, m := meddled(t)
+	r, m := intercepted(t)
 	fox := r.join("fox")
 	r.advance(time.Hour)
 	tag := tables.TagKey(fox.ID, "den")
 	m.once(func(tx tables.Tx) bool {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tag })
 	}, func() {
-		if a := r.call(fox, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`); a.Status != 201 {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
+		r.want(r.call(fox, "POST", "/v1/c/lounge/posts", `{"body":"still here"}`), 201, "")
 		r.drain()
 	})
 	if a := r.call(fox, "PATCH", "/v1/me", `{"tags":["den"],"now":"digging"}`); a.Status != 200 || a.Text("now") != "digging" {
-		t.Fatalf("%d %s", a.Status, a.Body)
+		t.Fatalf("got %d %s, want 200, now digging", a.Status, a.Body)
 	}
 	if !m.done() {
-		t.Fatal("no tag was written")
+		t.Fatal("the request wrote no tag")
 	}
 	active := r.item(tables.CountersKey(fox.ID)).Int("last_active")
 	if hour := r.App.Now().Truncate(time.Hour).UnixMilli(); active != hour {
-		t.Fatalf("last active at %d, not %d", active, hour)
+		t.Fatalf("last_active: got %d, want %d", active, hour)
 	}
 	if got, want := r.item(tag).Str("rank_sk"), tables.ActivitySK(time.UnixMilli(active), fox.ID); got != want {
-		t.Errorf("the tag stands at %s, not %s", got, want)
+		t.Errorf("rank of the tag: got %s, want %s", got, want)
 	}
-}
-
-// item reads one item.
-func (r *running) item(key tables.Key) tables.Item {
-	r.t.Helper()
-	items, err := r.table.Get(r.t.Context(), tables.Strong, key)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return items[0]
 }

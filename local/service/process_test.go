@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// killer has the process die that makes some commit, after it was made.
+// killer is a table that kills the process after a chosen commit.
 type killer struct {
 	tables.Backend
 	when atomic.Pointer[func(tables.Tx) bool]
@@ -25,10 +25,9 @@ func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
 	return err
 }
 
-// A process that dies answers nothing, and another takes its place: the request
-// that is sent again is answered, the batch comes again, the schedule is called
-// again.
-func TestProcessesThatDie(t *testing.T) {
+// A process that dies answers nothing, and another replaces it: the request can be sent
+// again, the batch is delivered again, the schedule runs again.
+func TestDeadProcessesAreReplaced(t *testing.T) {
 	k := &killer{}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { k.Backend = b; return k }})
 	dies := func(writes func(tables.Write) bool) {
@@ -52,24 +51,22 @@ func TestProcessesThatDie(t *testing.T) {
 	}
 	died("the request")
 	if a := r.send(q); a.Status != 201 || a.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want 201, Idempotent-Replayed true", a.Status, a.Body)
 	}
 
 	dies(typed(tables.TypeInboxEvent))
 	r.call(r.join("owl"), "POST", "/v1/c/lounge/posts", `{"body":"hello @fox"}`)
 	r.drain()
 	died("the batch")
-	if a := r.call(fox, "GET", "/v1/me/inbox", ""); a.Text("items.len") != "2" {
-		t.Errorf("%s", a.Body)
-	}
+	r.has(r.call(fox, "GET", "/v1/me/inbox", ""), "items.len", "2")
 
-	r.stock(tables.SealDue{Channel: "lounge"}.Move(r.App.Now()))
+	r.putAll(tables.SealDue{Channel: "lounge"}.Move(r.App.Now()))
 	due := tables.SealDueKey("lounge")
 	dies(func(w tables.Write) bool { return w.Key == due })
 	tick := func(status int) {
 		t.Helper()
 		if a := r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`); a.Status != status {
-			t.Errorf("%d %s", a.Status, a.Body)
+			t.Errorf("got %d %s, want %d", a.Status, a.Body, status)
 		}
 	}
 	tick(500)
@@ -77,6 +74,6 @@ func TestProcessesThatDie(t *testing.T) {
 	r.advance(time.Hour)
 	tick(200)
 	if items := r.query(due.PK, due.SK, due.SK); len(items) > 0 {
-		t.Errorf("it is still due: %v", items)
+		t.Errorf("due items: got %v, want none", items)
 	}
 }

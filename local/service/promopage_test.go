@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,19 +8,19 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
 )
 
-// besidePage is a table that does something else with what comes beside a
-// channel's page, as long as it is told to: nil is the table's own way.
-type besidePage struct {
+// pageFaults is a table that replaces the calls made beside a channel's page by
+// functions, if set.
+type pageFaults struct {
 	tables.Backend
 	query  atomic.Pointer[func(context.Context) error]            // instead of reading a channel's promos
 	get    atomic.Pointer[func(context.Context) error]            // instead of reading a viewer's day
@@ -29,21 +28,21 @@ type besidePage struct {
 	view   atomic.Pointer[func(context.Context) error]            // instead of counting a view
 }
 
-func (b *besidePage) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
+func (b *pageFaults) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if do := b.query.Load(); do != nil && q.From == tables.LivePromos("", tables.Eventual).From {
 		return tables.Page{}, (*do)(ctx)
 	}
 	return b.Backend.Query(ctx, q)
 }
 
-func (b *besidePage) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
+func (b *pageFaults) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if do := b.get.Load(); do != nil && strings.HasPrefix(keys[0].SK, "promos#") {
 		return nil, (*do)(ctx)
 	}
 	return b.Backend.Get(ctx, c, keys...)
 }
 
-func (b *besidePage) Commit(ctx context.Context, tx tables.Tx) error {
+func (b *pageFaults) Commit(ctx context.Context, tx tables.Tx) error {
 	touches := func(typ string) bool {
 		for _, w := range tx.Writes {
 			for _, u := range w.Updates {
@@ -63,34 +62,18 @@ func (b *besidePage) Commit(ctx context.Context, tx tables.Tx) error {
 	return b.Backend.Commit(ctx, tx)
 }
 
-// journal is a log that is read while it is written.
-type journal struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) { j.mu.Lock(); defer j.mu.Unlock(); return j.b.Write(p) }
-
-// take answers what was written since.
-func (j *journal) take() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	defer j.b.Reset()
-	return j.b.String()
-}
-
-// promoted is a channel's page with one promo that is far behind its pace, and a
-// reader that it is billed for.
-func promoted(t *testing.T, wait time.Duration) (*running, *besidePage, *journal, *transcripts.Agent, promoView) {
+// promoted returns a service with one promo that is far behind its pace, and a reader
+// for whom it is billed.
+func promoted(t *testing.T, wait time.Duration) (*running, *pageFaults, *logs.Buffer, *transcripts.Agent, promoView) {
 	t.Helper()
-	b, log := &besidePage{}, &journal{}
+	b, log := &pageFaults{}, &logs.Buffer{}
 	c := service.Config{Settings: generous(), Log: slog.New(slog.NewJSONHandler(log, nil)), Wrap: func(to tables.Backend) tables.Backend {
 		b.Backend = to
 		return b
 	}}
 	c.Settings.PromoWait, c.Settings.ViewSample = wait, 1
 	r := run(t, c)
-	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	r.call(nil, "GET", "/v1/channels", "") // creates the channels
 	ad := r.join("ad")
 	r.credit(ad, 5*usd)
 	p := r.buy(t, ad, "lounge", "Look here.", 5, 2)
@@ -98,7 +81,7 @@ func promoted(t *testing.T, wait time.Duration) (*running, *besidePage, *journal
 	return r, b, log, r.grown(r.join("reader")), p
 }
 
-// Whatever fails beside a channel's page, or hangs, the page is there, without a
+// If a call beside a channel's page fails or hangs, the page is answered without a
 // promo, and the log says why.
 func TestPageWithoutItsPromo(t *testing.T) {
 	broken := errors.New("broken to bits")
@@ -120,33 +103,32 @@ func TestPageWithoutItsPromo(t *testing.T) {
 				"reading the day":    {func() { b.get.Store(&do) }, func() { b.get.Store(nil) }},
 				"billing":            {func() { b.commit.Store(&bill) }, func() { b.commit.Store(nil) }},
 			} {
-				log.take()
+				log.Take()
 				c.begin()
 				ans := r.call(reader, "GET", "/v1/c/lounge", "")
 				c.end()
 				if ans.Status != 200 || ans.Text("promo.id") != "" || ans.Text("channel.name") != "lounge" {
-					t.Errorf("%s %s: %d %s", what, name, ans.Status, ans.Body)
+					t.Errorf("%s %s: got %d %s, want 200, promo.id empty, channel.name lounge", what, name, ans.Status, ans.Body)
 				}
-				if got := log.take(); !strings.Contains(got, `"msg":"promo not shown"`) || !strings.Contains(got, `"channel":"lounge"`) {
-					t.Errorf("%s %s: the log says %s", what, name, got)
+				if got := log.Take(); !strings.Contains(got, `"msg":"promo not shown"`) || !strings.Contains(got, `"channel":"lounge"`) {
+					t.Errorf("%s %s: log: got %s", what, name, got)
 				}
 			}
 			b.view.Store(&do)
 			ans := r.call(reader, "GET", "/v1/c/lounge?limit=1", "")
 			b.view.Store(nil)
-			if got := log.take(); ans.Status != 200 || !strings.Contains(got, `"msg":"view not counted"`) {
-				t.Errorf("counting %s: %d, and the log says %s", name, ans.Status, got)
+			if got := log.Take(); ans.Status != 200 || !strings.Contains(got, `"msg":"view not counted"`) {
+				t.Errorf("counting %s: got %d, log %s", name, ans.Status, got)
 			}
-			if wait == 0 && ans.Text("promo.id") != p.ID { // it waits for neither more than for the other
-				t.Errorf("counting %s, and the page shows %q", name, ans.Text("promo.id"))
+			if wait == 0 && ans.Text("promo.id") != p.ID { // without a limit on the wait the promo is shown
+				t.Errorf("counting %s: promo: got %q, want %q", name, ans.Text("promo.id"), p.ID)
 			}
 		})
 	}
 }
 
-// A billing of which the page hears nothing is billed once, if it comes about,
-// and seen if it may have: by the page that it was for, and for nothing by the
-// viewer's next one of the day.
+// A billing with an unknown outcome is billed once if it is made. The promo is shown by
+// its page, and again without charge by the viewer's next page of the day.
 func TestBillingThatIsLate(t *testing.T) {
 	r, b, _, reader, p := promoted(t, 100*time.Millisecond)
 	late := 0
@@ -159,10 +141,10 @@ func TestBillingThatIsLate(t *testing.T) {
 		return fmt.Errorf("%w: %w", tables.ErrUnknownOutcome, ctx.Err())
 	}
 	b.commit.Store(&bill)
-	for try := 0; late == 0; try++ { // a slow machine may not come as far as billing
+	for try := 0; late == 0; try++ { // a slow machine may not reach the billing
 		ans := r.call(reader, "GET", "/v1/c/lounge", "")
 		if shown := ans.Text("promo.id"); ans.Status != 200 || (late == 1) != (shown == p.ID) || try > 100 {
-			t.Fatalf("try %d: %d %s", try, ans.Status, ans.Body)
+			t.Fatalf("try %d: got %d %s, want 200", try, ans.Status, ans.Body)
 		}
 	}
 	b.commit.Store(nil)
@@ -171,26 +153,25 @@ func TestBillingThatIsLate(t *testing.T) {
 		shown = r.call(reader, "GET", "/v1/c/lounge", "").Text("promo.id")
 	}
 	if shown != p.ID {
-		t.Errorf("the next page shows %q", shown)
+		t.Errorf("promo of the next page: got %q, want %q", shown, p.ID)
 	}
 	billed := int64(0)
 	for _, key := range tables.CountsKeys("lounge") {
 		billed += tables.Billed(r.item(key), p.ID)
 	}
 	if billed != 1 || late != 1 {
-		t.Errorf("billed %d times, %d of them late", billed, late)
+		t.Errorf("billed %d times, %d of them late; want 1 and 1", billed, late)
 	}
 }
 
-// Whoever is behind several agents is billed for once a day, as is whoever has a
-// domain of its own, with however many addresses there; without an origin nobody
-// is, whatever its karma.
-func TestBilledByWhoIsBehind(t *testing.T) {
+// A person, or the owner of a domain, is billed for once a day, with any number of
+// agents and addresses. Agents without an origin are not billed for.
+func TestBilledOncePerOwner(t *testing.T) {
 	t.Parallel()
 	r, _, _, reader, p := promoted(t, 0)
 	person := &tables.Origin{Person: "a person"}
 	domain := func(person string) *tables.Origin { return &tables.Origin{Person: person, Domain: "a domain"} }
-	with := func(name string, o *tables.Origin) *transcripts.Agent { return r.behind(r.grown(r.join(name)), o) }
+	with := func(name string, o *tables.Origin) *transcripts.Agent { return r.setOwner(r.grown(r.join(name)), o) }
 	unknown := r.grown(r.join("nobody"))
 	r.set(tables.ProfileKey(unknown.ID), tables.RemoveAttr("origin"), tables.RemoveAttr("behind"))
 	r.set(tables.CountersKey(unknown.ID), tables.SetAttr("karma", int64(1000)))
@@ -207,7 +188,7 @@ func TestBilledByWhoIsBehind(t *testing.T) {
 		{unknown, 0}, {fresh, 0},
 	} {
 		if got := r.call(c.who, "GET", "/v1/c/lounge", "").Text("promo.id"); got != p.ID {
-			t.Errorf("%s is shown %q", c.who.Name, got)
+			t.Errorf("promo for %s: got %q, want %q", c.who.Name, got, p.ID)
 		}
 		want += c.bills
 		got := int64(0)
@@ -215,14 +196,14 @@ func TestBilledByWhoIsBehind(t *testing.T) {
 			got += tables.Billed(r.item(key), p.ID)
 		}
 		if got != want {
-			t.Errorf("after %s: billed %d times, not %d", c.who.Name, got, want)
+			t.Errorf("billed after %s: got %d, want %d", c.who.Name, got, want)
 		}
 	}
 }
 
-// Readers that are not billed for see one and the same promo for a minute, so that
-// the page keeps its tag, and another by and by; those that are see one each.
-func TestWhichPromo(t *testing.T) {
+// Readers that are not billed for see the same promo for a minute, so that the page
+// keeps its ETag, and then another. Readers that are billed for see different ones.
+func TestPromoRotation(t *testing.T) {
 	t.Parallel()
 	r, _, _, _, _ := promoted(t, 0)
 	for _, name := range []string{"ad-2", "ad-3", "ad-4"} {
@@ -234,7 +215,7 @@ func TestWhichPromo(t *testing.T) {
 	shown := func(a *transcripts.Agent) string { return r.call(a, "GET", "/v1/c/lounge", "").Text("promo.id") }
 	minute := func() int64 { return r.App.Now().UnixMilli() / time.Minute.Milliseconds() }
 	bySlot := map[string]bool{}
-	for same := 0; same < 20; { // minutes; one that passes meanwhile is not counted
+	for same := 0; same < 20; { // minutes; the last read must be in the same minute as the first
 		m, seen := minute(), map[string]bool{}
 		for range 3 {
 			seen[shown(nil)], seen[shown(fresh)] = true, true
@@ -243,7 +224,7 @@ func TestWhichPromo(t *testing.T) {
 			continue
 		}
 		if len(seen) != 1 || seen[""] {
-			t.Fatalf("in one minute %v are shown", seen)
+			t.Fatalf("promos in one minute: got %v, want one", seen)
 		}
 		for p := range seen {
 			bySlot[p] = true
@@ -252,7 +233,7 @@ func TestWhichPromo(t *testing.T) {
 		r.advance(time.Minute)
 	}
 	if len(bySlot) < 2 {
-		t.Errorf("for twenty minutes only %v is shown", bySlot)
+		t.Errorf("promos in twenty minutes: got %v, want at least two", bySlot)
 	}
 	byReader := map[string]bool{}
 	for m, n := minute(), 0; len(byReader) < 2 && n < 100; n++ {
@@ -262,15 +243,15 @@ func TestWhichPromo(t *testing.T) {
 		byReader[shown(r.grown(r.join("reader-"+r.App.Random(4))))] = true
 	}
 	if byReader[""] || len(byReader) < 2 {
-		t.Errorf("a hundred readers are shown %v", byReader)
+		t.Errorf("promos for a hundred readers: got %v, want at least two", byReader)
 	}
 }
 
-// A buyer who is suspended while it buys has bought nothing.
+// A buyer suspended during the purchase buys nothing.
 func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	t.Parallel()
-	r, m := meddled(t)
-	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	r, m := intercepted(t)
+	r.call(nil, "GET", "/v1/channels", "") // creates the channels
 	ad := r.join("ad")
 	r.credit(ad, 5*usd)
 	m.once(buysIn("lounge"), func() {
@@ -281,39 +262,38 @@ func TestBuyerSuspendedMeanwhile(t *testing.T) {
 		t.Errorf("%d %s", ans.Status, ans.Body)
 	}
 	if n := len(r.query(tables.ChannelPK("lounge"), "PROMO#", "PROMO#~")); n != 0 || r.credits(t, ad) != 5*usd {
-		t.Errorf("%d promos are live, and %d is left", n, r.credits(t, ad))
+		t.Errorf("got %d promos and balance %d, want 0 and %d", n, r.credits(t, ad), 5*usd)
 	}
 	r.audited(t)
 }
 
-// buysIn tells a purchase in a channel.
+// buysIn returns a condition on transactions: they buy a promo in a channel.
 func buysIn(channel string) func(tables.Tx) bool {
 	return func(tx tables.Tx) bool {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.BoardKey(channel) })
 	}
 }
 
-// Who is overtaken by another buyer buys at the price that this one left, in the
-// same request.
-func TestBuysAfterAnother(t *testing.T) {
+// A buyer overtaken by another one buys at the new price, in the same request.
+func TestPurchaseOvertakenByAnother(t *testing.T) {
 	t.Parallel()
-	r, m := meddled(t)
-	r.call(nil, "GET", "/v1/channels", "") // which makes them
+	r, m := intercepted(t)
+	r.call(nil, "GET", "/v1/channels", "") // creates the channels
 	ad, other := r.join("ad"), r.join("other")
 	r.credit(ad, 5*usd)
 	r.credit(other, 100*usd)
 	m.once(buysIn("lounge"), func() { r.buy(t, other, "lounge", "First.", 100, 1) })
 	if p := r.buy(t, ad, "lounge", "Second.", 5, 2); !m.done() || p.CPM != 4*usd {
-		t.Errorf("bought at %d", p.CPM)
+		t.Errorf("CPM: got %d, want %d", p.CPM, 4*usd)
 	}
 	r.audited(t)
 }
 
-// A quote expects what the channel's readers come to, and never more than the
-// budget buys.
-func TestQuoteExpects(t *testing.T) {
+// A quote estimates the impressions from the channel's views, up to what the budget
+// buys.
+func TestQuoteEstimate(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	r.call(nil, "GET", "/v1/channels", "")
 	for _, c := range []struct{ more, want int64 }{{700, 700}, {1_000_000, 2500}} {
 		r.put(tables.CountView("lounge", 0, c.more, true, r.App.Now()))
@@ -323,20 +303,21 @@ func TestQuoteExpects(t *testing.T) {
 		}
 		ans := r.call(nil, "GET", "/v1/c/lounge/promos/quote?usd=5&days=1", "")
 		if err := json.Unmarshal(ans.Body, &got); err != nil || got.Impressions != c.want || got.Most != 2500 {
-			t.Errorf("%d %s: %v", ans.Status, ans.Body, err)
+			t.Errorf("quote: got %d %s: %v, want %d impressions", ans.Status, ans.Body, err, c.want)
 		}
 	}
 }
 
-// Once a channel's promos are over its page does not look for them, settled or not.
-func TestPageDoesNotLook(t *testing.T) {
+// After the end of a channel's promos its page does not query them, even before they
+// are settled.
+func TestPageSkipsEndedPromos(t *testing.T) {
 	t.Parallel()
 	r, b, log, reader, _ := promoted(t, 0)
 	r.set(tables.ChannelKey("lounge"), tables.SetAttr("promos_until", r.App.Now().UnixMilli()-1))
 	looks := func(context.Context) error { return errors.New("it looks") }
 	b.query.Store(&looks)
-	log.take()
-	if ans := r.call(reader, "GET", "/v1/c/lounge", ""); ans.Status != 200 || strings.Contains(log.take(), "it looks") {
-		t.Errorf("%d %s", ans.Status, ans.Body)
+	log.Take()
+	if ans := r.call(reader, "GET", "/v1/c/lounge", ""); ans.Status != 200 || strings.Contains(log.Take(), "it looks") {
+		t.Errorf("got %d %s, want 200", ans.Status, ans.Body)
 	}
 }

@@ -44,8 +44,8 @@ type reader struct {
 const (
 	pumpTries  = 10 // deliveries of a failing record, as in the mapping
 	pumpPause  = 20 * time.Millisecond
-	shardsEach = 2 * time.Second // how often new shards are looked for
-	idleWait   = time.Second     // how long a read waits for a change
+	shardsEach = 2 * time.Second // the period of listing shards
+	idleWait   = time.Second     // bounds the wait of a read for a change
 )
 
 func startPump(a *app.App, feed tables.Feed, lag time.Duration, readers []reader, p *checkpoints, m *streamFaults, d *deadLetters) *pump {
@@ -209,8 +209,8 @@ func (u *pump) batch(ctx context.Context, r reader, records []tables.StreamRecor
 	}
 }
 
-// setAside stores a failed batch, as Lambda does in S3. If that fails, too, only the
-// log has the records.
+// setAside stores a failed batch, as Lambda does in S3. If that fails too, only the log
+// names its first record.
 func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord) {
 	b, err := failed.New(reader, tries, u.app.Now(), records)
 	if err == nil {
@@ -218,7 +218,7 @@ func (u *pump) setAside(reader string, tries int, records []tables.StreamRecord)
 	}
 	u.app.Log.Error("dead letter", "reader", reader, "seq", records[0].Seq, "records", len(records))
 	if err != nil {
-		u.app.Log.Error("a dead letter cannot be kept", "reader", reader, "seq", records[0].Seq, "error", err.Error())
+		u.app.Log.Error("a dead letter cannot be saved", "reader", reader, "seq", records[0].Seq, "error", err.Error())
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"agentsocial/tables"
 )
 
-// slowFeed is a feed of one shard. look says how long a look takes that begins.
+// slowFeed is a feed of one shard. look returns the duration of the next read.
 type slowFeed struct {
 	look func() time.Duration
 
@@ -53,8 +53,9 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 	}
 }
 
-// pumping starts a pump over a feed, which tells of a commit after lag. Its readers are named for the item types
-// that they read, and call these functions for each record.
+// pumping starts a pump over a feed that delivers a commit at most lag later. Each
+// reader is named for the item types that it reads, one letter each, and calls its
+// function for each record.
 func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -83,13 +84,13 @@ func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]f
 	return u
 }
 
-// A stream that is slow to answer is not worked off before it has answered.
+// A drain waits for a slow read.
 func TestPump_DrainedAfterASlowRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handled := 0
 		f := &slowFeed{look: func() time.Duration { return 10 * time.Second }}
 		u := pumping(t, f, 0, map[string]func(){"x": func() { handled++ }})
-		time.Sleep(15 * time.Second) // it waits in the middle of a look
+		time.Sleep(15 * time.Second) // in the middle of a read
 		f.add("x")
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
 			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
@@ -97,8 +98,8 @@ func TestPump_DrainedAfterASlowRead(t *testing.T) {
 	})
 }
 
-// What a slow batch causes is worked off too, though the reader that it is for
-// found nothing a moment before.
+// A drain waits for the records that a slow batch causes, even if their reader has just
+// found nothing.
 func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Bool
@@ -119,14 +120,14 @@ func TestPump_DrainedAfterASlowBatch(t *testing.T) {
 			},
 		})
 		f.add("x")
-		time.Sleep(time.Second) // the batch is under way
+		time.Sleep(time.Second) // the batch is being processed
 		if err := u.drained(t.Context()); err != nil || handled != 1 {
 			t.Errorf("drained with %d records handled, want 1; %v", handled, err)
 		}
 	})
 }
 
-// A feed may tell of a commit some time after it: the drain waits for that long.
+// A drain waits for the feed's lag.
 func TestPump_DrainedAfterTheLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lag = 5 * time.Second
@@ -143,7 +144,7 @@ func TestPump_DrainedAfterTheLag(t *testing.T) {
 	})
 }
 
-// A read that a newer drain cut short found nothing, and says so to no drain.
+// A read cut short by a newer drain does not count as having found nothing.
 func TestPump_DrainsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handled := 0
@@ -153,7 +154,7 @@ func TestPump_DrainsMeet(t *testing.T) {
 		f.add("x")
 		var second sync.WaitGroup
 		second.Go(func() {
-			time.Sleep(5 * time.Second) // in the middle of the first drain's look
+			time.Sleep(5 * time.Second) // in the middle of the first drain's read
 			if err := u.drained(t.Context()); err != nil {
 				t.Error(err)
 			}

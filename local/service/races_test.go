@@ -3,59 +3,20 @@ package service_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
-	"agentsocial/tables/embedded"
 )
 
-// rounds is how often a race is run. DynamoDB Local takes some 5 ms for what
-// the embedded table does in 50 µs: `make both` runs all of them there. The race
-// detector, which needs to see two accesses once, runs with -short.
-func (r *running) rounds() int {
-	_, embedded := r.table.(*embedded.Table)
-	switch {
-	case testing.Short():
-		return 30
-	case embedded || os.Getenv("BOTH") != "":
-		return 200
-	}
-	return 10
-}
-
-// crowd is how many of n take part at once: fewer where rounds are.
-func (r *running) crowd(n int) int { return max(1, n*min(r.rounds(), 40)/40) }
-
-// together sends requests at the same moment, and tells the answers by status.
-func (r *running) together(requests ...*transcripts.Request) (answers []*transcripts.Answer, byStatus map[int]int) {
-	answers, byStatus = make([]*transcripts.Answer, len(requests)), map[int]int{}
-	var ready, done sync.WaitGroup
-	ready.Add(1)
-	for i, q := range requests {
-		done.Go(func() {
-			ready.Wait()
-			answers[i] = r.send(q)
-		})
-	}
-	ready.Done()
-	done.Wait()
-	for _, a := range answers {
-		byStatus[a.Status]++
-	}
-	return answers, byStatus
-}
-
-// Of two agents that want one handle exactly one gets it; the other's
-// challenge is not spent.
+// Of two agents that want one handle one gets it. The other's challenge can be used
+// with another handle.
 func TestRaceForAHandle(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		for i := range r.rounds() {
 			handle := fmt.Sprintf("wanted%d", i)
 			var rivals [2]*transcripts.Agent
@@ -70,20 +31,15 @@ func TestRaceForAHandle(t *testing.T) {
 				rivals[j], challenges[j] = a, c
 				requests = append(requests, r.registration(a, c, handle))
 			}
-			answers, n := r.together(requests...)
-			if n[201] != 1 || n[409] != 1 {
-				t.Fatalf("round %d: %v", i, n)
-			}
-			loser := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status == 409 })
-			if code := answers[loser].Text("error.code"); code != "handle_taken" {
-				t.Fatalf("round %d: %s", i, code)
-			}
+			answers, _ := r.together(requests...)
+			r.decided(i, answers, outcomes{"201": 1, "409 handle_taken": 1})
+			loser := with(409, answers)
 			a := r.send(r.registration(rivals[loser], challenges[loser], handle+"-too"))
 			if a.Status != 201 {
-				t.Fatalf("round %d: the loser's challenge does not serve: %d %s", i, a.Status, a.Body)
+				t.Fatalf("round %d: the loser's challenge with another handle: got %d %s, want 201", i, a.Status, a.Body)
 			}
 			if got := r.call(nil, "GET", "/v1/agents/"+handle, "").Text("id"); got != answers[1-loser].Text("id") {
-				t.Fatalf("round %d: the handle belongs to %s", i, got)
+				t.Fatalf("round %d: the handle belongs to %s, want the winner", i, got)
 			}
 		}
 	})
@@ -97,10 +53,10 @@ func (r *running) registration(a *transcripts.Agent, c *transcripts.Challenge, h
 	return r.request(nil, "POST", "/v1/agents", encode(body))
 }
 
-// One challenge makes one agent, whatever is sent at once.
+// Concurrent registrations with one challenge create one agent.
 func TestRaceForAChallenge(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for i := range r.rounds() {
 		a := transcripts.NewAgent(fmt.Sprintf("twin%d", i))
 		c, _, err := transcripts.GetChallenge(r.URL, "")
@@ -115,19 +71,19 @@ func TestRaceForAChallenge(t *testing.T) {
 			if ans.Status == 201 {
 				ids[ans.Text("id")] = true
 			} else if ans.Text("error.code") != "challenge_used" {
-				t.Fatalf("round %d: %d %s", i, ans.Status, ans.Body)
+				t.Fatalf("round %d: got %d %s, want challenge_used", i, ans.Status, ans.Body)
 			}
 		}
 		if len(ids) != 1 {
-			t.Fatalf("round %d: %d agents of one challenge: %v", i, len(ids), n)
+			t.Fatalf("round %d: agents of one challenge: got %d, want 1: %v", i, len(ids), n)
 		}
 	}
 }
 
-// A key makes one agent, however many challenges are answered with it at once.
+// Concurrent registrations with one key create one agent.
 func TestRaceForAKey(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	for i := range r.rounds() {
 		a := transcripts.NewAgent(fmt.Sprintf("keyed%d", i))
 		var requests []*transcripts.Request
@@ -138,75 +94,114 @@ func TestRaceForAKey(t *testing.T) {
 			}
 			requests = append(requests, r.registration(a, c, fmt.Sprintf("keyed%d.%d", i, j)))
 		}
-		answers, n := r.together(requests...)
-		if n[201] != 1 || n[409] != 1 {
-			t.Fatalf("round %d: %v", i, n)
-		}
+		answers, _ := r.together(requests...)
+		r.decided(i, answers, outcomes{"201": 1, "409 already_registered": 1})
 		for j, ans := range answers {
-			if ans.Status == 409 && ans.Text("error.code") != "already_registered" {
-				t.Fatalf("round %d: %s", i, ans.Body)
-			}
 			want := map[int]int{201: 200, 409: 404}[ans.Status]
 			if got := r.call(nil, "GET", fmt.Sprintf("/v1/agents/keyed%d.%d", i, j), ""); got.Status != want {
-				t.Fatalf("round %d: after %d the handle answers %d", i, ans.Status, got.Status)
+				t.Fatalf("round %d: the handle after %d: got %d, want %d", i, ans.Status, got.Status, want)
 			}
 		}
 	}
 }
 
-// The same signed bytes, eight times at once, are one post.
+// Of two agents that want one key one gets it, whichever way they add it and whichever
+// comes first: by an addition, a first key or a registration.
+func TestRaceForAKeyOfTwoAgents(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		for i := range r.rounds() {
+			fox, owl := r.join(fmt.Sprintf("fox%d", i)), r.join(fmt.Sprintf("owl%d", i))
+			token := r.token(owl, "post", "read")
+			r.put(tables.Delete(tables.AgentKeyKey(owl.ID, owl.Pub())),
+				tables.Change(tables.ProfileKey(owl.ID), tables.SetAttr("keys", int64(0))))
+			wanted := newKeyOf(fox, fmt.Sprintf("wanted%d", i))
+			forOwl := *wanted
+			forOwl.ID = owl.ID
+			alone := transcripts.Agent{Name: wanted.Name, Key: wanted.Key}
+			c, _, err := transcripts.GetChallenge(r.URL, alone.Pub())
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := bearer(token, "POST", "/v1/me/keys", addKeyBody(&forOwl))
+			first.Header.Set("Idempotency-Key", wanted.Name)
+			requests := []*transcripts.Request{
+				r.request(fox, "POST", "/v1/me/keys", addKeyBody(wanted)), first, r.registration(&alone, c, wanted.Name),
+			}
+			requests = append(requests[i%3:], requests[:i%3]...)[:2]
+			var answers []*transcripts.Answer
+			if i%2 == 0 { // at once; else one after the other
+				answers, _ = r.settled(requests...)
+			} else {
+				answers = append(answers, r.retry(requests[0]), r.retry(requests[1]))
+			}
+			r.decided(i, answers, outcomes{"201": 1, "409 already_registered": 1})
+			if i%2 == 1 && answers[0].Status != 201 {
+				t.Fatalf("round %d: the first request: got %d %s, want 201", i, answers[0].Status, answers[0].Body)
+			}
+			acts := 0
+			for _, k := range []*transcripts.Agent{wanted, &forOwl, &alone} {
+				switch got := r.callRetry(k, "GET", "/v1/me", ""); got.Status {
+				case 200:
+					acts++
+				default:
+					r.want(got, 401, "unknown_key")
+				}
+			}
+			if acts != 1 {
+				t.Fatalf("round %d: the key acts for %d agents, want 1", i, acts)
+			}
+		}
+	})
+}
+
+// The same signed bytes sent eight times at once are one post.
 func TestRaceOfTheSameBytes(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	for i := range r.rounds() {
 		q := r.request(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint("round ", i)}))
 		requests := slices.Repeat([]*transcripts.Request{q}, 8)
 		answers, n := r.together(requests...)
 		if n[201] != 8 {
-			t.Fatalf("round %d: %v", i, n)
+			t.Fatalf("round %d: got outcomes %v, want 8 × 201", i, n)
 		}
 		first := 0
 		for _, a := range answers {
 			if a.Text("id") != answers[0].Text("id") {
-				t.Fatalf("round %d: two ids, %s and %s", i, a.Text("id"), answers[0].Text("id"))
+				t.Fatalf("round %d: id: got %s, want %s", i, a.Text("id"), answers[0].Text("id"))
 			}
 			if a.Header.Get("Idempotent-Replayed") == "" {
 				first++
 			}
 		}
 		if first != 1 {
-			t.Fatalf("round %d: %d answers say that they are the first", i, first)
+			t.Fatalf("round %d: answers that are no replay: got %d, want 1", i, first)
 		}
 	}
 	r.drain()
-	if got := r.call(fox, "GET", "/v1/me", "").Text("posts"); got != fmt.Sprint(r.rounds()) {
-		t.Errorf("%s posts after %d rounds", got, r.rounds())
-	}
+	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", fmt.Sprint(r.rounds()))
 }
 
-// Of two deletions at once one deletes.
+// Of two concurrent deletions one succeeds.
 func TestRaceOfDeletions(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	for i := range r.rounds() {
 		post := r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint("round ", i)}))
 		target := "/v1/c/lounge/posts/" + post.Text("id")
 		now := r.App.Now()
-		_, n := r.together(
+		answers, _ := r.together(
 			fox.Signed("DELETE", target, nil, now), fox.Signed("DELETE", target, nil, now.Add(time.Millisecond)))
-		if n[200] != 1 || n[410] != 1 {
-			t.Fatalf("round %d: %v", i, n)
-		}
+		r.decided(i, answers, outcomes{"200": 1, "410 deleted": 1})
 	}
 	r.drain()
-	if got := r.call(fox, "GET", "/v1/me", "").Text("posts"); got != "0" {
-		t.Errorf("%s posts are left", got)
-	}
+	r.has(r.call(fox, "GET", "/v1/me", ""), "posts", "0")
 }
 
-// At a limit of six, six of ten get through.
+// At a limit of six, six of ten concurrent posts are accepted.
 func TestRaceAtALimit(t *testing.T) {
 	t.Parallel()
 	settings := generous()
@@ -223,16 +218,15 @@ func TestRaceAtALimit(t *testing.T) {
 			body := encode(map[string]string{"body": fmt.Sprint(i, " ", j)})
 			requests = append(requests, a.Signed("POST", "/v1/c/lounge/posts", []byte(body), minute.Add(time.Duration(j)*time.Millisecond)))
 		}
-		if _, n := r.settled(requests...); n[201] != 6 || n[429] != 4 {
-			t.Fatalf("round %d: %v", i, n)
-		}
+		answers, _ := r.settled(requests...)
+		r.decided(i, answers, outcomes{"201": 6, "429 rate_limited": 4})
 	}
 }
 
-// However updates meet, an agent is listed under the tags that it has.
+// After concurrent updates an agent is listed under exactly its tags.
 func TestRaceOfTags(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	sets := [][]string{{"go", "night"}, {"night", "den"}, {}, {"go", "den", "hens", "night"}, {"hens"}}
 	for i := range r.rounds() {
@@ -243,7 +237,7 @@ func TestRaceOfTags(t *testing.T) {
 		}
 		_, n := r.together(requests...)
 		if n[200] == 0 || n[200]+n[409] != len(sets) {
-			t.Fatalf("round %d: %v", i, n)
+			t.Fatalf("round %d: got outcomes %v", i, n)
 		}
 		var listed []string
 		for _, item := range r.query(tables.AgentPK(fox.ID), "TAG#", "TAG#~") {
@@ -255,15 +249,16 @@ func TestRaceOfTags(t *testing.T) {
 		}
 		slices.Sort(tags)
 		if !slices.Equal(tags, listed) {
-			t.Fatalf("round %d: the profile has %v, listed are %v", i, tags, listed)
+			t.Fatalf("round %d: listed tags: got %v, want %v", i, listed, tags)
 		}
 	}
 }
 
-// A channel is made once; an agent makes one a week.
+// Of two agents that create a channel one succeeds. An agent can create one channel a
+// week.
 func TestRaceOfChannels(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	n := r.rounds() / 2
 	var agents [][3]*transcripts.Agent
 	for i := range n {
@@ -279,20 +274,13 @@ func TestRaceOfChannels(t *testing.T) {
 	}
 	for i, three := range agents {
 		name := fmt.Sprintf("made-%d", i)
-		answers, by := r.together(create(three[0], name), create(three[1], name))
-		if by[201] != 1 || by[409] != 1 {
-			t.Fatalf("round %d: %v", i, by)
-		}
-		loser := slices.IndexFunc(answers, func(a *transcripts.Answer) bool { return a.Status == 409 })
-		if code := answers[loser].Text("error.code"); code != "channel_exists" {
-			t.Fatalf("round %d: %s", i, code)
-		}
+		answers, _ := r.together(create(three[0], name), create(three[1], name))
+		r.decided(i, answers, outcomes{"201": 1, "409 channel_exists": 1})
+		loser := with(409, answers)
 		if left := r.call(three[loser], "GET", "/v1/me", "").Text("limits.channels_left"); left != "3" {
-			t.Fatalf("round %d: the loser has %s channels left", i, left)
+			t.Fatalf("round %d: channels_left of the loser: got %s, want 3", i, left)
 		}
-		answers, by = r.together(create(three[2], name+"-a"), create(three[2], name+"-b"))
-		if by[201] != 1 || by[429] != 1 {
-			t.Fatalf("round %d: one agent, two channels: %v: %s, %s", i, by, answers[0].Body, answers[1].Body)
-		}
+		answers, _ = r.together(create(three[2], name+"-a"), create(three[2], name+"-b"))
+		r.decided(i, answers, outcomes{"201": 1, "429 too_soon": 1})
 	}
 }

@@ -3,7 +3,6 @@ package service_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,37 +14,19 @@ import (
 
 	"github.com/mmcdole/gofeed"
 
-	"agentsocial/local/service"
-	"agentsocial/local/transcripts"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 	"agentsocial/tables/id"
 )
 
-// stock makes any number of writes in the table, past the service.
-func (r *running) stock(writes ...tables.Write) {
-	r.t.Helper()
-	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
-		r.put(part...)
-	}
-}
-
-// standing are the two items of a post with a rank.
-func standing(p *tables.Post, rank int64) []tables.Write {
+// rankedPost returns the writes of a post with a rank.
+func rankedPost(p *tables.Post, rank int64) []tables.Write {
 	counters := p.CountersItem()
 	counters["score"], counters["rank_sk"] = rank, tables.BestSK(rank, p.ID)
 	return []tables.Write{tables.Put(p.Item()), tables.Put(counters)}
 }
 
-// decode reads an answer's body.
-func decode(t testing.TB, ans *transcripts.Answer, v any) {
-	t.Helper()
-	if err := json.Unmarshal(ans.Body, v); err != nil {
-		t.Fatalf("%d: %v: %.200s", ans.Status, err, ans.Body)
-	}
-}
-
-// list is an answer that pages.
+// list is a page of posts.
 type list struct {
 	Items      []wire.Post `json:"items"`
 	More       bool        `json:"more"`
@@ -61,7 +42,7 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 		var l list
 		decode(r.t, ans, &l)
 		if ans.Status != 200 || l.More != (l.NextBefore != "") || len(l.Items) > limit {
-			r.t.Fatalf("%s: %d %.300s", target, ans.Status, ans.Body)
+			r.t.Fatalf("%s: got %d %.300s, want 200", target, ans.Status, ans.Body)
 		}
 		pages++
 		for _, p := range l.Items {
@@ -74,11 +55,11 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 	}
 }
 
-// Best is the sorted posts of the days asked for, on either table, whatever the
-// size of a page.
+// The best posts of some days are sorted by rank, on both tables and with any page
+// size.
 func TestBestOfDays(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		random := rand.New(rand.NewPCG(5, 5))
 		ids := rand.NewChaCha8([32]byte{5})
 		type ranked struct {
@@ -92,13 +73,13 @@ func TestBestOfDays(t *testing.T) {
 			at := midnight.AddDate(0, 0, -random.IntN(33)).Add(time.Duration(random.IntN(3)) * (12*time.Hour - 1e6/2))
 			p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Body: fmt.Sprint("post ", i), CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x"}}
 			posts = append(posts, ranked{p, int64(random.IntN(9) - 3)})
-			writes = append(writes, standing(p, posts[i].rank)...)
-			if other := *p; i%3 == 0 { // another channel's are none of this one's
+			writes = append(writes, rankedPost(p, posts[i].rank)...)
+			if other := *p; i%3 == 0 { // a post of another channel, which must not appear
 				other.Channel = "tools"
-				writes = append(writes, standing(&other, 1000)...)
+				writes = append(writes, rankedPost(&other, 1000)...)
 			}
 		}
-		r.stock(writes...)
+		r.putAll(writes...)
 		slices.SortFunc(posts, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.ID, a.ID)) })
 		for _, days := range []int{1, 2, 7, 30} {
 			var want []string
@@ -112,18 +93,18 @@ func TestBestOfDays(t *testing.T) {
 					continue
 				}
 				if got, _ := r.walk(fmt.Sprint("/v1/c/ops/best?days=", days), limit); !slices.Equal(got, want) {
-					t.Errorf("%d days by %d: %d posts, not %d\n got %v\nwant %v", days, limit, len(got), len(want), got, want)
+					t.Errorf("%d days by %d: got %d posts, want %d\n got %v\nwant %v", days, limit, len(got), len(want), got, want)
 				}
 			}
 		}
 	})
 }
 
-// The posts that answer none are a full page, however many replies are between
-// them, and page by page each comes once.
+// Pages of posts without replies are full, however many replies are in between, and
+// have each post once.
 func TestPageWithoutReplies(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		ids := rand.NewChaCha8([32]byte{6})
 		at := r.App.Now()
 		var want []string
@@ -131,7 +112,7 @@ func TestPageWithoutReplies(t *testing.T) {
 		post := func(parent string) *tables.Post {
 			at = at.Add(time.Millisecond)
 			p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Parent: parent, Root: parent, Body: "x", CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x"}}
-			writes = append(writes, standing(p, 0)...)
+			writes = append(writes, rankedPost(p, 0)...)
 			return p
 		}
 		for i := range 13 {
@@ -141,7 +122,7 @@ func TestPageWithoutReplies(t *testing.T) {
 				post(root.ID)
 			}
 		}
-		r.stock(writes...)
+		r.putAll(writes...)
 		slices.Reverse(want)
 		for limit, pages := range map[int]int{1: 13, 4: 4, 13: 1, 100: 1} {
 			got, n := r.walk("/v1/c/ops?replies=false", limit)
@@ -152,43 +133,41 @@ func TestPageWithoutReplies(t *testing.T) {
 	})
 }
 
-// A deleted post is gone from best and feed with the answer that says so, and
-// stays a tombstone in the channel while it has replies.
+// A deleted post leaves the best posts and the feed at once. The channel keeps a
+// tombstone while the post has replies.
 func TestDeletedVanishAtOnce(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range 5 {
-			post := r.insist(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("post ", i)}))
+			post := r.callRetry(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("post ", i)}))
 			at := post.Text("id")
-			r.insist(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("reply ", i), "parent": at}))
+			r.callRetry(fox, "POST", "/v1/c/ops/posts", encode(map[string]string{"body": fmt.Sprint("reply ", i), "parent": at}))
 			r.drain()
 			has := func(target string) bool {
 				return bytes.Contains(r.call(nil, "GET", target, "").Body, []byte("/posts/"+at+`"`))
 			}
 			for _, target := range []string{"/v1/c/ops/best?limit=100", "/v1/c/ops/feed.json", "/v1/c/ops"} {
 				if !has(target) {
-					t.Fatalf("%s is not in %s", at, target)
+					t.Fatalf("%s lacks post %s", target, at)
 				}
 			}
-			if a := r.call(fox, "DELETE", "/v1/c/ops/posts/"+at, ""); a.Status != 200 {
-				t.Fatalf("%d %s", a.Status, a.Body)
-			}
+			r.want(r.call(fox, "DELETE", "/v1/c/ops/posts/"+at, ""), 200, "")
 			for target, want := range map[string]bool{
 				"/v1/c/ops/best?limit=100": false, "/v1/c/ops/feed.json": false, "/v1/c/ops": true, "/v1/c/ops?replies=false": true,
 			} {
 				if has(target) != want {
-					t.Errorf("round %d: in %s: %v", i, target, !want)
+					t.Errorf("round %d: post in %s: got %v, want %v", i, target, !want, want)
 				}
 			}
 		}
 	})
 }
 
-// A channel's feed is a JSON Feed that a reader's library reads, to its end.
+// A feed reader's library reads a channel's feed to its end.
 func TestFeed(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	fox := r.join("fox")
 	bodies := map[string]string{} // by id
 	for i := range 123 {
@@ -197,11 +176,11 @@ func TestFeed(t *testing.T) {
 		if i%5 != 0 {
 			bodies[post.Text("id")] = body
 		} else if a := r.call(fox, "DELETE", "/v1/c/haiku/posts/"+post.Text("id"), ""); a.Status != 200 {
-			t.Fatalf("%s", a.Body)
+			t.Fatalf("got %s, want 200", a.Body)
 		}
 	}
 	var want []string
-	for _, post := range slices.Backward(slices.Sorted(maps.Keys(bodies))) { // of one millisecond in any order
+	for _, post := range slices.Backward(slices.Sorted(maps.Keys(bodies))) { // newest first
 		want = append(want, bodies[post])
 	}
 	var got []string
@@ -228,7 +207,7 @@ func TestFeed(t *testing.T) {
 				t.Errorf("%s: %+v", next, item)
 			}
 			if a := r.call(nil, "GET", strings.TrimPrefix(item.Link, r.URL), ""); a.Status != 200 || a.Text("body") != item.Content {
-				t.Errorf("%s is no post: %d", item.Link, a.Status)
+				t.Errorf("%s: got %d, want the post", item.Link, a.Status)
 			}
 		}
 		seen[next] = true
@@ -236,7 +215,7 @@ func TestFeed(t *testing.T) {
 			Next string `json:"next_url"`
 		}
 		if decode(t, ans, &links); seen[links.Next] {
-			t.Fatalf("next_url is that of a page before")
+			t.Fatalf("next_url repeats an earlier page")
 		}
 		next = links.Next
 	}
@@ -245,20 +224,20 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// Posts as long as can be make pages shorter: a feed stays about as large as
-// the format finds fine, and nothing is lost between its pages.
+// With the longest posts a page of a feed has fewer of them, and no post is lost
+// between pages.
 func TestFeedOfLongPosts(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	ids := rand.NewChaCha8([32]byte{7})
 	at := r.App.Now()
 	var writes []tables.Write
 	for range 60 {
 		at = at.Add(time.Millisecond)
 		p := &tables.Post{ID: id.Post.New(at, ids), Channel: "ops", Body: strings.Repeat("語", 4000), CreatedAt: at.UnixMilli(), Author: tables.Author{ID: "ag_x", Handle: "x"}}
-		writes = append(writes, standing(p, 0)...)
+		writes = append(writes, rankedPost(p, 0)...)
 	}
-	r.stock(writes...)
+	r.putAll(writes...)
 	n := 0
 	for next := r.URL + "/v1/c/ops/feed.json"; next != ""; {
 		ans := r.call(nil, "GET", strings.TrimPrefix(next, r.URL), "")
@@ -268,26 +247,25 @@ func TestFeedOfLongPosts(t *testing.T) {
 		}
 		decode(t, ans, &feed)
 		if len(ans.Body) > 250_000 || len(feed.Items) == 0 {
-			t.Fatalf("%d bytes, %d items", len(ans.Body), len(feed.Items))
+			t.Fatalf("got %d bytes with %d items, want at most 250000", len(ans.Body), len(feed.Items))
 		}
 		n, next = n+len(feed.Items), feed.NextURL
 	}
 	if n != 60 {
-		t.Errorf("%d posts, not 60", n)
+		t.Errorf("posts: got %d, want 60", n)
 	}
 }
 
-// Five thousand channels are paged through, each kind on its own or both
-// together; a channel that becomes active meanwhile comes at most once, and
-// those that do not come exactly once.
+// Paging through five thousand channels finds each once, by kind or together. A channel
+// that becomes active meanwhile is found at most once.
 func TestManyChannels(t *testing.T) {
 	t.Parallel()
-	onBoth(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		many := 5000
 		if r.rounds() < 100 { // see rounds
 			many = 500
 		}
-		if a := r.call(nil, "GET", "/v1/channels", ""); a.Status != 200 { // the seeds
+		if a := r.call(nil, "GET", "/v1/channels", ""); a.Status != 200 { // creates the default channels
 			t.Fatal(a.Status)
 		}
 		began := r.App.Now().Add(-100 * 24 * time.Hour)
@@ -301,7 +279,7 @@ func TestManyChannels(t *testing.T) {
 			made[ch.Name] = ch
 			writes = append(writes, tables.Put(ch.Item()))
 		}
-		r.stock(writes...)
+		r.putAll(writes...)
 		random := rand.New(rand.NewPCG(8, 8))
 		for _, c := range []struct {
 			query string
@@ -319,12 +297,12 @@ func TestManyChannels(t *testing.T) {
 				}
 				decode(t, ans, &l)
 				if ans.Status != 200 || l.More != (l.NextBefore != "") {
-					t.Fatalf("%s, page %d: %d %.200s", c.query, pages, ans.Status, ans.Body)
+					t.Fatalf("%s, page %d: got %d %.200s, want 200", c.query, pages, ans.Status, ans.Body)
 				}
 				pages++
 				for _, ch := range slices.Concat(l.Work, l.Leisure) {
 					if seen[ch.Name] {
-						t.Fatalf("%s: %s comes twice", c.query, ch.Name)
+						t.Fatalf("%s: %s appears twice", c.query, ch.Name)
 					}
 					seen[ch.Name] = true
 				}
@@ -357,14 +335,14 @@ func TestManyChannels(t *testing.T) {
 	})
 }
 
-// Who polls a feed that has not changed gets nothing again.
+// An unchanged feed gets 304.
 func TestFeedUnchanged(t *testing.T) {
 	t.Parallel()
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	first := r.call(nil, "GET", "/v1/c/haiku/feed.json", "")
 	q := r.request(nil, "GET", "/v1/c/haiku/feed.json", "")
 	q.Header = http.Header{"If-None-Match": {first.Header.Get("Etag")}}
 	if a := r.send(q); a.Status != 304 || len(a.Body) != 0 {
-		t.Errorf("%d %s", a.Status, a.Body)
+		t.Errorf("got %d %s, want 304", a.Status, a.Body)
 	}
 }

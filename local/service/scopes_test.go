@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"agentsocial/functions"
-	"agentsocial/local/service"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/identity/auth"
 	"agentsocial/tables"
 )
 
-// ordinary is a body that has the right form, whatever it asks for.
+// ordinary returns a body of the right form.
 func (s schema) ordinary(schemas map[string]schema) string {
 	if s.Ref != "" {
 		return schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]].ordinary(schemas)
@@ -46,7 +45,7 @@ func (s schema) ordinary(schemas map[string]schema) string {
 	return `"x"`
 }
 
-// ordinary is a target and a body that an operation can read.
+// ordinary returns a target and a body of the right form.
 func (o operation) ordinary(schemas map[string]schema) (target, body string) {
 	target = braces.ReplaceAllStringFunc(o.Path, func(name string) string {
 		switch name {
@@ -66,9 +65,8 @@ func (o operation) ordinary(schemas map[string]schema) (target, body string) {
 	return target, body
 }
 
-// Tokens of each single scope, sent to every endpoint that needs a credential:
-// those of the scope that it takes may go on, all others are refused, each in
-// the way that tells what is missing.
+// Every endpoint that needs a credential accepts tokens of its scope, and refuses all
+// others with the reason.
 func TestScopesOfEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	doc, err := api.OpenAPI(functions.Groups(&app.App{})...)
@@ -82,7 +80,7 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 			declared[e.Route] = e.Auth
 		}
 	}
-	r := run(t, service.Config{Settings: generous()})
+	r := run(t, unlimited())
 	keyed, keyless := r.join("keyed"), r.join("keyless")
 	withKey, withoutKey := map[string]string{}, map[string]string{}
 	for _, scope := range auth.Scopes {

@@ -22,7 +22,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// searching plays a channel's life by chance, and knows what searches must find.
+// searching changes a channel at random and knows what searches must find.
 type searching struct {
 	*running
 	rng   *rand.Rand
@@ -35,10 +35,10 @@ type searching struct {
 type written struct {
 	id, body string
 	deleted  bool
-	mine     bool // it came through the endpoint, and can be deleted there
+	mine     bool // posted through the endpoint, and can be deleted there
 }
 
-// vocabulary is n words, many of which begin with others.
+// vocabulary returns n words, many of which share prefixes.
 func vocabulary(rng *rand.Rand, n int) []string {
 	letters := []rune("aabbcdeéßﬁ東京7")
 	words := make([]string, n)
@@ -67,7 +67,7 @@ func (s *searching) insert(p written) {
 	s.posts = slices.Insert(s.posts, i, p)
 }
 
-// step does something.
+// step performs a random action.
 func (s *searching) step() {
 	s.t.Helper()
 	switch x := s.rng.IntN(100); {
@@ -95,7 +95,7 @@ func (s *searching) write() {
 	}
 	a := s.call(s.fox, "POST", "/v1/c/den/posts", encode(in))
 	if a.Status != http.StatusCreated {
-		s.t.Fatalf("posting: %d %s", a.Status, a.Body)
+		s.t.Fatalf("posting: got %d %s, want %d", a.Status, a.Body, http.StatusCreated)
 	}
 	s.insert(written{id: a.Text("id"), body: in["body"], mine: true})
 }
@@ -109,14 +109,13 @@ func (s *searching) delete() {
 		return
 	}
 	if a := s.call(s.fox, "DELETE", "/v1/c/den/posts/"+p.id, ""); a.Status != http.StatusOK {
-		s.t.Fatalf("deleting: %d %s", a.Status, a.Body)
+		s.t.Fatalf("deleting: got %d %s, want %d", a.Status, a.Body, http.StatusOK)
 	}
 	p.deleted = true
 }
 
-// late puts a post whose commit came so late that what was before and after it
-// may be sealed. DynamoDB Local's clock is not the service's: there, nothing is
-// late.
+// late adds a post with an older time, as after a slow commit, when newer posts may be
+// sealed. DynamoDB Local has another clock than the service, so it does nothing there.
 func (s *searching) late() {
 	if _, ok := s.table.(*embedded.Table); !ok {
 		return
@@ -126,21 +125,19 @@ func (s *searching) late() {
 	p := &tables.Post{
 		ID: index.PostID(id), Channel: "den", Author: tables.Author{ID: s.fox.ID}, Body: s.words(6), CreatedAt: id.Time().UnixMilli(),
 	}
-	if err := s.App.Transact(s.t.Context(), tables.Put(p.Item()), tables.Put(p.CountersItem())); err != nil {
-		s.t.Fatal(err)
-	}
+	s.put(tables.Put(p.Item()), tables.Put(p.CountersItem()))
 	s.insert(written{id: p.ID, body: p.Body})
-	s.drain() // it is found when the stream has told of it
+	s.drain() // a search finds it after the stream is processed
 }
 
 func (r *running) tick() {
 	r.t.Helper()
 	if a := r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`); a.Status != http.StatusOK {
-		r.t.Fatalf("tick: %d %s", a.Status, a.Body)
+		r.t.Fatalf("tick: got %d %s, want %d", a.Status, a.Body, http.StatusOK)
 	}
 }
 
-// check holds a search, page by page, against reading all posts.
+// check compares a search, page by page, with a scan of all posts.
 func (s *searching) check() {
 	s.t.Helper()
 	q := s.words(3)
@@ -170,7 +167,7 @@ func (s *searching) check() {
 		}
 		a := s.call(nil, "GET", target, "")
 		if a.Status != http.StatusOK {
-			s.t.Fatalf("%s: %d %s", target, a.Status, a.Body)
+			s.t.Fatalf("%s: got %d %s, want %d", target, a.Status, a.Body, http.StatusOK)
 		}
 		items, _ := a.At("items")
 		for i := range items.([]any) {
@@ -182,13 +179,13 @@ func (s *searching) check() {
 		page = a.Text("next_before")
 	}
 	if !slices.Equal(got, want) {
-		s.t.Fatalf("%q before %q found\n%v\nnot\n%v", q, before, got, want)
+		s.t.Fatalf("%q before %q: got\n%v\nwant\n%v", q, before, got, want)
 	}
 	s.found += len(got)
 }
 
-// TestSearch: whatever happens to a channel, and however the stream misbehaves,
-// a search finds at any moment what reading all posts finds.
+// A search finds what a scan of all posts finds at any moment, on a faulty table and
+// stream.
 func TestSearch(t *testing.T) {
 	t.Cleanup(search.Small())
 	const seed = 1
@@ -196,25 +193,23 @@ func TestSearch(t *testing.T) {
 		Settings:     generous(),
 		StreamFaults: service.StreamFaults{Seed: seed, Redeliver: .3, Shuffle: .5, Split: .5, Crash: .3},
 	}, func(t *testing.T, r *running) {
-		t.Parallel() // the two tables, beside nothing else
+		t.Parallel() // with the other table only
 		steps, least := 300, 20
 		e, ok := r.table.(*embedded.Table)
 		if ok {
 			e.SetFaults(embedded.Random(seed, embedded.Probabilities{Stale: .3, Conflict: .02, LostAnswer: .02}))
 		} else {
-			steps, least = steps/3, 5 // each takes thirty times as long
+			steps, least = steps/3, 5 // each step takes thirty times as long
 		}
 		s := &searching{running: r, rng: rand.New(rand.NewPCG(seed, 7)), fox: r.join("fox")}
 		s.vocab = vocabulary(s.rng, 60)
 		ch := &tables.Channel{Name: "den", Kind: tables.KindWork, CreatedAt: r.App.Now().UnixMilli()}
-		if err := r.App.Transact(t.Context(), tables.Put(ch.Item())); err != nil {
-			t.Fatal(err)
-		}
+		r.put(tables.Put(ch.Item()))
 		for range steps {
 			s.step()
 		}
 		r.drain()
-		for range 6 { // until all is sealed, merged and tidy
+		for range 6 { // until all posts are sealed and merged
 			r.advance(2 * time.Minute)
 			r.tick()
 			s.check()
@@ -227,16 +222,14 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(heads) < 2 || s.found < least {
-			t.Errorf("%d heads, %d found: what is tested?", len(heads), s.found)
+			t.Errorf("got %d heads and %d hits, want at least 2 and %d", len(heads), s.found, least)
 		}
-		if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
-			t.Errorf("dead letters: %.2000s", a.Body)
-		}
+		r.noDeadLetters()
 	})
 }
 
-// covered is how many of a channel's posts are in a live segment, and whether
-// its index is due.
+// covered returns how many of a channel's posts are in live segments, and whether its
+// index is due.
 func (r *running) covered(channel string) (posts int, due bool) {
 	r.t.Helper()
 	heads, err := index.Of(r.App, channel).Heads(r.t.Context(), search.Newest, 1000, true)
@@ -248,28 +241,24 @@ func (r *running) covered(channel string) (posts int, due bool) {
 			posts += h.Posts
 		}
 	}
-	items, err := r.table.Get(r.t.Context(), tables.Strong, tables.SealDueKey(channel))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return posts, items[0] != nil
+	item := r.item(tables.SealDueKey(channel))
+	return posts, item != nil
 }
 
-// TestSilentChannel: a burst, all within a minute, and then nothing: the clock
-// has it sealed, without a further post or a call by hand.
+// The schedule seals a burst of posts without any later post.
 func TestSilentChannel(t *testing.T) {
 	t.Parallel()
-	onBothStreaming(t, service.Config{Settings: generous()}, func(t *testing.T, r *running) {
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
 		fox := r.join("fox")
 		for i := range 40 {
 			a := r.call(fox, "POST", "/v1/c/lounge/posts", encode(map[string]string{"body": fmt.Sprint("burst ", i)}))
 			if a.Status != http.StatusCreated {
-				t.Fatalf("%d %s", a.Status, a.Body)
+				t.Fatalf("got %d %s, want %d", a.Status, a.Body, http.StatusCreated)
 			}
 		}
 		r.drain()
 		if posts, due := r.covered("lounge"); posts != 0 || !due {
-			t.Fatalf("%d are sealed before they are a minute old, due: %v", posts, due)
+			t.Fatalf("sealed at once: got %d, due %v; want 0, due", posts, due)
 		}
 		r.advance(5 * time.Minute)
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -278,16 +267,16 @@ func TestSilentChannel(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("%d are sealed, due: %v", posts, due)
+				t.Fatalf("sealed: got %d, due %v; want 32, not due", posts, due)
 			}
 		}
 		if a := r.call(nil, "GET", "/v1/c/lounge/search?q=burst&limit=50", ""); !strings.HasPrefix(a.Text("items.39.body"), "burst ") {
-			t.Errorf("%.1000s", a.Body)
+			t.Errorf("got %.1000s, want 'burst ' in items.39.body", a.Body)
 		}
 	})
 }
 
-// hesitant is a table whose calls take some while, each another.
+// hesitant is a table with a random delay of each call.
 type hesitant struct{ tables.Backend }
 
 func (h hesitant) wait() { time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond) }
@@ -307,8 +296,8 @@ func (h hesitant) Commit(ctx context.Context, tx tables.Tx) error {
 	return h.Backend.Commit(ctx, tx)
 }
 
-// TestSweepsAndPostsMeet: a sweep is done with a channel at the moment at which
-// somebody has it tended later. Whoever comes first, nothing is left behind.
+// A sweep that finishes a channel while a post makes it due again leaves no post
+// behind.
 func TestSweepsAndPostsMeet(t *testing.T) {
 	t.Cleanup(search.Small())
 	wrap := func(b tables.Backend) tables.Backend { return hesitant{b} }
@@ -322,7 +311,7 @@ func TestSweepsAndPostsMeet(t *testing.T) {
 				t.Fatal(err)
 			}
 			var work sync.WaitGroup
-			for range 2 { // of the schedule's calls two may overlap
+			for range 2 { // two runs of the schedule may overlap
 				work.Go(func() {
 					if err := sweep(t.Context()); err != nil {
 						t.Error(err)
@@ -344,7 +333,7 @@ func TestSweepsAndPostsMeet(t *testing.T) {
 			})
 			work.Wait()
 			if posts, due := r.covered(channel); posts == 0 && !due {
-				t.Fatalf("round %d: three posts wait, and nobody knows", i)
+				t.Fatalf("round %d: posts are neither sealed nor due", i)
 			}
 		}
 		r.advance(2 * time.Minute)
@@ -352,7 +341,7 @@ func TestSweepsAndPostsMeet(t *testing.T) {
 		for i := range left {
 			left[i] = fmt.Sprint("den-", i)
 		}
-		for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // the index that lists what is due may be some moments old
+		for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // the index of due items may lag
 			if err := sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -364,7 +353,7 @@ func TestSweepsAndPostsMeet(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatalf("posts of %v are not sealed", left)
+				t.Fatalf("channels not sealed after a minute: %v", left)
 			}
 		}
 	})

@@ -24,6 +24,7 @@ import (
 	"agentsocial/events"
 	"agentsocial/local/engines/lambdas"
 	standin "agentsocial/local/fakes/payments"
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/lambda/host"
@@ -40,14 +41,15 @@ type Config struct {
 	Endpoint     string // of a running DynamoDB Local, for a temporary table; "": starts one
 	Log          *slog.Logger
 	Settings     app.Settings // BaseURL is filled in
+	Throttle     api.Throttle // of this process's gateway, with the routes' own; zero: none
 	Rand         io.Reader    // crypto/rand if nil
 	Noon         bool         // a new clock starts at the next noon, UTC, so that no day or hour ends during a test
-	Mailed       io.Writer    // receives each mail as text; nil: none
+	Mailed       io.Writer    // receives each mail as text, unless nil
 	StreamFaults StreamFaults
 	Payments     payments.Processor                                    // nil: the stand-in
 	Fetch        func(ctx context.Context, url string) ([]byte, error) // fetches foreign documents; nil: from the internet
 	Wrap         func(tables.Backend) tables.Backend                   // for tests and measurements
-	Open         func() (tables.Backend, tables.Feed)                  // a test's own table instead of Table
+	Open         func() (tables.Backend, tables.Feed)                  // returns a test's own table, used instead of Table
 
 	// Lambdas is the folder of the functions built for Lambda on this machine. Each then
 	// runs in its own processes and writes to Logs; StreamFaults and Rand do not apply,
@@ -65,8 +67,8 @@ type Gateway interface {
 	http.Handler
 	// Address returns the IP address of this machine at which the functions reach it.
 	Address() string
-	// Start runs the functions, with the environment of a deployment. Started
-	// again, it replaces them by others with another environment.
+	// Start runs the functions with the environment of a deployment. A second call
+	// replaces them.
 	Start(ctx context.Context, e host.Env) error
 	Close()
 }
@@ -125,7 +127,7 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		}
 	}()
 
-	// Only the loopback interface: the local pages are not for others.
+	// Only the loopback interface, because of the pages under /_local/.
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("%w (PORT=%d; choose another with PORT=…)", err, c.Port)
@@ -208,6 +210,14 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 		}
 		readers = append(readers, r)
 	}
+	for _, declare := range events.Mail() {
+		f := declare(s.App)
+		tell, err := h.Mail(declare(confined(s.App, f.Name, f.Reads, f.Writes)))
+		if err != nil {
+			return nil, err
+		}
+		s.mail.returns = append(s.mail.returns, tell)
+	}
 	ticks, err := s.ticks(h)
 	if err != nil {
 		return nil, err
@@ -244,8 +254,8 @@ func (h raw) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// unused holds connections without a request yet. Shutdown would wait five seconds
-// for a request on each.
+// unused holds connections that have had no request. Shutdown would wait five seconds
+// for each.
 type unused struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -301,7 +311,7 @@ func (s *Service) Drain(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.stop()
 	s.unused.close()
-	if s.payer != nil { // which calls the service
+	if s.payer != nil { // it calls the service
 		s.payer.Close()
 	}
 	err := s.http.Shutdown(ctx)

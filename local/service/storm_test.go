@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -18,10 +17,9 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestStorm: many agents post, reply, mention and delete at once, on a table
-// that fails and a stream that misbehaves as much as both may. When it is over
-// every inbox has what it must, exactly once and without a gap, and every
-// number is what counting gives.
+// Many agents post, reply, mention and delete at once, on a faulty table and stream.
+// Afterwards every inbox has each event exactly once and without a gap, and every
+// counter is right.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	agents, each := 50, 40
@@ -42,18 +40,12 @@ func TestStorm(t *testing.T) {
 	r.embedded().SetFaults(embedded.Random(2, embedded.Probabilities{
 		Conflict: .05, Throttled: .02, LostRequest: .03, LostAnswer: .05, Stale: .3,
 	}))
-	var work sync.WaitGroup
-	for i, a := range s.agents {
-		work.Go(func() { s.talk(a, rand.New(rand.NewPCG(3, uint64(i))), each) })
-	}
-	work.Wait()
+	atOnce(agents, func(i int) { s.talk(s.agents[i], rand.New(rand.NewPCG(3, uint64(i))), each) })
 	t.Logf("%d writes in %v, %d of them sent again", s.writes, time.Since(start).Round(time.Millisecond), s.again)
 	r.embedded().SetFaults(nil)
 	r.drain()
-	t.Logf("worked off after %v", time.Since(start).Round(time.Millisecond))
-	if a := r.call(nil, "GET", "/_local/dead", ""); strings.TrimSpace(string(a.Body)) != "[]" {
-		t.Errorf("dead letters: %.2000s", a.Body)
-	}
+	t.Logf("drained after %v", time.Since(start).Round(time.Millisecond))
+	r.noDeadLetters()
 	s.checkInboxes()
 	s.checkNumbers(agents * each)
 }
@@ -73,14 +65,14 @@ type storm struct {
 
 type posted struct{ id, channel, author string }
 
-// talk is what one agent does.
+// talk performs n random actions of an agent.
 func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 	for i := range n {
 		channel := stormChannels[rng.IntN(len(stormChannels))]
 		var parent posted
 		s.mu.Lock()
 		if len(s.posts) > 0 && rng.IntN(3) > 0 {
-			// Often one of the last: what is new is answered while it is counted.
+			// Often a recent post, so that it gets replies while it is being counted.
 			parent = s.posts[len(s.posts)-1-rng.IntN(min(len(s.posts), 40))]
 			channel = parent.channel
 		}
@@ -100,13 +92,13 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 			in["parent"] = parent.id
 		}
 		ans := s.insist(a, "POST", "/v1/c/"+channel+"/posts", encode(in))
-		if ans.Status == 410 { // the parent was deleted meanwhile: say it to all
+		if ans.Status == 410 { // the parent was deleted: post without it
 			delete(in, "parent")
 			parent = posted{}
 			ans = s.insist(a, "POST", "/v1/c/"+channel+"/posts", encode(in))
 		}
 		if ans.Status != 201 {
-			s.t.Errorf("posting: %d %s", ans.Status, ans.Body)
+			s.t.Errorf("posting: got %d %s, want 201", ans.Status, ans.Body)
 			return
 		}
 		p := posted{ans.Text("id"), channel, a.ID}
@@ -123,7 +115,7 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 		s.mu.Unlock()
 		if rng.IntN(12) == 0 {
 			if ans := s.insist(a, "DELETE", "/v1/c/"+channel+"/posts/"+p.id, ""); ans.Status != 200 {
-				s.t.Errorf("deleting: %d %s", ans.Status, ans.Body)
+				s.t.Errorf("deleting: got %d %s, want 200", ans.Status, ans.Body)
 			}
 			s.mu.Lock()
 			s.deleted[p.id] = true
@@ -132,12 +124,12 @@ func (s *storm) talk(a *transcripts.Agent, rng *rand.Rand, n int) {
 	}
 }
 
-// insistFor bounds how long one request of a storm is sent again.
+// insistFor bounds the repetition of one request.
 const insistFor = 3 * time.Minute
 
-// insist sends the very same request until it is decided, as a client does
-// whose answers get lost. It signs as late as the service accepts, since a
-// starved machine may need more than a minute to decide.
+// insist sends the same request until it is decided, like a client that lost the
+// answer. It signs as late as the service accepts: a busy machine may need more than a
+// minute.
 func (s *storm) insist(a *transcripts.Agent, method, target, body string) *transcripts.Answer {
 	q := a.Signed(method, target, []byte(body), s.moment().Add(auth.Skew-5*time.Second))
 	start := time.Now()
@@ -161,14 +153,14 @@ func (s *storm) checkInboxes() {
 		for more := true; more; {
 			ans := s.call(a, "GET", fmt.Sprintf("/v1/me/inbox?after=%d&limit=37", seq), "")
 			if ans.Status != 200 {
-				s.t.Fatalf("inbox: %d %s", ans.Status, ans.Body)
+				s.t.Fatalf("inbox: got %d %s, want 200", ans.Status, ans.Body)
 			}
 			items, _ := ans.At("items")
 			for i := range items.([]any) {
 				item := fmt.Sprintf("items.%d.", i)
 				seq++
 				if got := ans.Text(item + "seq"); got != fmt.Sprint(seq) {
-					s.t.Fatalf("%s: seq %s stands where %d belongs", a.Name, got, seq)
+					s.t.Fatalf("%s: seq: got %s, want %d", a.Name, got, seq)
 				}
 				var now int64
 				_, _ = fmt.Sscan(ans.Text(item+"at"), &now)
@@ -181,22 +173,22 @@ func (s *storm) checkInboxes() {
 					source = ans.Text(item + "subject.agent")
 				}
 				if want[source] != kind {
-					s.t.Errorf("%s: a %s of %s, expected %q (or it was there before)", a.Name, kind, source, want[source])
+					s.t.Errorf("%s: event of %s: got %q, want %q once", a.Name, source, kind, want[source])
 				}
 				delete(want, source)
 			}
 			more = ans.Text("more") == "true"
 		}
 		if len(want) > 0 {
-			s.t.Errorf("%s: %d events never came: %v", a.Name, len(want), want)
+			s.t.Errorf("%s: %d missing events: %v", a.Name, len(want), want)
 		}
 		if got := s.call(a, "GET", "/v1/me", "").Text("inbox_seq"); got != fmt.Sprint(seq) {
-			s.t.Errorf("%s: inbox_seq is %s, its inbox has %d", a.Name, got, seq)
+			s.t.Errorf("%s: inbox_seq: got %s, want %d", a.Name, got, seq)
 		}
 	}
 }
 
-// checkNumbers counts the posts that are there.
+// checkNumbers compares all counters with the posts in the table.
 func (s *storm) checkNumbers(most int) {
 	ofAgent, ofChannel, ofPost := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	var all []string
@@ -211,10 +203,10 @@ func (s *storm) checkNumbers(most int) {
 			}
 			all = append(all, p.ID)
 			if p.Deleted != s.deleted[p.ID] {
-				s.t.Errorf("%s: deleted is %v", p.ID, p.Deleted)
+				s.t.Errorf("%s: deleted: got %v, want %v", p.ID, p.Deleted, s.deleted[p.ID])
 			}
 			if p.Deleted && (p.Body != "" || item["author_pk"] != nil) {
-				s.t.Errorf("%s is deleted and still holds its words, or is listed by its author", p.ID)
+				s.t.Errorf("%s is deleted but has a body or is listed by author", p.ID)
 			}
 			if !p.Deleted {
 				ofAgent[p.Author.ID]++
@@ -230,28 +222,22 @@ func (s *storm) checkNumbers(most int) {
 	slices.Sort(want)
 	slices.Sort(all)
 	if !slices.Equal(all, want) || len(want) != most {
-		s.t.Errorf("the table has %d posts, %d were acknowledged, %d were wanted", len(all), len(want), most)
+		s.t.Errorf("posts: got %d in the table and %d accepted, want %d", len(all), len(want), most)
 	}
-	number := func(k tables.Key, attr string) int64 {
-		items, err := s.table.Get(context.Background(), tables.Strong, k)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		return items[0].Int(attr)
-	}
+	number := func(k tables.Key, attr string) int64 { return s.item(k).Int(attr) }
 	for _, a := range s.agents {
 		if got := number(tables.CountersKey(a.ID), "posts"); got != ofAgent[a.ID] {
-			s.t.Errorf("%s has %d posts by its counter, %d by counting", a.Name, got, ofAgent[a.ID])
+			s.t.Errorf("posts of %s: got %d, want %d", a.Name, got, ofAgent[a.ID])
 		}
 	}
 	for _, ch := range stormChannels {
 		if got := number(tables.ChannelKey(ch), "posts"); got != ofChannel[ch] {
-			s.t.Errorf("%s has %d posts by its counter, %d by counting", ch, got, ofChannel[ch])
+			s.t.Errorf("posts in %s: got %d, want %d", ch, got, ofChannel[ch])
 		}
 	}
 	for _, p := range s.posts {
 		if got := number(tables.PostCountersKey(p.channel, p.id), "replies"); got != ofPost[p.id] {
-			s.t.Errorf("%s has %d replies by its counter, %d by counting", p.id, got, ofPost[p.id])
+			s.t.Errorf("replies to %s: got %d, want %d", p.id, got, ofPost[p.id])
 		}
 	}
 }

@@ -30,7 +30,7 @@ type openTable struct {
 	where    string
 	durable  bool
 	deployed bool                        // its functions run elsewhere, by real time
-	sweep    func(context.Context) error // removes expired items, if nothing else does
+	sweep    func(context.Context) error // removes expired items, unless the database does
 	close    func()
 }
 
@@ -99,7 +99,7 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	} else {
 		cfg.Table += "-" + strings.ToLower(rand.Text())
 		end = func() {
-			// At the latest, the server's end removes it.
+			// If this fails, the table is gone when the server stops.
 			_, _ = cfg.Client().DeleteTable(context.WithoutCancel(ctx), &sdk.DeleteTableInput{TableName: &cfg.Table})
 		}
 	}

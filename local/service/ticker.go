@@ -51,7 +51,7 @@ func (s *Service) ticks(from handlers) ([]*tick, error) {
 	return all, nil
 }
 
-// look is the period of looking at the clock, which may have been moved.
+// look is the period of checking the clock, which may have been moved.
 const look = time.Second
 
 func startTicker(ticks []*tick, log *slog.Logger) *ticker {

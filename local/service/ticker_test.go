@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What was done by hand is not done once more by the schedule it was due by.
-func TestTicksByHandCount(t *testing.T) {
+// A manual run replaces the scheduled run that was due.
+func TestTick_ManualRunReplacesTheScheduled(t *testing.T) {
 	now, done := time.Unix(1_790_000_000, 0), 0
 	k := &tick{
 		clock: func() time.Time { return now }, every: time.Hour, next: now.Add(time.Hour),
@@ -19,11 +19,11 @@ func TestTicksByHandCount(t *testing.T) {
 			t.Errorf("%s: done %d times, want %d; %v", what, done, want, err)
 		}
 	}
-	step("before it is time", k.due, 0)
+	step("before it is due", k.due, 0)
 	now = now.Add(2 * time.Hour)
-	step("by hand, when it was due", k.now, 1)
-	step("by the schedule", k.due, 1)
+	step("a manual run when it is due", k.now, 1)
+	step("the schedule afterwards", k.due, 1)
 	now = now.Add(time.Hour)
-	step("when it is time again", k.due, 2)
-	step("by hand, once more", k.now, 3)
+	step("when it is due again", k.due, 2)
+	step("another manual run", k.now, 3)
 }

@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// torn is a table whose reads of several items are no snapshot, as DynamoDB's
-// are none: some are read first, and time passes before the rest.
+// torn is a table whose reads of several items are no snapshot, like those of DynamoDB:
+// some items are read first, the others later.
 type torn struct {
 	tables.Backend
 	first func(tables.Key) bool
@@ -42,9 +42,8 @@ func (b torn) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key)
 	return items, nil
 }
 
-// TestTornReads sends the same signed bytes several times at once, where a
-// request may see the effect of its twin and not its record: all answer as the
-// first does.
+// The same signed bytes sent several times at once all get the first answer, even if a
+// request reads the effect of its twin but not its record.
 func TestTornReads(t *testing.T) {
 	t.Parallel()
 	r := run(t, service.Config{
@@ -71,8 +70,8 @@ func TestTornReads(t *testing.T) {
 	}
 }
 
-// What is asked for again, while the stream adds it up, is answered with a number
-// that has it once, whichever of a mark and its number is read first.
+// Votes and support sent again while the stream counts them are answered with a number
+// that includes them once, whichever of mark and counter is read first.
 func TestRaceOfAskingAgain(t *testing.T) {
 	t.Parallel()
 	orders := map[string]func(tables.Key) bool{
@@ -115,11 +114,11 @@ func askingAgain(t *testing.T, r *running) {
 		} {
 			answers, n := r.together(requests...)
 			if n[200] != len(answers) {
-				t.Fatalf("round %d: %v", i, n)
+				t.Fatalf("round %d: got outcomes %v", i, n)
 			}
 			for j, ans := range answers {
 				if j%2 == 0 && ans.Text("support") != fmt.Sprint(wanted) || j%2 == 1 && ans.Text("score") != score {
-					t.Fatalf("round %d: not %d and %s: %s", i, wanted, score, ans.Body)
+					t.Fatalf("round %d: got %s, want support %d or score %s", i, ans.Body, wanted, score)
 				}
 			}
 		}

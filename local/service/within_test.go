@@ -8,8 +8,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A function reads and writes what it declares, and nothing beside it, in
-// batches and in transactions too.
+// A function reads and writes only what it declares, also in batches and transactions.
 func TestWithin(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{Path: embedded.Memory})
 	if err != nil {
@@ -53,7 +52,7 @@ func TestWithin(t *testing.T) {
 		"write A#b":      commit(put(channel), tables.Check(tables.ProfileKey("b"), tables.NoItem())),
 	} {
 		if err == nil || err.Error() != "service: the function posts may not "+want+may {
-			t.Errorf("%s: %v", want, err)
+			t.Errorf("got error %v, want %q", err, want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables/id"
 )
 
-// value is what stands for $NAME in a script.
+// value returns the value of $NAME.
 func (s *script) value(name string) string {
 	if n, err := strconv.Atoi(name); err == nil {
 		return strings.Repeat("a", n)
@@ -41,7 +41,7 @@ func (s *script) status(args []string) error {
 	return nil
 }
 
-// compare holds what was found against an expectation: OP VALUE, or exists or absent.
+// compare checks a value against OP VALUE, exists or absent.
 func compare(got string, found bool, args []string) error {
 	if len(args) == 1 {
 		switch {
@@ -50,7 +50,7 @@ func compare(got string, found bool, args []string) error {
 		case args[0] == "absent" && found:
 			return fmt.Errorf("it is there: %s", got)
 		case args[0] != "exists" && args[0] != "absent":
-			return fmt.Errorf("%q is neither exists nor absent", args[0])
+			return fmt.Errorf("%q must be exists or absent", args[0])
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func compare(got string, found bool, args []string) error {
 		g, err1 := strconv.ParseFloat(got, 64)
 		w, err2 := strconv.ParseFloat(want, 64)
 		if err1 != nil || err2 != nil {
-			return fmt.Errorf("%q or %q is no number", got, want)
+			return fmt.Errorf("%q or %q is not a number", got, want)
 		}
 		holds = op == "<" && g < w || op == ">" && g > w
 	default:
@@ -155,7 +155,7 @@ func (s *script) forged(args []string) error {
 func (s *script) documented([]string) error {
 	for _, c := range api.Codes {
 		if !bytes.Contains(s.last.Body, []byte(`id="`+string(c.Code)+`"`)) {
-			return fmt.Errorf("there is no place called %s", c.Code)
+			return fmt.Errorf("the page has no anchor %s", c.Code)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s *script) styled([]string) error {
 	style, _, _ = strings.Cut(style, "</style>")
 	sum := sha256.Sum256([]byte(style))
 	if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(s.last.Header.Get("Content-Security-Policy"), want) {
-		return fmt.Errorf("the policy does not name %s", want)
+		return fmt.Errorf("the policy lacks %s", want)
 	}
 	return nil
 }

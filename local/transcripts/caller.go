@@ -36,7 +36,7 @@ func NewAgent(name string) *Agent {
 	return &Agent{Name: name, Key: ed25519.NewKeyFromSeed(seed[:])}
 }
 
-// Pub is the agent's public key as headers and bodies carry it.
+// Pub returns the agent's public key as headers and bodies carry it.
 func (a *Agent) Pub() string { return b64(a.Key.Public().(ed25519.PublicKey)) }
 
 // Sign signs a text.
@@ -44,14 +44,14 @@ func (a *Agent) Sign(text string) string { return b64(ed25519.Sign(a.Key, []byte
 
 func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// Request is one request, as its bytes say it.
+// Request is a request before it is sent.
 type Request struct {
-	Method, Target string // the target as it is sent: path and query, with its escapes
+	Method, Target string // the target is path and query as sent, with escapes
 	Header         http.Header
 	Body           []byte
 }
 
-// Signed signs a request at a time.
+// Signed returns a request signed at a time.
 func (a *Agent) Signed(method, target string, body []byte, at time.Time) *Request {
 	sum := sha256.Sum256(body)
 	ts := strconv.FormatInt(at.UnixMilli(), 10)
@@ -65,17 +65,17 @@ func (a *Agent) Signed(method, target string, body []byte, at time.Time) *Reques
 	return r
 }
 
-// Clone copies a request, so that the copy can be tampered with.
+// Clone returns a copy to tamper with.
 func (r *Request) Clone() *Request {
 	return &Request{Method: r.Method, Target: r.Target, Header: r.Header.Clone(), Body: bytes.Clone(r.Body)}
 }
 
-// Answer is what came back.
+// Answer is the answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	value  any // of a JSON body
+	value  any // a decoded JSON body
 }
 
 var client = &http.Client{
@@ -84,7 +84,7 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Send sends a request exactly as it is.
+// Send sends the request byte for byte.
 func (r *Request) Send(base string) (*Answer, error) {
 	req, err := http.NewRequest(r.Method, base, bytes.NewReader(r.Body))
 	if err != nil {
@@ -92,11 +92,11 @@ func (r *Request) Send(base string) (*Answer, error) {
 	}
 	path, query, _ := strings.Cut(r.Target, "?")
 	req.URL.Opaque, req.URL.RawQuery = path, query
-	if strings.HasPrefix(path, "//") { // which Opaque would take for a host
+	if strings.HasPrefix(path, "//") { // Opaque would take it for a host
 		req.URL.Opaque = base + path
 	}
 	req.Header = r.Header.Clone()
-	if host := req.Header.Get("Host"); host != "" { // which net/http keeps apart
+	if host := req.Header.Get("Host"); host != "" { // net/http has a field for it
 		req.Host = host
 	}
 	if req.Header == nil {
@@ -109,7 +109,7 @@ func (r *Request) Send(base string) (*Answer, error) {
 	return read(res)
 }
 
-// Ask has a handler of this process answer, with no network between.
+// Ask gives the request to a handler in this process.
 func (r *Request) Ask(h http.Handler) (*Answer, error) {
 	req := httptest.NewRequest(r.Method, r.Target, bytes.NewReader(r.Body))
 	maps.Copy(req.Header, r.Header)
@@ -118,7 +118,7 @@ func (r *Request) Ask(h http.Handler) (*Answer, error) {
 	return read(w.Result())
 }
 
-// read is what came back.
+// read reads an answer.
 func read(res *http.Response) (_ *Answer, err error) {
 	defer res.Body.Close()
 	a := &Answer{Status: res.StatusCode, Header: res.Header}
@@ -130,14 +130,14 @@ func read(res *http.Response) (_ *Answer, err error) {
 		dec := json.NewDecoder(bytes.NewReader(a.Body))
 		dec.UseNumber()
 		if err := dec.Decode(&a.value); err != nil {
-			return nil, fmt.Errorf("the answer is no JSON: %w: %s", err, a.Body)
+			return nil, fmt.Errorf("the answer is not JSON: %w: %s", err, a.Body)
 		}
 	}
 	return a, nil
 }
 
-// At finds a value by the names and indexes that lead to it: items.0.kind.
-// "len" at the end is the number of elements or members.
+// At returns the value at a path of names and indexes, such as items.0.kind. "len" at
+// the end is the number of elements or members.
 func (a *Answer) At(path string) (any, bool) {
 	v := a.value
 	for _, part := range strings.Split(path, ".") {
@@ -171,8 +171,8 @@ func (a *Answer) At(path string) (any, bool) {
 	return v, true
 }
 
-// Text is the value at a path as a script writes it: a string without quotes,
-// anything else as JSON. It is "" if there is none.
+// Text returns the value at a path as a script writes it: a string without quotes,
+// anything else as JSON, "" if it is absent.
 func (a *Answer) Text(path string) string {
 	v, ok := a.At(path)
 	if !ok {
@@ -185,17 +185,22 @@ func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
+	return encoded(v)
+}
+
+// encoded returns a value of decoded JSON as JSON.
+func encoded(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // of decoded JSON
+	_ = enc.Encode(v) // decoded JSON always encodes
 	return strings.TrimSpace(b.String())
 }
 
 var pageCode = regexp.MustCompile(`<p class="hint">([a-z_]+)</p>`)
 
-// Code is the name of the error that was answered: in the envelope, in the form
-// of RFC 6749, or on a page for people.
+// Code returns the error code of an answer: from the envelope, the form of RFC 6749,
+// or a page for people.
 func (a *Answer) Code() string {
 	if e, _ := a.At("error"); e != nil {
 		if name, ok := e.(string); ok {
@@ -208,9 +213,8 @@ func (a *Answer) Code() string {
 	return a.Text("error.code")
 }
 
-// Envelope says what is wrong with the body of a failed answer (spec "Errors"),
-// or "". In the form of RFC 6749 it has three members, and on a page it is for
-// people.
+// Envelope returns what is wrong with the body of an error (spec "Errors"), or "".
+// The form of RFC 6749 has three members, and a page is for people.
 func (a *Answer) Envelope(base string) string {
 	code := a.Text("error.code")
 	e, _ := a.At("error")
@@ -231,7 +235,7 @@ func (a *Answer) Envelope(base string) string {
 	case a.Text("error.message") == "", a.Text("error.hint") == "":
 		return "error.message or error.hint is empty"
 	case strings.Contains(a.Text("error.message"), "Go value"), strings.Contains(a.Text("error.message"), "Go struct"):
-		return "error.message tells of the inside"
+		return "error.message exposes internals"
 	case a.Header.Get("X-Request-Id") == "":
 		return "it has no x-request-id"
 	case a.Header.Get("Cache-Control") != "private, no-store":

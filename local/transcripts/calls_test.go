@@ -11,8 +11,8 @@ import (
 	"agentsocial/local/checks/contract"
 )
 
-// send sends a request, each in a millisecond of its own: ids that are made in
-// one are in no order.
+// send sends a request in a millisecond of its own, since ids of the same millisecond
+// have no order.
 func (s *script) send(r *Request) (err error) {
 	for now := time.Now().UnixMilli(); time.Now().UnixMilli() == now; {
 		time.Sleep(100 * time.Microsecond)
@@ -24,7 +24,7 @@ func (s *script) send(r *Request) (err error) {
 	return s.keeps(r)
 }
 
-// keeps holds the last answer, to a request, to the OpenAPI document.
+// keeps checks the last answer against the OpenAPI document.
 func (s *script) keeps(r *Request) error {
 	c, err := contract.Load()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *script) keeps(r *Request) error {
 	return c.Check(r.Method, r.Target, s.last.Status, s.last.Header, s.last.Body)
 }
 
-// flags takes -name value arguments out of args.
+// flags removes -name value arguments from args.
 func flags(args []string, set func(name, value string) error) (rest []string, err error) {
 	for i := 0; i < len(args); i++ {
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" {
@@ -56,7 +56,7 @@ func flags(args []string, set func(name, value string) error) (rest []string, er
 func addHeader(h http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok {
-		return fmt.Errorf("%q is no header", line)
+		return fmt.Errorf("%q is not a header", line)
 	}
 	h.Set(name, strings.TrimSpace(value))
 	return nil
@@ -72,7 +72,7 @@ func (s *script) call(args []string) error {
 		case "-h":
 			err = addHeader(header, value)
 		default:
-			err = fmt.Errorf("call has no %s", name)
+			err = fmt.Errorf("call has no flag %s", name)
 		}
 		return err
 	})
@@ -90,7 +90,7 @@ func (s *script) call(args []string) error {
 		}
 	}
 	if args[1] == http.MethodPost {
-		time.Sleep(time.Millisecond) // posts of one millisecond are in no order
+		time.Sleep(time.Millisecond) // posts of the same millisecond have no order
 	}
 	r := &Request{Method: args[1], Target: args[2], Body: body, Header: http.Header{}}
 	token, bearer := strings.CutPrefix(args[0], "bearer:")
@@ -128,7 +128,7 @@ func (s *script) resend(args []string) error {
 		case "-h":
 			return addHeader(r.Header, value)
 		default:
-			return fmt.Errorf("resend has no %s", name)
+			return fmt.Errorf("resend has no flag %s", name)
 		}
 		return nil
 	})
@@ -137,7 +137,7 @@ func (s *script) resend(args []string) error {
 	}
 	sent := s.sent
 	err = s.send(r)
-	s.sent = sent // what is tampered with is always the request that was whole
+	s.sent = sent // the next resend starts from the original request
 	return err
 }
 
@@ -145,7 +145,7 @@ func (s *script) repeat(args []string) error {
 	every := ""
 	args, err := flags(args, func(name, value string) error {
 		if name != "-every" {
-			return fmt.Errorf("repeat has no %s", name)
+			return fmt.Errorf("repeat has no flag %s", name)
 		}
 		every = value
 		return nil

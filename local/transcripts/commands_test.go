@@ -1,7 +1,6 @@
 package transcripts
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -20,99 +19,110 @@ import (
 	"agentsocial/local/checks/faults"
 	"agentsocial/local/checks/invariants"
 	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/engines/logs"
 	"agentsocial/local/engines/sam"
 	"agentsocial/local/service"
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 
-// The language of the scripts. Words are as testscript reads them: '…' keeps
-// spaces; $NAME is put in everywhere, inside '…' too, and for ${N} N letters. Every service runs in
-// this process, on a port and a table of its own: the embedded one, or with
-// TRANSCRIPTS_TABLE=dynamodb-local DynamoDB Local (Java 17, Maven). When a script is
-// over its service is brought to rest, and its table held to [invariants.Check].
-// A line behind [lambdas] is for the built functions alone (make lambdas-test, make
+// The language of the scripts. Words are read as testscript does: '…' keeps spaces;
+// $NAME is replaced everywhere, also inside '…', and ${N} by N letters. Every service
+// runs in this process with its own port and table: the embedded one or, with
+// TRANSCRIPTS_TABLE=dynamodb-local, DynamoDB Local (Java 17, Maven). At the end of a
+// script its service is brought to rest, and [invariants.Check] checks its table. A
+// line behind [lambdas] runs only with the built functions (make lambdas-test, make
+// sam-test), one behind [!lambdas] only without them, and one behind [sam] only in
+// SAM.
 // sam-test), one behind [!lambdas] for all others; [sam] is for those behind SAM.
 //
-//	service [pow=N] [address-limits=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
+//	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
-//	        [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
-//	                         starts one, at noon by its clock; after halt, starts it again
-//	halt                     ends it (testscript's own `stop` ends the script)
+//	        [contact=ADDRESS] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
+//	                         starts a service, at noon by its clock; after halt, starts it again
+//	halt                     ends the service (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
-//	key NAME OWNER           makes a key that is to act for OWNER, and signs with x-agent-id
-//	sign WHO TEXT AS         WHO's signature of TEXT, $AS
+//	key NAME OWNER           makes a key to be added to OWNER; its requests carry x-agent-id
+//	sign WHO TEXT AS         signs TEXT as WHO, into $AS
 //	register NAME EMOJI      makes a key and joins, through the real challenge
 //	challenge NAME [for=NAME|nobody]
-//	                         gets a challenge for NAME to answer; for its own key if nothing is said
-//	join NAME [FIELD=VALUE…] answers it: what is right, except for the fields that are named.
-//	                         VALUE is JSON or a plain string; "wrong" is what is not the answer,
-//	                         not the proof of work, not the signature; "none" leaves the field out.
-//	                         challenge=OTHER answers another agent's challenge; signer=OTHER has it sign
+//	                         gets a challenge for NAME, by default for its own key
+//	join NAME [FIELD=VALUE…] answers it correctly, except for the named fields.
+//	                         VALUE is JSON or a plain string; "wrong" is a wrong answer,
+//	                         proof of work or signature; "none" leaves the field out.
+//	                         challenge=OTHER answers OTHER's challenge; signer=OTHER signs as OTHER
 //	call WHO METHOD PATH [BODY] [-ts DURATION] [-h 'Name: value']…
-//	                         sends a request. WHO is an agent, who signs it (DURATION beside the
-//	                         clock); bearer:TOKEN; or - for nobody. BODY @N is N letters
+//	                         sends a request. WHO is an agent, who signs it (DURATION off the
+//	                         clock); bearer:TOKEN; or - for no credential. BODY @N is N letters
 //	resend [-method M] [-path P] [-body B] [-drop HEADER] [-h 'Name: value']…
-//	                         sends the last request's very bytes again, but for what is named
+//	                         sends the last request again, byte for byte except for the flags
 //	repeat N STATUS WHO METHOD PATH BODY [-every DURATION]
-//	                         calls N times, #I in BODY counting from 1; each must answer STATUS.
-//	                         The clock is moved by DURATION before each
-//	status N [CODE]          of the last answer. Every answer is held to the OpenAPI document as it
-//	                         comes; those of 400 and more also to the envelope: code, message, hint, docs
+//	                         calls N times, with #I in BODY counting from 1; each must answer STATUS.
+//	                         DURATION advances the clock before each
+//	status N [CODE]          checks the last answer. Every answer is also checked against the
+//	                         OpenAPI document, and an error for its code, message, hint and docs
 //	json PATH [!]OP VALUE    PATH leads into the answer's body: items.0.kind, items.-1, items.len.
-//	                         OP is ==, < or > (numbers), has (a part of it), ~ (an expression)
+//	                         OP is ==, < or > (numbers), has (a substring), ~ (a regular expression)
 //	json PATH exists|absent
-//	body [!]OP VALUE          of a body that is not JSON
+//	body [!]OP VALUE          checks a body that is not JSON
 //	header NAME [!]OP VALUE, header NAME exists|absent
 //	save PATH NAME           keeps a value as $NAME; save header:NAME does so with a header
 //	advance DURATION         moves the service's clock
 //	advance to-minute|to-hour|to-day|to-week
-//	                         to just behind the beginning of the next one
-//	drain                    waits until the stream is worked off
-//	code ADDRESS AS          the code in the newest mail to ADDRESS, $AS
-//	mails ADDRESS N          exactly N mails went to ADDRESS
-//	mail fail|works          sending mail fails from now on, or works again
+//	                         to just after the start of the next one
+//	drain                    waits until the stream is drained
+//	code ADDRESS AS          puts the code in the newest mail to ADDRESS into $AS
+//	mails ADDRESS N          checks that exactly N mails went to ADDRESS
+//	mail fail|works          makes sending mail fail, or work again
+//	mail bounce|complain ADDRESS
+//	                         returns the newest mail to ADDRESS, as SES reports it
 //	mint NAME AS [scopes=A,B] [for=DURATION]
-//	                         makes a bearer token in the table, $AS
-//	connected NAME AS        makes an agent in the table as a connection by OAuth does: without a
-//	                         handle and without a key, its bearer token $AS
+//	                         puts a bearer token into the table and into $AS
+//	connected NAME AS        puts an agent into the table as an OAuth connection does: without a
+//	                         handle or a key, with its bearer token in $AS
 //	karma NAME N             sets an agent's karma in the table
-//	credit NAME N            gives an agent N micro-USD in the table, as a payment does; takes
-//	                         them back, as a dispute does, if N is below 0
+//	credit NAME N            gives an agent N micro-USD in the table, as a payment does; if N is
+//	                         negative, takes them back, as a dispute does
 //	operator NAME            makes an agent an operator in the table
+//	operate VERB NAME=VALUE… runs `make VERB` on the service's table, with these variables, as the operator
+//	                         ann; its output becomes the last answer. With fails=TEXT it must fail with
+//	                         TEXT in its error
 //	suspend NAME DURATION    suspends an agent in the table
-//	citizens NAME…           registers agents, and makes them a month old in the table, with an origin each
-//	jurors NAME…             citizens, who volunteer
-//	seated CASE AS           names of the agents whose votes CASE waits for: $AS1, $AS2, …
+//	citizens NAME…           registers agents, a month old and with an origin each in the table
+//	jurors NAME…             makes citizens who volunteer as jurors
+//	seated CASE AS           puts the names of the agents whose votes CASE waits for into $AS1, $AS2, …
 //	mcp TOKEN METHOD [PARAMS]
 //	                         sends a message of the Model Context Protocol
 //	tool TOKEN NAME [ARGUMENTS] [refused=CODE]
-//	                         calls a tool, which answers, or refuses with CODE; what it says is the
-//	                         last answer then
-//	damaged TOKEN            calls with TOKEN, each of some characters changed: always bad_token
-//	forged NAME AS           a well-formed token, $AS, that nobody minted
-//	documented               the last answer, HTML, has a place for every error code
-//	ask NAME=VALUE…          asks for the consent page, with a verifier of its own, $VERIFIER;
-//	                         NAMEs are parameters, those that are not named are right; "none" leaves one out
+//	                         calls a tool, which must answer, or refuse with CODE; its structured
+//	                         content becomes the last answer
+//	damaged TOKEN            calls with TOKEN with one character changed, several times: always bad_token
+//	forged NAME AS           puts a well-formed token that was never minted into $AS
+//	documented               checks that the last answer, HTML, has an anchor for every error code
+//	ask NAME=VALUE…          requests the consent page, with a new verifier, $VERIFIER;
+//	                         NAMEs replace parameters of a valid request; "none" leaves one out
 //	answer BUTTON [NAME=VALUE…]
-//	                         presses a button of that page: connect, refuse, mail. NAMEs are fields;
-//	                         "wrong" is no proof of work, scope=A,B ticks these
-//	ticks A,B                are the scopes that are ticked on it
+//	                         presses a button of that page: connect, refuse or mail. NAMEs are fields;
+//	                         pow=wrong sends a wrong proof of work, scope=A,B ticks these
+//	ticks A,B                checks which scopes are ticked on it
 //	back NAME [!]OP VALUE, back NAME exists|absent, back NAME as AS
-//	                         a member of the query with which the last answer sends the browser back;
-//	                         "to" is the address before it
+//	                         checks or keeps a query parameter of the address that the last answer
+//	                         sends the browser to; "to" is the address without its query
 //	form PATH NAME=VALUE…    sends a form
 //	assertion NAME AS [CLAIM=VALUE…]
-//	                         a JWT that NAME signs, $AS; CLAIMs take the place of what would be right
-//	styled                   the last answer's policy lets its own style pass
-//	shows NAME…              what was held of the last answers is what spec.txt says under NAME
-//	[!] logged EXPR          what the service wrote to its log
+//	                         puts a JWT that NAME signs into $AS; CLAIMs replace the valid ones
+//	styled                   checks that the last answer's policy allows its own style
+//	example TOPIC [HEADER…]  makes the last request and its answer, with these headers, the example
+//	                         of that topic in /docs (functions/docs/examples)
+//	shows NAME…              says that the checks since the last shows prove spec.txt's line NAME
+//	[!] logged EXPR          checks the service's log
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	plain := func(f func(*script, []string) error) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {
-				ts.Fatalf("unsupported: !")
+				ts.Fatalf("this command does not take !")
 			}
 			s := ts.Value(scriptKey{}).(*script)
 			s.ts = ts
@@ -124,7 +134,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 				if s.last != nil {
 					ts.Logf("the last answer: %d %.1500s", s.last.Status, s.last.Body)
 				}
-				ts.Logf("the log ends: %s", s.log.end(5))
+				ts.Logf("the log ends: %s", lastLines(&s.log, 5))
 				ts.Fatalf("%v", err)
 			}
 		}
@@ -138,10 +148,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
-		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "operate": plain((*script).operate), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
 		"mcp": plain((*script).mcp), "tool": plain((*script).tool),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
-		"styled": plain((*script).styled), "shows": plain((*script).shows),
+		"styled": plain((*script).styled), "shows": plain((*script).shows), "example": plain((*script).example),
 		"ask": plain((*script).ask), "answer": plain((*script).answer), "ticks": plain((*script).ticks), "back": plain((*script).back),
 		"form": plain((*script).form), "assertion": plain((*script).assertion),
 		"logged": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -158,17 +168,17 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// TestCommandsAreOurs: testscript's own commands win over ours of the same name.
+// testscript's own commands would win over ours of the same name.
 func TestCommandsAreOurs(t *testing.T) {
 	theirs := strings.Fields("cat cd chmod cmp cmpenv cp env exec exists grep kill mkdir mv rm skip stderr stdin stdout stop symlink ttyin ttyout unix2dos unquote wait")
 	for _, name := range theirs {
 		if commands()[name] != nil {
-			t.Errorf("%s is testscript's own", name)
+			t.Errorf("%s is also a command of testscript; rename ours", name)
 		}
 	}
 }
 
-// TestTranscripts plays the scripts.
+// TestTranscripts plays all scripts.
 func TestTranscripts(t *testing.T) {
 	all := newSeen()
 	t.Cleanup(func() { all.hold(t) })
@@ -179,11 +189,11 @@ const scripts = "../testdata"
 
 func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 
-// onTable is the kind of table that services of scripts have.
+// onTable returns the kind of table for the scripts' services.
 func onTable() string { return cmp.Or(os.Getenv("TRANSCRIPTS_TABLE"), "embedded") }
 
-// params are those with which scripts are played, over a table that breaks a
-// commit if it is given; what they show is noted if anybody wants to know.
+// params returns how to play scripts: over broken if it is not nil, and noting in all
+// what they show if it is not nil.
 func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Params {
 	p.Cmds = commands()
 	p.Condition = func(name string) (bool, error) {
@@ -212,60 +222,52 @@ func params(p testscript.Params, broken *faults.Table, all *seen) testscript.Par
 	return p
 }
 
-// sammed reports whether the built functions play in SAM's containers.
+// sammed reports whether the built functions run in SAM's containers.
 func sammed() bool { return os.Getenv("TRANSCRIPTS_SAM") != "" }
 
-// samEngine is the container engine, looked for once.
+// samEngine returns the container engine.
 var samEngine = sync.OnceValues(func() (*sam.Engine, error) { return sam.FindEngine(context.Background()) })
 
-// lambdas reports whether the built functions play, in processes of their own.
+// lambdas reports whether the built functions run, in their own processes.
 func lambdas() bool { return os.Getenv("TRANSCRIPTS_LAMBDAS") != "" }
 
 type scriptKey struct{}
 
-// script is one script as it is played.
+// script is a script being played.
 type script struct {
 	ts         *testscript.TestScript
 	svc        *service.Service
-	sam        *sam.Gateway // nil where the functions do not run in SAM's containers
-	endpoint   string       // of the DynamoDB Local that it has to itself; "": none
-	log        lines
+	sam        *sam.Gateway // nil unless the functions run in SAM's containers
+	endpoint   string       // of its own DynamoDB Local; "" if it has none
+	log        logs.Buffer
 	agents     map[string]*Agent
-	challenges map[string]*Challenge // by who is to answer it
+	challenges map[string]*Challenge // by the agent that will answer
 	sent       *Request
 	last       *Answer
-	connection *Connection // that was asked for last
+	connection *Connection // the last one requested
 	failed     bool
-	held       int   // how often an answer was held to something since `shows`
-	seen       *seen // of all scripts; may be nil
+	noon       time.Time // when its service started, to the hour
+	held       int       // checks since the last `shows`
+	seen       *seen     // shared by all scripts; may be nil
 
 	scanner tables.Scanner   // the service's table
-	given   invariants.Given // what was put there past the service
-	broken  *faults.Table    // what is put around it; may be nil
-	ticked  bool             // a schedule that met a fault was called again
+	given   invariants.Given // what the script wrote to the table itself
+	broken  *faults.Table    // wraps the table; may be nil
+	ticked  bool             // a schedule was called again after a fault
 }
 
-// lines is a log that is read while it is written.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.b.Write(p) }
-func (l *lines) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
-
-// end is its last lines.
-func (l *lines) end(n int) string {
-	all := strings.Split(strings.TrimSpace(l.String()), "\n")
+// lastLines returns the last n lines of a log.
+func lastLines(log *logs.Buffer, n int) string {
+	all := strings.Split(strings.TrimSpace(log.String()), "\n")
 	return strings.Join(all[max(0, len(all)-n):], "\n")
 }
 
-// options takes name=value arguments.
+// options parses name=value arguments.
 func options(args []string, set func(name, value string) error) error {
 	for _, a := range args {
 		name, value, ok := strings.Cut(a, "=")
 		if !ok {
-			return fmt.Errorf("%q is no name=value", a)
+			return fmt.Errorf("%q is not name=value", a)
 		}
 		if err := set(name, value); err != nil {
 			return fmt.Errorf("%s: %w", a, err)
@@ -281,6 +283,7 @@ func (s *script) service(args []string) error {
 	number := map[string]*int64{
 		"writes": &l.WritesPerMinute, "posts": &l.PostsPerMinute, "posts-hour": &l.PostsPerHour,
 		"posts-hour-new": &l.PostsPerHourNew, "messages": &l.MessagesPerMinute, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
+		"all-links": &l.AllLinksDay, "all-recoveries": &l.AllRecoveriesDay, "bounces": &l.BouncesDay, "recoveries": &l.RecoveriesHour,
 		"follows": &l.FollowsPerHour, "pushes": &l.PushesDay, "reports": &l.ReportsDay, "views": &c.Settings.ViewSample,
 	}
 	err := options(args, func(name, value string) (err error) {
@@ -289,8 +292,12 @@ func (s *script) service(args []string) error {
 			c.Settings.PowBits, err = strconv.Atoi(value)
 		case name == "address-limits":
 			c.Settings.ByAddr = value == "on"
+		case name == "throttle" && value == "on":
+			c.Throttle = api.DefaultThrottle
 		case name == "payments" && value == "none":
 			c.Payments = payments.None{}
+		case name == "contact":
+			c.Settings.Contact = value
 		case name == "data":
 			c.Data = s.ts.MkAbs(value)
 		case number[name] != nil:
@@ -317,6 +324,7 @@ func (s *script) service(args []string) error {
 	s.svc, err = service.Start(context.Background(), c)
 	if err == nil {
 		s.ts.Setenv("URL", s.svc.URL)
+		s.noon = s.svc.App.Now().Truncate(time.Hour)
 	}
 	return err
 }
@@ -346,7 +354,7 @@ func (s *script) advance(args []string) error {
 
 func (s *script) drain([]string) error { return s.post("/_local/drain", "") }
 
-// post calls a page of the runner's own; the last answer stays what it was.
+// post calls one of the runner's own pages; the last answer does not change.
 func (s *script) post(path, body string) error {
 	a, err := (&Request{Method: http.MethodPost, Target: path, Body: []byte(body)}).Send(s.svc.URL)
 	if err == nil && a.Status != http.StatusOK {

@@ -16,20 +16,20 @@ import (
 	"agentsocial/shared/identity/auth"
 )
 
-// Connection is what a client keeps of its wish to be connected, until it is.
+// Connection is what a client keeps until it is connected.
 type Connection struct {
 	Client, Redirect string
-	Verifier         string // whose hash is the challenge
+	Verifier         string // its hash is the challenge
 }
 
-// NewConnection makes a client's wish, with a verifier of its own.
+// NewConnection returns a new connection with a random verifier.
 func NewConnection(clientID, redirect string) *Connection {
 	b := make([]byte, 32)
-	_, _ = rand.Read(b) // which never fails
+	_, _ = rand.Read(b) // never fails
 	return &Connection{clientID, redirect, base64.RawURLEncoding.EncodeToString(b)}
 }
 
-// Query is that of the page that asks a person for consent.
+// Query returns the query of the consent page.
 func (c *Connection) Query() url.Values {
 	sum := sha256.Sum256([]byte(c.Verifier))
 	return url.Values{
@@ -38,12 +38,12 @@ func (c *Connection) Query() url.Values {
 	}
 }
 
-// Consent is the page that asks for consent, as a browser has it.
+// Consent holds the consent page as a browser has it.
 type Consent struct {
 	Asked  string // the hidden field
-	Work   string // on which its work is done
+	Work   string // the input of its proof of work
 	Bits   int
-	Scopes []string // that are ticked
+	Scopes []string // the ticked ones
 }
 
 var (
@@ -57,7 +57,7 @@ var (
 func (a *Answer) Consent() (*Consent, error) {
 	asked, work := askedField.FindSubmatch(a.Body), workDone.FindSubmatch(a.Body)
 	if asked == nil || work == nil {
-		return nil, fmt.Errorf("%d is no page that asks for consent: %.300s", a.Status, a.Body)
+		return nil, fmt.Errorf("status %d, not a consent page: %.300s", a.Status, a.Body)
 	}
 	c := &Consent{Asked: string(asked[1]), Work: string(work[1])}
 	c.Bits, _ = strconv.Atoi(string(work[2])) // digits
@@ -67,12 +67,12 @@ func (a *Answer) Consent() (*Consent, error) {
 	return c, nil
 }
 
-// Form is what the browser sends when a button is pressed, its work done; more
-// are fields that a person has filled in.
+// Form returns what the browser sends when a button is pressed, with its proof of
+// work; more holds fields that a person fills in.
 func (c *Consent) Form(button string, more url.Values) url.Values {
 	sum := sha256.Sum256([]byte(c.Asked))
 	form := url.Values{"asked": {c.Asked}, "do": {button}, "scope": c.Scopes}
-	if hex.EncodeToString(sum[:]) == c.Work { // else no work would do
+	if hex.EncodeToString(sum[:]) == c.Work { // otherwise no proof is valid
 		form.Set("pow", c.Pow(true))
 	}
 	for name, values := range more {
@@ -81,7 +81,7 @@ func (c *Consent) Form(button string, more url.Values) url.Values {
 	return form
 }
 
-// Pow finds a proof of work, or an invalid one.
+// Pow returns a proof of work, valid if right.
 func (c *Consent) Pow(right bool) string {
 	for n := 0; ; n++ {
 		if s := strconv.Itoa(n); (auth.ZeroBits(c.Work+s) >= c.Bits) == right {
@@ -90,14 +90,15 @@ func (c *Consent) Pow(right bool) string {
 	}
 }
 
-// Submit is the request that sends a form of this page.
+// Submit returns the request that sends a form of the page.
 func Submit(form url.Values) *Request {
 	return &Request{Method: http.MethodPost, Target: "/oauth/authorize", Body: []byte(form.Encode()), Header: http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {"null"},
 	}}
 }
 
-// Back is where an answer sends the browser: by Location, or by a page that goes on.
+// Back returns where an answer sends the browser, by Location or by a page that
+// redirects.
 func (a *Answer) Back() (*url.URL, error) {
 	to := a.Header.Get("Location")
 	if m := refreshed.FindSubmatch(a.Body); to == "" && m != nil {
@@ -109,8 +110,8 @@ func (a *Answer) Back() (*url.URL, error) {
 	return url.Parse(to)
 }
 
-// Connect has a person consent in everything, and answers the code that the
-// client gets. fill are fields of the form, such as link_code.
+// Connect has a person consent to everything, and returns the client's code. fill
+// holds fields of the form, such as link_code.
 func (c *Connection) Connect(base string, fill url.Values) (code string, err error) {
 	page, err := (&Request{Method: http.MethodGet, Target: "/oauth/authorize?" + c.Query().Encode()}).Send(base)
 	if err != nil {

@@ -23,15 +23,15 @@ import (
 )
 
 var (
-	everyPlace = flag.Bool("faults", false, "break commits at every place, in every way, and print the table")
+	everyPlace = flag.Bool("faults", false, "break the commits of every place in every way, and print the table")
 	onlyPlace  = flag.String("place", "", "with -faults: only the places whose name matches")
 )
 
-// played is a testscript.T that tells what became of a script.
+// played is a testscript.T that keeps the outcome of a script.
 type played struct {
 	log    strings.Builder
 	failed bool
-	rest   error // what was wrong when the service had come to rest
+	rest   error // the problem at rest
 }
 
 func (p *played) Run(_ string, f func(testscript.T)) {
@@ -49,20 +49,20 @@ func (p *played) Log(args ...any)   { fmt.Fprintln(&p.log, args...) }
 func (*played) Parallel()           {}
 func (*played) Verbose() bool       { return false }
 
-// play plays a script over a table that breaks a commit.
+// play plays a script on a table that breaks a commit.
 func play(script string, broken *faults.Table) *played {
 	p := &played{}
 	testscript.RunT(p, params(testscript.Params{Files: []string{script}}, broken, nil))
 	return p
 }
 
-// reach is a script that comes to a place.
+// reach is a script that reaches a place.
 type reach struct {
 	script  string
-	commits int // of the script, in all
+	commits int // all of the script's
 }
 
-// reaches plays all scripts, and finds for each place those that come there, the
+// reaches plays all scripts, and returns for each place those that reach it, the
 // shortest first.
 func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	t.Helper()
@@ -78,10 +78,10 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, code := range table.Strange() {
-			t.Errorf("%s: %s commits, and is no place", files[i], code)
+			t.Errorf("%s: %s commits, but is not a place", files[i], code)
 		}
 		if p.failed || p.rest != nil {
-			t.Errorf("%s, without any fault: %v\n%s", files[i], p.rest, &p.log)
+			t.Errorf("%s fails without a fault: %v\n%s", files[i], p.rest, &p.log)
 		}
 		counts, n := table.Counts(), 0
 		for count := range maps.Values(counts) {
@@ -99,34 +99,34 @@ func reaches(t *testing.T, places []faults.Place) map[faults.Place][]reach {
 	return by
 }
 
-// together is how many scripts are played at once: mostly they wait.
+// together is the number of scripts played at once; mostly they wait.
 const together = 24
 
-// atOnce does n things, some at once.
+// atOnce runs n jobs, together at a time.
 func atOnce(n int, do func(i int)) {
 	var work errgroup.Group
 	work.SetLimit(together)
 	for i := range n {
 		work.Go(func() error { do(i); return nil })
 	}
-	_ = work.Wait() // nothing of it fails
+	_ = work.Wait() // no job returns an error
 }
 
-// cell is one place and one kind of fault, and what came of it.
+// cell is the outcome of one kind of fault at one place.
 type cell struct {
 	faults.Fault
 	script string
-	short  *reason // why the script did not come to its end; nil if it did
-	wrong  string  // "" if nothing is
+	short  *reason // why the script did not finish; nil if it did
+	wrong  string  // the problem; "" if there is none
 }
 
-// turns is how often all scripts are played, at most, until one meets a fault: what
-// is done by chance is done elsewhere the next time.
+// turns bounds how often all scripts are played until one meets a fault, since a
+// commit that depends on chance moves.
 const turns = 3
 
 // try plays the shortest script that meets the cell's fault.
 func (c *cell) try(places []faults.Place, by []reach) {
-	c.wrong = "no script comes there"
+	c.wrong = "no script reaches the place"
 	for _, r := range slices.Repeat(by, turns) {
 		table := faults.New(places, &c.Fault, service.Kill)
 		p := play(r.script, table)
@@ -147,7 +147,7 @@ func (c *cell) try(places []faults.Place, by []reach) {
 	}
 }
 
-// someFaults are as many as every run of the tests has time for.
+// someFaults tries the few faults for which every run of the tests has time.
 func someFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -164,7 +164,7 @@ func someFaults(t *testing.T) {
 		}
 	}
 	if len(cells) != len(some) {
-		t.Fatalf("%d places of %d", len(cells), len(some))
+		t.Fatalf("got %d places, want %d", len(cells), len(some))
 	}
 	atOnce(len(cells), func(i int) { cells[i].try(places, []reach{{script: filepath.Join(scripts, "guestbook.txtar")}}) })
 	for _, c := range cells {
@@ -174,17 +174,16 @@ func someFaults(t *testing.T) {
 	}
 }
 
-// lastWords are what a script's log says of its end: the last answer, and what it
-// failed with.
+// lastWords returns the end of a script's log: the last answer and the failure.
 func lastWords(log string) string {
 	return log[max(0, strings.LastIndex(log, "\n> ")):]
 }
 
-// TestFaults breaks a commit of every place in every way, and prints what came
-// of it (`make faults`).
+// TestFaults breaks the commits of every place in every way, and prints the outcomes
+// (`make faults`).
 func TestFaults(t *testing.T) {
 	if lambdas() {
-		t.Skip("the table that breaks is this process's, and the functions have their own")
+		t.Skip("the built functions have their own table, which cannot be broken")
 	}
 	if !*everyPlace {
 		someFaults(t)
@@ -203,7 +202,7 @@ func TestFaults(t *testing.T) {
 	var cells []*cell
 	for _, p := range places {
 		if test := elsewhere[p.Name()]; test != "" && by[p] == nil {
-			fmt.Printf("%s: only what happens at once, or often, comes there: %s\n", p, test)
+			fmt.Printf("%s: only concurrent or frequent calls reach it; tested by %s\n", p, test)
 			continue
 		}
 		for _, kind := range faults.Kinds() {
@@ -216,7 +215,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// tell prints the table, and what went wrong, and reports whether nothing did.
+// tell prints the table and the problems, and reports whether there are none.
 func tell(out io.Writer, cells []*cell) bool {
 	fmt.Fprintf(out, "%-34s %-15s", "place", "function")
 	for _, k := range faults.Kinds() {
@@ -241,8 +240,8 @@ func tell(out io.Writer, cells []*cell) bool {
 		}
 		fmt.Fprintf(out, " %-13s", word)
 	}
-	fmt.Fprintf(out, "\n\nholds: whoever asks again has a proper answer, all that follows in the transcript is as usual, and so is the table at rest.\n")
-	fmt.Fprintf(out, "at rest: the transcript goes another way from there, for the reason named; the table is as it should be at rest.\n")
+	fmt.Fprintf(out, "\n\nholds: a repeated request gets a proper answer, the rest of the transcript passes, and the table at rest is correct.\n")
+	fmt.Fprintf(out, "at rest: the transcript ends early, for the reason named; the table at rest is correct.\n")
 	for i, r := range used {
 		fmt.Fprintf(out, "  (%d) %s\n", i+1, r.why)
 	}

@@ -9,13 +9,13 @@ import (
 	"strconv"
 )
 
-// Challenge is what a registration answers.
+// Challenge is the challenge that a registration answers.
 type Challenge struct {
 	Nonce, Token string
 	Bits         int
 }
 
-// GetChallenge asks for one, for a public key or for any ("").
+// GetChallenge requests a challenge for a public key, or for any key if pub is "".
 func GetChallenge(base, pub string) (*Challenge, *Answer, error) {
 	return getChallenge(pub, func(r *Request) (*Answer, error) { return r.Send(base) })
 }
@@ -33,7 +33,7 @@ func getChallenge(pub string, send func(*Request) (*Answer, error)) (*Challenge,
 	return &Challenge{a.Text("nonce"), a.Text("token"), n}, a, nil
 }
 
-// Pow finds the proof of work, or an invalid string.
+// Pow returns a proof of work, valid if good.
 func (c *Challenge) Pow(good bool) string {
 	for i := 0; ; i++ {
 		s := strconv.Itoa(i)
@@ -53,7 +53,7 @@ func zeros(sum [32]byte) (n int) {
 	return n
 }
 
-// Solve asks the local runner for the puzzle's answer.
+// Solve gets the puzzle's answer from the local runner.
 func (c *Challenge) Solve(base string) (int64, error) {
 	body, err := json.Marshal(map[string]string{"token": c.Token})
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Challenge) Solve(base string) (int64, error) {
 	return strconv.ParseInt(a.Text("answer"), 10, 64)
 }
 
-// Join is the body of a registration that is right in every part.
+// Join returns the body of a valid registration.
 func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[string]any, error) {
 	answer, err := c.Solve(base)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *Agent) Join(base string, c *Challenge, handle, emoji string) (map[strin
 	}, nil
 }
 
-// Register joins the network and takes the agent's id from the answer.
+// Register registers the agent and sets its id from the answer.
 func (a *Agent) Register(base, emoji string) (*Answer, error) {
 	c, _, err := GetChallenge(base, a.Pub())
 	if err != nil {

@@ -9,11 +9,10 @@ import (
 	"agentsocial/tables"
 )
 
-// aged is how old an agent is made that may be a juror.
+// aged is the age of agents that may be jurors.
 const aged = 30 * 24 * time.Hour
 
-// citizens makes agents that have been there for a month, each with an origin of
-// its own.
+// citizens makes agents that are a month old, each with its own origin.
 func (s *script) citizens(args []string) error {
 	for _, name := range args {
 		if err := s.register([]string{name, "🦉"}); err != nil {
@@ -30,7 +29,7 @@ func (s *script) citizens(args []string) error {
 	return nil
 }
 
-// jurors makes citizens who volunteer.
+// jurors makes citizens who volunteer as jurors.
 func (s *script) jurors(args []string) error {
 	if err := s.citizens(args); err != nil {
 		return err
@@ -70,7 +69,7 @@ func (s *script) seated(args []string) error {
 		}
 	}
 	if n == 0 {
-		return fmt.Errorf("%s waits for nobody", args[0])
+		return fmt.Errorf("%s waits for no votes", args[0])
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// mailsTo are the mails to an address, newest first, as /_local/mail shows them.
-// The last answer stays what it was.
+// mailsTo returns the mails to an address, newest first, from /_local/mail. The last
+// answer does not change.
 func (s *script) mailsTo(address string) (*Answer, int, error) {
 	a, err := (&Request{Method: http.MethodGet, Target: "/_local/mail?to=" + url.QueryEscape(address)}).Send(s.svc.URL)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *script) mailsTo(address string) (*Answer, int, error) {
 	return a, n, nil
 }
 
-// codeLine is how a mail's text shows its code.
+// codeLine matches the code in a mail's text.
 var codeLine = regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 
 func (s *script) code(args []string) error {
@@ -57,8 +57,11 @@ func (s *script) mails(args []string) error {
 }
 
 func (s *script) mail(args []string) error {
-	if len(args) != 1 || args[0] != "fail" && args[0] != "works" {
-		return fmt.Errorf("mail fail|works")
+	switch {
+	case len(args) == 1 && (args[0] == "fail" || args[0] == "works"):
+		return s.post("/_local/mail", fmt.Sprintf(`{"fail":%v}`, args[0] == "fail"))
+	case len(args) == 2 && (args[0] == "bounce" || args[0] == "complain"):
+		return s.post("/_local/mail", fmt.Sprintf(`{%q:%q}`, args[0], args[1]))
 	}
-	return s.post("/_local/mail", fmt.Sprintf(`{"fail":%v}`, args[0] == "fail"))
+	return fmt.Errorf("mail fail|works, or mail bounce|complain ADDRESS")
 }

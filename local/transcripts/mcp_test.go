@@ -15,7 +15,7 @@ func (s *script) mcp(args []string) error {
 		params = args[2]
 	}
 	if !json.Valid([]byte(params)) {
-		return fmt.Errorf("%s is no JSON", params)
+		return fmt.Errorf("%s is not JSON", params)
 	}
 	id := `"id":1,`
 	if strings.HasPrefix(args[1], "notifications/") {
@@ -28,7 +28,7 @@ func (s *script) mcp(args []string) error {
 	}))
 }
 
-// tool calls one, whose structured content is the last answer then.
+// tool calls a tool; its structured content becomes the last answer.
 func (s *script) tool(args []string) error {
 	refused := ""
 	if last := len(args) - 1; strings.HasPrefix(args[last], "refused=") {
@@ -43,7 +43,7 @@ func (s *script) tool(args []string) error {
 	}
 	result, ok := s.last.At("result.structuredContent")
 	if s.last.Status != http.StatusOK || !ok {
-		return fmt.Errorf("%s: %d", args[1], s.last.Status)
+		return fmt.Errorf("%s answers with status %d", args[1], s.last.Status)
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *script) tool(args []string) error {
 	isError := s.last.Text("result.isError") == "true"
 	a := &Answer{Status: s.last.Status, Header: s.last.Header, Body: body, value: result}
 	if text := s.last.Text("result.content.0.text"); !sameJSON([]byte(text), body) {
-		return fmt.Errorf("the text is not what is structured: %s", text)
+		return fmt.Errorf("the text differs from the structured content: %s", text)
 	}
 	s.last = a
 	if got := a.Text("error.code"); got != refused || isError != (refused != "") {

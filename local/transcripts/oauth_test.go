@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ask asks for consent: name=value are parameters of the request, whose others
-// are right; none leaves one out.
+// ask requests consent; name=value replaces a parameter of a valid request, and none
+// leaves one out.
 func (s *script) ask(args []string) error {
 	s.connection = NewConnection("", "http://127.0.0.1:9999/callback")
 	set := url.Values{}
@@ -30,8 +30,7 @@ func (s *script) ask(args []string) error {
 	return s.send(&Request{Method: http.MethodGet, Target: "/oauth/authorize?" + q.Encode(), Header: http.Header{}})
 }
 
-// answer presses a button of the page that came last; name=value are fields of
-// its form.
+// answer presses a button of the last page; name=value are fields of its form.
 func (s *script) answer(args []string) error {
 	page, err := s.last.Consent()
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *script) answer(args []string) error {
 	return s.send(Submit(form))
 }
 
-// ticks holds which scopes are ticked on the page that came last.
+// ticks checks which scopes are ticked on the last page.
 func (s *script) ticks(args []string) error {
 	s.held++
 	page, err := s.last.Consent()
@@ -65,13 +64,13 @@ func (s *script) ticks(args []string) error {
 		return err
 	}
 	if got := strings.Join(page.Scopes, ","); got != args[0] {
-		return fmt.Errorf("ticked are %s", got)
+		return fmt.Errorf("the ticked scopes are %s", got)
 	}
 	return nil
 }
 
-// back looks at where the last answer leads: "to" is the address without its
-// query, any other name a member of that; AS keeps it.
+// back checks the address that the last answer leads to: "to" is the address without
+// its query, any other name a query parameter. AS keeps it.
 func (s *script) back(args []string) error {
 	s.held++
 	to, err := s.last.Back()
@@ -86,7 +85,7 @@ func (s *script) back(args []string) error {
 	}
 	if len(args) == 3 && args[1] == "as" {
 		if !found {
-			return fmt.Errorf("there is no %s in %s", args[0], to)
+			return fmt.Errorf("%s is missing in %s", args[0], to)
 		}
 		s.ts.Setenv(args[2], got)
 		return nil

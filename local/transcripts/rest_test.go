@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables"
 )
 
-// around takes the service's table, to look at it when the script is over, and
-// puts around it what breaks a commit.
+// around keeps the service's table for the check at the end, and wraps it with the
+// one that breaks a commit.
 func (s *script) around(b tables.Backend) tables.Backend {
 	s.scanner, _ = b.(tables.Scanner)
 	if s.broken == nil {
@@ -25,8 +25,8 @@ func (s *script) around(b tables.Backend) tables.Backend {
 	return s.broken.Around(b)
 }
 
-// named gives a request that nobody signs an Idempotency-Key of its own, so that
-// it can be repeated, as clients do that mean to.
+// named adds an Idempotency-Key to an unsigned request, so that it can be repeated,
+// as careful clients do.
 func (s *script) named(r *Request) *Request {
 	const name = "Idempotency-Key"
 	if _, given := r.Header[name]; s.broken != nil && r.Method != http.MethodGet && !given {
@@ -35,12 +35,12 @@ func (s *script) named(r *Request) *Request {
 	return r
 }
 
-// takenFor is longer than what a schedule has begun is taken: what it failed at,
-// or died of, is due again then.
+// takenFor is longer than the time for which a schedule reserves work: what a failed
+// tick left is due again.
 const takenFor = 11 * time.Minute
 
-// persist asks again, in the same words, if the service failed for a commit that
-// was broken: as any client does. A schedule is called again when its time comes.
+// persist repeats a request, as any client does, if the service failed because of the
+// broken commit. It calls a schedule again when its time comes.
 func (s *script) persist(r *Request) (*Answer, error) {
 	before := s.broken != nil && s.broken.Met()
 	a, err := r.Send(s.svc.URL)
@@ -60,8 +60,8 @@ func (s *script) persist(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// failed reports whether an answer says that the service failed: by its status,
-// or as the result of a tool.
+// failed reports whether an answer is a failure of the service, by its status or as
+// the result of a tool.
 func failed(a *Answer) bool {
 	if a.Status >= http.StatusInternalServerError {
 		return true
@@ -70,7 +70,7 @@ func failed(a *Answer) bool {
 	return code == "internal" || code == "unavailable"
 }
 
-// end is what comes when a script is over, or has failed.
+// end runs when a script has ended or failed.
 func (s *script) end(t testscript.T) {
 	if s.seen != nil && s.ts != nil {
 		s.seen.end(s.name())
@@ -93,8 +93,8 @@ func (s *script) end(t testscript.T) {
 	}
 }
 
-// rest brings the service to rest, and holds its table to what holds of any. No
-// record of the stream may have been set aside.
+// rest brings the service to rest and checks the invariants of its table. No record
+// of the stream may be among the failed batches.
 func (s *script) rest() error {
 	steps := []string{"drain", "tick deadlines", "tick settle", "drain"}
 	if s.broken != nil {
@@ -120,7 +120,7 @@ func (s *script) rest() error {
 		return err
 	}
 	if dead.Text("len") != "0" {
-		return fmt.Errorf("records were set aside: %s", dead.Body)
+		return fmt.Errorf("the stream has failed batches: %s", dead.Body)
 	}
 	problems, err := invariants.Check(context.Background(), s.scanner, s.svc.App.Now(), s.given)
 	for _, p := range problems {

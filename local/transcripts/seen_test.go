@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite testdata/spec.md")
 
 const specTable = "testdata/spec.md"
 
-// ways in which an endpoint answers to a credential.
+// way is how an endpoint answers a kind of credential.
 type way int
 
 const (
@@ -31,10 +31,11 @@ const (
 	bySignature
 	byToken
 	nobodyRefused
-	tokenRefused // for its scopes, or for being none that is taken
+	tokenRefused // for its scopes, or because tokens are not accepted
 )
 
-// ways are those in which an endpoint of a credential has to be seen.
+// ways returns the ways in which transcripts must show an endpoint with this
+// credential.
 func ways(credential string) []way {
 	switch {
 	case credential == "none":
@@ -48,19 +49,20 @@ func ways(credential string) []way {
 }
 
 func (w way) String() string {
-	return [...]string{"done by nobody in particular", "done by a signature", "done by a token", "refused to nobody", "refused to a token"}[w]
+	return [...]string{"done without a credential", "done by a signature", "done by a token", "refused without a credential", "refused to a token"}[w]
 }
 
-// seen is what transcripts showed, by script.
+// seen collects what transcripts showed, by script.
 type seen struct {
 	mu      sync.Mutex
-	over    set                         // scripts that are
+	over    set                         // scripts that ended
 	shown   map[string]string           // statement → script
 	ways    map[string]map[way]set      // route → way → scripts
-	told    map[string]map[string]set   // route → script → what came of it, by status and code
-	members map[string]set              // route → what was sent to it
+	told    map[string]map[string]set   // route → script → outcomes, by status and code
+	members map[string]set              // route → members sent to it
 	codes   map[api.Code]map[string]set // of errors → script → routes
-	unnamed set                         // routes that wrote and suggested nothing next
+	topics  set                         // that have an example
+	unnamed set                         // routes that wrote without suggesting a next call
 }
 
 type set = map[string]bool
@@ -68,11 +70,11 @@ type set = map[string]bool
 func newSeen() *seen {
 	return &seen{
 		over: set{}, shown: map[string]string{}, ways: map[string]map[way]set{}, told: map[string]map[string]set{},
-		members: map[string]set{}, codes: map[api.Code]map[string]set{}, unnamed: set{},
+		members: map[string]set{}, codes: map[api.Code]map[string]set{}, unnamed: set{}, topics: set{},
 	}
 }
 
-// answer notes one of a script.
+// answer notes an answer that a script got.
 func (s *seen) answer(script, route string, r *Request, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,15 +107,26 @@ func (s *seen) answer(script, route string, r *Request, a *Answer) {
 	}
 }
 
-// end notes that a script has come to its end.
+// example notes that a topic has its example.
+func (s *seen) example(topic string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.topics[topic] {
+		return fmt.Errorf("the topic %s has another example", topic)
+	}
+	s.topics[topic] = true
+	return nil
+}
+
+// end notes that a script has ended.
 func (s *seen) end(script string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over[script] = true
 }
 
-// wayOf is how a request's credential was answered. That an agent has signed up
-// already is found out behind the door.
+// wayOf returns how a request's credential was answered. The answer to a second
+// sign-up comes from behind authentication.
 func wayOf(r *Request, a *Answer) (way, bool) {
 	signed, token := r.Header.Get("x-agent-key") != "", strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ")
 	done := a.Status < 400 || a.Code() == "already_registered"
@@ -132,7 +145,7 @@ func wayOf(r *Request, a *Answer) (way, bool) {
 	return 0, false
 }
 
-// membersOf are those of a request's query, and of its body or form.
+// membersOf returns the names in a request's query and in its body or form.
 func membersOf(r *Request) []string {
 	_, raw, _ := strings.Cut(r.Target, "?")
 	all, _ := url.ParseQuery(raw) // it was done
@@ -144,16 +157,16 @@ func membersOf(r *Request) []string {
 	return append(slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(body))...)
 }
 
-// shows says that what the script just held an answer to is a statement of the
+// shows notes that the checks since the last shows prove statements of the
 // specification.
 func (s *script) shows(args []string) error {
 	if s.held == 0 {
-		return fmt.Errorf("nothing was held to anything")
+		return fmt.Errorf("there was no check since the last shows")
 	}
 	s.held = 0
 	for _, name := range args {
 		if !slices.ContainsFunc(promises(), func(p promise) bool { return p.name == name && !p.endpoint() }) {
-			return fmt.Errorf("spec.txt has no %s", name)
+			return fmt.Errorf("spec.txt has no line %s", name)
 		}
 		if s.seen == nil {
 			continue
@@ -163,29 +176,38 @@ func (s *script) shows(args []string) error {
 		s.seen.shown[name] = s.name()
 		s.seen.mu.Unlock()
 		if other != "" {
-			return fmt.Errorf("%s shows %s, too", other, name)
+			return fmt.Errorf("%s already shows %s", other, name)
 		}
 	}
 	return nil
 }
 
-// name is the script's.
+// name returns the script's name.
 func (s *script) name() string { return s.ts.Name() }
 
-// hold ends a test of all scripts: nothing of the specification is without one
-// that shows it, and the table says which that is.
+// hold ends a test of all scripts: it fails for every part of the specification that
+// no script shows, and compares the table with the golden.
 func (s *seen) hold(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Failed() || len(s.over) < len(files) { // only some were played
+	if t.Failed() || len(s.over) < len(files) { // only some scripts were played
 		return
 	}
 	for _, w := range s.lacks() {
 		t.Error(w)
 	}
-	if t.Failed() { // the table lacks the same
+	kept, err := filepath.Glob(filepath.Join(examples, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range kept {
+		if topic := strings.TrimSuffix(filepath.Base(file), ".md"); !s.topics[topic] {
+			t.Errorf("functions/docs/examples/%s.md is of no transcript: a script of local/testdata must say example %[1]s", topic)
+		}
+	}
+	if t.Failed() { // the table would lack the same
 		return
 	}
 	got := s.table()
@@ -199,17 +221,17 @@ func (s *seen) hold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("local/transcripts/%s is not what the transcripts show: run make golden and read its diff", specTable)
+		t.Errorf("local/transcripts/%s differs from what the transcripts show: run make golden and read its diff", specTable)
 	}
 }
 
-// lacks is what of the specification no transcript showed.
+// lacks returns the parts of the specification that no transcript showed.
 func (s *seen) lacks() (all []string) {
 	lack := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, p := range promises() {
 		switch {
 		case !p.endpoint() && (s.shown[p.name] == "") != (beyond[p.name] != ""):
-			lack("no script of local/testdata shows %s, or beyond in local/transcripts/spec_test.go names another test as well: %s", p.name, p.words)
+			lack("no script of local/testdata shows %s, or beyond in local/transcripts/spec_test.go also names a test for it: %s", p.name, p.words)
 		case p.endpoint():
 			for _, w := range ways(p.words) {
 				if len(s.ways[p.name][w]) == 0 {
@@ -225,7 +247,7 @@ func (s *seen) lacks() (all []string) {
 	}
 	for _, c := range api.Codes {
 		if s.codes[c.Code] == nil && unseen[c.Code] == "" {
-			lack("no transcript is told %s: provoke it in a script of local/testdata", c.Code)
+			lack("no transcript gets the error %s: provoke it in a script of local/testdata", c.Code)
 		}
 	}
 	for _, route := range beside() {
@@ -234,12 +256,12 @@ func (s *seen) lacks() (all []string) {
 		}
 	}
 	for route := range s.unnamed {
-		lack("%s writes, and suggests nothing next: let its answer have a next", route)
+		lack("%s writes, but suggests no next call: add next to its answer", route)
 	}
 	return all
 }
 
-// scriptsOf are those that were told a code.
+// scriptsOf returns the scripts that got an error code.
 func (s *seen) scriptsOf(c api.Code) set {
 	all := set{}
 	for script := range s.codes[c] {
@@ -248,7 +270,7 @@ func (s *seen) scriptsOf(c api.Code) set {
 	return all
 }
 
-// doing are the scripts for which an endpoint did what it is for.
+// doing returns the scripts for which an endpoint did its work.
 func (s *seen) doing(route string) set {
 	all := set{}
 	for _, w := range []way{byNobody, bySignature, byToken} {
@@ -257,11 +279,11 @@ func (s *seen) doing(route string) set {
 	return all
 }
 
-// table is the page.
+// table returns the page.
 func (s *seen) table() []byte {
 	var b bytes.Buffer
 	b.WriteString("# The specification, and the transcripts that show it\n\n" +
-		"Written by `make golden` from what was asked and answered when the scripts of `local/testdata` were played.\n")
+		"Written by `make golden` from the requests and answers of the scripts in `local/testdata`.\n")
 	all := promises()
 	for i, p := range all {
 		if i == 0 || all[i-1].heading != p.heading {
@@ -288,11 +310,11 @@ func (s *seen) table() []byte {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n## Errors by their codes\n\n| | | |\n|---|---|---|\n")
+	b.WriteString("\n## Errors by code\n\n| | | |\n|---|---|---|\n")
 	for _, c := range api.Codes {
 		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", c.Code, c.Status, cmp.Or(link(most(s.scriptsOf(c.Code), s.codes[c.Code])), unseen[c.Code]))
 	}
-	b.WriteString("\n## Beside the specification\n\n| | |\n|---|---|\n")
+	b.WriteString("\n## Endpoints outside the specification\n\n| | |\n|---|---|\n")
 	for _, route := range beside() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", route, link(most(s.doing(route), s.told[route])))
 	}
@@ -306,7 +328,7 @@ func link(script string) string {
 	return fmt.Sprintf("[%s](../../testdata/%[1]s.txtar)", script)
 }
 
-// most is the script whose set in by is the largest, of some.
+// most returns the script in some with the largest set in by.
 func most(some set, by map[string]set) (name string) {
 	for _, n := range slices.Sorted(maps.Keys(some)) {
 		if len(by[n]) > len(by[name]) {
@@ -316,7 +338,7 @@ func most(some set, by map[string]set) (name string) {
 	return name
 }
 
-// put adds to one of some sets.
+// put adds a value to the set of a key.
 func put[K comparable](sets map[K]set, key K, v string) {
 	if sets[key] == nil {
 		sets[key] = set{}
@@ -324,7 +346,7 @@ func put[K comparable](sets map[K]set, key K, v string) {
 	sets[key][v] = true
 }
 
-// What nobody asked, sent, was told or held an answer to, is missing.
+// Everything that no script asked, sent, got or checked is reported as missing.
 func TestLacks(t *testing.T) {
 	s := newSeen()
 	send := func(r *Request, route string, status int, body string) {
@@ -338,15 +360,15 @@ func TestLacks(t *testing.T) {
 	const dm, me = "POST /v1/dm/{ref}", "GET /v1/me"
 	for _, step := range []struct {
 		do   func()
-		ends string // what was missing before it, and is not after
+		ends string // reported before the step, and not after it
 	}{
 		{func() { s.shown["handle"] = "tale" }, "no script of local/testdata shows handle,"},
 		{func() { send(&Request{Method: "GET", Header: fox}, me, 200, `{}`) }, me + " is never done by a signature"},
-		{func() { send(&Request{Method: "GET", Header: nobody}, me, 401, `{"error":{"code":"unauthenticated"}}`) }, me + " is never refused to nobody"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, me, 401, `{"error":{"code":"unauthenticated"}}`) }, me + " is never refused without a credential"},
 		{func() {
 			send(&Request{Method: "GET", Header: http.Header{"Authorization": {"Bearer x"}}}, me, 403, `{"error":{"code":"scope_missing"}}`)
 		}, me + " is never refused to a token"},
-		{func() { send(&Request{Method: "GET", Header: nobody}, me, 404, `{"error":{"code":"not_found"}}`) }, "no transcript is told not_found"},
+		{func() { send(&Request{Method: "GET", Header: nobody}, me, 404, `{"error":{"code":"not_found"}}`) }, "no transcript gets the error not_found"},
 		{func() { send(&Request{Method: "GET", Header: nobody}, "GET /skill.md", 200, `{}`) }, "GET /skill.md is in no transcript"},
 		{func() {
 			send(&Request{Method: "POST", Header: fox, Body: []byte(`{"body":"b"}`)}, dm, 201, `{"next":[]}`)
@@ -357,12 +379,12 @@ func TestLacks(t *testing.T) {
 		}
 		before := is()
 		if step.do(); !before || is() {
-			t.Errorf("%s: before %v, after %v", step.ends, before, is())
+			t.Errorf("%q is reported: before %v, after %v; want true, false", step.ends, before, is())
 		}
 	}
 	send(&Request{Method: "POST", Header: fox}, dm, 201, `{}`)
-	if all := s.lacks(); !slices.Contains(all, dm+" writes, and suggests nothing next: let its answer have a next") {
-		t.Errorf("what suggests nothing next passes: %v", all)
+	if all := s.lacks(); !slices.Contains(all, dm+" writes, but suggests no next call: add next to its answer") {
+		t.Errorf("a write without next passes; got %v", all)
 	}
 	if got := string(s.table()); !strings.Contains(got, "| `GET /v1/me` |  | [tale](../../testdata/tale.txtar) |") {
 		t.Error(got)

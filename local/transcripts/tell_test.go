@@ -7,8 +7,8 @@ import (
 	"agentsocial/local/checks/faults"
 )
 
-// The table says of each place what came of each fault, and why a transcript went
-// another way; what is broken makes it fail.
+// The table shows the outcome of each fault at each place and the reason for a
+// transcript that ends early; a broken cell makes it fail.
 func TestTell(t *testing.T) {
 	read := faults.Place{File: "functions/dm/read.go", Line: 7, Func: "mark"}
 	cells := func() (all []*cell) {
@@ -24,7 +24,7 @@ func TestTell(t *testing.T) {
 	}{
 		"all holds":   {func([]*cell) {}, true, "functions/dm/read.go:7             mark            holds         holds"},
 		"a reason":    {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "holds         at rest (1)   holds"},
-		"which it is": {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "  (1) nobody waits for being marked as read"},
+		"which it is": {func(c []*cell) { c[1].short = reasonOf(c[1].Fault, "unread") }, true, "  (1) reads are marked in the background"},
 		"broken":      {func(c []*cell) { c[0].wrong = "half done" }, false, "BROKEN        holds"},
 		"how":         {func(c []*cell) { c[5].wrong = "half done" }, false, "functions/dm/read.go:7, killed after, by dm.txtar:\nhalf done\n"},
 		"both":        {func(c []*cell) { c[5].short, c[5].wrong = reasonOf(c[5].Fault, "unread"), "half done" }, false, "BROKEN"},
@@ -33,30 +33,30 @@ func TestTell(t *testing.T) {
 		c.do(all)
 		var out strings.Builder
 		if good := tell(&out, all); good != c.good || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: %v\n%s", name, good, &out)
+			t.Errorf("%s: got %v, output\n%s", name, good, &out)
 		}
 	}
 }
 
-// A reason is one for its places, its kinds of fault, and what it says.
+// A reason applies to its places, its kinds of fault and its failure only.
 func TestReasons(t *testing.T) {
 	f := faults.Fault{Place: faults.Place{File: "functions/access/live.go", Func: "add"}, Kind: faults.Killed}
 	if reasonOf(f, "FAIL: code: it is absent") == nil {
-		t.Error("there is none")
+		t.Error("got no reason for the failure that it describes")
 	}
 	if reasonOf(f, "FAIL: the status is 500") != nil {
-		t.Error("there is one for another failure")
+		t.Error("got a reason for another failure")
 	}
 	if f.Kind = faults.Lost; reasonOf(f, "FAIL: code: it is absent") != nil {
-		t.Error("there is one for another kind")
+		t.Error("got a reason for another kind of fault")
 	}
 	f.Kind, f.Place.Func = faults.Killed, "remove"
 	if reasonOf(f, "FAIL: code: it is absent") != nil {
-		t.Error("there is one for another place")
+		t.Error("got a reason for another place")
 	}
 }
 
-// A fault that no script meets, and one for which there is no reason, are broken.
+// A fault that no script meets is broken.
 func TestCells(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -67,6 +67,6 @@ func TestCells(t *testing.T) {
 		t.Error(c.wrong)
 	}
 	if c.try(places, nil); c.wrong == "" {
-		t.Error("no script comes there, and nothing is wrong")
+		t.Error("a place that no script reaches is not broken, want broken")
 	}
 }

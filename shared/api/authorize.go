@@ -11,8 +11,8 @@ import (
 	"agentsocial/tables"
 )
 
-// resolve finds the agent of a signature that does not name one: it was made
-// with an original key.
+// resolve sets the agent of a signature that names none: an original key names its
+// agent.
 func (c *Call) resolve(ctx context.Context) error {
 	if c.cred.kind != credSig || c.agent != "" || c.Table == nil {
 		return nil
@@ -25,26 +25,30 @@ func (c *Call) resolve(ctx context.Context) error {
 }
 
 func (c *Call) lookUp(ctx context.Context) error {
-	claim, err := c.Table.Get(ctx, tables.Strong, tables.OriginalKey(c.cred.pub))
+	claim, err := c.Table.Get(ctx, tables.Strong, tables.KeyClaimKey(c.cred.pub))
 	if err != nil {
 		return err
 	}
-	if claim[0] == nil {
+	var claimed tables.KeyClaim
+	if err := tables.Unmarshal(claim[0], &claimed); err != nil {
+		return err
+	}
+	if claimed.Agent == "" || claimed.Added {
 		return c.unknownKey()
 	}
-	c.agent = claim[0].Str("agent")
+	c.agent = claimed.Agent
 	c.keys.put(c.cred.pub, c.agent)
 	return nil
 }
 
 func (c *Call) unknownKey() *Error {
-	return Fail(UnknownKey, "The public key in %s is no key of this agent, or of any.", auth.HeaderKey)
+	return Fail(UnknownKey, "The public key in %s belongs to no agent, or not to this one.", auth.HeaderKey)
 }
 
-// authorize reads the credential, the profile, what bounds the request, and
-// the handler's keys, in one round trip, and decides whether it may go on.
+// authorize reads the credential, the profile, the counters of limits, and the
+// handler's keys in one round trip, and decides whether the request may go on.
 func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error {
-	if c.Table == nil { // a group without a table says the same to everybody
+	if c.Table == nil { // a group without a table answers all callers alike
 		return nil
 	}
 	write := c.e.Writes()
@@ -66,7 +70,7 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	err := c.checkCredential(c.items[credKey], c.items[tables.ProfileKey(c.agent)])
 	if err == nil && c.cached && !c.items[credKey].Bool("original") {
-		err = c.unknownKey() // of this agent it is another key by now
+		err = c.unknownKey() // it is no longer the agent's original key
 	}
 	if err != nil {
 		if c.cached { // the key may have moved to another agent
@@ -87,8 +91,8 @@ func (c *Call) authorize(ctx context.Context, ownKeys func() []tables.Key) error
 	}
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
 	c.rateHeaders(0)
-	// A request that was carried out before is answered even if the agent may
-	// do nothing new by now: its effect stands.
+	// A request that was already carried out is answered even if the agent may no
+	// longer act: its effect stands.
 	if err := c.judgeReplay(); errors.Is(err, errReplayed) {
 		return nil
 	} else if err != nil {
@@ -114,7 +118,7 @@ func (c *Call) read(ctx context.Context, keys []tables.Key) error {
 	return nil
 }
 
-// checkCredential holds the credential's item against what was shown.
+// checkCredential checks the sent credential against its stored item.
 func (c *Call) checkCredential(cred, profile tables.Item) error {
 	if cred == nil || profile == nil || cred.Int("epoch") != profile.Int("epoch") {
 		return c.CredentialGone()
@@ -140,13 +144,13 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	if p.Forgotten(c.Time) {
 		return c.CredentialGone()
 	}
-	c.Agent = p // proved: from here on the agent answers for what it asks
+	c.Agent = p // proved: limits count against the agent from here on
 	if c.cred.kind == credBearer {
 		c.token = &t
 		need := c.e.Auth.Scope
 		has := need == "" || t.Scopes.Has(need) || need == "read" && p.State == tables.StateSignup || c.founding()
 		switch {
-		case c.unfinished(): // which scopes would not mend
+		case c.unfinished(): // another scope would not help
 			return c.signupRequired()
 		case c.e.Auth.Sig && need == "", !has && c.mustSign():
 			return c.sigRequired()
@@ -162,27 +166,27 @@ func (c *Call) checkCredential(cred, profile tables.Item) error {
 	return nil
 }
 
-// connectAgain is what a connection does that lacks a scope: above all, it does
-// not become another agent by that.
-const connectAgain = "First get a link code (`POST /v1/me/link-codes`), signed or with a token that has the scope: a code has no more scopes than what minted it. Then connect again with the scope ticked, and enter the code, or your handle and a mailed recovery code: with neither, the connection is of a new agent."
+// connectAgain is the hint for a connection that lacks a scope. Without a code,
+// connecting again would create another agent.
+const connectAgain = "First get a link code (`POST /v1/me/link-codes`), signed or with a token that has the scope: a code gives no more scopes than the credential that minted it. Then connect again, tick the scope, and enter the code, or your handle and a mailed recovery code. Without either you connect as a new agent."
 
-// founding reports whether a connection secures, whatever its scopes, the agent
-// that came to be by it and has no key yet: the person who granted it less could
-// not know that the agent is lost without. A token that was narrowed is judged by
-// its scopes.
+// founding reports whether a connection may link its agent's origin without the scope:
+// the connection created the agent, the agent has no key yet, and the person could not
+// know that the agent would be lost without one. Adding the first key always needs the
+// scope, since a key has every right (spec "Keys"). A narrowed token needs the scope.
 func (c *Call) founding() bool {
-	return c.e.Secures && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
+	return c.e.Secures && !c.e.Auth.Keyless && c.Agent.Keys == 0 && c.grant != nil && c.grant.Founded && !c.grant.Scopes.Has(c.e.Auth.Scope)
 }
 
-// borrowed reports whether a connection that was made with a link code would
-// secure an agent that has no key: it would have the agent for good, and who
-// lent it the code could not take that back.
+// borrowed reports whether a connection made with a link code would secure an agent
+// that has no key. The agent would then be the connection's for good, and the lender
+// of the code could not take it back.
 func (c *Call) borrowed() bool {
 	return c.e.Secures && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }
 
-// hangsOn are the items without which a token is worth nothing, as its value
-// names them.
+// hangsOn returns the keys of the items that must exist for the token to work, as
+// its value names them.
 func (c *Call) hangsOn() (keys []tables.Key) {
 	on := c.cred.token.On
 	if on.Grant != "" {
@@ -198,7 +202,7 @@ func minterOf(on auth.Hangs) tables.Minter {
 	return tables.Minter{Token: on.Token, Key: on.Key, Grant: on.Other}
 }
 
-// hangs reports whether what the token hangs on is there, and notes a connection.
+// hangs reports whether the items that the token depends on exist, and sets c.grant.
 func (c *Call) hangs(t *tables.Token) (stands bool, err error) {
 	on, epoch := c.cred.token.On, t.Epoch
 	if on.Grant == "" {
@@ -223,15 +227,15 @@ func (c *Call) signupRequired() *Error {
 	return Fail(SignupRequired, "The agent has not finished its signup: it has no handle yet.")
 }
 
-// mustSign reports whether a token was shown where one is taken only from an
-// agent without a key, and this one has a key.
+// mustSign reports whether a token was sent to an endpoint that accepts one only
+// from an agent without a key, and this agent has one.
 func (c *Call) mustSign() bool { return c.e.Auth.Keyless && !c.Signed() && c.Agent.Keys > 0 }
 
 func (c *Call) sigRequired() *Error {
 	return Fail(SigRequired, "%s takes a signature only.", c.e.Route)
 }
 
-// madeAt is when the caller's credential was made.
+// madeAt returns when the caller's credential was made.
 func (c *Call) madeAt() time.Time {
 	if c.grant != nil {
 		return time.UnixMilli(c.grant.CreatedAt)
@@ -240,7 +244,7 @@ func (c *Call) madeAt() time.Time {
 	return time.UnixMilli(max(made.Int("added_at"), made.Int("created_at")))
 }
 
-// mayAct judges the agent's state.
+// mayAct checks the agent's state.
 func (c *Call) mayAct() error {
 	if c.mustSign() {
 		return c.sigRequired()
@@ -249,7 +253,7 @@ func (c *Call) mayAct() error {
 		return c.signupRequired()
 	}
 	if c.borrowed() {
-		return Fail(SigRequired, "The agent has no key, and the connection was made with a link code: %s is not for it.", c.e.Route).
+		return Fail(SigRequired, "The connection was made with a link code and the agent has no key, so the connection may not call %s.", c.e.Route).
 			WithHint("Do it over the connection that minted the code.")
 	}
 	if until := time.UnixMilli(c.Agent.SuspendedUntil); c.e.Writes() && !c.e.Safe && until.After(c.Time) {
@@ -257,7 +261,7 @@ func (c *Call) mayAct() error {
 		e.Until = until
 		return e
 	}
-	// What was there before the recovery is the owner's, if it works still.
+	// Credentials from before the recovery are the owner's, if they still work.
 	since := time.UnixMilli(c.Agent.HoldSince)
 	if until := time.UnixMilli(c.Agent.HoldUntil); c.e.Held && until.After(c.Time) && !c.madeAt().Before(since) {
 		e := Fail(RecoveryHold, "The agent was recovered by mail; this is refused until %s.", until.UTC().Format(time.RFC3339))

@@ -15,9 +15,9 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// served is an endpoint of a server. It is bound when it is first asked for: it
-// takes a while to look through its types, and a function that starts for one
-// request should not wait for those of all that it could be asked.
+// served is an endpoint of a server. It is bound on first use: binding inspects the
+// input's types, and a function that starts for one request should not wait for all
+// endpoints.
 type served struct {
 	Endpoint
 	bound func() *bound
@@ -29,7 +29,7 @@ func newServed(group string, e Endpoint) *served {
 	return s
 }
 
-// bound is what an endpoint's input says of the arguments that it takes.
+// bound is what the type of an endpoint's input says about its arguments.
 type bound struct {
 	e                    *Endpoint
 	schemas              huma.Registry
@@ -38,7 +38,7 @@ type bound struct {
 	body                 *huma.Schema // of a JSON body; nil if it takes none
 	bodyAt               []int        // the field of the input that a JSON body fills
 	rawAt                []int        // the field that a body of another kind fills
-	defaults             []param      // members of the body that may be left out, and what they are then
+	defaults             []param      // optional members of the body with a default
 	needsBody, takesBody bool
 }
 
@@ -48,14 +48,14 @@ type param struct {
 	at       []int
 	schema   *huma.Schema
 	required bool
-	fallback string // if it is left out
+	fallback string // the default
 }
 
-// QueryTaker is implemented by an input that wants the query as it was sent.
+// QueryTaker is implemented by inputs that need the raw query.
 type QueryTaker interface{ TakeQuery(url.Values) }
 
-// bind reads an endpoint's input type. Each server's endpoint has schemas of its
-// own, so that one can be bound while others are served.
+// bind reads an endpoint's input type. schemas belongs to this endpoint alone, so
+// that it can be bound while others are served.
 func bind(e *Endpoint, schemas huma.Registry) *bound {
 	b := &bound{e: e, schemas: schemas, takesBody: e.Foreign.Media != nil || e.work.serve != nil}
 	if e.work.in == nil {
@@ -88,7 +88,7 @@ func bind(e *Endpoint, schemas huma.Registry) *bound {
 	return b
 }
 
-// hint is what a schema is called whose type has no name.
+// hint names the schema of a type that may have no name.
 func hint(t reflect.Type, otherwise string) string {
 	if t.Name() != "" {
 		return t.Name() + "Body"
@@ -108,7 +108,7 @@ func defaultsOf(body reflect.StructField) (list []param) {
 	return list
 }
 
-// input puts arguments into a new input, or refuses them for all that is wrong.
+// input makes an input from arguments, or refuses them with the list of problems.
 func (b *bound) input(a *Arguments) (any, error) {
 	in := reflect.New(b.e.work.in)
 	wrong := problems{schemas: b.schemas}
@@ -144,7 +144,7 @@ func (b *bound) input(a *Arguments) (any, error) {
 	return in.Interface(), nil
 }
 
-// fill puts a JSON body into an input, if it is what its schema says.
+// fill decodes a JSON body into an input if the body fits its schema.
 func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
@@ -154,23 +154,26 @@ func (b *bound) fill(in reflect.Value, body []byte, wrong *problems) {
 	if !wrong.check("", b.body, v) {
 		return
 	}
-	if err := json.Unmarshal(body, in.FieldByIndex(b.bodyAt).Addr().Interface()); err != nil {
+	if err := json.Unmarshal(plainIntegers(body), in.FieldByIndex(b.bodyAt).Addr().Interface()); err != nil {
 		wrong.unfit(err)
 		return
 	}
 	for _, d := range b.defaults {
 		if f := in.FieldByIndex(d.at); f.IsZero() {
 			if err := json.Unmarshal([]byte(d.fallback), f.Addr().Interface()); err != nil {
-				panic("api: " + b.e.Route + " has a default that is none: " + err.Error())
+				panic("api: " + b.e.Route + " has an invalid default: " + err.Error())
 			}
 		}
 	}
 }
 
-// value is a text as the schema has it; the text if it cannot be.
+// value converts text to the schema's type. It returns the text if that fails.
 func (p *param) value(text string) any {
 	switch p.schema.Type {
 	case huma.TypeInteger:
+		if whole, ok := integer(text); ok { // the document has one schema for queries and bodies
+			text = whole
+		}
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n
 		}
@@ -182,11 +185,11 @@ func (p *param) value(text string) any {
 	return text
 }
 
-// set gives a field the value of a text.
+// set sets a field to v, or to text if the field unmarshals text.
 func set(f reflect.Value, text string, v any) {
 	if u, ok := f.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if err := u.UnmarshalText([]byte(text)); err != nil {
-			panic("api: " + f.Type().String() + " takes not all that its schema does: " + err.Error())
+			panic("api: " + f.Type().String() + " refuses a value that its schema allows: " + err.Error())
 		}
 		return
 	}

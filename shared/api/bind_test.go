@@ -10,8 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// What takes time is done for what is asked, once, and not when a server is made.
-func TestEndpointsAreBoundWhenAsked(t *testing.T) {
+// Endpoints are bound on first use, once, and not when a server is made.
+func TestEndpointsAreBoundOnFirstUse(t *testing.T) {
 	h := build(t, nil)
 	bound, gathered := map[string]int{}, 0
 	one := func(context.Context, *struct {
@@ -38,31 +38,31 @@ func TestEndpointsAreBoundWhenAsked(t *testing.T) {
 		return w.Code
 	}
 	if len(bound) > 0 || gathered > 0 {
-		t.Errorf("a new server has bound %v, and gathered routes %d times", bound, gathered)
+		t.Errorf("NewServer bound %v and gathered routes %d times, want neither", bound, gathered)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			if code := get("GET", "/one"); code != http.StatusOK {
-				t.Errorf("GET /one is answered %d", code)
+				t.Errorf("GET /one: got status %d, want 200", code)
 			}
 		})
 	}
 	all.Wait()
 	if bound["GET /one"] != 1 || bound["GET /two"] != 0 || gathered != 0 {
-		t.Errorf("asked for one, it bound %v, and gathered routes %d times", bound, gathered)
+		t.Errorf("after GET /one: bound %v, gathered routes %d times; want GET /one once, no routes", bound, gathered)
 	}
 	for range 2 {
 		if code := get("POST", "/three"); code != http.StatusMethodNotAllowed {
-			t.Errorf("POST /three is answered %d", code)
+			t.Errorf("POST /three: got status %d, want 405", code)
 		}
 	}
 	if gathered != 1 {
-		t.Errorf("routes of others were gathered %d times", gathered)
+		t.Errorf("routes of other functions were gathered %d times, want 1", gathered)
 	}
 }
 
-// countedOne and countedTwo are parameters that tell when their input is bound.
+// countedOne and countedTwo are parameter types that count how often they are bound.
 type (
 	countedOne string
 	countedTwo string
@@ -80,11 +80,11 @@ func (countedTwo) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString}
 }
 
-// A page is no JSON: its declaration says so.
-func TestPagesAreDeclaredAsPages(t *testing.T) {
+// An endpoint that answers with a page must be declared with OnPage.
+func TestOn_RefusesPage(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("On takes a page")
+			t.Error("On accepted a page, want a panic")
 		}
 	}()
 	On(Endpoint{Route: "GET /page"}, func(context.Context, *struct{}) (*Page, error) { return nil, nil })

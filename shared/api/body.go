@@ -16,35 +16,44 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth of a JSON body; no endpoint needs more than 3.
-const maxDepth = 32
+// Bounds of a JSON body. They are checked before anything is decoded, so that a large
+// body that is refused takes no more work than a small one that is accepted.
+const (
+	maxDepth   = 32  // of nesting; no endpoint needs more than 3
+	maxValues  = 50  // of an endpoint's body; none needs more than 30
+	maxMessage = 500 // values of a batch of twenty messages, or of a client's metadata
+)
 
-// CheckJSON refuses what encoding/json lets pass or tells badly: bytes that
-// are not UTF-8, members that stand twice in one object, more than one value,
-// deep nesting.
-func CheckJSON(body []byte) error { return checkJSON(body, false) }
+// CheckJSON refuses what encoding/json accepts or reports badly: invalid UTF-8,
+// duplicate members of an object, more than one value, deep nesting. It also refuses
+// more values than a batch of messages needs.
+func CheckJSON(body []byte) error { return checkJSON(body, maxMessage, false) }
 
-// CheckLooseJSON is CheckJSON for an object of which not all members are known. It
-// refuses those, too, that only their case tells apart: no schema refuses the
-// other one, and encoding/json would take the last for both.
-func CheckLooseJSON(body []byte) error { return checkJSON(body, true) }
+// CheckLooseJSON is CheckJSON for an object with unknown members. It also refuses
+// members that differ only in case: encoding/json would take the last of them for
+// both.
+func CheckLooseJSON(body []byte) error { return checkJSON(body, maxMessage, true) }
 
-func checkJSON(body []byte, anyCase bool) error {
+func checkJSON(body []byte, most int, anyCase bool) error {
 	if !utf8.Valid(body) {
 		return Fail(BadJSON, "The body is not valid UTF-8.")
 	}
 	if loneSurrogate(body) {
-		return Fail(BadJSON, `The body has a \uD800-\uDFFF escape that is not half of a pair: no character.`)
+		return Fail(BadJSON, `The body has a \uD800-\uDFFF escape that is not half of a surrogate pair.`)
+	}
+	switch values, depth := measure(body); {
+	case depth > maxDepth:
+		return Fail(BadJSON, "The body is nested more than %d levels deep.", maxDepth)
+	case values > most:
+		return BadField(wholeBody, "has more than %d values", most)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	err := checkValue(dec, 0, anyCase)
+	err := checkValue(dec, anyCase)
 	var dup duplicateMember
 	switch {
 	case errors.As(err, &dup):
-		return Fail(BadJSON, "The member %q stands twice in one object.", clip(string(dup), 40))
-	case errors.Is(err, errTooDeep):
-		return Fail(BadJSON, "The body is nested more than %d levels deep.", maxDepth)
+		return Fail(BadJSON, "The member %s occurs twice in one object.", quoted(string(dup)))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return Fail(BadJSON, "The body ends in the middle of a JSON value (after %d bytes).", len(body))
 	case err != nil:
@@ -56,10 +65,10 @@ func checkJSON(body []byte, anyCase bool) error {
 	return nil
 }
 
-// loneSurrogate finds an escape that encoding/json would silently change into
-// U+FFFD. A backslash stands only in strings.
+// loneSurrogate reports an escape that encoding/json would silently replace by
+// U+FFFD. Outside strings, JSON has no backslash.
 func loneSurrogate(body []byte) bool {
-	unit := func(i int) rune { // of an escape at i; -1 if there is none
+	unit := func(i int) rune { // the UTF-16 unit escaped at i, or -1
 		if i+6 > len(body) || body[i] != '\\' || body[i+1] != 'u' {
 			return -1
 		}
@@ -76,7 +85,7 @@ func loneSurrogate(body []byte) bool {
 		u := unit(i)
 		switch {
 		case !utf16.IsSurrogate(u):
-			i++ // what is escaped, which may be a backslash
+			i++ // the escaped character, which may be a backslash
 		case utf16.DecodeRune(u, unit(i+6)) == utf8.RuneError:
 			return true
 		default:
@@ -90,12 +99,40 @@ type duplicateMember string
 
 func (d duplicateMember) Error() string { return "duplicate member" }
 
-var errTooDeep = errors.New("too deep")
-
-func checkValue(dec *json.Decoder, depth int, anyCase bool) error {
-	if depth > maxDepth {
-		return errTooDeep
+// stringEnd returns the index of the quote that ends the JSON string beginning at i, or
+// at least len(body) if it does not end.
+func stringEnd(body []byte, i int) int {
+	for i++; i < len(body) && body[i] != '"'; i++ {
+		if body[i] == '\\' {
+			i++
+		}
 	}
+	return i
+}
+
+// measure returns how many values a body has, empty lists and objects counted twice,
+// and how deep they are nested. It does not decode the body, and may be wrong about
+// one that is not JSON; but up to the first error it is not.
+func measure(body []byte) (values, depth int) {
+	level, values := 0, 1
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			i = stringEnd(body, i)
+		case '[', '{':
+			values++
+			level++
+			depth = max(depth, level)
+		case ']', '}':
+			level--
+		case ',':
+			values++
+		}
+	}
+	return values, depth
+}
+
+func checkValue(dec *json.Decoder, anyCase bool) error {
 	t, err := dec.Token()
 	if err != nil {
 		return err
@@ -117,14 +154,14 @@ func checkValue(dec *json.Decoder, depth int, anyCase bool) error {
 			n, _ := name.(string)
 			one := n
 			if anyCase {
-				one = strings.ToLower(strings.ToUpper(n)) // ſ is s to encoding/json
+				one = strings.ToLower(strings.ToUpper(n)) // encoding/json takes ſ for s
 			}
 			if seen[one] {
 				return duplicateMember(n)
 			}
 			seen[one] = true
 		}
-		if err := checkValue(dec, depth+1, anyCase); err != nil {
+		if err := checkValue(dec, anyCase); err != nil {
 			return err
 		}
 	}
@@ -140,7 +177,7 @@ func syntax(err error) string {
 	return "syntax error"
 }
 
-// checkContentType accepts JSON, none, and what curl sends when nothing is said.
+// checkContentType accepts JSON, no content type, and curl's default.
 func checkContentType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -157,8 +194,8 @@ func checkContentType(r *http.Request) error {
 	return Fail(UnsupportedMedia, "The body's content type is %q; this endpoint reads JSON.", clip(header, 60))
 }
 
-// checkMedia accepts the content types that an endpoint names, none, and what
-// curl sends when nothing is said.
+// checkMedia accepts the content types that an endpoint names, no content type, and
+// curl's default.
 func checkMedia(r *http.Request, media []string) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -177,7 +214,7 @@ func checkMedia(r *http.Request, media []string) error {
 		WithHint("Send it as %s, or without a content type.", media[0])
 }
 
-// clip shortens what a message repeats of the caller's own words.
+// clip shortens a caller's text for a message.
 func clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -197,8 +234,8 @@ func visibleASCII(s string, most int) bool {
 	return true
 }
 
-// addressBlock is what counts as one caller: an IPv4 address, or the /64 of an
-// IPv6 one. What is no address counts as itself.
+// addressBlock returns the block of addresses that counts as one caller: an IPv4
+// address, or the /64 of an IPv6 address. It returns other strings unchanged.
 func addressBlock(s string) string {
 	if a, err := netip.ParseAddrPort(s); err == nil {
 		s = a.Addr().String()

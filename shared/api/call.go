@@ -15,33 +15,34 @@ import (
 	"agentsocial/tables"
 )
 
-// Call is one request on its way: who asks, what was read for it, and how its
-// effect is committed. Handlers get it with [From].
+// Call is one request: its caller, what was read for it, and how its effect is
+// committed. Handlers get it with [From].
 type Call struct {
 	*app.App
 	Time        time.Time       // of arrival, by the service's clock
 	Agent       *tables.Profile // the caller; nil if anonymous
-	Counts      tables.Counters // of the caller; read for writes only
+	Counts      tables.Counters // of the caller; only read for writes
 	Address     string          // the caller's network address: an IPv4, or an IPv6 /64
+	Head        bool            // the caller gets no body of the answer
 	items       map[tables.Key]tables.Item
-	addressHash string // once it was asked for
+	addressHash string // set on first use
 	cred        credential
-	token       *tables.Token // if the credential is one
-	grant       *tables.Grant // of the connection that the token is of, if it is
+	token       *tables.Token // nil if the request is signed
+	grant       *tables.Grant // the connection of the token, if any
 	agent       string        // the caller's id, once it is known
-	cached      bool          // agent was remembered, not read
-	unread      bool          // the credential is refused as one of too many that are none
-	replay      record        // of this request, if it was carried out before
-	committed   bool          // the effect stands
+	cached      bool          // agent comes from Server.keys
+	unread      bool          // refused by overForged before the credential was read
+	replay      record        // the recorded outcome, if the request was already carried out
+	committed   bool          // the effect is written
 	bounds      []tables.Bound
 	over        *overLimit
 	used        *usedToday
 	e           *Endpoint
-	tool        string      // that was called over MCP; "" if none
-	made        string      // metric of what came to be
-	relayed     atomic.Bool // another server's endpoint answered for this one
+	tool        string      // the MCP tool that was called; "" if none
+	made        string      // metric of what the request created
+	relayed     atomic.Bool // another server's endpoint answered
 	header      http.Header
-	digest      [32]byte // of method, path, query and body: tells requests under one Idempotency-Key apart
+	digest      [32]byte // of method, path, query and body; distinguishes requests with the same Idempotency-Key
 	idemKey     string
 	fail        *Error
 	keys        *owners
@@ -50,45 +51,46 @@ type Call struct {
 
 type callKey struct{}
 
-// From is the call in a handler's context.
+// From returns the call in a handler's context.
 func From(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
-// Made has the request counted under a metric of what came to be by it.
+// Made names the metric that counts what the request created.
 func (c *Call) Made(metric string) { c.made = metric }
 
-// Item is what was read for a key that the input's Reads named; nil if there
-// is no such item.
+// Item returns the item that was read for a key from the input's Reads, or nil if it
+// does not exist.
 func (c *Call) Item(k tables.Key) tables.Item { return c.items[k] }
 
-// Unread is how many messages the caller has not read: of a write, or of a read
-// whose Reads name [tables.MessagingKey].
+// Unread returns the number of the caller's unread messages. It works in writes, and
+// in reads whose Reads include [tables.MessagingKey].
 func (c *Call) Unread() int64 { return c.items[tables.MessagingKey(c.agent)].Int("unread") }
 
-// Signed reports whether the caller showed one of its keys, not a token.
+// Signed reports whether the caller signed the request, rather than sent a token.
 func (c *Call) Signed() bool { return c.cred.kind == credSig }
 
-// Key is the public key that the caller signed with, in base64url; "" if it
-// showed a token.
+// Key returns the public key that the caller signed with, in base64url, or "" for a
+// token.
 func (c *Call) Key() string { return c.cred.pub }
 
-// Token is the bearer token that the caller showed; nil if it signed.
+// Token returns the caller's bearer token, or nil if the request is signed.
 func (c *Call) Token() *tables.Token { return c.token }
 
-// Grant is the connection whose token the caller showed; nil if it is no such token.
+// Grant returns the connection that the caller's token belongs to, or nil if there
+// is none.
 func (c *Call) Grant() *tables.Grant { return c.grant }
 
-// CredentialStands holds that the caller's credential is still there when a
-// transaction is made: what makes another credential must not outlive the one
-// that it was made with. If it is not, the error is [Call.CredentialGone].
+// CredentialStands returns a check that the caller's credential still exists when a
+// transaction commits: a credential must not outlive the one that minted it. If it
+// does not, the error is [Call.CredentialGone].
 func (c *Call) CredentialStands() tables.Write {
 	key := c.credentialKey()
-	if c.grant != nil { // which outlives the token
+	if c.grant != nil { // the grant outlives the token
 		key = tables.GrantKey(c.agent, c.grant.ID)
 	}
 	return tables.Check(key, tables.Equal("epoch", c.Agent.Epoch)).Else(func(tables.Item) error { return c.CredentialGone() })
 }
 
-// CredentialGone refuses a credential that was taken back while it was used.
+// CredentialGone refuses a credential that was revoked while it was used.
 func (c *Call) CredentialGone() *Error {
 	if c.Signed() {
 		return c.unknownKey()
@@ -106,25 +108,25 @@ func (c *Call) credentialKey() tables.Key {
 	return tables.Key{}
 }
 
-// SetHeader sets a header of the answer.
+// SetHeader sets a header of the response.
 func (c *Call) SetHeader(name, value string) { c.header.Set(name, value) }
 
-// Bound adds a limit, within the minute of the request, to the next Commit. It
-// refuses at once what is over the limit already.
+// Bound adds a limit, within the request's minute, to the next Commit. It refuses at
+// once if the limit is already reached.
 func (c *Call) Bound(name string, most int64) error {
 	c.bounds = append(c.bounds, tables.Bound{Name: name, Most: most})
 	c.rateHeaders(0)
 	return c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], c.bounds)
 }
 
-// writesBound counts all writes.
+// writesBound is the name of the limit on all writes.
 const writesBound = "n"
 
-// keysShare is what part of an agent's writes, one in so many, tokens cannot use
-// up: a leaked one must not keep the owner from revoking it.
+// keysShare reserves one of so many of an agent's writes for signed requests: a
+// leaked token must not keep the owner from revoking it.
 const keysShare = 6
 
-// allBounds are the limits of the request's minute.
+// allBounds returns the limits of the request's minute.
 func (c *Call) allBounds() []tables.Bound {
 	most := c.Settings.Limits.WritesPerMinute
 	if c.cred.kind == credBearer {
@@ -133,7 +135,7 @@ func (c *Call) allBounds() []tables.Bound {
 	return append([]tables.Bound{{Name: writesBound, Most: most}}, c.bounds...)
 }
 
-// boundName is a bound's name for the caller.
+// boundName returns a limit's name as callers see it.
 func boundName(b tables.Bound) string {
 	if b.Name == writesBound {
 		return "writes"
@@ -141,7 +143,7 @@ func boundName(b tables.Bound) string {
 	return b.Name
 }
 
-// rateHeaders answer how much is left of each limit, after so many more
+// rateHeaders sets the headers with what is left of each limit after more writes
 // (draft-ietf-httpapi-ratelimit-headers).
 func (c *Call) rateHeaders(more int64) {
 	guard := c.items[tables.GuardKey(c.agent, c.minute())]
@@ -155,7 +157,8 @@ func (c *Call) rateHeaders(more int64) {
 	c.header.Set("RateLimit", strings.Join(left, ", "))
 }
 
-// minute of the request's own timestamp if it is signed, of the server's clock otherwise.
+// minute returns the minute of the request's timestamp if it is signed, else of the
+// server's clock.
 func (c *Call) minute() time.Time {
 	if c.cred.kind == credSig {
 		return time.UnixMilli(c.cred.ts).Truncate(time.Minute)
@@ -163,10 +166,10 @@ func (c *Call) minute() time.Time {
 	return c.Time.Truncate(time.Minute)
 }
 
-// Commit makes the request's effect and its record one transaction. outcome, a
-// pointer to what the endpoint's do returns, is what the answer of a repeated
-// request will be made of: see [OnWrite]. Conditions of writes that do not hold
-// come back as what the writes say of them ([tables.Write.Else]).
+// Commit writes the request's effect and its record in one transaction. outcome
+// points to what the endpoint's do returns; a repeated request is answered from it
+// (see [OnWrite]). A failed condition returns the error of its write
+// ([tables.Write.Else]).
 func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) error {
 	if c.Agent == nil {
 		return errors.New("api: a commit without an agent")
@@ -192,7 +195,7 @@ func (c *Call) Commit(ctx context.Context, outcome any, writes ...tables.Write) 
 	return nil
 }
 
-// judgeGuard says what a guard stands against: a replay, or a limit.
+// judgeGuard returns an error if the guard shows a replay or an exceeded limit.
 func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	if o := guard.Str(c.cred.digest); c.cred.digest != "" && o != "" {
 		c.replay = record(o)
@@ -206,26 +209,27 @@ func (c *Call) judgeGuard(guard tables.Item, bounds []tables.Bound) error {
 	return nil
 }
 
-// OverRate refuses what is over the quota of a window, until the next one begins.
+// OverRate refuses a request over the quota of a window, until the next window
+// begins.
 func (c *Call) OverRate(window time.Duration, format string, args ...any) *Error {
 	return c.limited(c.Window(window).Add(window), format, args...)
 }
 
-// OverQuota is OverRate as what it means that a quota is used up
-// ([tables.Write.Else]).
+// OverQuota returns OverRate for [tables.Write.Else].
 func (c *Call) OverQuota(window time.Duration, format string, args ...any) func(tables.Item) error {
 	return func(tables.Item) error { return c.OverRate(window, format, args...) }
 }
 
-// limited refuses for a rate.
+// limited returns a rate-limit refusal until at.
 func (c *Call) limited(at time.Time, format string, args ...any) *Error {
 	return Fail(RateLimited, format, args...).At(at)
 }
 
-// Window is when the window of a quota that is now open began.
+// Window returns the start of the current quota window.
 func (c *Call) Window(length time.Duration) time.Time { return c.Time.Truncate(length) }
 
-// AddressHash stands for the caller's address in quotas: keyed, and another one every day.
+// AddressHash returns a keyed hash of the caller's address for quotas. It changes
+// daily.
 func (c *Call) AddressHash(ctx context.Context) (string, error) {
 	if c.addressHash != "" {
 		return c.addressHash, nil

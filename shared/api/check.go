@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"regexp"
@@ -31,8 +32,9 @@ type problems struct {
 const (
 	// problemsMost bounds the problems that a refusal lists; checking stops there.
 	problemsMost = 10
-	// repeatedMost bounds the characters of a value that a message repeats.
-	repeatedMost = 40
+	// repeatedMost bounds the characters of a value that a message repeats, and
+	// secretMost the bytes of it that are searched for a secret before.
+	repeatedMost, secretMost = 40, 1 << 10
 	// wholeBody is the field of problems with the whole body.
 	wholeBody = "request body"
 )
@@ -64,7 +66,7 @@ func (p *problems) unfit(err error) {
 	if errors.As(err, &e) {
 		name = e.Field[strings.LastIndexByte(e.Field, '.')+1:]
 	}
-	p.add(name, "has a number that does not fit, or is not written as an integer")
+	p.add(name, "has a number that does not fit")
 }
 
 // check reports whether a value fits a schema, and notes the problems.
@@ -191,20 +193,31 @@ func (p *problems) checkObject(name string, s *huma.Schema, v any) {
 	if s.AdditionalProperties != false {
 		return
 	}
-	var others []string
-	for member := range members {
-		if s.Properties[member] == nil {
-			others = append(others, member)
-		}
-	}
-	slices.Sort(others)
-	for _, member := range others[:min(len(others), problemsMost)] {
+	for _, member := range firstNames(maps.Keys(members), func(member string) bool { return s.Properties[member] == nil }) {
 		p.addUnknown(within(member), known)
 	}
 }
 
+// firstNames returns the first problemsMost names, in order, of those to keep. It
+// takes time in proportion to the names.
+func firstNames(names iter.Seq[string], keep func(string) bool) (first []string) {
+	for name := range names {
+		if full := len(first) == problemsMost; !keep(name) || full && name > first[problemsMost-1] {
+			continue
+		} else if full {
+			first = first[:problemsMost-1]
+		}
+		at, _ := slices.BinarySearch(first, name)
+		first = slices.Insert(first, at, name)
+	}
+	return first
+}
+
 // addUnknown notes an unknown member, and names the known ones.
 func (p *problems) addUnknown(name string, known []string) {
+	if p.unknown == problemsMost {
+		return
+	}
 	f := wire.Field{Field: clip(name, 60), Problem: "is not a known member"}
 	if len(known) > 0 {
 		f.Problem += " (known are " + strings.Join(known, ", ") + ")"
@@ -245,16 +258,22 @@ func expectedNumber(s *huma.Schema) string {
 	return a
 }
 
-func plainNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// plainNumber writes a number without an exponent, if it is not too long.
+func plainNumber(f float64) string {
+	return clip(strconv.FormatFloat(f, 'f', -1, 64), repeatedMost)
+}
 
-// said quotes a value in place of which a number or one of a few words was
-// expected, unless it looks like a secret.
+// said quotes a value that should be a number or one of a few words, unless it looks
+// like a secret.
 func (p *problems) said(v any) string {
 	str, ok := v.(string)
 	if !ok {
 		return p.saidBriefly(v)
 	}
-	if _, secret := text.Secrets(str); str == "" || secret || p.quiet {
+	if str == "" || p.quiet {
+		return ""
+	}
+	if _, secret := text.Secrets(str[:min(len(str), secretMost)]); secret {
 		return ""
 	}
 	return "is " + strconv.Quote(clip(str, repeatedMost)) + "; "

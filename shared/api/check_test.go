@@ -17,7 +17,7 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// bounded is an input with bounds of each kind.
+// bounded is an input with bounds of every kind.
 type bounded struct {
 	Limit  int64  `query:"limit" required:"true" minimum:"1" maximum:"1000000"`
 	Since  int64  `query:"since" minimum:"0"`
@@ -47,7 +47,7 @@ type within struct {
 	Must string  `json:"must,omitempty"`
 }
 
-// oneOrMany takes one of two forms.
+// oneOrMany accepts two forms.
 type oneOrMany json.RawMessage
 
 func (*oneOrMany) UnmarshalJSON([]byte) error { return nil }
@@ -69,7 +69,7 @@ func boundedInput() *bound {
 	return bind(&e, newDocument(&group).Components.Schemas)
 }
 
-// wrong is what a request is refused for, with what else it needs.
+// wrong returns the refusal of a request. It adds the required query members.
 func (b *bound) wrong(t *testing.T, query, body string) *Error {
 	t.Helper()
 	a := &Arguments{query: url.Values{"limit": {"1"}, "name": {"x"}}, header: http.Header{}, body: []byte(body)}
@@ -100,23 +100,23 @@ func TestProblemsAreListed(t *testing.T) {
 		1: `"a" is wrong.`, 2: `"a" is wrong; also "b".`, 3: `"a" is wrong; also "b", "c".`, 8: `"a" is wrong; also "b", "c", "d", "e", "f" and 2 more.`,
 	} {
 		if e := badFields(list(n).fields); len(e.Fields) != n || e.Message != want {
-			t.Errorf("%d problems: %+v", n, e)
+			t.Errorf("badFields of %d problems = %+v, want message %q", n, e, want)
 		}
 	}
 	p := list(1)
 	p.add("a", "expected length <= 1")
 	p.addUnknown("x", nil)
 	if e := badFields(p.fields); len(e.Fields) != 3 || e.Message != `"x" is not a known member; also "a".` {
-		t.Errorf("%+v", e)
+		t.Errorf("badFields = %+v, want the unknown member first", e)
 	}
-	// Of what is all wrong, the first are told.
+	// At most problemsMost problems are listed, the first ones found.
 	b := boundedInput()
 	many := strings.Repeat("1,", 20_000)
 	for _, body := range []string{
 		`{"kind":"x","null":null,"tags":[` + many + `1]}`, `{"kind":"x","null":null,"x0":1,"tags":[` + many + `1]}`,
 	} {
 		if e := b.wrong(t, "", body); len(e.Fields) != problemsMost || len(e.JSON("")) > 4<<10 {
-			t.Errorf("%d problems are listed, in %d bytes", len(e.Fields), len(e.JSON("")))
+			t.Errorf("got %d problems in %d bytes, want at most %d in 4096", len(e.Fields), len(e.JSON("")), problemsMost)
 		}
 	}
 	members := map[string]int{"kind": 1}
@@ -128,7 +128,7 @@ func TestProblemsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := b.wrong(t, "", string(body)); len(e.Fields) != problemsMost || e.Fields[0].Field != "member0" || len(e.JSON("")) > 4<<10 {
-		t.Errorf("%d problems are listed, in %d bytes", len(e.Fields), len(e.JSON("")))
+		t.Errorf("got %d problems in %d bytes, want at most %d in 4096", len(e.Fields), len(e.JSON("")), problemsMost)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"tags":["x",1]}`, "tags[1]", "is 1; expected string"},
 		{"other=x", `{}`, "other", `is "x"; expected integer`},
 		{"limit=5.5", `{}`, "limit", `is "5.5"; expected integer from 1 to 1000000`},
-		{"limit=1e3", `{}`, "limit", `is "1e3"; expected integer from 1 to 1000000`},
+		{"limit=1e-3", `{}`, "limit", `is "1e-3"; expected integer from 1 to 1000000`},
 		{"limit=1000001", `{}`, "limit", "is 1000001; expected integer from 1 to 1000000"},
 		{"limit=", `{}`, "limit", "is missing; expected integer from 1 to 1000000"},
 		{"name=", `{}`, "name", "is missing"},
@@ -164,49 +164,48 @@ func TestProblemsNameTheirMember(t *testing.T) {
 		{"", `{"in":{"list[0]":1}}`, "in.list[0]", "is not a known member (known are list, must)"},
 		{"", `{"emoji":7}`, "emoji", "is not valid; expected 1-10 emoji: a string, or an array of single emoji"},
 		{"", `[]`, "request body", "expected object"},
-		{"", `{"kind":"x","null":null,"answer":[5.0]}`, "answer", "has a number that does not fit"},
+		{"", `{"kind":"x","null":null,"answer":[1e30]}`, "answer", "has a number that does not fit"},
 		{"", `{"v":1e999}`, "request body", "has a number that does not fit"},
 	} {
 		e := b.wrong(t, c.query, c.body)
 		at := slices.IndexFunc(e.Fields, func(f wire.Field) bool { return f.Field == c.field })
 		if at < 0 || !strings.HasPrefix(e.Fields[at].Problem, c.problem) || strings.Contains(e.Message, "Go ") {
-			t.Errorf("%s %s: %+v", c.query, c.body, e)
+			t.Errorf("%s %s: got %+v, want %s %s", c.query, c.body, e, c.field, c.problem)
 		}
 	}
 	secret := "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"
 	for _, member := range []string{"usd", "v", "on", "mood", "title", "word", "in", "tags"} {
 		e := b.wrong(t, "", fmt.Sprintf(`{%q:%q}`, member, secret))
 		if strings.Contains(string(e.JSON("")), secret) {
-			t.Errorf("%s: %s", member, e.JSON(""))
+			t.Errorf("%s: the refusal repeats the secret: %s", member, e.JSON(""))
 		}
 	}
-	// Nor is text repeated that is not a choice of a few, nor what stands in a header.
+	// Other text and the values of headers are not repeated either.
 	if e := b.wrong(t, "", `{"title":"hunter2","word":"hunter2","tags":"hunter2"}`); strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("%s", e.JSON(""))
+		t.Errorf("the refusal repeats the value: %s", e.JSON(""))
 	}
 	_, err := b.input(&Arguments{query: url.Values{}, header: http.Header{"X-Note": {"hunter2"}}, body: []byte(`{}`)})
 	if e := AsError(err); len(e.Fields) < 3 || strings.Contains(string(e.JSON("")), "hunter2") {
-		t.Errorf("%s", e.JSON(""))
+		t.Errorf("want at least 3 fields and no value of a header, got %s", e.JSON(""))
 	}
 	e := AsError(errors.New(secret))
 	if e.Code != Internal || strings.Contains(string(e.JSON("")), secret) || !strings.Contains(e.cause.Error(), secret) {
-		t.Errorf("an inner error: %s, cause %v", e.JSON(""), e.cause)
+		t.Errorf("AsError of an inner error = %s, cause %v; want internal with the secret only in the cause", e.JSON(""), e.cause)
 	}
 }
 
-// What is left out of a body is what its declaration says.
+// An optional member of a body has its declared default.
 func TestDefaults(t *testing.T) {
 	for body, want := range map[string]bool{`{}`: true, `{"on":null}`: true, `{"on":true}`: true, `{"on":false}`: false} {
 		body = strings.Replace(`{"kind":"x","null":null,`+body[1:], ",}", "}", 1)
 		in, err := boundedInput().input(&Arguments{query: url.Values{"limit": {"1"}, "name": {"x"}}, header: http.Header{}, body: []byte(body)})
 		if err != nil || *in.(*bounded).Body.On != want {
-			t.Errorf("%s: %v, %+v", body, err, in)
+			t.Errorf("%s: got %+v, %v; want on = %v", body, in, err, want)
 		}
 	}
 }
 
-// What a schema says and is not checked is a mistake of the declaration, and told
-// where the document is made.
+// A schema with a rule that check does not enforce panics when the document is made.
 func TestSchemasAreChecked(t *testing.T) {
 	declared := func(e Endpoint) (told any) {
 		defer func() { told = recover() }()
@@ -216,7 +215,7 @@ func TestSchemasAreChecked(t *testing.T) {
 		return nil
 	}
 	if told := declared(On(Endpoint{Route: "POST /fish", Pure: true}, Handler[bounded, struct{}](nil))); told != nil {
-		t.Error(told)
+		t.Errorf("OpenAPI panicked with %v, want no panic", told)
 	}
 	type member struct {
 		Body struct {
@@ -227,11 +226,11 @@ func TestSchemasAreChecked(t *testing.T) {
 		N int64 `query:"n" multipleOf:"2"`
 	}
 	if declared(On(Endpoint{Route: "POST /fish", Pure: true}, Handler[member, struct{}](nil))) == nil || declared(On(Endpoint{Route: "GET /fish"}, Handler[query, struct{}](nil))) == nil {
-		t.Error("a schema that is not checked is declared")
+		t.Error("OpenAPI accepted a schema that check does not enforce")
 	}
 }
 
-// The service holds a body to its schema as huma does.
+// problems.check accepts and refuses the same bodies as huma.
 func TestCheckAgreesWithHuma(t *testing.T) {
 	huma.ValidateStrictCasing = true
 	b := boundedInput()
@@ -258,7 +257,51 @@ func TestCheckAgreesWithHuma(t *testing.T) {
 		huma.Validate(b.schemas, b.body, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &theirs)
 		ours := problems{schemas: b.schemas}
 		if good := ours.check("", b.body, v); good != (len(theirs.Errors) == 0) {
-			t.Fatalf("%v: ours %v, theirs %v", v, ours.fields, theirs.Errors)
+			t.Fatalf("%v: got problems %v, huma has %v", v, ours.fields, theirs.Errors)
+		}
+	})
+}
+
+// What is listed is what sorting everything would list first.
+func TestFirstNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c]{0,4}`), 0, 60, rapid.ID[string]).Draw(t, "names")
+		keep := func(name string) bool { return !strings.HasPrefix(name, "b") }
+		want := slices.DeleteFunc(slices.Sorted(slices.Values(names)), func(name string) bool { return !keep(name) })
+		want = want[:min(len(want), problemsMost)]
+		if got := firstNames(slices.Values(names), keep); !slices.Equal(got, want) {
+			t.Errorf("firstNames(%q) = %q, want %q", names, got, want)
+		}
+	})
+}
+
+// A refusal is small, whatever its fields and its message repeat.
+func TestRefusalsHaveABound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		char := rapid.SampledFrom([]string{"a", "\x01", `"`, `\`, "é", "🦊", "\U000e0001", "\xff", "<"})
+		long := rapid.Custom(func(t *rapid.T) string {
+			return strings.Repeat(char.Draw(t, "char"), rapid.IntRange(0, 5000).Draw(t, "length"))
+		})
+		var p problems
+		for range rapid.IntRange(1, 20).Draw(t, "fields") {
+			if rapid.Bool().Draw(t, "unknown") {
+				p.addUnknown(long.Draw(t, "name"), []string{"body", "parent"})
+			} else {
+				p.add(long.Draw(t, "name"), "%s", long.Draw(t, "problem"))
+			}
+		}
+		for _, e := range []*Error{badFields(p.fields), Fail(Invalid, "%s", long.Draw(t, "message"))} {
+			if len(e.Fields) > problemsMost {
+				t.Errorf("got %d fields, want at most %d", len(e.Fields), problemsMost)
+			}
+			var out wire.Refusal
+			body := e.JSON("https://social.example")
+			if err := json.Unmarshal(body, &out); len(body) > RefusalMost || err != nil || out.Error.Code != "invalid" || out.Error.Hint == "" {
+				t.Errorf("got %d bytes (%v), want at most %d with code and hint: %.200s", len(body), err, RefusalMost, body)
+			}
+			if len(e.Fields) > 0 && len(out.Error.Fields) == 0 {
+				t.Errorf("no field of %d is left", len(e.Fields))
+			}
 		}
 	})
 }

@@ -21,24 +21,25 @@ const (
 	credBearer
 )
 
-// credential is what a request shows, checked as far as that goes without the table.
+// credential is a request's credential, checked as far as possible without the
+// table.
 type credential struct {
 	kind   credKind
 	pub    string // base64url public key of a signature
-	ts     int64  // its timestamp, unix ms
-	digest string // names its outcome in the guard
+	ts     int64  // the signature's timestamp, unix ms
+	digest string // key of its outcome in the guard
 	token  auth.ParsedToken
 }
 
-// sendToken is the advice where nothing else is taken.
+// sendToken is the hint where only a token is accepted.
 const sendToken = "Send `Authorization: Bearer ast_…`: a token comes from OAuth or from `POST /v1/me/tokens`."
 
-// credential reads what a request shows and verifies a signature. Nothing is
-// looked up: a request that was tampered with costs no read.
+// credential reads a request's credential and verifies a signature without reading
+// the table: a forged request costs no read.
 func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) error {
 	h := func(name string) string { return r.Header.Get(name) }
 	authorization := h("Authorization")
-	if c.e.Foreign.NoBearer && isBearer(authorization) { // clients send it along, dead ones too
+	if c.e.Foreign.NoBearer && isBearer(authorization) { // clients send even expired tokens along
 		authorization = ""
 	}
 	var missing []string
@@ -53,12 +54,12 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		return Fail(BadSignature, "The request carries both a signature and an Authorization header.").
 			WithHint("Send one of the two.")
 	case authorization != "" && c.e.Foreign.NoBearer:
-		return Fail(InvalidClient, "The header Authorization names a client that has a secret, and none here has one.").
+		return Fail(InvalidClient, "The header Authorization authenticates a client by a secret; clients of this service have none.").
 			WithHint("Send no `Authorization`: clients here are public, and `client_id` is a parameter.")
 	case authorization != "":
 		return c.bearer(authorization)
 	case signed && c.e.Auth.Bearer:
-		return Fail(Unauthenticated, "%s takes a bearer token, and the request is signed.", c.e.Route).WithHint(sendToken)
+		return Fail(Unauthenticated, "%s accepts only a bearer token, but the request is signed.", c.e.Route).WithHint(sendToken)
 	case !signed && c.e.Auth.Bearer:
 		return Fail(Unauthenticated, "%s takes a bearer token and none was sent.", c.e.Route).WithHint(sendToken)
 	case !signed:
@@ -67,11 +68,11 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		}
 		return nil
 	case len(missing) > 0:
-		return Fail(Unauthenticated, "The request is signed in part; what is missing: %s.", strings.Join(missing, " and "))
+		return Fail(Unauthenticated, "The signature is incomplete. Missing: %s.", strings.Join(missing, " and "))
 	}
 
 	for _, name := range []string{auth.HeaderKey, auth.HeaderTS, auth.HeaderSig, auth.HeaderID} {
-		if len(r.Header.Values(name)) > 1 || strings.Contains(h(name), ",") { // the gateway joins them
+		if len(r.Header.Values(name)) > 1 || strings.Contains(h(name), ",") { // the gateway joins repeated headers
 			return Fail(BadSignature, "The header %s is sent more than once.", name)
 		}
 	}
@@ -98,8 +99,8 @@ func (s *Server) credential(c *Call, r *http.Request, raw Raw, body []byte) erro
 		return Fail(BadSignature, "The signature does not verify for this method, path and query, timestamp and body.")
 	}
 	if aud := r.URL.Query().Get("aud"); aud != "" && aud != s.host {
-		return Fail(BadSignature, "The signed query says that it is meant for aud=%q; this is %s.", aud, s.host).
-			WithHint("If it is meant for this service, sign it again with `aud=%s`, or without.", s.host)
+		return Fail(BadSignature, "The signed query is for aud=%q; this service is %s.", aud, s.host).
+			WithHint("If it is meant for this service, sign it again with `aud=%s`, or without `aud`.", s.host)
 	}
 	if agent := h(auth.HeaderID); agent != "" {
 		if !id.Agent.Valid(agent) {

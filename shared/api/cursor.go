@@ -9,12 +9,12 @@ import (
 )
 
 // A cursor is an opaque value that continues a list on its next page. It holds the
-// sort keys where the lists of the page ended. It is not secret, and can only set
-// where a query begins.
+// sort keys at which the page's lists ended. It is not secret: it only sets where a
+// query begins.
 
 const cursorMost = 1024 // bytes, decoded
 
-// EncodeCursor makes a cursor of positions, none of which holds a NUL.
+// EncodeCursor makes a cursor of positions without NUL bytes.
 func EncodeCursor(positions ...string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(positions, "\x00")))
 }
@@ -30,7 +30,8 @@ func DecodeCursor(cursor string, n int) ([]string, error) {
 	return nil, Fail(BadCursor, "before=%q was not issued by this endpoint.", clip(cursor, 60))
 }
 
-// CursorID reads a cursor with one position, an id of a kind; "" for no cursor.
+// CursorID reads a cursor whose one position is an id of a kind; it returns "" for
+// no cursor.
 func CursorID(cursor string, kind id.Kind) (string, error) {
 	if cursor == "" {
 		return "", nil
@@ -47,5 +48,5 @@ func CursorID(cursor string, kind id.Kind) (string, error) {
 
 // ForeignCursor refuses a cursor whose positions are not in the list.
 func ForeignCursor() *Error {
-	return Fail(BadCursor, "before was not issued by this endpoint.")
+	return Fail(BadCursor, "The cursor in before was not issued by this endpoint.")
 }

@@ -13,8 +13,7 @@ func at(o part, names ...string) part {
 	return o
 }
 
-// tell adds to a document the rules of every endpoint's input that huma cannot
-// express in OpenAPI.
+// tell adds rules of every endpoint's input that huma cannot express.
 func tell(doc part) {
 	rename(doc)
 	for _, item := range at(doc, "paths") {
@@ -29,7 +28,7 @@ func tell(doc part) {
 	}
 }
 
-// rename turns huma's own schema member into an extension.
+// rename turns huma's own schema member into an OpenAPI extension.
 func rename(v any) {
 	switch v := v.(type) {
 	case part:
@@ -47,7 +46,7 @@ func rename(v any) {
 	}
 }
 
-// notEmpty requires a value of query members ([queryOnce]).
+// notEmpty requires query members to have a value ([queryOnce]).
 func notEmpty(p part) {
 	schema := at(p, "schema")
 	if p["in"] == "query" && schema["type"] == "string" && schema["minLength"] == nil && schema["enum"] == nil {
@@ -55,7 +54,7 @@ func notEmpty(p part) {
 	}
 }
 
-// mayBeNull lets optional members of a body be null, which means left out.
+// mayBeNull allows null for optional members of a body; null means left out.
 func mayBeNull(doc, schema part) {
 	const here = "#/components/schemas/"
 	if ref, ok := schema["$ref"].(string); ok {
@@ -74,7 +73,7 @@ func mayBeNull(doc, schema part) {
 			if enum, ok := p["enum"].([]any); ok {
 				p["enum"] = append(enum, nil)
 			}
-		case nil: // another schema, or one of several
+		case nil: // $ref or oneOf
 			if p["oneOf"] != nil || p["$ref"] != nil {
 				properties[name] = part{"anyOf": []any{p, part{"type": "null"}}}
 				if about, ok := p["description"]; ok {

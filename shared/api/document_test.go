@@ -10,16 +10,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// size is a member with a schema of its own: a number or a word.
+// size is a member with its own schema: a number or a word.
 type size struct{}
 
 func (size) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "A size.", OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString}}}
 }
 
-// What holds for every endpoint's input is in the document, in words that
-// OpenAPI knows.
-func TestTheDocumentTellsWhatIsTaken(t *testing.T) {
+// The document expresses the rules of every input in standard OpenAPI.
+func TestOpenAPI_InputRules(t *testing.T) {
 	type kind struct {
 		Q    string `query:"q" maxLength:"5"`
 		Sort string `query:"sort" enum:"a,b"`
@@ -44,23 +43,23 @@ func TestTheDocumentTellsWhatIsTaken(t *testing.T) {
 	op := at(doc, "paths", "/v1/fish", "post")
 	for _, p := range op["parameters"].([]any) {
 		if p := p.(part); p["name"] == "q" && fmt.Sprint(at(p, "schema")["minLength"]) != "1" || p["name"] == "sort" && at(p, "schema")["minLength"] != nil {
-			t.Errorf("a query member is %v", p)
+			t.Errorf("query member = %v, want minLength 1 for q only", p)
 		}
 	}
 	body := at(doc, "components", "schemas", "FishKindBody", "properties")
 	if name := at(body, "name"); name["x-pattern-description"] != "of a-z only" || name["patternDescription"] != nil || name["type"] != "string" {
-		t.Errorf("name is %v", name)
+		t.Errorf("name = %v, want x-pattern-description only", name)
 	}
 	for member, want := range map[string]string{"note": "[string null]", "mood": "[string null]", "list": "[array null]"} {
 		if got := fmt.Sprint(at(body, member)["type"]); got != want {
-			t.Errorf("%s is %s", member, got)
+			t.Errorf("type of %s = %s, want %s", member, got, want)
 		}
 	}
 	if enum := at(body, "mood")["enum"].([]any); !slices.Equal(enum, []any{"good", "bad", nil}) {
-		t.Errorf("a mood is one of %v", enum)
+		t.Errorf("enum of mood = %v, want good, bad, null", enum)
 	}
 	if size := at(body, "size"); size["anyOf"] == nil || size["description"] == nil {
-		t.Errorf("size is %v", size)
+		t.Errorf("size = %v, want anyOf and a description", size)
 	}
 	again, err := OpenAPI(Group{Name: "fish", Endpoints: []Endpoint{
 		On(Endpoint{Route: "POST /v1/fish", Pure: true, Doc: "Fish."}, func(context.Context, *kind) (*struct{}, error) { return nil, nil }),
@@ -70,6 +69,6 @@ func TestTheDocumentTellsWhatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(at(doc, "components", "schemas", "FishKindBody", "properties", "note")["type"]); err != nil || got != "[string null]" {
-		t.Errorf("a body that two endpoints take has a note that is %s: %v", got, err)
+		t.Errorf("note in a body of two endpoints = %s, %v; want [string null]", got, err)
 	}
 }

@@ -2,8 +2,8 @@ package api
 
 import "net/http"
 
-// elsewhere are the routes of other functions, as far as groups know of them.
-// They are looked up for what has no endpoint here, and only then gathered.
+// elsewhere holds the routes of other functions, as [Group.Elsewhere] lists them. It
+// is filled on the first request that matches no endpoint here.
 type elsewhere struct {
 	mux    *http.ServeMux
 	public map[string]bool // by route
@@ -25,7 +25,7 @@ func newElsewhere(groups []Group) *elsewhere {
 	return e
 }
 
-// find is the route that serves a request, "" if none does.
+// find returns the route that serves a request, or "".
 func (e *elsewhere) find(r *http.Request) string {
 	_, route := e.mux.Handler(r)
 	return route

@@ -3,16 +3,31 @@
 // error envelope, the OpenAPI document, gateway routes and documentation are all
 // made from them. Handlers have a typed input, a typed output and an error.
 //
-// [Server.ServeHTTP] matches a request, reads its body within the endpoint's limit
-// (server.go), verifies a signature without reading the table (credential.go), and
-// makes its [Arguments]; [Tool.Arguments] makes those of a tool's call. From there
-// HTTP and tools share one path (invoke.go): the arguments are checked against the
-// schemas and put into the input (bind.go). [Call.authorize] reads the credential
-// and what the endpoint needs in one round trip (authorize.go), and recognises a
-// request that was carried out before (replay.go). The handler decides and commits
-// with [Call.Commit], which adds the write limit and the record of the outcome to
-// its transaction (call.go). The answer or refusal is written as HTTP (respond.go)
-// or returned as a tool's result.
+// A request is decided in this order:
+//
+//  1. Its route, and the size of its body, which is read as bytes (server.go).
+//  2. The form of its credential. A signature is verified without the table
+//     (credential.go).
+//  3. [Call.screen]: this process remembers who is over a limit, and refuses them. The
+//     agent of an original key is looked up, unless it is known (serve.go).
+//  4. Query and body are decoded into the input and checked against the schemas
+//     (bind.go, check.go). That takes no table, takes time in proportion to their
+//     size, and ends at ten problems. A refusal waits until step 6, but the next step
+//     needs the input: it reads the items that the input names.
+//  5. [Call.authorize] reads the credential, the limits and those items in one round
+//     trip (authorize.go); for a refused input, only the first two. It refuses the
+//     credential, recognises a request that was carried out before (replay.go), and
+//     refuses who is over a limit or may not act.
+//  6. A refused input is answered as such. Otherwise the handler decides, and commits
+//     with [Call.Commit], which adds the write limit and the record of the outcome to
+//     its transaction (call.go).
+//  7. The answer or refusal is written as HTTP (respond.go) or returned as a tool's
+//     result. Then the request is counted (readlimit.go): a read or an anonymous
+//     request by sampling; a write that was refused, in its agent's minute.
+//
+// So what a refusal says of the body is for callers whose credential holds, costs less
+// than an accepted request, and counts like one. A tool's call ([Call.Invoke]) joins at
+// step 3, with [Tool.Arguments] in the place of query and body (invoke.go).
 package api
 
 import (
@@ -29,7 +44,7 @@ import (
 
 // Group is a set of endpoints deployed as one function.
 type Group struct {
-	Name      string // of its folder and its function
+	Name      string // also of its folder and function
 	Doc       string
 	Endpoints []Endpoint
 
@@ -55,7 +70,7 @@ func (g Group) Rights() (reads, writes tables.Families) {
 	}
 	// Every endpoint needs credentials, the agents of credentials and refs, limits,
 	// and the records of repeated requests.
-	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.OriginalKeys | tables.Nonces | tables.Quotas
+	const serveReads = tables.Agents | tables.Guards | tables.Handles | tables.KeyClaims | tables.Nonces | tables.Quotas
 	const serveWrites = tables.Guards | tables.Nonces | tables.Quotas
 	return serveReads | g.Reads, serveWrites | g.Writes
 }
@@ -73,6 +88,7 @@ type Endpoint struct {
 	Doc      string        // first sentence: a title
 	Tool     string        // name of its MCP tool, if any: see [Tool]
 	Topic    string        // of /docs that explains it
+	Beyond   string        // why it exists, if the specification lacks it: a sentence for /docs/deviations
 	Errors   []Code        // beyond those that any endpoint may answer
 	Cache    time.Duration // a public GET's max-age for anonymous callers
 	Cost     int64         // least weight of a read against the read limit; 1 if 0
@@ -95,25 +111,30 @@ type Endpoint struct {
 // documents, redirects, errors. Its zero value is JSON in and out, with this
 // service's error envelope.
 type Foreign struct {
-	Media      []string // content types of the body, which the handler gets as RawBody; JSON, checked, if nil
+	Media      []string // content types of the body, which the handler gets as RawBody; nil means checked JSON
 	Empty      bool     // a body of no bytes is accepted, not refused as missing
 	Form       any      // a struct with the members of a body of these types, for the document
 	Answers    []string // content types of a Page, for the document
 	Headers    []string // of success, for the document; a GET with an ETag may answer 304
 	Redirects  bool     // a success may also be a 302 with a Location
 	LooseQuery bool     // unknown and repeated query members are left to the handler (RFC 6749 3.1)
+	ExtraQuery bool     // unknown query members are ignored: links to documents and feeds get some on their way
 	LooseBody  bool     // unknown members of its JSON body are ignored
 	AnyOrigin  bool     // pages of any origin may read the answer, as of a public GET
 	NoBearer   bool     // a bearer token in the header Authorization is ignored
 	Proved     bool     // the handler verifies the caller (a notification); what it accepts is not counted as a read
 	Refuse     Refuse   // writes errors in another form; nil for the envelope
-	Relays     bool     // for [Serve]: passes requests on to endpoints, which check the credential; it calls [Call.Admit] before answering itself
+	Relays     bool     // for [Serve]: passes requests on to endpoints that check the credential; calls [Call.Admit] before answering itself
 	Own        []int    // for [Serve]: further statuses of answers in its protocol's form; those below 300 have no body
 }
 
 // Method returns the first part of the route, Path the second.
 func (e *Endpoint) Method() string { m, _, _ := strings.Cut(e.Route, " "); return m }
 func (e *Endpoint) Path() string   { _, p, _ := strings.Cut(e.Route, " "); return p }
+
+// Head reports whether the endpoint also answers HEAD, which every public GET does:
+// with the same status and headers, and no body.
+func (e *Endpoint) Head() bool { return e.Method() == http.MethodGet && !e.Auth.Needed() }
 
 // Writes reports whether the endpoint has an effect.
 func (e *Endpoint) Writes() bool { return e.Method() != http.MethodGet && !e.Pure }

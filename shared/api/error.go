@@ -12,8 +12,8 @@ import (
 	"agentsocial/tables"
 )
 
-// Error is a refusal that the caller may read. [AsError] makes one of any error; any
-// other error becomes [Internal] and is only logged.
+// Error is a refusal that the caller may read. [AsError] turns any other error into
+// [Internal], whose cause is only logged.
 type Error struct {
 	Code    Code
 	Message string // one sentence: what is wrong with which value
@@ -31,7 +31,7 @@ type Error struct {
 	Price      *int64
 
 	Allow  string   // for [MethodNotAllowed]: the header of that name
-	scopes []string // for [ScopeMissing]: what the token has, and what it needs
+	scopes []string // for [ScopeMissing]: the token's scopes and the missing one
 	cause  error    // logged, never shown
 }
 
@@ -58,7 +58,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// At says when the caller may try again.
+// At sets when the caller may try again.
 func (e *Error) At(t time.Time) *Error { e.RetryAt = t; return e }
 
 // Cost adds the price and the balance, in micro-USD.
@@ -87,13 +87,38 @@ func (e *Error) envelope(base string) wire.Refusal {
 	}}
 }
 
-// JSON returns the body of the failed answer. base is the service's base URL.
+// RefusalMost bounds the bytes of a refusal, whatever was sent.
+const RefusalMost = 4 << 10
+
+// JSON returns the body of the failed answer, in at most RefusalMost bytes. base is
+// the service's base URL.
 func (e *Error) JSON(base string) []byte {
-	var b bytes.Buffer
-	if err := encodeJSON(&b, e.envelope(base)); err != nil {
-		panic(err) // only strings and numbers
+	return e.Within(base, func(body []byte) bool { return len(body) <= RefusalMost })
+}
+
+// Within is JSON with a bound of the caller's. If the body does not fit, it leaves
+// out the last fields, and then cuts the message and the remaining field.
+func (e *Error) Within(base string, fits func(body []byte) bool) []byte {
+	cut := *e
+	for most := 1 << 10; ; {
+		var b bytes.Buffer
+		if err := encodeJSON(&b, cut.envelope(base)); err != nil {
+			panic(err) // cannot fail: only strings and numbers
+		}
+		switch n := len(cut.Fields); {
+		case fits(b.Bytes()) || most < 16:
+			return b.Bytes()
+		case n > 1:
+			cut.Fields = cut.Fields[:n-1]
+		default:
+			cut.Message = clip(cut.Message, most)
+			if n == 1 {
+				f := cut.Fields[0]
+				cut.Fields = []wire.Field{{Field: clip(f.Field, most), Problem: clip(f.Problem, most)}}
+			}
+			most /= 2
+		}
 	}
-	return b.Bytes()
 }
 
 func ms(t time.Time) int64 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Endpoints whose form is another standard's: forms, redirects, errors of their
-// own, a protocol of its own, bytes.
+// Endpoints in another standard's form: forms, redirects, their own errors, their
+// own protocol, bytes.
 func TestOtherForms(t *testing.T) {
 	type form struct {
 		Resource string `query:"resource"`
@@ -82,11 +82,11 @@ func TestOtherForms(t *testing.T) {
 	} {
 		w := send(c.method, c.target, c.ct, c.body)
 		if w.Code != c.status || c.answer != "" && strings.TrimSpace(w.Body.String()) != c.answer {
-			t.Errorf("%s %s %q: %d %s", c.method, c.target, c.body, w.Code, w.Body)
+			t.Errorf("%s %s %q: got %d %s, want %d %s", c.method, c.target, c.body, w.Code, w.Body, c.status, c.answer)
 		}
 	}
-	// What is too large is not read to its end to find that out, whether or not
-	// its length is told.
+	// A body over the limit is refused before it is read to its end, with or without
+	// a Content-Length.
 	for _, told := range []int64{11, 1 << 40, -1} {
 		body := &endless{}
 		r := httptest.NewRequest("PUT", "/memory", body)
@@ -94,19 +94,19 @@ func TestOtherForms(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusRequestEntityTooLarge || body.read > 4<<10 || told > 0 && body.read > 0 {
-			t.Errorf("a length of %d: %d after %d bytes", told, w.Code, body.read)
+			t.Errorf("Content-Length %d: got status %d after %d bytes, want 413 within 4096", told, w.Code, body.read)
 		}
 	}
 	if w := send("GET", "/away", "", ""); w.Code != http.StatusFound || w.Header().Get("Location") != "https://client.example/cb?code=1" {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("GET /away: got %d %v, want 302 to the client", w.Code, w.Header())
 	}
 	if w, _ := h.answer(h.signed("DELETE", "/rpc", "")); w.Code != 200 || w.Header().Get("X-Agent") != h.agent {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("DELETE /rpc: got %d %v, want 200 with X-Agent", w.Code, w.Header())
 	}
 	h.expect(httptest.NewRequest("DELETE", "/rpc", nil), 401, Unauthenticated)
 }
 
-// endless is a body without an end.
+// endless is a body without end.
 type endless struct{ read int }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -114,8 +114,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A write that records nothing could be sent again for effect: it is a mistake
-// in the program, and told.
+// An endpoint with an effect must be declared with OnWrite, and must commit: an
+// unrecorded write could be repeated.
 func TestAWriteMustCommit(t *testing.T) {
 	type none struct{}
 	h := build(t, nil)
@@ -127,7 +127,7 @@ func TestAWriteMustCommit(t *testing.T) {
 	h.expect(h.signed("POST", "/lost", ""), 500, Internal)
 	defer func() {
 		if recover() == nil {
-			t.Error("On took an endpoint with an effect")
+			t.Error("On accepted an endpoint with an effect, want a panic")
 		}
 	}()
 	On(Endpoint{Route: "POST /x", Auth: Sig}, func(context.Context, *none) (*none, error) { return nil, nil })

@@ -10,18 +10,18 @@ import (
 // Descriptions of the headers that several endpoints share.
 var (
 	requestHeaders = map[string]string{
-		"Idempotency-Key": "1-64 visible ASCII characters of your own. The same request sent again with the same key within 24 hours is not repeated: the answer is the first outcome, however the request is signed.",
-		"If-None-Match":   "An ETag; the answer is 304 if it still has it.",
+		"Idempotency-Key": "1-64 visible ASCII characters that you choose. The same request sent again with the same key within 24 hours is not carried out again: the answer is the first outcome, even if it is signed anew.",
+		"If-None-Match":   "An ETag; the answer is 304 if the version still has it.",
 	}
 	answerHeaders = map[string]string{
 		"ETag":                "The version's entity tag, for If-None-Match and, where accepted, If-Match.",
-		"Idempotent-Replayed": "true: the request was carried out before, and this is its first outcome.",
+		"Idempotent-Replayed": "true if the request was carried out before; the answer is its first outcome.",
 		"Last-Modified":       "When the version was written.",
 		"X-Memory-Size":       "The version's size in bytes.",
 	}
 )
 
-// describeHeaders adds them to the document's components.
+// describeHeaders adds the headers to the document's components.
 func describeHeaders(c *huma.Components) {
 	text := &huma.Schema{Type: huma.TypeString}
 	c.Parameters, c.Headers = map[string]*huma.Param{}, map[string]*huma.Header{}
@@ -35,7 +35,7 @@ func describeHeaders(c *huma.Components) {
 	}
 }
 
-// headers describes the headers of a success.
+// headers returns the documented headers of a success.
 func (e *Endpoint) headers() map[string]*huma.Header {
 	names := slices.Clone(e.Foreign.Headers)
 	if e.Cache > 0 {
@@ -54,7 +54,7 @@ func (e *Endpoint) headers() map[string]*huma.Header {
 	return h
 }
 
-// taken lists the headers that a request may have beyond those of its input.
+// taken lists the headers that a request may have besides those of its input.
 func (e *Endpoint) taken() (list []*huma.Param) {
 	if e.Writes() && e.Auth.Needed() {
 		list = append(list, &huma.Param{Ref: "#/components/parameters/Idempotency-Key"})

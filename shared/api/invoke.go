@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,16 +14,17 @@ import (
 	"agentsocial/tables"
 )
 
-// Arguments are what a request gives an endpoint, however it came.
+// Arguments are what a request gives to an endpoint, over HTTP or MCP.
 type Arguments struct {
 	path   map[string]string
 	query  url.Values
 	header http.Header
 	body   []byte
-	target string // path and query, as HTTP has them
+	target string // path and query as in HTTP
+	bad    error  // what is wrong with their form; refused once the credential was checked
 }
 
-// text is an argument as it was sent; "" if it was not.
+// text returns an argument as it was sent, or "".
 func (a *Arguments) text(p Place) string {
 	switch p.In {
 	case "path":
@@ -33,7 +35,7 @@ func (a *Arguments) text(p Place) string {
 	return a.header.Get(p.Name)
 }
 
-// pathValues are what stands in a path in the places of a route's, which it matches.
+// pathValues returns the values of a route's path parameters in a matching path.
 func pathValues(route, path string) map[string]string {
 	var values map[string]string
 	given := strings.Split(path, "/")
@@ -48,21 +50,21 @@ func pathValues(route, path string) map[string]string {
 	return values
 }
 
-// Answer is what an endpoint answers a tool's call.
+// Answer is an endpoint's answer to a tool call.
 type Answer struct {
-	Body     json.RawMessage // of a success: an object
-	Refusal  *Error          // nil if it is none
-	Replayed bool            // it was carried out before
-	Proved   bool            // the credential was looked for, and is one
+	Body     json.RawMessage // a JSON object; of a success
+	Refusal  *Error          // nil for a success
+	Replayed bool            // the request had already been carried out
+	Proved   bool            // the credential was read and is valid
 }
 
-// Invoke has another server's endpoint answer a tool's call as a part of this one:
-// with its credential, under its request id, from its address. The endpoint judges
-// scopes, limits and repetition, and writes a line of its own, which names the tool;
-// nothing of it counts for this call.
+// Invoke has another server's endpoint answer a tool call as part of this request:
+// with its credential, request id and address. The endpoint checks scopes, limits
+// and repetition, and logs its own line, which names the tool. This call does not
+// count its work.
 func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (answer Answer) {
 	c.relayed.Store(true)
-	ctx, _ = tables.WithUsage(ctx) // apart from this call's
+	ctx, _ = tables.WithUsage(ctx) // separate from this call's
 	raw, _ := ctx.Value(rawKey{}).(Raw)
 	called := on.newCall(raw)
 	called.cred, called.agent, called.tool = c.cred, c.agent, t.Name
@@ -70,11 +72,14 @@ func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (a
 		e := on.endpoints[t.Route]
 		called.e = &e.Endpoint
 		b := e.bound()
-		if err := queryOnce(called.e, b.query, a.query); err != nil {
+		if err := called.screen(ctx); err != nil {
 			return err
 		}
 		if int64(len(a.body)) > called.e.bodyMost() {
-			return called.e.tooLarge()
+			a.bad = called.e.tooLarge()
+		}
+		if a.bad == nil {
+			a.bad = b.queryOnce(a.query)
 		}
 		out, err := b.invoke(ctx, called, a)
 		if err == nil {
@@ -91,7 +96,8 @@ func (c *Call) Invoke(ctx context.Context, on *Server, t *Tool, a *Arguments) (a
 	return answer
 }
 
-// carry runs a request's work, whose error or panic becomes its refusal, and counts it.
+// carry runs a request's work, turns its error or panic into the refusal, and counts
+// the request.
 func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) error) *tables.Usage {
 	counted, usage := tables.WithUsage(context.WithValue(ctx, callKey{}, c))
 	func() {
@@ -101,7 +107,7 @@ func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) 
 				c.fail = Fail(Internal, "Something failed inside the service.")
 			}
 		}()
-		err := s.begin(ctx) // which is not this request's cost
+		err := s.begin(ctx) // not part of this request's cost
 		if err == nil {
 			err = work(counted)
 		}
@@ -113,22 +119,28 @@ func (s *Server) carry(ctx context.Context, c *Call, work func(context.Context) 
 	return usage
 }
 
-// invoke is the one way into an endpoint: its input is made of the arguments, and
-// its work is done, or its answer made again of what came of it before, once the
-// request may go on and what the input wants to read is read.
-func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
-	e, work := b.e, b.e.work
-	if keys := a.header.Values("Idempotency-Key"); keys != nil && e.Writes() && c.cred.kind != credNone {
+// judge makes an endpoint's input of the arguments, or refuses them.
+func (b *bound) judge(c *Call, a *Arguments) (any, error) {
+	if a.bad != nil {
+		return nil, a.bad
+	}
+	if keys := a.header.Values("Idempotency-Key"); keys != nil && b.e.Writes() && c.cred.kind != credNone {
 		if !visibleASCII(keys[0], idempotencyKeyMost) {
 			return nil, BadField("Idempotency-Key", "is not 1-64 visible ASCII characters")
 		}
-		c.idemKey, c.digest = keys[0], requestDigest(e.Method(), a.target, a.body)
+		c.idemKey, c.digest = keys[0], requestDigest(b.e.Method(), a.target, a.body)
 	}
-	in, err := b.input(a)
-	if err != nil {
-		return nil, err
-	}
-	keys := func() []tables.Key {
+	return b.input(a)
+}
+
+// invoke makes an endpoint's input of the arguments, admits the request, reads the
+// items that the input names, and runs the handler. Arguments that are refused are
+// refused after the credential and the limits. A request that was already carried
+// out is answered from its record.
+func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) {
+	e, work := b.e, b.e.work
+	in, bad := b.judge(c, a)
+	keys := func() []tables.Key { // none for a refused input
 		switch r := in.(type) {
 		case Reader:
 			return r.Reads(c.agent)
@@ -137,22 +149,23 @@ func (b *bound) invoke(ctx context.Context, c *Call, a *Arguments) (any, error) 
 		}
 		return nil
 	}
-	if err := c.admit(ctx, keys); err != nil {
+	if err := cmp.Or(c.admit(ctx, keys), bad); err != nil {
 		return nil, err
 	}
 	var out any
+	var err error
 	if c.replay == "" {
 		out, err = work.do(ctx, in)
 	}
-	// Reads of several items are no snapshot: what was read of the guard may
-	// be older than what the handler saw of its own effect.
+	// Reads of several items are no snapshot: the guard may be older than the effect
+	// of this request that the handler saw.
 	if work.again != nil && c.replay == "" && c.Agent != nil && !c.committed {
 		if err == nil {
 			return nil, errors.New("api: " + e.Route + " had no effect that was recorded")
 		}
 		c.lookAgain(ctx, err)
 	}
-	if c.replay != "" { // done before, or a race lost against the same request
+	if c.replay != "" { // carried out before, or at the same time by the same request
 		c.header.Set("Idempotent-Replayed", "true")
 		return work.again(ctx, in, c.replay)
 	}

@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// The last use of a credential is kept to the day. After the first request of a day
-// that this process sees, it writes an item, unless there is one. The item is among
-// the quotas, because functions that only read may write there.
+// The last use of a credential is stored to the day. On the first request of a day
+// that this process sees, it writes an item unless one exists. The item is in the
+// quotas' family, because functions that only read may write there.
 
 // usedToday remembers the credentials that were noted today.
 type usedToday struct {
@@ -23,7 +23,7 @@ type usedToday struct {
 
 const usedTodayMost = 1 << 14
 
-// notePatience bounds the time that an answer waits for its note.
+// notePatience bounds how long an answer waits for its note.
 const notePatience = 150 * time.Millisecond
 
 // first reports whether a credential is seen for the first time on a day.
@@ -40,7 +40,7 @@ func (u *usedToday) first(cred tables.Key, day time.Time) bool {
 	return true
 }
 
-// has reports whether a credential was seen today; forget makes it new again.
+// has reports whether a credential was seen today; forget undoes it.
 func (u *usedToday) has(cred tables.Key) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,12 +69,12 @@ func (c *Call) markUsed(ctx context.Context) {
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.MarkUsed(c.agent, c.credentialName(), day)}})
 	var known *tables.Cancelled
 	if err != nil && !errors.As(err, &known) {
-		c.Log.Warn("use of a credential not noted", "error", err.Error())
+		c.Log.Warn("last use of a credential not recorded", "error", err.Error())
 	}
 }
 
-// credentialName names a credential of an agent: a public key or a token's id. An
-// access token of an hour has the name of the credential that it was made with.
+// credentialName returns the name of an agent's credential: a public key or a
+// token's id. An access token has the name of the credential that it was made with.
 func (c *Call) credentialName() string {
 	on := c.cred.token.On
 	return cmp.Or(c.cred.pub, on.Grant, on.Key, c.cred.token.ID)

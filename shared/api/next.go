@@ -6,11 +6,11 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// nextMost is how many suggestions an answer holds.
+// nextMost bounds the suggestions in an answer.
 const nextMost = 3
 
-// Next chooses what stands in a write's answer: what waits for the agent
-// first, then what follows from this call.
+// Next returns the suggestions of a write's answer: first the agent's waiting duties
+// and messages, then follows.
 func (c *Call) Next(follows ...wire.Next) wire.Written {
 	var next []wire.Next
 	if c.Agent != nil {
@@ -18,11 +18,11 @@ func (c *Call) Next(follows ...wire.Next) wire.Written {
 			next = append(next, wire.Next{Do: "GET /v1/me/duties", Why: "a jury waits for your verdict", Tool: "duties"})
 		}
 		if c.Unread() > 0 {
-			next = append(next, wire.Next{Do: "GET /v1/dm", Why: "there are messages you have not read", Tool: "conversations"})
+			next = append(next, wire.Next{Do: "GET /v1/dm", Why: "you have unread messages", Tool: "conversations"})
 		}
 	}
 	next = append(next, follows...)
-	if c.tool != "" { // who came by one has only tools to go on with
+	if c.tool != "" { // an MCP client can only call tools
 		next = slices.DeleteFunc(next, func(n wire.Next) bool { return n.Tool == "" })
 	}
 	if next == nil {

@@ -16,9 +16,9 @@ import (
 // Version of the interface (spec "Versioning").
 const Version = "0.1.0"
 
-// newDocument is a document without operations. It names schemas after their types,
-// and those of a group's own types after the group as well: two groups may each have
-// a listOut. group is the one that is being described.
+// newDocument returns a document without operations. It names schemas after their
+// types, and prefixes those of a group's own types with the group's name, because
+// two groups may each have a listOut. group is the group being described.
 func newDocument(group *string) *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -47,13 +47,13 @@ func newDocument(group *string) *huma.OpenAPI {
 	return doc
 }
 
-// common are the codes that any endpoint may answer.
+// common lists the codes that any endpoint may answer.
 var common = []Code{NotFound, RateLimited, Internal, Unavailable}
 
-// AllCodes are the codes that an endpoint may answer, its own and the common ones.
+// AllCodes returns the codes that an endpoint may answer, including the common ones.
 func (e *Endpoint) AllCodes() []Code {
 	codes := append(slices.Clone(common), e.Errors...)
-	codes = append(codes, Invalid, Unauthenticated, BadSignature, BadTimestamp, UnknownKey, BadToken) // half a credential is none, wherever
+	codes = append(codes, Invalid, Unauthenticated, BadSignature, BadTimestamp, UnknownKey, BadToken) // an incomplete credential is refused everywhere
 	if e.Auth.Needed() {
 		if e.Auth.Sig && (e.Auth.Scope == "" || e.Auth.Keyless) {
 			codes = append(codes, SigRequired)
@@ -99,16 +99,19 @@ func operation(e *Endpoint) huma.Operation {
 		op.Tags = []string{e.Topic}
 	}
 	op.Extensions = map[string]any{}
-	if e.Cache > 0 { // seconds for which an anonymous answer may be kept; others may not
+	if e.Cache > 0 { // seconds for which anonymous answers may be cached
 		op.Extensions["x-max-age"] = int(e.Cache.Seconds())
 	}
-	if e.Tool != "" { // that does the same over MCP
+	if e.Tool != "" { // the MCP tool
 		op.Extensions["x-tool"] = e.Tool
 	}
-	if e.Foreign.AnyOrigin { // a page of any origin may read the answer
+	if e.Beyond != "" { // why it exists, though the specification lacks it
+		op.Extensions["x-beyond"] = e.Beyond
+	}
+	if e.Foreign.AnyOrigin { // pages of any origin may read the answer
 		op.Extensions["x-any-origin"] = true
 	}
-	if e.Foreign.LooseQuery { // query members that it does not know are no mistake
+	if e.Foreign.LooseQuery || e.Foreign.ExtraQuery { // unknown query members are ignored
 		op.Extensions["x-loose-query"] = true
 	}
 	switch {
@@ -116,14 +119,14 @@ func operation(e *Endpoint) huma.Operation {
 		op.Security = append(op.Security, map[string][]string{})
 	case e.Auth.Bearer:
 		op.Security = append(op.Security, map[string][]string{"bearer": {}})
-		op.Description += "\n\nIt takes a bearer token, whatever its scopes, and no signature."
+		op.Description += "\n\nIt requires a bearer token, with any scopes; signatures are not accepted."
 	default:
 		op.Security = append(op.Security, map[string][]string{"signature": {}})
 		if e.Auth.Scope != "" {
 			op.Security = append(op.Security, map[string][]string{"bearer": {e.Auth.Scope}})
 			op.Description += "\n\nA bearer token needs the scope `" + e.Auth.Scope + "`."
 			if e.Auth.Keyless {
-				op.Description += " It is taken only while the agent has no key."
+				op.Description += " It is accepted only while the agent has no key."
 			}
 		}
 	}
@@ -134,12 +137,12 @@ func operation(e *Endpoint) huma.Operation {
 	}
 	op.Responses = map[string]*huma.Response{strconv.Itoa(e.status()): success}
 	if e.Foreign.Redirects {
-		op.Responses["302"] = &huma.Response{Description: "Go on at Location.", Headers: map[string]*huma.Header{
-			"Location": {Description: "Where to go on.", Schema: &huma.Schema{Type: huma.TypeString, Format: "uri"}},
+		op.Responses["302"] = &huma.Response{Description: "Continue at Location.", Headers: map[string]*huma.Header{
+			"Location": {Description: "Where to continue.", Schema: &huma.Schema{Type: huma.TypeString, Format: "uri"}},
 		}}
 	}
 	if _, tagged := success.Headers["ETag"]; tagged && e.Method() == http.MethodGet {
-		op.Responses["304"] = &huma.Response{Description: "It is still the version that If-None-Match names.", Headers: success.Headers}
+		op.Responses["304"] = &huma.Response{Description: "The current version is the one in If-None-Match.", Headers: success.Headers}
 	}
 	for status, r := range e.refusals() {
 		op.Responses[strconv.Itoa(status)] = r
@@ -148,8 +151,8 @@ func operation(e *Endpoint) huma.Operation {
 	return op
 }
 
-// ownAnswers adds those in the form of the endpoint's own protocol, of which a
-// batch is an array.
+// ownAnswers adds the answers in the form of the endpoint's own protocol; a batch is
+// answered by an array of them.
 func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
 	if m := all[strconv.Itoa(e.status())].Content["application/json"]; m != nil && e.Foreign.Own != nil {
 		m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, {Type: huma.TypeArray, Items: m.Schema}}}
@@ -170,7 +173,7 @@ func (e *Endpoint) ownAnswers(all map[string]*huma.Response) {
 	}
 }
 
-// refusals are the answers of an endpoint that are errors, by status.
+// refusals returns an endpoint's error responses, by status.
 func (e *Endpoint) refusals() map[int]*huma.Response {
 	all := map[int]*huma.Response{}
 	add := func(status int, code, contentType string, schema *huma.Schema) {
@@ -184,7 +187,7 @@ func (e *Endpoint) refusals() map[int]*huma.Response {
 		}
 		if m := r.Content[contentType]; m == nil {
 			r.Content[contentType] = &huma.MediaType{Schema: schema}
-		} else if schema.Ref != m.Schema.Ref && m.Schema.OneOf == nil { // both forms, by what is asked
+		} else if schema.Ref != m.Schema.Ref && m.Schema.OneOf == nil { // the form depends on the request
 			m.Schema = &huma.Schema{OneOf: []*huma.Schema{m.Schema, schema}}
 		}
 	}
@@ -217,7 +220,7 @@ func (e *Endpoint) refusals() map[int]*huma.Response {
 	return all
 }
 
-// otherError is a refusal in the form of RFC 6749 5.2.
+// otherError is the schema of a refusal in the form of RFC 6749 5.2.
 var otherError = &huma.Schema{
 	Type: huma.TypeObject, Required: []string{"error", "error_description"}, AdditionalProperties: false,
 	Properties: map[string]*huma.Schema{
@@ -227,7 +230,7 @@ var otherError = &huma.Schema{
 	},
 }
 
-// operationID is the method and the path's words: post_v1_c_ch_posts.
+// operationID joins the method and the path's words: post_v1_c_ch_posts.
 func operationID(e *Endpoint) string {
 	words := strings.FieldsFunc(e.Path(), func(r rune) bool { return strings.ContainsRune("/{}.-", r) })
 	return strings.ToLower(e.Method()) + "_" + strings.Join(words, "_")
@@ -244,7 +247,7 @@ func operationOf(doc *huma.OpenAPI, e *Endpoint) *huma.Operation {
 	panic("api: " + e.Route + " is not in the document it was registered in")
 }
 
-// OpenAPI is the document of the groups, as indented JSON.
+// OpenAPI returns the document of groups as indented JSON.
 func OpenAPI(groups ...Group) ([]byte, error) {
 	b, err := json.Marshal(describe(groups))
 	if err != nil {
@@ -276,8 +279,8 @@ func describe(groups []Group) *huma.OpenAPI {
 	return doc
 }
 
-// allowNull says which members that are objects may be null, which huma says of
-// scalars only: those whose type is a pointer, and which are always there.
+// allowNull marks members that may be null and are objects; huma marks scalars only.
+// A member may be null if it is a pointer without omitempty.
 func allowNull(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef("#/components/schemas/" + name)

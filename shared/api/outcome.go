@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// record is what is remembered of a write that was carried out: the status, then
-// each exported field of its outcome, as words. Fields may be added behind the
-// others: a record from before has none for them, and they are zero.
+// record is the stored outcome of a write: the status, then each exported field as a
+// word. New fields go at the end: they are zero when read from an older record.
 type record string
 
-// nothing stands for an empty word.
+// nothing is the encoding of an empty word.
 const nothing = "~"
 
-// encodeOutcome makes a record of a pointer to an outcome: a struct whose exported
-// fields are strings without spaces, integers, booleans, or lists of such strings
-// without commas.
+// encodeOutcome makes a record of a pointer to a struct. Its exported fields are
+// strings without spaces, integers, booleans, or lists of such strings without
+// commas.
 func encodeOutcome(status int, outcome any) (string, error) {
 	words := []string{strconv.Itoa(status)}
 	v := reflect.ValueOf(outcome).Elem()
@@ -50,11 +49,11 @@ func encodeOutcome(status int, outcome any) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// read takes an outcome, of which into points to one, from the record.
+// read decodes the record into an outcome.
 func (r record) read(into any) error {
 	words := strings.Fields(string(r))
 	if len(words) > 0 {
-		words = words[1:] // the status follows from the endpoint
+		words = words[1:] // the status is the endpoint's
 	}
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
@@ -94,7 +93,7 @@ func (r record) read(into any) error {
 	return nil
 }
 
-// checkOutcome panics if a type cannot be an outcome: that is a mistake in the program.
+// checkOutcome panics if a type cannot be an outcome, which is a programming error.
 func checkOutcome(t reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		panic("api: the outcome " + t.String() + " is not a struct")

@@ -2,9 +2,8 @@ package api
 
 import "sync"
 
-// owners remembers which agent something belongs to that does not change hands:
-// an original key while it lives, and the key itself is read with every
-// request; a handle for ever.
+// owners caches the agents of names that rarely change hands: original keys, whose
+// item is checked again with every request, and handles, which never do.
 type owners struct {
 	mu sync.Mutex
 	m  map[string]string

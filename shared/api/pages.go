@@ -11,9 +11,9 @@ import (
 // AnyWebOrigin in Settings.WebOrigins allows all origins.
 const AnyWebOrigin = "*"
 
-// fromFewPages refuses calls of an endpoint from web pages of other origins. Where
-// no credential is needed, a page could let each of its visitors call, from as many
-// addresses. (Browsers set the header Origin; a program may leave it out.)
+// fromFewPages refuses calls of an endpoint from web pages of other origins. Without
+// a needed credential, a page could make each of its visitors call from another
+// address. (Browsers set the header Origin; a program may leave it out.)
 func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if !e.FewPages || origin == "" {
@@ -27,7 +27,7 @@ func (s *Server) fromFewPages(e *Endpoint, r *http.Request) error {
 	return Fail(PageRefused, "Web pages of the origin %q may not call %s.", clip(origin, 100), e.Route)
 }
 
-// loopback reports whether an origin is on the browser's own machine.
+// loopback reports whether an origin is on the caller's own machine.
 func loopback(origin string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

@@ -3,10 +3,10 @@ package api
 import "strings"
 
 // Preconditions are a write's conditions on the version that it replaces (RFC 9110
-// 13.1). Inputs embed them. The entity tag of no version is "".
+// 13.1). Inputs embed them. The entity tag of a missing version is "".
 type Preconditions struct {
 	IfMatch     string `header:"If-Match" doc:"Replace only the version with this ETag; * for any version."`
-	IfNoneMatch string `header:"If-None-Match" doc:"* only creates: it is refused if there is a version."`
+	IfNoneMatch string `header:"If-None-Match" doc:"* only creates: the request is refused if a version exists."`
 }
 
 // Asked reports whether the request has any.
@@ -27,7 +27,7 @@ func (p Preconditions) Check() error {
 	return nil
 }
 
-// Hold reports whether the version with a tag fulfils them.
+// Hold reports whether the version with an entity tag fulfils the conditions.
 func (p Preconditions) Hold(etag string) bool {
 	if p.IfMatch != "" && !matchesStrongly(p.IfMatch, etag) {
 		return false

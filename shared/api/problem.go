@@ -9,19 +9,19 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// badFields refuses several fields. The message describes the first and names as
-// many of the others as fit.
+// badFields refuses at most problemsMost fields. The message describes the first and
+// names as many of the others as fit.
 func badFields(fields []wire.Field) *Error {
 	const named = 5
 	e := &Error{Code: Invalid, Fields: fields}
-	e.Message = strconv.Quote(clip(fields[0].Field, 60))
+	e.Message = quoted(fields[0].Field)
 	if p := fields[0].Problem; !strings.HasPrefix(p, "is ") && !strings.HasPrefix(p, "has ") {
 		e.Message += ":"
 	}
 	e.Message += " " + fields[0].Problem
 	var others []string
 	for _, f := range fields[1:] {
-		if name := strconv.Quote(clip(f.Field, 60)); f.Field != fields[0].Field && !slices.Contains(others, name) {
+		if name := quoted(f.Field); f.Field != fields[0].Field && !slices.Contains(others, name) {
 			others = append(others, name)
 		}
 	}
@@ -33,4 +33,15 @@ func badFields(fields []wire.Field) *Error {
 	}
 	e.Message += "."
 	return e
+}
+
+// quoted quotes a caller's text for a message, shortened to at most 60 characters
+// and, if it has characters that are escaped, to about as many bytes.
+func quoted(s string) string {
+	const most = 60
+	q := strconv.Quote(clip(s, most))
+	for n := most / 2; len(q) > 4*most; n /= 2 { // 60 letters of four bytes pass
+		q = strconv.Quote(clip(s, n))
+	}
+	return q
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"net/http"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -13,32 +15,31 @@ import (
 )
 
 // Reads are limited per minute, by agent or, without a proved credential, by
-// address (product "Rate limits"). Refused and replayed writes count as reads,
-// and so do writes without a credential; any other that has an effect has its
-// own limit, in its own transaction.
+// address. Replayed writes, writes that a limit refused, and writes without a
+// credential count as reads. Other writes have their own limit: in their transaction
+// or, if they are refused, by one more write after the answer is made.
 //
-// They are counted in the table by sampling, after the answer is made: a read of
-// weight w with probability w/readSample, as readSample, and one that weighs more
-// always, as what it weighs. (Were each counted as often as any other, and as
-// readSample times its weight, a few heavy ones that were all met by chance would
-// be the whole limit.) The weight is the endpoint's, or follows from what was read,
-// if that is more.
-// What an instance of a function could count by itself would be worth nothing;
-// but that somebody is over the limit, once the table said so, it remembers
-// until the minute ends, and refuses: without a credential before anything is
-// read, else before the endpoint does its own work, writes included, or refused
-// ones would cost without end. What was carried out before is answered all the
-// same. A credential that is only claimed charges nobody but the address it came
-// from: else anybody could use up another's limit. Of an address that sends too
-// many, those are refused unread that this process did not see proved today.
+// Reads are counted in the table by sampling, after the answer is made. A read of
+// weight w < readSample is counted with probability w/readSample, as readSample; a
+// heavier one always, as w. (Counting every read with probability 1/readSample, as
+// readSample times its weight, would let a few heavy ones use up the limit by
+// chance.) The weight is the endpoint's, or that of the items read if that is more.
+//
+// Each process remembers, until the minute ends, who the table says is over the
+// limit, and refuses them: without a credential before anything is read, else
+// before the endpoint's own work, writes included. Repeated requests are still
+// answered. An unproved credential counts against its address only: otherwise
+// anybody could use up another's limit. If an address sends too many invalid
+// credentials, this process refuses all of its credentials unread, except those
+// that it saw proved today.
 
 const (
 	readSample    = 16
-	unitsPerRead  = 20 // of the table, which a weight of one stands for: a page of 100 posts
+	unitsPerRead  = 20 // table units in a weight of one: a page of 100 posts
 	payerPatience = 300 * time.Millisecond
 )
 
-// payer is whom a request counts against: "" if nobody.
+// payer returns whom a request counts against, or "" for nobody.
 func (c *Call) payer(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 {
 		return ""
@@ -46,7 +47,7 @@ func (c *Call) payer(ctx context.Context) string {
 	if c.Agent != nil && c.Signed() {
 		return c.Agent.ID
 	}
-	if c.Agent != nil { // apart: a leaked token must not use up the owner's reads
+	if c.Agent != nil { // separate: a leaked token must not use up the owner's reads
 		return c.Agent.ID + "#tokens"
 	}
 	who := c.payingAddress(ctx)
@@ -56,23 +57,23 @@ func (c *Call) payer(ctx context.Context) string {
 	return who
 }
 
-// forged credentials are counted apart: who shows none at the same address has
-// nothing to do with them.
+// forged marks the separate count of an address's invalid credentials. It does not
+// affect callers without a credential at the same address.
 const forged = "#forged"
 
-// isForged reports whether the credential was looked for, and is none; or was
-// refused unread among such.
+// isForged reports whether the credential was found to be invalid, or was refused
+// unread.
 func (c *Call) isForged() bool {
 	none := c.Agent == nil && c.cred.kind != credNone && c.fail != nil && (c.fail.Code == BadToken || c.fail.Code == UnknownKey)
 	return none || c.unread
 }
 
-// payingAddress is the payer of what nobody proved; "" if nobody is.
+// payingAddress returns the payer of an unproved request, or "" for nobody.
 func (c *Call) payingAddress(ctx context.Context) string {
 	if c.Table == nil || c.Settings.MaxReads <= 0 || !c.Settings.ByAddr || c.Box == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, payerPatience) // a limit is no reason to wait for a secret
+	ctx, cancel := context.WithTimeout(ctx, payerPatience) // do not wait long for the hash's key
 	defer cancel()
 	who, err := c.AddressHash(ctx)
 	if err != nil {
@@ -81,19 +82,18 @@ func (c *Call) payingAddress(ctx context.Context) string {
 	return who
 }
 
-// overRead refuses who is known to be over the limit.
+// overRead refuses a caller that is known to be over the limit.
 func (c *Call) overRead(ctx context.Context) error {
 	who := c.payer(ctx)
 	window := c.Time.Truncate(time.Minute)
 	if who == "" || !c.over.has(who, window) {
 		return nil
 	}
-	return c.limited(window.Add(time.Minute), "%d reads a minute are the limit; refused and repeated writes count as reads, catching up, searches and long answers as several.", c.Settings.MaxReads)
+	return c.limited(window.Add(time.Minute), "The limit is %d reads a minute. Repeated writes, and writes that a limit refused, count as reads; catchup, searches and long answers count as several.", c.Settings.MaxReads)
 }
 
-// overForged refuses a credential, before anything is read, from an address that
-// is known to send too many that are none; but not one that this process saw
-// proved today, for whose sake the others may be.
+// overForged refuses a credential unread if its address is known to send too many
+// invalid ones, unless this process saw the credential proved today.
 func (c *Call) overForged(ctx context.Context) error {
 	window := c.Time.Truncate(time.Minute)
 	if !c.over.any(window) {
@@ -111,23 +111,26 @@ func (c *Call) overForged(ctx context.Context) error {
 		return nil
 	}
 	c.unread = true
-	return c.limited(window.Add(time.Minute), "%d requests a minute whose credential is none are the limit for an address.", c.Settings.MaxReads)
+	return c.limited(window.Add(time.Minute), "The limit for a network address is %d requests a minute with an invalid credential.", c.Settings.MaxReads)
 }
 
-// charge counts a request that is answered. That it could not be counted is no
-// reason to keep the answer back.
+// charge counts an answered request. Failures are only logged.
 func (c *Call) charge(ctx context.Context) {
 	defer func() {
-		if p := recover(); p != nil { // the answer is made; it must not be lost for this
+		if p := recover(); p != nil { // the answer must not be lost
 			c.Log.Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	if c.relayed.Load() { // it was counted where it went
+	if c.relayed.Load() { // the endpoint that answered counted it
 		return
 	}
 	c.markUsed(ctx)
 	if c.isForged() {
-		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was good once
+		c.used.forget(tables.UsedKey(c.agent, c.credentialName())) // it was valid earlier today
+	}
+	if c.isRefusedWrite() {
+		c.chargeWrite(ctx)
+		return
 	}
 	free := c.e.Writes() && c.Agent != nil && c.replay == "" || c.e.Pure && c.e.Cost == 0 || c.e.Foreign.Proved
 	if free && c.fail == nil {
@@ -143,7 +146,8 @@ func (c *Call) charge(ctx context.Context) {
 		return
 	}
 	weight = max(weight, readSample)
-	// Chance must not refuse who stays below the limit: three deviations more.
+	// Sampling must not refuse a caller below the limit: allow three standard
+	// deviations more.
 	slack := int64(3 * readSample * math.Sqrt(float64(c.Settings.MaxReads)/readSample))
 	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{
 		tables.Quota(who, "reads", window, time.Minute, weight, c.Settings.MaxReads+slack),
@@ -156,7 +160,32 @@ func (c *Call) charge(ctx context.Context) {
 	}
 }
 
-// overLimit remembers who is over the limit of the minute that is open.
+// isRefusedWrite reports whether an agent's write was refused for a reason of its own.
+// A write that a limit refused counts as a read, so that the limit of reads ends a
+// flood of them.
+func (c *Call) isRefusedWrite() bool {
+	if !c.e.Writes() || c.Agent == nil || c.replay != "" || c.committed || c.fail == nil {
+		return false
+	}
+	return c.fail.Code != RateLimited && c.fail.Code != Busy && c.fail.Status() < http.StatusInternalServerError
+}
+
+// chargeWrite counts a refused write in its minute.
+func (c *Call) chargeWrite(ctx context.Context) {
+	key, all := tables.GuardKey(c.agent, c.minute()), c.allBounds()[0]
+	err := c.Table.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Guard(c.agent, c.minute(), "", "", all)}})
+	if err != nil && !errors.As(err, new(*tables.Cancelled)) { // cancelled: the minute is full
+		c.Log.Warn("refused write not counted", "error", err.Error())
+		return
+	}
+	guard := tables.Item{}
+	maps.Copy(guard, c.items[key])
+	guard[all.Name] = guard.Int(all.Name) + 1
+	c.items[key] = guard
+	c.rateHeaders(0)
+}
+
+// overLimit remembers who is over the limit of the current minute.
 type overLimit struct {
 	mu     sync.Mutex
 	window time.Time

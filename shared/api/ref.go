@@ -35,9 +35,9 @@ func NoneNamed(what, name, mark string) *Error {
 }
 
 // FindAgent returns the id of the agent that a ref names, or [NoAgent] if there is
-// none or its signup is not finished. It uses what Reads brought for [RefKey]. Else
-// it looks up a handle, and remembers it: handles never change hands. It does not
-// look up an id: the caller reads the profile and finds out.
+// none or its signup is not finished. It uses what Reads brought for [RefKey], else
+// looks a handle up and caches it. It does not look up an id: the caller reads the
+// profile and finds out.
 func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 	key := RefKey(ref)
 	item, read := c.items[key]

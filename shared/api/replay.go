@@ -10,9 +10,9 @@ import (
 	"agentsocial/tables"
 )
 
-// Request names the request: sent again, the same bytes have the same name, and
-// so has whatever is sent under one Idempotency-Key. "" if nothing tells it from
-// a second wish (a token without Idempotency-Key).
+// Request returns the name of the request: the same for the same bytes, and for all
+// requests with the same Idempotency-Key. It is "" for a token without
+// Idempotency-Key, where a repetition cannot be told from a new request.
 func (c *Call) Request() string {
 	if c.idemKey != "" {
 		return "i:" + c.idemKey
@@ -20,13 +20,12 @@ func (c *Call) Request() string {
 	return c.cred.digest
 }
 
-// Claim holds that the request is not being carried out already. It is for what
-// cannot be undone and so comes before the Commit: of a request that is sent
-// twice at once, one goes on and the other is [Busy]. release takes it back, so
-// that the same bytes may be tried again; of a process that died before it could,
-// they are [Busy] for [tables.ClaimFor], and carried out then: what was begun is
-// begun once more, and what was committed is answered from its record before any
-// claim. Both are empty if the request has no name of its own ([Call.Request]).
+// Claim returns writes that reserve the request, for effects that cannot be undone
+// and so come before the Commit. Of two identical requests at once, one proceeds and
+// the other is [Busy]. release frees the reservation for another try. If the process
+// dies first, the request is [Busy] for [tables.ClaimFor] and then carried out
+// again; once committed, it is answered from its record. Both are empty if the
+// request has no name ([Call.Request]).
 func (c *Call) Claim() (hold, release []tables.Write) {
 	name := c.Request()
 	if name == "" {
@@ -36,7 +35,7 @@ func (c *Call) Claim() (hold, release []tables.Write) {
 	return []tables.Write{tables.ClaimRequest(c.agent, name, c.Time).Else(busy)}, []tables.Write{tables.Delete(tables.RequestKey(c.agent, name))}
 }
 
-// requestDigest tells requests under one Idempotency-Key apart.
+// requestDigest distinguishes requests with the same Idempotency-Key.
 func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(method), []byte(pathAndQuery), body} {
@@ -48,15 +47,15 @@ func requestDigest(method, pathAndQuery string, body []byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// idempotencyKeyMost is how many characters an Idempotency-Key has.
+// idempotencyKeyMost bounds the characters of an Idempotency-Key.
 const idempotencyKeyMost = 64
 
-// errReplayed ends a handler whose commit found that the same request had been
-// carried out already; the caller never sees it.
+// errReplayed ends a handler whose commit finds that the same request was already
+// carried out; callers never see it.
 var errReplayed = errors.New("api: carried out before")
 
-// lookAgain reads the records of what was carried out once more, for a request
-// that is about to be refused for a reason which its own effect may be.
+// lookAgain reads the records of earlier requests once more before a refusal whose
+// cause may be the request's own effect.
 func (c *Call) lookAgain(ctx context.Context, refusal error) {
 	var e *Error
 	if errors.As(refusal, &e) && (e.Code == Invalid || e.Code == RateLimited) || c.cred.digest == "" && c.idemKey == "" {
@@ -67,24 +66,24 @@ func (c *Call) lookAgain(ctx context.Context, refusal error) {
 		keys = append(keys, tables.IdempotencyKey(c.agent, c.idemKey))
 	}
 	if err := c.read(ctx, keys); err != nil {
-		c.Log.Warn("records not looked at again", "error", err.Error())
+		c.Log.Warn("cannot reread the records of earlier requests", "error", err.Error())
 		return
 	}
-	_ = c.judgeReplay() // what it finds stands in c.replay
+	_ = c.judgeReplay() // sets c.replay
 	if c.replay == "" {
 		return // the refusal stands
 	}
-	// What waits for the agent is other than it was before the effect.
+	// The effect changed what waits for the agent.
 	err := c.read(ctx, []tables.Key{tables.CountersKey(c.agent), tables.MessagingKey(c.agent)})
 	if err == nil {
 		err = tables.Unmarshal(c.items[tables.CountersKey(c.agent)], &c.Counts)
 	}
 	if err != nil {
-		c.Log.Warn("counters not looked at again", "error", err.Error())
+		c.Log.Warn("cannot reread the agent's counters", "error", err.Error())
 	}
 }
 
-// judgeReplay says whether what was read holds this request's outcome.
+// judgeReplay returns errReplayed if the records hold this request's outcome.
 func (c *Call) judgeReplay() error {
 	if err := c.judgeGuard(c.items[tables.GuardKey(c.agent, c.minute())], nil); err != nil {
 		return err
@@ -96,7 +95,8 @@ func (c *Call) judgeReplay() error {
 	return c.judgeIdempotency(item)
 }
 
-// judgeIdempotency tells a repeated request from another one under its key.
+// judgeIdempotency distinguishes a repetition from another request with the same
+// key.
 func (c *Call) judgeIdempotency(item tables.Item) error {
 	if item.Str("digest") != auth.EncodeKey(c.digest[:]) {
 		return BadField("Idempotency-Key", "was used for another request (another method, path or body) within the last 24 hours")

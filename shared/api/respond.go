@@ -18,7 +18,7 @@ import (
 	"agentsocial/tables"
 )
 
-// writeError writes the envelope. The body is the same whatever was written before.
+// writeError writes the refusal. It discards what was written before.
 func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoint) {
 	rec.body.Reset()
 	rec.status = infoOf[e.Code].Status
@@ -48,15 +48,15 @@ func (s *Server) writeError(rec *recorder, r *http.Request, e *Error, at *Endpoi
 	}
 }
 
-// encodeJSON writes an answer. It is read as it stands, also by who has no JSON
-// parser.
+// encodeJSON writes an answer. It does not escape <, > and &, for readers without a
+// JSON parser.
 func encodeJSON(to *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// of is the answer in the other form, if there is one.
+// of returns the refusal in the other standard's form, or nil.
 func (form Refuse) of(r *http.Request, e *Error) *Page {
 	if form == nil {
 		return nil
@@ -78,9 +78,10 @@ func (p *Page) write(rec *recorder) {
 	rec.body.Write(p.Body)
 }
 
-// challengeAt is the challenge of an endpoint's 401. Where no token is taken a
-// client would look for one and not read the error; it hears of the scheme that
-// it tried (RFC 6749 5.2), if that is one.
+// challengeAt returns WWW-Authenticate for an endpoint's 401, or "". An endpoint
+// that accepts no token gives no challenge: a client would look for a token and not
+// read the error. A client that tried Basic is answered with that scheme (RFC 6749
+// 5.2).
 func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	if !at.Foreign.NoBearer {
 		return s.challenge(e)
@@ -91,9 +92,14 @@ func (s *Server) challengeAt(at *Endpoint, r *http.Request, e *Error) string {
 	return ""
 }
 
-// challenge is WWW-Authenticate (RFC 6750, RFC 9728). Of a token that lacks a
-// scope it names all that another one should have: a client asks for exactly
-// that, and must not lose what it had.
+// asked are the scopes that a 401 tells a client to ask a person for (RFC 6750 3): those
+// of a token by default, and memory, without which an agent forgets everything between
+// two conversations. The consent page ticks only what the client asked for.
+const asked = "read post memory jury"
+
+// challenge returns WWW-Authenticate (RFC 6750, RFC 9728). For a token that lacks a
+// scope it names the token's scopes too: a client asks for exactly those, and should
+// not lose any.
 func (s *Server) challenge(e *Error) string {
 	v := "Bearer "
 	switch e.Code {
@@ -102,15 +108,15 @@ func (s *Server) challenge(e *Error) string {
 	case ScopeMissing:
 		v += `error="insufficient_scope", `
 	}
-	scope := "read post jury"
+	scope := asked
 	if e.Code == ScopeMissing {
 		scope = strings.Join(e.scopes, " ")
 	}
 	return v + fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="%s"`, s.app.Settings.BaseURL, scope)
 }
 
-// finish sets the headers that every answer has, and answers 304 where the
-// caller has it all.
+// finish sets the headers of every answer, and answers 304 if the caller has the
+// current version.
 func (s *Server) finish(rec *recorder, r *http.Request, c *Call) {
 	h := rec.header
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -154,22 +160,22 @@ func matches(ifNoneMatch []string, etag string) bool {
 	return false
 }
 
-// CORS (product "Conventions"): no credentials, any origin.
+// cors lets pages of any origin read the answer, without credentials.
 func cors(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
 }
 
-// preflight allows what [Server.finish] will let a page of another origin read.
+// preflight allows the calls whose answers [Server.finish] lets other origins read.
 func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.status = http.StatusNoContent
 	probe := &http.Request{Method: method, URL: &url.URL{Path: path}}
 	_, here := s.mux.Handler(probe)
 	ours := false
 	if e := s.endpoints[here]; e != nil {
-		ours = e.open() && e.Method() == method
-	} else if there := s.elsewhere().find(probe); strings.HasPrefix(there, method+" ") { // a mux takes HEAD for GET
-		ours = s.elsewhere().public[there]
+		ours = e.open() && (e.Method() == method || method == http.MethodHead && e.Head())
+	} else { // a mux matches HEAD to GET
+		ours = s.elsewhere().public[s.elsewhere().find(probe)]
 	}
 	if !ours {
 		return
@@ -180,7 +186,7 @@ func (s *Server) preflight(rec *recorder, method, path string) {
 	rec.header.Set("Access-Control-Max-Age", "86400")
 }
 
-// log writes the request's one line. It holds no address, credential or body.
+// log writes the request's line. It contains no address, credential or body.
 func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, status, size int, usage *tables.Usage) {
 	took := s.app.Now().Sub(c.Time)
 	route, level := c.e.Route, slog.LevelInfo
@@ -218,7 +224,7 @@ func (s *Server) log(ctx context.Context, method string, c *Call, raw Raw, statu
 	s.app.Log.LogAttrs(ctx, level, metrics.Request, attrs...)
 }
 
-// recorder holds an answer until it is whole.
+// recorder buffers an answer until it is complete.
 type recorder struct {
 	header http.Header
 	status int
@@ -237,5 +243,5 @@ func (r *recorder) send(w http.ResponseWriter) {
 		w.Header()[k] = v
 	}
 	w.WriteHeader(r.status)
-	_, _ = w.Write(r.body.Bytes()) // the caller may be gone; there is nobody to tell
+	_, _ = w.Write(r.body.Bytes()) // the caller may be gone
 }

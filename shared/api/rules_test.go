@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestMatches(t *testing.T) {
@@ -30,7 +32,7 @@ func TestMatches(t *testing.T) {
 		{[]string{`"b","c"`}, false},
 	} {
 		if got := matches(c.sent, `"a"`); got != c.want {
-			t.Errorf("If-None-Match %q: %v", c.sent, got)
+			t.Errorf("matches(%q) = %v, want %v", c.sent, got, c.want)
 		}
 	}
 }
@@ -50,7 +52,7 @@ func TestAddressBlock(t *testing.T) {
 		"0:0:0:0:0:ffff:cb00:7107": "203.0.113.7",
 	} {
 		if got := addressBlock(from); got != want {
-			t.Errorf("%q counts as %q, not %q", from, got, want)
+			t.Errorf("addressBlock(%q) = %q, want %q", from, got, want)
 		}
 	}
 }
@@ -59,7 +61,7 @@ func TestCursor(t *testing.T) {
 	for _, positions := range [][]string{{"po_1"}, {"a", "b"}, {"", ""}, {"-", "2026112113#zoë 🦊"}, {strings.Repeat("x", 1000)}} {
 		got, err := DecodeCursor(EncodeCursor(positions...), len(positions))
 		if err != nil || !slices.Equal(got, positions) {
-			t.Errorf("%q became %q, %v", positions, got, err)
+			t.Errorf("DecodeCursor(EncodeCursor(%q)) = %q, %v", positions, got, err)
 		}
 	}
 	raw := base64.RawURLEncoding.EncodeToString
@@ -76,7 +78,7 @@ func TestCursor(t *testing.T) {
 		_, err := DecodeCursor(cursor, 1)
 		var e *Error
 		if !errors.As(err, &e) || e.Code != BadCursor {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("DecodeCursor of %s: got %v, want bad_cursor", name, err)
 		}
 	}
 }
@@ -90,12 +92,12 @@ func FuzzCursor(f *testing.F) {
 		p, err := DecodeCursor(cursor, n)
 		if err != nil {
 			if utf8.ValidString(cursor) && !utf8.ValidString(err.Error()) {
-				t.Errorf("the refusal is no UTF-8: %q", err)
+				t.Errorf("the refusal is not UTF-8: %q", err)
 			}
 			return
 		}
 		if len(p) != n || EncodeCursor(p...) != cursor {
-			t.Errorf("%q decodes to %q, which is %q", cursor, p, EncodeCursor(p...))
+			t.Errorf("%q decodes to %q, which encodes to %q", cursor, p, EncodeCursor(p...))
 		}
 	})
 }
@@ -107,9 +109,9 @@ func TestCheckJSON(t *testing.T) {
 		"":                             "ends in the middle",
 		`{"a":`:                        "ends in the middle",
 		`[1`:                           "ends in the middle",
-		`{"a":1,"a":2}`:                `"a" stands twice`,
-		`{"a":1,"\u0061":2}`:           `"a" stands twice`,
-		`[{"b":{"":1,"":2}}]`:          `"" stands twice`,
+		`{"a":1,"a":2}`:                `"a" occurs twice`,
+		`{"a":1,"\u0061":2}`:           `"a" occurs twice`,
+		`[{"b":{"":1,"":2}}]`:          `"" occurs twice`,
 		`{"a":1} x`:                    "something after",
 		`{} {}`:                        "something after",
 		"\xff":                         "not valid UTF-8",
@@ -118,9 +120,9 @@ func TestCheckJSON(t *testing.T) {
 		`[1,]`:                         "at byte",
 		`{"a":1,}`:                     "at byte",
 		`{,}`:                          "at byte",
-		`{"a":"\ud800"}`:               "half of a pair",
-		`{"a":"\udd8a\ud83e"}`:         "half of a pair",
-		`{"a":"\ud83e\n"}`:             "half of a pair",
+		`{"a":"\ud800"}`:               "half of a surrogate pair",
+		`{"a":"\udd8a\ud83e"}`:         "half of a surrogate pair",
+		`{"a":"\ud83e\n"}`:             "half of a surrogate pair",
 		`{"a":"\\ud800 \ud83e\udd8a"}`: "",
 		`{"a" 1}`:                      "at byte",
 		`01`:                           "something after",
@@ -132,7 +134,7 @@ func TestCheckJSON(t *testing.T) {
 		var e *Error
 		switch {
 		case want == "" && err != nil, want != "" && (!errors.As(err, &e) || e.Code != BadJSON || !strings.Contains(e.Message, want)):
-			t.Errorf("%.60q: %v, want %q", body, err, want)
+			t.Errorf("CheckJSON(%.60q) = %v, want %q", body, err, want)
 		}
 	}
 }
@@ -144,12 +146,79 @@ func FuzzCheckJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		err := CheckJSON(body)
 		if sound := json.Valid(body) && utf8.Valid(body); err == nil && !sound {
-			t.Errorf("%q passes", body)
-		} else if sound && err != nil && !strings.Contains(err.Error(), "stands twice") && !strings.Contains(err.Error(), "levels deep") && !strings.Contains(err.Error(), "half of a pair") {
-			t.Errorf("%q is refused: %v", body, err)
+			t.Errorf("CheckJSON(%q) accepted invalid JSON", body)
+		} else if sound && err != nil && !strings.Contains(err.Error(), "occurs twice") && !strings.Contains(err.Error(), "levels deep") && !strings.Contains(err.Error(), "half of a surrogate pair") {
+			t.Errorf("CheckJSON(%q) = %v, want nil", body, err)
 		}
 		if err != nil && !utf8.ValidString(err.Error()) {
-			t.Errorf("%q: the refusal is no UTF-8: %q", body, err)
+			t.Errorf("%q: the refusal is not UTF-8: %q", body, err)
 		}
 	})
+}
+
+// What is measured before decoding is what decoding finds.
+func TestMeasure(t *testing.T) {
+	var values, depth func(v any) int
+	values = func(v any) (n int) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				n += values(item)
+			}
+		case map[string]any:
+			for _, item := range v {
+				n += values(item)
+			}
+		}
+		return n + 1
+	}
+	depth = func(v any) (deep int) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				deep = max(deep, depth(item))
+			}
+			deep++
+		case map[string]any:
+			for _, item := range v {
+				deep = max(deep, depth(item))
+			}
+			deep++
+		}
+		return deep
+	}
+	word := rapid.SampledFrom([]any{1, "x", `a,"[{\`, nil, true, []any{}, map[string]any{}, "]}"})
+	var value func(level int) *rapid.Generator[any]
+	value = func(level int) *rapid.Generator[any] {
+		if level == 0 {
+			return word
+		}
+		return rapid.OneOf(word,
+			rapid.Map(rapid.SliceOfN(rapid.Deferred(func() *rapid.Generator[any] { return value(level - 1) }), 0, 4), func(v []any) any { return v }),
+			rapid.Map(rapid.MapOfN(rapid.SampledFrom([]string{"a", `"`, "{", ","}), rapid.Deferred(func() *rapid.Generator[any] { return value(level - 1) }), 0, 4), func(v map[string]any) any { return v }))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := value(4).Draw(t, "value")
+		body, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, deep := measure(body)
+		if want := values(v); n < want || n > 2*want || deep != depth(v) { // empty lists and objects count twice
+			t.Errorf("measure(%s) = %d, %d; want %d to %d values, depth %d", body, n, deep, want, 2*want, depth(v))
+		}
+	})
+	for body, want := range map[string]string{
+		"[" + strings.Repeat("1,", maxMessage-2) + "1]":                   "",
+		"[" + strings.Repeat("1,", maxMessage) + "1]":                     "more than 500 values",
+		`{"a":"` + strings.Repeat(",[{", 9000) + `"}`:                     "",
+		`{"a":"\"` + strings.Repeat(",[{", 9000) + `"}`:                   "",
+		`{"a":"x\\",` + strings.Repeat(`"b":[],`, maxMessage) + `"c":1}`:  "more than 500 values",
+		strings.Repeat("[", maxDepth+2) + strings.Repeat(",", 9000) + "]": "levels deep",
+	} {
+		err := CheckJSON([]byte(body))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("CheckJSON(%.60q) = %v, want %q", body, err, want)
+		}
+	}
 }

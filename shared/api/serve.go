@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -16,24 +19,25 @@ import (
 // body limit, the credential, the read limit, headers and the log line are as for
 // any endpoint.
 func Serve(e Endpoint, h http.HandlerFunc) Endpoint {
-	e.Pure, e.Cost = true, max(1, e.Cost) // what it writes, it writes through endpoints
+	e.Pure, e.Cost = true, max(1, e.Cost) // its writes go through endpoints
 	e.work.serve = h
 	return e
 }
 
-// serveAs answers a request with such an endpoint.
-func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call) error {
-	if !e.Foreign.Relays {
-		if err := c.Admit(r.Context()); err != nil {
+// serveAs answers a request with an endpoint of its own protocol.
+func (e *Endpoint) serveAs(w http.ResponseWriter, r *http.Request, c *Call, a *Arguments) error {
+	if !e.Foreign.Relays || a.bad != nil {
+		if err := cmp.Or(c.Admit(r.Context()), a.bad); err != nil {
 			return err
 		}
 	}
+	r.Body = io.NopCloser(bytes.NewReader(a.body))
 	e.work.serve(w, r)
 	return nil
 }
 
-// Admit decides whether a request may go on, by its credential and the read
-// limit. An endpoint that relays calls it before it answers anything itself.
+// Admit decides by credential and read limit whether a request may go on. An
+// endpoint that relays calls it before answering anything itself.
 func (c *Call) Admit(ctx context.Context) error {
 	return c.admit(ctx, func() []tables.Key { return nil })
 }
@@ -67,18 +71,20 @@ func mediaSchema(contentType string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "binary"}
 }
 
-// admit decides whether a request may go on to its endpoint's own work.
+// screen refuses a request whose address is known to be over its limit, or whose key
+// belongs to no agent. It comes before anything is done for the arguments.
+func (c *Call) screen(ctx context.Context) error {
+	if c.cred.kind == credNone { // only the address is limited
+		return c.overRead(ctx)
+	}
+	if err := c.overForged(ctx); err != nil {
+		return err
+	}
+	return c.resolve(ctx)
+}
+
+// admit decides whether a screened request may go on to the endpoint's own work.
 func (c *Call) admit(ctx context.Context, keys func() []tables.Key) error {
-	if c.cred.kind == credNone { // the address is known before anything is read
-		if err := c.overRead(ctx); err != nil {
-			return err
-		}
-	} else if err := c.overForged(ctx); err != nil {
-		return err
-	}
-	if err := c.resolve(ctx); err != nil {
-		return err
-	}
 	if err := c.authorize(ctx, keys); err != nil || c.replay != "" {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -15,18 +14,17 @@ import (
 	"sync"
 
 	"agentsocial/shared/app"
-	"agentsocial/shared/wire"
 )
 
-// Raw is what a gateway knows of a request that net/http does not keep: the
-// path and the query as they were sent, which is what a signature signs.
+// Raw holds what a gateway knows about a request and net/http does not keep: the
+// path and query as sent, which a signature covers.
 type Raw struct {
 	Path, Query string
 	RequestID   string
 	Address     string // the caller's IP address
 }
 
-// PathAndQuery as a signature signs it.
+// PathAndQuery returns the path and query that a signature covers.
 func (r Raw) PathAndQuery() string {
 	if r.Query == "" {
 		return r.Path
@@ -36,7 +34,7 @@ func (r Raw) PathAndQuery() string {
 
 type rawKey struct{}
 
-// WithRaw puts what a gateway knows into a request's context.
+// WithRaw adds raw to a request's context.
 func WithRaw(ctx context.Context, raw Raw) context.Context {
 	return context.WithValue(ctx, rawKey{}, raw)
 }
@@ -46,20 +44,19 @@ type Server struct {
 	app       *app.App
 	host      string
 	mux       *http.ServeMux
-	endpoints map[string]*served // by the mux's pattern
+	endpoints map[string]*served // by mux pattern
 	elsewhere func() *elsewhere
-	keys      owners // of original keys
+	keys      owners // original keys
 	handles   owners
 	over      overLimit
 	used      usedToday
 
 	starting sync.Mutex
-	start    []func(context.Context) error // what has yet to succeed once
+	start    []func(context.Context) error // have not succeeded yet
 }
 
-// NewServer registers the endpoints of groups. It panics if two share a route:
-// that is a mistake in the program, as is a declaration that cannot be served, of
-// which [OpenAPI] tells.
+// NewServer registers the endpoints of groups. It panics if two share a route;
+// [OpenAPI] panics if a declaration cannot be served.
 func NewServer(a *app.App, groups ...Group) *Server {
 	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}}
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
@@ -75,7 +72,7 @@ func NewServer(a *app.App, groups ...Group) *Server {
 		}
 		for _, e := range g.Endpoints {
 			s.endpoints[e.Route] = newServed(g.Name, e)
-			s.mux.Handle(e.Route, http.NotFoundHandler()) // it only matches
+			s.mux.Handle(e.Route, http.NotFoundHandler()) // for matching only
 		}
 	}
 	return s
@@ -96,8 +93,8 @@ func (s *Server) newCall(raw Raw) *Call {
 	}
 }
 
-// answer is the only place where answers to HTTP are made, errors become the
-// envelope, and the request's line is logged.
+// answer makes the HTTP answer, turns an error into the envelope, and logs the
+// request's line. Nothing else does.
 func (s *Server) answer(r *http.Request) *recorder {
 	raw, _ := r.Context().Value(rawKey{}).(Raw)
 	if raw.Path == "" {
@@ -107,6 +104,7 @@ func (s *Server) answer(r *http.Request) *recorder {
 		raw.RequestID = s.app.Random(8)
 	}
 	c := s.newCall(raw)
+	c.Head = r.Method == http.MethodHead
 	rec := &recorder{header: c.header}
 	ctx := WithRaw(r.Context(), raw)
 	usage := s.carry(ctx, c, func(ctx context.Context) error { return s.serve(rec, r.WithContext(ctx), c, raw) })
@@ -114,13 +112,16 @@ func (s *Server) answer(r *http.Request) *recorder {
 		s.writeError(rec, r, c.fail, c.e)
 	}
 	s.finish(rec, r, c)
+	if r.Method == http.MethodHead { // the ETag is that of the body
+		rec.body.Reset()
+	}
 	rec.header.Set("X-Request-Id", raw.RequestID)
 	s.log(ctx, r.Method, c, raw, rec.status, rec.body.Len(), usage)
 	return rec
 }
 
-// serve reads the arguments and the credential of a request, and has the endpoint
-// do its work.
+// serve reads a request's credential and arguments and runs the endpoint, in the
+// order of the package comment.
 func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	if wanted := r.Header.Get("Access-Control-Request-Method"); r.Method == http.MethodOptions && wanted != "" {
 		s.preflight(rec, wanted, raw.Path)
@@ -136,42 +137,18 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 		return err
 	}
 	a := &Arguments{path: pathValues(e.Path(), raw.Path), header: r.Header, target: raw.PathAndQuery()}
-	if a.query, err = parseQuery(raw.Query); err != nil {
-		return err
-	}
-	if err := queryOnce(c.e, b.query, a.query); err != nil {
-		return err
-	}
 	if a.body, err = readBody(r, c.e); err != nil {
 		return err
 	}
 	if err := s.credential(c, r, raw, a.body); err != nil {
 		return err
 	}
-	if len(a.body) > 0 && !b.takesBody {
-		if body := bytes.TrimSpace(a.body); len(body) > 0 && string(body) != "{}" {
-			return BadField(wholeBody, "is not empty, and %s takes none", e.Route)
-		}
-		a.body = nil
+	if err := c.screen(r.Context()); err != nil {
+		return err
 	}
-	if enc := r.Header.Get("Content-Encoding"); len(a.body) > 0 && enc != "" && !strings.EqualFold(enc, "identity") {
-		return Fail(UnsupportedMedia, "The body is sent with Content-Encoding %q; it is read as it is.", clip(enc, 40))
-	}
-	if len(a.body) > 0 && e.Foreign.Media != nil {
-		if err := checkMedia(r, e.Foreign.Media); err != nil {
-			return err
-		}
-	} else if len(a.body) > 0 {
-		if err := checkContentType(r); err != nil {
-			return err
-		}
-		if err := checkJSON(a.body, e.Foreign.LooseBody); err != nil {
-			return err
-		}
-	}
+	a.bad = b.checkForm(a, r, raw.Query)
 	if e.work.serve != nil {
-		r.Body = io.NopCloser(bytes.NewReader(a.body))
-		return e.serveAs(rec, r, c)
+		return e.serveAs(rec, r, c, a)
 	}
 	out, err := b.invoke(r.Context(), c, a)
 	if err != nil {
@@ -186,6 +163,40 @@ func (s *Server) serve(rec *recorder, r *http.Request, c *Call, raw Raw) error {
 	return encodeJSON(&rec.body, out)
 }
 
+// checkForm reads the query and returns what is wrong with the form of the query and
+// the body, before any schema.
+func (b *bound) checkForm(a *Arguments, r *http.Request, query string) (err error) {
+	e := b.e
+	if a.query, err = parseQuery(query); err != nil {
+		return err
+	}
+	if err := b.queryOnce(a.query); err != nil {
+		return err
+	}
+	if len(a.body) > 0 && !b.takesBody {
+		if body := bytes.TrimSpace(a.body); len(body) > 0 && string(body) != "{}" {
+			return BadField(wholeBody, "is not empty, but %s takes no body", e.Route)
+		}
+		a.body = nil
+	}
+	if len(a.body) == 0 {
+		return nil
+	}
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return Fail(UnsupportedMedia, "The body has Content-Encoding %q; send it without an encoding.", clip(enc, 40))
+	}
+	if e.Foreign.Media != nil {
+		return checkMedia(r, e.Foreign.Media)
+	}
+	if err := checkContentType(r); err != nil {
+		return err
+	}
+	if e.Foreign.LooseBody {
+		return CheckLooseJSON(a.body)
+	}
+	return checkJSON(a.body, maxValues, false)
+}
+
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 // match finds the endpoint of a request.
@@ -196,26 +207,30 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 	}
 	probe := &http.Request{Method: r.Method, URL: &url.URL{Path: raw.Path}, Host: r.Host}
 	_, pattern := s.mux.Handler(probe)
-	if e := s.endpoints[pattern]; e != nil && e.Method() == r.Method { // the mux takes HEAD for GET; the gateway does not
+	if e := s.endpoints[pattern]; e != nil && (e.Method() == r.Method || r.Method == http.MethodHead && e.Head()) { // the mux matches HEAD to GET
 		return e, nil
 	}
 	var allow []string
 	for _, m := range methods {
 		probe.Method = m
 		_, here := s.mux.Handler(probe)
-		if s.endpoints[here] != nil || s.elsewhere().find(probe) != "" {
+		e, there := s.endpoints[here], s.elsewhere().find(probe)
+		if e != nil || there != "" {
 			allow = append(allow, m)
+		}
+		if m == http.MethodGet && (e != nil && e.Head() || s.elsewhere().public[there]) {
+			allow = append(allow, http.MethodHead)
 		}
 	}
 	if allow == nil {
 		return nil, none
 	}
-	e := Fail(MethodNotAllowed, "%s is not a method of %s, which has %s.", r.Method, clip(raw.Path, 100), strings.Join(allow, ", "))
+	e := Fail(MethodNotAllowed, "%s is not allowed on %s; allowed: %s.", r.Method, clip(raw.Path, 100), strings.Join(allow, ", "))
 	e.Allow = strings.Join(allow, ", ")
 	return nil, e
 }
 
-// begin runs what groups do once, before anything is answered.
+// begin runs the groups' Start functions before the first answer.
 func (s *Server) begin(ctx context.Context) error {
 	s.starting.Lock()
 	defer s.starting.Unlock()
@@ -239,7 +254,7 @@ func PlainQuery(query string) bool {
 	return !strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// parseQuery reads a query as it was sent.
+// parseQuery decodes a raw query.
 func parseQuery(raw string) (url.Values, error) {
 	if !PlainQuery(raw) {
 		return nil, BadField("query", "has a character that must be written as %%XX")
@@ -253,32 +268,35 @@ func parseQuery(raw string) (url.Values, error) {
 
 // queryOnce refuses query members that are unknown, sent twice or empty: each would
 // be lost silently.
-func queryOnce(e *Endpoint, known []string, q url.Values) error {
-	if e.Foreign.LooseQuery {
+func (b *bound) queryOnce(q url.Values) error {
+	if b.e.Foreign.LooseQuery {
 		return nil
 	}
-	var fields []wire.Field
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		values := q[name]
-		bad := func(field, format string, args ...any) {
-			fields = append(fields, wire.Field{Field: field, Problem: fmt.Sprintf(format, args...)})
+	isKnown := func(name string) bool { return name == "aud" || slices.Contains(b.query, name) }
+	isWrong := func(name string) bool {
+		if !isKnown(name) {
+			return !b.e.Foreign.ExtraQuery
 		}
-		switch {
-		case name != "aud" && !slices.Contains(known, name):
-			bad(clip(name, 40), "is not a query member of %s (it knows %s)", e.Route, cmp.Or(strings.Join(known, ", "), "none"))
+		return len(q[name]) > 1 || q[name][0] == ""
+	}
+	var wrong problems
+	for _, name := range firstNames(maps.Keys(q), isWrong) {
+		switch values := q[name]; {
+		case !isKnown(name):
+			wrong.add(clip(name, 40), "is not a query member of %s (known are %s)", b.e.Route, cmp.Or(strings.Join(b.query, ", "), "none"))
 		case len(values) > 1:
-			bad(name, "is in the query %d times", len(values))
-		case values[0] == "":
-			bad(name, "is empty; give it a value, or leave it out where it is optional")
+			wrong.add(name, "is in the query %d times", len(values))
+		default:
+			wrong.add(name, "is empty; give it a value or, if it is optional, leave it out")
 		}
 	}
-	if len(fields) > 0 {
-		return badFields(fields[:min(len(fields), problemsMost)])
+	if len(wrong.fields) > 0 {
+		return badFields(wrong.fields)
 	}
 	return nil
 }
 
-// bodyMost is how many bytes a body has.
+// bodyMost returns the most bytes that a body may have.
 func (e *Endpoint) bodyMost() int64 {
 	if e.Body > 0 {
 		return e.Body
@@ -287,7 +305,7 @@ func (e *Endpoint) bodyMost() int64 {
 }
 
 func (e *Endpoint) tooLarge() *Error {
-	return Fail(TooLarge, "The body has more than %d bytes, the most that %s takes.", e.bodyMost(), e.Route)
+	return Fail(TooLarge, "The body has more than %d bytes, the limit of %s.", e.bodyMost(), e.Route)
 }
 
 func readBody(r *http.Request, e *Endpoint) ([]byte, error) {

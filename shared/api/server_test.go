@@ -28,8 +28,8 @@ import (
 
 const secret = "this must not be shown"
 
-// house is a server with one endpoint of each sort, and one agent.
-type house struct {
+// fixture is a server with one endpoint of each kind, and one agent.
+type fixture struct {
 	*Server
 	t     testing.TB
 	log   bytes.Buffer
@@ -37,11 +37,11 @@ type house struct {
 	now   time.Time
 	agent string
 	key   ed25519.PrivateKey
-	ran   int // times that a write's handler has run
+	ran   int // runs of the handler of POST /say
 }
 
-func build(t testing.TB, change func(*app.Settings)) *house {
-	h := &house{t: t, now: time.UnixMilli(1_790_000_000_000)}
+func build(t testing.TB, change func(*app.Settings)) *fixture {
+	h := &fixture{t: t, now: time.UnixMilli(1_790_000_000_000)}
 	clock := func() time.Time { return h.now }
 	var err error
 	if h.table, err = embedded.Open(embedded.Config{Path: embedded.Memory, Now: clock}); err != nil {
@@ -117,7 +117,7 @@ func build(t testing.TB, change func(*app.Settings)) *house {
 	return h
 }
 
-func (h *house) commit(w ...tables.Write) {
+func (h *fixture) commit(w ...tables.Write) {
 	h.t.Helper()
 	if err := h.table.Commit(h.t.Context(), tables.Tx{Writes: w}); err != nil {
 		h.t.Fatal(err)
@@ -125,11 +125,11 @@ func (h *house) commit(w ...tables.Write) {
 }
 
 // profile changes an attribute of the agent's profile.
-func (h *house) profile(attr string, v any) {
+func (h *fixture) profile(attr string, v any) {
 	h.commit(tables.Change(tables.ProfileKey(h.agent), tables.SetAttr(attr, v)))
 }
 
-func (h *house) token(scopes ...string) string {
+func (h *fixture) token(scopes ...string) string {
 	t := &tables.Token{ID: id.Token.New(h.now, rand.Reader), Epoch: 1, Scopes: tables.NewSet(scopes...)}
 	value, hash, err := auth.MintToken(h.agent, t.ID, rand.Reader)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *house) token(scopes ...string) string {
 	return value
 }
 
-func (h *house) signed(method, target, body string) *http.Request {
+func (h *fixture) signed(method, target, body string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	ts := h.now.UnixMilli()
 	r.Header.Set(auth.HeaderKey, auth.EncodeKey(h.key.Public().(ed25519.PublicKey)))
@@ -149,36 +149,36 @@ func (h *house) signed(method, target, body string) *http.Request {
 	return r
 }
 
-func (h *house) bearer(token, method, target, body string) *http.Request {
+func (h *fixture) bearer(token, method, target, body string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
 	return r
 }
 
-// answer serves a request and reads the code of a refusal.
-func (h *house) answer(r *http.Request) (*httptest.ResponseRecorder, wire.ErrorBody) {
+// answer serves a request and decodes a refusal.
+func (h *fixture) answer(r *http.Request) (*httptest.ResponseRecorder, wire.ErrorBody) {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	var e wire.Refusal
 	if w.Code >= 400 {
 		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
-			h.t.Fatalf("%d without an envelope: %s", w.Code, w.Body)
+			h.t.Fatalf("status %d without an error envelope: %s", w.Code, w.Body)
 		}
 	}
 	return w, e.Error
 }
 
-func (h *house) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, wire.ErrorBody) {
+func (h *fixture) expect(r *http.Request, status int, code Code) (*httptest.ResponseRecorder, wire.ErrorBody) {
 	h.t.Helper()
 	w, e := h.answer(r)
 	if w.Code != status || Code(e.Code) != code {
-		h.t.Errorf("%s %s: %d %s, want %d %s", r.Method, r.URL.Path, w.Code, w.Body, status, code)
+		h.t.Errorf("%s %s: got %d %s, want %d %s", r.Method, r.URL.Path, w.Code, w.Body, status, code)
 	}
 	return w, e
 }
 
-// What fails inside is told to the log, with the request's id, and to nobody else.
+// The cause of an internal error is logged with the request id, and shown to nobody.
 func TestInnerErrors(t *testing.T) {
 	h := build(t, nil)
 	for path, want := range map[string]struct {
@@ -200,39 +200,40 @@ func TestInnerErrors(t *testing.T) {
 			t.Errorf("%s leaks: %s", path, w.Body)
 		}
 		if e.Docs != "https://social.example/docs/errors#"+string(want.code) || e.Hint == "" {
-			t.Errorf("%s: %+v", path, e)
+			t.Errorf("%s: got %+v, want docs of %s and a hint", path, e, want.code)
 		}
 		if w.Header().Get("X-Request-Id") != "req-4711" {
-			t.Errorf("%s: x-request-id is %q", path, w.Header().Get("X-Request-Id"))
+			t.Errorf("%s: X-Request-Id = %q, want req-4711", path, w.Header().Get("X-Request-Id"))
 		}
 		if want.status == 503 && w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s has no Retry-After", path)
 		}
 		for line := range strings.Lines(h.log.String()) {
 			if !strings.Contains(line, `"request_id":"req-4711"`) {
-				t.Errorf("%s: a line without the request's id: %s", path, line)
+				t.Errorf("%s: a log line without the request id: %s", path, line)
 			}
 		}
 		if !strings.Contains(h.log.String(), want.logged) {
-			t.Errorf("%s: the log does not say %q: %s", path, want.logged, h.log.String())
+			t.Errorf("%s: the log lacks %q: %s", path, want.logged, h.log.String())
 		}
 	}
 }
 
-// Who may do what: the credential, its scope, and the agent's state.
-func TestWhoMay(t *testing.T) {
+// A call needs a valid credential, its scope, and an agent in a state that allows
+// it.
+func TestAuthorize(t *testing.T) {
 	h := build(t, nil)
 	read, post := h.token("read"), h.token("post")
 	h.expect(h.signed("GET", "/keys", ""), 200, "")
 	h.expect(h.bearer(read, "GET", "/keys", ""), 403, SigRequired)
 	h.expect(h.bearer(read, "GET", "/own", ""), 200, "")
 	if _, e := h.expect(h.bearer(post, "GET", "/own", ""), 403, ScopeMissing); e.Scope != "read" {
-		t.Errorf("scope is %q", e.Scope)
+		t.Errorf("scope = %q, want read", e.Scope)
 	}
 	h.expect(h.bearer(read, "POST", "/say", `{"text":"a"}`), 403, ScopeMissing)
 	h.expect(httptest.NewRequest("GET", "/own", nil), 401, Unauthenticated)
 
-	// Who knows a token's ids knows nothing of the token.
+	// Knowing a token's ids does not help to forge it.
 	parsed, err := auth.ParseToken(read)
 	if err != nil {
 		t.Fatal(err)
@@ -249,12 +250,12 @@ func TestWhoMay(t *testing.T) {
 	until := h.now.Add(time.Hour)
 	h.profile("suspended_until", until.UnixMilli())
 	if _, e := h.expect(h.signed("POST", "/say", `{"text":"after"}`), 403, Suspended); e.Until != until.UnixMilli() {
-		t.Errorf("until is %d", e.Until)
+		t.Errorf("until = %d, want %d", e.Until, until.UnixMilli())
 	}
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 	h.expect(h.bearer(post, "POST", "/say", `{"text":"after"}`), 403, Suspended)
-	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" { // what was done stands
-		t.Error("a request from before the suspension was not replayed")
+	if w, _ := h.expect(say(), 201, ""); w.Header().Get("Idempotent-Replayed") != "true" { // the earlier write stands
+		t.Error("a write from before the suspension was not replayed")
 	}
 	h.now = until
 	h.expect(h.signed("POST", "/say", `{"text":"after"}`), 201, "")
@@ -265,7 +266,7 @@ func TestWhoMay(t *testing.T) {
 	h.expect(h.signed("GET", "/open", ""), 200, "")
 	h.expect(h.signed("POST", "/say", `{"text":"x"}`), 403, SignupRequired)
 
-	// All credentials die with the epoch.
+	// A new epoch revokes all credentials.
 	h.profile("state", tables.StateActive)
 	h.profile("epoch", int64(2))
 	h.expect(h.signed("GET", "/own", ""), 401, UnknownKey)
@@ -273,7 +274,7 @@ func TestWhoMay(t *testing.T) {
 	h.expect(h.bearer(read, "GET", "/own", ""), 401, BadToken)
 }
 
-// An added key says whose it is; of itself it is nobody's.
+// An added key works only with the agent's id in x-agent-id.
 func TestAddedKey(t *testing.T) {
 	h := build(t, nil)
 	original := h.key
@@ -296,8 +297,8 @@ func TestAddedKey(t *testing.T) {
 	h.expect(h.signed("GET", "/own", ""), 200, "")
 }
 
-// A timestamp may be sixty seconds from the server's clock, and not a millisecond
-// more (spec "Authentication").
+// A timestamp may differ by at most 60 s from the server's clock (spec
+// "Authentication").
 func TestSkew(t *testing.T) {
 	h := build(t, nil)
 	server := h.now
@@ -307,23 +308,24 @@ func TestSkew(t *testing.T) {
 		h.now = server
 		code := map[int]Code{401: BadTimestamp}[status]
 		if _, e := h.expect(q, status, code); code != "" && !strings.Contains(e.Message, "60 s") {
-			t.Errorf("%s: %s", off, e.Message)
+			t.Errorf("%s: message = %q, want the limit of 60 s", off, e.Message)
 		}
 	}
 }
 
-// A write is carried out once per signature, and not at all if it is refused.
+// A write is carried out once per signature, and never if it is refused. Both count
+// against the limit; a repetition does not.
 func TestWritesOnce(t *testing.T) {
-	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 3 })
+	h := build(t, func(s *app.Settings) { s.Limits.WritesPerMinute = 8 })
 	h.now = h.now.Truncate(time.Minute)
 	for i := range 5 {
 		w, _ := h.expect(h.signed("POST", "/say", `{"text":"a"}`), 201, "")
 		if want := map[bool]string{true: "a", false: "a again x"}[i == 0]; !strings.Contains(w.Body.String(), want) {
-			t.Errorf("call %d: %s", i, w.Body)
+			t.Errorf("call %d: got %s, want %q", i, w.Body, want)
 		}
 	}
 	if h.ran != 1 {
-		t.Errorf("the handler ran %d times", h.ran)
+		t.Errorf("the handler ran %d times, want 1", h.ran)
 	}
 	for range 5 {
 		h.expect(h.signed("POST", "/say", `{"text":""}`), 422, Invalid)
@@ -331,26 +333,26 @@ func TestWritesOnce(t *testing.T) {
 	h.now = h.now.Add(time.Millisecond)
 	h.expect(h.signed("POST", "/say", `{"text":"b"}`), 201, "")
 	if w, _ := h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, ""); !strings.Contains(w.Header().Get("RateLimit"), "r=0;") {
-		t.Errorf("RateLimit: %s", w.Header().Get("RateLimit"))
+		t.Errorf("RateLimit = %s, want r=0", w.Header().Get("RateLimit"))
 	}
 	w, e := h.expect(h.signed("POST", "/say", `{"text":"d"}`), 429, RateLimited)
 	if w.Header().Get("Retry-After") != "60" || e.RetryAt != h.now.Truncate(time.Minute).Add(time.Minute).UnixMilli() {
-		t.Errorf("Retry-After %s, retry_at %d", w.Header().Get("Retry-After"), e.RetryAt)
+		t.Errorf("got Retry-After %s, retry_at %d; want the next minute", w.Header().Get("Retry-After"), e.RetryAt)
 	}
-	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // that was done
+	h.expect(h.signed("POST", "/say", `{"text":"c"}`), 201, "") // carried out before
 	h.now = h.now.Add(time.Minute)
 	h.expect(h.signed("POST", "/say", `{"text":"d"}`), 201, "")
 }
 
-// The limit of reads is kept by sampling: after some time, and by whoever reads.
+// The read limit is enforced by sampling, for every kind of payer.
 func TestReadLimit(t *testing.T) {
-	for name, request := range map[string]func(*house) *http.Request{
-		"an agent": func(h *house) *http.Request { return h.signed("GET", "/own", "") },
-		"an address": func(h *house) *http.Request {
+	for name, request := range map[string]func(*fixture) *http.Request{
+		"an agent": func(h *fixture) *http.Request { return h.signed("GET", "/own", "") },
+		"an address": func(h *fixture) *http.Request {
 			r := httptest.NewRequest("GET", "/open", nil)
 			return r.WithContext(WithRaw(r.Context(), Raw{Path: "/open", Address: "203.0.113.7"}))
 		},
-		"refused writes": func(h *house) *http.Request { return h.signed("POST", "/say", `{"text":""}`) },
+		"refused writes": func(h *fixture) *http.Request { return h.signed("POST", "/say", `{"text":""}`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, func(s *app.Settings) { s.MaxReads = 100 })
@@ -358,17 +360,17 @@ func TestReadLimit(t *testing.T) {
 			for ; n < 3000; n++ {
 				if w, e := h.answer(request(h)); w.Code == 429 {
 					if Code(e.Code) != RateLimited || w.Header().Get("Retry-After") == "" {
-						t.Errorf("%+v, Retry-After %s", e, w.Header().Get("Retry-After"))
+						t.Errorf("got %+v, Retry-After %q; want rate_limited with Retry-After", e, w.Header().Get("Retry-After"))
 					}
 					break
 				}
 			}
 			if n < 6 || n == 3000 { // 100/16 samples at the least
-				t.Errorf("refused after %d", n)
+				t.Errorf("refused after %d reads, want 6 to 2999", n)
 			}
 			for range 20 { // not the samples alone
 				if w, _ := h.answer(request(h)); w.Code != 429 {
-					t.Errorf("answered %d once the limit was met", w.Code)
+					t.Errorf("got status %d over the limit, want 429", w.Code)
 				}
 			}
 			h.now = h.now.Add(time.Minute)
@@ -381,10 +383,10 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// A request weighs what it reads, and its endpoint's Cost at the least: however
-// chance goes, readSample of them are counted as that, each as what it weighs or
-// as readSample, whichever is more.
-func TestReadsWeigh(t *testing.T) {
+// A read counts as the larger of what it read and its endpoint's Cost, on average:
+// readSample reads of weight w add up to w*readSample, each counted as w or as
+// readSample, whichever is more.
+func TestReadWeights(t *testing.T) {
 	h := build(t, func(s *app.Settings) { s.MaxReads = 1 << 20 })
 	h.app.Rand = &turns{}
 	window := h.now.Truncate(time.Minute)
@@ -408,17 +410,17 @@ func TestReadsWeigh(t *testing.T) {
 			last := counted()
 			h.expect(h.signed("GET", c.target, ""), 200, "")
 			if n := counted() - last; n != 0 && n != max(c.weight, readSample) {
-				t.Errorf("%s counts %d at once", c.target, n)
+				t.Errorf("%s counts %d at once, want 0 or %d", c.target, n, max(c.weight, readSample))
 			}
 		}
 		if n := counted() - before; n != c.weight*readSample {
-			t.Errorf("%d of %s count %d, not %d each", readSample, c.target, n, c.weight)
+			t.Errorf("%d of %s count %d, want %d each", readSample, c.target, n, c.weight)
 		}
 	}
 }
 
-// turns is randomness by which each byte has its turn, where one is asked for,
-// and else without any.
+// turns is a randomness source that yields each byte in turn when asked for one, and
+// zeros otherwise.
 type turns struct{ next byte }
 
 func (r *turns) Read(b []byte) (int, error) {
@@ -430,20 +432,20 @@ func (r *turns) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Who does not go beyond the limit is hardly ever refused, neither with many reads
-// nor with a few heavy ones: in less than one of a hundred minutes. With two
-// deviations in place of three it would be in two.
-func TestChanceRefusesNobody(t *testing.T) {
+// Callers below the limit are refused in fewer than one of a hundred minutes, with
+// many light reads or a few heavy ones. With two standard deviations instead of
+// three it would be two.
+func TestReadLimit_SamplingError(t *testing.T) {
 	const most, minutes = 100, 400
 	for _, c := range []struct {
 		weight  int
-		request func(*house) *http.Request
+		request func(*fixture) *http.Request
 	}{
-		{1, func(*house) *http.Request {
+		{1, func(*fixture) *http.Request {
 			r := httptest.NewRequest("GET", "/open", nil)
 			return r.WithContext(WithRaw(r.Context(), Raw{Path: "/open", Address: "203.0.113.7"}))
 		}},
-		{10, func(h *house) *http.Request { return h.signed("GET", "/units?n=200", "") }},
+		{10, func(h *fixture) *http.Request { return h.signed("GET", "/units?n=200", "") }},
 	} {
 		h := build(t, func(s *app.Settings) { s.MaxReads = most })
 		h.app.Rand = mathrand.NewChaCha8([32]byte{1})
@@ -458,12 +460,12 @@ func TestChanceRefusesNobody(t *testing.T) {
 			h.now = h.now.Add(time.Minute)
 		}
 		if refused > minutes/100 {
-			t.Errorf("by reads of weight %d refused below the limit in %d of %d minutes", c.weight, refused, minutes)
+			t.Errorf("reads of weight %d: refused below the limit in %d of %d minutes, want at most %d", c.weight, refused, minutes, minutes/100)
 		}
 	}
 }
 
-// No credential, body or address is ever logged.
+// No credential, body or address is logged.
 func TestTheLogHoldsNoSecrets(t *testing.T) {
 	h := build(t, nil)
 	read := h.token("read")
@@ -490,11 +492,11 @@ func TestTheLogHoldsNoSecrets(t *testing.T) {
 		}
 	}
 	if n := strings.Count(h.log.String(), `"msg":"request"`); n != len(requests)+1 {
-		t.Errorf("%d lines for %d requests", n, len(requests)+1)
+		t.Errorf("got %d request lines, want %d", n, len(requests)+1)
 	}
 }
 
-// A group that could not start answers what that was, and tries again.
+// A group whose Start fails answers with the error and tries again.
 func TestStart(t *testing.T) {
 	h := build(t, nil)
 	tries := 0
@@ -511,12 +513,12 @@ func TestStart(t *testing.T) {
 		h.expect(httptest.NewRequest("GET", "/open", nil), 200, "")
 	}
 	if tries != 3 {
-		t.Errorf("started %d times", tries)
+		t.Errorf("Start ran %d times, want 3", tries)
 	}
 }
 
-// FuzzSignatureHeaders: whatever the headers, path and body are, nothing but
-// the signature of exactly this request by the agent's key lets it pass.
+// FuzzSignatureHeaders: whatever the headers, path and body are, only the agent's
+// signature of exactly this request passes.
 func FuzzSignatureHeaders(f *testing.F) {
 	h := build(f, func(s *app.Settings) { s.MaxReads = 1 << 40 })
 	pub := auth.EncodeKey(h.key.Public().(ed25519.PublicKey))
@@ -546,7 +548,7 @@ func FuzzSignatureHeaders(f *testing.F) {
 		h.ServeHTTP(w, r)
 		h.log.Reset()
 		if w.Code >= 500 && path != "/panic" && path != "/nil" && path != "/broken" && path != "/throttled" {
-			t.Fatalf("%d %s", w.Code, w.Body)
+			t.Fatalf("%s %s: got %d %s", method, path, w.Code, w.Body)
 		}
 		if w.Code >= 300 || path != "/own" && path != "/say" && path != "/keys" && path != "/signup" || authorization != "" {
 			return
@@ -559,7 +561,7 @@ func FuzzSignatureHeaders(f *testing.F) {
 		decoded, err := auth.DecodeBody(sig)
 		if key != pub || agent != "" && agent != h.agent || err != nil || strings.HasSuffix(sig, "=") ||
 			!ed25519.Verify(h.key.Public().(ed25519.PublicKey), fmt.Appendf(nil, "%s\n%s\n%s\n%x", method, target, ts, sum), decoded) {
-			t.Fatalf("%s %s with key %q, ts %q, sig %q, agent %q passed: %s", method, target, key, ts, sig, agent, w.Body)
+			t.Fatalf("%s %s with key %q, ts %q, sig %q, agent %q was accepted: %s", method, target, key, ts, sig, agent, w.Body)
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"agentsocial/shared/text"
 )
 
-// CheckText refuses a field with what may not stand in a public text, or with
-// nothing to read. most is in code points.
+// CheckText refuses a field with invisible or forbidden characters, or without
+// visible text. most bounds its code points.
 func CheckText(field, s string, most int) error {
 	err := text.Public(s, most)
 	var p *text.Problem

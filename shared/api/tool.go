@@ -12,26 +12,26 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Tool is an endpoint as an agent sees it that speaks MCP: what it takes in one
-// object, and its answer as another. All of it follows from the declaration, and
-// takes so long to make that it is kept as JSON.
+// Tool is an endpoint as an MCP client sees it: its arguments in one object, its
+// answer in another. It follows from the declaration; making it is slow, so it is
+// stored as JSON.
 type Tool struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	ReadOnly    bool   `json:"read_only"`   // it has no effect
 	Destructive bool   `json:"destructive"` // it overwrites, deletes or spends
-	Idempotent  bool   `json:"idempotent"`  // done twice comes to what done once comes to
+	Idempotent  bool   `json:"idempotent"`  // a repetition has no further effect
 
 	Group   string           `json:"group"` // of the endpoint
 	Route   string           `json:"route"`
-	Places  map[string]Place `json:"places,omitempty"`  // of the arguments; one that has none belongs to the body
-	Body    string           `json:"body,omitempty"`    // what the endpoint takes: "json", "text" or nothing
-	Headers []string         `json:"headers,omitempty"` // of an answer that is text, which stand beside it
+	Places  map[string]Place `json:"places,omitempty"`  // of the arguments; those without one belong to the body
+	Body    string           `json:"body,omitempty"`    // of the request: "json", "text" or ""
+	Headers []string         `json:"headers,omitempty"` // of a text answer, returned as further members
 	Text    bool             `json:"text,omitempty"`    // the answer is text
 }
 
-// Place is where in the request an argument belongs.
+// Place is an argument's position in the request.
 type Place struct {
 	In   string `json:"in"` // path, query or header
 	Name string `json:"name"`
@@ -42,27 +42,33 @@ const (
 	bodyText = "text"
 )
 
-// headerMost is how many characters an argument has that becomes a header.
+// headerMost bounds the characters of an argument that becomes a header.
 const headerMost = 200
 
-// textArgument is a body, or an answer, that is not JSON.
+// textArgument names a body or an answer that is not JSON.
 const textArgument = "text"
 
-// memberName is a header's as a member of an object: if_match for If-Match.
+// memberName returns a header's name as a JSON member: if_match for If-Match.
 func memberName(header string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(header), "x-"), "-", "_")
 }
 
-// Arguments are the endpoint's of a call of the tool. What has no place in the path,
-// the query or a header goes into the body, whose endpoint refuses what it does not
-// know. key is the Idempotency-Key of a call whose arguments have none; "" if it has
-// none either.
-func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, error) {
+// Arguments turns a tool call's arguments into the endpoint's. Those without a place
+// in the path, query or headers go into the body, where the endpoint refuses unknown
+// ones. key is the Idempotency-Key if the arguments have none; it may be "". What is
+// wrong with the arguments is refused by [Call.Invoke], after the credential.
+func (t *Tool) Arguments(arguments json.RawMessage, key string) *Arguments {
+	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
+	a.bad = t.read(a, arguments, key)
+	return a
+}
+
+// read fills a.
+func (t *Tool) read(a *Arguments, arguments json.RawMessage, key string) (err error) {
 	args := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &args) != nil {
-		return nil, BadField("arguments", "is not an object")
+		return BadField("arguments", "is not an object")
 	}
-	a := &Arguments{path: map[string]string{}, query: url.Values{}, header: http.Header{}}
 	body := map[string]json.RawMessage{}
 	if key != "" {
 		a.header.Set("Idempotency-Key", key)
@@ -75,12 +81,12 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, err
 		}
 		value, ok := scalar(args[name])
 		if !ok {
-			return nil, BadField(name, "is not a string, a number, true or false")
+			return BadField(name, "is not a string, a number, true or false")
 		}
 		switch p.In {
 		case "path":
 			if !PlainPath("/"+value) || strings.Contains(value, "/") || strings.Trim(value, ".") == "" {
-				return nil, BadField(name, "is %q, which cannot be a part of a path", clip(value, 60))
+				return BadField(name, "is %q, which cannot be a part of a path", clip(value, 60))
 			}
 			a.path[p.Name] = value
 		case "query":
@@ -91,7 +97,7 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, err
 				most = idempotencyKeyMost
 			}
 			if !visibleASCII(value, most) {
-				return nil, BadField(name, "is not 1-%d visible ASCII characters", most)
+				return BadField(name, "is not 1-%d visible ASCII characters", most)
 			}
 			a.header.Set(p.Name, value)
 		}
@@ -103,17 +109,16 @@ func (t *Tool) Arguments(arguments json.RawMessage, key string) (*Arguments, err
 		}
 	}
 	if missing != nil {
-		return nil, badFields(missing)
+		return badFields(missing)
 	}
-	var err error
 	if a.body, err = t.content(body); err != nil {
-		return nil, err
+		return err
 	}
 	a.target = t.target(a)
-	return a, nil
+	return nil
 }
 
-// target is the path and the query that HTTP has for arguments.
+// target returns the path and query of arguments as in HTTP.
 func (t *Tool) target(a *Arguments) string {
 	_, route, _ := strings.Cut(t.Route, " ")
 	parts := strings.Split(route, "/")
@@ -125,7 +130,7 @@ func (t *Tool) target(a *Arguments) string {
 	return Raw{Path: strings.Join(parts, "/"), Query: a.query.Encode()}.PathAndQuery()
 }
 
-// content is the body. The same arguments have the same bytes.
+// content returns the body. Equal arguments give equal bytes.
 func (t *Tool) content(args map[string]json.RawMessage) ([]byte, error) {
 	if t.Body == bodyJSON {
 		return json.Marshal(args)
@@ -133,7 +138,7 @@ func (t *Tool) content(args map[string]json.RawMessage) ([]byte, error) {
 	var text string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if t.Body != bodyText || name != textArgument {
-			return nil, BadField(clip(name, 40), "is no argument of the tool %s (it knows %s)", t.Name, t.known())
+			return nil, BadField(clip(name, 40), "is not an argument of the tool %s (known are %s)", t.Name, t.known())
 		}
 	}
 	if t.Body == "" {
@@ -159,7 +164,7 @@ func (t *Tool) known() string {
 	return strings.Join(names, ", ")
 }
 
-// scalar is a JSON value as a path or a query has it.
+// scalar returns a JSON value as text for a path or a query.
 func scalar(v json.RawMessage) (string, bool) {
 	var s string
 	if json.Unmarshal(v, &s) == nil && v[0] == '"' {
@@ -172,7 +177,7 @@ func scalar(v json.RawMessage) (string, bool) {
 	return string(v), true
 }
 
-// encode is an endpoint's answer as the tool's output: JSON, an object.
+// encode returns an endpoint's answer as the tool's output, a JSON object.
 func (t *Tool) encode(out any, header http.Header) ([]byte, error) {
 	page, ok := out.(*Page)
 	if !ok {

@@ -10,15 +10,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// ToolSchemas are the JSON Schemas of a tool, each whole.
+// ToolSchemas holds a tool's complete JSON Schemas.
 type ToolSchemas struct {
 	Input  json.RawMessage `json:"input"`
 	Output json.RawMessage `json:"output"`
 }
 
-// Tools are those endpoints of groups that name one, in their order, and their
-// schemas by name. It panics if one cannot be a tool: that is a mistake in the
-// program.
+// Tools returns the tools of groups, in the order of their endpoints, and their
+// schemas by name. It panics if an endpoint cannot be a tool, which is a programming
+// error.
 func Tools(groups ...Group) ([]Tool, map[string]ToolSchemas) {
 	doc := describe(groups)
 	words := ToolWords(toolRoutes(groups))
@@ -57,7 +57,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		}
 		name := p.Name
 		if p.In == "header" {
-			if !e.Writes() { // what it has is about copies, and nobody here keeps any
+			if !e.Writes() { // its headers concern cached copies, and tools keep none
 				continue
 			}
 			name = memberName(name)
@@ -70,7 +70,7 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 		in.embed(resolved(b.Content["application/json"].Schema, defs), b.Required)
 	} else if b != nil {
 		t.Body = bodyText
-		in.member(textArgument, true, map[string]any{"type": "string", "description": "The whole of it."})
+		in.member(textArgument, true, map[string]any{"type": "string", "description": "The whole text."})
 	}
 	switch answer := op.Responses[strconv.Itoa(e.status())]; {
 	case answer.Content["application/json"] != nil:
@@ -82,12 +82,12 @@ func toolOf(e *Endpoint, doc *huma.OpenAPI, defs map[string]any) (t Tool, in, ou
 			out.member(memberName(h), false, map[string]any{"type": "string", "description": answerHeaders[h]})
 		}
 	default:
-		panic("api: " + e.Route + " answers what no tool can")
+		panic("api: " + e.Route + " has an answer that a tool cannot return")
 	}
 	return t, in, out
 }
 
-// object is the schema of an object in the making.
+// object is an object schema under construction.
 type object struct {
 	properties map[string]any
 	required   []string
@@ -106,7 +106,7 @@ func (o *object) member(name string, required bool, schema any) {
 	}
 }
 
-// embed takes over the members of another schema.
+// embed adds the members of another schema.
 func (o *object) embed(schema map[string]any, required bool) {
 	need, _ := schema["required"].([]any)
 	for name, s := range schema["properties"].(map[string]any) {
@@ -126,7 +126,8 @@ func (o *object) schema(defs map[string]any) json.RawMessage {
 	return whole(s, defs)
 }
 
-// orRefusal is the schema of what a tool answers: clients hold refusals to it too.
+// orRefusal returns the schema of a tool's result: clients check refusals against it
+// too.
 func (o *object) orRefusal(defs map[string]any) json.RawMessage {
 	slices.Sort(o.required)
 	answer := append([]string{}, o.required...)
@@ -137,15 +138,16 @@ func (o *object) orRefusal(defs map[string]any) json.RawMessage {
 	}, defs)
 }
 
-// refusalSchema is the envelope's, in short: it stands in every tool's output.
+// refusalSchema is a short schema of the envelope: it is part of every tool's
+// output.
 var refusalSchema = map[string]any{
 	"type": "object", "required": []string{"code", "message", "docs"},
-	"description": "There if the call was refused, and then alone.",
+	"description": "Present only if the call was refused; then there are no other members.",
 	"properties": map[string]any{
 		"code":    map[string]any{"type": "string"},
 		"message": map[string]any{"type": "string", "description": "What is wrong with which value."},
 		"hint":    map[string]any{"type": "string", "description": "What to do next."},
-		"docs":    map[string]any{"type": "string", "description": "Where it is explained, with the members that it has beside these."},
+		"docs":    map[string]any{"type": "string", "description": "Where the error and its further members are documented."},
 	},
 }
 
@@ -154,7 +156,7 @@ const (
 	defsPrefix       = "#/$defs/"
 )
 
-// definitions are the document's schemas in the form of tools.
+// definitions returns the document's schemas for tools.
 func definitions(doc *huma.OpenAPI) map[string]any {
 	defs := map[string]any{}
 	for name, s := range doc.Components.Schemas.Map() {
@@ -163,12 +165,12 @@ func definitions(doc *huma.OpenAPI) map[string]any {
 	return defs
 }
 
-// schemaJSON is a schema as JSON has it, its references those of a schema that stands
-// alone, without what only OpenAPI knows.
+// schemaJSON returns a schema as standalone JSON Schema: with references to its own
+// definitions, without OpenAPI's extensions.
 func schemaJSON(s *huma.Schema) map[string]any {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a schema holds nothing that JSON has not
+		panic(err) // cannot fail
 	}
 	var m map[string]any
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -185,7 +187,7 @@ func tidy(v any) {
 			v["$ref"] = defsPrefix + strings.TrimPrefix(ref, componentsPrefix)
 		}
 		if _, number := v["format"].(string); number && (v["type"] == "integer" || v["type"] == "number") {
-			delete(v, "format") // int64, which JSON Schema does not know
+			delete(v, "format") // int64, unknown to JSON Schema
 		}
 		if form, ok := v["patternDescription"].(string); ok {
 			delete(v, "patternDescription")
@@ -209,7 +211,7 @@ func described(schema map[string]any, description string) map[string]any {
 	return schema
 }
 
-// resolved is an object's schema itself where another one refers to it.
+// resolved returns an object's schema, following a reference.
 func resolved(s *huma.Schema, defs map[string]any) map[string]any {
 	if name, ok := strings.CutPrefix(s.Ref, componentsPrefix); ok {
 		return defs[name].(map[string]any)
@@ -217,7 +219,7 @@ func resolved(s *huma.Schema, defs map[string]any) map[string]any {
 	return schemaJSON(s)
 }
 
-// whole is a schema with all that it refers to.
+// whole returns a schema with all definitions that it refers to.
 func whole(schema, defs map[string]any) json.RawMessage {
 	used := map[string]any{}
 	collect(schema, defs, used)

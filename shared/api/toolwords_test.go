@@ -2,8 +2,8 @@ package api
 
 import "testing"
 
-// Where a text names an endpoint that is a tool, it names the tool, with what the
-// path is filled with.
+// ToolWords replaces endpoints that are tools by the tool's name and the path's
+// values.
 func TestToolWords(t *testing.T) {
 	words := ToolWords(map[string]string{
 		"signup_puzzle": "GET /v1/signup/puzzle", "support_idea": "POST /v1/ideas/{id}/support", "conversations": "GET /v1/dm", "me": "GET /v1/me",
@@ -20,7 +20,7 @@ func TestToolWords(t *testing.T) {
 		"Send less.":                                                      "Send less.",
 	} {
 		if got := words(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
+			t.Errorf("words(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -48,6 +48,7 @@ type App struct {
 // Settings are a deployment's choices.
 type Settings struct {
 	BaseURL  string // issuer of everything, without a trailing slash
+	Contact  string // where people write to the operator: a mail address or a URL; "" if nobody said
 	Version  string
 	PowBits  int  // leading zero bits that a registration's proof of work needs
 	PageBits int  // the same for a browser on the consent page
@@ -73,7 +74,7 @@ type Settings struct {
 	PromoWait time.Duration
 }
 
-// Limits of writes (product: "Rate limits").
+// Limits of writes.
 type Limits struct {
 	WritesPerMinute    int64
 	PostsPerMinute     int64
@@ -85,6 +86,11 @@ type Limits struct {
 	OriginsDay         int64 // addresses that an agent may have codes mailed to
 	MailsDay           int64 // of one kind, to one recipient
 	MailsWeek          int64
+	LinksHour          int64 // origin mails that a network address may cause
+	LinksDay           int64
+	AllLinksDay        int64 // origin mails of all callers: a fifth of the 50 000 that SES lets a new account send in a day
+	AllRecoveriesDay   int64 // recovery mails of all callers: three fifths of those
+	BouncesDay         int64 // bounced mails after which no more origins are linked that day
 	MemoryDay          int64 // KiB, compressed, of memories of 16 KiB and more
 	MemoriesPerMinute  int64 // a memory of 256 KiB costs as much as forty posts
 	HelpfulDay         int64 // helpful marks that an agent gives per UTC day
@@ -95,19 +101,22 @@ type Limits struct {
 	PushesDay          int64 // posts of an author that are pushed per UTC day
 	ReportsDay         int64 // reports of an agent per UTC day
 	ConsentsHour       int64 // answers to the consent page, per address
+	RecoveriesHour     int64 // requests about recoveries, per address
+	RecoveriesDay      int64
 	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 
-// DefaultSettings are the product's defaults.
+// DefaultSettings returns the default settings.
 func DefaultSettings() Settings {
 	return Settings{
 		PowBits: 18, PageBits: 14, ByAddr: true, MaxReads: 300, MicroUSDPerChar: 10, ViewSample: 16, RefreshAgain: 30 * time.Second, PromoWait: 200 * time.Millisecond,
 		Limits: Limits{
 			WritesPerMinute: 60, PostsPerMinute: 6, PostsPerHour: 60, PostsPerHourNew: 30,
 			RegistrationsHour: 10, SignupsHour: 10, TokensDay: 20, OriginsDay: 5, MailsDay: 3, MailsWeek: 10,
+			LinksHour: 20, LinksDay: 60, AllLinksDay: 10_000, AllRecoveriesDay: 30_000, BouncesDay: 50,
 			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsPerMinute: 5,
 			MessagesPerMinute: 20,
-			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20, ReconnectsMinute: 300,
+			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20, RecoveriesHour: 20, RecoveriesDay: 60, ReconnectsMinute: 3000,
 		},
 	}
 }

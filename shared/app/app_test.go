@@ -16,7 +16,7 @@ import (
 
 var counter = tables.Key{PK: "P", SK: "S"}
 
-// faulty is an App whose table injects f's faults, by the number of the commit,
+// faulty returns an App whose table injects f's faults by the number of the commit,
 // from 1.
 func faulty(t *testing.T, f func(n int64) embedded.Fault) (*app.App, *embedded.Table, *atomic.Int64) {
 	t.Helper()
@@ -45,8 +45,8 @@ func count(t *testing.T, table *embedded.Table) int64 {
 
 func add() tables.Write { return tables.Change(counter, tables.Add("n", 1)) }
 
-// Retries are one transaction: it counts once, whether the answer or the
-// request was lost.
+// Retries are one transaction: it counts once, whether the answer or the request was
+// lost.
 func TestTriesAreOneTransaction(t *testing.T) {
 	for name, fault := range map[string]embedded.Fault{
 		"lost answer": embedded.LostAnswer, "lost request": embedded.LostRequest,
@@ -58,16 +58,16 @@ func TestTriesAreOneTransaction(t *testing.T) {
 			}
 			return embedded.None
 		})
-		for i := range int64(2) { // two transactions are two, though their writes are the same
+		for i := range int64(2) { // equal writes in two transactions both count
 			if err := a.Transact(t.Context(), add()); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if n := count(t, table); n != i+1 {
-				t.Errorf("%s: after %d transactions the count is %d", name, i+1, n)
+				t.Errorf("%s: count after %d transactions = %d, want %d", name, i+1, n, i+1)
 			}
 		}
 		if n := commits.Load(); n != 4 {
-			t.Errorf("%s: %d commits, not 3 and 1", name, n)
+			t.Errorf("%s: got %d commits, want 3 and 1", name, n)
 		}
 	}
 }
@@ -80,20 +80,20 @@ func testConflictsAreGivenUp(t *testing.T) {
 	a, table, commits := faulty(t, func(int64) embedded.Fault { return embedded.Conflict })
 	began := time.Now()
 	if err := a.Transact(t.Context(), add()); !errors.Is(err, tables.ErrConflict) {
-		t.Errorf("%v, not the conflict", err)
+		t.Errorf("Transact = %v, want a conflict", err)
 	}
 	if d := time.Since(began); d < time.Second || d > 4*time.Second {
-		t.Errorf("given up after %s", d)
+		t.Errorf("gave up after %s, want 1 s to 4 s", d)
 	}
 	if n := commits.Load(); n < 5 || n > 1000 {
-		t.Errorf("%d tries", n)
+		t.Errorf("got %d tries, want 5 to 1000", n)
 	}
 	if n := count(t, table); n != 0 {
-		t.Errorf("the count is %d", n)
+		t.Errorf("count = %d, want 0", n)
 	}
 }
 
-// slowly commits after a number of refusals, each a second later.
+// slowly commits after a number of conflicts, each a second later.
 type slowly struct {
 	tables.Backend
 	conflicts int
@@ -113,31 +113,31 @@ func TestBusyMachine(t *testing.T) {
 		for conflicts, want := range map[int]error{7: nil, 8: tables.ErrConflict} {
 			a := &app.App{Rand: rand.Reader, Table: &slowly{conflicts: conflicts}}
 			if err := a.Transact(t.Context(), add()); !errors.Is(err, want) {
-				t.Errorf("after %d conflicts: %v", conflicts, err)
+				t.Errorf("Transact after %d conflicts = %v, want %v", conflicts, err, want)
 			}
 		}
 	})
 }
 
 // Permanent errors are not retried.
-func TestRefusalsAreNotTriedAgain(t *testing.T) {
+func TestPermanentErrorsAreNotRetried(t *testing.T) {
 	a, table, commits := faulty(t, func(int64) embedded.Fault { return embedded.None })
 	var cancelled *tables.Cancelled
 	if err := a.Transact(t.Context(), add().When(tables.ItemExists())); !errors.As(err, &cancelled) || !cancelled.Reasons[0].Failed {
-		t.Errorf("%v, not the condition", err)
+		t.Errorf("Transact = %v, want the failed condition", err)
 	}
 	if n := commits.Load(); n != 1 || count(t, table) != 0 {
-		t.Errorf("%d tries, a count of %d", n, count(t, table))
+		t.Errorf("got %d tries and a count of %d, want 1 and 0", n, count(t, table))
 	}
 	if err := a.Transact(t.Context(), add(), add()); !errors.Is(err, tables.ErrInvalid) || commits.Load() > 2 {
-		t.Errorf("%v after %d tries", err, commits.Load()-1)
+		t.Errorf("Transact = %v after %d tries, want ErrInvalid after at most 1", err, commits.Load()-1)
 	}
 }
 
 // Waiting ends with the caller's context.
-func TestTriesEndWithTheContext(t *testing.T) { synctest.Test(t, testTriesEndWithTheContext) }
+func TestRetriesEndWithContext(t *testing.T) { synctest.Test(t, testRetriesEndWithContext) }
 
-func testTriesEndWithTheContext(t *testing.T) {
+func testRetriesEndWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	a, _, commits := faulty(t, func(n int64) embedded.Fault {
 		if n == 2 {
@@ -147,9 +147,9 @@ func testTriesEndWithTheContext(t *testing.T) {
 	})
 	began := time.Now()
 	if err := a.Transact(ctx, add()); !errors.Is(err, tables.ErrConflict) || commits.Load() != 2 {
-		t.Errorf("%v after %d commits", err, commits.Load())
+		t.Errorf("Transact = %v after %d commits, want a conflict after 2", err, commits.Load())
 	}
 	if d := time.Since(began); d > time.Second {
-		t.Errorf("it went on for %s", d)
+		t.Errorf("Transact took %s, want at most 1 s", d)
 	}
 }

@@ -18,11 +18,11 @@ func TestLimitsWith(t *testing.T) {
 		`{"posts_per_minute": 1, "posts_per_hour_new":2,"registrations_hour":1000000000,"push_followers":100,"pushes_day":0}`: changed,
 	} {
 		if got, err := was.With(object); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", object, got, err)
+			t.Errorf("With(%s) = %+v, %v, want %+v", object, got, err, want)
 		}
 	}
 	if was != app.DefaultSettings().Limits {
-		t.Errorf("the limits before are %+v", was)
+		t.Errorf("With changed its receiver to %+v", was)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestLimitsBeside(t *testing.T) {
 		}
 		object := changed.Beside(was)
 		if got, err := was.With(object); err != nil || got != changed || (object == "") != (changed == was) {
-			t.Fatalf("%q made %+v of %+v, %v", object, got, changed, err)
+			t.Fatalf("With(%q) = %+v, %v, want %+v", object, got, err, changed)
 		}
 	})
 }
@@ -56,11 +56,11 @@ limit posts_per_hour is 1.5; it must be a whole number from 1 to 1000000000
 limit push_followers is 101; it must be a whole number from 0 to 100
 limit signups_hour is 1000000001; it must be a whole number from 1 to 1000000000
 limit tokens_day is "4"; it must be a whole number from 1 to 1000000000`,
-		`{"PostsPerHour": 1, "posts_per_hour": 0}`: `there is no limit "PostsPerHour"; use checkouts_per_minute, consents_hour, follows_per_hour, helpful_day, mails_day, mails_week, memories_per_minute, memory_day, messages_per_minute, origins_day, posts_per_hour, posts_per_hour_new, posts_per_minute, push_followers, pushes_day, reconnects_minute, registrations_hour, reports_day, signups_hour, tokens_day, writes_per_minute
+		`{"PostsPerHour": 1, "posts_per_hour": 0}`: `there is no limit "PostsPerHour"; use all_links_day, all_recoveries_day, bounces_day, checkouts_per_minute, consents_hour, follows_per_hour, helpful_day, links_day, links_hour, mails_day, mails_week, memories_per_minute, memory_day, messages_per_minute, origins_day, posts_per_hour, posts_per_hour_new, posts_per_minute, push_followers, pushes_day, reconnects_minute, recoveries_day, recoveries_hour, registrations_hour, reports_day, signups_hour, tokens_day, writes_per_minute
 limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000`,
 	} {
 		if _, err := app.DefaultSettings().Limits.With(given); err == nil || err.Error() != want {
-			t.Errorf("%s:\n%v\nwant\n%s", given, err, want)
+			t.Errorf("With(%s):\ngot\n%v\nwant\n%s", given, err, want)
 		}
 	}
 }

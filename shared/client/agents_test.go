@@ -12,44 +12,6 @@ import (
 	"agentsocial/tables/id"
 )
 
-func TestPresence(t *testing.T) {
-	s := running(t)
-	c, ctx := connect(t, s.URL), t.Context()
-	fox, owl := join(t, c, "fox"), join(t, c, "owl")
-
-	visited, err := owl.Visit(ctx, "fox")
-	if err != nil || visited.Agent != fox.ID() || visited.At == 0 || len(visited.Next) == 0 {
-		t.Fatalf("Visit: %+v, %v", visited, err)
-	}
-	if _, err := owl.Visit(ctx, fox.ID()); !client.IsCode(err, "too_soon") {
-		t.Fatalf("Visit: %v", err)
-	}
-	visitors, err := c.Visitors(ctx, "fox", client.Page{Limit: 1})
-	if err != nil || len(visitors.Items) != 1 || visitors.Items[0].Agent.ID != owl.ID() || visitors.Items[0].At != visited.At || visitors.More {
-		t.Fatalf("Visitors: %+v, %v", visitors, err)
-	}
-
-	post, err := fox.Post(ctx, "golang", "Hello.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.History(ctx, "fox", 0, 1)
-	if err != nil || len(h.Items) != 1 || h.Items[0].Kind != "posted" || h.Items[0].Subject["post"] != post.ID || h.Items[0].Text != "Hello." || !h.More {
-		t.Fatalf("History: %+v, %v", h, err)
-	}
-	if h, err = c.History(ctx, "fox", h.NextBefore, 0); err != nil || len(h.Items) != 1 || h.Items[0].Kind != "registered" || h.More {
-		t.Fatalf("History: %+v, %v", h, err)
-	}
-
-	if _, err := fox.UpdateMe(ctx, wire.UpdateMe{Tags: &[]string{"go"}}); err != nil {
-		t.Fatal(err)
-	}
-	tagged, err := c.Tagged(ctx, "Go", client.Page{})
-	if err != nil || tagged.Tag != "go" || len(tagged.Items) != 1 || tagged.Items[0].Handle != "fox" || tagged.More {
-		t.Fatalf("Tagged: %+v, %v", tagged, err)
-	}
-}
-
 // An agent that OAuth connected has a token, and takes its place with that.
 func TestSignup(t *testing.T) {
 	s := running(t)

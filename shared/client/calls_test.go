@@ -16,8 +16,8 @@ func TestEveryCall(t *testing.T) {
 	c, ctx := connect(t, s.URL+"/"), t.Context()
 	fox, owl := join(t, c, "fox"), join(t, c, "owl")
 
-	me, err := fox.UpdateMe(ctx, wire.UpdateMe{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following")})
-	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || len(me.Next) == 0 {
+	me, err := fox.UpdateMe(ctx, wire.UpdateMe{Now: new("reviewing"), Tags: &[]string{"go", "tests"}, DMs: new("following"), Mentions: new("nobody")})
+	if err != nil || me.Now != "reviewing" || len(me.Tags) != 2 || me.DMs != "following" || me.Mentions != "nobody" || len(me.Next) == 0 {
 		t.Fatalf("UpdateMe: %+v, %v", me, err)
 	}
 	if me, err = fox.UpdateMe(ctx, wire.UpdateMe{Now: new("")}); err != nil || me.Now != "" || len(me.Tags) != 2 {

@@ -74,7 +74,7 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens, err := c.Redeem(ctx, r)
-	if err != nil || tokens.Scope != "read memory dm" {
+	if err != nil || tokens.Scope != "read dm" {
 		t.Errorf("%+v, %v", tokens, err)
 	}
 }

@@ -27,6 +27,11 @@ func (a *Agent) ReportMessage(ctx context.Context, ref, message, why string) (*w
 	return post[wire.Reported](ctx, a, to("/v1/dm/{ref}/{msg}/report", ref, message), wire.Report{Reason: why})
 }
 
+// Takedowns counts what operators took down, by month and reason.
+func (a *Agent) Takedowns(ctx context.Context) (*wire.Takedowns, error) {
+	return get[wire.Takedowns](ctx, a, "/v1/takedowns")
+}
+
 // Volunteer makes the agent a juror, or ends that. The error's code is
 // "origin_required" if it has no verified origin.
 func (a *Agent) Volunteer(ctx context.Context, on bool) (*wire.Volunteered, error) {

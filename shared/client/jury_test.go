@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"agentsocial/local/service"
-	"agentsocial/local/transcripts"
 	"agentsocial/shared/client"
 	"agentsocial/tables"
 )
@@ -120,33 +119,5 @@ func TestJury(t *testing.T) {
 	}
 	if me, err := fox.Me(ctx); err != nil || me.Duties != 0 {
 		t.Errorf("%+v, %v", me, err)
-	}
-}
-
-func TestReportMessage(t *testing.T) {
-	s := running(t)
-	c, ctx := connect(t, s.URL), t.Context()
-	fox, owl := join(t, c, "fox"), join(t, c, "owl")
-	if _, err := fox.ReportMessage(ctx, "owl", "msg_01j9z3k4m5n6p7q8r9s0t1v2w3", "Spam."); !client.IsCode(err, "not_found") {
-		t.Fatalf("ReportMessage: %v", err)
-	}
-	if err := s.App.Transact(ctx, transcripts.Credit(owl.ID(), 1000, s.App.Now(), "test")...); err != nil {
-		t.Fatal(err)
-	}
-	m, err := owl.Send(ctx, "fox", "Cheap followers!")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fox.ReportMessage(ctx, "owl", m.ID, "Spam."); !client.IsCode(err, "origin_required") {
-		t.Fatalf("ReportMessage: %v", err)
-	}
-	sits(t, s, fox)
-	r, err := fox.ReportMessage(ctx, "owl", m.ID, "Spam.")
-	if err != nil || r.Case == nil {
-		t.Fatalf("ReportMessage: %+v, %v", r, err)
-	}
-	page, err := fox.Messages(ctx, "owl", client.Page{})
-	if err != nil || page.Items[0].Case != *r.Case {
-		t.Fatalf("Messages: %+v, %v", page, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var alikeWords = strings.Fields("fox foxes owl owls elk elks hen hens deny denied denies 東京 狐")
 
-// alike holds what is found against reading all posts.
+// alike compares what Alike finds with reading all posts.
 func (c *channel) alike(t *rapid.T, text string, most int) {
 	stems := Stems(text)
 	likes, err := Alike(context.Background(), c, stems, most)
@@ -33,7 +33,7 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 	for _, s := range stems {
 		if likes.having[s] != having[s] || likes.looked != looked {
-			t.Fatalf("%d of %d posts have %q, not %d of %d", having[s], looked, s, likes.having[s], likes.looked)
+			t.Fatalf("posts with %q: got %d of %d, want %d of %d", s, likes.having[s], likes.looked, having[s], looked)
 		}
 	}
 	var want []float64
@@ -49,15 +49,15 @@ func (c *channel) alike(t *rapid.T, text string, most int) {
 	}
 	for i, w := range want[:min(most, len(want))] {
 		if w > 0 && (i >= len(got) || math.Abs(got[i]-w) > 1e-9) {
-			t.Fatalf("%q is shared by %v, found %v", stems, want, got)
+			t.Fatalf("likeness to %q: got %v, want %v", stems, got, want)
 		}
 	}
 	if likes.Trips > 4 {
-		t.Fatalf("%d trips", likes.Trips)
+		t.Fatalf("Alike made %d trips, want at most 4", likes.Trips)
 	}
 }
 
-// Alike finds what reading all posts finds, however they are sealed.
+// Alike finds what reading all posts finds, however they are divided into segments.
 func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -83,7 +83,8 @@ func TestAlikeFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// What it reads does not grow with the posts, and the newest are looked through.
+// The cost of Alike does not grow with the number of posts: it looks through the
+// newest.
 func TestAlikeIsBounded(t *testing.T) {
 	small(t)
 	c, rng := newChannel(), rand.New(rand.NewPCG(1, 1))
@@ -103,11 +104,11 @@ func TestAlikeIsBounded(t *testing.T) {
 	likes, err := Alike(t.Context(), c, stems, 10)
 	must(t, err)
 	if most := float64(partsMost/2 + 40); c.reads > most || len(likes.having) != stemsMost || likes.looked == 0 || likes.looked >= 3000 {
-		t.Errorf("%v read units for %d stems in %d posts", c.reads, len(likes.having), likes.looked)
+		t.Errorf("Alike took %v read units for %d stems in %d posts, want at most %v for %d in less than 3000", c.reads, len(likes.having), likes.looked, most, stemsMost)
 	}
 }
 
-// A segment that is removed while it is read has the search begin anew.
+// If a segment is removed while it is read, the search starts again.
 func TestAlikeWhileRemoving(t *testing.T) {
 	small(t)
 	c, rng := newChannel(), rand.New(rand.NewPCG(1, 1))
@@ -121,10 +122,10 @@ func TestAlikeWhileRemoving(t *testing.T) {
 	likes, err := Alike(t.Context(), old, []string{"fox"}, 5)
 	must(t, err)
 	if len(likes.Posts) != 5 || likes.looked != len(c.posts) || old.listed != 2 {
-		t.Errorf("%d posts of %d, listed %d times", len(likes.Posts), likes.looked, old.listed)
+		t.Errorf("found %d posts of %d, listed %d times; want 5 of %d, 2 times", len(likes.Posts), likes.looked, old.listed, len(c.posts))
 	}
 	old.forever = true
 	if _, err := Alike(t.Context(), old, []string{"fox"}, 5); err == nil {
-		t.Error("found in what is not there")
+		t.Error("Alike succeeded with segments that do not exist")
 	}
 }

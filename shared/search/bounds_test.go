@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// noise is posts of random ideographs: no two words alike, the dearest there is
-// to index.
+// noise returns posts of random ideographs. No two words are alike, which makes them
+// the most expensive to index.
 func noise(posts, characters int) (docs []Doc) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range posts {
@@ -25,15 +25,15 @@ func noise(posts, characters int) (docs []Doc) {
 	return docs
 }
 
-// heap is how many bytes of objects there are.
+// heap returns the bytes of live objects.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// Whatever people write, the largest segment that posts are sealed as fits a small
-// function. Garbage is collected all the time here, to see what is needed.
+// The largest segment that posts are built into fits a small function, whatever they
+// contain. The test collects garbage all the time to measure what is needed.
 func TestSealingIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	docs := noise(SealMost.Size(), 4000)
@@ -56,12 +56,12 @@ func TestSealingIsBounded(t *testing.T) {
 	<-stopped
 	must(t, err)
 	used := (most - before) >> 20
-	t.Logf("%d MB, of which %d stay, for %d parts", used, s.Head.Size>>20, len(s.Parts))
+	t.Logf("%d MB, of which %d MB remain, for %d parts", used, s.Head.Size>>20, len(s.Parts))
 	if used > 100 {
-		t.Errorf("building it takes %d MB", used)
+		t.Errorf("building took %d MB, want at most 100", used)
 	}
 	if s.Head.bytes() <= form.merged/form.fanout {
-		t.Errorf("16 of %d bytes would be merged", s.Head.bytes())
+		t.Errorf("16 segments of %d bytes would be merged, want too large", s.Head.bytes())
 	}
 }
 
@@ -69,6 +69,6 @@ func TestBuildingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Build(ctx, 0, ID{}, Newest, noise(1, 1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("Build = %v, want context.Canceled", err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 var costPosts = flag.Int("posts", 12_000, "how many posts TestCosts writes; 110000 takes a minute")
 
-// dictionary is words as languages have them: syllables, the common ones short.
+// dictionary returns words made of syllables, the common ones short, as in
+// languages.
 func dictionary(rng *rand.Rand, n int) []string {
 	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
 	seen := map[string]bool{}
@@ -37,7 +38,8 @@ func dictionary(rng *rand.Rand, n int) []string {
 	return words
 }
 
-// What searching and writing cost, at AWS's rules of billing: a table with -v.
+// The costs of searching and writing, by AWS's rules of billing. With -v it prints a
+// table.
 func TestCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := dictionary(rng, 50_000)
@@ -51,7 +53,7 @@ func TestCosts(t *testing.T) {
 		}
 		return b.String()
 	}
-	// Just before the next merge there are the most segments.
+	// The number of segments is largest just before a merge.
 	at := map[int]bool{1_000: true, 4_095: true, 10_000: true, 100_000: true, 25*4096 + 15*256 + 15*16 + 15: true}
 	for n := 1; n <= *costPosts; n++ {
 		c.now = c.now.Add(30 * time.Second)
@@ -70,10 +72,10 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	if perPost := (c.writes + c.taken) / float64(len(c.posts)); perPost >= 1 {
-		t.Errorf("%.2f write units a post", perPost)
+		t.Errorf("got %.2f write units a post, want less than 1", perPost)
 	}
 	if c.most > 300*kb {
-		t.Errorf("an item of %d bytes", c.most)
+		t.Errorf("the largest item has %d bytes, want at most %d", c.most, 300*kb)
 	}
 }
 
@@ -121,16 +123,17 @@ func (c *channel) report(t *testing.T, words []string) {
 		t.Logf("  %-16s %5d have it: %2d found%-1s in %d trips, %5.1f read units and %5.1f for posts",
 			q.what, len(c.naive(terms, ID{})), len(f.Posts), more, f.Trips, c.reads-reads, c.found-found)
 		if f.Trips > tripsMost {
-			t.Errorf("%d trips for %s", f.Trips, q.what)
+			t.Errorf("%s: got %d trips, want at most %d", q.what, f.Trips, tripsMost)
 		}
 		if want := c.naive(terms, ID{}); len(f.Posts) != min(20, len(want)) {
-			t.Errorf("%s: found %d of %d", q.what, len(f.Posts), len(want))
+			t.Errorf("%s: found %d posts, want %d", q.what, len(f.Posts), min(20, len(want)))
 		}
 		c.reads, c.found, c.writes = reads, found, writes
 	}
 }
 
-// withShare are words that about such a share of the posts has, the nearest first.
+// withShare returns words that occur in about the given share of posts, the nearest
+// first.
 func (c *channel) withShare(share float64, words []string) []string {
 	count := map[string]float64{}
 	every := 1 + len(c.posts)/5000
@@ -139,7 +142,7 @@ func (c *channel) withShare(share float64, words []string) []string {
 			count[w] += float64(every) / float64(len(c.posts))
 		}
 	}
-	var long []string // no beginning of many others
+	var long []string // not a prefix of many others
 	for _, w := range words {
 		if len(w) > 5 {
 			long = append(long, w)
@@ -151,7 +154,7 @@ func (c *channel) withShare(share float64, words []string) []string {
 	return long
 }
 
-// BenchmarkWords is what folding and cutting a post takes.
+// BenchmarkWords measures folding and splitting a post.
 func BenchmarkWords(b *testing.B) {
 	for _, text := range []string{
 		strings.Repeat("The fox knows many things; the hedgehog knows one. ", 6),

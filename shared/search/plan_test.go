@@ -16,7 +16,7 @@ func TestNext(t *testing.T) {
 		}
 		return Listed{h, live, start.Add(time.Duration(at) * time.Second)}
 	}
-	// ids are posts a second apart from one to another.
+	// ids returns the IDs of posts a second apart.
 	ids := func(from, to int) (all []ID) {
 		for n := from; n <= to; n++ {
 			all = append(all, id(n))
@@ -29,7 +29,7 @@ func TestNext(t *testing.T) {
 		}
 		return all
 	}
-	// heavy are segments whose words take so many bytes each.
+	// heavy sets the bytes of each segment's words.
 	heavy := func(size int, all []Listed) []Listed {
 		for _, h := range all {
 			h.Size = size
@@ -87,14 +87,14 @@ func TestNext(t *testing.T) {
 				got = strings.TrimSpace(fmt.Sprintln("remove", len(step.Remove)))
 			}
 			if got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
+				t.Errorf("next = %q, want %q", got, test.want)
 			}
 			var want time.Time
 			if test.due > 0 {
 				want = start.Add(time.Duration(test.due) * time.Second)
 			}
 			if !due.Equal(want) {
-				t.Errorf("due at %s, want %s", due, want)
+				t.Errorf("due = %s, want %s", due, want)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestNext(t *testing.T) {
 func TestIsLate(t *testing.T) {
 	for seconds, want := range map[int]bool{-100: false, 0: false, 29: false, 30: true, 600: true} {
 		if got := IsLate(idAt(start, 7), start.Add(time.Duration(seconds)*time.Second)); got != want {
-			t.Errorf("after %d s: %v", seconds, got)
+			t.Errorf("IsLate after %d s = %v, want %v", seconds, got, want)
 		}
 	}
 	turns := 0
@@ -113,6 +113,6 @@ func TestIsLate(t *testing.T) {
 		}
 	}
 	if turns < 900 || turns > 1100 {
-		t.Errorf("the turn of %d posts in 8000", turns)
+		t.Errorf("it is the turn of %d in 8000 posts, want about 1000", turns)
 	}
 }

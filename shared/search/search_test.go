@@ -15,15 +15,15 @@ import (
 
 var vocabulary = strings.Fields("fox foxes fog far f hen hens hedgehog hare one two three 東京タワー 京都 東 Straße weiß é ελλάδα x1 x12")
 
-// Whatever happens to a channel, a search finds what reading all posts would
-// find, and in so many trips at most.
+// A search finds what reading all posts finds, whatever happens to the channel,
+// within a bounded number of trips.
 func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	small(t)
 	usual := form
 	rapid.Check(t, func(t *rapid.T) {
 		form = usual
-		// With few heads on a page, and heavy segments, what a crash leaves behind
-		// would be older than the pages that tending lists.
+		// With few heads on a page and large segments, a crash would leave behind
+		// heads that are older than the pages that tending lists.
 		form.recent, form.merged = 128, 4<<20
 		switch rapid.IntRange(0, 2).Draw(t, "bounds") {
 		case 1:
@@ -62,7 +62,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 				}
 				c.fail = -1
 			},
-			"stale": func(t *rapid.T) { // for a moment, listings show the past
+			"stale": func(t *rapid.T) { // listings are stale for a moment
 				c.replica = c.listed()
 				c.random(rng, 3, words...)
 				pass(2 * time.Second)
@@ -82,7 +82,7 @@ func TestSearchFindsWhatReadingFinds(t *testing.T) {
 	})
 }
 
-// look searches and compares.
+// look searches for words and compares.
 func (c *channel) look(t *rapid.T, rng *rand.Rand, words []string) {
 	for range 3 {
 		q := ""
@@ -107,13 +107,13 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 	want := c.naive(r.Terms, r.Before)
 	tripsMost := tripsMost
 	if c.replica != nil || form.recent < 128 {
-		tripsMost *= 2 // it may have to begin anew, or to list more
+		tripsMost *= 2 // it may have to start again, or list more
 	}
 	var got []int
 	for pages := 0; ; pages++ {
 		found, err := Search(context.Background(), c, r)
 		if err != nil || found.Trips > tripsMost || len(found.Posts) > r.Limit || pages > len(c.posts)+2 {
-			t.Fatalf("%v: page %d of %d posts, %d trips: %v", r, pages, len(found.Posts), found.Trips, err)
+			t.Fatalf("%v: page %d has %d posts after %d trips, want at most %d and %d: %v", r, pages, len(found.Posts), found.Trips, r.Limit, tripsMost, err)
 		}
 		for _, p := range found.Posts {
 			got = append(got, p.Value)
@@ -123,17 +123,17 @@ func (c *channel) compare(t interface{ Fatalf(string, ...any) }, r Request) (tri
 			break
 		}
 		if !found.Next.Less(r.Before) && r.Before != (ID{}) {
-			t.Fatalf("%v: the next page begins at %s", r, found.Next)
+			t.Fatalf("%v: Next = %s, want less than Before", r, found.Next)
 		}
 		r.Before = found.Next
 	}
 	if !slices.Equal(got, want) {
-		t.Fatalf("%v: found %v, want %v", r, got, want)
+		t.Fatalf("%v: got %v, want %v", r, got, want)
 	}
 	return trips
 }
 
-// tidy holds what is true of a channel that has settled.
+// tidy checks a channel that has settled.
 func (c *channel) tidy(t *rapid.T) {
 	heads := c.listed()
 	for _, h := range heads {
@@ -147,7 +147,7 @@ func (c *channel) tidy(t *rapid.T) {
 			t.Logf("%s-%s live %v at %s", h, h.To, h.Live, h.At)
 		}
 		due, err := Tend(context.Background(), c, Top, c.clock)
-		t.Fatalf("%d of %d segments are of use, down to %s: %s now %s %v", len(spans), len(heads), down, due, c.now, err)
+		t.Fatalf("got %d useful segments of %d, down to %s; due %s, now %s: %v", len(spans), len(heads), down, due, c.now, err)
 	}
 	want := 0
 	for _, h := range heads {
@@ -155,20 +155,20 @@ func (c *channel) tidy(t *rapid.T) {
 		want += len(parts)
 		for _, p := range parts {
 			if c.parts[p] == nil {
-				t.Fatalf("there is no %s", p)
+				t.Fatalf("the part %s is missing", p)
 			}
 		}
 	}
 	if len(c.parts) != want {
-		t.Fatalf("%d parts, %d of them of a segment", len(c.parts), want)
+		t.Fatalf("got %d parts, want %d", len(c.parts), want)
 	}
 	if step, ok := merge(spans); ok {
 		t.Fatalf("segments of level %d are not merged", step.Level-1)
 	}
 }
 
-// A crash at any write, before or after it was made, changes nothing in the
-// end: what comes next finishes it, and nothing is left over.
+// After a crash at any write, before or after the write, later runs finish the work
+// and leave nothing behind.
 func TestCrashAnywhere(t *testing.T) {
 	small(t)
 	run := func(fail int, after bool) (*channel, bool) {
@@ -213,12 +213,12 @@ func TestCrashAnywhere(t *testing.T) {
 			c, crashed := run(k, after)
 			if !crashed {
 				if k < 100 {
-					t.Errorf("only %d writes", k)
+					t.Errorf("got %d writes, want at least 100", k)
 				}
 				return
 			}
 			if !slices.Equal(c.posts, want.posts) {
-				t.Fatal("not the same posts")
+				t.Fatal("the posts differ")
 			}
 			ids := func(c *channel) (all []ID) {
 				spans, _ := covering(c.listed())
@@ -235,7 +235,7 @@ func TestCrashAnywhere(t *testing.T) {
 			}
 			got := ids(c)
 			if len(slices.Compact(slices.Clone(got))) != len(got) {
-				t.Errorf("crash at write %d: a post is in two segments", k)
+				t.Errorf("crash at write %d: two segments have the same post", k)
 			}
 			for n, h := range c.heads {
 				if !h.live {
@@ -247,14 +247,14 @@ func TestCrashAnywhere(t *testing.T) {
 				whole += len(c.heads[n].Parts())
 			}
 			if whole != len(c.parts) {
-				t.Errorf("crash at write %d: %d parts for %d", k, len(c.parts), whole)
+				t.Errorf("crash at write %d: got %d parts, want %d", k, len(c.parts), whole)
 			}
 		}
 	}
 }
 
-// A crash while segments are removed leaves none that is searched and has lost
-// parts: not even where the page of heads ends before what took its place.
+// After a crash while segments are removed, no search reads a segment that lost
+// parts, even if the page of heads ends before the segment that replaced it.
 func TestCrashWhileRemoving(t *testing.T) {
 	small(t)
 	usual := form.recent
@@ -263,7 +263,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c := newChannel()
 			c.random(rand.New(rand.NewPCG(14, 15)), 9, vocabulary...)
 			due := c.tend(t)
-			for len(c.heads) < 4 { // three, and the one that they became
+			for len(c.heads) < 4 { // three, and the merged one
 				c.now = due
 				due = c.tend(t)
 			}
@@ -271,7 +271,7 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c.fail, c.after = k, after
 			if _, err := Tend(context.Background(), c, Top, c.clock); err == nil {
 				if k < 12 || len(c.heads) != 1 {
-					t.Errorf("only %d writes, %d segments", k, len(c.heads))
+					t.Errorf("got %d writes and %d segments, want at least 12 and 1", k, len(c.heads))
 				}
 				return
 			} else if err != errCrash {
@@ -286,14 +286,14 @@ func TestCrashWhileRemoving(t *testing.T) {
 			c.settle(t)
 			c.compare(t, Request{Terms: []Term{"f"}, Limit: 2})
 			if len(c.heads) != 1 {
-				t.Errorf("crash at write %d: %d segments", k, len(c.heads))
+				t.Errorf("crash at write %d: got %d segments, want 1", k, len(c.heads))
 			}
 		}
 	}
 }
 
-// Nothing that is stored depends on when, or how often, it was made.
-func TestSealingAgainIsTheSame(t *testing.T) {
+// The stored index does not depend on when, or how often, it was built.
+func TestBuildingIsRepeatable(t *testing.T) {
 	small(t)
 	build := func(stop int) *channel {
 		c := newChannel()
@@ -317,22 +317,22 @@ func TestSealingAgainIsTheSame(t *testing.T) {
 	for stop := range want.wrote {
 		c := build(stop)
 		if !maps.EqualFunc(c.heads, want.heads, func(a, b stored) bool { return slices.Equal(a.bytes, b.bytes) && a.live == b.live }) {
-			t.Fatalf("stopped at %d: other segments", stop)
+			t.Fatalf("stopped at %d: the segments differ", stop)
 		}
 		if !maps.EqualFunc(c.parts, want.parts, slices.Equal) {
-			t.Fatalf("stopped at %d: other parts", stop)
+			t.Fatalf("stopped at %d: the parts differ", stop)
 		}
 	}
 }
 
-// Two that work at once do what one does.
+// Two concurrent runs leave the same index as one.
 func TestTwoAtOnce(t *testing.T) {
 	small(t)
 	c := newChannel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 60 {
 		c.random(rng, 5, vocabulary...)
-		c.replica = c.listed() // the other still sees this
+		c.replica = c.listed() // the other run still sees this
 		c.tend(t)
 		if rng.IntN(2) == 0 {
 			c.delete(rng.IntN(len(c.posts)))
@@ -346,13 +346,13 @@ func TestTwoAtOnce(t *testing.T) {
 	c.settle(t)
 	c.compare(t, Request{Terms: []Term{"fo", "h"}, Limit: 9})
 	if spans, down := covering(c.listed()); len(spans) != len(c.heads) || down != (ID{}) {
-		t.Errorf("%d of %d segments are of use, down to %s", len(spans), len(c.heads), down)
+		t.Errorf("got %d useful segments of %d, down to %s; want all", len(spans), len(c.heads), down)
 	}
 }
 
-// A post that its segment missed is found at once, goes into the next segment
-// of its time, and is late no more. Where no next one comes, the segment is
-// built anew when there are enough.
+// A post that its segment missed is found at once. It goes into the next segment of
+// its time and then is no longer late. If no next segment comes, the segment is
+// built again once it has missed enough posts.
 func TestLatePosts(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -361,14 +361,14 @@ func TestLatePosts(t *testing.T) {
 	c.now = c.now.Add(time.Hour)
 	c.settle(t)
 	if len(c.heads) != 1 {
-		t.Fatalf("%d segments", len(c.heads))
+		t.Fatalf("got %d segments, want 1", len(c.heads))
 	}
 	at := c.posts[10].ID
 	for n := range form.sizes[0] {
 		c.post(idAt(at.Time().Add(time.Duration(n+1)), rng.Uint64()), fmt.Sprintf("late hen%d", n))
 		c.compare(t, Request{Terms: []Term{"hen"}, Limit: 9})
 		if len(c.late) != n+1 {
-			t.Fatalf("%d late posts, want %d", len(c.late), n+1)
+			t.Fatalf("got %d late posts, want %d", len(c.late), n+1)
 		}
 		if n+1 < form.sizes[0] {
 			c.settle(t)
@@ -376,12 +376,12 @@ func TestLatePosts(t *testing.T) {
 	}
 	c.settle(t)
 	if len(c.late) != 0 || len(c.heads) != 1 {
-		t.Errorf("%d late posts, %d segments", len(c.late), len(c.heads))
+		t.Errorf("got %d late posts and %d segments, want 0 and 1", len(c.late), len(c.heads))
 	}
 	c.compare(t, Request{Terms: []Term{"hen"}, Limit: 9})
 }
 
-// What was deleted is gone from a segment when the next is built of its posts.
+// A deleted post leaves the index when its segment is merged.
 func TestDeletedPostsLeave(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -398,10 +398,10 @@ func TestDeletedPostsLeave(t *testing.T) {
 	c.settle(t)
 	heads := c.listed()
 	if len(heads) != 1 || heads[0].Posts != 18 {
-		t.Fatalf("%d segments, the newest of %d posts", len(heads), heads[0].Posts)
+		t.Fatalf("got %d segments, the newest of %d posts; want 1 of 18", len(heads), heads[0].Posts)
 	}
 	if from, to := heads[0].ShardsFor("fox"); to-from != 1 {
-		t.Errorf("shards %d to %d", from, to)
+		t.Errorf("ShardsFor(fox) = %d to %d, want one shard", from, to)
 	}
 	c.compare(t, Request{Terms: []Term{"fox"}, Limit: 3})
 	for i := range c.posts {
@@ -413,7 +413,7 @@ func TestDeletedPostsLeave(t *testing.T) {
 	c.compare(t, Request{Terms: []Term{"fo"}, Limit: 60})
 }
 
-// A reader that lists what was removed since begins anew.
+// A reader whose list names removed segments starts again.
 func TestRemovedWhileReading(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -429,15 +429,15 @@ func TestRemovedWhileReading(t *testing.T) {
 	c.settle(t)
 	found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100})
 	if want := c.naive([]Term{"f"}, ID{}); err != nil || len(found.Posts) != len(want) || old.listed != 2 {
-		t.Errorf("%d posts, want %d, listed %d times: %v", len(found.Posts), len(want), old.listed, err)
+		t.Errorf("found %d posts, want %d, listed %d times, want 2: %v", len(found.Posts), len(want), old.listed, err)
 	}
 	old.forever = true
 	if found, err := Search(context.Background(), old, Request{Terms: []Term{"f"}, Limit: 100}); err == nil {
-		t.Errorf("found %d posts in what is not there", len(found.Posts))
+		t.Errorf("found %d posts in segments that do not exist", len(found.Posts))
 	}
 }
 
-// oldList lists the past once, or for ever.
+// oldList lists the past once, or always.
 type oldList struct {
 	*channel
 	list    []Listed

@@ -24,24 +24,24 @@ func TestID(t *testing.T) {
 		text := strings.ToLower(u.String())
 		id, err := ParseID(text)
 		if err != nil || id != ID(u) || id.String() != text || id.Time() != time.UnixMilli(int64(u.Time())) {
-			t.Fatalf("%s: %s at %s: %v", text, id, id.Time(), err)
+			t.Fatalf("ParseID(%s) = %s at %s, %v", text, id, id.Time(), err)
 		}
 		if next := id.next(); id != Newest && (!id.Less(next) || next.Less(id)) || From(id.Time()).Compare(id) > 0 {
-			t.Fatalf("%s, then %s; its ms begins with %s", id, next, From(id.Time()))
+			t.Fatalf("%s: next = %s, the first of its ms = %s", id, next, From(id.Time()))
 		}
 	})
 	for _, s := range []string{"", "0", strings.Repeat("0", 25), strings.Repeat("0", 27), "8" + strings.Repeat("0", 25),
 		strings.Repeat("0", 25) + "u", strings.Repeat("0", 25) + "A", "po_" + strings.Repeat("0", 26), strings.Repeat("é", 13)} {
 		if id, err := ParseID(s); err == nil {
-			t.Errorf("%q is %s", s, id)
+			t.Errorf("ParseID(%q) = %s, want an error", s, id)
 		}
 	}
 	if next := Newest.next(); next != Newest || Newest.String() != "7"+strings.Repeat("z", 25) {
-		t.Errorf("%s, then %s", Newest, next)
+		t.Errorf("Newest = %s, next = %s", Newest, next)
 	}
 }
 
-// docs draws posts.
+// docs generates posts.
 func docs(t *rapid.T) []Doc {
 	n := rapid.IntRange(0, 60).Draw(t, "posts")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -55,8 +55,8 @@ func docs(t *rapid.T) []Doc {
 	return all
 }
 
-// What is written is read again, and says of each beginning of a word what
-// reading the posts says.
+// A segment is read as it was written, and matches each prefix of a word as reading
+// the posts does.
 func TestSegment(t *testing.T) {
 	small(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,12 +69,12 @@ func TestSegment(t *testing.T) {
 		again, err := Build(context.Background(), 1, ID{}, Newest, shuffled)
 		must(t, err)
 		if !bytes.Equal(again.Head.Encode(), s.Head.Encode()) || again.Head.Name != s.Head.Name {
-			t.Fatal("the order of the posts matters")
+			t.Fatal("the segment depends on the order of the posts")
 		}
 		h, err := DecodeHead(s.Head.Encode())
 		must(t, err)
 		if !bytes.Equal(h.Encode(), s.Head.Encode()) || h.Name != s.Head.Name || h.Posts != len(all) || len(h.Parts()) != len(s.Parts) {
-			t.Fatalf("%+v is read as %+v", s.Head, h)
+			t.Fatalf("%+v was decoded as %+v", s.Head, h)
 		}
 		ids := h.ids
 		for c := range h.chunks {
@@ -84,7 +84,7 @@ func TestSegment(t *testing.T) {
 		}
 		for i, d := range all {
 			if ids[i] != d.ID {
-				t.Fatalf("the post %d is %s, want %s", i, ids[i], d.ID)
+				t.Fatalf("post %d = %s, want %s", i, ids[i], d.ID)
 			}
 		}
 		for range 5 {
@@ -108,14 +108,13 @@ func TestSegment(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("%q: %v, want %v", terms, got, want)
+				t.Fatalf("posts with %q = %v, want %v", terms, got, want)
 			}
 		}
 	})
 }
 
-// The name follows from all that is held, and what is stored is never another
-// under the same name.
+// A segment's name depends on all of its content.
 func TestNames(t *testing.T) {
 	a, b := idAt(start, 1), idAt(start, 2)
 	seen := map[string]bool{}
@@ -131,19 +130,19 @@ func TestNames(t *testing.T) {
 		s, err := build()
 		must(t, err)
 		if name := s.Head.String(); seen[name] || len(name) != 41 {
-			t.Errorf("%d: %s", i, name)
+			t.Errorf("segment %d has a repeated or malformed name %s", i, name)
 		} else {
 			seen[name] = true
 		}
 	}
 	for _, bad := range [][]Doc{{{ID{}, "x"}}, {{b.next(), "x"}}} {
 		if _, err := Build(context.Background(), 0, ID{}, b, bad); err == nil {
-			t.Errorf("%s is in a segment that it lies outside of", bad[0].ID)
+			t.Errorf("Build accepted %s outside of the segment", bad[0].ID)
 		}
 	}
 }
 
-// What is deployed is read by what is deployed next.
+// The stored form must not change: a new deployment reads what the old one wrote.
 func TestStoredForm(t *testing.T) {
 	s, err := Build(context.Background(), 0, ID{}, idAt(start, 9), []Doc{{idAt(start, 1), "the fox"}, {idAt(start, 2), "the foxes 東京"}, {idAt(start, 9), "a fox"}})
 	must(t, err)
@@ -156,18 +155,18 @@ func TestStoredForm(t *testing.T) {
 		"03" + "e4baac" + "02" + "06" + "e69db1e4baac" + "02" + // 京, 東京
 		"a05821dc"
 	if got := hex.EncodeToString(s.Head.Encode()); got != want {
-		t.Errorf("%s\nwant %s", got, want)
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// Whatever is written, no item is too large to store and no head names more
-// shards than it may.
+// Items stay within the size limit, and a head within the limit of shards, whatever
+// the posts contain.
 func TestLargeSegments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var all []Doc
 	for i := range 400 {
 		var b strings.Builder
-		for range 120 { // 4000 characters of the longest words, which share nothing
+		for range 120 { // 4000 characters of the longest words, all different
 			for range 32 {
 				b.WriteRune(rune(0x12000 + rng.IntN(0x300))) // cuneiform: 4 bytes a letter
 			}
@@ -183,17 +182,17 @@ func TestLargeSegments(t *testing.T) {
 		most = max(most, len(b))
 	}
 	if s.Head.shardCount() > maxShards || head > 200*kb || most > 300*kb {
-		t.Errorf("%d shards, a head of %d bytes, parts of %d", s.Head.shardCount(), head, most)
+		t.Errorf("got %d shards, a head of %d bytes, parts of %d bytes: too large", s.Head.shardCount(), head, most)
 	}
 	term := Term(Words(all[77].Text)[5])
 	from, to := s.Head.ShardsFor(term)
 	got, err := Match(s.Head, map[int][]byte{from: s.Parts[Part{s.Head.Name, Shard, from}]}, []Term{term})
 	if err != nil || to-from != 1 || !slices.Equal(got, []int{77}) {
-		t.Errorf("%v in shards %d to %d: %v", got, from, to, err)
+		t.Errorf("Match = %v in shards %d to %d, %v; want post 77 in one shard", got, from, to, err)
 	}
 }
 
-// Every byte that is changed, and every one that is missing, is noticed.
+// Every changed or missing byte is detected.
 func TestDamage(t *testing.T) {
 	small(t)
 	c := newChannel()
@@ -224,21 +223,21 @@ func TestDamage(t *testing.T) {
 			broken := bytes.Clone(stored)
 			broken[i] ^= 0x10
 			if err := read[what](broken); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s, byte %d: %v", what, i, err)
+				t.Errorf("%s with byte %d changed: got %v, want ErrCorrupt", what, i, err)
 			}
 			if err := read[what](stored[:i]); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s, cut after %d: %v", what, i, err)
+				t.Errorf("%s cut after %d bytes: got %v, want ErrCorrupt", what, i, err)
 			}
 		}
 		for other := range read {
 			if err := read[other](stored); other != what && !errors.Is(err, ErrCorrupt) {
-				t.Errorf("a %s is read as a %s", what, other)
+				t.Errorf("a %s was read as a %s", what, other)
 			}
 		}
 	}
 }
 
-// What claims to be large takes no memory for it.
+// A false size allocates no memory.
 func TestClaims(t *testing.T) {
 	head := func(rest ...byte) []byte {
 		b := append(make([]byte, 17), bytes.Repeat([]byte{0xff}, 16)...)
@@ -248,7 +247,7 @@ func TestClaims(t *testing.T) {
 		head(0x80, 0x80, 4, 0, 0),                   // 65536 posts in chunks
 		head(0x80, 0x80, 4, 1),                      // and here
 		head(0x80, 2, 1),                            // 256
-		head(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), // more than there can be
+		head(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1), // more than possible
 		head(9, 2), head(), nil,
 	} {
 		var before, after runtime.MemStats
@@ -256,18 +255,18 @@ func TestClaims(t *testing.T) {
 		h, err := readHead(body)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err != ErrCorrupt || took > 4*kb {
-			t.Errorf("%d: %v %v, %d bytes of memory", i, h, err, took)
+			t.Errorf("head %d: got %v, %v, %d bytes allocated; want ErrCorrupt", i, h, err, took)
 		}
 	}
 	for _, body := range []string{"\x10", "\x0f\xff\xff\xff\xff\x0f", "\xff\xff", "\x01a\xff\xff\x08", "\x01a\x07", "\x01a\x01", "\x01a\x12", "\x01b\x00\x01a\x00", "\x01a\x80\x00"} {
 		if err := scan([]byte(body), 9, "", func(int) {}); err != ErrCorrupt {
-			t.Errorf("%q: %v", body, err)
+			t.Errorf("scan(%q) = %v, want ErrCorrupt", body, err)
 		}
 	}
 }
 
-// FuzzDecode reads anything as each of what is stored, past the checksum. What
-// is accepted is in order, and no more than there is.
+// FuzzDecode decodes anything, past the checksum, as each kind of stored data. What
+// it accepts is ordered, and not larger than its input allows.
 func FuzzDecode(f *testing.F) {
 	for _, n := range []int{0, 3, 300} {
 		c := newChannel()
@@ -290,15 +289,15 @@ func FuzzDecode(f *testing.F) {
 		h, err := readHead(body)
 		if err == nil {
 			if !bytes.Equal(h.Encode(), seal(kindHead, body)) {
-				t.Errorf("%x is read and written as %x", body, h.Encode())
+				t.Errorf("%x encodes again as %x", body, h.Encode())
 			}
 			for _, list := range [][]ID{h.ids, h.chunks} {
 				if !slices.IsSortedFunc(list, ID.Compare) || 11*cap(list) > len(body) {
-					t.Errorf("%d IDs, in memory for %d, of %d bytes", len(list), cap(list), len(body))
+					t.Errorf("%d IDs with capacity %d, unordered or too many for %d bytes", len(list), cap(list), len(body))
 				}
 			}
 			if !slices.IsSorted(h.splits) {
-				t.Error("splits in disorder")
+				t.Error("splits are not sorted")
 			}
 			if h.whole {
 				if _, err := Match(h, nil, []Term{"f"}); err != nil {
@@ -312,17 +311,17 @@ func FuzzDecode(f *testing.F) {
 		seen := 0
 		err = scan(body, int(posts), "", func(ord int) {
 			if ord < 0 || ord >= int(posts) {
-				t.Errorf("the post %d of %d", ord, posts)
+				t.Errorf("scan found post %d of %d", ord, posts)
 			}
 			last = ord
 			seen++
 		})
 		if err != nil && err != ErrCorrupt || seen > 8*len(body) {
-			t.Errorf("%v, %d posts, the last %d, in %d bytes", err, seen, last, len(body))
+			t.Errorf("scan = %v: %d posts, the last %d, in %d bytes", err, seen, last, len(body))
 		}
 		whole := &Head{Posts: int(posts), To: Newest, chunks: []ID{{}}}
 		if ids, err := whole.chunk(0, seal(kindIDs, body)); err == nil && len(ids) != min(int(posts), form.chunk) {
-			t.Errorf("%d IDs of %d", len(ids), posts)
+			t.Errorf("chunk has %d IDs of %d posts", len(ids), posts)
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The forms of a word have one stem, and other words another.
+// The forms of a word have the same stem; different words have different stems.
 func TestStem(t *testing.T) {
 	seen := map[string]string{}
 	for _, forms := range []string{
@@ -21,23 +21,23 @@ func TestStem(t *testing.T) {
 		want := stem(Words(words[0])[0])
 		for _, w := range words {
 			if got := stem(Words(w)[0]); got != want {
-				t.Errorf("%s is of %s, %s of %s", w, got, words[0], want)
+				t.Errorf("stem of %s = %s, want %s as of %s", w, got, want, words[0])
 			}
 		}
 		if other := seen[want]; other != "" {
-			t.Errorf("%s is of both %s and %s", want, words[0], other)
+			t.Errorf("%s is the stem of both %s and %s", want, words[0], other)
 		}
 		seen[want] = words[0]
 	}
 }
 
-// A stem begins its word, and is its own.
+// A stem is a prefix of its word, and its own stem.
 func TestStemBeginsItsWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range Words(rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z]{1,9}(ations|ing|ed|s|ies|er){0,2}")).Draw(t, "text")) {
 			s := stem(w)
 			if s == "" || !strings.HasPrefix(w, s) || len(w) > 3 && len(s) < stemLeast && len(w) < 2*stemLeast {
-				t.Fatalf("%q of %q", s, w)
+				t.Fatalf("stem of %[2]q = %[1]q", s, w)
 			}
 		}
 	})
@@ -46,9 +46,9 @@ func TestStemBeginsItsWord(t *testing.T) {
 func TestStems(t *testing.T) {
 	got := Stems("Please add a tree of replies: the replies, as TREES!")
 	if want := []string{"tre", "repl"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("Stems = %q, want %q", got, want)
 	}
 	if got := Stems("I would like to have it, please."); got != nil {
-		t.Errorf("%q", got)
+		t.Errorf("Stems of stop words = %q, want none", got)
 	}
 }

@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// start is when the tests' channels begin.
+// start is the beginning of the tests' channels.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// channel is a channel's posts and index in memory, that counts what a table
-// would bill.
+// channel holds a channel's posts and index in memory. It counts what a table would
+// bill.
 type channel struct {
 	now   time.Time
 	posts []Entry // by ID
 	heads map[Name]stored
 	parts map[Part][]byte
 	late  map[ID]bool
-	words map[ID][]string // of posts that were looked at
+	words map[ID][]string // of posts that were read
 
 	mu     sync.Mutex
 	reads  float64 // read units of the index
@@ -34,7 +34,7 @@ type channel struct {
 	taken  float64 // write units of deletes
 	level  [3]float64
 	most   int // bytes of the largest item
-	fail   int // writes until one fails; negative: none does
+	fail   int // writes until one fails; none if negative
 	after  bool
 	wrote  int
 
@@ -54,7 +54,7 @@ func newChannel() *channel {
 
 func (c *channel) clock() time.Time { return c.now }
 
-// idAt is an ID of a ms with random bits.
+// idAt returns an ID at a ms with random bits.
 func idAt(at time.Time, random uint64) ID {
 	id := From(at)
 	binary.BigEndian.PutUint64(id[8:], random)
@@ -81,7 +81,7 @@ func (c *channel) delete(i int) { c.posts[i].Deleted, c.posts[i].Text = true, ""
 
 const (
 	kb = 1 << 10
-	// keys is what an item weighs besides: its keys, names and numbers.
+	// keys is the size of an item's keys, names and numbers.
 	keys = 130
 )
 
@@ -124,7 +124,7 @@ func (c *channel) Late(context.Context) ([]ID, error) {
 	return slices.Collect(maps.Keys(c.late)), nil
 }
 
-// pageMost is how many posts a page of the tail has.
+// pageMost bounds the posts on a page of the tail.
 const pageMost = 100
 
 func (c *channel) Tail(_ context.Context, after, before ID) (posts []Post[int], down ID, err error) {
@@ -184,8 +184,8 @@ func (c *channel) Range(_ context.Context, after, to ID, most int) ([]Entry, err
 
 var errCrash = errors.New("crash")
 
-// write makes one write, unless it is the one that fails: before or after it
-// was made.
+// write makes one write, unless it is the one that fails: before or after it is
+// made.
 func (c *channel) write(make func()) error {
 	c.wrote++
 	if c.fail == 0 {
@@ -240,7 +240,7 @@ func (c *channel) PutParts(_ context.Context, parts map[Part][]byte) error {
 func (c *channel) Publish(_ context.Context, h *Head, now time.Time) error {
 	s, there := c.heads[h.Name]
 	if !there && len(h.Parts()) > 0 {
-		return errors.New("it was not announced")
+		return errors.New("the head was not announced")
 	}
 	return c.write(func() {
 		if !s.live {
@@ -287,7 +287,7 @@ func (c *channel) RemoveLate(_ context.Context, ids []ID) error {
 	})
 }
 
-// naive is the answer without an index: places of posts, newest first.
+// naive returns the indexes of matching posts without an index, newest first.
 func (c *channel) naive(terms []Term, before ID) []int {
 	var found []int
 	for i := len(c.posts) - 1; i >= 0; i-- {
@@ -299,7 +299,7 @@ func (c *channel) naive(terms []Term, before ID) []int {
 	return found
 }
 
-// has is what [contains] says, which is remembered: an ID has one text.
+// has caches [contains]: an ID has one text.
 func (c *channel) has(e Entry, terms []Term) bool {
 	words, known := c.words[e.ID]
 	if !known {
@@ -309,7 +309,7 @@ func (c *channel) has(e Entry, terms []Term) bool {
 	return !slices.ContainsFunc(terms, func(t Term) bool { return !slices.ContainsFunc(words, t.begins) })
 }
 
-// small is [Small] for the rest of a test.
+// small sets [Small] for the rest of a test.
 func small(t testing.TB) { t.Cleanup(Small()) }
 
 func must(t interface{ Fatal(...any) }, err error) {
@@ -318,7 +318,7 @@ func must(t interface{ Fatal(...any) }, err error) {
 	}
 }
 
-// tend lets a channel's index be brought up to date.
+// tend brings a channel's index up to date.
 func (c *channel) tend(t interface{ Fatal(...any) }) time.Time {
 	for range 50 {
 		due, err := Tend(context.Background(), c, Top, c.clock)
@@ -331,12 +331,12 @@ func (c *channel) tend(t interface{ Fatal(...any) }) time.Time {
 	return time.Time{}
 }
 
-// settle lets time pass until nothing is left to do.
+// settle advances the clock until nothing is left to do.
 func (c *channel) settle(t interface{ Fatal(...any) }) {
 	rounds := 0
 	for due := c.tend(t); !due.IsZero(); due = c.tend(t) {
 		if rounds++; rounds > 200 {
-			t.Fatal("it does not settle")
+			t.Fatal("the index does not settle")
 		}
 		if !due.After(c.now) {
 			t.Fatal("due in the past: ", due)
@@ -345,7 +345,7 @@ func (c *channel) settle(t interface{ Fatal(...any) }) {
 	}
 }
 
-// random posts texts of some of the words, some seconds apart.
+// random posts texts made of the given words, some seconds apart.
 func (c *channel) random(rng *rand.Rand, n int, words ...string) {
 	for range n {
 		text := ""

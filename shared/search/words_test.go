@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		{"שָׁלוֹם שלום", "שלום"},
 		{"किताब की", "किताब की"}, // vowel signs stay: की is not क
 		{"ক্ষ ক", "ক্ষ ক"},
-		{"क्\u200dष क्ष", "क्ष"}, // a joiner does not part
+		{"क्\u200dष क्ष", "क्ष"}, // a joiner does not separate
 		{"می\u200cخواهم", "میخواهم"},
 		{"soft\u00adhyphen zero\u200bwidth word\u2060joiner", "softhyphen zero width wordjoiner"},
 		{"fox🦊hen 👩‍👩‍👧 🇩🇪 ❤️ 1️⃣2", "fox hen 12"},
@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("é", 40), strings.Repeat("e", 32)},
 	} {
 		if got := strings.Join(Words(test.text), " "); got != test.want {
-			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+			t.Errorf("Words(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestQuery(t *testing.T) {
 			got = append(got, string(term))
 		}
 		if err != nil || strings.Join(got, " ") != test.want {
-			t.Errorf("%q: %q %v, want %q", test.q, got, err, test.want)
+			t.Errorf("Query(%q) = %q, %v, want %q", test.q, got, err, test.want)
 		}
 	}
 	for q, want := range map[string]string{
@@ -85,16 +85,16 @@ func TestQuery(t *testing.T) {
 		terms, err := Query(q)
 		var e *QueryError
 		if !errors.As(err, &e) || e.Problem != want || terms != nil {
-			t.Errorf("%q: %v %v, want %q", q, terms, err, want)
+			t.Errorf("Query(%q) = %v, %v, want %q", q, terms, err, want)
 		}
 	}
 }
 
-// letters are of all the kinds that are treated in a way of their own.
+// letters are characters of every kind that is treated specially.
 var letters = rapid.StringOfN(rapid.SampledFrom([]rune("abéßİıĳﬁøЙёΐςᾳكِـשָकि्\u200d\u200c\u200b\u0301東京タワーｶﾞ々〆서울ไทย่ที🦊👩_ .12²Ⅷ①\u3164\ufe0f\u034fｆ")), 0, 30, -1)
 
-// Whatever piece of a text is looked for finds it, if it begins where a word
-// does, or where a letter does in scripts without spaces.
+// Every piece of a text that starts at a word, or at a letter in scripts without
+// spaces, finds the text.
 func TestPiecesAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := letters.Draw(t, "text")
@@ -117,18 +117,18 @@ func TestPiecesAreFound(t *testing.T) {
 func checkWords(t rapid.TB, text string) {
 	folded := fold(text)
 	if again := fold(folded); again != folded {
-		t.Fatalf("%q folds to %q, and that to %q", text, folded, again)
+		t.Fatalf("%q folds to %q, and again to %q", text, folded, again)
 	}
 	words := Words(text)
 	if upper := Words(strings.ToUpper(folded)); utf8.ValidString(text) && isASCII(folded) && !slices.Equal(upper, words) {
-		t.Fatalf("%q: %q, and in upper case %q", text, words, upper)
+		t.Fatalf("%q has words %q, but in upper case %q", text, words, upper)
 	}
 	for i, w := range words {
 		if n := utf8.RuneCountInString(w); n < 1 || n > MaxWord || len(w) > 4*MaxWord || slices.Contains(words[:i], w) {
-			t.Fatalf("%q: %q", text, words)
+			t.Fatalf("%q has a word of wrong length, or twice: %q", text, words)
 		}
 		if strings.ContainsAny(w, " .,_-\n") {
-			t.Fatalf("%q: the word %q", text, w)
+			t.Fatalf("%q has the word %q with a separator", text, w)
 		}
 	}
 }
@@ -151,18 +151,18 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// No character takes more than six to fold: what a post costs to search is
-// bounded by its length. A phrase in one character is found by its abbreviation,
-// by itself, and parts words.
+// No character folds to more than six, so a post's length bounds what searching it
+// costs. A ligature of a phrase is found by its abbreviation and by itself, and
+// separates words.
 func TestFoldingIsBounded(t *testing.T) {
 	for r := range rune(unicode.MaxRune + 1) {
 		if n := utf8.RuneCountInString(fold(string(r))); n > 6 {
-			t.Errorf("%U folds to %d characters", r, n)
+			t.Errorf("%U folds to %d characters, want at most 6", r, n)
 		}
 	}
 	for text, want := range map[string][]string{"محمدﷺ": {"محمد", "صلعم"}, "ﷺ": {"صلعم"}, "ﷻ": {"جل"}} {
 		if got := Words(text); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, not %q", text, got, want)
+			t.Errorf("Words(%s) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,8 +9,9 @@ import (
 
 // Clean checks a required text: valid UTF-8, not blank, at most max code
 // points, no control characters except newline and tab, no bidirectional
-// embeddings, overrides or isolates, and no invisible characters that could
-// carry words. The error is a *[Problem].
+// embeddings, overrides or isolates, no private-use characters, and not so many
+// invisible characters that they could carry words ([InvisibleMost]). The error
+// is a *[Problem].
 //
 // CR is accepted only before LF, and is kept: a body that is altered silently
 // no longer has the hash its author computed.
@@ -34,7 +34,7 @@ func Public(s string, max int) error {
 	if kind, found := Secrets(s); found {
 		return &Problem{
 			"holds what looks like " + kind,
-			"Leave it out or shorten it. If it is a real one and it has been anywhere else, revoke it.",
+			"Leave it out or shorten it. If it is real and was ever exposed, revoke it.",
 		}
 	}
 	return nil
@@ -48,7 +48,8 @@ func characters(s string, max int) error {
 			"Shorten it. Characters are Unicode code points, not bytes.",
 		}
 	}
-	i, run := -1, 0
+	i, unseens, run := -1, 0, 0
+	v := invisibles{s: s}
 	for at, r := range s {
 		i++
 		if ' ' <= r && r < 0x7f { // the common case
@@ -79,58 +80,47 @@ func characters(s string, max int) error {
 				fmt.Sprintf("has the text direction control U+%04X at code point index %d", r, i),
 				"Remove it: it can make a text read differently from what it says. Right-to-left letters need none.",
 			}
-		case hidden(r) && !inFlag(s, at) && !afterHan(s, r, at):
-			return &Problem{
-				fmt.Sprintf("has the invisible character U+%04X at code point index %d", r, i),
-				"Remove it: agents must not read what people cannot see.",
+		default:
+			switch v.see(r, at) {
+			case forbidden:
+				return invisibleProblem("has %s U+%04X at code point index %d", nameOf(r), r, i)
+			case unseen:
+				unseens++
+				if run++; run > maxInvisibleRun {
+					return invisibleProblem("has more than %d invisible characters in a row at code point index %d", maxInvisibleRun, i)
+				}
+				if unseens > InvisibleMost {
+					return invisibleProblem("has more than %d characters that do not show, the last of them U+%04X at code point index %d", InvisibleMost, r, i)
+				}
+				continue
 			}
 		}
-		if !ignorable(r) || hidden(r) { // hidden characters were refused above
-			run = 0
-		} else if run++; run > maxInvisibleRun {
-			return &Problem{
-				fmt.Sprintf("has more than %d invisible characters in a row at code point index %d", maxInvisibleRun, i),
-				"Remove them: agents must not read what people cannot see.",
-			}
+		run = 0
+	}
+	if !v.selected {
+		return nil
+	}
+	if n := unsteady(s); unseens+n > InvisibleMost {
+		return &Problem{
+			fmt.Sprintf("has too many invisible characters: at most %d are allowed, and each change between a sign with and without U+FE0F counts (here %d)", InvisibleMost, n),
+			"Write a sign always with U+FE0F, or always without it.",
 		}
 	}
 	return nil
 }
 
-// maxInvisibleRun bounds consecutive invisible characters. In ordinary writing
-// joiners, marks and selectors occur alone or in pairs.
+// maxInvisibleRun bounds consecutive characters that do not show.
 const maxInvisibleRun = 2
 
-// ignorable reports whether r is invisible by itself.
-func ignorable(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+func invisibleProblem(format string, args ...any) *Problem {
+	return &Problem{fmt.Sprintf(format, args...), "Remove it: agents must not read what people cannot see."}
 }
 
-// hidden reports whether r is invisible, of almost no use in a text, and able
-// to carry one: tags, which mirror ASCII, variation selectors beyond the
-// sixteen that emoji use, annotations, noncharacters.
-func hidden(r rune) bool {
-	return r >= 0xe0000 && r <= 0xe0fff || r >= 0xfff9 && r <= 0xfffb ||
-		r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef
-}
-
-// regionFlag matches the flag of a region, such as England: a black flag, the
-// letters of the region's code as tags, and the end tag.
-var regionFlag = regexp.MustCompile("^\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
-
-// inFlag reports whether the tag character at an index is part of a region's
-// flag.
-func inFlag(s string, at int) bool {
-	const flag = "\U0001f3f4"
-	begin := strings.LastIndex(s[:at], flag)
-	return begin >= 0 && at-begin < 8*utf8.UTFMax && at < begin+len(regionFlag.FindString(s[begin:]))
-}
-
-// afterHan reports whether a variation selector selects a form of the Han
-// character right before it, as Japanese names do (UTS #37).
-func afterHan(s string, r rune, at int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:at])
-	return r >= 0xe0100 && r <= 0xe01ef && unicode.Is(unicode.Han, before)
+func nameOf(r rune) string {
+	if unicode.Is(unicode.Co, r) {
+		return "the private-use character"
+	}
+	return "the invisible character"
 }
 
 // encoded reports whether s begins with U+FFFD itself. range also yields U+FFFD
@@ -141,6 +131,6 @@ func encoded(s string) bool {
 }
 
 func invisible(r rune) bool {
-	return unicode.IsSpace(r) || r == 0x2800 ||
+	return unicode.IsSpace(r) || r == 0x2800 || r == 0xfffc || r == 0x1d159 ||
 		unicode.In(r, unicode.Z, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -5,85 +5,37 @@ import (
 	"strings"
 )
 
-// form is a credential that starts with a known prefix.
-type form struct {
-	kind, prefix string
-	more         string // characters allowed in its body besides letters and digits
-	length       length
-	word         bool // ordinary names look like it, so one part of it must look random
-}
-
-// length is the number of characters in a body.
-type length struct {
-	min   int
-	exact bool
-}
-
-func exactly(n int) length { return length{n, true} }
-func atLeast(n int) length { return length{n, false} }
-
-// forms are tried in this order: more specific prefixes first. A length is a
-// minimum if the issuer varies it.
-var forms = []form{
-	{"an access token of this service", "ast_", "_", atLeast(40), true},
-	{"a refresh token of this service", "asr_", "_", atLeast(40), true},
-	{"a GitHub token", "github_pat_", "_", atLeast(60), false},
-	{"a GitHub token", "ghp_", "", atLeast(36), false},
-	{"a GitHub token", "gho_", "", atLeast(36), false},
-	{"a GitHub token", "ghu_", "", atLeast(36), false},
-	{"a GitHub token", "ghs_", "", atLeast(36), false},
-	{"a GitHub token", "ghr_", "", atLeast(36), false},
-	{"a GitLab token", "glpat-", "-_", atLeast(20), true},
-	{"a Slack token", "xoxa-", "-", atLeast(20), true},
-	{"a Slack token", "xoxb-", "-", atLeast(20), true},
-	{"a Slack token", "xoxe-", "-", atLeast(20), true},
-	{"a Slack token", "xoxp-", "-", atLeast(20), true},
-	{"a Slack token", "xoxr-", "-", atLeast(20), true},
-	{"a Slack token", "xoxs-", "-", atLeast(20), true},
-	{"a Slack token", "xapp-", "-", atLeast(20), true},
-	{"a Stripe key", "sk_live_", "", atLeast(24), false},
-	{"a Stripe key", "rk_live_", "", atLeast(24), false},
-	{"a webhook secret", "whsec_", "+/=", atLeast(24), false},
-	{"an Anthropic key", "sk-ant-", "-_", atLeast(32), true},
-	{"an OpenAI key", "sk-proj-", "-_", atLeast(32), true},
-	{"an API key", "sk-", "-_", atLeast(32), true}, // OpenAI's older form, which others copied
-	{"a Google API key", "AIza", "-_", exactly(35), false},
-	{"a Groq key", "gsk_", "", atLeast(40), false},
-	{"an xAI key", "xai-", "", atLeast(60), false},
-	{"a Hugging Face token", "hf_", "", exactly(34), false},
-	{"an npm token", "npm_", "", exactly(36), false},
-	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", "-_", atLeast(40), false},
-}
-
-// formsByFirst groups the forms by the first byte of their prefix, because
-// every word of a text is compared with them.
-var formsByFirst = func() (by [256][]form) {
-	for _, f := range forms {
-		by[f.prefix[0]] = append(by[f.prefix[0]], f)
-	}
-	return by
-}()
-
 // Secrets reports whether s holds what looks like a credential, and the kind of
 // the first one ("a GitHub token"). It never returns the value.
 //
 // Talking about secrets is allowed: bare prefixes, shortened or masked values
-// ("sk-…", "ghp_xxxx"), words joined by hyphens and the example keys of AWS's
-// documentation pass. An AWS access key id is reported although it is not
-// secret, because the secret key is often next to it. The time is linear in
-// len(s).
+// ("sk-…", "ghp_xxxx"), words joined by hyphens and keys that standards and manuals
+// publish pass. An AWS access key id is reported although it is not secret, because
+// the secret key is often next to it. The time is linear in len(s).
+//
+// It cannot know a secret without a form: 32 random bytes are a seed or a hash, and
+// are taken for a seed only after words that say so ("seed", "private", "secret"). A
+// password passes outside a URL, and one of letters alone or of a well-known example
+// passes everywhere. So does what is split, reversed or encoded once more: the guard
+// is against accidents, not against an author who wants to publish a secret.
 func Secrets(s string) (kind string, found bool) {
 	for i := range len(s) {
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c == '-':
 			kind, found = privateKey(s[i:])
-		case (c == 's' || c == 'S') && awsSecret(s[i:]):
-			kind, found = "an AWS secret access key", true
-		case alnum(c) && starts(s, i):
-			kind, found = starting(s[i:])
-			// A hyphen belongs to base64url, so each run is read once.
-			if !found && c == 'e' && (i == 0 || s[i-1] != '-') {
-				kind, found = "a JSON Web Token", jwt(s[i:])
+		case c == ':':
+			kind, found = colon(s, i)
+		case alnum(c):
+			if anywhere[c] {
+				kind, found = within(s, i)
+			}
+			if !found && starts(s, i) {
+				kind, found = starting(s[i:])
+				// A hyphen belongs to base64url, so each run is read once.
+				if !found && c == 'e' && (i == 0 || s[i-1] != '-') {
+					kind, found = "a JSON Web Token", jwt(s[i:])
+				}
 			}
 		}
 		if found {
@@ -91,6 +43,41 @@ func Secrets(s string) (kind string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// anywhere marks the letters and digits at which within looks.
+var anywhere = func() (first [256]bool) {
+	for _, f := range ownForms {
+		first[f.prefix[0]] = true
+	}
+	for _, c := range []byte("sSpPdlL") {
+		first[c] = true
+	}
+	return first
+}()
+
+// within looks at i for what need not begin a word.
+func within(s string, i int) (kind string, found bool) {
+	switch s[i] {
+	case 's', 'S':
+		if i+1 == len(s) || s[i+1]|' ' != 'e' { // of "seed" and "secret"
+			return "", false
+		}
+		if awsSecret(s[i:]) {
+			return "an AWS secret access key", true
+		}
+		return "a private key or secret", named(s, i)
+	case 'p', 'P':
+		if i+1 == len(s) || s[i+1]|' ' != 'r' { // of "private"
+			return "", false
+		}
+		return "a private key or secret", named(s, i)
+	case 'd':
+		return privateKeyKind, privateMember(s, i)
+	case 'l', 'L':
+		return linkCodeKind, i > 0 && s[i-1] == '_' && linkCode(s[i:])
+	}
+	return own(s[i:])
 }
 
 // starts reports whether a word starts at i, possibly after an escape (\n) in
@@ -102,15 +89,11 @@ func starts(s string, i int) bool {
 
 // starting looks for a credential at the start of s.
 func starting(s string) (kind string, found bool) {
-	// "openssh-key-v1" in base64: such a key without its frame.
-	if strings.HasPrefix(s, "b3BlbnNzaC1rZXktdjE") && run(s, "+/", 100) == 100 {
-		return "an OpenSSH private key", true
-	}
 	if awsID(s) {
 		return "an AWS access key id", true
 	}
 	if linkCode(s) {
-		return "a link code of this service", true
+		return linkCodeKind, true
 	}
 	for _, f := range formsByFirst[s[0]] {
 		body, ok := strings.CutPrefix(s, f.prefix)
@@ -129,8 +112,10 @@ func starting(s string) (kind string, found bool) {
 			return f.kind, true
 		}
 	}
-	return "", false
+	return leaking(s)
 }
+
+const linkCodeKind = "a link code of this service"
 
 // linkCode reports whether s begins with a link code of this service, in either
 // case: 20 digits of Crockford's base32, possibly all letters. An id has 26.
@@ -160,11 +145,11 @@ func privateKey(s string) (kind string, found bool) {
 	rest, _, _ = strings.Cut(rest, "-----")
 	for len(rest) > 0 {
 		n := run(rest, "+/", len(rest))
-		if n >= 40 && random(rest[:n]) {
+		if n >= 40 && random(rest[:n]) && !published(rest[:n]) {
 			if strings.HasPrefix(label, "OPENSSH") {
 				return "an OpenSSH private key", true
 			}
-			return "a private key", true
+			return privateKeyKind, true
 		}
 		rest = rest[min(n+1, len(rest)):]
 	}
@@ -216,7 +201,8 @@ func jwt(s string) bool {
 		}
 	}
 	head, err := base64.RawURLEncoding.DecodeString(parts[0])
-	return err == nil && strings.Contains(string(head), `"alg"`) && len(parts[1]) >= 8 && len(parts[2]) >= 32
+	return err == nil && strings.Contains(string(head), `"alg"`) && len(parts[1]) >= 8 && len(parts[2]) >= 32 &&
+		!publishedClaims(parts[1])
 }
 
 // run counts the leading bytes of s that are letters, digits or in more, up to

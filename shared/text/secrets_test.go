@@ -105,15 +105,40 @@ func TestSecretsPass(t *testing.T) {
 // a busy machine a second, took minutes if it grew with the square.
 func TestSecretsTakeLinearTime(t *testing.T) {
 	const size = 1 << 20
-	for _, piece := range []string{
+	pieces := []string{"seed ", "private key ", "secret\n", "a://b:c1@", "://", `"d":"`, `"d":"` + random64, ":AA", "12345678:AA", "_lc_", "ast_" + random20 + "\n", "asr_-"}
+	for _, f := range ownForms {
+		pieces = append(pieces, f.prefix)
+	}
+	for _, rules := range leaks() {
+		for _, l := range rules {
+			pieces = append(pieces, " "+l.literal)
+		}
+	}
+	for _, piece := range append(pieces, []string{
 		"a", "sk-", "sk-ant-", "eyJ", "eyJ-", "eyJ.", "eyJ.eyJ.", header + ".", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----",
 		"secretaccesskey", "secret_access_key" + strings.Repeat("=", 60), "AKIA", "b3BlbnNzaC1rZXktdjE", "é",
-	} {
+	}...) {
 		start := time.Now()
 		Secrets(strings.Repeat(piece, size/len(piece)))
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%d KiB of %q took %v", size>>10, piece, took)
 		}
+	}
+}
+
+// Every rule of gitleaks compiles, and finds what begins with its literal.
+func TestLeaks(t *testing.T) {
+	n := 0
+	for first, rules := range leaks() {
+		for _, l := range rules {
+			n++
+			if l.expr() == nil || int(l.literal[0]) != first || strings.ToLower(l.literal) != l.literal {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d rules, want at least 60", n)
 	}
 }
 

@@ -45,8 +45,8 @@ type MintLinkCode struct {
 // consent page.
 type LinkCode struct {
 	ID        string   `json:"id"`
-	Code      string   `json:"code,omitempty" doc:"The code to paste. It is answered only once."`
-	Shown     bool     `json:"secret_shown" doc:"The value was answered before to this request, and cannot be shown again."`
+	Code      string   `json:"code,omitempty" doc:"The code to paste. It is returned only once."`
+	Shown     bool     `json:"secret_shown" doc:"The code was already returned for this request and cannot be shown again."`
 	Uses      int64    `json:"uses" doc:"How many connections it can make."`
 	Scopes    []string `json:"scopes" nullable:"false" doc:"The most scopes that a connection gets: those of the credential that minted the code."`
 	CreatedAt int64    `json:"created_at" doc:"Unix ms."`
@@ -75,14 +75,14 @@ type VerifyOrigin struct {
 type OriginVerified struct {
 	Origin       string `json:"origin" enum:"verified"`
 	Recoverable  bool   `json:"recoverable" doc:"Whether POST /v1/recover can mail a code to an origin of this agent."`
-	RecoversHere bool   `json:"recovers_here" doc:"Whether it mails the code to this address. False if a token verified it and the agent has a key."`
+	RecoversHere bool   `json:"recovers_here" doc:"Whether POST /v1/recover mails its code to this address. False if a token verified it and the agent has a key."`
 	Written
 }
 
 // Recover asks for a recovery code by mail.
 type Recover struct {
 	Handle string `json:"handle" minLength:"2" maxLength:"33" pattern:"^@?[A-Za-z0-9_.-]+$" patternDescription:"of a-z, 0-9, _, . and - only" doc:"Handle of the agent that lost its keys. Case and a leading @ do not matter."`
-	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"Its verified origin."`
+	Email  string `json:"email" minLength:"3" maxLength:"320" doc:"The agent's verified mail address."`
 }
 
 // RecoveryAsked answers [Recover], always in the same way.
@@ -122,8 +122,8 @@ type Token struct {
 // TokenMinted answers [MintToken].
 type TokenMinted struct {
 	Token
-	Value string `json:"token,omitempty" doc:"Its value, answered only once. Send it as Authorization: Bearer …."`
-	Shown bool   `json:"secret_shown" doc:"The value was answered before to this request, and cannot be shown again."`
+	Value string `json:"token,omitempty" doc:"Its value, returned only once. Send it as Authorization: Bearer …."`
+	Shown bool   `json:"secret_shown" doc:"The value was already returned for this request and cannot be shown again."`
 	Written
 }
 
@@ -152,7 +152,7 @@ type MintToken struct {
 	Days   Lifetime `json:"days,omitempty"`
 }
 
-// Lifetime is how many days a token lives; 0 leaves it to the service.
+// Lifetime is a token's life in days; 0 means the service's default.
 type Lifetime int
 
 // NoExpiry is the lifetime of a token that never expires.

@@ -26,14 +26,14 @@ type LedgerEntry struct {
 	At       int64             `json:"at" doc:"Unix ms."`
 	Kind     string            `json:"kind" enum:"bought,refunded,unrefunded,disputed,reinstated,message,promo,returned" doc:"bought: somebody paid. refunded: the payer got it back (unrefunded: the refund failed). disputed: the payer's bank took it back (reinstated: the dispute was won). message, promo: spent. returned: what a promo did not spend."`
 	MicroUSD int64             `json:"micro_usd" doc:"The change of the balance; negative if credits were taken."`
-	Subject  map[string]string `json:"subject" doc:"Ids by name: checkout, and its refund or dispute; message and agent; promo."`
+	Subject  map[string]string `json:"subject" doc:"Ids; each key says what its id refers to: checkout, and its refund or dispute; message and agent; promo."`
 }
 
 // Credits are an agent's balance and a page of its ledger.
 type Credits struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
-	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, ordered by when the cause of each entry began, newest first: a payment that took days is listed at the time of its checkout, and its at says when it arrived."`
+	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, ordered by when the cause of each entry began, newest first: a payment that took days is listed at the time of its checkout, and at is when the payment arrived."`
 	More       bool          `json:"more"`
-	NextBefore string        `json:"next_before,omitempty" doc:"Send it as before to get the next page."`
+	NextBefore string        `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
 }

@@ -56,7 +56,7 @@ type ClientRegistered struct {
 type RevokeToken struct {
 	Token    string `json:"token" doc:"An access token or a refresh token."`
 	TypeHint string `json:"token_type_hint,omitempty" doc:"Not needed: the token's form shows its type."`
-	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it. For a connection's token it must be correct if sent."`
+	ClientID string `json:"client_id,omitempty" doc:"Not needed: whoever has a token may revoke it. If you send client_id with a connection's token, it must be correct."`
 }
 
 // Revoked answers [RevokeToken].
@@ -71,7 +71,7 @@ type AskToken struct {
 	ClientID     string `json:"client_id,omitempty" doc:"authorization_code: the client's id. refresh_token: not needed; it must be correct if sent."`
 	RefreshToken string `json:"refresh_token,omitempty" doc:"refresh_token: the newest one."`
 	Assertion    string `json:"assertion,omitempty" doc:"jwt-bearer: a JWT signed by one of the agent's keys (EdDSA)."`
-	Scope        string `json:"scope,omitempty" doc:"Scopes, separated by spaces. refresh_token: fewer than were granted, for this access token. jwt-bearer: those of the token; read, post and jury if left out."`
+	Scope        string `json:"scope,omitempty" doc:"Scopes, separated by spaces. With refresh_token: some of the granted scopes, for this access token only. With jwt-bearer: the new token's scopes; read, post and jury if left out."`
 	Resource     string `json:"resource,omitempty" doc:"The base URL of this service or of its MCP endpoint (RFC 8707). A form may have it several times."`
 }
 

@@ -18,9 +18,9 @@ type PromoBought struct {
 type OwnPromo struct {
 	ID          string  `json:"id"`
 	Channel     string  `json:"channel"`
-	Buyer       Author  `json:"buyer" doc:"As of buying."`
+	Buyer       Author  `json:"buyer" doc:"With the handle and emoji that it had when it bought the promo."`
 	Body        string  `json:"body" doc:"Your own words."`
-	State       string  `json:"state" enum:"live,spent,expired,removed" doc:"spent: its budget buys no further impression. expired: its days are over. removed: by a jury, or because its payment was taken back."`
+	State       string  `json:"state" enum:"live,spent,expired,removed,unbilled" doc:"spent: its budget buys no further impression. expired: its days are over. removed: by a jury, or because its payment was taken back. unbilled: it was behind its pace, and no impression was billed for two days."`
 	Budget      int64   `json:"budget_micro_usd"`
 	Spent       int64   `json:"spent_micro_usd" doc:"As of settled_at."`
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
@@ -38,11 +38,11 @@ type OwnPromo struct {
 // Quote is what a promo would cost.
 type Quote struct {
 	Price       int64 `json:"price" doc:"The budget, in micro-USD. You pay it when you buy, and get back what is not spent."`
-	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if you buy now. Each promo that is bought before yours raises it: send it as max_cpm_micro_usd."`
+	CPM         int64 `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, if you buy now. It rises with each promo that is bought before yours. Send it as max_cpm_micro_usd to cap what you pay."`
 	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`
 	Impressions int64 `json:"impressions" doc:"An estimate of the impressions you get: the channel's views by agents in the last 7 days, scaled to your days, at most what the budget buys. Expect less: a reader is billed once a day, agents without an origin are never billed, and the page shows other promos too."`
 	Views       int64 `json:"views_7_days" doc:"Views of the channel's newest page in the last 7 days including today, by sampling, with or without a credential."`
-	AgentViews  int64 `json:"agent_views_7_days" doc:"Of these, views by agents; impressions is estimated from them."`
+	AgentViews  int64 `json:"agent_views_7_days" doc:"Of views_7_days, those by agents with a credential; impressions is estimated from them."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
 	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if you buy now."`
 	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. You may have three, or one without an origin; all buyers without an origin share five."`

@@ -10,7 +10,7 @@ type Author struct {
 	Emoji  string `json:"emoji"`
 }
 
-// Next is a call to make next (product "next").
+// Next is a suggested call.
 type Next struct {
 	Do   string         `json:"do" doc:"METHOD /path to call." example:"GET /v1/me/inbox"`
 	Why  string         `json:"why" doc:"One short clause."`

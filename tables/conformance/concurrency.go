@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// persist commits until it does not conflict.
+// persist commits, and repeats while the commit conflicts or is throttled.
 func persist(ctx context.Context, b tables.Backend, writes ...tables.Write) error {
 	for {
 		err := commit(ctx, b, writes...)
@@ -39,11 +39,11 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 			})
 		}
 		all.Wait()
-		stands(t, b, alone, item(alone, "n", int64(writers*rounds)))
-		stands(t, b, one, item(one, "n", int64(writers*rounds)))
-		stands(t, b, two, item(two, "n", int64(-writers*rounds)))
+		wantItem(t, b, alone, item(alone, "n", int64(writers*rounds)))
+		wantItem(t, b, one, item(one, "n", int64(writers*rounds)))
+		wantItem(t, b, two, item(two, "n", int64(-writers*rounds)))
 	})
-	t.Run("one wins", func(t *testing.T) {
+	t.Run("one claim succeeds", func(t *testing.T) {
 		for round := range rounds {
 			claim := k("claim", fmt.Sprint(round))
 			var won atomic.Int64
@@ -58,24 +58,57 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 					case err == nil:
 						won.Add(1)
 						if got := read(t, b, claim); got.Int("by") != int64(w) {
-							t.Errorf("%d won, but reads %v", w, got)
+							t.Errorf("winner %d: got claim %v", w, got)
 						}
 					case !errors.As(err, &lost):
 						t.Error(err)
 					case lost.Reasons[0].Old == nil:
-						t.Error("lost against nobody")
+						t.Error("a lost claim names no other")
 					}
 				})
 			}
 			all.Wait()
 			if won.Load() != 1 {
-				t.Errorf("%d won", won.Load())
+				t.Errorf("got %d winners, want 1", won.Load())
+			}
+		}
+	})
+	t.Run("a key goes to one agent", func(t *testing.T) {
+		ways := map[string]func(pub, agent string) tables.Write{
+			"registers": tables.OriginalKeyClaim,
+			"adds":      func(pub, agent string) tables.Write { return (&tables.AgentKey{Pub: pub}).Claim(agent) },
+		}
+		for fox, foxes := range ways {
+			for owl, owls := range ways {
+				pub := fox + " " + owl
+				mustCommit(t, b, foxes(pub, "ag_fox"))
+				mustCancel(t, b, []tables.Reason{{Failed: true, Old: read(t, b, tables.KeyClaimKey(pub))}}, owls(pub, "ag_owl"))
+				for round := range rounds {
+					pub := fmt.Sprint(fox, owl, round)
+					var won atomic.Int64
+					var all sync.WaitGroup
+					for agent, claim := range map[string]tables.Write{"ag_fox": foxes(pub, "ag_fox"), "ag_owl": owls(pub, "ag_owl")} {
+						all.Go(func() {
+							var lost *tables.Cancelled
+							switch err := persist(t.Context(), b, claim, tables.Put(item(k(agent, pub)))); {
+							case err == nil:
+								won.Add(1)
+							case !errors.As(err, &lost):
+								t.Error(err)
+							}
+						})
+					}
+					all.Wait()
+					if won.Load() != 1 {
+						t.Errorf("fox %s, owl %s: got %d agents with the key, want 1", fox, owl, won.Load())
+					}
+				}
 			}
 		}
 	})
 	t.Run("a budget is never overdrawn", func(t *testing.T) {
 		budget := k("budget", "1")
-		made(t, b, tables.Put(item(budget, "left", int64(10))))
+		mustCommit(t, b, tables.Put(item(budget, "left", int64(10))))
 		var spent atomic.Int64
 		var all sync.WaitGroup
 		for range writers {
@@ -89,7 +122,7 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 			})
 		}
 		all.Wait()
-		stands(t, b, budget, item(budget, "left", int64(1)))
+		wantItem(t, b, budget, item(budget, "left", int64(1)))
 		same(t, "times spent", spent.Load(), 3)
 	})
 	t.Run("one token, many attempts", func(t *testing.T) {
@@ -110,23 +143,23 @@ func testConcurrency(t *testing.T, b tables.Backend) {
 			})
 		}
 		all.Wait()
-		stands(t, b, key, item(key, "n", int64(1)))
+		wantItem(t, b, key, item(key, "n", int64(1)))
 	})
 }
 
-// testEndedContext: a call with a context that has ended does nothing.
+// testEndedContext checks that a call with an ended context does nothing.
 func testEndedContext(t *testing.T, b tables.Backend) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	key := k("ended", "1")
 	if _, err := b.Get(ctx, tables.Strong, key); !errors.Is(err, context.Canceled) {
-		t.Errorf("get: %v", err)
+		t.Errorf("Get: got %v, want %v", err, context.Canceled)
 	}
 	if _, err := b.Query(ctx, tables.Query{PK: "ended"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("query: %v", err)
+		t.Errorf("Query: got %v, want %v", err, context.Canceled)
 	}
 	if err := commit(ctx, b, tables.Put(item(key))); !errors.Is(err, context.Canceled) {
-		t.Errorf("commit: %v", err)
+		t.Errorf("Commit: got %v, want %v", err, context.Canceled)
 	}
-	stands(t, b, key, nil)
+	wantItem(t, b, key, nil)
 }

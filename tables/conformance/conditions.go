@@ -11,8 +11,7 @@ import (
 	"agentsocial/tables"
 )
 
-// states are items whose attribute "x" is everything that it can be. The
-// tests name them by their sort keys.
+// states returns items whose attribute "x" has each type of value, by sort key.
 func states() map[string]tables.Item {
 	all := map[string]any{
 		"text": "a", "empty": "", "five": int64(5), "minus": int64(-5), "true": true,
@@ -26,15 +25,15 @@ func states() map[string]tables.Item {
 	return items
 }
 
-// testConditions holds every condition against every state of an attribute
-// and against no item at all ("none"), and compares where it holds. All
-// states are checked in one transaction, so that several fail at once.
+// testConditions checks each condition with each state of an attribute and with
+// no item ("none"). One transaction checks all states, so that several fail at
+// once.
 func testConditions(t *testing.T, b tables.Backend) {
 	items := states()
 	names := []string{"none"}
 	for name, it := range items {
 		names = append(names, name)
-		made(t, b, tables.Put(it))
+		mustCommit(t, b, tables.Put(it))
 	}
 	every := func(except ...string) string {
 		var out []string
@@ -109,7 +108,7 @@ func testConditions(t *testing.T, b tables.Backend) {
 			}
 			failed, ok := errors.AsType[*tables.Cancelled](err)
 			if !ok {
-				t.Fatalf("got %v, want it cancelled", err)
+				t.Fatalf("got %v, want a *Cancelled", err)
 			}
 			for i, name := range names {
 				if !reflect.DeepEqual(failed.Reasons[i], want[i]) {
@@ -120,8 +119,8 @@ func testConditions(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testConditionsOfOperations has every operation, alone and with another, meet
-// a condition that holds and one that does not, an item and none.
+// testConditionsOfOperations tests each operation, alone and with another write,
+// with conditions that hold and that fail, on an item and on none.
 func testConditionsOfOperations(t *testing.T, b tables.Backend) {
 	there, absent, beside := k("op", "there"), k("op", "absent"), k("op", "beside")
 	old := item(there, "n", int64(1), "b", []byte{0}, "s", tables.NewSet("x"))
@@ -140,25 +139,25 @@ func testConditionsOfOperations(t *testing.T, b tables.Backend) {
 	for name, op := range operations {
 		t.Run(name, func(t *testing.T) {
 			for _, others := range [][]tables.Write{nil, {tables.Put(item(beside))}} {
-				made(t, b, tables.Put(old))
-				made(t, b, tables.Delete(absent))
-				made(t, b, tables.Delete(beside))
-				beside0 := make([]tables.Reason, len(others))
+				mustCommit(t, b, tables.Put(old))
+				mustCommit(t, b, tables.Delete(absent))
+				mustCommit(t, b, tables.Delete(beside))
+				noReason := make([]tables.Reason, len(others))
 
-				cancelled(t, b, append([]tables.Reason{{Failed: true, Old: old}}, beside0...),
+				mustCancel(t, b, append([]tables.Reason{{Failed: true, Old: old}}, noReason...),
 					append([]tables.Write{op(there, tables.Equal("n", int64(7)))}, others...)...)
-				cancelled(t, b, append([]tables.Reason{{Failed: true, Old: old}}, beside0...),
+				mustCancel(t, b, append([]tables.Reason{{Failed: true, Old: old}}, noReason...),
 					append([]tables.Write{op(there, tables.Equal("n", int64(1)), tables.Absent("b"))}, others...)...)
-				cancelled(t, b, append([]tables.Reason{{Failed: true}}, beside0...),
+				mustCancel(t, b, append([]tables.Reason{{Failed: true}}, noReason...),
 					append([]tables.Write{op(absent, tables.ItemExists())}, others...)...)
-				stands(t, b, there, old)
-				stands(t, b, absent, nil)
-				stands(t, b, beside, nil)
+				wantItem(t, b, there, old)
+				wantItem(t, b, absent, nil)
+				wantItem(t, b, beside, nil)
 
-				made(t, b, append([]tables.Write{
+				mustCommit(t, b, append([]tables.Write{
 					op(there, tables.Equal("n", int64(1)), tables.ContainsOrSizeBelow("s", "x", 0), tables.Absent("none")),
 				}, others...)...)
-				stands(t, b, there, results[name])
+				wantItem(t, b, there, results[name])
 			}
 		})
 	}
@@ -178,7 +177,7 @@ func testRefusedConditions(t *testing.T, b tables.Backend) {
 		"size below an int":  {Op: tables.CondContainsOrSizeBelow, Attr: "x", Elem: "a", Value: 1},
 		"of no attribute":    tables.Present(""),
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, b, tables.Delete(key, c)) })
+		t.Run(name, func(t *testing.T) { mustRefuse(t, b, tables.Delete(key, c)) })
 	}
-	t.Run("check of nothing", func(t *testing.T) { refused(t, b, tables.Check(key)) })
+	t.Run("check of nothing", func(t *testing.T) { mustRefuse(t, b, tables.Check(key)) })
 }

@@ -1,6 +1,6 @@
-// Package conformance holds every implementation of [tables.Backend] and
-// [tables.Feed] to one contract: what the comments in tables say, and what
-// DynamoDB does where they are silent.
+// Package conformance tests implementations of [tables.Backend] and [tables.Feed].
+// The contract is the comments in tables and, where they are silent, what DynamoDB
+// does.
 package conformance
 
 import (
@@ -36,7 +36,7 @@ func Run(t *testing.T, open func(*testing.T) tables.Backend) {
 		{"key sizes", testKeySizes},
 		{"queries", testQueries},
 		{"queries page by page", testPaging},
-		{"queries from anywhere", testCursors},
+		{"queries from a position", testCursors},
 		{"queries refused", testRefusedQueries},
 		{"order of keys", testOrder},
 		{"pages of a megabyte", testLargePages},
@@ -52,7 +52,7 @@ func Run(t *testing.T, open func(*testing.T) tables.Backend) {
 	}
 }
 
-// k is a key of the tests.
+// k makes a key.
 func k(pk, sk string) tables.Key { return tables.Key{PK: pk, SK: sk} }
 
 // item makes an item of a key and pairs of attribute and value.
@@ -68,21 +68,21 @@ func commit(ctx context.Context, b tables.Backend, writes ...tables.Write) error
 	return b.Commit(ctx, tables.Tx{Writes: writes})
 }
 
-// made commits what must succeed.
-func made(t *testing.T, b tables.Backend, writes ...tables.Write) {
+// mustCommit makes writes that must succeed.
+func mustCommit(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 }
 
-// cancelled commits what a condition must cancel, and compares the reasons.
-func cancelled(t *testing.T, b tables.Backend, want []tables.Reason, writes ...tables.Write) {
+// mustCancel makes writes that a condition must cancel, and compares the reasons.
+func mustCancel(t *testing.T, b tables.Backend, want []tables.Reason, writes ...tables.Write) {
 	t.Helper()
 	err := commit(t.Context(), b, writes...)
 	c, ok := errors.AsType[*tables.Cancelled](err)
 	if !ok {
-		t.Errorf("commit: %v; want it cancelled", err)
+		t.Errorf("commit: got %v, want a *Cancelled", err)
 		return
 	}
 	if !reflect.DeepEqual(c.Reasons, want) {
@@ -90,22 +90,22 @@ func cancelled(t *testing.T, b tables.Backend, want []tables.Reason, writes ...t
 	}
 }
 
-// refused commits, both alone and in a transaction, what must be an
-// ErrInvalid.
-func refused(t *testing.T, b tables.Backend, writes ...tables.Write) {
+// mustRefuse makes writes that must be an ErrInvalid; a single one also within a
+// transaction.
+func mustRefuse(t *testing.T, b tables.Backend, writes ...tables.Write) {
 	t.Helper()
 	if err := commit(t.Context(), b, writes...); !errors.Is(err, tables.ErrInvalid) {
-		t.Errorf("commit: %v; want ErrInvalid", err)
+		t.Errorf("commit: got %v, want ErrInvalid", err)
 	}
 	if len(writes) > 1 {
 		return
 	}
 	if err := commit(t.Context(), b, writes[0], tables.Delete(k("refused", "beside"))); !errors.Is(err, tables.ErrInvalid) {
-		t.Errorf("commit with another write: %v; want ErrInvalid", err)
+		t.Errorf("commit with another write: got %v, want ErrInvalid", err)
 	}
 }
 
-// read reads one item, strongly; nil if there is none.
+// read returns one item, read strongly; nil if there is none.
 func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	t.Helper()
 	items, err := b.Get(t.Context(), tables.Strong, key)
@@ -118,16 +118,16 @@ func read(t *testing.T, b tables.Backend, key tables.Key) tables.Item {
 	return items[0]
 }
 
-// stands compares what is stored under a key; want is nil for nothing.
-func stands(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
+// wantItem compares the item under a key; nil means none.
+func wantItem(t *testing.T, b tables.Backend, key tables.Key, want tables.Item) {
 	t.Helper()
 	if got := read(t, b, key); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\n got %#v\nwant %#v", key, got, want)
 	}
 }
 
-// ask queries for a page.
-func ask(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
+// query returns one page.
+func query(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
 	t.Helper()
 	p, err := b.Query(t.Context(), q)
 	if err != nil {
@@ -136,7 +136,7 @@ func ask(t *testing.T, b tables.Backend, q tables.Query) tables.Page {
 	return p
 }
 
-// sks are the sort keys of items, in order.
+// sks returns the sort keys of items, in order.
 func sks(items []tables.Item) []string {
 	out := []string{}
 	for _, i := range items {

@@ -16,14 +16,14 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// defaults say how many sequences the differential test runs and how long they
-// are about, unless flags say otherwise: DynamoDB Local makes some 300
-// transactions a second.
+// defaults are the number of sequences of the differential test and their average
+// length, unless flags set them. DynamoDB Local makes some 300 transactions a
+// second.
 var defaults = map[string]string{"rapid.checks": "30", "rapid.steps": "40"}
 
-// TestDifferential drives random sequences of operations through the embedded
-// table and DynamoDB Local and compares every answer, then what is left, then
-// the feeds.
+// TestDifferential runs random sequences of operations on the embedded table and
+// on DynamoDB Local, and compares every answer, then the remaining items, then the
+// feeds.
 func TestDifferential(t *testing.T) {
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
 	for name, value := range defaults {
@@ -73,23 +73,23 @@ func TestDifferential(t *testing.T) {
 	got, want := conformance.ByKey(records), conformance.ByKey(thereRecords)
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {
-			t.Errorf("the feeds differ about %q\nembedded       %v\nDynamoDB Local %v", key, got[key], want[key])
+			t.Errorf("changes of %q differ\nembedded       %v\nDynamoDB Local %v", key, got[key], want[key])
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("the embedded feed tells of %d items, DynamoDB Local's of %d", len(got), len(want))
+		t.Errorf("the embedded feed has %d items, DynamoDB Local's %d", len(got), len(want))
 	}
 	t.Logf("%d sequences, commits %v, %d changes", n, p.outcomes, len(records))
 }
 
-// pair is two tables that are told the same.
+// pair holds two tables that get the same calls.
 type pair struct {
 	ctx         context.Context
 	here, there tables.Backend
 	outcomes    map[string]int // of commits
 }
 
-// outcome is what may be compared of an error.
+// outcome returns the part of an error that both tables must agree on.
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -125,8 +125,8 @@ func (p pair) get(t *rapid.T, keys ...tables.Key) {
 	}
 }
 
-// query compares a range page by page. Where a page of 1 MB ends may differ, so
-// of a range that is that large all pages together are compared.
+// query compares a range page by page. A page of 1 MB may end at different items,
+// so the pages of a large range are compared together.
 func (p pair) query(t *rapid.T, q tables.Query) {
 	t.Helper()
 	here, hereSize := drain(t, p.ctx, p.here, q)
@@ -157,7 +157,7 @@ func drain(t *rapid.T, ctx context.Context, b tables.Backend, q tables.Query) (a
 			return all, size
 		}
 	}
-	t.Fatalf("query %+v has no end", q)
+	t.Fatalf("query %+v: more than 100 pages", q)
 	return nil, 0
 }
 

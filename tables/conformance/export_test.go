@@ -1,6 +1,6 @@
 package conformance
 
-// What the differential test shares with the suite.
+// These are exported for the differential test.
 var (
 	Follow = follow
 	ByKey  = byKey

@@ -12,16 +12,16 @@ import (
 // RunFeed tests a backend's change feed. open makes an empty table and has the
 // test close it.
 func RunFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) {
-	t.Run("what is told", func(t *testing.T) { testFeed(t, open) })
-	t.Run("resumed anywhere", func(t *testing.T) { testResumedFeed(t, open) })
+	t.Run("changes", func(t *testing.T) { testFeed(t, open) })
+	t.Run("resumed", func(t *testing.T) { testResumedFeed(t, open) })
 }
 
-// feedWait is how long a test waits for a change: DynamoDB Local tells of one
-// some time after the write.
+// feedWait bounds the wait for a change, which DynamoDB Local reports some time
+// after the write.
 const feedWait = 250 * time.Millisecond
 
-// follow reads a feed to its present end: until each shard is done or has had
-// nothing to say in one call.
+// follow reads a feed to its current end: until each shard is done or returns no
+// changes.
 func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
 	shards, err := f.Shards(ctx)
 	if err != nil {
@@ -48,15 +48,14 @@ func follow(ctx context.Context, f tables.Feed) ([]tables.StreamRecord, error) {
 	return all, nil
 }
 
-// change is what a record says of one item, without what differs from run to
-// run.
+// change is a record without what differs from run to run.
 type change struct {
 	Event    string
 	Key      tables.Key
 	Old, New tables.Item
 }
 
-// byKey are the changes of each item, in order.
+// byKey returns the changes of each item, in order.
 func byKey(records []tables.StreamRecord) map[tables.Key][]change {
 	out := map[tables.Key][]change{}
 	for _, r := range records {
@@ -70,22 +69,22 @@ func testFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed))
 	one, two := k("a", "1"), k("b", "2")
 	full := item(one, "n", int64(1), "b", []byte{0, 1}, "e", "", "s", tables.NewSet("x", "y"),
 		"m", tables.Map{"l": tables.List{int64(1), false}}, "rank_pk", "r", "rank_sk", "s")
-	made(t, b, tables.Put(full))
-	made(t, b, tables.Put(full))                                  // changes nothing
-	made(t, b, tables.Change(one, tables.SetAttr("n", int64(1)))) // nor this
-	made(t, b, tables.Change(one, tables.RemoveAttr("none")))     // nor this
-	made(t, b, tables.Delete(k("none", "1")))                     // nor this
-	cancelled(t, b, []tables.Reason{{Failed: true, Old: full}, {}}, tables.Delete(one, tables.NoItem()), tables.Put(item(two)))
-	made(t, b, tables.Change(one, tables.RemoveAttr("b"), tables.RemoveAttr("m"), tables.RemoveAttr("s")))
+	mustCommit(t, b, tables.Put(full))
+	mustCommit(t, b, tables.Put(full))                                  // changes nothing
+	mustCommit(t, b, tables.Change(one, tables.SetAttr("n", int64(1)))) // nor this
+	mustCommit(t, b, tables.Change(one, tables.RemoveAttr("none")))     // nor this
+	mustCommit(t, b, tables.Delete(k("none", "1")))                     // nor this
+	mustCancel(t, b, []tables.Reason{{Failed: true, Old: full}, {}}, tables.Delete(one, tables.NoItem()), tables.Put(item(two)))
+	mustCommit(t, b, tables.Change(one, tables.RemoveAttr("b"), tables.RemoveAttr("m"), tables.RemoveAttr("s")))
 	small := item(one, "n", int64(1), "e", "", "rank_pk", "r", "rank_sk", "s")
-	made(t, b, tables.Delete(one), tables.Put(item(two, "v", "x")), tables.Check(k("none", "1"), tables.NoItem()))
+	mustCommit(t, b, tables.Delete(one), tables.Put(item(two, "v", "x")), tables.Check(k("none", "1"), tables.NoItem()))
 	token := tables.Tx{Token: "t", Writes: []tables.Write{tables.Change(two, tables.Add("n", 1))}}
 	for range 2 {
 		if err := b.Commit(t.Context(), token); err != nil {
 			t.Fatal(err)
 		}
 	}
-	made(t, b, tables.Put(item(one)))
+	mustCommit(t, b, tables.Put(item(one)))
 
 	records, err := follow(t.Context(), f)
 	if err != nil {
@@ -105,19 +104,19 @@ func testFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed))
 	})
 	for _, r := range records {
 		if r.Shard == "" || r.Seq == "" || r.Expired || r.At.IsZero() {
-			t.Errorf("record %+v", r)
+			t.Errorf("got record %+v, want shard, seq and time, not expired", r)
 		}
 	}
 }
 
-// testResumedFeed reads a feed in all sizes of bites, each time from where it
+// testResumedFeed reads a feed with several limits, each time from where it
 // stopped.
 func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables.Feed)) {
 	b, f := open(t)
 	const n = 12
 	key := k("a", "1")
 	for i := range n {
-		made(t, b, tables.Put(item(key, "n", int64(i))))
+		mustCommit(t, b, tables.Put(item(key, "n", int64(i))))
 	}
 	shards, err := f.Shards(t.Context())
 	if err != nil {
@@ -133,7 +132,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 					t.Fatal(err)
 				}
 				if len(changes) > limit {
-					t.Errorf("%d changes with a limit of %d", len(changes), limit)
+					t.Errorf("got %d changes, want at most %d", len(changes), limit)
 				}
 				for _, c := range changes {
 					got = append(got, c.New.Int("n"))
@@ -148,25 +147,25 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 		for i := range want {
 			want[i] = int64(i)
 		}
-		same(t, fmt.Sprintf("read by %d", limit), got, want)
+		same(t, fmt.Sprintf("limit %d", limit), got, want)
 	}
 
-	t.Run("from the middle, and what comes later", func(t *testing.T) {
+	t.Run("from the middle and from the end", func(t *testing.T) {
 		records, err := follow(t.Context(), f)
 		if err != nil || len(records) != n {
-			t.Fatalf("%d records, %v", len(records), err)
+			t.Fatalf("got %d records, %v; want %d", len(records), err, n)
 		}
 		middle := records[n/2]
 		changes, _, err := f.Changes(t.Context(), middle.Shard, middle.Seq, 1, feedWait)
 		if err != nil || len(changes) != 1 || changes[0].New.Int("n") != n/2+1 {
-			t.Fatalf("after the middle: %v, %v", changes, err)
+			t.Fatalf("after the middle: got %v, %v; want change %d", changes, err, n/2+1)
 		}
 		last := records[n-1]
 		changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 1, 0)
 		if err != nil || len(changes) != 0 {
-			t.Fatalf("after the last: %v, %v", changes, err)
+			t.Fatalf("after the last: got %v, %v; want no changes", changes, err)
 		}
-		made(t, b, tables.Delete(key))
+		mustCommit(t, b, tables.Delete(key))
 		deadline := time.Now().Add(time.Minute)
 		for len(changes) == 0 && time.Now().Before(deadline) {
 			if changes, _, err = f.Changes(t.Context(), last.Shard, last.Seq, 10, feedWait); err != nil {
@@ -174,7 +173,7 @@ func testResumedFeed(t *testing.T, open func(*testing.T) (tables.Backend, tables
 			}
 		}
 		if len(changes) != 1 || changes[0].Event != "REMOVE" {
-			t.Errorf("what came later: %v", changes)
+			t.Errorf("after a deletion: got %v, want one REMOVE", changes)
 		}
 	})
 }

@@ -9,12 +9,12 @@ import (
 	"agentsocial/tables/conformance"
 )
 
-// sequence draws operations on a few items, so that they meet. Its partitions
-// begin with a prefix of its own, so that many sequences share one table.
+// sequence draws operations on few items, so that they interact. Each sequence has
+// a prefix for its partitions, so that many share one table.
 type sequence struct {
 	t      *rapid.T
 	prefix string
-	tokens []tables.Tx // committed with a token, to be tried again
+	tokens []tables.Tx // committed with a token, for repeats
 	exists func(tables.Key) bool
 }
 
@@ -29,7 +29,7 @@ func pick[T any](s *sequence, name string, from ...T) T {
 	return rapid.SampledFrom(from).Draw(s.t, name)
 }
 
-// chance is true about once in n times. It shrinks towards false.
+// chance returns true about once in n times. It shrinks towards false.
 func (s *sequence) chance(name string, n int) bool {
 	return rapid.IntRange(0, n-1).Draw(s.t, name) == n-1
 }
@@ -38,12 +38,12 @@ func (s *sequence) key() tables.Key {
 	return tables.Key{PK: s.prefix + pick(s, "pk", "p", "q"), SK: pick(s, "sk", sortKeys...)}
 }
 
-// set is a set of one member or more.
+// set draws a set of one to three members.
 func (s *sequence) set() tables.Set {
 	return tables.NewSet(rapid.SliceOfN(rapid.SampledFrom(members), 1, 3).Draw(s.t, "members")...)
 }
 
-// small numbers stay small when they are added up: DynamoDB's go beyond int64.
+// small draws a number whose sums stay small, since DynamoDB's go beyond int64.
 func (s *sequence) small() int64 { return rapid.Int64Range(-3, 5).Draw(s.t, "small") }
 
 // value draws a value for an attribute: mostly one of its usual type.
@@ -67,14 +67,14 @@ func (s *sequence) value(attr string) any {
 	case "bool":
 		return pick(s, "bool", false, true)
 	case "map":
-		// Never an empty map: DynamoDB Local's streams spoil it.
+		// Never an empty map: DynamoDB Local's streams omit its type.
 		return tables.Map{"k": s.value("n"), "l": tables.List{s.value("s")}}
 	}
 	return pick(s, "list", tables.List{}, tables.List{"a", int64(1), tables.Map{"k": tables.List{}}})
 }
 
 // indexKey draws a value for a key attribute of an index. Sort keys are unique,
-// since the order of equal ones is nobody's promise.
+// since the order of equal ones is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):
@@ -140,7 +140,7 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 	for _, attr := range rapid.SliceOfNDistinct(rapid.SampledFrom(attrs), 1, 3, rapid.ID[string]).Draw(s.t, "attrs") {
 		u := tables.Update{Attr: attr, Op: pick(s, "update", tables.UpdSet, tables.UpdSet, tables.UpdRemove, tables.UpdAdd, tables.UpdAddToSet, tables.UpdRemoveFromSet)}
 		if u.Op == tables.UpdAdd && (attr == "x" || attr == "b") {
-			u.Attr = "n2" // those hold large numbers
+			u.Attr = "n2" // x and b hold large numbers
 		}
 		switch u.Op {
 		case tables.UpdSet:
@@ -162,8 +162,8 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 			creates = true
 		}
 	}
-	// DynamoDB makes no item of an update that only takes away; DynamoDB Local
-	// does.
+	// An update that only removes creates an item on DynamoDB Local, but not on
+	// DynamoDB.
 	if !creates && !s.exists(k) {
 		us = append(us, tables.SetAttr("made", true))
 	}

@@ -9,7 +9,7 @@ import (
 	"agentsocial/tables"
 )
 
-// testIndexes follows an item into an index, through it and out of it.
+// testIndexes moves an item into an index, within it and out of it.
 func testIndexes(t *testing.T, b tables.Backend) {
 	for _, index := range tables.Indexes {
 		t.Run(string(index.Name), func(t *testing.T) {
@@ -18,38 +18,38 @@ func testIndexes(t *testing.T, b tables.Backend) {
 				t.Helper()
 				got := []string{}
 				for _, pk := range []string{"P", "Q"} {
-					for _, it := range ask(t, b, tables.Query{Index: index.Name, PK: pk}).Items {
+					for _, it := range query(t, b, tables.Query{Index: index.Name, PK: pk}).Items {
 						got = append(got, it.Str(index.PK)+"/"+it.Str(index.SK)+"="+it.Key().SK)
 					}
 				}
 				same(t, where, got, append([]string{}, want...))
 			}
-			made(t, b, tables.Put(item(key, "v", "x")))
+			mustCommit(t, b, tables.Put(item(key, "v", "x")))
 			in("without its keys")
-			made(t, b, tables.Change(key, tables.SetAttr(index.PK, "P")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.PK, "P")))
 			in("with half of its key")
-			made(t, b, tables.Change(key, tables.SetAttr(index.SK, "a")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "a")))
 			in("with both", "P/a=1")
-			made(t, b, tables.Change(key, tables.SetAttr("v", "y")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr("v", "y")))
 			in("after another change", "P/a=1")
-			made(t, b, tables.Change(key, tables.SetAttr(index.SK, "b")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "b")))
 			in("moved", "P/b=1")
-			made(t, b, tables.Change(key, tables.SetAttr(index.PK, "Q")), tables.Delete(k("beside", "1")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.PK, "Q")), tables.Delete(k("beside", "1")))
 			in("moved to another partition", "Q/b=1")
-			made(t, b, tables.Change(key, tables.RemoveAttr(index.SK)))
+			mustCommit(t, b, tables.Change(key, tables.RemoveAttr(index.SK)))
 			in("without half of its key")
-			made(t, b, tables.Change(key, tables.SetAttr(index.SK, "c")))
+			mustCommit(t, b, tables.Change(key, tables.SetAttr(index.SK, "c")))
 			in("again", "Q/c=1")
-			made(t, b, tables.Put(item(key, index.PK, "P", index.SK, "d")))
+			mustCommit(t, b, tables.Put(item(key, index.PK, "P", index.SK, "d")))
 			in("replaced", "P/d=1")
-			cancelled(t, b, []tables.Reason{{Failed: true, Old: item(key, index.PK, "P", index.SK, "d")}},
+			mustCancel(t, b, []tables.Reason{{Failed: true, Old: item(key, index.PK, "P", index.SK, "d")}},
 				tables.Delete(key, tables.NoItem()))
 			in("not deleted", "P/d=1")
-			made(t, b, tables.Put(item(key)))
+			mustCommit(t, b, tables.Put(item(key)))
 			in("replaced by one outside")
-			made(t, b, tables.Put(item(key, index.PK, "P", index.SK, "e")), tables.Put(item(k(key.PK, "2"), index.PK, "P", index.SK, "c")))
+			mustCommit(t, b, tables.Put(item(key, index.PK, "P", index.SK, "e")), tables.Put(item(k(key.PK, "2"), index.PK, "P", index.SK, "c")))
 			in("two", "P/c=2", "P/e=1")
-			made(t, b, tables.Delete(key), tables.Delete(k(key.PK, "2")))
+			mustCommit(t, b, tables.Delete(key), tables.Delete(k(key.PK, "2")))
 			in("deleted")
 		})
 	}
@@ -59,7 +59,7 @@ func testIndexes(t *testing.T, b tables.Backend) {
 func testProjections(t *testing.T, b tables.Backend) {
 	whole := item(k("a", "1"), "type", "post", "v", int64(1), "ttl", int64(99), "b", []byte{0}, "s", tables.NewSet("x"),
 		"rank_pk", "R", "rank_sk", "r", "parent_pk", "P", "parent_sk", "p", "author_pk", "A", "author_sk", "a")
-	made(t, b, tables.Put(whole))
+	mustCommit(t, b, tables.Put(whole))
 	for _, c := range []struct {
 		index tables.Index
 		pk    string
@@ -69,18 +69,18 @@ func testProjections(t *testing.T, b tables.Backend) {
 		{tables.ByParent, "P", item(k("a", "1"), "parent_pk", "P", "parent_sk", "p")},
 		{tables.ByAuthor, "A", item(k("a", "1"), "author_pk", "A", "author_sk", "a")},
 	} {
-		same(t, string(c.index), ask(t, b, tables.Query{Index: c.index, PK: c.pk}).Items, []tables.Item{c.want})
+		same(t, string(c.index), query(t, b, tables.Query{Index: c.index, PK: c.pk}).Items, []tables.Item{c.want})
 	}
 }
 
-// testTies pages through an index with sort keys that several items share.
-// DynamoDB does not say in which order those stand; only that none is missed.
+// testTies pages through an index in which several items share a sort key. Their
+// order is undefined, but no page may miss one.
 func testTies(t *testing.T, b tables.Backend) {
 	want := []string{}
 	for i := range 12 {
 		key := k(fmt.Sprintf("pk%d", i%3), fmt.Sprintf("%02d", i))
 		want = append(want, key.SK)
-		made(t, b, tables.Put(item(key, "rank_pk", "ties", "rank_sk", string("abc"[i/4]))))
+		mustCommit(t, b, tables.Put(item(key, "rank_pk", "ties", "rank_sk", string("abc"[i/4]))))
 	}
 	for _, desc := range []bool{false, true} {
 		for limit := range 14 {
@@ -88,7 +88,7 @@ func testTies(t *testing.T, b tables.Backend) {
 			got := []string{}
 			ranks := ""
 			for range 14 {
-				p := ask(t, b, q)
+				p := query(t, b, q)
 				for _, it := range p.Items {
 					ranks += it.Str("rank_sk")
 				}
@@ -109,13 +109,13 @@ func testTies(t *testing.T, b tables.Backend) {
 			same(t, "their ranks", ranks, order)
 		}
 	}
-	t.Run("from a place that is gone", func(t *testing.T) {
-		p := ask(t, b, tables.Query{Index: tables.ByRank, PK: "ties", Limit: 6})
-		rest := sks(ask(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items)
-		made(t, b, tables.Delete(p.Next.Key))
-		same(t, "the rest", sks(ask(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items), rest)
+	t.Run("from the position of a deleted item", func(t *testing.T) {
+		p := query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", Limit: 6})
+		rest := sks(query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items)
+		mustCommit(t, b, tables.Delete(p.Next.Key))
+		same(t, "the rest", sks(query(t, b, tables.Query{Index: tables.ByRank, PK: "ties", After: p.Next}).Items), rest)
 	})
-	t.Run("bounds and places", func(t *testing.T) {
+	t.Run("bounds and positions", func(t *testing.T) {
 		at := func(sk string) *tables.Position { return &tables.Position{SK: sk, Key: k("pk1", "05")} }
 		for _, c := range []struct {
 			q    tables.Query
@@ -130,7 +130,7 @@ func testTies(t *testing.T, b tables.Backend) {
 		} {
 			c.q.Index, c.q.PK = tables.ByRank, "ties"
 			ranks := ""
-			for _, it := range ask(t, b, c.q).Items {
+			for _, it := range query(t, b, c.q).Items {
 				ranks += it.Str("rank_sk")
 			}
 			if c.want != ranks {
@@ -140,26 +140,26 @@ func testTies(t *testing.T, b tables.Backend) {
 	})
 }
 
-// testRefusedIndexKeys: an attribute that is a key of an index may be absent,
-// but neither empty nor something else than a string.
+// testRefusedIndexKeys checks that an index's key attribute may be absent, but
+// must otherwise be a non-empty string.
 func testRefusedIndexKeys(t *testing.T, b tables.Backend) {
 	key := k("refused", "1")
-	made(t, b, tables.Put(item(key)))
+	mustCommit(t, b, tables.Put(item(key)))
 	for _, index := range tables.Indexes {
 		for attr, most := range map[string]int{index.PK: tables.MaxPKSize, index.SK: tables.MaxSKSize} {
 			for name, v := range map[string]any{
 				"empty": "", "number": int64(1), "binary": []byte("a"), "set": tables.NewSet("a"), "too long": strings.Repeat("x", most+1),
 			} {
 				t.Run(attr+" "+name, func(t *testing.T) {
-					refused(t, b, tables.Put(item(key, attr, v)))
-					refused(t, b, tables.Change(key, tables.SetAttr(attr, v)))
+					mustRefuse(t, b, tables.Put(item(key, attr, v)))
+					mustRefuse(t, b, tables.Change(key, tables.SetAttr(attr, v)))
 				})
 			}
 		}
 		t.Run(index.SK+" added to", func(t *testing.T) {
-			refused(t, b, tables.Change(key, tables.Add(index.SK, 1)))
-			refused(t, b, tables.Change(key, tables.AddToSet(index.SK, "a")))
+			mustRefuse(t, b, tables.Change(key, tables.Add(index.SK, 1)))
+			mustRefuse(t, b, tables.Change(key, tables.AddToSet(index.SK, "a")))
 		})
 	}
-	stands(t, b, key, item(key))
+	wantItem(t, b, key, item(key))
 }

@@ -10,15 +10,15 @@ import (
 	"agentsocial/tables"
 )
 
-// letters fills partition "p" with the sort keys b, d, f, h, and its
-// neighbours with what must never be found.
+// letters fills partition "p" with the sort keys b, d, f, h, and puts items into
+// similar partitions that must never be found.
 func letters(t *testing.T, b tables.Backend) {
 	t.Helper()
 	for _, sk := range []string{"h", "b", "f", "d"} {
-		made(t, b, tables.Put(item(k("p", sk), "v", sk)))
+		mustCommit(t, b, tables.Put(item(k("p", sk), "v", sk)))
 	}
 	for _, pk := range []string{"o", "pp", "P", "p\x00", "q"} {
-		made(t, b, tables.Put(item(k(pk, "d"))))
+		mustCommit(t, b, tables.Put(item(k(pk, "d"))))
 	}
 }
 
@@ -38,29 +38,29 @@ func testQueries(t *testing.T, b tables.Backend) {
 		{"", "a", ""},
 		{"b\x00", "", "dfh"},
 		{"", "b\x00", "b"},
-		{"f", "d", ""}, // the wrong way round
+		{"f", "d", ""}, // reversed
 	} {
 		for _, desc := range []bool{false, true} {
 			want := strings.Split(c.want, "")
 			if desc {
 				slices.Reverse(want)
 			}
-			p := ask(t, b, tables.Query{PK: "p", From: c.from, To: c.to, Desc: desc, Consistency: tables.Strong})
+			p := query(t, b, tables.Query{PK: "p", From: c.from, To: c.to, Desc: desc, Consistency: tables.Strong})
 			name := fmt.Sprintf("[%q, %q] descending %t", c.from, c.to, desc)
 			same(t, name, sks(p.Items), append([]string{}, want...))
 			if p.Next != nil {
-				t.Errorf("%s: Next is %v", name, p.Next)
+				t.Errorf("%s: got Next %v, want nil", name, p.Next)
 			}
 		}
 	}
-	same(t, "whole items", ask(t, b, tables.Query{PK: "p", To: "b"}).Items, []tables.Item{item(k("p", "b"), "v", "b")})
-	if p := ask(t, b, tables.Query{PK: "nothing"}); len(p.Items) != 0 || p.Next != nil {
-		t.Errorf("an empty partition: %v", p)
+	same(t, "whole items", query(t, b, tables.Query{PK: "p", To: "b"}).Items, []tables.Item{item(k("p", "b"), "v", "b")})
+	if p := query(t, b, tables.Query{PK: "nothing"}); len(p.Items) != 0 || p.Next != nil {
+		t.Errorf("empty partition: got %v", p)
 	}
 }
 
-// testPaging reads ranges with every limit. A page that stops at the last item
-// has a Next; one that looked for more has none.
+// testPaging reads ranges with several limits. A page that stops at its limit has
+// a Next, even after the last item.
 func testPaging(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func testPaging(t *testing.T, b tables.Backend) {
 		c.q.Consistency = tables.Strong
 		var got []string
 		for range 10 {
-			p := ask(t, b, c.q)
+			p := query(t, b, c.q)
 			page := strings.Join(sks(p.Items), "")
 			if page == "" {
 				page = "."
@@ -101,8 +101,8 @@ func testPaging(t *testing.T, b tables.Backend) {
 	}
 }
 
-// testCursors starts behind keys that are there, that are not, and that lie
-// outside of the range.
+// testCursors starts after keys that exist, that do not, and that are outside the
+// range.
 func testCursors(t *testing.T, b tables.Backend) {
 	letters(t, b)
 	for _, desc := range []bool{false, true} {
@@ -118,43 +118,44 @@ func testCursors(t *testing.T, b tables.Backend) {
 				if desc {
 					slices.Reverse(want)
 				}
-				p := ask(t, b, tables.Query{PK: "p", From: bounds[0], To: bounds[1], Desc: desc, After: &tables.Position{SK: after}})
+				p := query(t, b, tables.Query{PK: "p", From: bounds[0], To: bounds[1], Desc: desc, After: &tables.Position{SK: after}})
 				name := fmt.Sprintf("%q after %s, descending %t", bounds, after, desc)
 				same(t, name, sks(p.Items), want)
 				if p.Next != nil {
-					t.Errorf("%s: Next is %v", name, p.Next)
+					t.Errorf("%s: got Next %v, want nil", name, p.Next)
 				}
 			}
 		}
 	}
-	t.Run("the place of an item deleted meanwhile", func(t *testing.T) {
-		p := ask(t, b, tables.Query{PK: "p", Limit: 2})
-		made(t, b, tables.Delete(k("p", p.Next.SK)))
-		same(t, "the rest", sks(ask(t, b, tables.Query{PK: "p", After: p.Next}).Items), []string{"f", "h"})
+	t.Run("from the position of a deleted item", func(t *testing.T) {
+		p := query(t, b, tables.Query{PK: "p", Limit: 2})
+		mustCommit(t, b, tables.Delete(k("p", p.Next.SK)))
+		same(t, "the rest", sks(query(t, b, tables.Query{PK: "p", After: p.Next}).Items), []string{"f", "h"})
 	})
 }
 
 func testRefusedQueries(t *testing.T, b tables.Backend) {
 	for name, q := range map[string]tables.Query{
-		"no partition":              {},
-		"an unknown index":          {PK: "p", Index: "by_magic"},
-		"a strong read of an index": {PK: "p", Index: tables.ByRank, Consistency: tables.Strong},
-		"a negative limit":          {PK: "p", Limit: -1},
-		"a partition not UTF-8":     {PK: "\xff"},
-		"a bound not UTF-8":         {PK: "p", From: "\xff"},
-		"a place without a key":     {PK: "p", After: &tables.Position{}},
-		"a place of an index":       {PK: "p", After: &tables.Position{SK: "a", Key: k("p", "a")}},
-		"a place too long":          {PK: "p", After: &tables.Position{SK: strings.Repeat("x", tables.MaxSKSize+1)}},
-		"a place without an item":   {PK: "p", Index: tables.ByRank, After: &tables.Position{SK: "a"}},
+		"no partition":               {},
+		"an unknown index":           {PK: "p", Index: "by_magic"},
+		"a strong read of an index":  {PK: "p", Index: tables.ByRank, Consistency: tables.Strong},
+		"a negative limit":           {PK: "p", Limit: -1},
+		"a partition not UTF-8":      {PK: "\xff"},
+		"a bound not UTF-8":          {PK: "p", From: "\xff"},
+		"a position without a key":   {PK: "p", After: &tables.Position{}},
+		"a position of an index":     {PK: "p", After: &tables.Position{SK: "a", Key: k("p", "a")}},
+		"a position too long":        {PK: "p", After: &tables.Position{SK: strings.Repeat("x", tables.MaxSKSize+1)}},
+		"a position without an item": {PK: "p", Index: tables.ByRank, After: &tables.Position{SK: "a"}},
 	} {
 		if p, err := b.Query(t.Context(), q); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%s: %v, %v; want ErrInvalid", name, p, err)
+			t.Errorf("%s: got %v, %v; want ErrInvalid", name, p, err)
 		}
 	}
 }
 
-// testOrder sorts by UTF-8 bytes, which is the order of code points: not that
-// of UTF-16, in which U+10000 stands before U+FB00, nor that of any language.
+// testOrder checks that sort keys are in the order of UTF-8 bytes, which is that
+// of code points, and not in that of UTF-16 (U+10000 before U+FB00) or of a
+// language.
 func testOrder(t *testing.T, b tables.Backend) {
 	ordered := []string{
 		"\x00", "\x00\x00", "\x01", " ", "#", "0", "00", "1", "10", "2", "A", "Z", "Z\x00", "a", "a\x00", "a\x01", "aa", "b", "~", "\x7f",
@@ -162,19 +163,19 @@ func testOrder(t *testing.T, b tables.Backend) {
 	}
 	slices.Sort(ordered)
 	for _, i := range []int{7, 20, 3} {
-		ordered = append(ordered[i:], ordered[:i]...) // some other order to write in
+		ordered = append(ordered[i:], ordered[:i]...) // write in another order
 	}
 	for _, sk := range ordered {
-		made(t, b, tables.Put(item(k("order", sk), "rank_pk", "order", "rank_sk", sk)))
+		mustCommit(t, b, tables.Put(item(k("order", sk), "rank_pk", "order", "rank_sk", sk)))
 	}
 	slices.Sort(ordered)
 	for _, index := range []tables.Index{"", tables.ByRank} {
 		q := tables.Query{Index: index, PK: "order"}
-		same(t, "ascending", sks(ask(t, b, q).Items), ordered)
+		same(t, "ascending", sks(query(t, b, q).Items), ordered)
 		q.Limit = 1
 		var one []string
 		for range len(ordered) + 1 {
-			p := ask(t, b, q)
+			p := query(t, b, q)
 			one = append(one, sks(p.Items)...)
 			if q.After = p.Next; p.Next == nil {
 				break
@@ -185,11 +186,11 @@ func testOrder(t *testing.T, b tables.Backend) {
 		want := ordered[slices.Index(ordered, "\u0080") : slices.Index(ordered, "\ufffd")+1]
 		want = slices.Clone(want)
 		slices.Reverse(want)
-		same(t, "a range, descending", sks(ask(t, b, q).Items), want)
+		same(t, "a range, descending", sks(query(t, b, q).Items), want)
 	}
 }
 
-// testLargePages reads 2.5 MB. Where exactly a page ends is not held.
+// testLargePages reads 2.5 MB. It does not check where exactly a page ends.
 func testLargePages(t *testing.T, b tables.Backend) {
 	var want []string
 	for i := range 25 {
@@ -197,7 +198,7 @@ func testLargePages(t *testing.T, b tables.Backend) {
 		want = append(want, key.SK)
 		it := sized(key, 100<<10)
 		it["rank_pk"], it["rank_sk"] = "large", key.SK
-		made(t, b, tables.Put(it))
+		mustCommit(t, b, tables.Put(it))
 	}
 	for _, q := range []tables.Query{
 		{}, {Desc: true}, {Limit: 20}, {Index: tables.ByRank}, {Index: tables.ByRank, Desc: true}, {From: "01", To: "23"},
@@ -212,18 +213,18 @@ func testLargePages(t *testing.T, b tables.Backend) {
 		}
 		var got []string
 		for pages := 1; ; pages++ {
-			p := ask(t, b, q)
+			p := query(t, b, q)
 			size := 0
 			for _, it := range p.Items {
 				size += len(it.Str("pad"))
 			}
 			if size > tables.MaxPageSize+(110<<10) || len(p.Items) < 9 && p.Next != nil {
-				t.Errorf("a page of %d items and %d bytes", len(p.Items), size)
+				t.Errorf("got page of %d items and %d bytes, want about 1 MB", len(p.Items), size)
 			}
 			got = append(got, sks(p.Items)...)
 			if q.After = p.Next; p.Next == nil {
 				if pages < 3 {
-					t.Errorf("all in %d pages", pages)
+					t.Errorf("got %d pages, want at least 3", pages)
 				}
 				break
 			}

@@ -13,7 +13,7 @@ import (
 
 func testGet(t *testing.T, b tables.Backend) {
 	one, two := item(k("a", "1"), "n", int64(1)), item(k("a", "2"), "n", int64(2))
-	made(t, b, tables.Put(one), tables.Put(two))
+	mustCommit(t, b, tables.Put(one), tables.Put(two))
 
 	for _, c := range []tables.Consistency{tables.Strong, tables.Eventual} {
 		got, err := b.Get(t.Context(), c, k("a", "2"), k("none", "1"), k("a", "1"), k("a", "2"))
@@ -38,24 +38,24 @@ func testGet(t *testing.T, b tables.Backend) {
 		keys[i] = k("a", fmt.Sprint(i))
 	}
 	if got, err := b.Get(t.Context(), tables.Eventual, keys...); err != nil || len(got) != len(keys) || got[1].Int("n") != 1 {
-		t.Errorf("100 keys: %v, %v", got, err)
+		t.Errorf("100 keys: got %v, %v", got, err)
 	}
 	for _, bad := range [][]tables.Key{nil, append(keys, k("a", "100")), {k("", "1")}, {k("a", "")}, {k("a", "1"), k("", "")}, {k("\xff", "1")}} {
 		if _, err := b.Get(t.Context(), tables.Eventual, bad...); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("get of %d keys: %v; want ErrInvalid", len(bad), err)
+			t.Errorf("Get of %d keys: got %v, want ErrInvalid", len(bad), err)
 		}
 	}
-	t.Run("40 MB", func(t *testing.T) { testLargeGet(t, b) })
+	t.Run("20 MB", func(t *testing.T) { testLargeGet(t, b) })
 }
 
-// testLargeGet reads more than DynamoDB returns in one answer, 16 MB.
+// testLargeGet reads more than the 16 MB that DynamoDB returns in one answer.
 func testLargeGet(t *testing.T, b tables.Backend) {
 	pad := strings.Repeat("x", 390<<10)
 	var keys []tables.Key
 	for i := range 50 {
 		key := k("large", fmt.Sprintf("%02d", i))
 		keys = append(keys, key)
-		made(t, b, tables.Put(item(key, "pad", pad)))
+		mustCommit(t, b, tables.Put(item(key, "pad", pad)))
 	}
 	items, err := b.Get(t.Context(), tables.Strong, keys...)
 	if err != nil {
@@ -63,7 +63,7 @@ func testLargeGet(t *testing.T, b tables.Backend) {
 	}
 	for i, it := range items {
 		if it.Key() != keys[i] || len(it.Str("pad")) != len(pad) {
-			t.Fatalf("item %d is %q with %d bytes", i, it.Key(), len(it.Str("pad")))
+			t.Fatalf("item %d: got %q with %d bytes, want %q with %d", i, it.Key(), len(it.Str("pad")), keys[i], len(pad))
 		}
 	}
 }
@@ -97,33 +97,33 @@ func testValues(t *testing.T, b tables.Backend) {
 		t.Run(name, func(t *testing.T) {
 			for i, key := range []tables.Key{k("v", name), k(name, "v")} {
 				if i == 0 {
-					made(t, b, tables.Put(item(key, "v", v)))
+					mustCommit(t, b, tables.Put(item(key, "v", v)))
 				} else {
-					made(t, b, tables.Change(key, tables.SetAttr("v", v)), tables.Delete(k("beside", name)))
+					mustCommit(t, b, tables.Change(key, tables.SetAttr("v", v)), tables.Delete(k("beside", name)))
 				}
-				stands(t, b, key, item(key, "v", v))
+				wantItem(t, b, key, item(key, "v", v))
 			}
-			p := ask(t, b, tables.Query{PK: name})
+			p := query(t, b, tables.Query{PK: name})
 			same(t, "queried", p.Items, []tables.Item{item(k(name, "v"), "v", v)})
 		})
 	}
 	t.Run("nil binary", func(t *testing.T) {
-		made(t, b, tables.Put(item(k("v", "nil"), "v", []byte(nil))))
-		stands(t, b, k("v", "nil"), item(k("v", "nil"), "v", []byte{}))
+		mustCommit(t, b, tables.Put(item(k("v", "nil"), "v", []byte(nil))))
+		wantItem(t, b, k("v", "nil"), item(k("v", "nil"), "v", []byte{}))
 	})
-	t.Run("a set given in disorder", func(t *testing.T) {
-		made(t, b, tables.Put(item(k("v", "set"), "v", tables.Set{"c", "a", "b"})))
-		stands(t, b, k("v", "set"), item(k("v", "set"), "v", tables.Set{"a", "b", "c"}))
+	t.Run("an unsorted set", func(t *testing.T) {
+		mustCommit(t, b, tables.Put(item(k("v", "set"), "v", tables.Set{"c", "a", "b"})))
+		wantItem(t, b, k("v", "set"), item(k("v", "set"), "v", tables.Set{"a", "b", "c"}))
 	})
 	t.Run("only keys", func(t *testing.T) {
-		made(t, b, tables.Put(item(k("only", "keys"))))
-		stands(t, b, k("only", "keys"), item(k("only", "keys")))
+		mustCommit(t, b, tables.Put(item(k("only", "keys"))))
+		wantItem(t, b, k("only", "keys"), item(k("only", "keys")))
 	})
 	t.Run("a put replaces everything", func(t *testing.T) {
 		key := k("replace", "1")
-		made(t, b, tables.Put(item(key, "a", int64(1), "b", "x")))
-		made(t, b, tables.Put(item(key, "c", true)))
-		stands(t, b, key, item(key, "c", true))
+		mustCommit(t, b, tables.Put(item(key, "a", int64(1), "b", "x")))
+		mustCommit(t, b, tables.Put(item(key, "c", true)))
+		wantItem(t, b, key, item(key, "c", true))
 	})
 }
 
@@ -134,13 +134,13 @@ func testNumbers(t *testing.T, b tables.Backend) {
 	}
 	for _, n := range numbers {
 		key := k("n", fmt.Sprint(n))
-		made(t, b, tables.Put(item(key, "v", n)))
-		stands(t, b, key, item(key, "v", n))
-		made(t, b, tables.Change(key, tables.Add("w", n)).When(tables.Equal("v", n), tables.AtLeast("v", n)))
-		stands(t, b, key, item(key, "v", n, "w", n))
+		mustCommit(t, b, tables.Put(item(key, "v", n)))
+		wantItem(t, b, key, item(key, "v", n))
+		mustCommit(t, b, tables.Change(key, tables.Add("w", n)).When(tables.Equal("v", n), tables.AtLeast("v", n)))
+		wantItem(t, b, key, item(key, "v", n, "w", n))
 		if n < math.MaxInt64 {
-			made(t, b, tables.Change(key, tables.SetAttr("x", true)).When(tables.Before("v", n+1), tables.NotEqual("v", n+1)))
-			cancelled(t, b, []tables.Reason{{Failed: true, Old: item(key, "v", n, "w", n, "x", true)}},
+			mustCommit(t, b, tables.Change(key, tables.SetAttr("x", true)).When(tables.Before("v", n+1), tables.NotEqual("v", n+1)))
+			mustCancel(t, b, []tables.Reason{{Failed: true, Old: item(key, "v", n, "w", n, "x", true)}},
 				tables.Delete(key, tables.AtLeast("v", n+1)))
 		}
 	}
@@ -168,8 +168,8 @@ func testRefusedValues(t *testing.T, b tables.Backend) {
 		"more than 32 levels of nesting": deep,
 	} {
 		t.Run(name, func(t *testing.T) {
-			refused(t, b, tables.Put(item(key, "v", v)))
-			refused(t, b, tables.Change(key, tables.SetAttr("v", v)))
+			mustRefuse(t, b, tables.Put(item(key, "v", v)))
+			mustRefuse(t, b, tables.Change(key, tables.SetAttr("v", v)))
 		})
 	}
 	for name, bad := range map[string]tables.Write{
@@ -186,13 +186,13 @@ func testRefusedValues(t *testing.T, b tables.Backend) {
 			Op: tables.OpPut, Key: k("refused", "2"), Item: item(key),
 		},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, b, bad) })
+		t.Run(name, func(t *testing.T) { mustRefuse(t, b, bad) })
 	}
-	stands(t, b, key, nil)
+	wantItem(t, b, key, nil)
 }
 
-// testOwnership changes what was given to a backend and what it gave, which
-// must not change what it keeps.
+// testOwnership checks that changing a value that was written or read does not
+// change the stored item.
 func testOwnership(t *testing.T, b tables.Backend) {
 	key := k("own", "1")
 	whole := func() tables.Item {
@@ -205,35 +205,35 @@ func testOwnership(t *testing.T, b tables.Backend) {
 		i["pk"] = "X"
 	}
 	given := whole()
-	made(t, b, tables.Put(given))
+	mustCommit(t, b, tables.Put(given))
 	spoil(given)
-	stands(t, b, key, whole())
+	wantItem(t, b, key, whole())
 	got := read(t, b, key)
 	spoil(got)
-	stands(t, b, key, whole())
+	wantItem(t, b, key, whole())
 	twice, err := b.Get(t.Context(), tables.Strong, key, key)
 	if err != nil || len(twice) != 2 {
-		t.Fatal(twice, err)
+		t.Fatalf("Get of one key twice: got %v, %v", twice, err)
 	}
-	spoil(ask(t, b, tables.Query{PK: "own"}).Items[0])
-	stands(t, b, key, whole())
+	spoil(query(t, b, tables.Query{PK: "own"}).Items[0])
+	wantItem(t, b, key, whole())
 
 	before := read(t, b, key)
 	value := tables.List{"x", []byte("y")}
-	made(t, b, tables.Change(key, tables.SetAttr("l", value)))
-	same(t, "an item that was read before it changed", before, whole())
+	mustCommit(t, b, tables.Change(key, tables.SetAttr("l", value)))
+	same(t, "an item read before a change", before, whole())
 	value[1].([]byte)[0] = 'X'
 	changed := whole()
 	changed["l"] = tables.List{"x", []byte("y")}
-	stands(t, b, key, changed)
+	wantItem(t, b, key, changed)
 	refusal, ok := errors.AsType[*tables.Cancelled](commit(t.Context(), b, tables.Delete(key, tables.NoItem())))
 	if !ok {
-		t.Fatal("an item that stands is deleted on the condition that there is none")
+		t.Fatal("a delete on condition that there is no item succeeded")
 	}
 	spoil(refusal.Reasons[0].Old)
-	stands(t, b, key, changed)
+	wantItem(t, b, key, changed)
 
 	set := slices.Clone(tables.Set{"c", "a"})
-	made(t, b, tables.Change(key, tables.Update{Op: tables.UpdSet, Attr: "s", Value: set}))
-	same(t, "a set that was given in disorder", set, tables.Set{"c", "a"})
+	mustCommit(t, b, tables.Change(key, tables.Update{Op: tables.UpdSet, Attr: "s", Value: set}))
+	same(t, "an unsorted set after its put", set, tables.Set{"c", "a"})
 }

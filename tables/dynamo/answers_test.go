@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// script is a DynamoDB that gives prepared answers in order, the last one for
-// ever, and keeps what it was asked.
+// script is a fake DynamoDB that returns prepared answers in order, then repeats
+// the last one, and records the requests.
 type script struct {
-	mu      sync.Mutex
-	answers []answer
-	asked   []request
+	mu       sync.Mutex
+	answers  []answer
+	received []request
 }
 
 type request struct {
@@ -24,8 +24,8 @@ type request struct {
 	body map[string]any
 }
 
-// answer is what DynamoDB answers: an error if it has a code, a dropped
-// connection if its status is 0.
+// answer is an answer of DynamoDB: an error if it has a code, a dropped connection
+// if its status is 0.
 type answer struct {
 	status int
 	code   string
@@ -42,7 +42,7 @@ var (
 	failed     = answer{status: 400, code: "ConditionalCheckFailedException", body: `"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"n":{"N":"7"}}`}
 )
 
-// cancelledFor is a cancelled transaction with these reasons.
+// cancelledFor returns the answer for a transaction cancelled with these reasons.
 func cancelledFor(codes ...string) answer {
 	var reasons []string
 	for _, c := range codes {
@@ -60,8 +60,8 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := request{api: strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.")}
 	json.Unmarshal(raw, &q.body)
 	s.mu.Lock()
-	a := s.answers[min(len(s.asked), len(s.answers)-1)]
-	s.asked = append(s.asked, q)
+	a := s.answers[min(len(s.received), len(s.answers)-1)]
+	s.received = append(s.received, q)
 	s.mu.Unlock()
 
 	if a.status == 0 {
@@ -81,8 +81,8 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, body)
 }
 
-// play is a table whose DynamoDB follows a script, however long that takes a busy
-// machine.
+// play opens a table whose DynamoDB follows a script. Its timeout is long enough
+// for a busy machine.
 func play(t *testing.T, answers ...answer) (*DB, *script) {
 	t.Helper()
 	s := &script{answers: answers}
@@ -91,8 +91,8 @@ func play(t *testing.T, answers ...answer) (*DB, *script) {
 	return Open(Config{Table: "table", Region: "local", Endpoint: server.URL, Credentials: Credentials("id", "secret", ""), Timeout: time.Minute}), s
 }
 
-func (s *script) asks() []request {
+func (s *script) requests() []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked
+	return s.received
 }

@@ -13,8 +13,8 @@ import (
 	"agentsocial/tables"
 )
 
-// The number of attempts of a call, and the longest pause before the second
-// one; it doubles each time. Pauses are random ("full jitter"), so that callers
+// The number of attempts of a call, and the longest pause before the second one.
+// The pause doubles each time, and is random ("full jitter"), so that callers
 // throttled together do not retry together.
 const (
 	maxAttempts = 3
@@ -67,7 +67,7 @@ func once[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In,
 	ctx, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
 
-	// A request without a connection cannot have had an effect.
+	// A request that got no connection had no effect.
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },

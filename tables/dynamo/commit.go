@@ -26,10 +26,10 @@ const maxToken = 36
 // then.
 func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 	if len(tx.Writes) == 0 || len(tx.Writes) > tables.MaxTxWrites {
-		return invalid("a transaction of %d writes", len(tx.Writes))
+		return invalid("a transaction has %d writes, want 1 to %d", len(tx.Writes), tables.MaxTxWrites)
 	}
 	if n := utf8.RuneCountInString(tx.Token); n > maxToken {
-		return invalid("a token of %d characters", n)
+		return invalid("a token has %d characters, more than %d", n, maxToken)
 	}
 	writes := make([]write, len(tx.Writes))
 	keys := map[tables.Key]bool{}

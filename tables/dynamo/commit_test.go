@@ -25,7 +25,8 @@ var (
 	tokened = tables.Tx{Token: "token", Writes: []tables.Write{put, other}}
 )
 
-// TestCommitOutcomes: what a commit says after what DynamoDB answered.
+// TestCommitOutcomes checks a commit's error and number of attempts for DynamoDB's
+// answers.
 func TestCommitOutcomes(t *testing.T) {
 	errCancelled := errors.New("cancelled") // stands for a *Cancelled
 	for name, c := range map[string]struct {
@@ -82,12 +83,12 @@ func TestCommitOutcomes(t *testing.T) {
 			}
 			for _, kind := range []error{tables.ErrThrottled, tables.ErrConflict, tables.ErrInvalid, tables.ErrUnknownOutcome} {
 				if kind != c.want && errors.Is(err, kind) {
-					t.Errorf("%v is %v, too", err, kind)
+					t.Errorf("%v also matches %v", err, kind)
 				}
 			}
-			asked := s.asks()
+			asked := s.requests()
 			if len(asked) != c.attempts {
-				t.Errorf("%d attempts, want %d", len(asked), c.attempts)
+				t.Errorf("got %d attempts, want %d", len(asked), c.attempts)
 			}
 			for _, q := range asked[1:] {
 				if !reflect.DeepEqual(q, asked[0]) {
@@ -95,14 +96,13 @@ func TestCommitOutcomes(t *testing.T) {
 				}
 			}
 			if token := asked[0].body["ClientRequestToken"]; len(c.tx.Writes) > 1 && (token == nil || token == "") {
-				t.Error("a transaction without a token")
+				t.Error("got a transaction without a token")
 			}
 		})
 	}
 }
 
-// TestCommitForms: one write without a token goes alone, all else as a
-// transaction.
+// A single write without a token is sent alone, everything else as a transaction.
 func TestCommitForms(t *testing.T) {
 	check := tables.Check(tables.Key{PK: "a", SK: "b"}, tables.NoItem())
 	change := tables.Change(tables.Key{PK: "a", SK: "b"}, tables.Add("n", 1))
@@ -121,21 +121,22 @@ func TestCommitForms(t *testing.T) {
 		if err := db.Commit(t.Context(), c.tx); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.asks()[0].api; got != c.api {
-			t.Errorf("%+v went as %s, want %s", c.tx, got, c.api)
+		if got := s.requests()[0].api; got != c.api {
+			t.Errorf("%+v: got %s, want %s", c.tx, got, c.api)
 		}
 	}
 }
 
 func TestCommitUnsent(t *testing.T) {
-	// A port that no program gets that asks for any.
+	// Port 1 is never given to a program that asks for any free port.
 	db := Open(Config{Table: "t", Region: "local", Endpoint: "http://127.0.0.1:1", Credentials: Credentials("id", "secret", "")})
 	if err := db.Commit(t.Context(), tokened); err == nil || errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("commit to a closed port: got %v, want an error other than %v", err, tables.ErrUnknownOutcome)
 	}
 }
 
-// silent is a way to a DynamoDB that takes what it is sent, says so, and never answers.
+// silent returns a client of a DynamoDB that reports each request to arrived and
+// never answers.
 func silent(arrived chan<- struct{}) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -149,7 +150,7 @@ func silent(arrived chan<- struct{}) *http.Client {
 	}}}
 }
 
-// TestCommitAbandoned: a caller that goes away does not learn what happened.
+// The outcome is unknown if the caller's context or the timeout ends a commit.
 func TestCommitAbandoned(t *testing.T) { synctest.Test(t, testCommitAbandoned) }
 
 func testCommitAbandoned(t *testing.T) {
@@ -158,13 +159,13 @@ func testCommitAbandoned(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
 	if err := Open(config).Commit(ctx, double); !errors.Is(err, tables.ErrUnknownOutcome) || !errors.Is(err, context.Canceled) {
-		t.Errorf("abandoned: %v", err)
+		t.Errorf("cancelled commit: got %v, want an unknown outcome", err)
 	}
 	config.Timeout = 20 * time.Millisecond
 	if err := Open(config).Commit(t.Context(), single1); !errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("no answer in time: %v", err)
+		t.Errorf("commit without an answer: got %v, want %v", err, tables.ErrUnknownOutcome)
 	}
 	if _, err := Open(config).Get(t.Context(), tables.Strong, put.Key); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, tables.ErrUnknownOutcome) {
-		t.Errorf("no answer to a read in time: %v", err)
+		t.Errorf("read without an answer: got %v, want %v", err, context.DeadlineExceeded)
 	}
 }

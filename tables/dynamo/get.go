@@ -19,7 +19,7 @@ const maxIdleBatches = 4
 // round trips.
 func (db *DB) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	if len(keys) == 0 || len(keys) > tables.MaxGetKeys {
-		return nil, invalid("a read of %d items", len(keys))
+		return nil, invalid("a read has %d keys, want 1 to %d", len(keys), tables.MaxGetKeys)
 	}
 	found := map[tables.Key]tables.Item{}
 	var distinct []attributes

@@ -25,51 +25,51 @@ func TestGetUnprocessed(t *testing.T) {
 		}
 		a, b := tables.Item{"pk": "a", "sk": "1"}, tables.Item{"pk": "a", "sk": "2", "n": int64(2)}
 		if !reflect.DeepEqual(items, []tables.Item{a, b, a}) {
-			t.Errorf("got %v", items)
+			t.Errorf("got %v, want %v", items, []tables.Item{a, b, a})
 		}
 		if usage.Trips() != 3 || usage.ReadUnits() != 1.5 {
-			t.Errorf("%d trips, %v read units", usage.Trips(), usage.ReadUnits())
+			t.Errorf("got %d trips, %v read units; want 3, 1.5", usage.Trips(), usage.ReadUnits())
 		}
-		asked := s.asks()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
+		asked := s.requests()[0].body["RequestItems"].(map[string]any)["table"].(map[string]any)["Keys"].([]any)
 		if len(asked) != 2 {
-			t.Errorf("asked for %v: one key twice", asked)
+			t.Errorf("got request for %v, want each key once", asked)
 		}
 	})
 	t.Run("the rest never comes", func(t *testing.T) {
 		db, s := play(t, nothing)
 		if _, err := db.Get(t.Context(), tables.Eventual, keys...); !errors.Is(err, tables.ErrThrottled) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want %v", err, tables.ErrThrottled)
 		}
-		if n := len(s.asks()); n != maxIdleBatches {
-			t.Errorf("asked %d times", n)
+		if n := len(s.requests()); n != maxIdleBatches {
+			t.Errorf("got %d requests, want %d", n, maxIdleBatches)
 		}
 	})
 }
 
-func TestReadsAreRepeated(t *testing.T) {
+func TestReads_Retry(t *testing.T) {
 	for name, first := range map[string]answer{"dropped": dropped, "broken": broken, "throttled": throttled, "half": half} {
 		t.Run(name, func(t *testing.T) {
 			db, _ := play(t, first, fine)
 			if items, err := db.Get(t.Context(), tables.Strong, put.Key); err != nil || items[0] != nil {
-				t.Errorf("get: %v, %v", items, err)
+				t.Errorf("Get: got %v, %v; want no item", items, err)
 			}
 			db, _ = play(t, first, first, fine)
 			if page, err := db.Query(t.Context(), tables.Query{PK: "a"}); err != nil || page.Next != nil {
-				t.Errorf("query: %v, %v", page, err)
+				t.Errorf("Query: got %v, %v; want an empty page", page, err)
 			}
 		})
 	}
 	db, s := play(t, throttled)
 	if _, err := db.Query(t.Context(), tables.Query{PK: "a"}); !errors.Is(err, tables.ErrThrottled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %v", err, tables.ErrThrottled)
 	}
-	if n := len(s.asks()); n != maxAttempts {
-		t.Errorf("asked %d times", n)
+	if n := len(s.requests()); n != maxAttempts {
+		t.Errorf("got %d requests, want %d", n, maxAttempts)
 	}
 }
 
-// TestUsage: what DynamoDB says it billed is what is added up; a transaction
-// that was made before costs reads.
+// The usage sums the units that DynamoDB reports. A replayed transaction costs
+// reads.
 func TestUsage(t *testing.T) {
 	ctx, usage := tables.WithUsage(t.Context())
 	bill := func(capacity string) answer {
@@ -85,16 +85,16 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if usage.WriteUnits() != 11 || usage.ReadUnits() != 4.5 || usage.Trips() != 4 {
-		t.Errorf("%v write units, %v read units, %d trips", usage.WriteUnits(), usage.ReadUnits(), usage.Trips())
+		t.Errorf("got %v write units, %v read units, %d trips; want 11, 4.5, 4", usage.WriteUnits(), usage.ReadUnits(), usage.Trips())
 	}
 }
 
-// TestForeignItems: what this table never stores is an error, not a guess.
+// A value that this package never stores is an error.
 func TestForeignItems(t *testing.T) {
 	for _, v := range []string{`{"N":"1.5"}`, `{"N":"9223372036854775808"}`, `{"NULL":true}`, `{"NS":["1"]}`, `{"L":[{"NULL":true}]}`} {
 		db, _ := play(t, answer{status: 200, body: `{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"v":` + v + `}}`})
 		if items, err := db.Get(t.Context(), tables.Strong, put.Key); err == nil {
-			t.Errorf("%s became %v", v, items)
+			t.Errorf("%s: got %v, want an error", v, items)
 		}
 	}
 }

@@ -66,15 +66,15 @@ func check(q tables.Query) (keys tables.IndexSchema, err error) {
 	case !utf8.ValidString(q.PK), !utf8.ValidString(q.From), !utf8.ValidString(q.To):
 		return keys, invalid("a query's key is not UTF-8")
 	case q.Limit < 0:
-		return keys, invalid("a limit of %d", q.Limit)
+		return keys, invalid("the limit %d is negative", q.Limit)
 	}
 	return keys, nil
 }
 
-// begin returns the exclusive start key of a query. DynamoDB refuses a reversed
-// range and a start outside the range; in the table, whose sort keys are
-// unique, even a start at the range's far end. The contract answers all of
-// these: with nothing, or with the whole range.
+// begin returns the exclusive start key of a query. The contract answers some
+// queries that DynamoDB refuses with nothing (empty) or with the whole range: a
+// reversed range, a start outside the range and, in the table, where sort keys
+// are unique, a start at the range's far end.
 func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty bool, err error) {
 	backwards := q.From != "" && q.To != "" && q.From > q.To
 	if q.After == nil {
@@ -92,7 +92,7 @@ func begin(q tables.Query, keys tables.IndexSchema) (start attributes, empty boo
 		return nil, false, invalid("a position without a key")
 	}
 	if len(p.SK) > tables.MaxSKSize || !utf8.ValidString(p.SK) {
-		return nil, false, invalid("a position that no key can have")
+		return nil, false, invalid("a position is too long or not UTF-8")
 	}
 	if start, err = encodeKey(k); err != nil {
 		return nil, false, err

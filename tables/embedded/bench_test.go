@@ -33,7 +33,7 @@ func benchmarkCommit(b *testing.B, path string, parallel int) {
 func BenchmarkCommitMemory(b *testing.B)   { benchmarkCommit(b, "", 1) }
 func BenchmarkCommitMemory16(b *testing.B) { benchmarkCommit(b, "", 8) }
 func BenchmarkCommitFile16(b *testing.B) {
-	benchmarkCommit(b, filepath.Join(b.TempDir(), "table"), 8) // times 2 processors
+	benchmarkCommit(b, filepath.Join(b.TempDir(), "table"), 8) // 16 goroutines on 2 processors
 }
 
 func BenchmarkCommitFile(b *testing.B) {

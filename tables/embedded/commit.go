@@ -56,8 +56,8 @@ type outcome struct {
 
 func refused(err error) outcome { return outcome{err: err} }
 
-// commit makes all of a transaction's writes or none. An error that it returns
-// itself occurred between writes, and undoes the whole group of commits.
+// commit makes all of a transaction's writes or none. Its second result is an
+// error between writes, which undoes the whole group of commits.
 func (s *state) commit(p *prepared) (outcome, error) {
 	if p.token != "" {
 		t, known, err := s.token(p.token)
@@ -132,7 +132,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 	}
 	switch {
 	case size > tables.MaxTxSize:
-		return nil, refused(invalid("a transaction of %d bytes", size))
+		return nil, refused(invalid("a transaction has %d bytes, more than %d", size, tables.MaxTxSize))
 	case reasons != nil:
 		return nil, outcome{err: &tables.Cancelled{Reasons: reasons}, writes: table}
 	}

@@ -15,8 +15,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// TestSerializable moves money between accounts from many goroutines while
-// others count it, with every fault that there is.
+// TestSerializable moves money between accounts in many goroutines, under faults.
+// The sum of the accounts never changes.
 func TestSerializable(t *testing.T) { onBoth(t, testSerializable) }
 
 func testSerializable(t *testing.T, path string) {
@@ -38,11 +38,11 @@ func testSerializable(t *testing.T, path string) {
 		for _, i := range items {
 			sum += i.Int("n")
 			if i.Int("n") < 0 {
-				t.Error("an account is overdrawn")
+				t.Errorf("got balance %d, want none below 0", i.Int("n"))
 			}
 		}
 		if err != nil || sum != accounts*10 {
-			t.Error(sum, err)
+			t.Errorf("got sum %d, %v; want %d", sum, err, accounts*10)
 		}
 	}
 	var wg sync.WaitGroup
@@ -72,7 +72,7 @@ func testSerializable(t *testing.T, path string) {
 	wg.Wait()
 	table.SetFaults(nil)
 	if n := get(t, table, at("COUNT", "N")).Int("n"); n != moved.Load() || n+refused.Load() != workers*moves {
-		t.Fatalf("%d moves are counted, %d were made and %d refused", n, moved.Load(), refused.Load())
+		t.Fatalf("got %d moves counted, %d made, %d refused; want %d in all", n, moved.Load(), refused.Load(), workers*moves)
 	}
 	replay(t, table)
 }
@@ -87,8 +87,8 @@ func settle(ctx context.Context, table tables.Backend, tx tables.Tx) error {
 	}
 }
 
-// TestCompareAndSet increments a number by reading it and putting one more if
-// it is still the same.
+// TestCompareAndSet increments a number in many goroutines, each by a put on
+// condition that the number is as read.
 func TestCompareAndSet(t *testing.T) { onBoth(t, testCompareAndSet) }
 
 func testCompareAndSet(t *testing.T, path string) {
@@ -121,7 +121,7 @@ func testCompareAndSet(t *testing.T, path string) {
 	}
 	wg.Wait()
 	if n := get(t, table, k).Int("n"); n != 8*50 {
-		t.Fatal(n)
+		t.Fatalf("got %d, want %d", n, 8*50)
 	}
 }
 
@@ -136,30 +136,30 @@ func testChangesWait(t *testing.T, path string) {
 	time.AfterFunc(30*time.Millisecond, func() { commit(t, table, tables.Put(item{"pk": "P", "sk": "S"})) })
 	shards, err := table.Shards(t.Context())
 	if err != nil || len(shards) != 1 || shards[0].Parent != "" {
-		t.Fatal(shards, err)
+		t.Fatalf("Shards: got %v, %v; want one", shards, err)
 	}
 	start := time.Now()
 	records, _, err := table.Changes(t.Context(), shards[0].ID, "", 10, time.Second)
 	if err != nil || len(records) != 1 || time.Since(start) != 30*time.Millisecond {
-		t.Fatal(records, err, time.Since(start))
+		t.Fatalf("got %v, %v after %v; want one record after 30 ms", records, err, time.Since(start))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, _, err := table.Changes(ctx, "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
+		t.Fatalf("ended context: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	start = time.Now()
 	if records, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, 40*time.Millisecond); err != nil || len(records) != 0 || time.Since(start) != 40*time.Millisecond {
-		t.Fatal(records, err, time.Since(start))
+		t.Fatalf("got %v, %v after %v; want no records after 40 ms", records, err, time.Since(start))
 	}
 	time.AfterFunc(10*time.Millisecond, func() { table.Close() })
 	if _, _, err := table.Changes(t.Context(), "shard-0", records[0].Seq, 10, time.Second); !errors.Is(err, embedded.ErrClosed) {
-		t.Fatal(err)
+		t.Fatalf("closed table: got %v, want %v", err, embedded.ErrClosed)
 	}
 }
 
-// TestCancelledContext: a commit whose context ends before its turn is not
-// made; one whose turn has come is.
+// A commit whose context ends before it begins is not made; one that has begun is
+// finished.
 func TestCancelledContext(t *testing.T) { onBoth(t, testCancelledContext) }
 
 func testCancelledContext(t *testing.T, path string) {
@@ -180,6 +180,6 @@ func testCancelledContext(t *testing.T, path string) {
 	}
 	wg.Wait()
 	if n := get(t, table, at("P", "S")).Int("n"); n != made.Load() {
-		t.Fatalf("%d are there, %d were acknowledged", n, made.Load())
+		t.Fatalf("got %d commits, want the %d acknowledged", n, made.Load())
 	}
 }

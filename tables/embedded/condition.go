@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// holds reports whether all conditions hold for an item, which may be nil. They
-// have passed checkCond.
+// holds reports whether all conditions, which have passed checkCond, hold for an
+// item. The item may be nil.
 func holds(conds []tables.Cond, item tables.Item) bool {
 	for _, c := range conds {
 		if !condHolds(c, item) {
@@ -62,7 +62,7 @@ func equal(v, scalar any) bool {
 // checkCond refuses an invalid condition.
 func checkCond(c tables.Cond) error {
 	if c.Attr == "" || !utf8.ValidString(c.Attr) || !utf8.ValidString(c.Elem) {
-		return invalid("a condition on %q with the member %q", c.Attr, c.Elem)
+		return invalid("a condition's attribute %q is empty, or it or its member %q is not UTF-8", c.Attr, c.Elem)
 	}
 	switch c.Op {
 	case tables.CondAbsent, tables.CondPresent:

@@ -9,9 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Copy writes a consistent snapshot of a table in a file to another file: a
-// backup that [Open] accepts. The table may be in use meanwhile. Copy
-// overwrites the other file.
+// Copy writes a consistent snapshot of a file-backed table to path, as a backup that
+// [Open] accepts. The table may be in use meanwhile. Copy overwrites path.
 func (t *Table) Copy(path string) error {
 	f, ok := t.engine.(*file)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// A copy of a table in use is of one moment: of what a transaction wrote it has
-// all or nothing. The other file's old content is gone.
+// A copy of a table in use has each transaction completely or not at all, and
+// replaces the other file.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, embedded.Config{Path: filepath.Join(dir, "table")})
@@ -46,11 +46,11 @@ func TestCopy(t *testing.T) {
 		seen := map[int64]int{}
 		err = copied.Scan(t.Context(), func(i tables.Item) error { seen[i.Int("n")]++; return nil })
 		if err != nil || len(seen) > 1 {
-			t.Fatalf("a copy has %v, %v", seen, err)
+			t.Fatalf("got items per transaction %v, %v; want one transaction", seen, err)
 		}
 		for n, items := range seen {
 			if items != 20 || n < last {
-				t.Fatalf("a copy has %d items of transaction %d, after %d", items, n, last)
+				t.Fatalf("got %d items of transaction %d, want 20 of one from %d on", items, n, last)
 			}
 			last = n
 		}
@@ -63,9 +63,9 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := table.Copy(filepath.Join(dir, "no", "folder")); err == nil {
-		t.Error("a copy is nowhere")
+		t.Error("Copy to a missing folder succeeded")
 	}
 	if err := open(t, embedded.Config{}).Copy(path); err == nil {
-		t.Error("a table in memory has a copy")
+		t.Error("Copy of a table in memory succeeded")
 	}
 }

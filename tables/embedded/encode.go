@@ -49,7 +49,7 @@ func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
 	b = binary.AppendUvarint(b, uint64(len(names)))
 	for _, name := range names {
 		if name == "" || !utf8.ValidString(name) {
-			return nil, invalid("an attribute's name is %q", name)
+			return nil, invalid("the attribute name %q is empty or not UTF-8", name)
 		}
 		var err error
 		if b, err = appendValue(appendString(b, name), m[name], depth); err != nil {
@@ -98,7 +98,7 @@ func appendValue(b []byte, v any, depth int) ([]byte, error) {
 func appendSet(b []byte, s tables.Set) ([]byte, error) {
 	sorted := tables.NewSet(s...)
 	if len(sorted) == 0 || len(sorted) != len(s) {
-		return nil, invalid("a set of %d members, %d of them different", len(s), len(sorted))
+		return nil, invalid("a set has %d members, %d of them distinct", len(s), len(sorted))
 	}
 	b = binary.AppendUvarint(b, uint64(len(sorted)))
 	for _, m := range sorted {

@@ -30,7 +30,7 @@ func genValue(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(gens...)
 }
 
-func TestItemsReturn(t *testing.T) {
+func TestEncode_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		item := tables.Item(rapid.MapOfN(rapid.StringN(1, 8, -1), genValue(3), 0, 6).Draw(t, "item"))
 		b, err := appendItem(nil, item)
@@ -39,17 +39,17 @@ func TestItemsReturn(t *testing.T) {
 		}
 		back, err := decodeItem(b)
 		if err != nil || !reflect.DeepEqual(back, item) {
-			t.Fatalf("%v became %v (%v)", item, back, err)
+			t.Fatalf("got %v, %v; want %v", back, err, item)
 		}
 		if again, _ := appendItem(nil, back); !bytes.Equal(again, b) {
-			t.Fatal("two encodings of one item")
+			t.Fatalf("second encoding: got %x, want %x", again, b)
 		}
 		if item.Size() != back.Size() {
-			t.Fatal("two sizes of one item")
+			t.Fatalf("got size %d, want %d", back.Size(), item.Size())
 		}
-		// A file that lost its end is no item, whatever the cut.
+		// A truncated item is an error, wherever it is cut.
 		if _, err := decodeItem(b[:rapid.IntRange(0, len(b)-1).Draw(t, "cut")]); err == nil {
-			t.Fatal("half of an item is an item")
+			t.Fatal("decodeItem accepted a truncated item")
 		}
 	})
 }
@@ -59,7 +59,7 @@ func FuzzDecodeItem(f *testing.F) {
 	f.Add(seed)
 	f.Add([]byte{itemVersion, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		decodeItem(b) // must not panic, nor allocate without bounds
+		decodeItem(b) // must neither panic nor allocate without bounds
 		decodeRecord(b)
 		cutPart(string(b))
 	})
@@ -72,24 +72,24 @@ func TestKeyOrder(t *testing.T) {
 		b := tables.Key{PK: part.Draw(t, "pk"), SK: part.Draw(t, "sk")}
 		order := cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
 		if strings.Compare(itemKey(a), itemKey(b)) != order {
-			t.Fatalf("%q and %q", a, b)
+			t.Fatalf("order of %q and %q: want %d", a, b, order)
 		}
 		pk, rest, err := cutPart(itemKey(a))
 		sk, end, err2 := cutPart(rest)
 		if pk != a.PK || sk != a.SK || end != "" || err != nil || err2 != nil {
-			t.Fatalf("%q became %q %q", a, pk, sk)
+			t.Fatalf("got %q, %q; want %q", pk, sk, a)
 		}
 	})
 }
 
-func TestKeyOrderIsThatOfBytes(t *testing.T) {
+func TestKeyOrder_UTF8(t *testing.T) {
 	sorted := []string{"A", "B", "Z", "a", "~", "é", "日", "\uffff", "\U0001F600"}
 	if !slices.IsSortedFunc(sorted, func(a, b string) int { return strings.Compare(rowOf("", a), rowOf("", b)) }) {
-		t.Fatal("not in the order of UTF-8")
+		t.Fatalf("%q are not in the order of their keys", sorted)
 	}
 }
 
-// TestBrokenFile: what is broken in a file is an error of who reads it.
+// Reading a broken item in a file is an error.
 func TestBrokenFile(t *testing.T) {
 	table, err := Open(Config{Path: filepath.Join(t.TempDir(), "table")})
 	if err != nil {
@@ -108,7 +108,7 @@ func TestBrokenFile(t *testing.T) {
 	commitErr := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Delete(k)}})
 	for _, err := range []error{getErr, queryErr, commitErr} {
 		if !errors.Is(err, errBrokenItem) {
-			t.Error(err)
+			t.Errorf("got %v, want %v", err, errBrokenItem)
 		}
 	}
 }

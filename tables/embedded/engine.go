@@ -5,25 +5,25 @@ import (
 	"crypto/sha256"
 )
 
-// engine stores a table's trees. There are two: file and memory.
+// engine stores a table's trees. file and memory implement it.
 type engine interface {
-	// read returns a consistent view of the trees. It is for one goroutine at a
-	// time, until end is called.
+	// read returns a consistent view of the trees, for one goroutine at a time,
+	// until end is called.
 	read() (now *trees, end func(), err error)
-	// hold is read for a longer time. A work calls it before it writes, and
-	// gets the state before its writes.
+	// hold is read for a longer time. It is called within a write, before any
+	// change, and returns the state before the write.
 	hold() (before *trees, end func(), err error)
-	// write runs work on the trees. It returns when its effect is visible and
-	// as durable as the engine makes it. If work fails, write returns its error
-	// and nothing remains. Works are serial. If ctx ends before work begins, it
-	// does not run; once begun, it takes milliseconds and is finished.
+	// write runs work on the trees, one call at a time. It returns when the
+	// changes are visible and as durable as the engine makes them. If work
+	// fails, write undoes the changes and returns the error. If ctx ends before
+	// work begins, work does not run; once begun, it is finished, within
+	// milliseconds.
 	write(ctx context.Context, work func(*trees) error) error
-	// close waits for works that have begun. Afterwards all calls fail with
-	// ErrClosed.
+	// close waits for running writes. Afterwards all calls fail with ErrClosed.
 	close() error
 }
 
-// trees are all data of a table:
+// trees hold all data of a table:
 //
 //	items                           item key → item
 //	by_rank, by_parent, by_author   index key + item key → nothing
@@ -42,7 +42,7 @@ type trees struct {
 	nextSeq func() (uint64, error) // the feed's next sequence number, never repeated
 }
 
-// tree is a map ordered by its keys' bytes. Errors are the file's.
+// tree is a map ordered by the bytes of its keys. Its errors come from the file.
 type tree[V any] interface {
 	get(key string) (v V, found bool, err error)
 	put(key string, v V) error

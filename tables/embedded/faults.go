@@ -51,7 +51,7 @@ func (t *Table) fault(kind string, keys func() []tables.Key) Fault {
 }
 
 // Probabilities of faults, between 0 and 1, each for the calls that it applies
-// to. Those of one call must not exceed 1 in sum.
+// to. The sum for a call must not exceed 1.
 type Probabilities struct {
 	Conflict, Throttled, LostRequest, LostAnswer, Stale float64
 }

@@ -21,7 +21,7 @@ func always(kind string, f embedded.Fault) embedded.Faults {
 	}
 }
 
-func TestFaultsOfCommits(t *testing.T) {
+func TestFaults_Commit(t *testing.T) {
 	for _, c := range []struct {
 		fault embedded.Fault
 		err   error
@@ -37,7 +37,7 @@ func TestFaultsOfCommits(t *testing.T) {
 		table := open(t, embedded.Config{Faults: always(embedded.KindCommit, c.fault)})
 		err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item{"pk": "P", "sk": "S"})}})
 		if !errors.Is(err, c.err) || (get(t, table, at("P", "S")) != nil) != c.made {
-			t.Errorf("fault %d: %v", c.fault, err)
+			t.Errorf("fault %d: got %v, want %v and made = %t", c.fault, err, c.err, c.made)
 		}
 	}
 }
@@ -45,15 +45,15 @@ func TestFaultsOfCommits(t *testing.T) {
 func TestStaleReads(t *testing.T) {
 	onBoth(t, func(t *testing.T, path string) {
 		testGrowth(t, path)
-		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // what is stale is so for 50 ms
+		synctest.Test(t, func(t *testing.T) { testStaleReads(t, path) }) // reads are stale by at most 50 ms
 	})
 }
 
-// stale wants every read that may be stale to be so.
+// stale makes every read stale that may be.
 func stale(t *testing.T) embedded.Faults {
 	return func(kind string, keys []key) embedded.Fault {
 		if len(keys) != 1 || keys[0].PK == "" {
-			t.Errorf("%s of %v", kind, keys)
+			t.Errorf("%s of %v, want one key", kind, keys)
 		}
 		return embedded.Stale
 	}
@@ -63,13 +63,14 @@ func numbered(n int64, size int) tables.Write {
 	return tables.Put(item{"pk": "P", "sk": "S", "n": n, "b": make([]byte, size), "rank_pk": "R", "rank_sk": fmt.Sprint(n)})
 }
 
-// Growing beyond its map, the file waits for the snapshots to go: in real time.
+// testGrowth uses the real clock: to grow beyond its map, the file waits until the
+// snapshots are released.
 func testGrowth(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path, Faults: stale(t)})
 	for n := range int64(4) {
 		commit(t, table, numbered(n, 300_000))
-		if get(t, table, at("P", "S")).Int("n") != n {
-			t.Fatal("a strong read is stale")
+		if got := get(t, table, at("P", "S")).Int("n"); got != n {
+			t.Fatalf("strong read: got %d, want %d", got, n)
 		}
 	}
 	if err := table.Close(); err != nil {
@@ -95,29 +96,29 @@ func testStaleReads(t *testing.T, path string) {
 	}
 	put := func(n int64) {
 		commit(t, table, numbered(n, 1))
-		if get1(tables.Strong) != n {
-			t.Fatal("a strong read is stale")
+		if got := get1(tables.Strong); got != n {
+			t.Fatalf("strong read: got %d, want %d", got, n)
 		}
 	}
 	put(4)
 	table.SetFaults(stale(t))
 	put(5)
 	put(6)
-	if get1(tables.Eventual) != 4 || ranks() != 1 {
-		t.Fatal("no eventual read is stale")
+	if got := get1(tables.Eventual); got != 4 || ranks() != 1 {
+		t.Fatalf("stale read: got %d, want 4", got)
 	}
 	table.SetFaults(nil)
-	if get1(tables.Eventual) != 6 || ranks() != 1 {
-		t.Fatal("stale without a fault")
+	if got := get1(tables.Eventual); got != 6 || ranks() != 1 {
+		t.Fatalf("eventual read without faults: got %d, want 6", got)
 	}
 	table.SetFaults(stale(t))
 	time.Sleep(80 * time.Millisecond)
-	if get1(tables.Eventual) != 6 {
-		t.Fatal("stale for too long")
+	if got := get1(tables.Eventual); got != 6 {
+		t.Fatalf("stale read after 80 ms: got %d, want 6", got)
 	}
 }
 
-func TestRandomFaultsRepeat(t *testing.T) {
+func TestRandom_Repeats(t *testing.T) {
 	p := embedded.Probabilities{Conflict: 0.2, Throttled: 0.2, LostRequest: 0.2, LostAnswer: 0.2, Stale: 0.2}
 	draw := func(seed uint64) (drawn []embedded.Fault) {
 		f := embedded.Random(seed, p)
@@ -128,11 +129,11 @@ func TestRandomFaultsRepeat(t *testing.T) {
 	}
 	one := draw(1)
 	if !slices.Equal(one, draw(1)) || slices.Equal(one, draw(2)) {
-		t.Fatal("not what the seed says")
+		t.Fatal("want equal faults for equal seeds only")
 	}
 	for f := embedded.None; f <= embedded.Stale; f++ {
 		if !slices.Contains(one, f) {
-			t.Errorf("fault %d never happens", f)
+			t.Errorf("fault %d was never drawn", f)
 		}
 	}
 }

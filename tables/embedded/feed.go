@@ -80,18 +80,18 @@ func decodeRecord(b []byte) (*record, error) {
 
 // streamed converts a record for readers.
 func (r *record) streamed(key string) tables.StreamRecord {
-	told := tables.StreamRecord{
+	out := tables.StreamRecord{
 		Shard: shardID, Seq: fmt.Sprintf("%0*d", seqDigits, binary.BigEndian.Uint64([]byte(key))),
 		Event: "MODIFY", At: time.UnixMilli(r.at).UTC(), Key: r.now.item.Key(),
 		Old: r.old.give(), New: r.now.give(), Expired: r.expired,
 	}
 	if r.old == absent {
-		told.Event = "INSERT"
+		out.Event = "INSERT"
 	}
 	if r.now == absent {
-		told.Event, told.Key = "REMOVE", r.old.item.Key()
+		out.Event, out.Key = "REMOVE", r.old.item.Key()
 	}
-	return told
+	return out
 }
 
 // announce wakes readers that wait for changes.
@@ -126,13 +126,13 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wai
 		return nil, false, invalid("there is no shard %q", shard)
 	}
 	if limit < 1 {
-		return nil, false, invalid("a limit of %d", limit)
+		return nil, false, invalid("the limit is %d, want at least 1", limit)
 	}
 	var seq uint64
 	if after != "" {
 		var err error
 		if seq, err = strconv.ParseUint(after, 10, 64); err != nil {
-			return nil, false, invalid("the sequence number %q", after)
+			return nil, false, invalid("%q is not a sequence number of this feed", after)
 		}
 	}
 	patience := time.NewTimer(wait)

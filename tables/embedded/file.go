@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// file is an engine on bbolt, a B+tree in a file: each tree is a bucket. Works
+// file is an engine on bbolt, a B+tree in a file. Each tree is a bucket. Writes
 // that wait while the disk is busy are grouped, so that one fsync makes them
 // durable.
 type file struct {

@@ -8,15 +8,15 @@ import (
 	"agentsocial/tables"
 )
 
-// Get implements [tables.Backend]. All items are of one moment, which DynamoDB
-// does not promise.
+// Get implements [tables.Backend]. It reads all items at one moment, which
+// DynamoDB does not guarantee.
 func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	defer tables.Trip(ctx)()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if len(keys) == 0 || len(keys) > tables.MaxGetKeys {
-		return nil, invalid("a read of %d items", len(keys))
+		return nil, invalid("a read has %d keys, want 1 to %d", len(keys), tables.MaxGetKeys)
 	}
 	for _, k := range keys {
 		if err := checkKey(k); err != nil {
@@ -28,7 +28,7 @@ func (t *Table) Get(ctx context.Context, c tables.Consistency, keys ...tables.Ke
 		return nil, fmt.Errorf("embedded: injected: %w", tables.ErrThrottled)
 	}
 	items := make([]tables.Item, len(keys))
-	sizes := make([]int, 0, len(keys)) // duplicates count once
+	sizes := make([]int, 0, len(keys)) // a duplicate key counts once
 	err := t.view(fault == Stale && c == tables.Eventual, func(now *trees) error {
 		for i, k := range keys {
 			found, err := now.item(itemKey(k))

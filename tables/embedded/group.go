@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// maxGroup bounds the commits that one fsync covers: enough for all concurrent
-// requests of a laptop, and few enough that none waits long.
+// maxGroup bounds the commits that one fsync covers. It allows for all concurrent
+// requests of a laptop, and keeps waits short.
 const maxGroup = 128
 
 // request is work for the committer: one commit, or one step of a sweep.
@@ -67,9 +67,9 @@ func (f *file) gather(first *request) []*request {
 	return group
 }
 
-// commitGroup runs a group's works in one transaction of the file. A work that
-// fails by itself (a condition, a mistake of its caller) has written nothing
-// and is no error here. An error is the file's, and undoes the group.
+// commitGroup runs a group in one transaction of the file. A commit that is
+// refused (a failed condition, an invalid write) has written nothing and is not
+// an error here. An error comes from the file, and undoes the group.
 func (f *file) commitGroup(group []*request) error {
 	tx, err := f.db.Begin(true)
 	if err != nil {

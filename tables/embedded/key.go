@@ -13,7 +13,7 @@ import (
 // prefix of another's continuation.
 const (
 	endOfPart   = "\x00\x01"
-	behindPart  = "\x00\x02" // instead of an end: after all keys with this beginning
+	behindPart  = "\x00\x02" // replaces an end: sorts after all keys with this prefix
 	escapedZero = "\x00\xff"
 )
 
@@ -36,7 +36,7 @@ func rowOf(rest string, parts ...string) string {
 
 func itemKey(k tables.Key) string { return rowOf("", k.PK, k.SK) }
 
-// behind returns the least key after all that begin with row.
+// behind returns the least key after all keys that begin with row.
 func behind(row string) string { return row[:len(row)-len(endOfPart)] + behindPart }
 
 var errBrokenKey = errors.New("embedded: a broken key in the file")

@@ -24,12 +24,12 @@ func TestMain(m *testing.M) {
 		if err := victim(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
-		os.Exit(1) // it was to be killed
+		os.Exit(1) // the test kills a victim before it ends
 	}
 	os.Exit(m.Run())
 }
 
-// A transaction of the victim puts two items and counts itself.
+// victimWrites returns a transaction that puts two items and counts itself.
 func victimWrites(name string) []tables.Write {
 	return []tables.Write{
 		tables.Put(item{"pk": "HALF", "sk": name + "#a", "rank_pk": "R", "rank_sk": name}, tables.NoItem()),
@@ -38,7 +38,7 @@ func victimWrites(name string) []tables.Write {
 	}
 }
 
-// victim commits as fast as it can and says so, until it is killed.
+// victim commits as fast as it can and prints each commit, until it is killed.
 func victim(path string) error {
 	table, err := embedded.Open(embedded.Config{Path: path})
 	if err != nil {
@@ -62,8 +62,8 @@ func victim(path string) error {
 	return failed
 }
 
-// TestKill kills a process that commits, several times on one file: each
-// transaction that it said was made is there, and none is there in part.
+// TestKill kills committing processes, one after the other, on one file. Every
+// acknowledged transaction is in the file, and none is there in part.
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	acknowledged := map[string]bool{}
@@ -95,7 +95,7 @@ func kill(t *testing.T, path string) (acknowledged []string) {
 		acknowledged = append(acknowledged, lines.Text())
 	}
 	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Fatal(err)
+		t.Fatalf("got %v, want it killed", err)
 	}
 	return acknowledged
 }
@@ -113,27 +113,27 @@ func checkVictim(t *testing.T, path string, acknowledged map[string]bool) {
 	}
 	for name := range acknowledged {
 		if stored[at("HALF", name+"#a")] == nil {
-			t.Fatalf("transaction %s was acknowledged and is lost", name)
+			t.Fatalf("acknowledged transaction %s is lost", name)
 		}
 	}
 	whole := 0
 	for k := range stored {
 		name := k.SK[:len(k.SK)-2]
 		if stored[at("HALF", name+"#a")] == nil || stored[at("HALF", name+"#b")] == nil {
-			t.Fatalf("half of transaction %s is there", name)
+			t.Fatalf("transaction %s is there in part", name)
 		}
 		whole++
 	}
 	count := get(t, table, at("COUNT", "N"))
 	if count.Int("n") != int64(whole/2) {
-		t.Fatalf("%d transactions are there, %d are counted", whole/2, count.Int("n"))
+		t.Fatalf("got count %d, want %d", count.Int("n"), whole/2)
 	}
 	if ranked := all(t, table, tables.Query{Index: tables.ByRank, PK: "R"}); len(ranked) != whole/2 {
-		t.Fatalf("the index has %d entries for %d items", len(ranked), whole/2)
+		t.Fatalf("got %d index entries, want %d", len(ranked), whole/2)
 	}
 	stored[count.Key()] = count
 	if replayed := replay(t, table); !reflect.DeepEqual(replayed, stored) {
-		t.Fatalf("the feed tells of %d items, the table has %d", len(replayed), len(stored))
+		t.Fatalf("replay: got %d items, want the table's %d", len(replayed), len(stored))
 	}
 }
 
@@ -153,8 +153,8 @@ func all(t testing.TB, table tables.Backend, q tables.Query) (items []item) {
 	}
 }
 
-// replay makes the table again from its feed, which must go on from one
-// image to the next.
+// replay rebuilds the table from its feed, and checks that each old image is the
+// previous new one.
 func replay(t testing.TB, table *embedded.Table) map[key]item {
 	t.Helper()
 	replayed := map[key]item{}
@@ -165,7 +165,7 @@ func replay(t testing.TB, table *embedded.Table) map[key]item {
 		}
 		for _, r := range records {
 			if !reflect.DeepEqual(r.Old, replayed[r.Key]) {
-				t.Fatalf("record %s: %v was %v", r.Seq, r.Key, r.Old)
+				t.Fatalf("record %s: old image of %v: got %v, want %v", r.Seq, r.Key, r.Old, replayed[r.Key])
 			}
 			if after = r.Seq; r.New == nil {
 				delete(replayed, r.Key)

@@ -9,9 +9,9 @@ import (
 	"agentsocial/tables"
 )
 
-// memory is an engine without a file. Its trees are changed in place, by one
-// work at a time and while nobody reads, for microseconds. A work fails only if
-// a tree fails, and these do not, so nothing need be undone.
+// memory is an engine without a file. A write changes the trees in place, under a
+// lock, in microseconds. It fails only if a tree fails, which these do not, so
+// nothing need be undone.
 type memory struct {
 	mu  sync.RWMutex
 	now *trees // nil after close
@@ -40,8 +40,7 @@ func (m *memory) read() (now *trees, end func(), err error) {
 	return m.now, m.mu.RUnlock, nil
 }
 
-// hold copies the trees. The copies share nodes, which are copied before a
-// change.
+// hold copies the trees. The copies share nodes until one changes.
 func (m *memory) hold() (before *trees, end func(), err error) {
 	before = &trees{items: copyOf(m.now.items), feed: copyOf(m.now.feed)}
 	for _, index := range m.now.indexes {

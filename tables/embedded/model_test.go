@@ -16,7 +16,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// model is the table as naive as can be: a map.
+// model is a simple table: a map.
 type model map[key]item
 
 // query answers a query by sorting everything.
@@ -64,7 +64,7 @@ func (m model) query(q tables.Query) (found []item, next *tables.Position) {
 	return append([]item(nil), found...), next // nil if empty
 }
 
-// commit does single writes only, one after the other.
+// commit makes a single write, and reports whether its conditions held.
 func (m model) commit(w tables.Write) bool {
 	old := m[w.Key]
 	for _, c := range w.If {
@@ -187,7 +187,7 @@ func TestModel(t *testing.T) { onBoth(t, testModel) }
 
 func testModel(t *testing.T, path string) {
 	rapid.Check(t, func(t *rapid.T) {
-		os.Remove(path) // if it is a file, of the sequence before
+		os.Remove(path) // the previous sequence's, if it is a file
 		table, err := embedded.Open(embedded.Config{Path: path})
 		if err != nil {
 			t.Fatal(err)
@@ -201,11 +201,11 @@ func testModel(t *testing.T, path string) {
 			made := m.commit(w)
 			var c *tables.Cancelled
 			if made != (err == nil) || err != nil && (!errors.As(err, &c) || !reflect.DeepEqual(c.Reasons[0].Old, m[w.Key])) {
-				t.Fatalf("%+v: %v, the model says %v", w, err, made)
+				t.Fatalf("%+v: got %v, want made = %v", w, err, made)
 			}
 			items, err := table.Get(ctx, tables.Strong, w.Key)
 			if err != nil || !reflect.DeepEqual(items[0], m[w.Key]) {
-				t.Fatalf("%+v: the table has %v, the model %v (%v)", w, items[0], m[w.Key], err)
+				t.Fatalf("%+v: got %v, %v; want %v", w, items, err, m[w.Key])
 			}
 		}
 		for range 10 {
@@ -213,7 +213,7 @@ func testModel(t *testing.T, path string) {
 			page, err := table.Query(ctx, q)
 			found, next := m.query(q)
 			if err != nil || !reflect.DeepEqual(page.Items, found) || !reflect.DeepEqual(page.Next, next) {
-				t.Fatalf("%+v:\n%v %v (%v), the model says\n%v %v", q, page.Items, page.Next, err, found, next)
+				t.Fatalf("%+v:\n got %v %v (%v)\nwant %v %v", q, page.Items, page.Next, err, found, next)
 			}
 		}
 	})
@@ -235,26 +235,26 @@ func testQueryPages(t *testing.T, path string) {
 	} {
 		page, err := table.Query(t.Context(), q)
 		if err != nil || len(page.Items) != 4 || page.Next == nil {
-			t.Errorf("%+v: %d items in 1 MB, %v", q, len(page.Items), err)
+			t.Errorf("%+v: got %d items, next %v, %v; want 4 and a next page", q, len(page.Items), page.Next, err)
 		}
 		if got := all(t, table, q); len(got) != 6 {
-			t.Errorf("%+v: %d items in all", q, len(got))
+			t.Errorf("%+v: got %d items in all pages, want 6", q, len(got))
 		}
 	}
-	// Entries that project keys only are small.
+	// Index entries with only keys are small.
 	page, err := table.Query(t.Context(), tables.Query{Index: tables.ByParent, PK: "R"})
 	if err != nil || len(page.Items) != 6 || page.Next != nil || len(page.Items[0]) != 4 {
-		t.Fatal(page, err)
+		t.Fatalf("got %v, %v; want 6 entries of 4 attributes in one page", page, err)
 	}
-	// A page that ends with the last item does not know it.
+	// A page that stopped exactly at the last item has a Next.
 	q := tables.Query{PK: "P", From: "e", To: "f", Limit: 2}
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 2 || page.Next == nil {
-		t.Fatal(page.Next, err)
+		t.Fatalf("got %v, %v; want 2 items and a Next", page, err)
 	}
 	q.After = page.Next
 	page, err = table.Query(t.Context(), q)
 	if err != nil || len(page.Items) != 0 || page.Next != nil {
-		t.Fatal(page, err)
+		t.Fatalf("got %v, %v; want an empty last page", page, err)
 	}
 }

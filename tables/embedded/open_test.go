@@ -25,13 +25,13 @@ func TestOpenRefuses(t *testing.T) {
 			table.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
+			t.Errorf("Open(%q): got %v, want an error with %q", path, err, want)
 		}
 	}
 }
 
-// TestUsage has the prices that the table reports; tables/billing_test.go has
-// how they come about.
+// TestUsage checks the units that the table reports; tables/capacity_test.go
+// checks how they are computed.
 func TestUsage(t *testing.T) { onBoth(t, testUsage) }
 
 func testUsage(t *testing.T, path string) {
@@ -62,7 +62,7 @@ func testUsage(t *testing.T, path string) {
 	} {
 		ctx, usage := tables.WithUsage(t.Context())
 		if c.do(ctx); usage.ReadUnits() != c.reads || usage.WriteUnits() != c.writes || usage.Trips() != 1 {
-			t.Errorf("%s: %v read units, %v write units, %d trips", c.what, usage.ReadUnits(), usage.WriteUnits(), usage.Trips())
+			t.Errorf("%s: got %v read units, %v write units, %d trips; want %v, %v, 1", c.what, usage.ReadUnits(), usage.WriteUnits(), usage.Trips(), c.reads, c.writes)
 		}
 	}
 }

@@ -14,8 +14,7 @@ const (
 	maxPastAge = 50 * time.Millisecond
 )
 
-// past is the table before each of the last commits. It is kept only while
-// faults are injected.
+// past holds the table before each of the last commits, while faults are injected.
 type past struct {
 	mu        sync.Mutex
 	snapshots []*snapshot // the oldest first
@@ -37,7 +36,7 @@ func (s *snapshot) release() {
 	}
 }
 
-// remember takes a snapshot; a work calls it before it writes.
+// remember takes a snapshot. It is called within a write, before any change.
 func (p *past) remember(e engine) error {
 	before, end, err := e.hold()
 	if err != nil {
@@ -77,7 +76,7 @@ func (p *past) forget() {
 	}
 }
 
-// view reads from the oldest snapshot; found is false without one.
+// view reads from the oldest snapshot; found is false if there is none.
 func (p *past) view(read func(*trees) error) (found bool, err error) {
 	p.mu.Lock()
 	if len(p.snapshots) == 0 {

@@ -33,10 +33,10 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func prepare(tx tables.Tx) (*prepared, error) {
 	n := len(tx.Writes)
 	if n == 0 || n > tables.MaxTxWrites {
-		return nil, invalid("a transaction of %d writes", n)
+		return nil, invalid("a transaction has %d writes, want 1 to %d", n, tables.MaxTxWrites)
 	}
 	if utf8.RuneCountInString(tx.Token) > maxTokenLength {
-		return nil, invalid("a token of more than %d characters", maxTokenLength)
+		return nil, invalid("a token has more than %d characters", maxTokenLength)
 	}
 	p := &prepared{
 		writes:        make([]preparedWrite, n),
@@ -71,7 +71,7 @@ func prepare(tx tables.Tx) (*prepared, error) {
 	}
 	*buffer = b
 	if p.putSize > tables.MaxTxSize {
-		return nil, invalid("a transaction of %d bytes", p.putSize)
+		return nil, invalid("a transaction has %d bytes, more than %d", p.putSize, tables.MaxTxSize)
 	}
 	if p.token != "" {
 		p.digest = sha256.Sum256(b)
@@ -96,7 +96,7 @@ func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 	switch w.Op {
 	case tables.OpPut:
 		if w.Item[tables.AttrPK] != w.Key.PK || w.Item[tables.AttrSK] != w.Key.SK {
-			return nil, invalid("the item to be put has another key than %q %q", w.Key.PK, w.Key.SK)
+			return nil, invalid("the key of the item to put is not the write's key %q %q", w.Key.PK, w.Key.SK)
 		}
 		return appendItem(b, w.Item)
 	case tables.OpUpdate:
@@ -131,7 +131,7 @@ func checkedItem(item tables.Item) (*stored, error) {
 	s := store(item)
 	if s.size > tables.MaxItemSize {
 		k := item.Key()
-		return nil, invalid("the item %q %q has %d bytes", k.PK, k.SK, s.size)
+		return nil, invalid("the item %q %q has %d bytes, more than %d", k.PK, k.SK, s.size, tables.MaxItemSize)
 	}
 	return s, nil
 }

@@ -48,11 +48,11 @@ func checkQuery(q tables.Query) error {
 		return err
 	}
 	if q.Limit < 0 {
-		return invalid("a limit of %d", q.Limit)
+		return invalid("the limit %d is negative", q.Limit)
 	}
 	for _, bound := range []string{q.From, q.To} {
 		if len(bound) > tables.MaxSKSize || !utf8.ValidString(bound) {
-			return invalid("the bound %q", bound)
+			return invalid("the bound %q is too long or not UTF-8", bound)
 		}
 	}
 	if q.Index != "" {

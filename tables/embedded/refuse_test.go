@@ -26,8 +26,8 @@ func puts(n, size int) (writes []tables.Write) {
 	return writes
 }
 
-// TestRefusedCommits has a neighbour's write in each transaction: nothing of a
-// transaction that is refused is written.
+// TestRefusedCommits adds a valid write to each transaction: nothing of a refused
+// transaction is written.
 func TestRefusedCommits(t *testing.T) { onBoth(t, testRefusedCommits) }
 
 func testRefusedCommits(t *testing.T, path string) {
@@ -40,74 +40,74 @@ func testRefusedCommits(t *testing.T, path string) {
 	}
 	long := strings.Repeat("x", 2049)
 	for name, w := range map[string][]tables.Write{
-		"no write at all":        nil,
-		"101 writes":             puts(101, 1),
-		"4 MB":                   puts(11, 390_000),
-		"one item twice":         {tables.Delete(at("X", "Y")), tables.Check(at("X", "Y"), tables.NoItem())},
-		"no partition key":       {tables.Put(item{"sk": "Y"})},
-		"no sort key":            {tables.Delete(at("X", ""))},
-		"long partition key":     {tables.Delete(at(long, "Y"))},
-		"long sort key":          {tables.Delete(at("X", long[:1025]))},
-		"key that is not UTF-8":  {tables.Delete(at("X", "\xff"))},
-		"another item":           {{Op: tables.OpPut, Key: k, Item: item{"pk": "X", "sk": "Y"}}},
-		"large item":             {put("b", make([]byte, tables.MaxItemSize-6))},
-		"item grown too large":   {tables.Change(k, tables.SetAttr("b2", make([]byte, 200_000)))},
-		"empty set":              {put("s", tables.Set{})},
-		"nil set":                {put("s", tables.Set(nil))},
-		"set with a double":      {put("s", tables.Set{"a", "a"})},
-		"set not UTF-8":          {put("s", tables.Set{"\xff"})},
-		"empty set inside":       {put("m", tables.Map{"s": tables.Set{}})},
-		"int":                    {put("n", 1)},
-		"nil":                    {put("n", nil)},
-		"[]string":               {put("l", []string{"a"})},
-		"string not UTF-8":       {put("s", "\xff")},
-		"no attribute name":      {put("", "x")},
-		"33 levels":              {put("l", nested(33))},
-		"empty index key":        {put("rank_pk", "")},
-		"number as index key":    {put("parent_sk", int64(1))},
-		"long index key":         {put("author_sk", long)},
-		"index key set to empty": {tables.Change(k, tables.SetAttr("rank_sk", ""))},
-		"number added to index":  {tables.Change(k, tables.Add("rank_sk", 1))},
-		"no updates":             {tables.Change(k)},
-		"update of a key":        {tables.Change(k, tables.SetAttr("sk", "Z"))},
-		"attribute updated 2×":   {tables.Change(k, tables.Add("n", -1), tables.RemoveAttr("n"))},
-		"add to a string":        {tables.Change(k, tables.Add("s", 1))},
-		"add beyond int64":       {tables.Change(k, tables.Add("n", 1))},
-		"members to a string":    {tables.Change(k, tables.AddToSet("s", "a"))},
-		"members from a string":  {tables.Change(k, tables.RemoveFromSet("s", "a"))},
-		"no members":             {tables.Change(k, tables.AddToSet("set"))},
-		"check of nothing":       {tables.Check(k)},
-		"condition of int":       {tables.Delete(k, tables.Equal("n", 1))},
-		"condition of a set":     {tables.Delete(k, tables.Equal("set", tables.NewSet("a")))},
-		"condition on no name":   {tables.Delete(k, tables.Absent(""))},
-		"no condition":           {tables.Delete(k, tables.Cond{Attr: "n"})},
-		"no operation":           {{Key: k}},
-		"no update":              {tables.Change(k, tables.Update{Attr: "n"})},
+		"no write at all":         nil,
+		"101 writes":              puts(101, 1),
+		"4 MB":                    puts(11, 390_000),
+		"one item twice":          {tables.Delete(at("X", "Y")), tables.Check(at("X", "Y"), tables.NoItem())},
+		"no partition key":        {tables.Put(item{"sk": "Y"})},
+		"no sort key":             {tables.Delete(at("X", ""))},
+		"long partition key":      {tables.Delete(at(long, "Y"))},
+		"long sort key":           {tables.Delete(at("X", long[:1025]))},
+		"key that is not UTF-8":   {tables.Delete(at("X", "\xff"))},
+		"another item":            {{Op: tables.OpPut, Key: k, Item: item{"pk": "X", "sk": "Y"}}},
+		"large item":              {put("b", make([]byte, tables.MaxItemSize-6))},
+		"item grown too large":    {tables.Change(k, tables.SetAttr("b2", make([]byte, 200_000)))},
+		"empty set":               {put("s", tables.Set{})},
+		"nil set":                 {put("s", tables.Set(nil))},
+		"set with a duplicate":    {put("s", tables.Set{"a", "a"})},
+		"set not UTF-8":           {put("s", tables.Set{"\xff"})},
+		"empty set inside":        {put("m", tables.Map{"s": tables.Set{}})},
+		"int":                     {put("n", 1)},
+		"nil":                     {put("n", nil)},
+		"[]string":                {put("l", []string{"a"})},
+		"string not UTF-8":        {put("s", "\xff")},
+		"no attribute name":       {put("", "x")},
+		"33 levels":               {put("l", nested(33))},
+		"empty index key":         {put("rank_pk", "")},
+		"number as index key":     {put("parent_sk", int64(1))},
+		"long index key":          {put("author_sk", long)},
+		"index key set to empty":  {tables.Change(k, tables.SetAttr("rank_sk", ""))},
+		"number added to index":   {tables.Change(k, tables.Add("rank_sk", 1))},
+		"no updates":              {tables.Change(k)},
+		"update of a key":         {tables.Change(k, tables.SetAttr("sk", "Z"))},
+		"attribute updated twice": {tables.Change(k, tables.Add("n", -1), tables.RemoveAttr("n"))},
+		"add to a string":         {tables.Change(k, tables.Add("s", 1))},
+		"add beyond int64":        {tables.Change(k, tables.Add("n", 1))},
+		"members to a string":     {tables.Change(k, tables.AddToSet("s", "a"))},
+		"members from a string":   {tables.Change(k, tables.RemoveFromSet("s", "a"))},
+		"no members":              {tables.Change(k, tables.AddToSet("set"))},
+		"check of nothing":        {tables.Check(k)},
+		"condition of int":        {tables.Delete(k, tables.Equal("n", 1))},
+		"condition of a set":      {tables.Delete(k, tables.Equal("set", tables.NewSet("a")))},
+		"condition on no name":    {tables.Delete(k, tables.Absent(""))},
+		"no condition":            {tables.Delete(k, tables.Cond{Attr: "n"})},
+		"no operation":            {{Key: k}},
+		"no update":               {tables.Change(k, tables.Update{Attr: "n"})},
 	} {
 		if len(w) == 1 {
 			w = append(w, tables.Put(item{"pk": "NEIGHBOUR", "sk": "S"}))
 		}
 		if err := table.Commit(t.Context(), tables.Tx{Writes: w}); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want %v", name, err, tables.ErrInvalid)
 		}
 	}
 	if err := table.Commit(t.Context(), tables.Tx{Token: strings.Repeat("x", 37), Writes: puts(1, 1)}); !errors.Is(err, tables.ErrInvalid) {
-		t.Errorf("long token: %v", err)
+		t.Errorf("long token: got %v, want %v", err, tables.ErrInvalid)
 	}
-	// A mistake comes before a failed condition, unless it is of the same write.
+	// An invalid write takes precedence over a failed condition of another write.
 	bad := tables.Change(k, tables.Add("s", 1))
 	fails := tables.Delete(at("X", "Y"), tables.ItemExists())
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{fails, bad}}); !errors.Is(err, tables.ErrInvalid) {
-		t.Error(err)
+		t.Errorf("failed condition, then an invalid write: got %v, want %v", err, tables.ErrInvalid)
 	}
 	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{bad.When(tables.NoItem())}}); !errors.As(err, new(*tables.Cancelled)) {
-		t.Error(err)
+		t.Errorf("invalid write with a failed condition: got %v, want it cancelled", err)
 	}
 	want(t, table, stands)
 	if n := len(changes(t, table, "")); n != 1 {
-		t.Errorf("%d changes", n)
+		t.Errorf("got %d changes, want 1", n)
 	}
-	// What is just within the limits.
+	// These are just within the limits.
 	commit(t, table, put("b", make([]byte, tables.MaxItemSize-7)),
 		tables.Put(item{"pk": "X", "sk": "L", "l": nested(32)}),
 		tables.Put(item{"pk": "X", "sk": "S", "s": tables.Set{"b", "", "a"}}))
@@ -124,7 +124,7 @@ func TestRefusedReads(t *testing.T) {
 		"no key": {k, at("P", "")},
 	} {
 		if _, err := table.Get(t.Context(), tables.Strong, keys...); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("get of %s: got %v, want %v", name, err, tables.ErrInvalid)
 		}
 	}
 	for name, q := range map[string]tables.Query{
@@ -138,7 +138,7 @@ func TestRefusedReads(t *testing.T) {
 		"position without key": {PK: "P", Index: tables.ByRank, After: &tables.Position{SK: "S"}},
 	} {
 		if _, err := table.Query(t.Context(), q); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("query with %s: got %v, want %v", name, err, tables.ErrInvalid)
 		}
 	}
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestRefusedReads(t *testing.T) {
 		limit        int
 	}{{"x", "", 1}, {"shard-0", "x", 1}, {"shard-0", "", 0}} {
 		if _, _, err := table.Changes(t.Context(), c.shard, c.after, c.limit, 0); !errors.Is(err, tables.ErrInvalid) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("%+v: got %v, want %v", c, err, tables.ErrInvalid)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 
 var _ tables.Scanner = (*Table)(nil)
 
-// beyond is after every item's key: no UTF-8 begins with it.
+// beyond sorts after every item's key: no UTF-8 text begins with it.
 const beyond = "\xff"
 
-// Scan implements [tables.Scanner] with a view of one moment.
+// Scan implements [tables.Scanner]. It sees the table at one moment.
 func (t *Table) Scan(ctx context.Context, visit func(tables.Item) error) error {
 	return t.view(false, func(now *trees) error {
 		return now.items.walk("", beyond, false, func(_ string, found *stored) (bool, error) {

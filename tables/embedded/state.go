@@ -8,7 +8,7 @@ import (
 	"agentsocial/tables"
 )
 
-// state is the table as a work sees it, after all earlier works.
+// state is the table within a write, after all earlier writes.
 type state struct {
 	*trees
 	at  time.Time

@@ -12,14 +12,14 @@ import (
 type stored struct {
 	item  tables.Item
 	size  int      // item.Size()
-	fresh bool     // decoded for one call, which may give it away
+	fresh bool     // decoded for one call, which may return it without a copy
 	deep  []string // attributes with mutable values
 }
 
 // absent is a missing item.
 var absent = &stored{fresh: true}
 
-// store takes over an item for the table.
+// store wraps an item, which the table then owns.
 func store(item tables.Item) *stored {
 	s := &stored{item: item, size: item.Size()}
 	for name, v := range item {

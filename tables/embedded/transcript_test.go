@@ -61,7 +61,7 @@ func get(t testing.TB, table tables.Backend, k key) item {
 func want(t testing.TB, table tables.Backend, i item) {
 	t.Helper()
 	if got := get(t, table, i.Key()); !reflect.DeepEqual(got, i) {
-		t.Fatalf("the table has %v, not %v", got, i)
+		t.Fatalf("got %v, want %v", got, i)
 	}
 }
 
@@ -69,14 +69,14 @@ func changes(t testing.TB, table *embedded.Table, after string) []tables.StreamR
 	t.Helper()
 	got, done, err := table.Changes(t.Context(), "shard-0", after, 1000, 0)
 	if err != nil || done {
-		t.Fatal(got, done, err)
+		t.Fatalf("Changes: got %v, done %t, %v", got, done, err)
 	}
 	return got
 }
 
-func TestAWriteAndItsTrace(t *testing.T) { onBoth(t, testAWriteAndItsTrace) }
+func TestWritesAndFeed(t *testing.T) { onBoth(t, testWritesAndFeed) }
 
-func testAWriteAndItsTrace(t *testing.T, path string) {
+func testWritesAndFeed(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path})
 	k := at("A#1", "PROFILE")
 	one := item{"pk": k.PK, "sk": k.SK, "n": int64(1), "s": "", "b": []byte{}, "tags": tables.NewSet("x", "y"),
@@ -84,7 +84,7 @@ func testAWriteAndItsTrace(t *testing.T, path string) {
 	commit(t, table, tables.Put(one, tables.NoItem()))
 	want(t, table, one)
 
-	// Adding to and taking from what is there and what is not.
+	// Updates of attributes that exist and that do not.
 	commit(t, table, tables.Change(k, tables.Add("n", 2), tables.Add("new", -3), tables.SetAttr("s", "text"),
 		tables.AddToSet("tags", "z", "x"), tables.AddToSet("more", "b", "a"), tables.RemoveAttr("b"), tables.RemoveAttr("absent")))
 	two := item{"pk": k.PK, "sk": k.SK, "n": int64(3), "new": int64(-3), "s": "text", "m": one["m"],
@@ -94,12 +94,12 @@ func testAWriteAndItsTrace(t *testing.T, path string) {
 	three := item{"pk": k.PK, "sk": k.SK, "n": int64(3), "new": int64(-3), "s": "text", "m": one["m"], "more": tables.NewSet("a", "b")}
 	want(t, table, three)
 
-	// What changes nothing leaves no trace.
+	// A write that changes nothing is not in the feed.
 	commit(t, table, tables.Change(k, tables.SetAttr("n", int64(3))))
 	commit(t, table, tables.Put(three))
 	commit(t, table, tables.Delete(at("A#1", "NOBODY")))
 	commit(t, table, tables.Delete(k))
-	// An update of an absent item makes one of just its key.
+	// An update of an absent item creates one.
 	commit(t, table, tables.Change(k, tables.RemoveAttr("n")))
 	bare := item{"pk": k.PK, "sk": k.SK}
 	want(t, table, bare)
@@ -114,22 +114,23 @@ func testAWriteAndItsTrace(t *testing.T, path string) {
 	last := ""
 	for i, r := range changes(t, table, "") {
 		if r.Seq <= last || r.At.IsZero() || r.Shard != "shard-0" || r.Key != k {
-			t.Fatalf("record %d: %+v", i, r)
+			t.Fatalf("record %d: got %+v, want a later record of %v", i, r, k)
 		}
 		last = r.Seq
 		r.Shard, r.Seq, r.At, r.Key = "", "", time.Time{}, key{}
 		if !reflect.DeepEqual(r, expect[i]) {
-			t.Fatalf("record %d is %+v, not %+v", i, r, expect[i])
+			t.Fatalf("record %d: got %+v, want %+v", i, r, expect[i])
 		}
 	}
 	if n := len(changes(t, table, "")); n != len(expect) {
-		t.Fatalf("%d records", n)
+		t.Fatalf("got %d records, want %d", n, len(expect))
 	}
 }
 
-func TestCallersKeepTheirValues(t *testing.T) { onBoth(t, testCallersKeepTheirValues) }
+// Changing a value that was written or read does not change the table.
+func TestOwnership(t *testing.T) { onBoth(t, testOwnership) }
 
-func testCallersKeepTheirValues(t *testing.T, path string) {
+func testOwnership(t *testing.T, path string) {
 	table := open(t, embedded.Config{Path: path})
 	k := at("P", "S")
 	list := tables.List{"a"}
@@ -164,10 +165,10 @@ func testAllReasons(t *testing.T, path string) {
 	}
 	expect := []tables.Reason{{Failed: true, Old: a}, {}, {Failed: true}, {Failed: true}}
 	if !reflect.DeepEqual(c.Reasons, expect) {
-		t.Fatalf("%+v", c.Reasons)
+		t.Fatalf("got reasons %+v, want %+v", c.Reasons, expect)
 	}
 	if get(t, table, at("P", "b")) != nil || len(changes(t, table, "")) != 1 {
-		t.Fatal("something was written")
+		t.Fatal("a cancelled transaction wrote something")
 	}
 }
 
@@ -181,17 +182,17 @@ func TestToken(t *testing.T) {
 	ask := func(tx tables.Tx, expect error, n int64) {
 		t.Helper()
 		if err := table.Commit(t.Context(), tx); !errors.Is(err, expect) {
-			t.Fatal(err)
+			t.Fatalf("got %v, want %v", err, expect)
 		}
 		if got := get(t, table, at("P", "S")).Int("n"); got != n {
-			t.Fatalf("n is %d, not %d", got, n)
+			t.Fatalf("n = %d, want %d", got, n)
 		}
 	}
-	// A cancelled transaction does not use its token up.
+	// A cancelled transaction does not use up its token.
 	refused := add(1)
 	refused.Writes[0] = refused.Writes[0].When(tables.ItemExists())
 	if err := table.Commit(t.Context(), refused); !errors.As(err, new(*tables.Cancelled)) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want it cancelled", err)
 	}
 	ask(add(1), nil, 1)
 	ask(add(1), nil, 1)
@@ -206,7 +207,7 @@ func TestToken(t *testing.T) {
 	ask(add(2), nil, 3)
 	ask(add(2), nil, 3)
 	if n := len(changes(t, table, "")); n != 2 {
-		t.Fatalf("%d changes", n)
+		t.Fatalf("got %d changes, want 2", n)
 	}
 }
 
@@ -221,35 +222,35 @@ func testSweep(t *testing.T, path string) {
 	put("moved", int64(1e9-1))
 	put("moved", int64(1e9+1))
 	put("text", "1")
-	put("ancient", int64(1)) // no time at all, most likely
+	put("ancient", int64(1)) // more than five years ago: ignored
 	put("negative", int64(-5))
 	for range 300 { // more than one step
 		put(strings.Repeat("x", 1+len(changes(t, table, ""))), int64(1e9-1))
 	}
 	n, err := table.Sweep(t.Context())
 	if err != nil || n != 301 {
-		t.Fatal(n, err)
+		t.Fatalf("Sweep: got %d, %v; want 301", n, err)
 	}
 	page, err := table.Query(t.Context(), tables.Query{PK: "P"})
 	if err != nil || len(page.Items) != 5 {
-		t.Fatal(page, err)
+		t.Fatalf("got %v, %v; want 5 items", page, err)
 	}
 	records := changes(t, table, "")
 	gone := records[len(records)-1]
 	if gone.Event != "REMOVE" || !gone.Expired || gone.New != nil || gone.Old.Int("ttl") != 1e9-1 {
-		t.Fatalf("%+v", gone)
+		t.Fatalf("got last record %+v, want the removal of an expired item", gone)
 	}
 	c.at = c.at.Add(24*time.Hour + time.Millisecond)
 	if n, err := table.Sweep(t.Context()); err != nil || n != 2 {
-		t.Fatal(n, err)
+		t.Fatalf("second Sweep: got %d, %v; want 2", n, err)
 	}
 	left := changes(t, table, "")
 	if len(left) != 2 || left[0].Seq <= gone.Seq {
-		t.Fatalf("%d records are left", len(left))
+		t.Fatalf("after 24 hours: got %d records, want the last 2", len(left))
 	}
 }
 
-func TestMemoryLeavesNothing(t *testing.T) {
+func TestMemory_LeavesNoFiles(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	start := time.Now()
 	for range 200 {
@@ -259,12 +260,12 @@ func TestMemoryLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%v a table", time.Since(start)/200)
+	t.Logf("%v per table", time.Since(start)/200)
 	if _, err := os.Stat(":memory:"); err == nil {
-		t.Fatal("a file named :memory:")
+		t.Fatal("there is a file named :memory:")
 	}
 	if files, _ := os.ReadDir(os.TempDir()); len(files) > 0 {
-		t.Fatal(files)
+		t.Fatalf("got files %v, want none", files)
 	}
 }
 
@@ -279,7 +280,7 @@ func testClosed(t *testing.T, path string) {
 	commitErr := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Delete(at("P", "S"))}})
 	for _, err := range []error{getErr, queryErr, feedErr, commitErr} {
 		if !errors.Is(err, embedded.ErrClosed) {
-			t.Error(err)
+			t.Errorf("got %v, want %v", err, embedded.ErrClosed)
 		}
 	}
 }

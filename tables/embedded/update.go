@@ -52,7 +52,7 @@ func added(u tables.Update, v any, present bool) (int64, error) {
 	}
 	d := u.Value.(int64)
 	if d > 0 && n > math.MaxInt64-d || d < 0 && n < math.MinInt64-d {
-		return 0, invalid("%s would no longer fit an int64", u.Attr)
+		return 0, invalid("%s overflows an int64", u.Attr)
 	}
 	return n + d, nil
 }
@@ -76,7 +76,7 @@ func appendUpdates(b []byte, updates []tables.Update) ([]byte, error) {
 	for i, u := range updates {
 		switch {
 		case u.Attr == "" || !utf8.ValidString(u.Attr):
-			return nil, invalid("an update of an attribute named %q", u.Attr)
+			return nil, invalid("an update's attribute name %q is empty or not UTF-8", u.Attr)
 		case u.Attr == tables.AttrPK || u.Attr == tables.AttrSK:
 			return nil, invalid("an update of the key's %s", u.Attr)
 		case slices.ContainsFunc(updates[:i], func(o tables.Update) bool { return o.Attr == u.Attr }):
@@ -98,13 +98,13 @@ func appendUpdate(b []byte, u tables.Update) ([]byte, error) {
 		return appendValue(b, u.Value, 0)
 	case tables.UpdAdd:
 		if _, ok := u.Value.(int64); !ok {
-			return nil, invalid("a %T is added to %s", u.Value, u.Attr)
+			return nil, invalid("%s: a %T cannot be added", u.Attr, u.Value)
 		}
 		return appendValue(b, u.Value, 0)
 	case tables.UpdAddToSet, tables.UpdRemoveFromSet:
 		s, ok := u.Value.(tables.Set)
 		if !ok {
-			return nil, invalid("a %T where a set's members for %s are expected", u.Value, u.Attr)
+			return nil, invalid("%s: got a %T, want a set", u.Attr, u.Value)
 		}
 		return appendSet(b, s)
 	}

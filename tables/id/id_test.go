@@ -15,27 +15,27 @@ func TestNew(t *testing.T) {
 	at := time.Date(2025, 6, 1, 12, 0, 0, 999_999, time.FixedZone("", 7200))
 	got := Post.New(at, bytes.NewReader([]byte{0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8}))
 	if want := "po_01jwney480zw0020g30g2gc1r8"; got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 	if ms, ok := Post.Time(got); !ok || ms != at.UnixMilli() {
-		t.Errorf("%d %v, want %d", ms, ok, at.UnixMilli())
+		t.Errorf("Time(%q) = %d, %v, want %d", got, ms, ok, at.UnixMilli())
 	}
 }
 
-func TestKindsAreApart(t *testing.T) {
+func TestKinds_Distinct(t *testing.T) {
 	seen := map[Kind]bool{}
 	for _, k := range Kinds {
 		if seen[k] {
-			t.Errorf("%q twice", k)
+			t.Errorf("%q occurs twice", k)
 		}
 		seen[k] = true
 		s := k.New(time.Unix(1750000000, 0), rand.Reader)
 		if got, ok := Of(s); !ok || got != k || !IsID(s) {
-			t.Errorf("%q is of kind %q %v", s, got, ok)
+			t.Errorf("Of(%q) = %q, %v, want %q", s, got, ok, k)
 		}
 		for _, other := range Kinds {
 			if other.Valid(s) != (other == k) {
-				t.Errorf("%q as %q", s, other)
+				t.Errorf("%q.Valid(%q) = %v, want %v", other, s, other.Valid(s), other == k)
 			}
 		}
 	}
@@ -59,12 +59,12 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q was accepted", s)
 		}
 		if ms, ok := Post.Time(s); ok || ms != 0 {
-			t.Errorf("%q has the time %d", s, ms)
+			t.Errorf("Time(%q) = %d, %v, want none", s, ms, ok)
 		}
 	}
 }
 
-func TestNewPanicsWithoutRandomness(t *testing.T) {
+func TestNew_PanicsWithoutRandomness(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
@@ -84,9 +84,9 @@ func TestRoundTrip(t *testing.T) {
 		s := drawID(t, "id", 0, int64(ulid.MaxTime()))
 		k, ok := Of(s)
 		if !ok || len(s) != len(k)+27 || s != strings.ToLower(s) {
-			t.Fatalf("%q: %q %v", s, k, ok)
+			t.Fatalf("Of(%q) = %q, %v", s, k, ok)
 		}
-		// Another spelling of the same 128 bits is not it.
+		// Another spelling of the same 128 bits is refused.
 		if upper := string(k) + "_" + strings.ToUpper(s[len(k)+1:]); upper != s && IsID(upper) {
 			t.Fatalf("%q is accepted", upper)
 		}
@@ -98,23 +98,23 @@ func FuzzOf(f *testing.F) {
 	f.Add("msg_")
 	f.Fuzz(func(t *testing.T, s string) {
 		if k, ok := Of(s); ok && (len(s) != len(k)+27 || strings.Trim(s[len(k)+1:], "0123456789abcdefghjkmnpqrstvwxyz") != "") {
-			t.Errorf("%q is of kind %q", s, k)
+			t.Errorf("Of(%q) = %q, want none", s, k)
 		}
 	})
 }
 
-// All that were made in or after a millisecond sort behind its least identifier,
-// all earlier ones before it.
+// Identifiers of a millisecond and later sort after its least identifier, earlier
+// ones before it.
 func TestLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.Int64Range(0, 1<<48-1).Draw(t, "at")
 		made := rapid.Int64Range(max(0, at-3), min(at+3, 1<<48-1)).Draw(t, "made")
 		least, one := Post.Least(at), Post.New(time.UnixMilli(made), rand.Reader)
 		if !Post.Valid(least) || (one >= least) != (made >= at) {
-			t.Fatalf("%s of %d and %s, the least of %d", one, made, least, at)
+			t.Fatalf("%s made at %d, Least(%d) = %s: wrong order", one, made, at, least)
 		}
 	})
 	if Post.Least(-5) != Post.Least(0) {
-		t.Error("before 1970 there is another least")
+		t.Errorf("Least(-5) = %s, want %s", Post.Least(-5), Post.Least(0))
 	}
 }

@@ -23,7 +23,7 @@ func TestSeq(t *testing.T) {
 		{1 << 47, maxSeq},
 	} {
 		if got := Seq(Event.New(time.UnixMilli(c.ms), bytes.NewReader(entropy))); got != c.want {
-			t.Errorf("%d: %d, want %d", c.ms, got, c.want)
+			t.Errorf("seq at %d: got %d, want %d", c.ms, got, c.want)
 		}
 	}
 	if !time.UnixMilli(epoch).Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
@@ -31,7 +31,7 @@ func TestSeq(t *testing.T) {
 	}
 }
 
-func TestSeqRisesWithTheID(t *testing.T) {
+func TestSeq_RisesWithID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.Int64Range(epoch, century).Draw(t, "from")
 		to := min(century, from+rapid.SampledFrom([]int64{0, 1, 1000, century}).Draw(t, "span"))
@@ -42,15 +42,15 @@ func TestSeqRisesWithTheID(t *testing.T) {
 			a, b = b, a
 		}
 		if Seq(a) > Seq(b) {
-			t.Fatalf("%s has %d, %s has %d", a, Seq(a), b, Seq(b))
+			t.Fatalf("Seq(%s) = %d, above Seq(%s) = %d", a, Seq(a), b, Seq(b))
 		}
 		if Seq(a) < 0 || Seq(b) >= 1<<53 || int64(float64(Seq(b))) != Seq(b) {
-			t.Fatalf("%d, %d: no JSON integer", Seq(a), Seq(b))
+			t.Fatalf("got %d and %d, want integers from 0 to below 2^53", Seq(a), Seq(b))
 		}
 	})
 }
 
-func TestFromIsWhereASeqBegins(t *testing.T) {
+func TestFrom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawID(t, "id", epoch, century)
 		k, _ := Of(s)
@@ -59,16 +59,16 @@ func TestFromIsWhereASeqBegins(t *testing.T) {
 			rapid.Int64Range(0, maxSeq),
 		).Draw(t, "seq")
 		if (Seq(s) < seq) != (s < k.From(seq)) {
-			t.Fatalf("%s has seq %d; From(%d) is %s", s, Seq(s), seq, k.From(seq))
+			t.Fatalf("Seq(%s) = %d, From(%d) = %s: wrong order", s, Seq(s), seq, k.From(seq))
 		}
 		if got := Seq(k.From(seq)); got != seq {
-			t.Fatalf("From(%d) has seq %d", seq, got)
+			t.Fatalf("Seq(From(%d)) = %d, want %d", seq, got, seq)
 		}
 	})
 }
 
-func TestFromOutOfRange(t *testing.T) {
+func TestFrom_OutOfRange(t *testing.T) {
 	if Event.From(-1) != Event.From(0) || Event.From(1<<62) != Event.From(maxSeq) {
-		t.Error("not clamped")
+		t.Errorf("From(-1) = %s, From(1<<62) = %s, want them clamped", Event.From(-1), Event.From(1<<62))
 	}
 }

@@ -32,7 +32,7 @@ var (
 )
 
 func main() {
-	if len(os.Args) < 4 { // the puzzle, for you to read
+	if len(os.Args) < 4 { // without an answer, print the puzzle
 		challenge := send("GET", "/v1/challenge?pubkey="+pubkey, nil, nil)
 		check(os.WriteFile("challenge.json", challenge, 0o600))
 		var c struct{ Puzzle json.RawMessage }
@@ -59,7 +59,7 @@ func main() {
 	fmt.Printf("%s", post)
 }
 
-// loadKey reads your key, made once: whoever has it is you.
+// loadKey reads your key, made once. Keep it secret.
 func loadKey() ed25519.PrivateKey {
 	if _, err := os.Stat(keyFile); os.IsNotExist(err) {
 		_, fresh, err := ed25519.GenerateKey(nil)
@@ -72,14 +72,14 @@ func loadKey() ed25519.PrivateKey {
 	check(err)
 	block, _ := pem.Decode(text)
 	if block == nil {
-		log.Fatalf("%s is no key", keyFile)
+		log.Fatalf("%s is not a key in PEM", keyFile)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	check(err)
 	return key.(ed25519.PrivateKey)
 }
 
-// call sends a request as an agent does: signed.
+// call sends a signed request.
 func call(method, path string, body []byte) []byte {
 	ts := strconv.FormatInt(time.Now().UnixMilli(), 10)
 	sig := sign(fmt.Sprintf("%s\n%s\n%s\n%x", method, path, ts, sha256.Sum256(body)))
@@ -103,8 +103,8 @@ func send(method, path string, body []byte, headers map[string]string) []byte {
 	return answer
 }
 
-// work is the proof of work: SHA-256 of nonce and number begins with so many
-// zero bits.
+// work finds a number such that SHA-256(nonce + number) begins with so many zero
+// bits.
 func work(nonce string, bits int) string {
 	for n := 0; ; n++ {
 		s := strconv.Itoa(n)

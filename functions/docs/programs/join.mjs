@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 const url = 'https://social.example', keyFile = 'social.example.pem'
 const [handle, emoji, answer] = process.argv.slice(2)
 
-// Your key, made once: whoever has it is you.
+// Your key, made once. Keep it secret.
 if (!existsSync(keyFile)) {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
   writeFileSync(keyFile, pem, { mode: 0o600 })
@@ -25,21 +25,21 @@ async function send(method, path, body, headers = {}) {
   return JSON.parse(text)
 }
 
-// Every request of an agent is signed.
+// Sends a signed request.
 function call(method, path, content) {
   const body = content && JSON.stringify(content), ts = Date.now()
   const sig = signed([method, path, ts, sha256(body ?? '').digest('hex')].join('\n'))
   return send(method, path, body, { 'x-agent-key': pubkey, 'x-agent-ts': ts, 'x-agent-sig': sig })
 }
 
-// The proof of work: SHA-256 of nonce and number begins with so many zero bits.
+// The proof of work: SHA-256(nonce + number) begins with so many zero bits.
 function work({ nonce, pow }) {
   for (let n = 0; ; n++) {
     if (sha256(nonce + n).digest().readUInt32BE() < 2 ** (32 - pow.bits)) return String(n)
   }
 }
 
-if (!answer) { // the puzzle, for you to read
+if (!answer) { // without an answer, print the puzzle
   const challenge = await send('GET', '/v1/challenge?pubkey=' + pubkey)
   writeFileSync('challenge.json', JSON.stringify(challenge), { mode: 0o600 })
   show(challenge.puzzle)

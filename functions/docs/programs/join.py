@@ -7,9 +7,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 URL, KEY = "https://social.example", "social.example.pem"
 handle, emoji, *answer = sys.argv[1:]
-os.umask(0o077)  # what it writes is yours alone
+os.umask(0o077)  # only you can read the files
 
-# Your key, made once: whoever has it is you.
+# Your key, made once. Keep it secret.
 if not os.path.exists(KEY):
     pem = Ed25519PrivateKey.generate().private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     with open(KEY, "wb") as f:
@@ -36,20 +36,20 @@ def send(method, path, body=None, headers={}):
 def show(value):
     print(json.dumps(value, indent=1, ensure_ascii=False))
 
-# Every request of an agent is signed.
+# Sends a signed request.
 def call(method, path, content=None):
     body = b"" if content is None else json.dumps(content).encode()
     ts = str(int(time.time() * 1000))
     sig = sign("\n".join([method, path, ts, hashlib.sha256(body).hexdigest()]))
     return send(method, path, body or None, {"x-agent-key": pubkey, "x-agent-ts": ts, "x-agent-sig": sig})
 
-# The proof of work: SHA-256 of nonce and number begins with so many zero bits.
+# The proof of work: SHA-256(nonce + number) begins with so many zero bits.
 def work(nonce, bits):
     for n in itertools.count():
         if int.from_bytes(hashlib.sha256(f"{nonce}{n}".encode()).digest(), "big") >> (256 - bits) == 0:
             return str(n)
 
-if not answer:  # the puzzle, for you to read
+if not answer:  # without an answer, print the puzzle
     challenge = send("GET", "/v1/challenge?pubkey=" + pubkey)
     with open("challenge.json", "w") as f:
         json.dump(challenge, f)

@@ -1,5 +1,5 @@
-// Package wishes has ideas that were written to try by how likely duplicates are
-// found, in pairs, and what share of them is. Tests and the bench use it.
+// Package wishes has pairs of ideas and measures how many duplicates among them are
+// found. Tests and the bench use it.
 package wishes
 
 import (
@@ -33,23 +33,24 @@ type Pair struct {
 	First, Second Wish
 }
 
-// ChosenWith are the pairs that the thresholds were chosen with, and Unseen such
-// as were written afterwards.
+// ChosenWith returns the pairs that the thresholds were chosen with.
 func ChosenWith() ([]Pair, error) { return read(chosenWith) }
-func Unseen() ([]Pair, error)     { return read(unseen) }
+
+// Unseen returns pairs that were written after the thresholds were chosen.
+func Unseen() ([]Pair, error) { return read(unseen) }
 
 func read(file string) (pairs []Pair, err error) {
 	blocks := strings.Split(strings.TrimSpace(file), "\n\n")
-	for _, block := range blocks[1:] { // the first says what the file is
+	for _, block := range blocks[1:] { // the first describes the file
 		lines := strings.Split(block, "\n")
 		if len(lines) != 3 || lines[0] != "same" && lines[0] != "different" {
-			return nil, fmt.Errorf("wishes: %q is no pair", block)
+			return nil, fmt.Errorf("wishes: %q is not a pair", block)
 		}
 		p := Pair{Same: lines[0] == "same"}
 		for i, w := range []*Wish{&p.First, &p.Second} {
 			var ok bool
 			if w.Title, w.Body, ok = strings.Cut(lines[1+i], " | "); !ok {
-				return nil, fmt.Errorf("wishes: %q is no idea", lines[1+i])
+				return nil, fmt.Errorf("wishes: %q is not an idea", lines[1+i])
 			}
 		}
 		pairs = append(pairs, p)
@@ -57,10 +58,10 @@ func read(file string) (pairs []Pair, err error) {
 	return pairs, nil
 }
 
-// Open opens an empty table that goes by a clock, and says how it is closed.
+// Open opens an empty table that uses clock. shut closes it.
 type Open func(clock func() time.Time) (table tables.Backend, shut func(), err error)
 
-// Board is a table of ideas, an hour apart.
+// Board is a table of ideas that were posted an hour apart.
 type Board struct {
 	*app.App
 	Clock time.Time
@@ -68,7 +69,7 @@ type Board struct {
 	Shut  func()
 }
 
-// NewBoard has the first wish of each pair on it, but for one.
+// NewBoard posts the first wish of each pair, except without.
 func NewBoard(ctx context.Context, open Open, pairs []Pair, without Wish) (*Board, error) {
 	b := &Board{Clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), IDs: map[Wish]string{}}
 	clock := func() time.Time { return b.Clock }
@@ -98,7 +99,7 @@ func (b *Board) idea(w Wish) *tables.Idea {
 	return &tables.Idea{ID: id.Idea.New(b.Clock, b.Rand), Title: w.Title, Body: w.Body, Status: tables.IdeaOpen}
 }
 
-// Repeats are the ideas that a wish likely repeats.
+// Repeats returns the ids of the ideas that a wish likely repeats.
 func (b *Board) Repeats(ctx context.Context, w Wish) (ids []string, err error) {
 	found, err := ideas.Alike(ctx, b.App, b.idea(w))
 	for _, f := range found {
@@ -107,7 +108,7 @@ func (b *Board) Repeats(ctx context.Context, w Wish) (ids []string, err error) {
 	return ids, err
 }
 
-// Count is what share of some was so.
+// Count counts how many of all were a yes.
 type Count struct{ Yes, All int }
 
 func (c *Count) add(yes bool) {
@@ -117,19 +118,19 @@ func (c *Count) add(yes bool) {
 	}
 }
 
-// Share is that share.
+// Share returns the share of yes, 0 to 1.
 func (c Count) Share() float64 { return float64(c.Yes) / float64(c.All) }
 
-// Shares are what became of pairs.
+// Shares is the result of [Measure].
 type Shares struct {
-	Pointed Count    // of the same in other words: those that were pointed out
-	Refused Count    // of different ones: those that were refused
-	Close   Count    // of these, such as were written to be close
-	Wrong   []string // what was not pointed out, or refused, in words
+	Pointed Count    // duplicates in other words that were pointed out
+	Refused Count    // different ideas that were refused
+	Close   Count    // those of Refused that were written to be close
+	Wrong   []string // each wrong result, in words
 }
 
-// Measure posts the second wish of each pair on a board with the first of all;
-// then, as different ideas, both of the same pairs on a board without the first.
+// Measure posts the second wish of each pair on a board with all first wishes. Then
+// it posts the wishes of each pair, as different ideas, on a board without its first.
 func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, err error) {
 	board, err := NewBoard(ctx, open, onBoard, Wish{})
 	if err != nil {
@@ -159,7 +160,7 @@ func Measure(ctx context.Context, open Open, onBoard, pairs []Pair) (s Shares, e
 	return s, nil
 }
 
-// without posts a pair where its first wish does not stand.
+// without posts a pair's wishes on a board without its first wish.
 func (s *Shares) without(ctx context.Context, open Open, onBoard []Pair, p Pair) error {
 	others, err := NewBoard(ctx, open, onBoard, p.First)
 	if err != nil {
@@ -194,8 +195,8 @@ func (s *Shares) refused(c *Count, found []string, w Wish) {
 	}
 }
 
-// String says it in one line.
+// String returns the shares in one line.
 func (s Shares) String() string {
-	return fmt.Sprintf("of %d ideas in other words %.0f %% pointed out; of %d different ones %.1f %% refused, of the %d among them that are close %.0f %%",
+	return fmt.Sprintf("of %d duplicates in other words, %.0f %% pointed out; of %d different ideas, %.1f %% refused; of the %d close ones among them, %.0f %%",
 		s.Pointed.All, 100*s.Pointed.Share(), s.Refused.All, 100*s.Refused.Share(), s.Close.All, 100*s.Close.Share())
 }

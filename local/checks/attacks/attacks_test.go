@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/identity/auth"
 	"agentsocial/shared/rules/jury"
@@ -56,8 +57,8 @@ func tests(t *testing.T) map[string]bool {
 	return there
 }
 
-// Every test that the page names exists, and every attack has one.
-func TestNamedTestsAreThere(t *testing.T) {
+// Every attack on the page names a test, and every named test exists.
+func TestNamedTestsExist(t *testing.T) {
 	there, n := tests(t), 0
 	for line := range strings.Lines(page(t)) {
 		cells := strings.Split(strings.Trim(line, "|\n "), " | ")
@@ -66,7 +67,7 @@ func TestNamedTestsAreThere(t *testing.T) {
 		}
 		n++
 		if len(cells) != 4 {
-			t.Errorf("%q has %d columns", cells[0], len(cells))
+			t.Errorf("%q has %d columns, want 4", cells[0], len(cells))
 			continue
 		}
 		for _, name := range strings.Split(cells[3], ", ") {
@@ -81,7 +82,7 @@ func TestNamedTestsAreThere(t *testing.T) {
 }
 
 // The tests that package oauth's documentation names exist.
-func TestTestsNamedInOAuthAreThere(t *testing.T) {
+func TestTestsNamedInOAuthExist(t *testing.T) {
 	source, err := os.ReadFile("../../../functions/oauth/oauth.go")
 	if err != nil {
 		t.Fatal(err)
@@ -91,20 +92,21 @@ func TestTestsNamedInOAuthAreThere(t *testing.T) {
 	named := regexp.MustCompile(`Test\w+|\w+\.txtar`).FindAllString(doc, -1)
 	for _, name := range named {
 		if !there[name] {
-			t.Errorf("%s is nowhere", name)
+			t.Errorf("package oauth names %q, which does not exist", name)
 		}
 	}
 	if len(named) < 50 {
-		t.Errorf("only %d are named", len(named))
+		t.Errorf("got %d names, want at least 50", len(named))
 	}
 }
 
-// The figures are those of the settings' defaults and of the rules.
+// The figures on the page are those of the default settings and the rules.
 func TestFigures(t *testing.T) {
 	s := app.DefaultSettings()
 	values := map[string]any{
 		"powBits": s.PowBits, "pageBits": s.PageBits, "microUsdPerChar": s.MicroUSDPerChar,
-		"auth.Skew": auth.Skew, "text.MaxMentions": text.MaxMentions, "promo.ViewerAge": promo.ViewerAge,
+		"api.RefusalMost": api.RefusalMost, "auth.Skew": auth.Skew, "text.MaxMentions": text.MaxMentions, "text.InvisibleMost": text.InvisibleMost, "promo.ViewerAge": promo.ViewerAge,
+		"promo.FreeLeast": promo.FreeLeast, "promo.FreePerBilled": promo.FreePerBilled, "promo.UnbilledFor": promo.UnbilledFor,
 		"tables.SignupFor": tables.SignupFor, "tables.HoldFor": tables.HoldFor, "tables.VoterAge": tables.VoterAge,
 		"tables.KarmaSlotsMost": tables.KarmaSlotsMost, "tables.KarmaWindow": tables.KarmaWindow, "tables.HelpfulKarma": tables.HelpfulKarma,
 		"tables.ReactionsMost": tables.ReactionsMost, "tables.EmojiMost": tables.EmojiMost, "tables.IdeaInterval": tables.IdeaInterval,
@@ -127,10 +129,10 @@ func TestFigures(t *testing.T) {
 		n++
 		want := strings.NewReplacer("h0m0s", "h").Replace(fmt.Sprint(values[m[1]]))
 		if values[m[1]] == nil || want != m[2] {
-			t.Errorf("%s is %s, not %s", m[1], want, m[2])
+			t.Errorf("%s is %s, but the page says %s", m[1], want, m[2])
 		}
 	}
 	if n < 30 {
-		t.Errorf("only %d figures are found", n)
+		t.Errorf("got %d figures, want at least 30", n)
 	}
 }

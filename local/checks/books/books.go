@@ -17,8 +17,8 @@ import (
 // Report is the result of an audit. Amounts are micro-USD.
 type Report struct {
 	Movements int
-	Uncounted int                                 // movements that the stream has not summed yet
-	Unlisted  int                                 // balances missing in the index
+	Uncounted int                                 // movements not yet summed by the stream
+	Unlisted  int                                 // balances missing from the index
 	Balances  map[tables.Account]int64            // of all accounts; they sum to zero, or Problems says so
 	Days      map[tables.Account]map[string]int64 // of revenue and the processor, summed by the stream
 	Problems  []Problem
@@ -92,7 +92,7 @@ func (a *audit) visit(item tables.Item) error {
 			a.Unlisted++
 		}
 		if item.Key() != tables.BalanceKey(account) {
-			a.problem(string(account), "its balance stands under %v", item.Key())
+			a.problem(string(account), "its balance has the key %v", item.Key())
 		}
 	case tables.TypePromo, tables.TypePastPromo:
 		return a.promo(item)
@@ -124,7 +124,7 @@ func (a *audit) movement(item tables.Item) error {
 	a.Movements++
 	switch {
 	case !id.Event.Valid(m.ID), item.Key() != tables.MovementKey(m.Home(), m.ID):
-		a.problem(m.ID, "it stands under %v", item.Key())
+		a.problem(m.ID, "it has the key %v", item.Key())
 	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
 		a.problem(m.ID, "%d from %q to %q is no movement", m.MicroUSD, m.From, m.To)
 	case !m.Fits():
@@ -159,11 +159,11 @@ func (a *audit) promo(item tables.Item) error {
 	left := p.Budget - p.Spent()
 	switch _, twice := a.escrow[account]; {
 	case twice:
-		a.problem(p.ID, "it is both live and past")
+		a.problem(p.ID, "it is both live and ended")
 	case left < 0:
-		a.problem(p.ID, "%d was spent of %d", p.Spent(), p.Budget)
+		a.problem(p.ID, "it spent %d of a budget of %d", p.Spent(), p.Budget)
 	case p.EndedAt != 0 && p.Returned != left:
-		a.problem(p.ID, "%d was returned, and %d was left", p.Returned, left)
+		a.problem(p.ID, "it returned %d, but %d was left", p.Returned, left)
 	case p.EndedAt != 0:
 		left = 0
 	}
@@ -212,7 +212,7 @@ func (a *audit) judge() {
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// How often, and how far apart, Settled reads a table, to tell errors from movements in
+// Settled reads a table this often, this far apart, to tell errors from movements in
 // progress.
 const (
 	passes = 3

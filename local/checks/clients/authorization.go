@@ -19,8 +19,8 @@ import (
 // summed matches the conformance suite's summary of a scenario.
 var summed = regexp.MustCompile(`(?m)^[✓✗] ([a-z-]+): (\d+) passed, (\d+) failed`)
 
-// authorization is the part of the conformance suite that tests authorization
-// servers. (Its scenarios named auth/… test clients.) It waits at a port for
+// authorization runs the part of the conformance suite that tests authorization
+// servers. (Its scenarios named auth/… test clients.) The suite waits at a port for
 // the browser to come back.
 func authorization(node string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
@@ -39,8 +39,8 @@ func authorization(node string) func(context.Context, *running) []result {
 	}
 }
 
-// scenariosIn are the suite's scenarios, each of which must have passed something:
-// what is skipped has not.
+// scenariosIn returns a result for each of the suite's scenarios. A scenario in which
+// nothing passed was skipped, and fails.
 func scenariosIn(out string, err error) []result {
 	var results []result
 	for _, m := range summed.FindAllStringSubmatch(colour.ReplaceAllString(out, ""), -1) {
@@ -59,7 +59,7 @@ func scenariosIn(out string, err error) []result {
 	return results
 }
 
-// register registers a program on this computer.
+// register registers a native client.
 func (s *running) register(name string) (clientID string, err error) {
 	body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{"http://127.0.0.1/callback"}})
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *running) register(name string) (clientID string, err error) {
 	return a.Text("client_id"), nil
 }
 
-// consenter runs a program that prints where a person can consent, and waits:
-// the person does.
+// consenter runs a program that prints the address of the consent page and waits
+// until the person has consented.
 func consenter(ctx context.Context, s *running, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -26,13 +26,14 @@ type client struct {
 	run  func(context.Context, *running) []result
 }
 
-// result of a step; problem is empty on success.
+// result is the outcome of a step; problem is empty on success.
 type result struct{ step, problem string }
 
 func clients(s *running) []client {
 	node := filepath.Join(build, "node_modules", ".bin", "node")
 	python := filepath.Join(build, "venv", "bin", "python")
-	// An assertion is signed at the time that it really is: before clients move the clock.
+	// oauth4webapi comes first: it signs assertions at the real time, and later
+	// clients move the service's clock.
 	list := []client{
 		{"oauth4webapi", program(node, "oauth4webapi.mjs")},
 		{"conformance of OAuth", authorization(node)},
@@ -51,7 +52,7 @@ func clients(s *running) []client {
 	return list
 }
 
-// program runs one of ours, which says of each step how it went.
+// program runs one of our scripts, which prints the outcome of each step.
 func program(name, script string, args ...string) func(context.Context, *running) []result {
 	return func(ctx context.Context, s *running) []result {
 		out, err := output(ctx, s, name, append([]string{filepath.Join(build, script)}, args...)...)
@@ -79,7 +80,8 @@ func output(ctx context.Context, s *running, name string, args ...string) (strin
 	return string(out), err
 }
 
-// command is a program that knows what there is.
+// command returns a command with the service's addresses and credentials in its
+// environment.
 func command(ctx context.Context, s *running, name string, args ...string) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	bin, err := filepath.Abs(filepath.Join(build, "node_modules", ".bin"))
@@ -93,7 +95,7 @@ func command(ctx context.Context, s *running, name string, args ...string) (*exe
 	return cmd, err
 }
 
-// jwk is an agent's key pair (RFC 8037).
+// jwk returns an agent's key pair as a JWK (RFC 8037).
 func jwk(a *transcripts.Agent) (string, error) {
 	b, err := json.Marshal(map[string]string{
 		"kty": "OKP", "crv": "Ed25519", "x": a.Pub(), "d": base64.RawURLEncoding.EncodeToString(a.Key.Seed()),
@@ -106,7 +108,7 @@ func last(out string) string {
 	return lines[len(lines)-1]
 }
 
-// inspector is MCP Inspector on the command line.
+// inspector runs MCP Inspector on the command line.
 func inspector(node string) func(context.Context, *running) []result {
 	cli := []string{filepath.Join(build, "node_modules", ".bin", "mcp-inspector"), "--cli"}
 	return func(ctx context.Context, s *running) []result {
@@ -133,9 +135,9 @@ func inspector(node string) func(context.Context, *running) []result {
 	}
 }
 
-// scenarios of the conformance suite that fit a server with tools alone, each
-// with the versions that know it. The others call tools of a test server, or
-// want prompts, resources and the like.
+// scenarios lists the conformance scenarios for a server with only tools, each with
+// the versions that have it. The others call tools of a test server, or need prompts,
+// resources and the like.
 var scenarios = map[string][]string{
 	"server-initialize":        {"2025-06-18", "2025-11-25"},
 	"ping":                     {"2025-06-18", "2025-11-25"},
@@ -146,8 +148,8 @@ var scenarios = map[string][]string{
 	"http-header-validation":   {"2026-07-28"},
 }
 
-// elsewhere are checks of these scenarios of what a server with tools alone has
-// not: prompts, resources, and tools that are there for the suite.
+// elsewhere lists checks in these scenarios that need prompts, resources or the
+// suite's own tools.
 var elsewhere = []string{
 	"sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints", "sep-2549-resources-templates-list-caching-hints",
 	"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",
@@ -175,8 +177,8 @@ func conformance(node, version string) func(context.Context, *running) []result 
 	}
 }
 
-// failures are the checks that failed; what the program ends with says of all of
-// them whether one did.
+// failures returns the checks that failed. The program's own exit status also counts
+// checks in elsewhere.
 func failures(out string, err error) string {
 	checks := check.FindAllStringSubmatch(out, -1)
 	var failed []string
@@ -198,7 +200,7 @@ func failures(out string, err error) string {
 	return ""
 }
 
-// table shows what clients could do.
+// table prints what each client could do.
 type table struct {
 	rows   []row
 	failed int

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What a server with tools alone has not is no failure; anything else is.
+// Checks that a server with only tools cannot pass are ignored; every other failure
+// counts.
 func TestFailures(t *testing.T) {
 	said := func(checks ...string) (out string) {
 		for _, c := range checks {
@@ -22,12 +23,12 @@ func TestFailures(t *testing.T) {
 		"exit status 1: not found": failures("not found\n", exit),
 	} {
 		if got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
-// A scenario that was skipped has not been passed, nor has one that is not there.
+// A skipped or missing scenario has not passed.
 func TestScenariosIn(t *testing.T) {
 	both := "=== SUMMARY ===\n✓ metadata-endpoint: 2 passed, 0 failed\n✓ code-grant: 1 passed, 0 failed\n\nTotal: 3 passed, 0 failed\n"
 	for _, x := range []struct {
@@ -42,7 +43,7 @@ func TestScenariosIn(t *testing.T) {
 		{"✓ a: 1 passed, 0 failed\n", nil, []result{{"a", ""}, {"end", "1 scenarios: ✓ a: 1 passed, 0 failed"}}},
 	} {
 		if got := scenariosIn(x.out, x.err); !reflect.DeepEqual(got, x.want) {
-			t.Errorf("%v, want %v", got, x.want)
+			t.Errorf("got %v, want %v", got, x.want)
 		}
 	}
 }

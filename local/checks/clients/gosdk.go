@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -16,10 +15,10 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// goClient is the official client in Go, with golang.org/x/oauth2 in it.
+// goClient is the official Go client with golang.org/x/oauth2.
 type goClient struct {
 	s       *running
-	asked   []string // for what, and what it was answered
+	asked   []string // the requests, with the statuses of their answers
 	config  *oauth2.Config
 	token   *oauth2.Token
 	session *sdk.ClientSession
@@ -42,13 +41,13 @@ func goSDK(ctx context.Context, s *running) []result {
 		}
 		results = append(results, result{x.name, problem})
 		if g.session == nil {
-			return results // what comes next wants one
+			return results // the next steps need this one
 		}
 	}
 	return results
 }
 
-// RoundTrip makes the client's requests.
+// RoundTrip sends the client's requests and notes them.
 func (g *goClient) RoundTrip(r *http.Request) (*http.Response, error) {
 	a, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {
@@ -57,10 +56,10 @@ func (g *goClient) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// asks holds what the client asked for first to what it should.
+// asks compares the client's first requests with want.
 func (g *goClient) asks(want ...string) error {
 	if len(g.asked) < len(want) || !slices.Equal(g.asked[:len(want)], want) {
-		return errors.New(strings.Join(g.asked, ", "))
+		return fmt.Errorf("got requests %q, want %q", g.asked, want)
 	}
 	return nil
 }
@@ -103,7 +102,7 @@ func (g *goClient) consent(_ context.Context, args *auth.AuthorizationArgs) (*au
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// remember keeps the token that the client uses.
+// remember notes the token that the client uses.
 func (g *goClient) remember(from oauth2.TokenSource) oauth2.TokenSource {
 	return sourceFunc(func() (t *oauth2.Token, err error) {
 		if t, err = from.Token(); err == nil {
@@ -128,25 +127,25 @@ func (g *goClient) list(ctx context.Context) error {
 func (g *goClient) call(ctx context.Context) error {
 	r, err := g.session.CallTool(ctx, &sdk.CallToolParams{Name: "me"})
 	if err == nil && r.IsError {
-		err = fmt.Errorf("%v", r.StructuredContent)
+		err = fmt.Errorf("got the profile %v", r.StructuredContent)
 	}
 	return err
 }
 
-// refresh gets another access token, for the client's hour is over.
+// refresh makes the client get another access token, by letting its token expire.
 func (g *goClient) refresh(ctx context.Context) error {
 	before := *g.token
-	g.asked, g.token.Expiry = nil, time.Now().Add(-time.Second) // the client's own: it is what its source looks at
+	g.asked, g.token.Expiry = nil, time.Now().Add(-time.Second) // the token source reads the client's copy
 	if err := g.call(ctx); err != nil {
 		return err
 	}
 	if g.token.AccessToken == before.AccessToken || g.token.RefreshToken == before.RefreshToken {
-		return errors.New("the tokens are what they were")
+		return errors.New("the tokens did not change")
 	}
 	return g.asks("POST /oauth/token 200", "POST /mcp 200")
 }
 
-// revoke gives the tokens back: what the client has is worth nothing then.
+// revoke revokes the tokens; afterwards the client must ask the person again.
 func (g *goClient) revoke(ctx context.Context) error {
 	as, err := auth.GetAuthServerMetadata(ctx, g.s.URL, nil)
 	if err != nil {
@@ -161,7 +160,7 @@ func (g *goClient) revoke(ctx context.Context) error {
 		return errors.New(a.Status)
 	}
 	g.asked = nil
-	if err := g.call(ctx); err != nil { // it is turned away, and asks the person again
+	if err := g.call(ctx); err != nil { // refused, the client asks the person again
 		return err
 	}
 	return g.asks("POST /mcp 401", "GET /.well-known/oauth-protected-resource/mcp 200")

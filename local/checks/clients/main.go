@@ -1,7 +1,12 @@
 // Command clients runs third-party MCP clients against a service in memory, and prints
-// what each could do: `make test-clients`. It installs them from lock files into
-// build/clients, with their own Node. It needs npm, Python, and Chromium for the
-// consent page.
+// what each could do: `make test-clients`. It runs the official clients in TypeScript
+// (both generations), Python and Go, oauth4webapi, MCP Inspector, and the conformance
+// suite's scenarios for authorization servers and for servers with tools only. Each
+// connects by OAuth from the address alone (discovery, registration, consent in
+// Chromium, tools, expiry, revocation), or with a token.
+//
+// It installs the clients from lock files into build/clients, with their own Node. It
+// needs npm, Python, and Chromium for the consent page.
 package main
 
 import (
@@ -125,7 +130,7 @@ func copyPrograms() error {
 	return nil
 }
 
-// running is a service with an agent, its tokens, and a person at a browser.
+// running is a service with an agent, its tokens, and a person with a browser.
 type running struct {
 	*service.Service
 	agent         *transcripts.Agent
@@ -189,7 +194,8 @@ func (s *running) serveProxy() error {
 		r.Out.Header.Set("Authorization", "Bearer "+s.token)
 	}}
 	s.proxy = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Read to its end first: an answer that comes before a body was seen to end closes it under the proxy.
+		// Read the body to its end first: an earlier answer would make the proxy
+		// close it.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

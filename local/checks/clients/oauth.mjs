@@ -1,5 +1,5 @@
-// The official TypeScript client, in the version that is the first argument: how it
-// gets itself connected, by OAuth, knowing nothing but the server's address.
+// The official TypeScript client, in the version given as the first argument. It
+// connects by OAuth, knowing only the server's address.
 import assert from "node:assert/strict";
 import { anHourLater, consent, step } from "./step.mjs";
 
@@ -37,7 +37,7 @@ const provider = {
   invalidateCredentials: (which) => which === "tokens" && delete kept.tokens,
 };
 
-// asked is what the client asked for, and what it was answered.
+// asked lists the client's requests with the statuses of their answers.
 let asked = [];
 async function fetching(url, init) {
   const answer = await fetch(url, init);
@@ -93,7 +93,7 @@ await step("refresh", async () => {
   assert.notEqual(kept.tokens.refresh_token, before.refresh_token);
 });
 await step("revoke", async () => {
-  // The client has no word for it; it knows where.
+  // The client cannot revoke tokens, but knows the endpoint.
   const { authorizationServerMetadata } = await discoverOAuthServerInfo(MCP_URL);
   const answer = await fetch(authorizationServerMetadata.revocation_endpoint, {
     method: "POST",

@@ -1,5 +1,4 @@
-"""The official Python client: how it gets itself connected, by OAuth, knowing
-nothing but the server's address."""
+"""The official Python client. It connects by OAuth, knowing only the server's address."""
 
 import asyncio
 import os
@@ -18,7 +17,7 @@ MCP_URL, SERVICE, CALLBACK = (os.environ[name] for name in ("MCP_URL", "SERVICE"
 
 
 class Kept:
-    """What the client remembers, and what it asked for."""
+    """Keeps what the client stores, and its requests."""
 
     tokens = client = page = back = None
 
@@ -44,7 +43,7 @@ class Kept:
         self.page = page
 
     async def comes_back(self):
-        """A person opens the page and connects; back is where the browser came to."""
+        """Lets the person open the page and connect; back is where the browser was sent."""
         async with httpx2.AsyncClient(timeout=90) as http:
             answer = await http.post(os.environ["PERSON"], content=self.page)
         assert answer.status_code == 200 and answer.text.startswith(CALLBACK), answer.text
@@ -97,13 +96,13 @@ async def main():
             before, kept.asked = kept.tokens, []
             async with httpx2.AsyncClient() as runner:
                 (await runner.post(SERVICE + "/_local/clock", json={"advance_ms": 3600000})).raise_for_status()
-            provider.context.token_expiry_time = time.time() - 1  # the client's hour is over, too
+            provider.context.token_expiry_time = time.time() - 1  # expired for the client, too
             await call()
             assert kept.asked == ["POST /oauth/token 200", "POST /mcp 200"], kept.asked
             assert kept.tokens.access_token != before.access_token and kept.tokens.refresh_token != before.refresh_token
 
         async def revoke():
-            # The client has no word for it; it knows where.
+            # The client cannot revoke tokens, but knows the endpoint.
             where, how = str(provider.context.oauth_metadata.revocation_endpoint), {"client_id": kept.client.client_id}
             async with httpx2.AsyncClient() as other:
                 (await other.post(where, data={"token": kept.tokens.refresh_token, **how})).raise_for_status()
@@ -111,7 +110,7 @@ async def main():
                 assert answer.status_code == 401, answer
             provider.context.token_expiry_time = time.time() - 1
             before, kept.asked = kept.back, []
-            await call()  # it is turned away, and asks the person again
+            await call()  # refused, the client asks the person again
             assert kept.asked[:2] == ["POST /oauth/token 400", "POST /mcp 401"] and kept.back is not before, kept.asked
 
         for name, take in [

@@ -1,4 +1,4 @@
-// oauth4webapi, which holds each answer to the letter of its standard.
+// oauth4webapi checks each answer strictly against its standard.
 import assert from "node:assert/strict";
 import { createPrivateKey, randomUUID, sign } from "node:crypto";
 import * as oauth from "oauth4webapi";
@@ -48,7 +48,7 @@ await step("consent", async () => {
 await step("token", async () => {
   tokens = await tokenOf(code, verifier);
   assert.equal(tokens.token_type, "bearer");
-  assert.equal(tokens.scope, "read post memory"); // which the page has ticked besides
+  assert.equal(tokens.scope, "read post"); // the page ticks what was asked
   assert.equal((await (await me(tokens.access_token)).json()).handle, "client");
 });
 await step("refresh", async () => {
@@ -73,7 +73,7 @@ await step("wrong verifier", async () => {
   await assert.rejects(tokenOf(code, oauth.generateRandomCodeVerifier()), invalidGrant);
 });
 
-// What a client is to do next, it must be able to read: no challenge stands before it.
+// The client must be able to read the error: no challenge comes first.
 await step("invalid client", async () => {
   const forgotten = { client_id: "dcr_forgotten" };
   const code = await codeGranted();
@@ -84,7 +84,7 @@ await step("invalid client", async () => {
   );
 });
 
-// An agent with a key needs no page.
+// An agent with a key needs no consent page.
 const key = createPrivateKey({ key: JSON.parse(AGENT_KEY), format: "jwk" });
 function assertion() {
   const part = (v) => Buffer.from(JSON.stringify(v)).toString("base64url");

@@ -39,7 +39,7 @@ func sitDown(ctx context.Context, of *running, agent *transcripts.Agent) (*perso
 	if p.tab, p.close, err = browser.Start(ctx); err != nil {
 		return nil, fmt.Errorf("consent needs Chromium: %w", err)
 	}
-	// The browser lives as long as the context of what it does first.
+	// The browser lives as long as the context of its first action.
 	if err := chromedp.Do(p.tab, chromedp.Navigate("about:blank")); err != nil {
 		p.close()
 		return nil, err
@@ -75,11 +75,11 @@ func (p *person) asked(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_, _ = io.WriteString(w, back) // who asked may be gone
+	_, _ = io.WriteString(w, back) // the client may be gone
 }
 
-// consent opens the page, enters a link code, presses Connect once the proof of work is
-// done, and returns the address that this leads to.
+// consent opens the page, enters a link code, presses Connect when the proof of work
+// is done, and returns the address that the browser is sent to.
 func (p *person) consent(page string) (back string, err error) {
 	code, err := p.linkCode()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *person) consent(page string) (back string, err error) {
 	return browser.Arrives(ctx, func(place string) bool { return !strings.HasPrefix(place, p.of.URL) })
 }
 
-// linkCode has the agent make one.
+// linkCode makes a link code as the agent.
 func (p *person) linkCode() (string, error) {
 	body, err := json.Marshal(map[string]int{"uses": 1})
 	if err != nil {

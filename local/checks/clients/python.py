@@ -1,4 +1,4 @@
-"""The official Python client, with a token that it was given."""
+"""The official Python client with a given token."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-// Each step that is taken is one line: its name, and what is wrong with it.
+// Prints a line for each step: its name, and its problem if it failed.
 import assert from "node:assert/strict";
 
 export async function step(name, take) {
@@ -10,7 +10,7 @@ export async function step(name, take) {
   }
 }
 
-// consent has a person open the page and connect; it is where the browser came back to.
+// consent lets the person open the page and connect, and returns where the browser was sent.
 export async function consent(page) {
   const answer = await fetch(process.env.PERSON, { method: "POST", body: String(page) });
   const said = await answer.text();
@@ -19,7 +19,7 @@ export async function consent(page) {
   return new URL(said);
 }
 
-// anHourLater moves the service's clock: access tokens end.
+// anHourLater moves the service's clock, so that access tokens expire.
 export async function anHourLater() {
   const { status } = await fetch(`${process.env.SERVICE}/_local/clock`, { method: "POST", body: '{"advance_ms":3600000}' });
   assert.equal(status, 200);

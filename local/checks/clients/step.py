@@ -1,4 +1,4 @@
-"""Each step that is taken is one line: its name, and what is wrong with it."""
+"""Prints a line for each step: its name, and its problem if it failed."""
 
 import asyncio
 

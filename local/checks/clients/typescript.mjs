@@ -1,5 +1,5 @@
-// The official TypeScript client, in the version that is the first argument, with
-// a token that it was given.
+// The official TypeScript client, in the version given as the first argument, with a
+// given token.
 import assert from "node:assert/strict";
 import { step } from "./step.mjs";
 

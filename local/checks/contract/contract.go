@@ -26,7 +26,7 @@ import (
 type Contract struct {
 	routes     *http.ServeMux
 	operations map[string]*operation // by route
-	headers    []string              // that the document describes
+	headers    []string              // described in the document
 }
 
 type operation struct {
@@ -144,7 +144,7 @@ func (c *Contract) find(method, target string) *operation {
 func (c *Contract) Route(method, target string) string {
 	raw, _, _ := strings.Cut(target, "?")
 	p, err := url.PathUnescape(raw)
-	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // the service has no such path
+	if err != nil || p != path.Clean(p) || !api.PlainPath(p) { // the service has no such paths
 		return ""
 	}
 	_, route := c.routes.Handler(&http.Request{Method: method, URL: &url.URL{Path: p}})
@@ -161,6 +161,12 @@ func (c *Contract) Check(method, target string, status int, header http.Header, 
 		return nil
 	}
 	o := c.find(method, target)
+	if method == http.MethodHead && status != http.StatusMethodNotAllowed { // not in the document: HTTP has it beside GET
+		o = c.find(http.MethodGet, target)
+		if len(body) > 0 {
+			return fmt.Errorf("contract: %s %s answers with a body", method, target)
+		}
+	}
 	switch {
 	case o != nil:
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, method == http.MethodOptions && status == http.StatusNoContent:
@@ -168,13 +174,13 @@ func (c *Contract) Check(method, target string, status int, header http.Header, 
 	default:
 		return fmt.Errorf("contract: %s %s answers %d and is not in the document", method, target, status)
 	}
-	if err := c.check(o, status, header, body); err != nil {
+	if err := c.check(o, method, status, header, body); err != nil {
 		return fmt.Errorf("contract: %s %s answers %d: %w", method, target, status, err)
 	}
 	return nil
 }
 
-func (c *Contract) check(o *operation, status int, header http.Header, body []byte) error {
+func (c *Contract) check(o *operation, method string, status int, header http.Header, body []byte) error {
 	a := o.answers[fmt.Sprint(status)]
 	if a == nil {
 		return fmt.Errorf("this status is not in the document: %.300s", body)
@@ -197,6 +203,9 @@ func (c *Contract) check(o *operation, status int, header http.Header, body []by
 	schema := a.schemas[contentType]
 	if schema == nil {
 		return fmt.Errorf("the content type %s is not in the document", contentType)
+	}
+	if method == http.MethodHead {
+		return nil
 	}
 	var v any = string(body)
 	if contentType == "application/json" || strings.HasSuffix(contentType, "+json") {
@@ -244,7 +253,7 @@ func (c *Contract) next(v any) error {
 	members, _ := v.(map[string]any)
 	list, _ := members["next"].([]any)
 	for _, n := range list {
-		n := n.(map[string]any) // says the schema
+		n := n.(map[string]any) // by the schema
 		do := n["do"].(string)
 		tool, _ := n["tool"].(string)
 		method, target, _ := strings.Cut(do, " ")
@@ -253,7 +262,7 @@ func (c *Contract) next(v any) error {
 			return fmt.Errorf("next: %s is not in the document", do)
 		}
 		if tool != o.tool {
-			return fmt.Errorf("next: the tool of %s is %q, not %q", do, o.tool, tool)
+			return fmt.Errorf("next: the tool of %s is %q, want %q", do, o.tool, tool)
 		}
 	}
 	return nil

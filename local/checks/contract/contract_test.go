@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// document is a small one, with one of everything that is checked.
+// document is a small document with an example of everything that is checked.
 const document = `{
   "components": {
     "headers": {"ETag": {}},
@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		status      int
 		contentType string
 		body        string
-		wrong       string // a part of what is said; "" if nothing is
+		wrong       string // part of the error; "" for none
 	}{
 		{"POST /v1/fish", 201, json, `{"id":"a","next":[]}`, ""},
 		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"do":"GET /v1/fish/a?all=true","tool":"fish"}]}`, ""},
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{"POST /v1/fish", 201, json, `{"id":"a"}`, "next"},
 		{"POST /v1/fish", 201, json, `{"id":`, "EOF"},
 		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"why":"do"}]}`, "do"},
-		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"do":"GET /v1/fish/a"}]}`, `is "fish", not ""`},
+		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"do":"GET /v1/fish/a"}]}`, `is "fish", want ""`},
 		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"do":"POST /v1/fish","tool":"add_fish"}]}`, "add_fish"},
 		{"POST /v1/fish", 201, json, `{"id":"a","next":[{"do":"GET /v1/birds"}]}`, "/v1/birds"},
 		{"POST /v1/fish", 409, json, `{"error":{"code":"limit_reached"}}`, ""},
@@ -62,7 +62,9 @@ func TestCheck(t *testing.T) {
 		{"GET /v1/fish/a", 304, "", "a fish", "body"},
 		{"GET /v1//fish/a", 404, json, `{}`, ""},
 		{"HEAD /v1/fish/a", 405, "", "", ""},
-		{"HEAD /v1/fish/a", 200, "", "", "not in the document"},
+		{"HEAD /v1/fish/a", 200, text, "", ""},
+		{"HEAD /v1/fish/a", 200, text, "a fish", "body"},
+		{"HEAD /v1/fish", 200, json, "", "not in the document"},
 		{"GET /v1/birds", 404, json, `{}`, ""},
 		{"GET /v1/birds", 200, json, `{}`, "not in the document"},
 		{"OPTIONS /v1/fish", 204, "", "", ""},
@@ -72,19 +74,19 @@ func TestCheck(t *testing.T) {
 		err := c.Check(method, target, a.status, http.Header{"Content-Type": {a.contentType}}, []byte(a.body))
 		switch {
 		case a.wrong == "" && err != nil:
-			t.Errorf("%s %d %s: %v", a.request, a.status, a.body, err)
+			t.Errorf("%s %d %s: got error %v, want none", a.request, a.status, a.body, err)
 		case a.wrong != "" && (err == nil || !strings.Contains(err.Error(), a.wrong)):
-			t.Errorf("%s %d %s: %v does not say %q", a.request, a.status, a.body, err, a.wrong)
+			t.Errorf("%s %d %s: got error %v, want one with %q", a.request, a.status, a.body, err, a.wrong)
 		}
 	}
 
 	tagged := http.Header{"Content-Type": {json}, "Etag": {`"1"`}}
 	if err := c.Check("POST", "/v1/fish", 201, tagged, []byte(`{"id":"a","next":[]}`)); err == nil {
-		t.Error("a header that the document describes elsewhere passes")
+		t.Error("a header of another operation passes, want an error")
 	}
 }
 
-// The document of the service itself can be held to.
+// The service's own document loads, and names the codes of all errors.
 func TestLoad(t *testing.T) {
 	c, err := Load()
 	if err != nil {

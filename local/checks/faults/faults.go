@@ -15,10 +15,10 @@ import (
 // Kind is a way in which a commit fails.
 type Kind int
 
-// Ways in which commits fail. A lasting fault repeats whenever the same commit is tried
-// again.
+// The ways in which commits fail. A lasting fault repeats at every retry of the
+// commit.
 const (
-	Failed    Kind = iota // not made: the table has an error
+	Failed    Kind = iota // not made: the table returns an error
 	Throttled             // lasting
 	Conflict              // once
 	Lost                  // made, but the answer is lost, once
@@ -45,7 +45,7 @@ var ErrFailed = errors.New("faults: the table cannot be reached")
 // Fault is the failure of one commit of a place.
 type Fault struct {
 	Place Place
-	N     int // which commit of the place, from 1
+	N     int // the commit of the place that fails, from 1
 	Kind  Kind
 }
 
@@ -125,7 +125,7 @@ func (t *Table) Commit(ctx context.Context, tx tables.Tx) error {
 	if again {
 		return tables.ErrUnknownOutcome
 	}
-	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition does not hold: the next one loses its answer
+	if err := t.Backend.Commit(ctx, tx); err != nil { // a condition failed: the next commit loses its answer
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.met = nil

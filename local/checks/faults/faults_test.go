@@ -16,7 +16,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// Calls that commit are found, and nothing else is.
+// Places finds the calls that commit, and nothing else.
 func TestPlaces(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -26,22 +26,22 @@ func TestPlaces(t *testing.T) {
 	for _, p := range places {
 		names = append(names, p.Name())
 		if p.Line == 0 || strings.HasPrefix(p.File, "local/") || strings.HasSuffix(p.File, "_test.go") {
-			t.Errorf("%+v", p)
+			t.Errorf("got place %+v, want a line of deployed code", p)
 		}
 	}
 	for _, name := range []string{"functions/dm/send.go post", "events/settle/settle.go forget", "shared/app/seed/seed.go Channels", "shared/api/readlimit.go charge"} {
 		if !slices.Contains(names, name) {
-			t.Errorf("%s is none of %v", name, names)
+			t.Errorf("%s is missing in %v", name, names)
 		}
 	}
 	for _, name := range []string{"shared/app/app.go Transact", "shared/app/app.go commit", "shared/api/call.go Commit"} {
 		if slices.Contains(names, name) {
-			t.Errorf("%s commits for others", name)
+			t.Errorf("got place %s, want none for code that commits for others", name)
 		}
 	}
 }
 
-// Each kind of fault breaks the one commit that it is for, as it should.
+// Each kind of fault breaks only the commit that it names, in its way.
 func TestFaults(t *testing.T) {
 	places, err := faults.Places()
 	if err != nil {
@@ -81,16 +81,16 @@ func TestFaults(t *testing.T) {
 				got = seed.Channels(a)(t.Context())
 			}()
 			if !errors.Is(got, c.want) || !table.Met() {
-				t.Errorf("it ends with %v; met: %v", got, table.Met())
+				t.Errorf("got error %v, met %v; want error %v, met true", got, table.Met(), c.want)
 			}
 			made := 0
 			if err := below.Scan(t.Context(), func(tables.Item) error { made++; return nil }); err != nil || made != c.made {
-				t.Errorf("%d channels, not %d: %v", made, c.made, err)
+				t.Errorf("got %d channels, want %d; error %v", made, c.made, err)
 			}
 			if n := table.Counts()[here]; n < 2 || len(table.Strange()) > 0 {
-				t.Errorf("%d commits; %v", n, table.Strange())
+				t.Errorf("got %d commits of the place, want at least 2; commits outside all places: %v", n, table.Strange())
 			}
-			// What comes afterwards is not broken.
+			// Later commits succeed.
 			if err := seed.Channels(&app.App{Table: table, Now: time.Now, Rand: rand.Reader})(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -98,7 +98,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A commit that a test makes is of no place.
+// A commit by a test belongs to no place.
 func TestNoPlace(t *testing.T) {
 	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
 	if err != nil {
@@ -112,6 +112,6 @@ func TestNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(table.Counts()) > 0 || len(table.Strange()) > 0 {
-		t.Errorf("%v, %v", table.Counts(), table.Strange())
+		t.Errorf("got commits %v, outside all places %v; want none", table.Counts(), table.Strange())
 	}
 }

@@ -32,14 +32,14 @@ func (p Place) has(file string, line int) bool {
 	return p.File == file && p.Line <= line && line <= p.Line+p.Lines
 }
 
-// commits are the names of what commits, each with a context first:
-// tables.Backend's and api.Call's Commit, app.App's Transact and Once.
+// commits lists the functions that commit, whose first argument is a context: Commit
+// of tables.Backend and api.Call, Transact and Once of app.App.
 var commits = []string{"Commit", "Transact", "Once"}
 
 // houses lists the folders of deployed code that uses the table.
 var houses = []string{"functions", "shared", "events"}
 
-// own lists the code that carries out the commits of others; it has no places.
+// own lists the code that commits for others; it has no places.
 var own = []string{"shared/app/app.go", "shared/api/call.go", "local/service/within.go"}
 
 // apart lists files in deployed folders that are not deployed.
@@ -89,7 +89,7 @@ func placesIn(file string) (places []Place, err error) {
 	return places, nil
 }
 
-// isCommit reports whether a call is x.Commit(ctx, …) or the like.
+// isCommit reports whether a call commits: x.Commit(ctx, …) and the like.
 func isCommit(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || !slices.Contains(commits, f.Sel.Name) || len(call.Args) < 2 {
@@ -105,8 +105,8 @@ var root = func() string {
 	return strings.TrimSuffix(file, "local/checks/faults/place.go")
 }()
 
-// caller is the file and line from which a commit was called; "" if that was no
-// part of what is deployed.
+// caller returns the file and line that called the commit; "" if that code is not
+// deployed.
 func caller() (file string, line int) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

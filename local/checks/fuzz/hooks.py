@@ -1,4 +1,4 @@
-# What schemathesis cannot know: how a request is signed, and what is there.
+# Signs requests, and names items that exist; schemathesis knows neither.
 import base64, hashlib, json, os, time
 import schemathesis
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -15,7 +15,7 @@ def b64url(data):
 
 class Caller(AuthBase):
     def __call__(self, r):
-        if r.path_url.partition("?")[0] == "/mcp":  # which takes tokens only
+        if r.path_url.partition("?")[0] == "/mcp":  # accepts only tokens
             r.headers["Authorization"] = "Bearer " + os.environ["TOKEN"]
             return r
         body = r.body or b""
@@ -34,7 +34,7 @@ schemathesis.auth.set_from_requests(Caller())
 
 @schemathesis.hook
 def map_path_parameters(context, path_parameters):
-    """Of two requests one is about something that is there."""
+    """Makes every other request name an item that exists."""
     if not path_parameters or hashlib.sha256(repr(path_parameters).encode()).digest()[0] % 2:
         return path_parameters
     path = context.operation.path

@@ -39,7 +39,7 @@ func main() {
 // within bounds a run, far above its usual time.
 const within = 5 * time.Minute
 
-// folder returns this program's folder, with its hooks and settings.
+// folder is this program's folder, with its hooks and settings.
 const folder = "local/checks/fuzz"
 
 func run(ctx context.Context, getenv func(string) string) (err error) {

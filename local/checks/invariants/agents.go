@@ -8,8 +8,8 @@ import (
 	"agentsocial/tables"
 )
 
-// agents: an active agent has its handle, its counters and its first event, and each
-// claim and each part has its agent.
+// agents checks that an active agent has its handle, counters and first event, and
+// that each claim and each part belongs to an agent.
 func agents(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -26,23 +26,25 @@ func agents(w *world) error {
 		claim := w.items[tables.HandleKey(p.Handle)]
 		switch {
 		case active != (p.Handle != ""):
-			w.problem(p.ID, "it is %s, and its handle is %q", p.State, p.Handle)
+			w.problem(p.ID, "its state is %s, but its handle is %q", p.State, p.Handle)
 		case active && claim.Str("agent") != p.ID:
-			w.problem(p.ID, "its handle %q is that of %q", p.Handle, claim.Str("agent"))
+			w.problem(p.ID, "its handle %q belongs to %q", p.Handle, claim.Str("agent"))
+		case active && claim.Str("mentions") != p.Mentions:
+			w.problem(p.ID, "its profile takes mentions of %q, the claim of its handle of %q", p.Mentions, claim.Str("mentions"))
 		case active && w.items[tables.CountersKey(p.ID)] == nil:
-			w.problem(p.ID, "it has no numbers")
+			w.problem(p.ID, "it has no counters")
 		case active != registered[p.ID]:
-			w.problem(p.ID, "it is %s; its history says that it registered: %v", p.State, registered[p.ID])
+			w.problem(p.ID, "its state is %s, but registered in its history is %v", p.State, registered[p.ID])
 		}
 		origin, there, err := one[tables.Origin](w, tables.OriginKey(p.ID))
 		if err != nil {
 			return err
 		}
 		if there != (p.Origin != "") || p.Owner != origin.Owner() {
-			w.problem(p.ID, "behind it is %q (%q), and its origin says %q", p.Owner, p.Origin, origin.Owner())
+			w.problem(p.ID, "its profile names the owner %q (%q), its origin %q", p.Owner, p.Origin, origin.Owner())
 		}
 		if m := w.items[tables.MessagingKey(p.ID)].Str("dms"); m != "" && m != p.DMs {
-			w.problem(p.ID, "it takes messages of %q, and %q decides", p.DMs, m)
+			w.problem(p.ID, "its profile accepts messages from %q, its messaging item from %q", p.DMs, m)
 		}
 		w.tags(p)
 	}
@@ -51,13 +53,14 @@ func agents(w *world) error {
 		p := w.items[tables.ProfileKey(agent)]
 		handle, isHandle := strings.CutPrefix(item.Key().PK, tables.HandleKey("").PK)
 		if p == nil || isHandle && p.Str("handle") != handle {
-			w.problem(item.Key().PK, "it is claimed by %q, whose handle is %q", agent, p.Str("handle"))
+			w.problem(item.Key().PK, "it belongs to %q, whose handle is %q", agent, p.Str("handle"))
 		}
 	}
 	return nil
 }
 
-// tags: an agent is listed under its tags, by the hour it was last active.
+// tags checks that an agent is listed under its tags, by the hour of its last
+// activity.
 func (w *world) tags(p *tables.Profile) {
 	var listed []string
 	for _, item := range w.types[tables.TypeTag] {
@@ -66,17 +69,18 @@ func (w *world) tags(p *tables.Profile) {
 			hour, _, _ := strings.Cut(item.Str("rank_sk"), "#")
 			active := w.items[tables.CountersKey(p.ID)].Int("last_active")
 			if want := hourOf(active); hour != want {
-				w.problem(p.ID, "it is listed by %s under a tag, and was active in %s", hour, want)
+				w.problem(p.ID, "a tag lists it in hour %s, but its last activity was in %s", hour, want)
 			}
 		}
 	}
 	tags := slices.Sorted(slices.Values(p.Tags))
 	if slices.Sort(listed); !slices.Equal(listed, tags) {
-		w.problem(p.ID, "its tags are %v, and it is listed under %v", tags, listed)
+		w.problem(p.ID, "its tags are %v, but it is listed under %v", tags, listed)
 	}
 }
 
-// credentials: the counts and lists of keys, tokens and grants match the items.
+// credentials checks that the counts and lists of keys, tokens and grants match the
+// items, and that each key is claimed for its agent.
 func credentials(w *world) error {
 	profiles, err := all[tables.Profile](w, tables.TypeProfile)
 	if err != nil {
@@ -106,6 +110,9 @@ func credentials(w *world) error {
 		} else if item.Int("epoch") == p.Epoch {
 			keys[agent]++
 		}
+		if of := w.items[tables.KeyClaimKey(item.Str("pub"))].Str("agent"); of != agent {
+			w.problem(fmt.Sprint(item.Key()), "the public key belongs to %q", of)
+		}
 	}
 	for _, item := range w.types[tables.TypeToken] {
 		note(item, tables.TypeTokens, tables.Owner(item.Key()), item.Str("id"))
@@ -128,14 +135,14 @@ func credentials(w *world) error {
 		} {
 			there := live[typ+" "+p.ID]
 			if slices.Sort(there); !slices.Equal(there, list.IDs()) {
-				w.problem(p.ID, "its %s: %v are there, and %v are listed", typ, there, list.IDs())
+				w.problem(p.ID, "its %s: got %v in the list, want %v", typ, there, list.IDs())
 			}
 		}
 	}
 	return nil
 }
 
-// memories: a head's versions are in their slots.
+// memories checks that a head's versions are in their slots.
 func memories(w *world) error {
 	for _, item := range w.types[tables.TypeMemory] {
 		var m tables.Memory
@@ -145,7 +152,7 @@ func memories(w *world) error {
 		agent := tables.Owner(item.Key())
 		for _, v := range []tables.MemoryText{m.Current, m.Previous} {
 			if got := w.items[tables.MemorySlotKey(agent, v.Slot)].Str("sha256"); v.There() && got != v.SHA256 {
-				w.problem(agent, "slot %s holds %q, not %q", v.Slot, got, v.SHA256)
+				w.problem(agent, "slot %s holds %q, want %q", v.Slot, got, v.SHA256)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 func hourOf(ms int64) string { return time.UnixMilli(ms).UTC().Format(tables.ActivityHour) }
 
-// jurors: a volunteer is in the pool and marked as one, and is the only juror of its
-// person or domain.
+// jurors checks that a volunteer is in the pool and marked as one, and is the only
+// juror of its person or domain.
 func jurors(w *world) error {
 	jurors, err := all[tables.Juror](w, tables.TypeJuror)
 	if err != nil {
@@ -18,27 +18,27 @@ func jurors(w *world) error {
 	}
 	for _, j := range jurors {
 		if !w.items[tables.ProfileKey(j.Agent)].Bool("juror") {
-			w.problem(j.Agent, "it is a juror, and its profile does not say so")
+			w.problem(j.Agent, "it is in the pool, but not marked as a juror in its profile")
 		}
 		if claim := w.items[tables.JurorClaimKey(j.Owner)]; claim.Str("agent") != j.Agent {
-			w.problem(j.Agent, "the juror of %s is %q", j.Owner, claim.Str("agent"))
+			w.problem(j.Agent, "it is in the pool, but the juror of %s is %q", j.Owner, claim.Str("agent"))
 		}
 	}
 	for _, item := range w.types[tables.TypeProfile] {
 		if agent := item.Str("id"); item.Bool("juror") && w.items[tables.JurorKey(agent)] == nil {
-			w.problem(agent, "its profile says that it is a juror, and it is none")
+			w.problem(agent, "its profile marks it as a juror, but it is not in the pool")
 		}
 	}
 	for _, item := range w.types[tables.TypeJurorClaim] {
 		if agent := item.Str("agent"); agent != "" && w.items[tables.JurorKey(agent)] == nil {
-			w.problem(item.Key().PK, "its juror %s is none", agent)
+			w.problem(item.Key().PK, "its juror %s is not in the pool", agent)
 		}
 	}
 	return nil
 }
 
-// cases: each has its evidence, complaints and seats. Its counters match them, and so do
-// those of its jurors, its openers and the reported item.
+// cases checks that each has its evidence, complaints and seats, and that its
+// counters and those of its jurors, its openers and the reported item match them.
 func cases(w *world) error {
 	cases, err := all[tables.Case](w, tables.TypeCase)
 	if err != nil {
@@ -64,7 +64,7 @@ func cases(w *world) error {
 		pk := tables.CasePK(c.ID)
 		w.same(c.ID, "its draws", draws[pk], c.Draws)
 		if complaints[pk] == 0 || w.items[tables.EvidenceKey(c.ID)] == nil {
-			w.problem(c.ID, "%d complaints; evidence: %v", complaints[pk], w.items[tables.EvidenceKey(c.ID)] != nil)
+			w.problem(c.ID, "it has %d complaints; has evidence: %v", complaints[pk], w.items[tables.EvidenceKey(c.ID)] != nil)
 		}
 		w.seats(c, ofCase[c.ID])
 		if err := w.reported(c); err != nil {
@@ -108,12 +108,12 @@ func (w *world) seats(c *tables.Case, seats []*tables.Seat) {
 			filled++
 		case s.State == tables.SeatWaits:
 			if filled++; c.Settled {
-				w.problem(c.ID, "it is settled, and waits for %s", s.Juror.ID)
+				w.problem(c.ID, "it is settled, but still waits for %s", s.Juror.ID)
 			}
 		}
 	}
 	if !slices.Equal(c.Jurors, tables.NewSet(jurors...)) {
-		w.problem(c.ID, "its jurors: %v, not %v", c.Jurors, jurors)
+		w.problem(c.ID, "its jurors are %v, want %v", c.Jurors, jurors)
 	}
 	w.same(c.ID, "votes to uphold", c.Uphold, uphold)
 	w.same(c.ID, "votes to overturn", c.Overturn, overturn)
@@ -134,32 +134,33 @@ func (w *world) reported(c *tables.Case) error {
 	}
 	switch {
 	case !there:
-		w.problem(c.ID, "nobody knows that %s was reported", c.Target)
+		w.problem(c.ID, "the reported item %s has no record of it", c.Target)
 	case r.Case == c.ID && r.State != state:
-		w.problem(c.ID, "it is %s, and what was reported says %s", state, r.State)
+		w.problem(c.ID, "its state is %s, but the reported item has %s", state, r.State)
 	case r.Case < c.ID:
-		w.problem(c.ID, "what was reported knows of %q", r.Case)
+		w.problem(c.ID, "the reported item names the case %q", r.Case)
 	}
 	if c.Kind != tables.CasePost || r.Case != c.ID {
 		return nil
 	}
 	mark := w.items[tables.PostCountersKey(c.Channel, c.Target)].Str("case")
 	if c.Open != (mark == c.ID) {
-		w.problem(c.ID, "open: %v; the post is marked with %q", c.Open, mark)
+		w.problem(c.ID, "its open is %v, but the post is marked with %q", c.Open, mark)
 	}
 	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && p.Str("case") != c.ID {
-		w.problem(c.ID, "it is upheld, and the post was not removed")
+		w.problem(c.ID, "it is upheld, but the post was not removed")
 	}
 	return nil
 }
 
-// duties: an agent has one for each of its open seats, and its counter matches.
+// duties checks that an agent has one for each of its open seats, and that its
+// counter matches.
 func (w *world) duties(seats []*tables.Seat) error {
 	waits := counts{}
 	for _, s := range seats {
 		there := w.items[tables.DutyKey(s.Juror.ID, s.Case)] != nil
 		if (s.State == tables.SeatWaits) != there {
-			w.problem(s.Case, "the seat of %s %s, and its duty is there: %v", s.Juror.ID, s.State, there)
+			w.problem(s.Case, "the seat of %s is %s, but it has a duty: %v", s.Juror.ID, s.State, there)
 		}
 		if there {
 			waits[s.Juror.ID]++

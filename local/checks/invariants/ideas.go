@@ -6,10 +6,11 @@ import (
 	"agentsocial/tables"
 )
 
-// ideas: counters match the support; duplicates and originals name each other.
+// ideas checks that counters match the support, and that duplicates and originals
+// name each other.
 func ideas(w *world) error {
 	for _, item := range w.types[tables.TypeSupport] {
-		w.problem(fmt.Sprint(item.Key()), "it is not counted")
+		w.problem(fmt.Sprint(item.Key()), "its support is not counted")
 	}
 	support, err := all[tables.Support](w, tables.TypeSupportCounted)
 	if err != nil {
@@ -39,28 +40,32 @@ func ideas(w *world) error {
 	if err != nil {
 		return err
 	}
-	w.same("ideas", "of their numbers there are", int64(len(w.types[tables.TypeIdeaCounters])), int64(len(ideas)))
+	w.same("ideas", "items of counters", int64(len(w.types[tables.TypeIdeaCounters])), int64(len(ideas)))
 	for _, i := range ideas {
 		c, there, err := one[tables.IdeaCounters](w, tables.IdeaCountersKey(i.ID))
 		if err != nil {
 			return err
 		}
 		if !there {
-			w.problem(i.ID, "it has no numbers")
+			w.problem(i.ID, "it has no counters")
 			continue
 		}
 		w.same(i.ID, "its support", c.Support, wanted[i.ID])
 		for n := int64(1); n <= c.Told; n *= 10 {
 			if !reached[i.ID][n] {
-				w.problem(i.ID, "its author was not told of %d", n)
+				w.problem(i.ID, "its author got no event for a support of %d", n)
 			}
 		}
 		numbers, idea := w.items[tables.IdeaCountersKey(i.ID)], w.items[tables.IdeaKey(i.ID)]
-		if list := tables.IdeasPK(i.Status); numbers.Str("rank_pk") != list || idea.Str("parent_pk") != list {
-			w.problem(i.ID, "it is %s, and listed under %q and %q", i.Status, numbers.Str("rank_pk"), idea.Str("parent_pk"))
+		if i.Deleted {
+			if numbers.Str("rank_pk") != "" || idea.Str("parent_pk") != "" || i.Title != "" || i.Body != "" {
+				w.problem(i.ID, "it is deleted, but listed under %q and %q, with the title %q", numbers.Str("rank_pk"), idea.Str("parent_pk"), i.Title)
+			}
+		} else if list := tables.IdeasPK(i.Status); numbers.Str("rank_pk") != list || idea.Str("parent_pk") != list {
+			w.problem(i.ID, "its status is %s, but it is listed under %q and %q", i.Status, numbers.Str("rank_pk"), idea.Str("parent_pk"))
 		}
 		if sk := tables.IdeaSK(c.Support, i.ID); numbers.Str("rank_sk") != sk {
-			w.problem(i.ID, "its place by support is %s, not %s", numbers.Str("rank_sk"), sk)
+			w.problem(i.ID, "its rank by support is %s, want %s", numbers.Str("rank_sk"), sk)
 		}
 		if err := w.duplicates(i); err != nil {
 			return err
@@ -71,7 +76,7 @@ func ideas(w *world) error {
 
 func (w *world) duplicates(i *tables.Idea) error {
 	if (i.Status == tables.IdeaDuplicate) != (i.DuplicateOf != "") {
-		w.problem(i.ID, "it is %s, and a duplicate of %q", i.Status, i.DuplicateOf)
+		w.problem(i.ID, "its status is %s, but it is a duplicate of %q", i.Status, i.DuplicateOf)
 	}
 	if i.DuplicateOf != "" {
 		original, _, err := one[tables.Idea](w, tables.IdeaKey(i.DuplicateOf))
@@ -79,7 +84,7 @@ func (w *world) duplicates(i *tables.Idea) error {
 			return err
 		}
 		if !original.Duplicates.Has(i.ID) {
-			w.problem(i.ID, "its original %s does not know it", i.DuplicateOf)
+			w.problem(i.ID, "its original %s does not list it", i.DuplicateOf)
 		}
 	}
 	for _, d := range i.Duplicates {
@@ -88,7 +93,7 @@ func (w *world) duplicates(i *tables.Idea) error {
 			return err
 		}
 		if duplicate.DuplicateOf != i.ID {
-			w.problem(i.ID, "%s is no duplicate of it", d)
+			w.problem(i.ID, "it lists %s, which is not its duplicate", d)
 		}
 	}
 	return nil

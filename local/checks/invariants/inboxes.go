@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// inboxes: events have no gap up to the head, are in order of time, and each has one
-// source.
+// inboxes checks that events have no gap up to the head, are in order of time, and
+// have one source each.
 func inboxes(w *world) error {
 	pks := map[string]bool{}
 	events := map[string][]*tables.InboxEvent{}
@@ -19,7 +19,7 @@ func inboxes(w *world) error {
 		}
 		pk := item.Key().PK
 		if pks[pk] = true; item.Key().SK != tables.InboxEventSK(e.Seq) {
-			w.problem(pk, "event %d stands under %s", e.Seq, item.Key().SK)
+			w.problem(pk, "event %d has the key %s", e.Seq, item.Key().SK)
 		}
 		events[pk] = append(events[pk], e)
 	}
@@ -57,12 +57,12 @@ func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxE
 	for _, e := range slices.Backward(events) {
 		switch {
 		case e.Seq != next:
-			w.problem(pk, "event %d is followed by %d", e.Seq, next+1)
+			w.problem(pk, "the event after %d is %d", e.Seq, next+1)
 		case e.At > at:
 			w.problem(pk, "event %d is later than the next", e.Seq)
 		}
 		if n := sources[e.Seq]; n != 1 {
-			w.problem(pk, "event %d is of %d sources", e.Seq, n)
+			w.problem(pk, "event %d has %d sources", e.Seq, n)
 		}
 		next, at = e.Seq-1, e.At
 	}
@@ -71,7 +71,7 @@ func (w *world) inbox(pk string, head *tables.InboxHead, events []*tables.InboxE
 	}
 	for seq := range sources {
 		if seq > head.Seq {
-			w.problem(pk, "a source names event %d, and the last is %d", seq, head.Seq)
+			w.problem(pk, "a source names event %d, but the last is %d", seq, head.Seq)
 		}
 	}
 }

@@ -43,6 +43,7 @@ var rules = []struct {
 	{"cases", cases},
 	{"promos", promos},
 	{"memories", memories},
+	{"acts", acts},
 }
 
 // Check reads a table and checks all rules. now is the service's time.
@@ -71,7 +72,7 @@ func Check(ctx context.Context, t tables.Scanner, now time.Time, given Given) ([
 		w.problem(p.Where, "%s", p.What)
 	}
 	if ledger.Uncounted > 0 {
-		w.problem("movements", "%d are not added up", ledger.Uncounted)
+		w.problem("movements", "%d are not summed", ledger.Uncounted)
 	}
 	slices.SortFunc(w.problems, func(a, b Problem) int { return cmp.Compare(a.String(), b.String()) })
 	return w.problems, nil
@@ -94,7 +95,7 @@ func (w *world) problem(where, format string, args ...any) {
 // same checks a stored number.
 func (w *world) same(where, what string, is, should int64) {
 	if is != should {
-		w.problem(where, "%s: %d, not %d", what, is, should)
+		w.problem(where, "%s: got %d, want %d", what, is, should)
 	}
 }
 
@@ -118,7 +119,7 @@ func all[T any](w *world, types ...string) (out []*T, err error) {
 	return out, nil
 }
 
-// one reads the item of a key; there reports whether it exists.
+// one reads the item of a key, and reports whether it exists.
 func one[T any](w *world, key tables.Key) (v *T, there bool, err error) {
 	v = new(T)
 	item := w.items[key]
@@ -128,7 +129,8 @@ func one[T any](w *world, key tables.Key) (v *T, there bool, err error) {
 // counts holds numbers by subject.
 type counts map[string]int64
 
-// attrs returns the members of a set, or names of a map, with a prefix, without it.
+// attrs returns the members of a set or the names of a map that have a prefix,
+// without the prefix.
 func attrs(item tables.Item, prefix string) (names []string) {
 	for name := range item {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {

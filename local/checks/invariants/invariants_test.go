@@ -11,7 +11,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// table is one that is broken on purpose.
+// table is a fixture in memory that tests break.
 type table map[tables.Key]tables.Item
 
 // Scan implements [tables.Scanner].
@@ -24,7 +24,7 @@ func (t table) Scan(_ context.Context, visit func(tables.Item) error) error {
 	return nil
 }
 
-// stock is the table of a test while it is filled.
+// stock fills the table of a test.
 type stock struct {
 	*embedded.Table
 	t testing.TB
@@ -37,7 +37,7 @@ func (s stock) put(items ...tables.Item) {
 	}
 }
 
-// made makes writes one after the other, whatever they hold.
+// made applies writes one by one, without checking conditions.
 func (s stock) made(writes ...tables.Write) {
 	s.t.Helper()
 	for _, w := range writes {
@@ -68,7 +68,7 @@ const (
 
 func (t stock) agent(id, handle string, tags ...string) {
 	p := &tables.Profile{
-		ID: id, Handle: handle, State: tables.StateActive, Epoch: 1, Keys: 1, DMs: tables.DMsAnyone, CreatedAt: now.UnixMilli(), Tags: tags,
+		ID: id, Handle: handle, State: tables.StateActive, Epoch: 1, Keys: 1, DMs: tables.FromAnyone, CreatedAt: now.UnixMilli(), Tags: tags,
 		Origin: "verified", Owner: "person " + handle, Juror: true,
 	}
 	origin := &tables.Origin{Agent: id, Person: p.Owner, VerifiedAt: 1}
@@ -91,7 +91,7 @@ func (t stock) agent(id, handle string, tags ...string) {
 	t.made(tables.InboxMarker(id, "registered", 1, now), tables.InboxHead{}.Advance(id, 1, e.At))
 }
 
-// whole is a small table in which everything is as it should be.
+// whole returns a small table without problems.
 func whole(tb testing.TB) table {
 	tb.Helper()
 	below, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: func() time.Time { return now }})
@@ -157,7 +157,7 @@ func whole(tb testing.TB) table {
 	return all
 }
 
-// court has a case against the post wait for one juror.
+// court adds a case about the post that waits for one juror.
 func (t stock) court() {
 	c := &tables.Case{
 		ID: "ca_1", Kind: tables.CasePost, Target: post, Channel: "lounge", Author: tables.Author{ID: "ag_elk"}, State: tables.CaseVoting, Open: true,
@@ -172,7 +172,7 @@ func (t stock) court() {
 	t.made(c.Count("person owl", 10, nil)...)
 }
 
-// market has a promo that fox bought with what it paid.
+// market adds a promo that fox bought.
 func (t stock) market() {
 	p := &tables.Promo{
 		ID: promo, Channel: "lounge", Buyer: tables.Author{ID: fox}, Budget: 5_000_000, Price: 1000, State: tables.PromoLive,
@@ -192,7 +192,7 @@ func (t stock) market() {
 	t.made(board.Add(p, tables.BoardEntry{EndsAt: p.EndsAt, Buyer: fox}, nil)...)
 }
 
-// checked are the problems of a table, in words.
+// checked returns the problems of a table.
 func (t table) checked(tb testing.TB) []Problem {
 	tb.Helper()
 	problems, err := Check(tb.Context(), t, now, Given{})
@@ -208,12 +208,12 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// Each rule sees what it is for.
+// Each rule finds what it is for.
 func TestRules(t *testing.T) {
 	set := func(key tables.Key, attr string, v any) func(table) {
 		return func(t table) {
 			if t[key] == nil || t[key][attr] == v {
-				panic(fmt.Sprintf("nothing is changed of %v", key))
+				panic(fmt.Sprintf("%v lacks the item, or has this value already", key))
 			}
 			t[key][attr] = v
 		}
@@ -221,7 +221,7 @@ func TestRules(t *testing.T) {
 	gone := func(key tables.Key) func(table) {
 		return func(t table) {
 			if t[key] == nil {
-				panic(fmt.Sprintf("there is no %v", key))
+				panic(fmt.Sprintf("the item %v does not exist", key))
 			}
 			delete(t, key)
 		}
@@ -231,88 +231,94 @@ func TestRules(t *testing.T) {
 		rule string
 		do   func(table)
 	}{
-		"an event is missing":                 {"inboxes", gone(tables.InboxEventKey(fox, 1))},
-		"a head is missing":                   {"inboxes", gone(tables.InboxHeadKey(fox))},
-		"an event is of no source":            {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
-		"a head is too far":                   {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
-		"an event is later than the head":     {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
-		"a post has no numbers":               {"posts", gone(numbers)},
-		"numbers have no post":                {"posts", gone(tables.PostKey("lounge", reply))},
-		"a reply is not counted":              {"posts", set(numbers, "replies", int64(0))},
-		"a post is not counted with fox":      {"posts", set(counted, "posts", int64(0))},
-		"a post is not counted in its place":  {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
-		"a post is not listed":                {"posts", gone(tables.LatestKey(fox))},
-		"a deleted post keeps its words":      {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
-		"a vote is not counted":               {"marks", set(tables.VoteKey(post, owl), "type", tables.TypeVote)},
-		"a vote was counted as another":       {"marks", set(tables.VoteKey(post, owl), "v", int64(-1))},
-		"a score is wrong":                    {"marks", set(numbers, "score", int64(2))},
-		"a reaction is shown that is none":    {"marks", gone(tables.ReactionsKey(post, owl))},
-		"a helpful mark is not shown":         {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
-		"a place among the best is stale":     {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
-		"karma comes from nothing":            {"karma", set(counted, "karma", int64(2))},
-		"a follower is not counted":           {"follows", set(counted, "followers", int64(0))},
-		"who follows is not counted":          {"follows", set(tables.CountersKey(owl), "following", int64(1))},
-		"a channel's follower is not counted": {"follows", set(tables.ChannelKey("lounge"), "followers", int64(0))},
-		"a graph counts one too many":         {"follows", set(tables.GraphKey(owl), "agents", int64(2))},
-		"a block is not counted":              {"follows", gone(tables.GraphKey(fox))},
-		"support is not counted":              {"ideas", set(tables.SupportKey("id_1", owl), "type", tables.TypeSupport)},
-		"support is counted twice":            {"ideas", set(tables.IdeaCountersKey("id_1"), "support", int64(2))},
-		"a round number was not told":         {"ideas", gone(tables.IdeaReachedKey("id_1", 1))},
-		"an idea has no numbers":              {"ideas", gone(tables.IdeaCountersKey("id_1"))},
-		"an idea is listed elsewhere":         {"ideas", set(tables.IdeaKey("id_1"), "parent_pk", tables.IdeasPK(tables.IdeaDone))},
-		"an original does not know its twin":  {"ideas", func(t table) { delete(t[tables.IdeaKey("id_1")], "duplicates") }},
-		"a twin does not know its original":   {"ideas", set(tables.IdeaKey("id_2"), "duplicate_of", "id_3")},
-		"a message is unread nowhere":         {"messages", set(tables.ConversationKey(fox, owl), "unread", int64(0))},
-		"an agent has too many unread":        {"messages", set(tables.MessagingKey(fox), "unread", int64(2))},
-		"one side does not know":              {"messages", gone(tables.ConversationKey(owl, fox))},
-		"one side knows of an older message":  {"messages", set(tables.ConversationKey(owl, fox), "last", "msg_0")},
-		"an agent has no handle":              {"agents", gone(tables.HandleKey("fox"))},
-		"a handle has no agent":               {"agents", gone(tables.ProfileKey(fox))},
-		"an agent has no numbers":             {"agents", gone(counted)},
-		"an agent never began":                {"agents", gone((&tables.HistoryEntry{ID: "ev_fox"}).Item(fox).Key())},
-		"an origin is half there":             {"agents", gone(tables.OriginKey(fox))},
-		"a tag is not listed":                 {"agents", gone(tables.TagKey(fox, "go"))},
-		"a tag is listed by another hour":     {"agents", set(counted, "last_active", int64(0))},
-		"whose messages are taken is unclear": {"agents", set(tables.MessagingKey(fox), "dms", tables.DMsNobody)},
-		"a key is not counted":                {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
-		"a token is not listed":               {"credentials", gone(tables.TokensKey(fox))},
-		"a token is listed and not there":     {"credentials", gone(tables.TokenKey(fox, "tk_fox"))},
-		"a juror does not know it":            {"jurors", set(tables.ProfileKey(fox), "juror", false)},
-		"a juror is in no pool":               {"jurors", gone(tables.JurorKey(fox))},
-		"nobody is a person's juror":          {"jurors", gone(tables.JurorClaimKey("person fox"))},
-		"a case has no evidence":              {"cases", gone(tables.EvidenceKey("ca_1"))},
-		"a case has no complaint":             {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
-		"a case has a draw too many":          {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
-		"a seat is not filled":                {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
-		"a vote is not in the case":           {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
-		"a seat has no duty":                  {"cases", gone(tables.DutyKey(owl, "ca_1"))},
-		"a duty is not counted":               {"cases", set(tables.CountersKey(owl), "duties", int64(0))},
-		"a seat is gone":                      {"cases", gone(tables.SeatKey("ca_1", owl))},
-		"an open case is not counted":         {"cases", gone(tables.OpenCasesKey("person owl"))},
-		"what was reported does not know":     {"cases", gone(tables.ReportedKey(post))},
-		"the post is not marked":              {"cases", func(t table) { delete(t[numbers], "case") }},
-		"a case is overdue":                   {"cases", set(tables.CaseKey("ca_1"), "due", now.UnixMilli())},
-		"a promo is not on the board":         {"promos", func(t table) { delete(t[tables.BoardKey("lounge")], "p:"+promo) }},
-		"the board lists what is gone":        {"promos", gone(tables.PromoKey("lounge", promo))},
-		"a board is overdue":                  {"promos", set(tables.BoardKey("lounge"), "at", now.UnixMilli())},
-		"pages do not look for promos":        {"promos", func(t table) { delete(t[tables.ChannelKey("lounge")], "promos_until") }},
-		"a promo is not in a history":         {"promos", gone((&tables.Promo{ID: promo, CreatedAt: now.UnixMilli()}).Started().Item(fox).Key())},
-		"a memory's slot is empty":            {"memories", gone(tables.MemorySlotKey(fox, "a"))},
-		"a balance comes from nothing":        {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
+		"an event is missing":                         {"inboxes", gone(tables.InboxEventKey(fox, 1))},
+		"a head is missing":                           {"inboxes", gone(tables.InboxHeadKey(fox))},
+		"an event has no source":                      {"inboxes", gone(tables.InboxMarkerKey(fox, "registered"))},
+		"a head is beyond the last event":             {"inboxes", set(tables.InboxHeadKey(fox), "seq", int64(2))},
+		"an event is later than the head":             {"inboxes", set(tables.InboxHeadKey(fox), "at", now.UnixMilli()-1)},
+		"a post has no counters":                      {"posts", gone(numbers)},
+		"counters have no post":                       {"posts", gone(tables.PostKey("lounge", reply))},
+		"a reply is not counted":                      {"posts", set(numbers, "replies", int64(0))},
+		"a post is not counted for fox":               {"posts", set(counted, "posts", int64(0))},
+		"a post is not counted for its channel":       {"posts", set(tables.ChannelKey("lounge"), "posts", int64(3))},
+		"a post is not listed":                        {"posts", gone(tables.LatestKey(fox))},
+		"a deleted post keeps its words":              {"posts", set(tables.PostKey("lounge", post), "deleted", true)},
+		"a vote is not counted":                       {"marks", set(tables.VoteKey(post, owl), "type", tables.TypeVote)},
+		"a vote was counted as another":               {"marks", set(tables.VoteKey(post, owl), "v", int64(-1))},
+		"a score is wrong":                            {"marks", set(numbers, "score", int64(2))},
+		"a shown reaction is not set":                 {"marks", gone(tables.ReactionsKey(post, owl))},
+		"a helpful mark is not shown":                 {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
+		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
+		"karma comes from nothing":                    {"karma", set(counted, "karma", int64(2))},
+		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
+		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},
+		"a channel's follower is not counted":         {"follows", set(tables.ChannelKey("lounge"), "followers", int64(0))},
+		"a graph counts one too many":                 {"follows", set(tables.GraphKey(owl), "agents", int64(2))},
+		"a block is not counted":                      {"follows", gone(tables.GraphKey(fox))},
+		"support is not counted":                      {"ideas", set(tables.SupportKey("id_1", owl), "type", tables.TypeSupport)},
+		"support is counted twice":                    {"ideas", set(tables.IdeaCountersKey("id_1"), "support", int64(2))},
+		"an event for a round number is missing":      {"ideas", gone(tables.IdeaReachedKey("id_1", 1))},
+		"an idea has no counters":                     {"ideas", gone(tables.IdeaCountersKey("id_1"))},
+		"an idea is listed under another status":      {"ideas", set(tables.IdeaKey("id_1"), "parent_pk", tables.IdeasPK(tables.IdeaDone))},
+		"an original does not list its duplicate":     {"ideas", func(t table) { delete(t[tables.IdeaKey("id_1")], "duplicates") }},
+		"a duplicate names another original":          {"ideas", set(tables.IdeaKey("id_2"), "duplicate_of", "id_3")},
+		"an unread message is not counted":            {"messages", set(tables.ConversationKey(fox, owl), "unread", int64(0))},
+		"an agent has too many unread":                {"messages", set(tables.MessagingKey(fox), "unread", int64(2))},
+		"one side is missing":                         {"messages", gone(tables.ConversationKey(owl, fox))},
+		"one side has an older message":               {"messages", set(tables.ConversationKey(owl, fox), "last", "msg_0")},
+		"an agent has no handle":                      {"agents", gone(tables.HandleKey("fox"))},
+		"a handle has no agent":                       {"agents", gone(tables.ProfileKey(fox))},
+		"an agent has no counters":                    {"agents", gone(counted)},
+		"an agent has no registration in its history": {"agents", gone((&tables.HistoryEntry{ID: "ev_fox"}).Item(fox).Key())},
+		"an origin is missing":                        {"agents", gone(tables.OriginKey(fox))},
+		"a tag is not listed":                         {"agents", gone(tables.TagKey(fox, "go"))},
+		"a tag has another hour":                      {"agents", set(counted, "last_active", int64(0))},
+		"the setting of mentions differs":             {"agents", set(tables.HandleKey("fox"), "mentions", tables.FromNobody)},
+		"the setting of messages differs":             {"agents", set(tables.MessagingKey(fox), "dms", tables.FromNobody)},
+		"a key is not counted":                        {"credentials", set(tables.ProfileKey(fox), "keys", int64(2))},
+		"a token is not listed":                       {"credentials", gone(tables.TokensKey(fox))},
+		"a listed token does not exist":               {"credentials", gone(tables.TokenKey(fox, "tk_fox"))},
+		"a juror's profile is not marked":             {"jurors", set(tables.ProfileKey(fox), "juror", false)},
+		"a juror is not in the pool":                  {"jurors", gone(tables.JurorKey(fox))},
+		"a person's juror is not claimed":             {"jurors", gone(tables.JurorClaimKey("person fox"))},
+		"a case has no evidence":                      {"cases", gone(tables.EvidenceKey("ca_1"))},
+		"a case has no complaint":                     {"cases", gone(tables.Key{PK: tables.CasePK("ca_1"), SK: "COMPLAINT#ev_3"})},
+		"a case has a draw too many":                  {"cases", set(tables.CaseKey("ca_1"), "draws", int64(2))},
+		"a seat is not filled":                        {"cases", set(tables.CaseKey("ca_1"), "filled", int64(0))},
+		"a vote is not in the case":                   {"cases", set(tables.SeatKey("ca_1", owl), "state", tables.SeatVoted)},
+		"a seat has no duty":                          {"cases", gone(tables.DutyKey(owl, "ca_1"))},
+		"a duty is not counted":                       {"cases", set(tables.CountersKey(owl), "duties", int64(0))},
+		"a seat is gone":                              {"cases", gone(tables.SeatKey("ca_1", owl))},
+		"an open case is not counted":                 {"cases", gone(tables.OpenCasesKey("person owl"))},
+		"the reported item has no record":             {"cases", gone(tables.ReportedKey(post))},
+		"the post is not marked":                      {"cases", func(t table) { delete(t[numbers], "case") }},
+		"a case is overdue":                           {"cases", set(tables.CaseKey("ca_1"), "due", now.UnixMilli())},
+		"a promo is not on the board":                 {"promos", func(t table) { delete(t[tables.BoardKey("lounge")], "p:"+promo) }},
+		"the board lists a missing promo":             {"promos", gone(tables.PromoKey("lounge", promo))},
+		"a board is overdue":                          {"promos", set(tables.BoardKey("lounge"), "at", now.UnixMilli())},
+		"the channel has no promos_until":             {"promos", func(t table) { delete(t[tables.ChannelKey("lounge")], "promos_until") }},
+		"a promo is not in a history":                 {"promos", gone((&tables.Promo{ID: promo, CreatedAt: now.UnixMilli()}).Started().Item(fox).Key())},
+		"a takedown is not counted": {"acts", func(t table) {
+			item := (&tables.Act{ID: "ev_9", Do: tables.ActTakeDown, Reason: "spam", At: now.UnixMilli()}).Record()[0].Item
+			t[item.Key()] = item
+		}},
+		"a deleted idea keeps its words": {"ideas", set(tables.IdeaKey("id_1"), "deleted", true)},
+		"a memory's slot is empty":       {"memories", gone(tables.MemorySlotKey(fox, "a"))},
+		"a balance comes from nothing":   {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			broken := whole(t)
 			c.do(broken)
 			problems := broken.checked(t)
 			if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Rule == c.rule }) {
-				t.Errorf("%s does not see it: %v", c.rule, problems)
+				t.Errorf("rule %s does not find it; got %v", c.rule, problems)
 			}
 		})
 	}
 }
 
-// What expired may be gone, and what was put past the service follows from nothing.
-func TestWhatMayBe(t *testing.T) {
+// Expired items may be missing, and numbers that a test set need no cause.
+func TestAllowedDifferences(t *testing.T) {
 	w := whole(t)
 	later := now.Add(tables.InboxKeep + time.Hour)
 	delete(w, tables.InboxEventKey(fox, 1))

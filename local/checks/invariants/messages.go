@@ -2,8 +2,8 @@ package invariants
 
 import "agentsocial/tables"
 
-// messages: both sides of a conversation have the newest message, and the unread count
-// is the number of messages from the other side since the last read.
+// messages checks that both sides of a conversation have the newest message, and that
+// the unread count is the number of messages from the other side since the last read.
 func messages(w *world) error {
 	messages, err := all[tables.Message](w, tables.TypeMessage)
 	if err != nil {
@@ -31,9 +31,9 @@ func messages(w *world) error {
 		where := side.PK + " " + side.SK
 		switch {
 		case !there:
-			w.problem(where, "there is no such side")
+			w.problem(where, "a side of the conversation is missing")
 		case c.Last != last || w.items[side].Str("rank_sk") != last:
-			w.problem(where, "its newest message is %s, listed by %s, not %s", c.Last, w.items[side].Str("rank_sk"), last)
+			w.problem(where, "its newest message is %s with rank %s, want rank %s", c.Last, w.items[side].Str("rank_sk"), last)
 		}
 		w.same(where, "unread", c.Unread, unread[side])
 		ofAgent[tables.Owner(side)] += unread[side]

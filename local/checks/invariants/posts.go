@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// posts: each has its counters, its channel and its place in its author's list, and the
-// counters of posts match their number.
+// posts checks that each has its counters, its channel and its place in its author's
+// list, and that the counters of posts match their number.
 func posts(w *world) error {
 	posts, err := all[tables.Post](w, tables.TypePost)
 	if err != nil {
@@ -19,15 +19,15 @@ func posts(w *world) error {
 		numbers := w.items[tables.PostCountersKey(p.Channel, p.ID)]
 		switch {
 		case numbers == nil:
-			w.problem(p.ID, "it has no numbers")
+			w.problem(p.ID, "it has no counters")
 		case p.Deleted == tables.Ranked(numbers):
-			w.problem(p.ID, "deleted: %v; among the best: %v", p.Deleted, tables.Ranked(numbers))
+			w.problem(p.ID, "deleted is %v, but ranked among the best is %v", p.Deleted, tables.Ranked(numbers))
 		}
 		if w.items[tables.ChannelKey(p.Channel)] == nil {
-			w.problem(p.ID, "there is no channel %q", p.Channel)
+			w.problem(p.ID, "its channel %q does not exist", p.Channel)
 		}
 		if p.Deleted != (p.Body == "") {
-			w.problem(p.ID, "deleted: %v; body %q", p.Deleted, p.Body)
+			w.problem(p.ID, "deleted is %v, but its body is %q", p.Deleted, p.Body)
 		}
 		w.latest(p)
 		if p.Deleted {
@@ -39,7 +39,7 @@ func posts(w *world) error {
 			replies[p.Parent]++
 		}
 	}
-	w.same("posts", "of their numbers there are", int64(len(w.types[tables.TypePostCounters])), int64(len(posts)))
+	w.same("posts", "items of counters", int64(len(w.types[tables.TypePostCounters])), int64(len(posts)))
 	for _, p := range posts {
 		w.same(p.ID, "its replies", w.items[tables.PostCountersKey(p.Channel, p.ID)].Int("replies"), replies[p.ID])
 	}
@@ -53,7 +53,7 @@ func posts(w *world) error {
 	return nil
 }
 
-// latest: a post is among its author's newest, or older than those.
+// latest checks that a post is among its author's newest, or older than those.
 func (w *world) latest(p *tables.Post) {
 	l := tables.ReadLatest(w.items[tables.LatestKey(p.Author.ID)])
 	for _, listed := range l.Posts {
@@ -62,7 +62,7 @@ func (w *world) latest(p *tables.Post) {
 		}
 	}
 	if p.ID > l.Gone {
-		w.problem(p.ID, "it is not among the newest of its author, and no older than they")
+		w.problem(p.ID, "it is missing among its author's newest posts, but not older than those")
 	}
 }
 
@@ -72,7 +72,7 @@ type tallied struct {
 	reactions      map[string]int64
 }
 
-// marks: all are counted, and a post's counters match its marks.
+// marks checks that all are counted, and that a post's counters match its marks.
 func marks(w *world) error {
 	for _, typ := range []string{tables.TypeVote, tables.TypeReactions, tables.TypeHelpful} {
 		for _, item := range w.types[typ] {
@@ -91,7 +91,7 @@ func marks(w *world) error {
 		return err
 	}
 	for _, v := range votes {
-		w.same(v.Post+" by "+v.By, "counted of the vote", v.Counted, v.V)
+		w.same(v.Post+" by "+v.By, "counted vote", v.Counted, v.V)
 		to(v.Post).score += v.Counted
 	}
 	reactions, err := all[tables.Reactions](w, tables.TypeReactionsCounted)
@@ -101,7 +101,7 @@ func marks(w *world) error {
 	for _, r := range reactions {
 		for _, emoji := range r.Counted {
 			if to(r.Post).reactions[emoji]++; !r.Emoji.Has(emoji) {
-				w.problem(r.Post+" by "+r.By.ID, "%s is counted, and is not left", emoji)
+				w.problem(r.Post+" by "+r.By.ID, "%s is counted, but not set", emoji)
 			}
 		}
 	}
@@ -122,17 +122,17 @@ func marks(w *world) error {
 			shown[emoji], _ = n.(int64)
 		}
 		if !maps.Equal(shown, t.reactions) {
-			w.problem(post, "its reactions: %v, not %v", shown, t.reactions)
+			w.problem(post, "its reactions are %v, want %v", shown, t.reactions)
 		}
 		if place := tables.BestSK(c.Score+tables.HelpfulScore*c.Helpful, post); tables.Ranked(item) && item.Str("rank_sk") != place {
-			w.problem(post, "its place among the best is %s, not %s", item.Str("rank_sk"), place)
+			w.problem(post, "its rank among the best is %s, want %s", item.Str("rank_sk"), place)
 		}
 	}
 	return nil
 }
 
-// karma: an agent's karma matches the marks on its posts. Agents with jury cases are
-// skipped, since no item records the karma from those.
+// karma checks that an agent's karma matches the marks on its posts. It skips agents
+// with jury cases, since no item records the karma from those.
 func karma(w *world) error {
 	worth, apart := counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
@@ -168,7 +168,7 @@ func karma(w *world) error {
 	return nil
 }
 
-// follows: both sides count a follow, and one counts a block.
+// follows checks that both sides count a follow, and one counts a block.
 func follows(w *world) error {
 	follows, err := all[tables.Follow](w, tables.TypeFollow)
 	if err != nil {
@@ -187,7 +187,7 @@ func follows(w *world) error {
 	for _, b := range blocks {
 		graph[b.Agent+" blocks"]++
 		if w.items[tables.GraphKey(b.Agent)] == nil {
-			w.problem(b.Agent, "it blocks, and has no graph")
+			w.problem(b.Agent, "it blocks agents, but has no graph item")
 		}
 	}
 	for _, item := range append(w.types[tables.TypeCounters], w.types[tables.TypeChannel]...) {

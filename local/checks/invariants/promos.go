@@ -6,8 +6,8 @@ import (
 	"agentsocial/tables"
 )
 
-// promos: exactly the live ones are on their channel's board, and each is in its buyer's
-// history. Package books checks their money.
+// promos checks that exactly the live promos are on their channel's board, and that
+// each is in its buyer's history. Package books checks their money.
 func promos(w *world) error {
 	promos, err := all[tables.Promo](w, tables.TypePromo, tables.TypePastPromo)
 	if err != nil {
@@ -23,10 +23,10 @@ func promos(w *world) error {
 	live, ends := map[string][]string{}, counts{}
 	for _, p := range promos {
 		if !started[p.ID] {
-			w.problem(p.ID, "its buyer's history does not know it")
+			w.problem(p.ID, "it is missing in its buyer's history")
 		}
 		if (p.State == tables.PromoLive || p.State == tables.PromoRemoved && p.EndedAt == 0) != (p.EndedAt == 0) {
-			w.problem(p.ID, "it is %s, and ended at %d", p.State, p.EndedAt)
+			w.problem(p.ID, "its state is %s, but it ended at %d", p.State, p.EndedAt)
 		}
 		if p.EndedAt == 0 {
 			live[p.Channel] = append(live[p.Channel], p.ID)
@@ -38,15 +38,15 @@ func promos(w *world) error {
 		board := w.items[tables.BoardKey(channel)]
 		listed := attrs(board, "p:")
 		if there := slices.Sorted(slices.Values(live[channel])); !slices.Equal(listed, there) {
-			w.problem(channel, "its board lists %v, and there are %v", listed, there)
+			w.problem(channel, "its board lists %v, want %v", listed, there)
 		}
 		if due := board.Str("rank_pk") != "" && board.Int("at") != 0; due != (len(listed) > 0) {
-			w.problem(channel, "it has %d promos, and is due to be settled: %v", len(listed), due)
+			w.problem(channel, "its board has %d promos, but due for settlement is %v", len(listed), due)
 		}
 		if at := board.Int("at"); at != 0 && at <= w.now.UnixMilli() {
-			w.problem(channel, "it was due to be settled at %d", at)
+			w.problem(channel, "its settlement was due at %d", at)
 		}
-		w.same(channel, "there may be promos until", item.Int("promos_until"), ends[channel])
+		w.same(channel, "the time until which it may have promos", item.Int("promos_until"), ends[channel])
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func main() {
 // found holds the results so far.
 type found struct {
 	Stamps  map[string]string // by package: digest of the tests behind these results
-	Units   []Unit            // run without a mutant
+	Units   []Unit            // as run without a mutant
 	Noticed map[string]Notice // by a mutant's name
 
 	mu   sync.Mutex
@@ -119,7 +119,7 @@ func known(all []Mutant, equivalent map[string]string) error {
 }
 
 // load returns the results that are still valid: those of packages with unchanged
-// tests. That no test noticed a mutant is valid while all are unchanged.
+// tests. "Not noticed" is valid only while all packages are unchanged.
 func (s *suite) load() (*found, error) {
 	f := &found{file: filepath.Join(s.folder, "found.json")}
 	text, err := os.ReadFile(f.file)
@@ -154,7 +154,7 @@ func (f *found) save() error {
 	return os.Rename(f.file+".new", f.file)
 }
 
-// meetAll runs every unit alone whose mutants are not known.
+// meetAll runs every unit alone whose mutants are unknown.
 func (s *suite) meetAll(ctx context.Context, out io.Writer, f *found) error {
 	all, err := s.units(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const project = "../../.."
 
-// Conditions and markers of this module are found, and nothing else is.
+// find finds the conditions and markers of this module, and nothing else.
 func TestFind(t *testing.T) {
 	all, err := find(project)
 	if err != nil {
@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 	names := map[string]bool{}
 	for i, m := range all {
 		if names[m.Name()] || m.N != i+1 || m.Line == 0 || strings.HasSuffix(m.File, "_test.go") {
-			t.Errorf("%+v", m)
+			t.Errorf("incomplete mutant %+v", m)
 		}
 		names[m.Name()] = true
 	}
@@ -38,24 +38,24 @@ func TestFind(t *testing.T) {
 		`functions/channels/create.go create condition tables.NoItem()`,
 	} {
 		if !names[name] {
-			t.Errorf("%q is no mutant", name)
+			t.Errorf("the mutant %q is missing", name)
 		}
 	}
 	for name := range names {
 		if strings.HasPrefix(name, "tables/condition.go") || strings.HasPrefix(name, "tables/embedded/") || strings.HasPrefix(name, "local/") {
-			t.Errorf("%q is one", name)
+			t.Errorf("got the mutant %q, want none there", name)
 		}
 	}
 	if err := known(all, equivalent); err != nil {
 		t.Error(err)
 	}
 	if err := known(all, map[string]string{"tables/gone.go": "it is gone"}); err == nil {
-		t.Error("an equivalent that there is not passes")
+		t.Error("an equivalent that does not exist passes, want an error")
 	}
 }
 
-// What is taken away and noticed is told, with the test; what no test can notice
-// is told as well, and what is known to be so is left out of the share.
+// The table names the test that noticed each mutant, and mutants that no test
+// noticed. Listed equivalents do not count.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	root, folder := t.TempDir(), t.TempDir()
@@ -80,7 +80,7 @@ func TestRun(t *testing.T) {
 
 	got, err := try("", 70, nil)
 	if err == nil || !strings.Contains(err.Error(), "62.5 % of mutants are noticed, want at least 70.0") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("got error %v, want 62.5 %%; output\n%s", err, got)
 	}
 	for _, want := range []string{
 		"tables/post.go:3                   Begin            item       Put(Item{\"pk\": id, \"open\": true}, NoItem())                  tables.TestOnce",
@@ -94,29 +94,29 @@ func TestRun(t *testing.T) {
 		"all           5 noticed of    8,  62.5 %",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
+			t.Errorf("output lacks %q:\n%s", want, got)
 		}
 	}
 
-	// Nothing is run again that is known; and what is left out does not count.
+	// Known results are not run again, and equivalents do not count.
 	got, err = try("tables/post.go End", 100, map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
 	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
 		!strings.Contains(got, "all           2 noticed of    2, 100.0 %") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("got error %v; output\n%s", err, got)
 	}
 
-	// A test that fails by itself says nothing of mutants.
+	// A test that fails without a mutant ends the run.
 	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without a mutant") {
-		t.Errorf("%v\n%s", err, got)
+		t.Errorf("got error %v, want TestWrong named; output\n%s", err, got)
 	}
 }
 
-// What was found holds as long as the tests do of which it tells; that none of them
-// noticed something, as long as all do.
-func TestFoundHolds(t *testing.T) {
+// A result is valid while its package's tests are unchanged; "not noticed" while all
+// packages' are.
+func TestResultsStayValid(t *testing.T) {
 	folder := t.TempDir()
 	built := func(pkg, text string) {
 		if err := os.WriteFile(filepath.Join(folder, pkg+".test"), []byte(text), 0o644); err != nil {
@@ -147,18 +147,18 @@ func TestFoundHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by none", "by p", "by q"}) {
-		t.Errorf("%q, %q", units, mutants)
+		t.Errorf("all unchanged: got %q, %q", units, mutants)
 	}
 	if units, mutants := holds("p", "q", "r"); !slices.Equal(units, []string{"p", "q"}) || !slices.Equal(mutants, []string{"by p", "by q"}) {
-		t.Errorf("with one package more: %q, %q", units, mutants)
+		t.Errorf("with a new package: got %q, %q", units, mutants)
 	}
 	built("q", "as it is")
 	if units, mutants := holds("p", "q"); !slices.Equal(units, []string{"p"}) || !slices.Equal(mutants, []string{"by p"}) {
-		t.Errorf("with one that changed: %q, %q", units, mutants)
+		t.Errorf("with a changed package: got %q, %q", units, mutants)
 	}
 }
 
-// The shortest go first, ever more of them at once, and only what can be run at once.
+// The shortest tests run first, in growing batches of tests that can run together.
 func TestBatches(t *testing.T) {
 	var got []string
 	for _, batch := range batches([]Unit{
@@ -178,19 +178,19 @@ func TestBatches(t *testing.T) {
 		got = append(got, strings.Join(names, " "))
 	}
 	if want := []string{"p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("got batches %q", got)
 	}
 }
 
-// The test that failed is named as fully as it can be.
+// culprit returns the full name of the failed test if the output has it.
 func TestCulprit(t *testing.T) {
 	for output, want := range map[string]string{
 		"--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.1s)\n--- FAIL: TestC (0s)\n": "TestA/b",
-		"panic: test timed out after 1m0s\n":                                           "(does not end)",
+		"panic: test timed out after 1m0s\n":                                           "(timed out)",
 		"panic: a nil map\n":                                                           "(exit status 2)",
 	} {
 		if got := culprit(output, errExit{}); got != want {
-			t.Errorf("%q, not %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // test of a package with slow tests.
 type Unit struct {
 	Pkg   string        // "local/service"
-	Above string        // the parent test, for a subtest
+	Above string        // the parent test of a subtest
 	Test  string        // "" for all
 	Took  time.Duration // alone, without a mutant
 	Met   []int
@@ -33,7 +33,7 @@ var tested = []string{"./tables", "./functions/...", "./shared/...", "./events/.
 // apart lists packages with slow tests.
 var apart = []string{"local/service", "local/transcripts"}
 
-// The transcripts are subtests, each named as its script.
+// The transcripts are subtests, named after their scripts.
 const (
 	transcripts = "local/transcripts"
 	above       = "TestTranscripts"
@@ -164,7 +164,7 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 	return cmd
 }
 
-// longer is the factor and the minimum of the time that tests get with a mutant.
+// A test gets this many times its usual time with a mutant, and at least this long.
 const (
 	longer  = 5
 	atLeast = time.Minute
@@ -216,7 +216,7 @@ func culprit(output string, err error) (name string) {
 	case name != "":
 		return name
 	case strings.Contains(output, "panic: test timed out"):
-		return "(does not end)"
+		return "(timed out)"
 	}
 	return fmt.Sprintf("(%v)", err)
 }
@@ -253,7 +253,7 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 		u.Met = append(u.Met, n)
 	}
 	slices.Sort(u.Met)
-	u.Met = slices.Compact(u.Met) // child processes of a test note theirs, too
+	u.Met = slices.Compact(u.Met) // child processes of a test add theirs
 	return nil
 }
 
@@ -281,7 +281,7 @@ func batches(units []Unit, mutant int) (all [][]Unit) {
 	return all
 }
 
-// Times of a batch's tests, summed.
+// Bounds of the summed time of a batch's tests.
 const (
 	firstBatch = 2 * time.Second
 	lastBatch  = time.Minute

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// How long a start may take, and a whole test: a machine that has just been set
-// up, and is busy, takes many times what another does.
+// Bounds of a start and of a whole test, far above the usual times, for busy new
+// machines.
 const (
 	startWithin = 2 * time.Minute
 	testWithin  = 5 * time.Minute
@@ -32,7 +32,7 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 		return nil, nil, err
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.WSURLReadTimeout(startWithin))
-	if os.Getuid() == 0 { // as which its sandbox does not start
+	if os.Getuid() == 0 { // its sandbox does not start as root
 		options = append(options, chromedp.NoSandbox)
 	}
 	ctx, end := chromedp.NewExecAllocator(ctx, options...)
@@ -40,8 +40,8 @@ func Start(ctx context.Context) (tab context.Context, stop func(), err error) {
 	return tab, func() { closeTab(); end() }, nil
 }
 
-// Open starts Chromium for a test, or skips the test if it is missing.
-// A build server has no such excuse.
+// Open starts Chromium for a test. If it is missing, the test is skipped, or fails
+// with CI=true.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	ctx, stop, err := Start(t.Context())
@@ -57,7 +57,7 @@ func Open(t testing.TB) context.Context {
 	return ctx
 }
 
-// Does runs what is done in the browser.
+// Does runs an action in the browser, and returns its result.
 func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	t.Helper()
 	v, err := chromedp.Run(tab, a)
@@ -67,8 +67,8 @@ func Does[T any](t testing.TB, tab context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-// Arrives waits until the browser is at a place that is meant, whatever it leaves
-// for it: what is asked before that may be answered by the page before.
+// Arrives waits until the browser is at a meant address. Actions before that may
+// still run on the page before.
 func Arrives(tab context.Context, meant func(place string) bool) (place string, err error) {
 	for {
 		place, err = chromedp.Run(tab, chromedp.Location())
@@ -79,8 +79,7 @@ func Arrives(tab context.Context, meant func(place string) bool) (place string, 
 	}
 }
 
-// Leaves reports whether the browser could not do something because it was leaving
-// the page.
+// Leaves reports whether an action failed because the browser was leaving the page.
 func Leaves(err error) bool {
 	return strings.Contains(err.Error(), "Inspected target navigated or closed")
 }

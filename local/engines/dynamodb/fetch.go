@@ -12,21 +12,20 @@ import (
 	"path/filepath"
 )
 
-// Version of DynamoDB Local, as pom.xml says it.
+// Version is the version of DynamoDB Local in pom.xml.
 const Version = "3.3.1"
 
 //go:embed pom.xml
 var pom []byte
 
-// ErrUnavailable means that this machine has no Java or no Maven, or could not
-// fetch the jars: what needs DynamoDB Local cannot run here.
+// ErrUnavailable means that DynamoDB Local cannot run here: Java or Maven is missing,
+// or the jars could not be fetched.
 var ErrUnavailable = errors.New("DynamoDB Local is unavailable")
 
-// Fetch copies DynamoDB Local's jars (49 MB) from Maven Central, unless some
-// process of this user has done so already, and returns their directory. It
-// lies in the user's cache, so that all clones share it; its name depends on
-// pom.xml, so that a change there fetches anew. Any number of processes may
-// call it at once.
+// Fetch copies DynamoDB Local's jars (49 MB) from Maven Central, unless another
+// process of this user has done so, and returns their folder. It is in the user's
+// cache, shared by all clones; its name depends on pom.xml, so that a change there
+// fetches again. It is safe to call from several processes at once.
 func Fetch(ctx context.Context) (dir string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -40,7 +39,7 @@ func Fetch(ctx context.Context) (dir string, err error) {
 	}
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
-		return "", fmt.Errorf("%w: its jars are fetched by Maven, which is not installed: %w", ErrUnavailable, err)
+		return "", fmt.Errorf("%w: Maven, which fetches its jars, is not installed: %w", ErrUnavailable, err)
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
@@ -56,7 +55,7 @@ func Fetch(ctx context.Context) (dir string, err error) {
 	return dir, fetch(ctx, mvn, dir)
 }
 
-// fetch makes dir whole or not at all.
+// fetch makes dir completely or not at all.
 func fetch(ctx context.Context, mvn, dir string) error {
 	work, err := os.MkdirTemp(filepath.Dir(dir), "fetching-")
 	if err != nil {

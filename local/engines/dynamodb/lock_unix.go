@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock waits for a lock between processes. It is released by unlock, or when
-// the process ends.
+// lock waits for a lock between processes. It is released by unlock or by the end of
+// the process.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// maxTail is how much of the server's output is kept, to explain a failure.
+// maxTail bounds the kept end of the server's output, which explains failures.
 const maxTail = 8 << 10
 
 // tail keeps the end of what is written to it.

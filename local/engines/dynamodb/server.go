@@ -31,19 +31,19 @@ const (
 	SecretKey = "local"
 )
 
-// startTimeout bounds a start, which takes two seconds on an idle machine, and ten times
-// as long where others start beside it.
+// startTimeout bounds a start, which takes two seconds on an idle machine, and ten
+// times as long beside other starts.
 const startTimeout = 3 * time.Minute
 
-// Options of a server.
+// Options configures a server.
 type Options struct {
-	Dir  string // where tables are kept; made if missing; empty: in memory
+	Dir  string // where tables are stored, made if missing; "": in memory
 	Port int    // 0: a free one
 }
 
 // Server is a running DynamoDB Local.
 type Server struct {
-	// Endpoint is its address, "http://localhost:8000".
+	// Endpoint is the address, such as "http://localhost:8000".
 	Endpoint string
 
 	cancel context.CancelFunc
@@ -52,10 +52,10 @@ type Server struct {
 	output tail
 }
 
-// Start fetches DynamoDB Local if need be, starts it and waits until it
-// answers. It runs until Stop, until ctx ends, or until this process does
-// (on Linux; elsewhere only if this process ends with Stop). The error is an
-// [ErrUnavailable] if this machine cannot run it.
+// Start fetches DynamoDB Local if necessary, starts it and waits until it answers. It
+// runs until Stop, until ctx ends, or until this process ends (outside Linux, Stop
+// must be called before that). The error is an [ErrUnavailable] if this machine
+// cannot run it.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -70,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	// A free port is free until somebody else takes it, so try a few.
+	// Another process may take a free port first, so try a few.
 	for attempt := 1; ; attempt++ {
 		s, err := start(ctx, java, jars, o)
 		if err == nil || o.Port != 0 || attempt == 3 || ctx.Err() != nil {
@@ -122,13 +122,13 @@ func start(ctx context.Context, java, jars string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server and waits until it is gone.
+// Stop kills the server and waits until it has ended.
 func (s *Server) Stop() {
 	s.cancel()
 	<-s.exited
 }
 
-// ready waits for an answer: 400 to a request without a signature.
+// ready waits for the first answer: 400 to a request without a signature.
 func (s *Server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

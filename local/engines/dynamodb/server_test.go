@@ -55,7 +55,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 		return dynamo.Config{
 			Table: "kept", Endpoint: s.Endpoint, Region: dynamodb.Region,
 			Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
-			Timeout:     time.Minute, // its first answers take long beside other tests
+			Timeout:     time.Minute, // the first answers are slow beside other tests
 		}
 	}
 	item := tables.Item{"pk": "a", "sk": "b", "n": int64(1)}
@@ -72,7 +72,7 @@ func TestTablesOnDiskOutliveTheServer(t *testing.T) {
 	s = start(t, t.Context(), dynamodb.Options{Dir: dir})
 	got, err := dynamo.Open(config(s)).Get(t.Context(), tables.Strong, item.Key())
 	if err != nil || got[0].Int("n") != 1 {
-		t.Fatalf("after a restart: %v, %v", got, err)
+		t.Fatalf("after a restart: got %v, %v", got, err)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestServerEndsWithItsContext(t *testing.T) {
 	s := start(t, ctx, dynamodb.Options{})
 	cancel()
 	awaitSilence(t, s.Endpoint)
-	s.Stop() // a second end does no harm
+	s.Stop() // a second Stop does no harm
 }
 
 func TestServerDiesWithItsParent(t *testing.T) {
@@ -103,7 +103,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 	endpoint, err := bufio.NewReader(out).ReadString('\n')
 	if endpoint = strings.TrimSpace(endpoint); err != nil || !strings.HasPrefix(endpoint, "http") {
-		t.Fatalf("the parent said %q, %v", endpoint, err)
+		t.Fatalf("the parent printed %q, %v", endpoint, err)
 	}
 	parent.Process.Kill()
 	parent.Wait()
@@ -137,17 +137,17 @@ func TestPortInUse(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := dynamodb.Start(t.Context(), dynamodb.Options{}); !errors.Is(err, dynamodb.ErrUnavailable) || !strings.Contains(err.Error(), "Java") {
-		t.Errorf("without Java: %v", err)
+		t.Errorf("without Java: got %v, want ErrUnavailable that names Java", err)
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	if _, err := dynamodb.Fetch(t.Context()); !errors.Is(err, dynamodb.ErrUnavailable) || !strings.Contains(err.Error(), "Maven") {
-		t.Errorf("without Maven: %v", err)
+		t.Errorf("without Maven: got %v, want ErrUnavailable that names Maven", err)
 	}
 }
 
-// TestFetchAtOnce has several callers fetch with a Maven that counts its runs
-// and is slow.
+// TestFetchAtOnce calls fetch from several goroutines, with a slow Maven that counts
+// its runs.
 func TestFetchAtOnce(t *testing.T) {
 	home, bin := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
@@ -172,7 +172,7 @@ func TestFetchAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if runs, err := os.ReadFile(os.Getenv("RUNS")); err != nil || string(runs) != "run\n" {
-		t.Errorf("Maven ran %q times, %v", runs, err)
+		t.Errorf("Maven wrote %q, %v; want one run", runs, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(home, "cache", "agentsocial", "fetching-*"))
 	if left == nil { // macOS keeps caches elsewhere

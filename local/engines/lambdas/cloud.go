@@ -16,7 +16,7 @@ type Cloud struct {
 	Stripe  http.Handler
 }
 
-// bodyMost bounds a body, far above any call's.
+// bodyMost bounds a request's body, in bytes. No real call comes near it.
 const bodyMost = 1 << 20
 
 // Handler answers the calls.
@@ -28,7 +28,8 @@ func (c Cloud) Handler() http.Handler {
 	return mux
 }
 
-// secret is https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+// secret implements
+// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
 func (c Cloud) secret(w http.ResponseWriter, r *http.Request) {
 	var in struct{ SecretId string }
 	text, ok := "", false
@@ -47,7 +48,8 @@ func (c Cloud) secret(w http.ResponseWriter, r *http.Request) {
 
 type content struct{ Data string }
 
-// mail is https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
+// mail implements
+// https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
 func (c Cloud) mail(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		FromEmailAddress, ConfigurationSetName string
@@ -65,7 +67,7 @@ func (c Cloud) mail(w http.ResponseWriter, r *http.Request) {
 		say(w, http.StatusBadRequest, map[string]any{"message": why})
 	}
 	if err := read(w, r, &in); err != nil || in.FromEmailAddress == "" || in.ConfigurationSetName == "" || len(in.Destination.ToAddresses) != 1 {
-		refuse("BadRequestException", "one sender, one configuration set and one recipient are wanted")
+		refuse("BadRequestException", "one sender, one configuration set and one recipient are required")
 		return
 	}
 	to, err := mail.ParseAddress(in.Destination.ToAddresses[0])

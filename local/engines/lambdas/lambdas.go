@@ -20,6 +20,7 @@ import (
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
 )
@@ -41,7 +42,7 @@ type Lambdas struct {
 // Open prepares the functions; each starts at its first call.
 func Open(c Config) *Lambdas { return &Lambdas{c: c} }
 
-// Group is a group of endpoints.
+// Group returns the handler of a group of endpoints.
 func (l *Lambdas) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	g := declare(&app.App{})
 	f, err := l.function(g.Name, g.Needs, host.GroupSize)
@@ -50,7 +51,7 @@ func (l *Lambdas) Group(declare func(*app.App) api.Group) (host.GatewayHandler, 
 	}, err
 }
 
-// Reader is a reader of the stream.
+// Reader returns the handler of a stream reader.
 func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 	f, err := l.function(r.Name, app.Table, host.ReaderSize)
 	return func(ctx context.Context, e events.DynamoDBEvent) (res events.DynamoDBEventResponse, err error) {
@@ -58,7 +59,7 @@ func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 	}, err
 }
 
-// Schedule is a scheduled function.
+// Schedule returns the handler of a scheduled function.
 func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 	f, err := l.function(s.Name, app.Table, host.ScheduleSize(s))
 	return func(ctx context.Context) error {
@@ -66,6 +67,15 @@ func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
 		return invoke(ctx, f, events.EventBridgeEvent{
 			Version: "0", Source: "aws.scheduler", DetailType: "Scheduled Event", Time: time.Now().UTC(), Detail: json.RawMessage(`"{}"`),
 		}, &none)
+	}, err
+}
+
+// Mail returns the handler of a function of mail's events.
+func (l *Lambdas) Mail(m mailevent.Function) (host.MailHandler, error) {
+	f, err := l.function(m.Name, mailevent.Needs, host.MailSize)
+	return func(ctx context.Context, e events.EventBridgeEvent) error {
+		var none any
+		return invoke(ctx, f, e, &none)
 	}, err
 }
 

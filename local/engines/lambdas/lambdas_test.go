@@ -16,7 +16,7 @@ import (
 	"agentsocial/shared/outside/mail"
 )
 
-// outbox takes mail, or refuses it.
+// outbox accepts mail, or refuses it.
 type outbox struct {
 	sent []mail.Message
 	err  error
@@ -29,7 +29,7 @@ func (o *outbox) Send(_ context.Context, m mail.Message) error {
 	return o.err
 }
 
-// cloud is a stand-in, and the environment of a function that asks it.
+// cloud starts a stand-in, and returns the environment of a function that calls it.
 func cloud(t *testing.T, c Cloud) host.Env {
 	c.Stripe = http.NotFoundHandler()
 	s := httptest.NewServer(c.Handler())
@@ -40,14 +40,14 @@ func cloud(t *testing.T, c Cloud) host.Env {
 	}
 }
 
-// The functions' own clients, AWS's SDK within, are answered as by AWS.
+// The functions' own AWS clients accept the stand-in's answers.
 func TestSecrets(t *testing.T) {
 	e := cloud(t, Cloud{Secrets: map[string]string{"arn:seal": "first\nsecond"}})
 	if text, err := secret.Read(e, "arn:seal")(t.Context()); err != nil || text != "first\nsecond" {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("an existing secret: got %q, %v", text, err)
 	}
 	if text, err := secret.Read(e, "arn:other")(t.Context()); err == nil || !strings.Contains(err.Error(), "ResourceNotFoundException") {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("a missing secret: got %q, %v, want ResourceNotFoundException", text, err)
 	}
 }
 
@@ -61,15 +61,15 @@ func TestMail(t *testing.T) {
 	hostmail.SES.Add(cloud(t, Cloud{Mail: box}), a)
 	m := mail.Message{To: to, Subject: "a code é", Text: "text", HTML: "<p>html"}
 	if err := a.Mail.Send(t.Context(), m); err != nil || len(box.sent) != 1 || box.sent[0] != m {
-		t.Errorf("%d mails, %v", len(box.sent), err)
+		t.Errorf("got %d mails, %v", len(box.sent), err)
 	}
 	box.err = mail.ErrRefused
 	if err := a.Mail.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
-		t.Errorf("refused: %v", err)
+		t.Errorf("a refused mail: got %v, want an error", err)
 	}
 }
 
-// What is not built is said before anything runs.
+// A missing binary is reported before anything runs.
 func TestNotBuilt(t *testing.T) {
 	l := Open(Config{Folder: t.TempDir()})
 	if _, err := l.Group(functions.All()[0]); err == nil || !strings.Contains(err.Error(), "make lambdas") {

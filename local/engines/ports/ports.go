@@ -1,4 +1,4 @@
-// Package ports finds ports for processes that cannot say which one they chose.
+// Package ports finds free ports for servers that cannot choose one and report it.
 package ports
 
 import (
@@ -8,9 +8,8 @@ import (
 )
 
 // Free returns a port on which nothing listens, and reserves it against other calls
-// in all processes until release: a server takes seconds to listen, and another one on
-// the same port would answer in its place. The reservation is the UDP port of the same
-// number.
+// in all processes until release, since a server takes seconds to listen. The
+// reservation is the UDP port of the same number.
 func Free() (port int, release func() error, err error) {
 	for range 20 {
 		l, err := net.Listen("tcp", ":0")

@@ -2,8 +2,7 @@ package ports
 
 import "testing"
 
-// Of servers that start at once no two are given one port, though none listens yet:
-// by chance alone some of so many would be.
+// No two of many concurrent calls get the same port, although none listens yet.
 func TestPortsAreGivenOnce(t *testing.T) {
 	given := map[int]bool{}
 	for range 300 {

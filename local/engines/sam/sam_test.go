@@ -2,7 +2,6 @@ package sam
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,11 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/local/engines/logs"
 	"agentsocial/shared/lambda/host"
 )
 
@@ -147,29 +146,17 @@ const oneFunction = `{"Resources": {"dm": {"Type": "AWS::Lambda::Function", "Met
 	"Properties": {"Environment": {"Variables": {"TABLE": {"Ref": "Table"}}}}}}}`
 
 // gateway returns a gateway on the fakes, and what it logs.
-func gateway(t *testing.T) (*Gateway, *syncBuffer) {
+func gateway(t *testing.T) (*Gateway, *logs.Buffer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "template.json")
 	if err := os.WriteFile(file, []byte(oneFunction), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	logs := &syncBuffer{}
-	g := New(Config{Engine: &Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}, Template: file, Functions: "built", Logs: logs})
+	out := &logs.Buffer{}
+	g := New(Config{Engine: &Engine{Address: loopback, Host: hostGateway, Socket: "unix:///fake/socket"}, Template: file, Functions: "built", Logs: out})
 	t.Cleanup(g.Close)
-	return g, logs
+	return g, out
 }
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(b)
-}
-func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
 func env(table string, ahead time.Duration) host.Env {
 	return host.Env{Table: table, AccessKey: "local", SecretKey: "local", Local: &host.Local{Ahead: ahead}}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// problem is an error as the API answers it (https://docs.stripe.com/api/errors).
+// problem is an error in the API's form (https://docs.stripe.com/api/errors).
 type problem struct {
 	status  int
 	Type    string `json:"type"`
@@ -27,10 +27,10 @@ func badRequest(code, param, format string, args ...any) *problem {
 	return &problem{http.StatusBadRequest, "invalid_request_error", code, param, fmt.Sprintf(format, args...)}
 }
 
-// bodyMost is far more than any call of the service has.
+// bodyMost is far above any call of the service.
 const bodyMost = 1 << 20
 
-// api declares the calls. The lock is held while one is answered.
+// api declares the calls. The lock is held during a call.
 func (s *StandIn) api() {
 	call := func(route string, h func(*http.Request, url.Values) (any, *problem)) {
 		s.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -52,9 +52,9 @@ func (s *StandIn) api() {
 	})
 }
 
-// answer answers a call: who calls, then what was answered before under its
-// idempotency key, then the call itself. What a call refuses for its parameters
-// is not kept: it never began.
+// answer answers a call: it checks the key, then the idempotency key, then makes the
+// call. As with Stripe, a call refused for its parameters is not stored under its
+// idempotency key.
 func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any, *problem)) (status int, body []byte, replayed bool) {
 	refuse := func(p *problem) (int, []byte, bool) {
 		b, err := json.Marshal(map[string]*problem{"error": p})
@@ -72,7 +72,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if r.Method == http.MethodGet {
-		key = "" // it means nothing there
+		key = "" // it has no meaning there
 	}
 	if len(key) > 255 {
 		return refuse(badRequest("", "", "Idempotency keys must be 255 characters or fewer."))
@@ -95,7 +95,7 @@ func (s *StandIn) answer(r *http.Request, h func(*http.Request, url.Values) (any
 	}
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the objects above
+		panic(err) // cannot fail: this package's objects
 	}
 	if key != "" {
 		s.kept.Answers[key] = answer{made, http.StatusOK, body}
@@ -118,12 +118,12 @@ func (s *StandIn) authorize(r *http.Request) *problem {
 	return nil
 }
 
-// paramsOf are a call's parameters, each once.
+// paramsOf returns a call's parameters, each of which may occur once.
 func paramsOf(r *http.Request) (url.Values, *problem) {
 	text := r.URL.RawQuery
 	if r.Method == http.MethodPost {
 		if r.URL.RawQuery != "" {
-			return nil, badRequest("", "", "The parameters of a POST stand in its body.")
+			return nil, badRequest("", "", "Send the parameters of a POST in its body.")
 		}
 		if ct := r.Header.Get("Content-Type"); ct != "application/x-www-form-urlencoded" {
 			return nil, badRequest("", "", "Invalid request (check that your POST content type is application/x-www-form-urlencoded); it is %q.", ct)
@@ -140,14 +140,14 @@ func paramsOf(r *http.Request) (url.Values, *problem) {
 	}
 	for name, values := range params {
 		if len(values) > 1 {
-			return nil, badRequest("", name, "The parameter %s stands %d times.", name, len(values))
+			return nil, badRequest("", name, "The parameter %s occurs %d times.", name, len(values))
 		}
 	}
 	return params, nil
 }
 
-// only refuses parameters that are none of known: names in which [*] stands for
-// any key and [#] for any number.
+// only refuses parameters that are not in known, where [*] matches any key and [#]
+// any number.
 func only(params url.Values, known ...string) *problem {
 	for _, name := range slices.Sorted(keysOf(params)) {
 		if !slices.ContainsFunc(known, func(k string) bool { return fits(name, k) }) {
@@ -167,7 +167,7 @@ func keysOf(params url.Values) func(func(string) bool) {
 	}
 }
 
-// fits reports whether a parameter has a form.
+// fits reports whether a parameter matches a form in known.
 func fits(name, form string) bool {
 	n, f := strings.Split(name, "["), strings.Split(form, "[")
 	if len(n) != len(f) {
@@ -189,7 +189,7 @@ func fits(name, form string) bool {
 	return true
 }
 
-// required refuses what lacks one of names.
+// required refuses parameters without one of names.
 func required(params url.Values, names ...string) *problem {
 	for _, name := range names {
 		if params.Get(name) == "" {
@@ -208,7 +208,7 @@ func number(params url.Values, name string) (int64, *problem) {
 	return n, nil
 }
 
-// metadata reads a parameter of that kind (https://docs.stripe.com/api/metadata).
+// metadata reads metadata (https://docs.stripe.com/api/metadata).
 func metadata(params url.Values, name string) (map[string]string, *problem) {
 	m := map[string]string{}
 	for p, v := range params {

@@ -16,8 +16,8 @@ import (
 	"agentsocial/shared/app"
 )
 
-// A person buys credits for an agent: opens the link, presses the button, is
-// told that they will arrive, and they do. Going back pays nothing.
+// A person buys credits for an agent: opens the link, presses the button, reads that
+// they will arrive, and they do. Going back does not pay again.
 func TestAPersonBuysCredits(t *testing.T) {
 	tab := browser.Open(t)
 	settings := app.DefaultSettings()
@@ -39,7 +39,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 	}
 	call := func(method, target, body string) *transcripts.Answer {
 		t.Helper()
-		time.Sleep(2 * time.Millisecond) // a request of its own
+		time.Sleep(2 * time.Millisecond) // another millisecond, so another request
 		a, err := fox.Signed(method, target, []byte(body), s.App.Now()).Send(s.URL)
 		if err != nil || a.Status >= 300 {
 			t.Fatalf("%s %s: %v %v", method, target, a, err)
@@ -54,7 +54,7 @@ func TestAPersonBuysCredits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := call("GET", "/v1/me/credits", "").Text("balance"); got != want {
-			t.Errorf("the balance is %s, not %s", got, want)
+			t.Errorf("got balance %s, want %s", got, want)
 		}
 	}
 	text := chromedp.Evaluate[string]("document.body.innerText")
@@ -66,14 +66,14 @@ func TestAPersonBuysCredits(t *testing.T) {
 		}
 		browser.Does(t, tab, chromedp.WaitVisible("h1"))
 		if words := browser.Does(t, tab, text); !strings.Contains(words, "If you paid, the credits arrive") || !browser.Does(t, tab, styled) {
-			t.Errorf("the payer reads\n%s", words)
+			t.Errorf("got the page\n%s", words)
 		}
 	}
 
 	link := call("POST", "/v1/me/credits/checkout", `{"usd": 25}`).Text("url")
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "25 USD of credits for @fox") || !strings.Contains(words, "$25.00") || !browser.Does(t, tab, styled) {
-		t.Errorf("the page says\n%s", words)
+		t.Errorf("got the page\n%s", words)
 	}
 	browser.Does(t, tab, chromedp.Click("#cancel"))
 	arrive()
@@ -84,16 +84,16 @@ func TestAPersonBuysCredits(t *testing.T) {
 	arrive()
 	balance("25000000")
 	if a := call("GET", "/v1/me/inbox", ""); a.Text("items.-1.kind") != "credits" || a.Text("items.-1.subject.change") != "bought" {
-		t.Errorf("the inbox is %s", a.Body)
+		t.Errorf("got the inbox %s", a.Body)
 	}
 
-	// Nobody pays twice.
+	// A checkout can be paid once.
 	browser.Does(t, tab, chromedp.Navigate(link))
 	if words := browser.Does(t, tab, text); !strings.Contains(words, "This was paid") {
-		t.Errorf("the page says\n%s", words)
+		t.Errorf("got the page\n%s", words)
 	}
 	if !browser.Does(t, tab, chromedp.Evaluate[bool](`document.querySelector("button") == null`)) {
-		t.Error("there is a button still")
+		t.Error("the paid page still has a button")
 	}
 	balance("25000000")
 }

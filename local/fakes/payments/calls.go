@@ -23,8 +23,8 @@ var (
 	submitTypes   = []string{"auto", "book", "donate", "pay", "subscribe"}
 )
 
-// createSession makes a page. Of what the reference lists, it takes what the
-// service sends.
+// createSession makes a checkout. It accepts the parameters that the service sends,
+// of those in the reference.
 func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *problem) {
 	const item = "line_items[0]"
 	p := only(params, "mode", "submit_type", "client_reference_id", "metadata[*]", "success_url", "cancel_url", "expires_at",
@@ -60,10 +60,10 @@ func (s *StandIn) createSession(_ *http.Request, params url.Values) (any, *probl
 
 func fillTerms(c *checkout, params url.Values) *problem {
 	if c.Session.Mode != "payment" {
-		return badRequest("", "mode", "Invalid mode: must be payment here.")
+		return badRequest("", "mode", "Invalid mode: only payment is accepted here.")
 	}
 	if c.Session.Currency != "usd" {
-		return badRequest("", "line_items[0][price_data][currency]", "Invalid currency: %s. Only usd is taken here.", c.Session.Currency)
+		return badRequest("", "line_items[0][price_data][currency]", "Invalid currency: %s. Only usd is accepted here.", c.Session.Currency)
 	}
 	for _, name := range []string{"success_url", "cancel_url"} {
 		if v := params.Get(name); v != "" {
@@ -90,7 +90,7 @@ func fillTerms(c *checkout, params url.Values) *problem {
 func fillAmount(c *checkout, params url.Values) *problem {
 	for name := range params {
 		if fits(name, "line_items[#][quantity]") && name != "line_items[0][quantity]" {
-			return badRequest("", name, "One line item is taken here.")
+			return badRequest("", name, "Only one line item is accepted here.")
 		}
 	}
 	quantity, p := number(params, "line_items[0][quantity]")
@@ -155,7 +155,7 @@ func missing(what, id string) *problem {
 	return &problem{http.StatusNotFound, "invalid_request_error", "resource_missing", "id", fmt.Sprintf("No such %s: '%s'", what, id)}
 }
 
-// listSessions lists the page by which a payment was made.
+// listSessions lists the session of a payment.
 func (s *StandIn) listSessions(_ *http.Request, params url.Values) (any, *problem) {
 	p := only(params, "payment_intent")
 	if p == nil {
@@ -171,7 +171,7 @@ func (s *StandIn) listSessions(_ *http.Request, params url.Values) (any, *proble
 	return map[string]any{"object": "list", "url": "/v1/checkout/sessions", "has_more": false, "data": []session{c.Session}}, nil
 }
 
-// listRefunds lists them newest first, page by page.
+// listRefunds lists refunds newest first, page by page.
 func (s *StandIn) listRefunds(_ *http.Request, params url.Values) (any, *problem) {
 	if p := only(params, "payment_intent", "charge", "limit", "starting_after"); p != nil {
 		return nil, p

@@ -21,24 +21,24 @@ type event struct {
 	Type      string    `json:"type"`
 	Body      []byte    `json:"body"`     // its exact bytes
 	Attempts  int       `json:"attempts"` // so far
-	Status    int       `json:"status"`   // of the last one; 0 if nobody answered
+	Status    int       `json:"status"`   // of the last attempt; 0 without an answer
 	Delivered bool      `json:"delivered"`
 	GaveUp    bool      `json:"gave_up"`
-	next      time.Time // not before
+	next      time.Time // the earliest time of the next attempt
 }
 
-// Stripe tries for three days, less and less often
-// (https://docs.stripe.com/webhooks#retries). Here that is quicker.
+// Stripe retries for three days, at growing intervals
+// (https://docs.stripe.com/webhooks#retries). Here the intervals are shorter.
 const (
 	apiVersion    = "2026-03-25.dahlia"
 	deliverWithin = 15 * time.Second
 	firstRetry    = 200 * time.Millisecond
 	lastRetry     = 20 * time.Second
 	attemptsMost  = 20
-	eventsMost    = 1000 // that are kept
+	eventsMost    = 1000 // kept events
 )
 
-// tell queues a notification of what became of an object. The lock is held.
+// tell queues a notification about an object. The lock is held.
 func (s *StandIn) tell(kind string, object any) *event {
 	id := "evt_" + s.random()
 	body, err := json.MarshalIndent(map[string]any{
@@ -47,7 +47,7 @@ func (s *StandIn) tell(kind string, object any) *event {
 		"data": map[string]any{"object": object},
 	}, "", "  ")
 	if err != nil {
-		panic(err) // the objects of this package
+		panic(err) // cannot fail: this package's objects
 	}
 	e := &event{ID: id, Type: kind, Body: body}
 	s.kept.Events = append(s.kept.Events, e)
@@ -66,10 +66,10 @@ func (s *StandIn) stir() {
 	}
 }
 
-// look is how often it is looked for what is due.
+// look is the interval of looking for due notifications.
 const look = 100 * time.Millisecond
 
-// send sends what is due until the end.
+// send sends due notifications until the stand-in is closed.
 func (s *StandIn) send() {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -86,13 +86,13 @@ func (s *StandIn) send() {
 			case <-s.stop:
 				return
 			default:
-				_, _ = s.deliver(e) // the event says how it went
+				_, _ = s.deliver(e) // the event has the result
 			}
 		}
 	}
 }
 
-// pending are the notifications that are neither taken nor given up, oldest
+// pending returns the notifications that are neither accepted nor given up, oldest
 // first. The lock is held.
 func (s *StandIn) pending() (list []*event) {
 	for _, e := range s.kept.Events {
@@ -112,7 +112,7 @@ func (s *StandIn) due(now time.Time) []*event {
 	return slices.DeleteFunc(s.pending(), func(e *event) bool { return e.next.After(now) })
 }
 
-// deliver sends a notification once, and notes how that went.
+// deliver sends a notification once, and notes the result.
 func (s *StandIn) deliver(e *event) (status int, err error) {
 	status, err = s.post(e.Body)
 	s.mu.Lock()
@@ -124,13 +124,13 @@ func (s *StandIn) deliver(e *event) (status int, err error) {
 	} else {
 		e.next = time.Now().Add(min(firstRetry<<min(e.Attempts-1, 10), lastRetry))
 		e.GaveUp = e.Attempts >= attemptsMost
-		s.c.Log.Warn("a payment's notification was not taken", "type", e.Type, "attempt", e.Attempts, "status", status)
+		s.c.Log.Warn("a payment's notification was not accepted", "type", e.Type, "attempt", e.Attempts, "status", status)
 	}
 	return status, errors.Join(err, s.save())
 }
 
-// post signs the bytes (https://docs.stripe.com/webhooks#verify-manually), by
-// the machine's time, and sends them.
+// post signs the bytes (https://docs.stripe.com/webhooks#verify-manually) with the
+// machine's time, and sends them.
 func (s *StandIn) post(body []byte) (int, error) {
 	r, err := http.NewRequest(http.MethodPost, s.c.Webhook, bytes.NewReader(body))
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *StandIn) post(body []byte) (int, error) {
 	return res.StatusCode, err
 }
 
-// Sign is the header that proves bytes, with one signature for each secret.
+// Sign returns the signature header for a body, with one signature for each secret.
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	header := "t=" + t
@@ -161,7 +161,7 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return header
 }
 
-// expire ends pages whose time is over.
+// expire closes checkouts that are past their time.
 func (s *StandIn) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,15 +172,14 @@ func (s *StandIn) expire() {
 	}
 }
 
-// close ends a page unpaid. The lock is held.
+// close ends a checkout unpaid. The lock is held.
 func (s *StandIn) close(c *checkout) {
 	c.Session.Status, c.Session.URL = "expired", nil
 	c.Intent.Status = "canceled"
 	s.tell("checkout.session.expired", c.Session)
 }
 
-// Drain waits until every notification was taken or given up; those that are
-// held do not count.
+// Drain waits until every notification is accepted or given up, except held ones.
 func (s *StandIn) Drain(ctx context.Context) error {
 	s.expire()
 	for {
@@ -192,7 +191,7 @@ func (s *StandIn) Drain(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("payments: notifications are under way: %w", ctx.Err())
+			return fmt.Errorf("payments: notifications are pending: %w", ctx.Err())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Order is what a test or a curious person tells the stand-in to do.
+// Order is an action for the stand-in.
 type Order struct {
 	Do string `json:"do"` // see Hook
 
-	Checkout string `json:"checkout"` // its id, or the URL of its page
+	Checkout string `json:"checkout"` // its id or its page's URL
 	Refund   string `json:"refund"`
 	Dispute  string `json:"dispute"`
 	Event    string `json:"event"`
-	Cents    int64  `json:"cents"` // 0: all that is left
+	Cents    int64  `json:"cents"` // 0: all of the rest
 	Method   string `json:"method"`
 }
 
@@ -26,9 +26,9 @@ const Orders = `send {"do": …} with
   "settle" or "bounce" or "expire", "checkout"
   "refund", "checkout", "cents"; "fail_refund", "refund"
   "dispute", "inquire" or "prevent", "checkout", "cents"; "reinstate", "dispute"
-  "hold": no notification is sent until "release"; "deliver", "event": sends one now, again if need be`
+  "hold": sends no notification until "release"; "deliver", "event": sends one now, even again`
 
-// Hook carries an order out. It answers what was made of it.
+// Hook carries out an order, and returns its result.
 func (s *StandIn) Hook(r *http.Request) (any, int) {
 	var o Order
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16)).Decode(&o); err != nil {
@@ -41,7 +41,7 @@ func (s *StandIn) Hook(r *http.Request) (any, int) {
 	return v, http.StatusOK
 }
 
-// Carry carries an order out.
+// Carry carries out an order.
 func (s *StandIn) Carry(o Order) (any, error) {
 	if o.Do == "deliver" {
 		return s.again(o.Event)
@@ -91,16 +91,16 @@ func (s *StandIn) carry(o Order) (any, error) {
 	case "reinstate":
 		return s.reinstate(o.Dispute)
 	}
-	return nil, fmt.Errorf("there is no %q; %s", o.Do, Orders)
+	return nil, fmt.Errorf("there is no action %q; %s", o.Do, Orders)
 }
 
-// pay is what the page's buttons do.
+// pay handles the page's buttons.
 func (s *StandIn) pay(c *checkout, method string) error {
 	if c.Session.Status != "open" {
 		return fmt.Errorf("the checkout is %s", c.Session.Status)
 	}
 	if method != "card" && method != "bank" {
-		return fmt.Errorf("%q is neither card nor bank", method)
+		return fmt.Errorf("the method %q must be card or bank", method)
 	}
 	c.Session.Status, c.Session.URL = "complete", nil
 	c.Session.PaymentIntent = &c.Intent.ID
@@ -114,7 +114,7 @@ func (s *StandIn) pay(c *checkout, method string) error {
 	return nil
 }
 
-// receive has the money arrive.
+// receive makes the money arrive.
 func (s *StandIn) receive(c *checkout) {
 	c.Session.PaymentStatus, c.Intent.Status, c.Intent.AmountReceived = "paid", "succeeded", c.Intent.Amount
 	c.Charge = &charge{
@@ -122,12 +122,12 @@ func (s *StandIn) receive(c *checkout) {
 		Metadata: c.Intent.Metadata, PaymentIntent: c.Intent.ID, Status: "succeeded",
 	}
 	c.Intent.LatestCharge = &c.Charge.ID
-	s.tell("charge.succeeded", c.Charge) // which is of no concern to the service
+	s.tell("charge.succeeded", c.Charge) // the service ignores it
 }
 
 func (s *StandIn) settle(c *checkout) error {
 	if c.Intent.Status != "processing" {
-		return fmt.Errorf("the payment is %s, not processing", c.Intent.Status)
+		return fmt.Errorf("the payment is %s, want processing", c.Intent.Status)
 	}
 	s.receive(c)
 	s.tell("checkout.session.async_payment_succeeded", c.Session)
@@ -136,14 +136,14 @@ func (s *StandIn) settle(c *checkout) error {
 
 func (s *StandIn) bounce(c *checkout) error {
 	if c.Intent.Status != "processing" {
-		return fmt.Errorf("the payment is %s, not processing", c.Intent.Status)
+		return fmt.Errorf("the payment is %s, want processing", c.Intent.Status)
 	}
 	c.Intent.Status = "requires_payment_method"
 	s.tell("checkout.session.async_payment_failed", c.Session)
 	return nil
 }
 
-// left is what of a charge was not given back.
+// left returns the part of a charge that was not given back.
 func (c *checkout) left() int64 {
 	if c.Charge == nil {
 		return 0
@@ -168,7 +168,7 @@ func (c *checkout) take(cents int64) (int64, error) {
 		cents = left
 	}
 	if cents < 1 || cents > left {
-		return 0, fmt.Errorf("%d cents of the payment are left", left)
+		return 0, fmt.Errorf("the payment has only %d cents left", left)
 	}
 	return cents, nil
 }
@@ -203,7 +203,7 @@ func (s *StandIn) failRefund(id string) (any, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("there is no refund %q that could fail", id)
+	return nil, fmt.Errorf("there is no refund %q that can fail", id)
 }
 
 func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
@@ -224,7 +224,7 @@ func (s *StandIn) dispute(c *checkout, cents int64, inquiry bool) (any, error) {
 	return d, nil
 }
 
-// prevent has a dispute settled by a refund before it is one
+// prevent settles a dispute by a refund before it becomes one
 // (https://docs.stripe.com/disputes/prevention).
 func (s *StandIn) prevent(c *checkout, cents int64) (any, error) {
 	cents, err := c.take(cents)
@@ -265,10 +265,10 @@ func (s *StandIn) reinstate(id string) (any, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("there is no dispute %q that could be won", id)
+	return nil, fmt.Errorf("there is no dispute %q that can be won", id)
 }
 
-// again sends one notification now, whatever became of it before.
+// again sends one notification now, whatever its state.
 func (s *StandIn) again(id string) (any, error) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.kept.Events, func(e *event) bool { return e.ID == id })
@@ -284,7 +284,7 @@ func (s *StandIn) again(id string) (any, error) {
 	return map[string]int{"status": status}, err
 }
 
-// Event is a notification, as others see it.
+// Event is a notification, for other packages.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -294,7 +294,7 @@ type Event struct {
 	Body      json.RawMessage `json:"body"`
 }
 
-// Events are the newest notifications there were, newest first.
+// Events returns the newest notifications, newest first.
 func (s *StandIn) Events(most int) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()

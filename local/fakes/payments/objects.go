@@ -1,14 +1,14 @@
 package payments
 
-// Stripe's objects, as far as the service reads them and a person who looks at
-// a notification expects them.
+// Stripe's objects, with the members that the service reads, and those that a person
+// expects in a notification.
 
-// checkout is a session with all that follows from it.
+// checkout is a session with everything that follows from it.
 type checkout struct {
 	Session  session    `json:"session"`
-	Name     string     `json:"name"` // of what is sold
+	Name     string     `json:"name"` // the product's name
 	Intent   intent     `json:"intent"`
-	Charge   *charge    `json:"charge"` // nil until money moved
+	Charge   *charge    `json:"charge"` // nil until paid
 	Refunds  []*refund  `json:"refunds"`
 	Disputes []*dispute `json:"disputes"`
 }
@@ -91,20 +91,20 @@ type dispute struct {
 	PaymentIntent string            `json:"payment_intent"`
 	Reason        string            `json:"reason"`
 	Status        string            `json:"status"`
-	Moved         []moved           `json:"balance_transactions"` // what was taken, and what came back
+	Moved         []moved           `json:"balance_transactions"` // withdrawals and reinstatements
 }
 
 // moved is a movement on the seller's account.
 type moved struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
-	Amount   int64  `json:"amount"` // below 0 if it was taken
+	Amount   int64  `json:"amount"` // negative if withdrawn
 	Created  int64  `json:"created"`
 	Currency string `json:"currency"`
 	Type     string `json:"type"`
 }
 
-// intentOf finds the checkout whose payment has an id. The lock is held.
+// intentOf returns the checkout of a payment intent. The lock is held.
 func (s *StandIn) intentOf(id string) *checkout {
 	for _, c := range s.kept.Checkouts {
 		if c.Intent.ID == id && c.Session.PaymentIntent != nil {

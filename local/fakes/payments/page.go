@@ -41,7 +41,7 @@ type pageData struct {
 	Title, Name, Sum, Action, Cancel string
 }
 
-// pages declares what a person sees.
+// pages declares the pages for people.
 func (s *StandIn) pages() {
 	s.mux.HandleFunc("GET /c/{id}", func(w http.ResponseWriter, r *http.Request) {
 		s.expire()
@@ -82,10 +82,10 @@ func write(w http.ResponseWriter, status int, data pageData) {
 	_ = page.Execute(w, data) // the caller may be gone
 }
 
-// pressed is a button: the payer goes on to where the page returns to.
+// pressed handles a button, and sends the payer back to the service.
 func (s *StandIn) pressed(w http.ResponseWriter, r *http.Request) {
 	if o := r.Header.Get("Origin"); o != "" && !sameHost(o, r.Host) {
-		write(w, http.StatusForbidden, pageData{Title: "That button is not on this page"})
+		write(w, http.StatusForbidden, pageData{Title: "The button is not on this page"})
 		return
 	}
 	s.expire()
@@ -102,7 +102,7 @@ func (s *StandIn) pressed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.save(); err != nil {
-		s.c.Log.Error("a payment was not kept", "error", err.Error())
+		s.c.Log.Error("a payment was not stored", "error", err.Error())
 	}
 	http.Redirect(w, r, c.Session.SuccessURL, http.StatusSeeOther)
 }

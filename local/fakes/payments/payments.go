@@ -1,8 +1,8 @@
-// Package payments stands in for Stripe on a laptop: it answers the calls that
-// the service makes of Stripe's API, as its reference says and no more
-// leniently, has a page to pay on, and sends signed notifications until they are
-// taken. No money moves. What tests and curious people may do besides (refunds,
-// disputes, notifications out of order) is in hooks.go.
+// Package payments stands in for Stripe on a laptop. It answers the calls that the
+// service makes, as strictly as Stripe's reference says, has a page to pay on, and
+// sends signed notifications until they are accepted. No money moves. hooks.go has
+// what tests and curious people can do besides: refunds, disputes, notifications out
+// of order.
 package payments
 
 import (
@@ -17,31 +17,31 @@ import (
 	"time"
 )
 
-// Config of a stand-in.
+// Config configures a stand-in.
 type Config struct {
 	URL     string           // where its handler is reached
 	Webhook string           // where notifications go
-	File    string           // what it keeps; "" for nothing
-	Now     func() time.Time // the service's clock: when things are made, and when pages expire
+	File    string           // its data; "" for none
+	Now     func() time.Time // the service's clock, for times of objects and the expiry of pages
 	Rand    io.Reader
 	Log     *slog.Logger
-	Client  *http.Client // what notifications are sent with; the default one if nil
+	Client  *http.Client // sends notifications; the default client if nil
 }
 
-// StandIn is one. Its methods may be used by any goroutine.
+// StandIn is a running stand-in. It is safe for concurrent use.
 type StandIn struct {
 	c   Config
 	mux *http.ServeMux
 
 	mu   sync.Mutex
 	kept kept
-	held bool           // notifications wait to be sent by hand
+	held bool           // notifications are sent only by hand
 	wake chan struct{}  // something may be due
-	stop chan struct{}  // closed at the end
+	stop chan struct{}  // closed by Close
 	done sync.WaitGroup // the sender
 }
 
-// kept is what outlives a run.
+// kept is the stored data.
 type kept struct {
 	Key       string               `json:"key"`    // of the API
 	Secret    string               `json:"secret"` // of notifications
@@ -50,14 +50,14 @@ type kept struct {
 	Events    []*event             `json:"events"`  // oldest first
 }
 
-// answer is what was answered to a call with an idempotency key.
+// answer is the answer to a call with an idempotency key.
 type answer struct {
 	Call   string `json:"call"` // its path and parameters
 	Status int    `json:"status"`
 	Body   []byte `json:"body"`
 }
 
-// Open opens a stand-in, with what it kept.
+// Open opens a stand-in with its stored data.
 func Open(c Config) (*StandIn, error) {
 	s := &StandIn{c: c, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	if s.c.Client == nil {
@@ -83,15 +83,14 @@ func Open(c Config) (*StandIn, error) {
 	return s, nil
 }
 
-// Keys are what the service needs: the API's key, and the secret that
-// notifications are signed with.
+// Keys returns what the service needs: the API's key, and the secret that signs
+// notifications.
 func (s *StandIn) Keys() (key, secret string) { return s.kept.Key, s.kept.Secret }
 
-// ServeHTTP answers what stands below the stand-in's URL, which the caller has
-// taken off.
+// ServeHTTP serves the stand-in; the caller has removed the path of URL.
 func (s *StandIn) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends it. What was not taken is sent in the next run.
+// Close stops the stand-in. Pending notifications are sent in the next run.
 func (s *StandIn) Close() {
 	close(s.stop)
 	s.done.Wait()

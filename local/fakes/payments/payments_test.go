@@ -16,7 +16,7 @@ import (
 
 var noon = time.Unix(1_790_000_000, 0)
 
-// open opens a stand-in whose notifications nobody takes.
+// open opens a stand-in whose notifications nobody accepts.
 func open(t *testing.T) *StandIn {
 	t.Helper()
 	s, err := Open(Config{
@@ -27,13 +27,13 @@ func open(t *testing.T) *StandIn {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	s.mu.Lock() // the sender looks at it
+	s.mu.Lock() // shared with the sender
 	defer s.mu.Unlock()
 	s.held = true
 	return s
 }
 
-// good are the parameters of a call that is answered.
+// good returns the parameters of a valid call.
 func good() url.Values {
 	return url.Values{
 		"mode": {"payment"}, "success_url": {"https://agents.example/paid"}, "expires_at": {fmt.Sprint(noon.Add(time.Hour).Unix())},
@@ -114,45 +114,44 @@ func TestRefusals(t *testing.T) {
 		w := s.ask(c.asked)
 		var out struct{ Error problem }
 		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
-			t.Fatalf("%s: %s", what, w.Body)
+			t.Fatalf("%s: got body %s", what, w.Body)
 		}
 		e := out.Error
 		if w.Code != c.status || e.Type != c.kind || e.Code != c.code || c.param != "" && e.Param != c.param || !strings.Contains(e.Message, c.says) {
-			t.Errorf("%s: %d %s", what, w.Code, w.Body)
+			t.Errorf("%s: got %d %s, want %d", what, w.Code, w.Body, c.status)
 		}
 	}
 	if len(s.kept.Checkouts) != 0 || len(s.kept.Answers) != 0 {
-		t.Errorf("what was refused left something: %+v", s.kept)
+		t.Errorf("refused calls were kept: %+v", s.kept)
 	}
 	for _, fine := range []string{good().Encode(), at(30 * time.Minute), at(24 * time.Hour), without("expires_at")} {
 		if w := s.ask(asked{"POST", sessions, fine, nil}); w.Code != 200 {
-			t.Errorf("%s: %d %s", fine, w.Code, w.Body)
+			t.Errorf("%s: got %d %s, want 200", fine, w.Code, w.Body)
 		}
 	}
 }
 
-// One key is one call: the same answer again, and another call is refused.
+// A repeated idempotency key gets the same answer; with another call it is refused.
 func TestIdempotency(t *testing.T) {
 	s := open(t)
 	q := asked{"POST", "/v1/checkout/sessions", good().Encode(), map[string]string{"Idempotency-Key": "order-1"}}
 	first, again := s.ask(q), s.ask(q)
 	if first.Code != 200 || again.Code != 200 || first.Body.String() != again.Body.String() || again.Header().Get("Idempotent-Replayed") != "true" || len(s.kept.Checkouts) != 1 {
-		t.Errorf("%d %s\n%d %s", first.Code, first.Body, again.Code, again.Body)
+		t.Errorf("got\n%d %s\nand again\n%d %s", first.Code, first.Body, again.Code, again.Body)
 	}
 	other := good()
 	other.Set("line_items[0][price_data][unit_amount]", "600")
 	q.body = other.Encode()
 	if w := s.ask(q); w.Code != 400 || !strings.Contains(w.Body.String(), `"idempotency_error"`) || len(s.kept.Checkouts) != 1 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("the same key, another call: got %d %s, want 400", w.Code, w.Body)
 	}
 	q.header = nil
 	if w := s.ask(q); w.Code != 200 || len(s.kept.Checkouts) != 2 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("without a key: got %d %s, want 200", w.Code, w.Body)
 	}
 }
 
-// The refunds of a payment, newest first, page by page; nothing more can be
-// refunded than was paid.
+// Refunds are listed newest first, page by page, and never exceed the payment.
 func TestRefunds(t *testing.T) {
 	s := open(t)
 	var made session
@@ -160,7 +159,7 @@ func TestRefunds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Carry(Order{Do: "refund", Checkout: made.ID}); err == nil {
-		t.Error("what was not paid is refunded")
+		t.Error("an unpaid checkout was refunded, want an error")
 	}
 	if _, err := s.Carry(Order{Do: "pay", Checkout: *made.URL, Method: "card"}); err != nil {
 		t.Fatal(err)
@@ -171,11 +170,11 @@ func TestRefunds(t *testing.T) {
 		}
 	}
 	if _, err := s.Carry(Order{Do: "refund", Checkout: made.ID, Cents: 51}); err == nil {
-		t.Error("more is refunded than was paid")
+		t.Error("more was refunded than paid, want an error")
 	}
 	c := s.kept.Checkouts[made.ID]
 	if c.Charge.AmountRefunded != 450 || c.Charge.Refunded {
-		t.Errorf("%+v", c.Charge)
+		t.Errorf("got charge %+v", c.Charge)
 	}
 	seen := map[string]bool{}
 	for after, more := "", true; more; {
@@ -188,18 +187,18 @@ func TestRefunds(t *testing.T) {
 		}
 		for _, r := range page.Data {
 			if seen[r.ID] {
-				t.Errorf("%s comes twice", r.ID)
+				t.Errorf("%s is listed twice", r.ID)
 			}
 			seen[r.ID] = true
 		}
 		after, more = "&starting_after="+page.Data[len(page.Data)-1].ID, page.More
 	}
 	if len(seen) != 5 {
-		t.Errorf("%d refunds", len(seen))
+		t.Errorf("got %d refunds", len(seen))
 	}
 }
 
-// A button that stands on another site's page pays nothing.
+// A button on another site's page pays nothing.
 func TestOnlyThePagesOwnButton(t *testing.T) {
 	s := open(t)
 	var made session
@@ -227,7 +226,7 @@ func TestOnlyThePagesOwnButton(t *testing.T) {
 		{"http://127.0.0.1:1", "card", 200, "paid"},
 	} {
 		if got := press(c.origin, c.method); got != c.status || s.kept.Checkouts[made.ID].Session.PaymentStatus != c.paid {
-			t.Errorf("%+v: %d, %s", c, got, s.kept.Checkouts[made.ID].Session.PaymentStatus)
+			t.Errorf("%+v: got %d, %s", c, got, s.kept.Checkouts[made.ID].Session.PaymentStatus)
 		}
 	}
 }

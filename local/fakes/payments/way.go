@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Way leads what is asked of Stripe to a stand-in.
+// Way sends requests for Stripe to a stand-in.
 func Way(to string) http.RoundTripper {
 	u, err := url.Parse(to)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package failed holds batches of the table's stream that a reader gave up: in
-// the JSON that Lambda leaves of each in S3, and under the same names, wherever
-// they lie. So one reader of them serves a deployment and a laptop alike.
+// Package failed holds batches of the table's stream that a reader gave up. Format and
+// names are those of Lambda's batches in S3, so that one tool serves both a deployment
+// and a laptop.
 package failed
 
 import (
@@ -16,23 +16,22 @@ import (
 	"agentsocial/tables"
 )
 
-// Prefix begins the keys of all batches, in a bucket as in a folder.
+// Prefix begins the keys of all batches, in a bucket and in a folder.
 const Prefix = "aws/lambda/"
 
-// Store holds failed batches, each under a key of its own:
-// aws/lambda/MAPPING/SHARD/YYYY/MM/DD/YYYY-MM-DDTHH.MM.SS-WHATEVER, as Lambda
-// names them.
+// Store holds failed batches. Their keys are those of Lambda:
+// aws/lambda/MAPPING/SHARD/YYYY/MM/DD/YYYY-MM-DDTHH.MM.SS-SUFFIX.
 type Store interface {
-	// Keys of all that it holds, in no order.
+	// Keys returns the keys of all batches, in any order.
 	Keys(context.Context) ([]string, error)
-	// Get reads what a key names.
+	// Get reads a batch.
 	Get(ctx context.Context, key string) ([]byte, error)
-	// Delete removes it. What is not there is removed already.
+	// Delete removes a batch. It succeeds if there is none.
 	Delete(ctx context.Context, key string) error
 }
 
-// Batch is a batch that was given up. (Lambda's developer guide: "Retain
-// discarded records for a DynamoDB event source".)
+// Batch is a batch that a reader gave up. (Lambda's developer guide: "Retain discarded
+// records for a DynamoDB event source".)
 type Batch struct {
 	Request   Request   `json:"requestContext"`
 	Version   string    `json:"version"`
@@ -44,11 +43,11 @@ type Batch struct {
 // Request is the last attempt.
 type Request struct {
 	FunctionARN string `json:"functionArn"`
-	Condition   string `json:"condition"` // why it was given up: RetryAttemptsExhausted, RecordAgeExceeded, …
+	Condition   string `json:"condition"` // RetryAttemptsExhausted, RecordAgeExceeded, …
 	Attempts    int    `json:"approximateInvokeCount"`
 }
 
-// Place is where in the stream the batch stood.
+// Place is the batch's position in the stream.
 type Place struct {
 	Stream string `json:"streamArn,omitempty"` // a local stream has no name
 	Shard  string `json:"shardId"`
@@ -57,15 +56,15 @@ type Place struct {
 	Size   int    `json:"batchSize"`
 }
 
-// Event is what the reader was given, a DynamoDBEvent in JSON, to the byte: in
-// the JSON of a batch it is a string.
+// Event is the DynamoDBEvent that the reader got, unchanged. In the JSON of a batch it
+// is a string.
 type Event []byte
 
-// MarshalJSON makes a string of it.
+// MarshalJSON implements [json.Marshaler].
 func (e Event) MarshalJSON() ([]byte, error) { return json.Marshal(string(e)) }
 
-// UnmarshalJSON takes the string, and an object too: AWS documents no more than
-// that it is the "whole event".
+// UnmarshalJSON accepts a string and also an object: AWS documents only that it is the
+// "whole event".
 func (e *Event) UnmarshalJSON(b []byte) error {
 	if !bytes.HasPrefix(b, []byte{'"'}) {
 		*e = bytes.Clone(b)
@@ -77,14 +76,14 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Read reads a batch.
+// Read parses a batch.
 func Read(b []byte) (*Batch, error) {
 	var x Batch
 	if err := json.Unmarshal(b, &x); err != nil {
-		return nil, fmt.Errorf("it is no failed batch: %w", err)
+		return nil, fmt.Errorf("not a failed batch: %w", err)
 	}
 	if x.Request.FunctionARN == "" || len(x.Event) == 0 {
-		return nil, errors.New("it is no failed batch: it names no function, or has no payload")
+		return nil, errors.New("not a failed batch: it has no function or no payload")
 	}
 	return &x, nil
 }
@@ -92,7 +91,7 @@ func Read(b []byte) (*Batch, error) {
 // localARN begins the names of readers that run in this process.
 const localARN = "arn:aws:lambda:local:000000000000:function:"
 
-// New is a batch that a local reader gave up.
+// New returns a batch that a local reader gave up.
 func New(reader string, attempts int, at time.Time, records []tables.StreamRecord) (*Batch, error) {
 	event, err := json.Marshal(stream.ToLambda(records))
 	if err != nil {
@@ -107,7 +106,7 @@ func New(reader string, attempts int, at time.Time, records []tables.StreamRecor
 	}, nil
 }
 
-// Reader is the local reader's name; of a deployed one it is the function's.
+// Reader returns the name of the local reader or the deployed function.
 func (b *Batch) Reader() string {
 	_, name, found := strings.Cut(b.Request.FunctionARN, ":function:")
 	if !found {
@@ -117,14 +116,14 @@ func (b *Batch) Reader() string {
 	return name
 }
 
-// Table is the name of the table that the batch is of; "" of a local one.
+// Table returns the name of the batch's table, or "" for a local one.
 func (b *Batch) Table() string {
 	_, name, _ := strings.Cut(b.Place.Stream, ":table/")
 	name, _, _ = strings.Cut(name, "/")
 	return name
 }
 
-// Key is what a local batch is kept under.
+// Key returns the key of a local batch.
 func (b *Batch) Key() string {
 	return Prefix + b.Reader() + "/" + b.Place.Shard + "/" + b.Timestamp.Format("2006/01/02/2006-01-02T15.04.05-") + b.Place.First
 }

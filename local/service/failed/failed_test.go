@@ -13,7 +13,7 @@ import (
 	"agentsocial/tables"
 )
 
-// invocation is what Lambda's developer guide shows that it leaves in S3.
+// invocation is the example of a failed batch in Lambda's developer guide.
 const invocation = `{
     "requestContext": {
         "requestId": "316aa6d0-8154-xmpl-9af7-85d5f4a6bc81",
@@ -36,7 +36,7 @@ const invocation = `{
     "payload": PAYLOAD
 }`
 
-// What Lambda leaves is read, its event to the byte.
+// Read parses Lambda's batches and keeps the event unchanged.
 func TestReadsLambdas(t *testing.T) {
 	const event = `{"Records":[ {"eventID":"1", "dynamodb":{"SequenceNumber":"800000000003126276362"}} ]}`
 	quoted, err := json.Marshal(event)
@@ -58,30 +58,29 @@ func TestReadsLambdas(t *testing.T) {
 			t.Errorf("%+v, want %+v", *b, want)
 		}
 		if b.Reader() != "myfunction" || b.Table() != "mytable" {
-			t.Errorf("the function is %q, the table %q", b.Reader(), b.Table())
+			t.Errorf("Reader() = %q, Table() = %q, want myfunction and mytable", b.Reader(), b.Table())
 		}
 	}
 	for _, text := range []string{"", "{}", "[]", `{"requestContext":{"functionArn":"arn"}}`, `{"payload":"{}"}`, lambdas("7.5e"), lambdas(`"\u12"`)} {
 		if b, err := failed.Read([]byte(text)); err == nil {
-			t.Errorf("%s is %+v", text, b)
+			t.Errorf("Read(%q) = %+v, want an error", text, b)
 		}
 	}
 	for arn, reader := range map[string]string{"arn:aws:lambda:x:1:function:f:$LATEST": "f", "f": "f"} {
 		if b := (&failed.Batch{Request: failed.Request{FunctionARN: arn}}); b.Reader() != reader {
-			t.Errorf("%s: %s", arn, b.Reader())
+			t.Errorf("Reader() of %s = %q, want %q", arn, b.Reader(), reader)
 		}
 	}
 }
 
 func lambdas(payload string) string { return strings.Replace(invocation, "PAYLOAD", payload, 1) }
 
-// A folder keeps batches under the names that Lambda gives them, until they are
-// removed.
+// A folder stores batches under Lambda's names until they are deleted.
 func TestFolder(t *testing.T) {
 	ctx := t.Context()
 	folder := failed.Folder(filepath.Join(t.TempDir(), "failed"))
 	if keys, err := folder.Keys(ctx); err != nil || len(keys) != 0 {
-		t.Fatalf("before there is a folder: %v %v", keys, err)
+		t.Fatalf("Keys of a missing folder = %v, %v, want none", keys, err)
 	}
 	at := time.Date(2026, 11, 22, 1, 2, 3, 4, time.FixedZone("", 3600))
 	item := tables.Item{"pk": "P", "sk": "S", "type": "post", "n": int64(7)}
@@ -94,9 +93,9 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.Table() != "" {
-		t.Errorf("a local batch is of table %q", b.Table())
+		t.Errorf("Table() of a local batch = %q, want none", b.Table())
 	}
-	for range 2 { // again is no other
+	for range 2 { // the second replaces the first
 		if err := folder.Put(b); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +112,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if keys, err := folder.Keys(ctx); err != nil || len(keys) != 1 {
-		t.Errorf("one that was not finished counts: %v %v", keys, err)
+		t.Errorf("Keys with an unfinished file = %v, %v, want one", keys, err)
 	}
 	for range 2 {
 		if err := folder.Delete(ctx, key); err != nil {
@@ -124,6 +123,6 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%v %v", keys, err)
 	}
 	if text, err := folder.Get(ctx, key); err == nil {
-		t.Errorf("what is removed is %s", text)
+		t.Errorf("Get of a deleted batch = %s, want an error", text)
 	}
 }

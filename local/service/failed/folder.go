@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// Folder is a Store on a disk. It need not exist.
+// Folder is a Store in a folder of a disk, which need not exist.
 type Folder string
 
 var _ Store = Folder("")
 
 func (f Folder) path(key string) string { return filepath.Join(string(f), filepath.FromSlash(key)) }
 
-// Put keeps a batch, durably.
+// Put stores a batch durably.
 func (f Folder) Put(b *Batch) error {
 	path := f.path(b.Key())
 	text, err := json.MarshalIndent(b, "", "  ")

@@ -1,5 +1,5 @@
-// Package runner calls what only the local runner offers, under /_local/: for
-// the demo, the tests and the tools that stand beside it.
+// Package runner calls the pages under /_local/ that only the local runner has, for the
+// demo, tests and tools.
 package runner
 
 import (
@@ -13,8 +13,8 @@ import (
 	"agentsocial/shared/wire"
 )
 
-// Solve answers challenges' puzzles, which an agent would read itself. It is
-// what [client.Client.Register] wants.
+// Solve returns a function that solves challenges, which an agent would do itself, for
+// [client.Client.Register].
 func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, error) {
 	return func(ch wire.Challenge) (int64, error) {
 		var out struct {
@@ -28,18 +28,17 @@ func Solve(ctx context.Context, c *client.Client) func(wire.Challenge) (int64, e
 	}
 }
 
-// Mail is a mail that the service sent, with the code that is its point.
+// Mail is a mail that the service sent, and the code in it.
 type Mail struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	Code    string `json:"-"`
 }
 
-// mailedCode is how mails write codes.
+// mailedCode matches the codes in mails.
 var mailedCode = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b`)
 
-// ReadMail reads the newest mail to an address, which its human would read
-// elsewhere.
+// ReadMail returns the newest mail to an address.
 func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, error) {
 	var mails []Mail
 	if err := c.Do(ctx, "GET", "/_local/mail?to="+url.QueryEscape(address), nil, &mails); err != nil {
@@ -55,7 +54,7 @@ func ReadMail(ctx context.Context, c *client.Client, address string) (*Mail, err
 	return m, nil
 }
 
-// Pay presses Pay on a checkout's page, as somebody with a card would.
+// Pay pays at a checkout's page, as a person with a card would.
 func Pay(ctx context.Context, c *client.Client, page string) error {
 	in := map[string]string{"do": "pay", "checkout": page, "method": "card"}
 	if err := c.Do(ctx, "POST", "/_local/payments", in, nil); err != nil {
@@ -64,8 +63,8 @@ func Pay(ctx context.Context, c *client.Client, page string) error {
 	return nil
 }
 
-// DrainWithin is a little more than what the runner allows itself for a drain:
-// the timeout of a client that calls [Drain].
+// DrainWithin is the timeout for clients that call [Drain]: a little more than the
+// service's own limit.
 const DrainWithin = 70 * time.Second
 
 // Drain waits until the stream is processed.
@@ -83,12 +82,12 @@ func Drain(ctx context.Context, c *client.Client) error {
 // Advance moves the service's clock forward.
 func Advance(ctx context.Context, c *client.Client, by time.Duration) error {
 	if err := c.Do(ctx, "POST", "/_local/clock", map[string]int64{"advance_ms": by.Milliseconds()}, nil); err != nil {
-		return fmt.Errorf("the clock stands still; is %s the local runner? %w", c.URL(), err)
+		return fmt.Errorf("the clock was not moved; is %s the local runner? %w", c.URL(), err)
 	}
 	return nil
 }
 
-// Tick does now what the clock has done otherwise.
+// Tick runs a schedule at once.
 func Tick(ctx context.Context, c *client.Client, schedule string) error {
 	return c.Do(ctx, "POST", "/_local/tick", map[string]string{"name": schedule}, nil)
 }

@@ -45,7 +45,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The key's file comes first: an agent whose key is nowhere is lost.
+	// The key's file comes first: an agent whose key is lost is lost.
 	file := filepath.Join(or("KEYS", filepath.Join("data", "keys")), name+".pem")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -61,7 +61,7 @@ func run(ctx context.Context, getenv func(string) string, out io.Writer) error {
 			err = fmt.Errorf("%w (is `make run` running, with this PORT?)", err)
 		}
 		if rm := os.Remove(file); rm != nil {
-			return fmt.Errorf("%w (and the unused key stays in %s: %v)", err, file, rm)
+			return fmt.Errorf("%w (and the unused key is still in %s: %v)", err, file, rm)
 		}
 		return err
 	}

@@ -105,7 +105,7 @@ func attacks(all []Row, signed func(route string) bool, rates map[string]int, th
 			times, limit := perAgentDay(b.route, b.Taken, s)
 			a.agents = math.Ceil(a.rate * secondsDay / times)
 			if limit != "" {
-				a.bounded += fmt.Sprintf("; `limits.%s` and `powBits` set the price", limit)
+				a.bounded += fmt.Sprintf("; `limits.%s` and `powBits` set what it costs the attacker", limit)
 			}
 			if b.WriteUnits+b.After.WriteUnits > 16 {
 				a.bounded += "; `tableWrites` caps it"

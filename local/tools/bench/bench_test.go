@@ -169,7 +169,7 @@ func TestCovered(t *testing.T) {
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
 			if !measured[e.Route] {
-				t.Errorf("%s has no scenario: add one to the file of its group in local/tools/bench, and run make golden", e.Route)
+				t.Errorf("%s has no scenario: add one to the file of its group in local/tools/bench, and run make golden (a GET gets its own if examples in scenario.go fill its path)", e.Route)
 			}
 			delete(measured, e.Route)
 		}

@@ -52,8 +52,8 @@ func cpuMS(route, variant string) float64 {
 	return cpuUsual
 }
 
-// cpuUsual is what most calls take: a signature, an item or two, an answer of a
-// kilobyte.
+// cpuUsual is what most calls take: a signature and some items. `make bench` reports
+// what takes more than twice its class.
 const cpuUsual = 0.5
 
 // bareMS is what the bare handler, beside which the bench measures, takes of a
@@ -65,10 +65,8 @@ var cpuClasses = []struct {
 	of []string
 }{
 	{0.2, []string{"GET /v1/challenge", "GET /llms.txt", "GET /skill.md", "GET /paid"}}, // what lies ready, or no signature
-	{2, []string{ // lists of fifty and more
-		"GET /v1/c/{ch}", "GET /v1/c/{ch}/best", "GET /v1/c/{ch}/feed.json", "GET /v1/c/{ch}/search", "GET /v1/c/{ch}/posts/{id}",
-		"GET /v1/agents/{ref}/history", "GET /v1/tags/{tag}", "GET /v1/me/inbox page of 50", "GET /v1/me/tokens", "GET /v1/me/catchup", "GET /docs/{topic}", "GET /docs",
-		"GET /about", "GET /privacy", "GET /llms-full.txt", "POST /mcp",
+	{2, []string{ // many items, an index of words, or a page of HTML
+		"GET /v1/c/{ch}", "GET /v1/c/{ch}/best", "GET /v1/c/{ch}/feed.json", "GET /v1/c/{ch}/search", "GET /v1/me/inbox page of 50", "GET /v1/me/tokens", "GET /v1/me/catchup", "GET /docs/{topic}", "GET /docs", "GET /about", "GET /privacy", "GET /llms-full.txt", "POST /mcp",
 	}},
 	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
 }

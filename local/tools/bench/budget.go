@@ -70,13 +70,16 @@ var budgets = map[string]budget{
 	"GET /v1/ideas":             {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
 	"POST /payments/webhook":    {most: 1},
 	catchupRoute:                {most: 1 + catchupTrips},
-	ideaRoute:                   {most: likenTrips},
-	searchRoute:                 {most: searchTrips},
+	// The credential, then each call and its count; the meter adds them up.
+	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
+	ideaRoute:   {most: likenTrips},
+	searchRoute: {most: searchTrips},
 	// A mail is counted before it is sent, and its code kept after, and a checkout is
 	// likewise; who lost all keys is known by a handle, which is looked up first.
-	"POST /v1/me/origin":           {most: 3},
-	"POST /v1/recover":             {most: 3},
-	"POST /v1/recover/confirm":     {most: 3},
+	"POST /v1/me/origin": {most: 3},
+	// Both count a request against its network address before anything else.
+	"POST /v1/recover":             {most: 4},
+	"POST /v1/recover/confirm":     {most: 4},
 	"POST /v1/me/credits/checkout": {most: 3},
 	// The page is used up before anything is looked up; a link code names its agent
 	// and its minter, a handle its agent, and a mailed code's try is counted before it
@@ -99,6 +102,9 @@ func tripsMost(row Row) float64 {
 	}
 	if row.signed {
 		most += b.signed
+	}
+	if row.expected() >= 400 { // what is refused counts itself
+		most++
 	}
 	return most
 }

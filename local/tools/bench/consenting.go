@@ -106,11 +106,6 @@ func consenting(w *world) ([]scenario, error) {
 			return w.call(w.at(i), r), err
 		}},
 	}
-	for _, route := range []string{
-		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp", "GET /.well-known/oauth-authorization-server",
-	} {
-		list = append(list, scenario{route: route, next: always(w, request{route: route})})
-	}
 	return list, nil
 }
 

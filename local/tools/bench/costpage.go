@@ -28,7 +28,7 @@ func standingNow() standing {
 		ticks += float64(daysAMonth * 24 * time.Hour / schedule(&app.App{}).Every)
 	}
 	return standing{
-		Secrets: 3, AlarmMetrics: 55, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
+		Secrets: 3, AlarmMetrics: 60, Dashboards: 1, Metrics: metricsMost(), Ticks: ticks,
 		tick: Bill{Table: 10 * readPrice / million, Lambda: (invocationPrice + 100*gbSecondPrice*1000) / million, Log: (platformLog + batchLog) / gb * logPrice},
 	}
 }
@@ -49,6 +49,8 @@ func metricsOf(sets []metrics.Set) (n int) {
 			times = len(events.All())
 		case s.By == metrics.ByFunction:
 			times = len(events.Schedules())
+		case s.By == metrics.ByReason:
+			times = 2 // bounce and complaint
 		case s.By == metrics.ByMessage:
 			times = warnings
 		}
@@ -65,20 +67,20 @@ func (r *Report) page(out io.Writer) {
 	s := app.DefaultSettings()
 	fmt.Fprintf(out, `# What it costs
 
-Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test holds it current. US dollars at the prices of us-east-1 as
-known on %s (`+"`local/tools/bench/prices.go`"+` names AWS's page for each: look there too), without free tiers, discounts and taxes.
+Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test checks that it is current. US dollars at the prices of us-east-1
+on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers, discounts and taxes.
 
-**Of each call** is counted: the units of the table, of its own and of the stream's readers on its account (each change by
-itself: of ten that come together each costs a third to two thirds of that), the bytes of its answer and of its log lines.
-**Stated** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms, a function has %s of a processor, of which a
-call takes %.1f ms, lists and documents 2; readers get %d changes at a time; Lambda and the gateway log %d bytes beside.
+**Measured for each call**: the units that the table consumes for it and for the stream's readers, and the bytes of its answer
+and its log lines. (Reader units are measured with batches of one; in batches of ten, a change costs a third to two thirds of that.)
+**Assumed** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
+call takes %.1f ms of processor time, lists and documents 2 ms; readers get %d changes at a time; Lambda and the gateway log another %d bytes.
 
 ## A network, in a month
 
-An agent makes %.1f calls a day (the table below), each of which is in these sums. Storage is a year's growth, with its
-backups; %s is what does not grow with them: custom metrics, alarms, secrets, dashboard, schedules.
+An agent makes %.1f calls a day, as in the second table. Storage is what a month costs after a year's growth, with backups. %s costs do not
+depend on the number of agents: custom metrics, alarms, secrets, dashboard, schedules.
 
-`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog+platformLog, callsADay(habits), "standing")
+`, pricesOf, tripMS, "29 %", cpuUsual, gathered, accessLog+platformLog, callsADay(habits), "Standing")
 
 	row := func(cells ...string) { fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |") }
 	head := func(cells ...string) {
@@ -105,19 +107,19 @@ backups; %s is what does not grow with them: custom metrics, alarms, secrets, da
 		{"logs, taken in", func(m month) float64 { return m.Log }},
 		{"logs, kept for 30 days", func(m month) float64 { return m.logs }},
 		{"standing", func(m month) float64 { return m.standing }},
-		{"**together**", month.total},
-		{"of an agent", func(m month) float64 { return m.total() / float64(m.agents) }},
+		{"**total**", month.total},
+		{"per agent", func(m month) float64 { return m.total() / float64(m.agents) }},
 	} {
 		row(append([]string{part.name}, each(months, func(m month) string { return dollars(part.of(m)) })...)...)
 	}
-	row(append([]string{"requests a second, in the mean"}, each(months, func(m month) string {
+	row(append([]string{"requests a second, on average"}, each(months, func(m month) string {
 		return thousands(int(math.Ceil(float64(m.agents) * callsADay(habits) / secondsDay)))
 	})...)...)
-	row(append([]string{fmt.Sprintf("`throttleRate` for %d times as many", peak)}, each(months, func(m month) string {
+	row(append([]string{fmt.Sprintf("`throttleRate` that allows %d times the average", peak)}, each(months, func(m month) string {
 		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
 	})...)...)
 	st, few := standingNow(), metricsOf(metrics.Sets(false))
-	fmt.Fprintf(out, "\nStanding are %d custom metrics at most (each is paid for by the hours in which it has values; without those by\nendpoint, %d, and up to %s USD less), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock. (Where nobody\ncalls there are no such metrics: the sum of `make synth`.) What the clock\nfinds to do is paid for by what is done. AWS gives discounts from 10 TB a month of answers, or of logs, on.\n",
+	fmt.Fprintf(out, "\nStanding costs are at most %d custom metrics (each is billed for the hours in which it has data; with\n`endpointMetrics` false there are %d, which saves up to %s USD), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock.\nWithout calls there are no custom metrics; `make synth` prints the standing cost without them. The work that ticks do is extra. AWS gives\ndiscounts from 10 TB of answers or logs a month.\n",
 		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
@@ -130,35 +132,35 @@ backups; %s is what does not grow with them: custom metrics, alarms, secrets, da
 	fmt.Fprintf(out, `
 ## What an attacker can make the owner pay for
 
-Each call as often as the throttle (`+"`throttleRate`"+`, %d a second) and the limits let it be made, for a whole day. Addresses and
-mailboxes are taken to cost nothing, agents their proof of work (`+"`powBits`"+` %d: 2^%[2]d hashes, at %.0f million a second of a core
-that costs %.2f USD an hour). What credits pay for, and votes on cases, for which one is drawn, are left out. The
-three dearest:
+Each call is made as often as the throttle (`+"`throttleRate`"+`, %d a second) and the limits allow, for a whole day. Addresses and
+mailboxes are assumed to be free; an agent costs its proof of work (`+"`powBits`"+` %d: 2^%[2]d hashes, at %.0f million a second on a core
+that costs %.2f USD an hour). Calls that cost credits, and votes on cases, whose jurors are drawn, are left out. The
+three most expensive:
 
 `, throttle, s.PowBits, hashesASecond/million, corePrice)
 	head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
 	for i, a := range list[:10] {
 		if i == 3 {
-			fmt.Fprintf(out, "\nand the seven after them:\n\n")
+			fmt.Fprintf(out, "\nand the next seven:\n\n")
 			head("what", "USD a day", "a second", "agents it takes", "USD for them", "bounded by")
 		}
 		row(a.what, dollars(a.day()), fmt.Sprintf("%.3g", a.rate), thousands(int(a.agents)), cents(a.effort(s.PowBits)), a.bounded)
 	}
 	away := turnedAway()
 	fmt.Fprintf(out, `
-What the throttle turns away costs a line in the gateway's log and no more: at %s a second %s USD a day. No
-setting bounds that, and a proxy before `+"`domain`"+` is no way out: it would make all agents one address for the limits.
-Whoever is flooded so asks AWS's support to keep it off.
+A throttled request costs only a line in the gateway's log: at %s a second, %s USD a day. No setting bounds that.
+Do not put a proxy in front of `+"`domain`"+`: the rate limits would see all agents as one address. Ask AWS's support
+to stop such a flood.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
-A day of any of these is seen within minutes: the gateway's requests, the table's units and the log's bytes are on the
-dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warns of the month's bill. It is ended by halving
-`+"`throttleRate`"+`, or by `+"`tableWrites`"+` and `+"`tableReads`"+`, at which the table refuses whoever comes first.
+Each of these attacks shows within minutes: requests and units are on the dashboard, throttled requests raise an alarm, and
+`+"`budgetUsd`"+` warns of the month's bill. To end it, halve `+"`throttleRate`"+`, or set `+"`tableWrites`"+` and `+"`tableReads`"+`, above which
+the table refuses any caller.
 
 ## A million calls
 
 `)
-	head("USD for a million", "together", "table", "readers", "Lambda", "gateway", "answer", "log", "mail")
+	head("USD for a million", "total", "table", "readers", "Lambda", "gateway", "answer", "log", "mail")
 	last := ""
 	for _, b := range r.Rows {
 		route := "`" + b.route + "`"
@@ -173,7 +175,7 @@ dashboard, what the throttle turns away has an alarm, and `+"`budgetUsd`"+` warn
 		}
 		row(cells...)
 	}
-	fmt.Fprintf(out, "\nOn top, expected: %s for a million reads, which the read limit counts by sampling, or as many times\nthat as each weighs, up to sixteen; %s for a million views of a channel's newest page; %s for each million first uses of\na credential in a day and process.\n",
+	fmt.Fprintf(out, "\nThe table leaves out three costs that only some calls have. On average a million calls cost this much more: %s times a\nread's weight (1 to 16) for reads, since the read limit counts a sample of them; %s for views of a channel's newest page;\n%s for calls that are the first use of a credential by a process on a day.\n",
 		dollars(readLimitShare().perMillion()), dollars(viewShare().perMillion()), dollars(firstUse().perMillion()))
 }
 

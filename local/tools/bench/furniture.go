@@ -17,6 +17,7 @@ const (
 	writeTo     = "lounge" // where scenarios post, which none reads
 	pageSize    = 50
 	replies     = 20
+	benchTag    = "bench"
 	usual       = 280 // characters of a body, where it does not matter
 )
 
@@ -26,6 +27,7 @@ type furniture struct {
 	ada     *agent // has a full inbox
 	thread  string // id of a post with replies, to which scenarios add none
 	busy    string // id of one to which they do
+	host    *agent // has a full history and guestbook
 	kilo    int    // characters of the largest body whose item has at most 1 KB
 }
 

@@ -131,8 +131,5 @@ func documents(w *world) ([]scenario, error) {
 	for _, route := range []string{"GET /docs", "GET /about", "GET /privacy"} {
 		list = append(list, scenario{route: route, variant: "HTML", next: always(w, html(request{route: route}))})
 	}
-	for _, route := range []string{"GET /llms.txt", "GET /llms-full.txt", "GET /skill.md"} {
-		list = append(list, scenario{route: route, next: always(w, request{route: route})})
-	}
 	return list, nil
 }

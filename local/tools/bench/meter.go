@@ -12,7 +12,7 @@ type meter struct {
 	slog.Handler
 	mu   sync.Mutex
 	last Cost
-	tool bool // the last line was of a tool's endpoint: that of its message, which cost nothing, follows
+	tool bool // the last line was of a tool's endpoint: those of other tools of its message and, last, its own follow
 }
 
 // Handle implements slog.Handler.
@@ -34,10 +34,10 @@ func (m *meter) Handle(ctx context.Context, r slog.Record) error {
 			return true
 		})
 		m.mu.Lock()
-		if !m.tool || tool {
-			m.last = c
+		if m.tool { // of the same message
+			c.Trips, c.ReadUnits, c.WriteUnits = c.Trips+m.last.Trips, c.ReadUnits+m.last.ReadUnits, c.WriteUnits+m.last.WriteUnits
 		}
-		m.tool = tool
+		m.last, m.tool = c, tool
 		m.mu.Unlock()
 	}
 	return m.Handler.Handle(ctx, r)

@@ -83,7 +83,6 @@ func paying(w *world) ([]scenario, error) {
 			}
 			return w.call(w.at(i), again), nil
 		}},
-		{route: "GET /paid", next: always(w, request{route: "GET /paid"})},
 	}, nil
 }
 

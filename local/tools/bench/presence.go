@@ -21,6 +21,7 @@ func presence(w *world) ([]scenario, error) {
 		return nil, err
 	}
 	busy := hosts[0]
+	w.host = busy
 	for i := range pageSize + 5 {
 		at := w.base.Add(-11*time.Hour + time.Duration(i)*tick) // a day old: it may post so much in an hour
 		if _, err := w.post(at, busy, threadIn, body(900_000+i, usual), ""); err != nil {
@@ -29,7 +30,7 @@ func presence(w *world) ([]scenario, error) {
 		if err := w.visited(busy, hosts[i], at); err != nil {
 			return nil, err
 		}
-		tagged := request{route: "PATCH /v1/me", by: hosts[i], body: `{"tags":["bench"]}`}
+		tagged := request{route: "PATCH /v1/me", by: hosts[i], body: `{"tags":["` + benchTag + `"]}`}
 		if err := w.ask(w.at(-1), tagged, 200, nil); err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func presence(w *world) ([]scenario, error) {
 		r.by = visitor
 		return w.call(w.at(i), r), nil
 	}
-	tag := request{route: "GET /v1/tags/{tag}", path: "/v1/tags/bench"}
+	tag := request{route: "GET /v1/tags/{tag}", path: "/v1/tags/" + benchTag}
 	return []scenario{
 		{route: history("").route, variant: full, next: warm(w, history(busy.handle), 200)},
 		{route: history("").route, variant: full + ", by id", next: always(w, history(busy.id))},

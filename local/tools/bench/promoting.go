@@ -94,7 +94,7 @@ func (w *world) empty(i int) (string, error) {
 }
 
 // promote makes a channel with promos of 30 days that began ten days ago, all far
-// behind their pace.
+// behind their pace, and last billed now.
 func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 	begun := w.base.AddDate(0, 0, -10)
 	if err := w.stock([]tables.Write{tables.Put((&tables.Channel{Name: channel, Kind: tables.KindLeisure, CreatedAt: begun.UnixMilli()}).Item())}); err != nil {
@@ -107,6 +107,7 @@ func (w *world) promote(channel string, by *agent) ([]*tables.Promo, error) {
 			ID: id.Promo.New(begun, w.app.Rand), Channel: channel, Body: body(i, promo.MaxChars(o.USD)), State: tables.PromoLive,
 			Buyer:  tables.Author{ID: by.id, Handle: by.handle, Emoji: "🦊"},
 			Budget: o.Budget(), Price: o.Price(), CreatedAt: begun.UnixMilli(), EndsAt: o.EndsAt().UnixMilli(),
+			BilledAt: w.base.UnixMilli(), // else the settlement ends it early
 		}
 		board, err := w.board(channel)
 		if err != nil {

@@ -1,10 +1,15 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"reflect"
 	"runtime"
 	"strings"
+
+	"agentsocial/functions"
+	"agentsocial/shared/app"
 )
 
 // scenario is an endpoint in one situation, which can be brought about again
@@ -49,7 +54,7 @@ func (s *scenario) expected() int {
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
-		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, origins, messages, juries, paying, promoting, boards, feeding, documents,
+		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, refusing, origins, messages, juries, paying, promoting, boards, feeding, documents,
 	} {
 		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
 		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // of package main in a program, and another in its test
@@ -59,7 +64,48 @@ func scenarios(w *world) ([]scenario, error) {
 		}
 		all = append(all, list...)
 	}
-	return all, nil
+	w.random.begin("plain reads")
+	return append(all, plainReads(w, all)...), nil
+}
+
+// examples hold what a plain read asks for, by the end of its path's parts.
+var examples = []struct {
+	part string
+	of   func(w *world) string
+}{
+	{"/agents/{ref}", func(w *world) string { return w.host.handle }},
+	{"/c/{ch}", func(*world) string { return threadIn }},
+	{"/posts/{id}", func(w *world) string { return w.thread }},
+	{"/tags/{tag}", func(*world) string { return benchTag }},
+}
+
+// plainReads returns a scenario for each GET that has none yet and takes no more than
+// its path, filled with what the world has much of: an agent with a full history, a
+// channel, a thread, a tag.
+func plainReads(w *world, have []scenario) (list []scenario) {
+	known := map[string]bool{}
+	for _, s := range have {
+		known[s.route] = true
+	}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			r := request{route: e.Route, path: e.Path()}
+			for _, x := range examples {
+				before, after, found := strings.Cut(r.path, x.part)
+				if found {
+					r.path = before + x.part[:strings.IndexByte(x.part, '{')] + x.of(w) + after
+				}
+			}
+			if known[e.Route] || e.Method() != http.MethodGet || strings.Contains(r.path, "{") {
+				continue
+			}
+			if e.Auth.Needed() {
+				r.by = w.ada
+			}
+			list = append(list, scenario{route: e.Route, signed: r.by != nil, next: warm(w, r, cmp.Or(e.Status, 200))})
+		}
+	}
+	return list
 }
 
 // staged is a world and the scenarios that are played in it.

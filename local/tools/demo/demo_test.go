@@ -26,7 +26,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// told tells the story and returns it with what was printed.
+// told plays the story, and returns it with its output.
 func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 	t.Helper()
 	var out, logs bytes.Buffer
@@ -35,7 +35,7 @@ func told(t *testing.T, colour bool, pairs ...string) (*story, string) {
 		t.Fatalf("%v\n%s\n%s", err, out.String(), logs.String())
 	}
 	if logs.Len() > 0 {
-		t.Errorf("the service complains: %s", logs.String())
+		t.Errorf("the service logged a warning: %s", logs.String())
 	}
 	return s, out.String()
 }
@@ -54,16 +54,15 @@ func TestStory(t *testing.T) {
 		"reply · 🐺 wolf: “I howled a little.”", "mention · 🦉📚 owl: “If you read this twice, @fox, tell me.”",
 	} {
 		if n := strings.Count(out, once); n != 1 {
-			t.Errorf("%q was told %d times", once, n)
+			t.Errorf("the output has %q %d times, want once", once, n)
 		}
 	}
 	if strings.ContainsRune(out, '\x1b') {
-		t.Error("there are colours in what is not for a terminal")
+		t.Error("the output has colours without a terminal")
 	}
 }
 
-// However badly the stream behaves, and however often the five come to one
-// network, everybody hears of everything once.
+// With a faulty stream, and for agents that played before, every event arrives once.
 func TestBadStreamTwice(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
@@ -79,26 +78,26 @@ func TestBadStreamTwice(t *testing.T) {
 	told(t, false, "URL", s.URL)
 	again, out := told(t, true, "URL", s.URL)
 	if !strings.ContainsRune(out, '\x1b') {
-		t.Error("there are no colours on a terminal")
+		t.Error("the output on a terminal has no colours")
 	}
 	if h := again.vars["fox"]; !strings.HasPrefix(h, "fox-") || !strings.Contains(out, "@"+h) {
-		t.Errorf("the second fox is %q", h)
+		t.Errorf("the second fox has the handle %q, want one that starts with fox-", h)
 	}
 	if !strings.Contains(out, "curl "+s.URL+"/v1/cases/"+again.vars["CASE"]) {
-		t.Error("the case's page is not linked")
+		t.Error("the output lacks a link to the case")
 	}
 	if strings.Contains(out, "make run") || !strings.Contains(out, "curl "+s.URL+"/v1/c/golang/posts/po_") {
-		t.Error("what to try next is not about the network that goes on")
+		t.Error("the last chapter is not about the running service")
 	}
 }
 
-// TestUnexpected checks that whatever is not as it should be ends the story.
+// TestUnexpected checks that every unexpected answer ends the story.
 func TestUnexpected(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
 	for _, pairs := range [][]string{{"URL", nothing.URL}, {"URL", "nowhere"}, {"POW_BITS", "many"}} {
 		if _, err := run(t.Context(), env(pairs...), io.Discard, io.Discard, false); err == nil {
-			t.Errorf("%q: all is well", pairs)
+			t.Errorf("%q: got no error", pairs)
 		}
 	}
 
@@ -119,11 +118,11 @@ func TestUnexpected(t *testing.T) {
 		}
 		s.players["fox"] = &player{Agent: s.client.As(key, "ag_fox")}
 		if err := s.play(t.Context(), "inbox fox mention=1"); (err == nil) != right {
-			t.Errorf("inbox of %s: %v", inbox, err)
+			t.Errorf("inbox of %s: got error %v", inbox, err)
 		}
 		for _, line := range []string{"want score 5", "unlike score 4", "refused deleted - GET /", "dance"} {
 			if err := s.play(t.Context(), "call - GET /\n"+line); err == nil {
-				t.Errorf("%s: all is well", line)
+				t.Errorf("%s: got no error", line)
 			}
 		}
 		service.Close()

@@ -1,8 +1,8 @@
-// Command demo lets five agents meet: `make demo`. They register through the real
-// challenge, talk, vote, react, pay for a letter and search, get refused, lose an
+// Command demo plays a story of five agents: `make demo`. They register through the
+// real challenge, talk, vote, react, pay for a message, search, get refused, lose an
 // answer and a key, read their inboxes, catch up, and sit on a jury. story.txt is the
-// script; whatever it tells comes from the service's answers. It fails if anything is
-// not as it should be, so it is a test of a service as well.
+// script; everything it prints comes from the service's answers. Any unexpected
+// answer is an error, so the demo also tests a service.
 package main
 
 import (
@@ -33,10 +33,10 @@ func main() {
 	}
 }
 
-// stopWithin is how long the service may take to end.
+// stopWithin bounds the time that the service may take to stop.
 const stopWithin = 10 * time.Second
 
-// run tells the story, in the service that URL names or else in one of its own.
+// run plays the story on the service that URL names, or else on its own.
 func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, colour bool) (_ *story, err error) {
 	url, own := getenv("URL"), false
 	if url == "" {
@@ -45,7 +45,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 			return nil, err
 		}
 		defer func() {
-			http.DefaultClient.CloseIdleConnections() // which stopping would wait for
+			http.DefaultClient.CloseIdleConnections() // stopping would wait for them
 			stopping, cancel := context.WithTimeout(context.Background(), stopWithin)
 			defer cancel()
 			if stopErr := s.Stop(stopping); err == nil {
@@ -70,7 +70,7 @@ func run(ctx context.Context, getenv func(string) string, out, logs io.Writer, c
 	return s, nil
 }
 
-// numbers tells what became of each agent.
+// numbers prints each agent's numbers.
 func (s *story) numbers(ctx context.Context) error {
 	s.chapter("In numbers")
 	fmt.Fprintf(s.w, "  %s\n", s.paint(dim, pad("", 22)+"posts  karma  events  requests"))
@@ -86,14 +86,14 @@ func (s *story) numbers(ctx context.Context) error {
 	return nil
 }
 
-// next says what to try.
+// next prints what to try next.
 func (s *story) next(own bool) {
 	s.chapter("To try next")
 	base, commands := s.client.URL(), []string{}
 	paths := []string{s.vars["QUESTION"], s.vars["HAIKU"], "/v1/agents/" + s.vars["wolf"], "/v1/cases/" + s.vars["CASE"]}
 	if own {
-		s.say("This network was in memory and is gone. One that stays:")
-		base = "http://127.0.0.1:8080" // where make run serves
+		s.say("This network was in memory and is gone. For one that stays:")
+		base = "http://127.0.0.1:8080" // the address of make run
 		commands, paths = []string{"make run", "URL=" + base + " make demo"}, []string{"/v1/c/haiku"}
 	}
 	for _, p := range append(paths, "/docs/errors", "/openapi.json") {
@@ -108,11 +108,11 @@ func (s *story) next(own bool) {
 // begin starts a service in memory on a free port.
 func begin(ctx context.Context, powBits string, logs io.Writer) (*service.Service, error) {
 	settings := app.DefaultSettings()
-	settings.ByAddr = false // five agents live at one address
+	settings.ByAddr = false // five agents share one address
 	if powBits != "" {
 		n, err := strconv.Atoi(powBits)
 		if err != nil || n < 0 || n > 40 {
-			return nil, fmt.Errorf("POW_BITS=%q is no number from 0 to 40", powBits)
+			return nil, fmt.Errorf("POW_BITS=%q must be a number from 0 to 40", powBits)
 		}
 		settings.PowBits = n
 	}

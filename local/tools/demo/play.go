@@ -21,25 +21,25 @@ import (
 	"agentsocial/shared/client"
 )
 
-// script is the story, a command a line:
+// script is the story, one command per line:
 //
-//	# TITLE                             begins a chapter
-//	> TEXT                              is told; {a.b.0} is a member of the last answer
-//	: TEXT                              is told aside
-//	join WHO HANDLE EMOJI BIO           registers, by another handle if that one is taken
+//	# TITLE                             starts a chapter
+//	> TEXT                              prints TEXT; {a.b.0} is a member of the last answer
+//	: TEXT                              prints TEXT as an aside
+//	join WHO HANDLE EMOJI BIO           registers, with another handle if that one is taken
 //	post WHO CHANNEL NAME TEXT          posts, and keeps the post's path as $NAME
-//	reply WHO PARENT NAME TEXT          replies to a post that has a name
-//	call WHO METHOD PATH JSON           calls an endpoint; nobody is -
-//	refused CODE WHO METHOD PATH JSON   calls one that has to refuse
+//	reply WHO PARENT NAME TEXT          replies to a post with a name
+//	call WHO METHOD PATH JSON           calls an endpoint; - is nobody
+//	refused CODE WHO METHOD PATH JSON   calls an endpoint, which must refuse
 //	save PATH NAME                      keeps a member of the last answer as $NAME
-//	want PATH JSON, unlike PATH JSON    holds a member of the last answer to a value; # is a length
-//	has TEXT                            holds that the last answer has a text somewhere
-//	inbox WHO KIND=N…                   tells an inbox, which has so many events, each once
+//	want PATH JSON, unlike PATH JSON    checks a member of the last answer; # is a length
+//	has TEXT                            checks that the last answer contains a text
+//	inbox WHO KIND=N…                   prints an inbox, and checks its numbers of events
 //	code ADDRESS                        keeps the code of the newest mail to an address as $CODE
-//	recover WHO                         gives an agent a new key by $CODE; the old one is old's
-//	pay                                 pays at the url of the last answer
-//	cut WHO                             loses the next answer
-//	drain, advance DURATION, tick NAME  work off the stream, move the clock, do what the clock does
+//	recover WHO                         gives an agent a new key with $CODE; old keeps the old one
+//	pay                                 pays at the last answer's url
+//	cut WHO                             drops the next answer
+//	drain, advance DURATION, tick NAME  drain the stream, move the clock, call a schedule
 //
 // $fox is an agent's handle, $FOX its emoji and handle, $fox_id its id.
 //
@@ -55,7 +55,7 @@ type player struct {
 
 var colours = []int{209, 180, 147, 114, 110}
 
-// line is a player's connection. It counts requests, and loses an answer when told to.
+// line is a player's connection. It counts requests, and can drop an answer.
 type line struct {
 	requests atomic.Int64
 	lose     atomic.Bool
@@ -78,7 +78,7 @@ type story struct {
 	*teller
 	client  *client.Client
 	players map[string]*player
-	order   []string // in which they joined
+	order   []string // the order of joining
 	vars    map[string]string
 	answer  any // the last one
 }
@@ -91,7 +91,7 @@ func newStory(url string, t *teller) (*story, error) {
 	return &story{teller: t, client: c, players: map[string]*player{}, vars: map[string]string{"URL": c.URL()}}, nil
 }
 
-// play tells the whole story, and stops where something is not as expected.
+// play plays the script, and stops at the first unexpected answer.
 func (s *story) play(ctx context.Context, script string) error {
 	n := 0
 	for text := range strings.Lines(script) {
@@ -109,7 +109,7 @@ func (s *story) play(ctx context.Context, script string) error {
 
 func (s *story) do(ctx context.Context, verb, rest string) error {
 	f := strings.Fields(rest)
-	f = append(f, make([]string, 5)...) // what is missing is empty
+	f = append(f, make([]string, 5)...) // missing parts are empty
 	switch verb {
 	case "#":
 		s.chapter(rest)
@@ -130,7 +130,7 @@ func (s *story) do(ctx context.Context, verb, rest string) error {
 		code, asked, _ := strings.Cut(rest, " ")
 		var e *client.Error
 		if err := s.call(ctx, asked); !errors.As(err, &e) || e.Code != code {
-			return fmt.Errorf("a refusal %s was expected; what came is: %v", code, err)
+			return fmt.Errorf("got %[2]v, want the refusal %[1]s", code, err)
 		}
 		s.refuses(e.Status, e.Code, e.Message, e.Hint)
 	case "save":
@@ -141,11 +141,11 @@ func (s *story) do(ctx context.Context, verb, rest string) error {
 			want = unquoted
 		}
 		if got := fmt.Sprint(at(s.answer, f[0])); (got == want) != (verb == "want") {
-			return fmt.Errorf("it is %s", got)
+			return fmt.Errorf("got %s", got)
 		}
 	case "has":
 		if !strings.Contains(fmt.Sprint(s.answer), rest) {
-			return fmt.Errorf("it is %v", s.answer)
+			return fmt.Errorf("got %v", s.answer)
 		}
 	case "inbox":
 		return s.inbox(ctx, f[0], strings.Fields(rest)[1:])
@@ -173,12 +173,12 @@ func (s *story) do(ctx context.Context, verb, rest string) error {
 	case "tick":
 		return runner.Tick(ctx, s.client, f[0])
 	default:
-		return errors.New("there is no such command")
+		return errors.New("unknown command")
 	}
 	return nil
 }
 
-// call makes a call of "WHO METHOD PATH JSON" and keeps its answer.
+// call makes the call "WHO METHOD PATH JSON", and keeps its answer.
 func (s *story) call(ctx context.Context, asked string) error {
 	f := append(strings.SplitN(asked, " ", 4), "")
 	var in any
@@ -198,8 +198,8 @@ func (s *story) call(ctx context.Context, asked string) error {
 	return d.Decode(&s.answer)
 }
 
-// join registers an agent through the real challenge, whose answers serve for
-// another handle if one is taken.
+// join registers an agent through the real challenge. The solved challenge stays
+// valid for another handle if the first is taken.
 func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error {
 	key, err := client.GenerateKey()
 	if err != nil {
@@ -246,10 +246,10 @@ func (s *story) join(ctx context.Context, who, handle, emoji, bio string) error 
 		s.aside("%d zero bits, puzzle %d · “%s”", ch.Pow.Bits, answers.Answer, me.Bio)
 		return nil
 	}
-	return fmt.Errorf("each handle of %s is taken", who)
+	return fmt.Errorf("all handles for %s are taken", who)
 }
 
-// post posts, or replies to parent, and tells what the service made of it.
+// post posts, or replies to parent, and prints the stored post.
 func (s *story) post(ctx context.Context, who, channel, parent, name, text string) error {
 	p := s.players[who]
 	made, err := p.Reply(ctx, channel, parent, strings.ReplaceAll(text, `\n`, "\n"))
@@ -265,7 +265,7 @@ func (s *story) post(ctx context.Context, who, channel, parent, name, text strin
 	return nil
 }
 
-// recover gives an agent a new key by the code that was mailed.
+// recover gives an agent a new key with the mailed code.
 func (s *story) recover(ctx context.Context, who string) error {
 	p := s.players[who]
 	key, err := client.GenerateKey()
@@ -282,7 +282,7 @@ func (s *story) recover(ctx context.Context, who string) error {
 	return nil
 }
 
-// inbox tells an inbox, which has so many events of each kind, each once.
+// inbox prints an inbox, and checks the number of events of each kind.
 func (s *story) inbox(ctx context.Context, who string, kinds []string) error {
 	p := s.players[who]
 	page, err := p.Inbox(ctx, 0, 100)
@@ -304,7 +304,7 @@ func (s *story) inbox(ctx context.Context, who string, kinds []string) error {
 			return err
 		}
 		if seen[string(once)] {
-			return fmt.Errorf("arrived twice: %s", once)
+			return fmt.Errorf("the inbox has twice: %s", once)
 		}
 		seen[string(once)] = true
 		got[e.Kind]++
@@ -313,12 +313,12 @@ func (s *story) inbox(ctx context.Context, who string, kinds []string) error {
 	for _, k := range kinds {
 		kind, n, _ := strings.Cut(k, "=")
 		if fmt.Sprint(got[kind]) != n {
-			return fmt.Errorf("%d of %s", got[kind], k)
+			return fmt.Errorf("got %d events, want %s", got[kind], k)
 		}
 		delete(got, kind)
 	}
 	if len(got) > 0 {
-		return fmt.Errorf("there are others: %v", got)
+		return fmt.Errorf("got unexpected events: %v", got)
 	}
 	return nil
 }
@@ -335,12 +335,13 @@ func short(text string) string {
 
 var member = regexp.MustCompile(`\{[a-z0-9_.#]+\}`)
 
-// filled puts members of the last answer in their places.
+// filled replaces {…} by members of the last answer.
 func (s *story) filled(text string) string {
 	return member.ReplaceAllStringFunc(text, func(m string) string { return fmt.Sprint(at(s.answer, m[1:len(m)-1])) })
 }
 
-// at returns a member of an answer, or nil: a.0.b, and a.# for a's length.
+// at returns a member of an answer, or nil. Paths are like a.0.b; a.# is the length
+// of a.
 func at(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch x := v.(type) {

@@ -8,13 +8,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// teller prints the story. What fails to be written is not told again.
+// teller prints the story. It ignores errors of the writer.
 type teller struct {
 	w      io.Writer
 	colour bool
 }
 
-// Colours, as numbers of the terminal's 256.
+// Colours, as numbers in the terminal's palette of 256.
 const (
 	plain  = 0
 	dim    = 245
@@ -37,28 +37,28 @@ func (t *teller) bold(s string) string {
 	return "\x1b[1m" + s + "\x1b[0m"
 }
 
-// chapter begins a part of the story.
+// chapter starts a chapter.
 func (t *teller) chapter(title string) {
 	fmt.Fprintf(t.w, "\n%s\n\n", t.bold(title))
 }
 
-// say tells something, wrapped.
+// say prints a wrapped paragraph.
 func (t *teller) say(format string, args ...any) {
 	t.block("  ", plain, fmt.Sprintf(format, args...))
 }
 
-// aside tells what happens behind the scenes.
+// aside prints what happens in the background.
 func (t *teller) aside(format string, args ...any) {
 	t.block("     ", dim, fmt.Sprintf(format, args...))
 }
 
-// speaks tells an agent's words as a channel or an inbox answered them.
+// speaks prints an agent's words as the service returned them.
 func (t *teller) speaks(who, words string, colour int) {
 	fmt.Fprintf(t.w, "  %s\n", who)
 	t.block("     ", colour, words)
 }
 
-// refuses tells a refusal.
+// refuses prints a refusal.
 func (t *teller) refuses(status int, code, message, hint string) {
 	t.block("     ", red, fmt.Sprintf("%d %s: %s", status, code, message))
 	if hint != "" {
@@ -94,7 +94,7 @@ func wrap(line string, width int) []string {
 	return append(rows, row)
 }
 
-// pad fills s up with spaces, by what it takes on a terminal.
+// pad pads s with spaces to a width on the terminal.
 func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-uniseg.StringWidth(s)))
 }

@@ -23,13 +23,13 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// cloud stands in for AWS: DynamoDB Local, with point-in-time recovery and tags
-// added, and the parts of S3 and Lambda that the tests use.
+// cloud stands in for AWS: DynamoDB Local with point-in-time recovery and tags added,
+// and the parts of S3 and Lambda that the commands use.
 type cloud struct {
 	t      *testing.T
 	config dynamo.Config
 	local  *httputil.ReverseProxy
-	call   reader // the functions
+	call   reader // runs the functions
 
 	mu      sync.Mutex // held while a request is answered
 	objects map[string][]byte
@@ -76,14 +76,14 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		service, answer = "lambda", c.lambda
 	}
 	if by := r.Header.Get("Authorization"); !strings.Contains(by, "Credential=AKID/") || !strings.Contains(by, "/eu-central-1/"+service+"/aws4_request") {
-		c.t.Errorf("%s %s is signed %q", r.Method, r.URL, by)
+		c.t.Errorf("%s %s has the signature %q", r.Method, r.URL, by)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	answer(w, r)
 }
 
-// locked runs do while no request is answered.
+// locked runs do while no request is being answered.
 func (c *cloud) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +183,7 @@ func (c *cloud) dynamodb(w http.ResponseWriter, r *http.Request) {
 func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/2015-03-31/event-source-mappings" {
 		if arn := r.URL.Query().Get("EventSourceArn"); !strings.HasPrefix(arn, c.tableARN(c.config.Table)) {
-			c.t.Errorf("mappings of %q", arn)
+			c.t.Errorf("got a request for the mappings of %q", arn)
 		}
 		arn, next := inboxARN, `,"NextMarker":"2"`
 		if r.URL.Query().Get("Marker") == "2" {
@@ -196,7 +196,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 	name := map[string]string{tallyARN: "tally", inboxARN: "inbox"}[arn]
 	body, err := io.ReadAll(r.Body)
 	if name == "" || err != nil {
-		c.t.Errorf("a call of %s with %d bytes, %v", arn, len(body), err)
+		c.t.Errorf("got a call of %s with %d bytes, error %v", arn, len(body), err)
 	}
 	if len(body) > c.takes {
 		w.Header().Set("X-Amzn-Errortype", "RequestTooLargeException")
@@ -232,7 +232,7 @@ func (c *cloud) lambda(w http.ResponseWriter, r *http.Request) {
 func (c *cloud) s3(w http.ResponseWriter, r *http.Request) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if bucket != bucketName {
-		c.t.Errorf("%s of bucket %q", r.Method, bucket)
+		c.t.Errorf("got a %s of bucket %q", r.Method, bucket)
 	}
 	switch {
 	case r.Method == http.MethodGet && key == "":

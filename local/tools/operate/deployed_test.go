@@ -73,12 +73,12 @@ func TestDeployed(t *testing.T) {
 		c.fails = true
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "0 of 2 failed") || len(c.keys()) != 3 {
-		t.Errorf("with failing functions: %s %v", out, err)
+		t.Errorf("with failing functions: got output %s, error %v", out, err)
 	}
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || len(c.keys()) != 2 {
-		t.Errorf("%v %v", err, c.keys())
+		t.Errorf("got error %v, batches %v", err, c.keys())
 	}
 	says(t, out, nil, "s3://"+bucketName, "passed      aws/lambda/aaaa-uuid/"+whole, part+": 1 of its 2 records failed again", "1 of 2 failed")
 	if strings.Index(out, part) > strings.Index(out, whole) {
@@ -90,15 +90,15 @@ func TestDeployed(t *testing.T) {
 		delete(c.objects, failed.Prefix+"aaaa-uuid/"+part)
 		c.objects[failed.Prefix+"foreign"] = []byte("{}")
 	})
-	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "it is no failed batch") {
-		t.Errorf("%s %v", out, err)
+	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "not a failed batch") {
+		t.Errorf("a foreign object: got output %s, error %v", out, err)
 	}
 	c.locked(func() { delete(c.objects, failed.Prefix+"foreign") })
 
 	// The table's function of the reader is called, not the one that the batch names.
 	c.leave("arn:aws:lambda:eu-central-1:123456789012:function:payroll", whole, records[:1])
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "function:payroll is not a reader of this table") {
-		t.Errorf("%s %v", out, err)
+		t.Errorf("a foreign function: got output %s, error %v", out, err)
 	}
 	// A batch that is too large is halved.
 	c.leave(tallyARN+"OLD:$LATEST", whole, []tables.StreamRecord{records[0], records[0], records[0]})
@@ -140,17 +140,17 @@ func TestDeployed(t *testing.T) {
 	out, err = does("restore-drill", time.Time{})
 	says(t, out, err, "restoring   "+name+"-drill-", "items did not change", "sum to zero", "the backup is good, and was removed")
 	if asked := c.all("RestoreTableToPointInTime"); len(asked) != 1 || asked[0]["SourceTableName"] != name || asked[0]["RestoreDateTime"] == nil {
-		t.Errorf("%v", asked)
+		t.Errorf("got restores %v, want one of the table", asked)
 	}
 	if d := c.all("DeleteTable"); len(d) != 1 || !strings.HasPrefix(d[0]["TableName"].(string), name+"-drill-") {
-		t.Errorf("%v", d)
+		t.Errorf("got deletions %v, want one of the drill's table", d)
 	}
 
 	// A restored table is set up like its source, and changes that its readers may
 	// have missed are kept.
 	for _, at := range []time.Time{time.Now().Add(2 * time.Hour), time.Now().Add(-40 * 24 * time.Hour)} {
 		if _, err := does("restore", at); err == nil || !strings.Contains(err.Error(), "can be restored to times from") {
-			t.Errorf("%s: %v", at, err)
+			t.Errorf("AT=%s: got error %v, want the possible times", at, err)
 		}
 	}
 	at := time.Now().Add(2 * time.Minute) // DynamoDB Local's streams know minutes
@@ -177,7 +177,7 @@ func TestDeployed(t *testing.T) {
 		asked := c.all(op)
 		last, err := json.Marshal(asked[len(asked)-1])
 		if got := strings.ReplaceAll(string(last), restored, "R"); err != nil || got != want {
-			t.Errorf("%s: %s, want %s", op, got, want)
+			t.Errorf("%s: got %s, want %s", op, got, want)
 		}
 	}
 
@@ -188,7 +188,7 @@ func TestDeployed(t *testing.T) {
 	out, err = does("restore", at)
 	says(t, out, err, `"restoredTable": "`+restored+`"`, `"restoredStream": "`+c.tableARN(restored)+"/stream/", "sum to zero")
 	if updates() != n || len(c.all("RestoreTableToPointInTime")) != 2 {
-		t.Errorf("%d updates, want %d; restored %v", updates(), n, c.all("RestoreTableToPointInTime"))
+		t.Errorf("got %d updates, want %d; restores %v", updates(), n, c.all("RestoreTableToPointInTime"))
 	}
 	for _, x := range []struct {
 		name string
@@ -197,7 +197,7 @@ func TestDeployed(t *testing.T) {
 	}{{restored, at.Add(-time.Second), "is not a restore of"}, {name, at, "is not a restore of"}, {name + "-none", at, "ResourceNotFoundException"}} {
 		vars["RESTORED"] = x.name
 		if out, err := does("restore", x.at); err == nil || !strings.Contains(err.Error(), x.says) {
-			t.Errorf("%s: %s %v", x.name, out, err)
+			t.Errorf("RESTORED=%s: got output %s, error %v", x.name, out, err)
 		}
 	}
 	out, err = makes(t, "redrive", env)
@@ -213,20 +213,20 @@ func TestDeployed(t *testing.T) {
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
-		t.Errorf("%s %v", out, err)
+		t.Errorf("batches of another table: got output %s, error %v", out, err)
 	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, part+": 2 of its 2 records were written later", "0 of 3 failed batches passed")
 	if len(c.keys()) != 4 {
-		t.Errorf("%v", c.keys())
+		t.Errorf("got batches %v", c.keys())
 	}
 	c.leave(tallyARN, part, records[:1])
 	env["AT"] = at.UTC().Format(time.RFC3339)
 	out, err = makes(t, "redrive", env)
 	says(t, out, err, "3 of 3 failed batches passed")
 	if keys := c.keys(); !slices.Equal(keys, []string{"access-log"}) {
-		t.Errorf("%v", keys)
+		t.Errorf("got batches %v, want none", keys)
 	}
 }
 
@@ -269,6 +269,6 @@ func TestDynamoDBLocal(t *testing.T) {
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(fox))
 	if err != nil || !items[0].Bool("operator") {
-		t.Errorf("%v %v", items, err)
+		t.Errorf("got items %v, error %v", items, err)
 	}
 }

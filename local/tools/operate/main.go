@@ -1,6 +1,7 @@
-// Command operate maintains a table: `make audit`, `make list-balances`, `make
-// operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
-// with the TABLE and DATA of `make run`. It works on the embedded table, on DynamoDB
+// Command operate maintains a table: `make audit`, `make claim-keys`, `make
+// list-balances`, `make operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
+// with the TABLE and DATA of `make run`. Package moderate adds what operators do
+// about agents and their texts, such as `make reports`. It works on the embedded table, on DynamoDB
 // Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
 // credentials as the AWS CLI does. Only one process can open the embedded table:
 // stop the service first. infra/RUNBOOK.md says when to use which.
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"agentsocial/local/service"
+	"agentsocial/local/tools/operate/moderate"
 )
 
 func main() {
@@ -44,13 +46,18 @@ type job struct {
 }
 
 var verbs = map[string]func(context.Context, job) error{
-	"audit": audit, "list-balances": listBalances, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
+	"audit": audit, "claim-keys": claimKeys, "list-balances": listBalances, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
 }
 
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {
 	do := verbs[verb]
+	if power := moderate.Verbs[verb]; power != nil {
+		do = func(ctx context.Context, j job) error {
+			return power(ctx, moderate.Open(j.Backend, j.Now, j.getenv, j.out))
+		}
+	}
 	if do == nil {
-		return fmt.Errorf("name one command of %v", slices.Sorted(maps.Keys(verbs)))
+		return fmt.Errorf("name one command of %v", allVerbs())
 	}
 	t, err := service.OpenTable(ctx, cmp.Or(getenv("TABLE"), "embedded"), cmp.Or(getenv("DATA"), "data"))
 	if err != nil {
@@ -59,6 +66,13 @@ func run(ctx context.Context, verb string, getenv func(string) string, out io.Wr
 	defer t.Close()
 	fmt.Fprintf(out, "  table       %s\n", t.Where)
 	return do(ctx, job{t, getenv, out, 10 * time.Second, time.Minute})
+}
+
+// allVerbs returns the names of all commands, in order.
+func allVerbs() []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(verbs)), maps.Keys(moderate.Verbs))
+	slices.Sort(all)
+	return all
 }
 
 // at returns the time that AT names, or otherwise if AT is empty.

@@ -84,7 +84,7 @@ func makes(t *testing.T, verb string, env map[string]string) (string, error) {
 func says(t *testing.T, out string, err error, parts ...string) {
 	t.Helper()
 	if err != nil {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want none", err)
 	}
 	for _, part := range parts {
 		if !strings.Contains(out, part) {
@@ -98,13 +98,13 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit list-balances operator redrive replay restore restore-drill]") {
-			t.Errorf("%q: %v", verb, err)
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys lift list-balances operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
+			t.Errorf("command %q: got error %v, want the list of commands", verb, err)
 		}
 	}
-	for verb := range verbs {
+	for _, verb := range allVerbs() {
 		if out, err := makes(t, verb, map[string]string{"DATA": t.TempDir()}); err == nil || !strings.Contains(err.Error(), "holds no table") {
-			t.Errorf("%s without a table: %s %v, want an error", verb, out, err)
+			t.Errorf("%s without a table: got output %s, error %v; want an error", verb, out, err)
 		}
 	}
 }
@@ -127,9 +127,9 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"DATA": dir}
-	for verb := range verbs {
+	for _, verb := range allVerbs() {
 		if _, err := makes(t, verb, env); err == nil || !strings.Contains(err.Error(), "is the service running?") {
-			t.Errorf("%s of a table in use: %v", verb, err)
+			t.Errorf("%s of a table in use: got error %v", verb, err)
 		}
 	}
 	stop(t, s)
@@ -152,11 +152,11 @@ func TestAudit(t *testing.T) {
 	}
 	if out, err := makes(t, "audit", env); !errors.Is(err, errWrong) || !strings.Contains(out, "WRONG       "+fox.ID+": its balance is 4750001, its movements come to 4750000") ||
 		!strings.Contains(out, "all accounts: they come to 1, not to 0") || strings.Contains(out, "sum to zero") {
-		t.Errorf("%s%v", out, err)
+		t.Errorf("wrong books: got output\n%s\nerror %v", out, err)
 	}
 	// A backup has the same wrong books.
 	if out, err := makes(t, "restore-drill", env); !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "the backup is kept") || !strings.Contains(out, "they come to 1") {
-		t.Errorf("%s%v", out, err)
+		t.Errorf("a backup with wrong books: got output\n%s\nerror %v", out, err)
 	}
 }
 
@@ -188,6 +188,51 @@ func TestListBalances(t *testing.T) {
 	}
 }
 
+// Keys of a table older than their claims go to the agent that had them first. The
+// other loses them, unless it has no other key.
+func TestClaimKeys(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	old := func(pub string, at int64) *tables.AgentKey {
+		return &tables.AgentKey{Pub: pub, Epoch: 1, AddedAt: at}
+	}
+	profile := func(agent string, keys int64) tables.Write {
+		return tables.Put((&tables.Profile{ID: agent, Handle: agent, Epoch: 1, Keys: keys}).Item())
+	}
+	err := s.App.Transact(t.Context(),
+		profile("ag_owl", 3), old("shared", 5).Add("ag_owl"), old("owl's", 6).Add("ag_owl"), old(fox.Pub(), 7).Add("ag_owl"),
+		profile("ag_elk", 2), old("elk's", 7).Add("ag_elk"), old("shared", 8).Add("ag_elk"),
+		profile("ag_hen", 1), old("shared", 9).Add("ag_hen"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, s)
+	env := map[string]string{"DATA": dir}
+	for _, counts := range []string{"claimed     3 keys; removed 2 ", "claimed     0 keys; removed 0 "} {
+		out, err := makes(t, "claim-keys", env)
+		says(t, out, err, counts, "shared is the last key of ag_hen, and belongs to ag_owl")
+	}
+	table := opened(t, dir)
+	defer table.Close()
+	for pub, owner := range map[string]string{"shared": "ag_owl", "owl's": "ag_owl", "elk's": "ag_elk", fox.Pub(): fox.ID} {
+		items, err := table.Get(t.Context(), tables.Strong, tables.KeyClaimKey(pub),
+			tables.AgentKeyKey("ag_elk", pub), tables.AgentKeyKey("ag_owl", pub))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := items[0].Str("agent"); got != owner || items[0].Bool("added") != (owner != fox.ID) {
+			t.Errorf("%s: got the claim %v, want %s's", pub, items[0], owner)
+		}
+		if (items[1] != nil) != (owner == "ag_elk") || (items[2] != nil) != (owner == "ag_owl") {
+			t.Errorf("%s of %s: got elk's %v, owl's %v", pub, owner, items[1], items[2])
+		}
+	}
+}
+
 // An agent becomes an operator, and stops being one.
 func TestOperator(t *testing.T) {
 	dir := t.TempDir()
@@ -202,10 +247,10 @@ func TestOperator(t *testing.T) {
 	} {
 		out, err := makes(t, "operator", map[string]string{"DATA": dir, "HANDLE": x.handle, "ON": x.on})
 		if x.fails == "" && (err != nil || !strings.Contains(out, fox.ID)) || x.fails != "" && (err == nil || !strings.Contains(err.Error(), x.fails)) {
-			t.Errorf("%+v: %q, %v", x, out, err)
+			t.Errorf("%+v: got output %q, error %v", x, out, err)
 		}
 		if is := profile(t, dir, fox.ID).Bool("operator"); is != x.is {
-			t.Errorf("%+v: %v", x, is)
+			t.Errorf("%+v: operator is %v", x, is)
 		}
 	}
 }
@@ -248,18 +293,18 @@ func TestRestoreDrill(t *testing.T) {
 		out, err := makes(t, "restore-drill", env)
 		says(t, out, err, path, "items did not change", "0 items changed", "sum to zero", "the backup is good, and was removed", "movement                          1          1")
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
-			t.Errorf("the backup: %v", err)
+			t.Errorf("the backup still exists: %v", err)
 		}
 	}
 	if _, err := makes(t, "restore", map[string]string{"DATA": dir, "AT": "2026-11-22T01:30:00Z"}); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("%v", err)
+		t.Errorf("restore of an embedded table: got error %v", err)
 	}
 
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "AT": "yesterday"}); err == nil || !strings.Contains(err.Error(), "is not a time") {
-		t.Errorf("%v", err)
+		t.Errorf("redrive with an invalid AT: got error %v", err)
 	}
 	if _, err := makes(t, "replay", env); err == nil || !strings.Contains(err.Error(), "only a deployed table") {
-		t.Errorf("%v", err)
+		t.Errorf("replay of an embedded table: got error %v", err)
 	}
 
 	table := opened(t, dir)
@@ -299,10 +344,10 @@ func TestRestoreDrill(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, errBackup) || !strings.Contains(out.String(), "WRONG       "+c.wrong) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v\n%s", what, err, &out)
+			t.Errorf("%s: got error %v, output\n%s", what, err, &out)
 		}
 		if err := os.Remove(path); err != nil {
-			t.Errorf("%s: the backup is gone: %v", what, err)
+			t.Errorf("%s: the backup was removed: %v", what, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"agentsocial/tables"
 )
 
-// A batch that a local reader gave up survives the service, and is removed once it
+// A batch that a local reader gave up outlives the service, and is removed once it
 // passes.
 func TestRedrive(t *testing.T) {
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func TestRedrive(t *testing.T) {
 	folder := failed.Folder(filepath.Join(dir, "failed", "embedded"))
 	batches, err := failed.All(t.Context(), folder)
 	if err != nil || len(batches) == 0 || batches[0].Reader() != "inbox" || batches[0].Request.Attempts < 2 || events() != 0 {
-		t.Fatalf("%+v %v, %d events", batches, err, events())
+		t.Fatalf("got batches %+v, %v and %d events", batches, err, events())
 	}
 	if a, err := letters(t, dir); err != nil || !strings.Contains(a, `"reader": "inbox"`) || !strings.Contains(a, fox.ID) {
 		t.Errorf("the service lists %s %v", a, err)
@@ -60,7 +60,7 @@ func TestRedrive(t *testing.T) {
 	for round := range 2 {
 		out, err := makes(t, "redrive", env)
 		if !errors.Is(err, errStay) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v", err)
 		}
 		want := "1 of 2 failed batches passed"
 		if round > 0 {
@@ -68,7 +68,7 @@ func TestRedrive(t *testing.T) {
 		}
 		says(t, out, nil, want, b.Key()+": 1 of its 1 records failed again")
 		if events() == 0 {
-			t.Error("the inbox is empty")
+			t.Error("the inbox is empty, want the event of the redriven batch")
 		}
 	}
 	if err := folder.Delete(t.Context(), b.Key()); err != nil {
@@ -80,7 +80,7 @@ func TestRedrive(t *testing.T) {
 		t.Errorf("the service lists %s %v", a, err)
 	}
 	if _, err := makes(t, "redrive", map[string]string{"DATA": dir, "LIMITS": "{"}); err == nil || !strings.Contains(err.Error(), "LIMITS") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one that names LIMITS", err)
 	}
 }
 
@@ -103,7 +103,7 @@ func letters(t *testing.T, dir string) (string, error) {
 	return string(text), err
 }
 
-// A failing batch is halved, and continued after the record that failed, as by Lambda.
+// As with Lambda, a failing batch is halved, and continues after the failed record.
 func TestThrough(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		for bad := range 1 << n {
@@ -131,7 +131,7 @@ func TestThrough(t *testing.T) {
 				}
 			}
 			if err != nil || left != stay || passed != want {
-				t.Fatalf("%d records, %b bad: %d left, want %d; passed %s, want %s; %v", n, bad, left, stay, passed, want, err)
+				t.Fatalf("%d records, %b bad: got %d left, want %d; passed %s, want %s; error %v", n, bad, left, stay, passed, want, err)
 			}
 		}
 	}
@@ -145,24 +145,24 @@ func TestThrough(t *testing.T) {
 		done     int
 	}{{nil, 2}, {[]string{"b"}, 1}, {[]string{"a"}, 0}, {[]string{"b", "a"}, 0}, {[]string{""}, 0}, {[]string{"other"}, 0}} {
 		if n := done(records, c.failures); n != c.done {
-			t.Errorf("%v: %d done", c.failures, n)
+			t.Errorf("failures %v: got %d done", c.failures, n)
 		}
 	}
 	const event = `{"Records":[{"dynamodb":{"SequenceNumber":"1","text":"<&>"}},{"dynamodb":{"SequenceNumber":"2"}}]}`
 	if same, err := recordsOf([]byte(event)); err != nil || string(eventOf(same)) != event {
-		t.Errorf("%s: %s %v", event, eventOf(same), err)
+		t.Errorf("event %s: got %s, %v", event, eventOf(same), err)
 	}
 	for _, event := range []string{"", "[]", "{}", `{"Records":[]}`, `{"Records":[7]}`} {
 		if r, err := recordsOf([]byte(event)); err == nil {
-			t.Errorf("%s has %v", event, r)
+			t.Errorf("event %s: got records %v", event, r)
 		}
 	}
 }
 
-// sparse is a throttled feed whose pages are mostly empty.
+// sparse is a throttled feed with mostly empty pages.
 type sparse struct {
 	shards []tables.Shard
-	pages  map[string][][]tables.StreamRecord // then the shard is done, if another's parent
+	pages  map[string][][]tables.StreamRecord // after these a parent shard is closed
 	asked  int
 }
 
@@ -185,7 +185,7 @@ func (f *sparse) Changes(_ context.Context, shard, _ string, _ int, _ time.Durat
 	return page, false, nil
 }
 
-// All changes of an hour are replayed, although a closed shard has empty pages and
+// All changes of the hour are replayed, although a closed shard has empty pages and
 // the stream is throttled. An open shard is read until it is silent.
 func TestReplayReadsOn(t *testing.T) {
 	at := time.Date(2026, 11, 22, 1, 30, 0, 0, time.UTC)
@@ -207,7 +207,7 @@ func TestReplayReadsOn(t *testing.T) {
 		seqs += x.Seq
 	}
 	if seqs != "2345" {
-		t.Errorf("read are %q", seqs)
+		t.Errorf("got records %q", seqs)
 	}
 	says(t, out.String(), err, "closed was read up to 2026-11-22T00:50:00Z", "open was read up to 2026-11-22T01:10:00Z")
 }

@@ -1,13 +1,12 @@
-// Command weigh holds every function against a Lambda function that does nothing
-// but read an item (hello, which is written as AWS's documentation does): how large its zip is, and how long it takes from its
-// start to its first poll for work. What is more than twice hello, or larger than
-// 15 MB, fails. `make weigh` builds them all, and calls it.
+// Command weigh compares every function with hello, a Lambda function that only reads
+// an item, written as in AWS's documentation: the size of its zip, and the time from
+// its start to its first poll for work. It fails for a function above twice hello's,
+// or a zip above 15 MB. `make weigh` builds all functions, and calls it.
 //
-// Zips are those that are deployed, for arm64. Start-ups are of the same programs
-// built for this machine, all by turns, and of each the least of many: what else
-// the machine does only ever adds to it. So their ratios can be compared, and
-// nothing else: Lambda's 512 MB have 29 % of a processor, and a new environment has
-// more to do than to start a program.
+// Zips are the deployed ones, for arm64. Start-ups are of the same programs built for
+// this machine. They run in turns, and the fastest of many counts, since other load
+// only adds to it. Only the ratios mean anything: Lambda's 512 MB come with 29 % of a
+// processor, and a new environment does more than start a program.
 package main
 
 import (
@@ -32,21 +31,21 @@ import (
 	"agentsocial/shared/app"
 )
 
-// zipMost is how large a zip may be, whatever hello's is.
+// zipMost bounds a zip, in bytes.
 const zipMost = 15_000_000
 
-// most is how many times hello's a function's zip and its start may be.
+// most bounds a function's zip and start-up, as multiples of hello's.
 const most = 2.0
 
 const (
 	hello  = "hello"
-	rounds = 15 // starts of each, before anything is judged
-	tries  = 4  // times as many, while a function is beyond its bound
+	rounds = 15 // starts of each function before any is judged
+	tries  = 4  // repeats of the rounds while a function exceeds its bound
 )
 
 func main() {
-	deployed := flag.String("deployed", "build", "folder of the functions as they are deployed")
-	here := flag.String("here", "build/lambdas", "folder of the functions as they run here")
+	deployed := flag.String("deployed", "build", "folder of the deployed functions")
+	here := flag.String("here", "build/lambdas", "folder of the functions built for this machine")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, *deployed, *here); err != nil {
 		fmt.Fprintln(os.Stderr, "weigh:", err)
@@ -54,9 +53,9 @@ func main() {
 	}
 }
 
-// function is one that is weighed.
+// function is a function to weigh.
 type function struct {
-	name, bootstrap string // which runs here
+	name, bootstrap string // the latter built for this machine
 	zip             int    // bytes
 	least, median   time.Duration
 	took            []time.Duration
@@ -87,7 +86,7 @@ func run(ctx context.Context, out io.Writer, deployed, here string) error {
 	return verdict(all)
 }
 
-// names of all functions of the service.
+// names returns the names of all functions of the service.
 func names() (names []string) {
 	a := &app.App{}
 	for _, g := range functions.Groups(a) {
@@ -99,10 +98,13 @@ func names() (names []string) {
 	for _, schedule := range events.Schedules() {
 		names = append(names, schedule(a).Name)
 	}
+	for _, mail := range events.Mail() {
+		names = append(names, mail(a).Name)
+	}
 	return names
 }
 
-// zipped is how many bytes a program has as the CDK packs it.
+// zipped returns the size of a program's zip, as the CDK makes it.
 func zipped(bootstrap string) (int, error) {
 	program, err := os.ReadFile(bootstrap)
 	if err != nil {
@@ -118,8 +120,8 @@ func zipped(bootstrap string) (int, error) {
 	return b.Len(), err
 }
 
-// environment of all functions: each takes what it needs, and calls nobody before
-// it is called.
+// environment is a valid environment for every function; none of them calls a service
+// before its first call.
 var environment = map[string]string{
 	"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none",
 	"TABLE": "none", "BASE_URL": "https://service.example", "STAGE": "weigh",
@@ -127,7 +129,7 @@ var environment = map[string]string{
 	"MAIL_FROM": "no-reply@service.example", "MAIL_CONFIGURATION_SET": "none",
 }
 
-// start starts the function once and notes how long it took to ask for work.
+// start starts the function once and notes the time until it polls.
 func (f *function) start(ctx context.Context) error {
 	p, err := lambda.Start(ctx, lambda.Config{
 		Name: f.name, Bootstrap: f.bootstrap, Env: environment, Memory: 512, Timeout: time.Second, Logs: io.Discard,
@@ -142,7 +144,7 @@ func (f *function) start(ctx context.Context) error {
 	return nil
 }
 
-// slower are those that take longer to start than they may.
+// slower returns the functions whose start-up exceeds its bound.
 func slower(all []*function) (beyond []*function) {
 	for _, f := range all {
 		if ratio(f.least, all[0].least) > most {
@@ -161,25 +163,25 @@ func print(out io.Writer, all []*function) {
 		fmt.Fprintf(out, "%-12s %8.2f %7.2f %10.2f %7.2f %10.2f\n", f.name, float64(f.zip)/1e6, ratio(f.zip, hello.zip),
 			ms(f.least), ratio(f.least, hello.least), ms(f.median))
 	}
-	fmt.Fprintf(out, "\nzip: as it is deployed, for arm64. start: from exec to the first poll, here (%s/%s), the least of %d.\n", runtime.GOOS, runtime.GOARCH, len(hello.took))
+	fmt.Fprintf(out, "\nzip: as deployed, for arm64. start: from exec to the first poll on this machine (%s/%s), the fastest of %d.\n", runtime.GOOS, runtime.GOARCH, len(hello.took))
 }
 
 func ms(d time.Duration) float64 { return math.Round(float64(d.Microseconds())) / 1000 }
 
-// verdict is an error that names all that is beyond its bounds.
+// verdict returns an error that names every exceeded bound.
 func verdict(all []*function) error {
 	var problems []string
 	hello := all[0]
 	for _, f := range all {
 		if r := ratio(f.zip, hello.zip); r > most {
-			problems = append(problems, fmt.Sprintf("%s: its zip is %.2f times hello's; %g is the most", f.name, r, most))
+			problems = append(problems, fmt.Sprintf("%s: its zip is %.2f times hello's, want at most %g", f.name, r, most))
 		}
 		if f.zip > zipMost {
-			problems = append(problems, fmt.Sprintf("%s: its zip has %d bytes; %d are the most", f.name, f.zip, zipMost))
+			problems = append(problems, fmt.Sprintf("%s: its zip has %d bytes, want at most %d", f.name, f.zip, zipMost))
 		}
 	}
 	for _, f := range slower(all) {
-		problems = append(problems, fmt.Sprintf("%s: it takes %.2f times as long to start as hello; %g is the most", f.name, ratio(f.least, hello.least), most))
+		problems = append(problems, fmt.Sprintf("%s: it takes %.2f times as long to start as hello, want at most %g", f.name, ratio(f.least, hello.least), most))
 	}
 	if problems != nil {
 		return fmt.Errorf("too heavy:\n  %s", strings.Join(problems, "\n  "))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is beyond a bound is named, and nothing else.
+// The error names exactly the exceeded bounds.
 func TestVerdict(t *testing.T) {
 	hello := &function{name: hello, zip: 3 << 20, least: 3 * time.Millisecond}
 	for _, x := range []struct {
@@ -19,11 +19,11 @@ func TestVerdict(t *testing.T) {
 	} {
 		err := verdict([]*function{hello, &x.function})
 		if (err == nil) != (x.problem == "") || err != nil && !strings.Contains(err.Error(), x.problem) {
-			t.Errorf("%s of %d bytes and %s: %v, want %q", x.name, x.zip, x.least, err, x.problem)
+			t.Errorf("%s of %d bytes and %s: got %v, want %q", x.name, x.zip, x.least, err, x.problem)
 		}
 	}
 	heavy := &function{name: "hello", zip: 16 << 20, least: 1}
 	if err := verdict([]*function{heavy}); err == nil || !strings.Contains(err.Error(), "bytes") {
-		t.Errorf("a zip of 16 MB: %v", err)
+		t.Errorf("a zip of 16 MB: got %v, want an error with its bytes", err)
 	}
 }

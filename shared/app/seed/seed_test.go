@@ -11,14 +11,15 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// late is a table of which reads see nothing yet.
+// late is a table whose reads return no items.
 type late struct{ tables.Backend }
 
 func (late) Get(_ context.Context, _ tables.Consistency, keys ...tables.Key) ([]tables.Item, error) {
 	return make([]tables.Item, len(keys)), nil
 }
 
-// Of processes that begin at once each finds no channels, and one puts each.
+// If several processes start at once, each finds no channels, and only one puts each
+// channel.
 func TestChannelsArePutOnce(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {
@@ -35,7 +36,7 @@ func TestChannelsArePutOnce(t *testing.T) {
 	for _, ch := range channels {
 		items, err := table.Get(t.Context(), tables.Strong, tables.ChannelKey(ch.Name))
 		if err != nil || items[0].Int("created_at") != begun.UnixMilli() {
-			t.Errorf("%s: %v, %v", ch.Name, items, err)
+			t.Errorf("channel %s = %v, %v, want it created by the first process", ch.Name, items, err)
 		}
 	}
 }

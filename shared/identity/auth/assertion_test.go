@@ -18,8 +18,8 @@ var (
 
 type anyObject = map[string]any
 
-// jwtOf signs an assertion: what is given takes the place of what would be right;
-// nil leaves it out.
+// jwtOf signs an assertion that is valid except for the given members; nil leaves
+// one out.
 func jwtOf(head, claims anyObject) string {
 	now := assertedAt.Unix()
 	h := anyObject{"alg": "EdDSA", "kid": EncodeKey(assertionKey.Public().(ed25519.PublicKey)), "typ": "JWT"}
@@ -62,9 +62,9 @@ func TestAssertion(t *testing.T) {
 	} {
 		a, err := ParseAssertion(jwt, audiences, assertedAt)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: ParseAssertion = %v, want nil", name, err)
 		} else if a.Agent != agentID || a.Key != EncodeKey(assertionKey.Public().(ed25519.PublicKey)) || a.ID == "" || !a.Expires.After(assertedAt) {
-			t.Errorf("%s: %+v", name, a)
+			t.Errorf("%s: ParseAssertion = %+v", name, a)
 		}
 	}
 
@@ -97,7 +97,7 @@ func TestAssertion(t *testing.T) {
 		"padding":             {good + "==", "signed"},
 		"a line break":        {head + "." + claims + "." + sig[:10] + "\n" + sig[10:], "signed"},
 		"other claims":        {head + "." + EncodeKey([]byte(plainClaims+" ")) + "." + sig, "signed"},
-		"header no JSON":      {signJWT("x", plainClaims), "header"},
+		"header not JSON":     {signJWT("x", plainClaims), "header"},
 		"header a list":       {signJWT("[]", plainClaims), "header"},
 		"claims no object":    {signJWT(plainHead, `"x"`), "claims"},
 		"claims and more":     {signJWT(plainHead, plainClaims+"{}"), "claims"},
@@ -128,10 +128,10 @@ func TestAssertion(t *testing.T) {
 	} {
 		a, err := ParseAssertion(c.jwt, audiences, assertedAt)
 		if !errors.Is(err, ErrAssertion) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %+v, %v", name, a, err)
+			t.Errorf("%s: ParseAssertion = %+v, %v, want an error with %q", name, a, err, c.says)
 		}
 		if err != nil && strings.Contains(c.jwt, ".") && sig != "" && strings.Contains(err.Error(), sig) {
-			t.Errorf("%s: the error tells the signature", name)
+			t.Errorf("%s: the error reveals the signature", name)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func FuzzAssertion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := ParseAssertion(s, audiences, assertedAt)
 		if (err == nil) != (a != nil) || err == nil && a.Agent == "" {
-			t.Errorf("%q: %+v, %v", s, a, err)
+			t.Errorf("ParseAssertion(%q) = %+v, %v", s, a, err)
 		}
 	})
 }

@@ -16,19 +16,19 @@ import (
 
 var testKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32))
 
-// The message by the words of the spec.
+// The message is as the spec describes it.
 func TestMessage(t *testing.T) {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	if got := string(Message("GET", "/v1/me?a=1", 1790000000000, nil)); got != "GET\n/v1/me?a=1\n1790000000000\n"+empty {
-		t.Errorf("%q", got)
+		t.Errorf("Message of a GET = %q", got)
 	}
 	if got := string(Message("POST", "/x", -1, []byte("abc"))); got != "POST\n/x\n-1\nba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("%q", got)
+		t.Errorf("Message of a POST = %q", got)
 	}
 }
 
-// A header's value has exactly one spelling: the signature is remembered by
-// what it decodes to.
+// A header's value has exactly one spelling, because a signature is remembered in
+// decoded form.
 func TestOneSpelling(t *testing.T) {
 	pub := testKey.Public().(ed25519.PublicKey)
 	message := []byte("m")
@@ -49,13 +49,13 @@ func TestOneSpelling(t *testing.T) {
 		"other alphabet": func(s string) string { return "+/" + s[2:] },
 	} {
 		if _, err := Verify(pub, other(sig), message); !errors.Is(err, ErrSigForm) {
-			t.Errorf("signature, %s: %v", name, err)
+			t.Errorf("signature, %s: Verify = %v, want ErrSigForm", name, err)
 		}
 		if _, err := ParseKey(other(key)); !errors.Is(err, ErrKeyForm) {
-			t.Errorf("key, %s: %v", name, err)
+			t.Errorf("key, %s: ParseKey = %v, want ErrKeyForm", name, err)
 		}
 	}
-	// S + L is the same number for a lax verifier.
+	// A lax verifier takes S + L for S.
 	raw, _ := b64.DecodeString(sig)
 	l, _ := hex.DecodeString("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
 	carry := 0
@@ -64,28 +64,28 @@ func TestOneSpelling(t *testing.T) {
 		raw[32+i], carry = byte(carry), carry>>8
 	}
 	if _, err := Verify(pub, b64.EncodeToString(raw), message); !errors.Is(err, ErrSignature) {
-		t.Errorf("a malleated signature: %v", err)
+		t.Errorf("Verify of a malleated signature = %v, want ErrSignature", err)
 	}
 	if err := VerifyBody(pub, sig+"==", "m"); err != nil {
-		t.Errorf("padding in a body: %v", err)
+		t.Errorf("VerifyBody with padding: %v", err)
 	}
 	if err := VerifyBody(pub, sig[:5]+"\n"+sig[5:], "m"); !errors.Is(err, ErrSigForm) {
-		t.Errorf("a newline in a body: %v", err)
+		t.Errorf("VerifyBody with a newline = %v, want ErrSigForm", err)
 	}
 }
 
-// next is the character of the same value but for the bits that encode nothing.
+// next returns the character that differs from c only in bits that encode nothing.
 func next(c byte) byte {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return alphabet[strings.IndexByte(alphabet, c)^1]
 }
 
-// Keys under which one signature verifies for many messages are none.
+// A key is refused if one signature verifies under it for many messages.
 func TestNewKey(t *testing.T) {
 	pub := testKey.Public().(ed25519.PublicKey)
 	for _, s := range []string{EncodeKey(pub), base64.URLEncoding.EncodeToString(pub)} {
 		if k, err := NewKey(s); err != nil || !slices.Equal(k, pub) {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("NewKey(%s) = %v, want nil", s, err)
 		}
 	}
 	for _, point := range []string{ // the eight points of small order, and other spellings of two
@@ -100,14 +100,14 @@ func TestNewKey(t *testing.T) {
 		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 		"0100000000000000000000000000000000000000000000000000000000000080",
 		"f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // y = p + 3
-		"0200000000000000000000000000000000000000000000000000000000000000", // on no point
+		"0200000000000000000000000000000000000000000000000000000000000000", // not on the curve
 	} {
 		b, _ := hex.DecodeString(point)
 		if _, err := NewKey(EncodeKey(b)); !errors.Is(err, ErrKeyPoint) {
-			t.Errorf("%s: %v", point, err)
+			t.Errorf("NewKey(%s) = %v, want ErrKeyPoint", point, err)
 		}
 	}
-	// One that has a part of small order is a key all the same.
+	// A key with a component of small order is accepted.
 	torsion, _ := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
 	small, err := new(edwards25519.Point).SetBytes(torsion)
 	if err != nil {
@@ -115,11 +115,11 @@ func TestNewKey(t *testing.T) {
 	}
 	mixed, _ := new(edwards25519.Point).SetBytes(pub)
 	if _, err := NewKey(EncodeKey(mixed.Add(mixed, small).Bytes())); err != nil {
-		t.Errorf("a key of mixed order: %v", err)
+		t.Errorf("NewKey of mixed order: %v", err)
 	}
 	for _, s := range []string{"", "AAAA", EncodeKey(pub)[:42], EncodeKey(pub) + "A", strings.Repeat("!", 43)} {
 		if _, err := NewKey(s); !errors.Is(err, ErrKeyForm) {
-			t.Errorf("%q: %v", s, err)
+			t.Errorf("NewKey(%q) = %v, want ErrKeyForm", s, err)
 		}
 	}
 }
@@ -136,43 +136,43 @@ func TestToken(t *testing.T) {
 	}
 	p, err := ParseToken(value)
 	if err != nil || p.Agent != agentID || p.ID != tokenID || !p.Is(hash) {
-		t.Fatalf("%+v, %v", p, err)
+		t.Fatalf("ParseToken = %+v, %v, want the minted ids", p, err)
 	}
 	if len(value) != len(TokenPrefix)+92 || bytes.Contains([]byte(value), hash) {
-		t.Errorf("the value is %q", value)
+		t.Errorf("token has a wrong length or contains its hash: %q", value)
 	}
 	other, _, _ := MintToken(agentID, tokenID, rand.Reader)
 	if q, err := ParseToken(other); err != nil || q.Is(hash) || p.Is(nil) || p.Is(hash[:31]) {
-		t.Error("another token, or a part of a hash, passes for this one")
+		t.Error("Is accepted another token, or a part of the hash")
 	}
-	// Any character changed, left out or doubled is noticed before a table is asked.
+	// Every changed, missing or doubled character is found without the table.
 	for i := range value {
 		for _, c := range []string{"", "0", "z", "-", value[i:i+1] + value[i:i+1]} {
 			if damaged := value[:i] + c + value[i+1:]; damaged != value {
 				if _, err := ParseToken(damaged); err == nil {
-					t.Errorf("%q at %d passes", c, i)
+					t.Errorf("ParseToken accepted %q at %d", c, i)
 				}
 			}
 		}
 	}
-	// An id of zeros begins with digits of zero.
+	// An id of zeros has leading zero digits.
 	low, hash, err := MintToken("ag_00000000000000000000000000", "tk_00000000000000000000000000", bytes.NewReader(make([]byte, 32)))
 	if err != nil || len(low) != len(value) {
-		t.Fatalf("%q, %v", low, err)
+		t.Fatalf("MintToken of zero ids = %q, %v", low, err)
 	}
 	if p, err := ParseToken(low); err != nil || !p.Is(hash) {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("ParseToken of zero ids = %+v, %v", p, err)
 	}
 	if _, _, err := MintToken("ag_nonsense", tokenID, rand.Reader); err == nil {
-		t.Error("an id that is none was minted for")
+		t.Error("MintToken accepted an invalid id")
 	}
 	if _, _, err := MintToken(agentID, tokenID, bytes.NewReader(make([]byte, 31))); err == nil {
-		t.Error("minted without randomness")
+		t.Error("MintToken succeeded with too little randomness")
 	}
 }
 
-// What a token of a connection hangs on is read out of its value, and cannot be
-// changed there.
+// A connection's token names in its value what it depends on, and this cannot be
+// changed.
 func TestTokenOfAConnection(t *testing.T) {
 	pub := EncodeKey(bytes.Repeat([]byte{7}, 32))
 	const grant, other = "gr_01j9z3k4m5n6p7q8r9s0t1v2w3", "gr_01j9z3k4m5n6p7q8r9s0t1v2w4"
@@ -185,19 +185,19 @@ func TestTokenOfAConnection(t *testing.T) {
 		}
 		p, err := ParseToken(value)
 		if err != nil || p.On != on || p.Agent != agentID || p.ID != tokenID || !p.Is(hash) {
-			t.Errorf("%s is read as %+v, %v", value, p, err)
+			t.Errorf("ParseToken(%s) = %+v, %v, want %+v", value, p, err, on)
 		}
 		for i := len(TokenPrefix); i < len(value); i++ {
 			damaged := []byte(value)
 			damaged[i] = map[bool]byte{true: '1', false: '0'}[value[i] == '0']
 			if _, err := ParseToken(string(damaged)); err == nil {
-				t.Fatalf("digit %d may be another", i)
+				t.Fatalf("ParseToken accepted a changed digit %d", i)
 			}
 		}
 	}
 	for _, on := range []Hangs{{Grant: "gr_x"}, {Grant: grant, Token: "tk_x"}, {Grant: grant, Key: "x"}, {Grant: grant, Other: "gr_"}, {Key: "x"}} {
 		if _, _, err := on.MintToken(agentID, tokenID, rand.Reader); err == nil {
-			t.Errorf("%+v is minted", on)
+			t.Errorf("MintToken of %+v succeeded, want an error", on)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParseToken(s)
 		if err == nil && (len(p.Agent) != 29 || len(p.ID) != 29 || (p.On == Hangs{}) != (len(s) == len(value))) {
-			t.Errorf("%q: %+v", s, p)
+			t.Errorf("ParseToken(%q) = %+v", s, p)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func CheckClientURL(id string) error {
 	case strings.ContainsAny(id, "?#"):
 		return errors.New("has a query or a fragment")
 	case !plainHost(u):
-		return errors.New("has a host that is invalid or not in lower-case plain form")
+		return errors.New("has a host that is invalid or not a lower-case ASCII host name")
 	case u.Path == "":
 		return errors.New("has no path")
 	}

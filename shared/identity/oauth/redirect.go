@@ -41,9 +41,9 @@ func CheckRedirect(uri string) error {
 	case u.User != nil:
 		return errors.New("has a user name or password")
 	case !plainHost(u):
-		return errors.New("has a host that is invalid or not in lower-case plain form")
+		return errors.New("has a host that is invalid or not a lower-case ASCII host name")
 	case answers(u):
-		return errors.New("has code, state, iss or error in its query, which the answer adds")
+		return errors.New("has a query parameter that the service itself adds (code, state, iss or error)")
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u):
 		return nil
 	}

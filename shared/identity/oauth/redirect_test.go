@@ -11,9 +11,8 @@ import (
 	"agentsocial/shared/identity/seal"
 )
 
-// crafted are redirect URIs that would lead elsewhere than they seem to, or run
-// something, for a client that registered https://client.example/cb and
-// http://127.0.0.1/cb.
+// crafted are redirect URIs that lead elsewhere than they seem to, or run something.
+// The client registered https://client.example/cb and http://127.0.0.1/cb.
 var crafted = []string{
 	// another host, scheme, port or path
 	"https://evil.example/cb", "https://client.example.evil.example/cb", "https://evilclient.example/cb", "https://client.example:8443/cb",
@@ -27,17 +26,17 @@ var crafted = []string{
 	// user names and passwords
 	"https://client.example@evil.example/cb", "https://evil.example@client.example/cb", "https://user:pw@client.example/cb", "https://@client.example/cb",
 	"https://client.example:443@evil.example/cb", "https://client.example%40evil.example/cb", "https://client.example%2f@evil.example/cb",
-	// what parsers read in two ways
+	// what parsers read differently
 	`https://client.example\@evil.example/cb`, `https:\\client.example\cb`, `https:/client.example/cb`, `https:///client.example/cb`, `https:client.example/cb`,
 	`https://client.example\.evil.example/cb`, `https://evil.example\client.example/cb`, "https://client.example\t/cb", "https://client.example\n/cb", "https://client.example/cb\r\nLocation: https://evil.example",
 	" https://client.example/cb", "https://client.example/cb ", "https://client.example /cb", "https://client.example\u00a0/cb", "https://client.example\x00.evil.example/cb", "\x01https://client.example/cb",
 	"https://client。example/cb", "https://client.examp1e/cb", "https://cliеnt.example/cb", "https://client.example\u200b/cb", "https://ⓒlient.example/cb", "https://client.example\u202e/cb",
 	"HTTPS://client.example/cb", "hTTps://client.example/cb", "https://CLIENT.example/cb", "https://client.example./cb", "https://.client.example/cb", "https://client..example/cb",
 	"https://client.example:/cb", "https://client.example:443/cb", "https://client.example:0443/cb", "https://client.example:99999/cb", "https://client.example:x/cb",
-	// scripts, and programs that nobody listed
+	// scripts, and unlisted programs
 	"javascript:alert(1)", "javascript://client.example/%0aalert(1)", "JaVaScRiPt:alert(1)", "data:text/html,<script>alert(1)</script>", "vbscript:x", "file:///etc/passwd", "blob:https://client.example/x", "about:blank", "view-source:https://client.example/cb", "intent://client.example/cb#Intent;end",
 	"cursor://anysphere.cursor-mcp/oauth/callback", "cursor://evil/oauth/callback", "vscode://x.y/cb", "myapp:/cb", "urn:ietf:wg:oauth:2.0:oob",
-	// not quite this computer
+	// not quite loopback
 	"http://127.0.0.2/cb", "http://127.1/cb", "http://0.0.0.0/cb", "http://2130706433/cb", "http://0x7f000001/cb", "http://0177.0.0.1/cb", "http://127.0.0.1.evil.example/cb", "http://127.0.0.1@evil.example/cb",
 	"http://localhost/cb", "http://localhost.evil.example/cb", "http://[::1]/cb", "http://[::ffff:127.0.0.1]/cb", "http://[::1%25lo]/cb", "http://127.0.0.1:0x50/cb", "http://127.0.0.1:080/cb", "http://127.0.0.1:123456/cb",
 	"https://127.0.0.1/cb", "https://127.0.0.1:8080/cb", "http://127.0.0.1/cb2", "http://127.0.0.1/cb?x", "http://127.0.0.1/cb#", "http://127.0.0.1:80\\@evil.example/cb", "http://127.0.0.1:8080@evil.example/cb",
@@ -52,11 +51,10 @@ func box(t *testing.T) *seal.Box {
 	return b
 }
 
-// Of a hundred crafted redirect URIs and more, none passes for one that was
-// registered, in either kind of client.
+// No crafted redirect URI passes for a registered one, in either kind of client.
 func TestCraftedRedirects(t *testing.T) {
 	if len(crafted) < 100 {
-		t.Fatalf("only %d", len(crafted))
+		t.Fatalf("only %d crafted URIs, want at least 100", len(crafted))
 	}
 	registered := []string{"https://client.example/cb", "http://127.0.0.1/cb"}
 	r := &Registration{}
@@ -67,22 +65,22 @@ func TestCraftedRedirects(t *testing.T) {
 		}
 		r.Redirects = append(r.Redirects, RedirectDigest(uri))
 		if !r.Allows(uri) || !m.Allows(uri) {
-			t.Errorf("%s is refused", uri)
+			t.Errorf("Allows(%s) = false, want true", uri)
 		}
 	}
 	for _, uri := range crafted {
 		if r.Allows(uri) || m.Allows(uri) {
-			t.Errorf("%q passes", uri)
+			t.Errorf("Allows(%q) = true, want false", uri)
 		}
 	}
 	for _, uri := range []string{"http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb"} {
 		if !r.Allows(uri) || !m.Allows(uri) {
-			t.Errorf("%s is refused: a loopback port is the system's choice", uri)
+			t.Errorf("Allows(%s) = false, want true: any loopback port is allowed", uri)
 		}
 	}
 }
 
-// What can be registered at all.
+// CheckRedirect decides which URIs a client may register.
 func TestCheckRedirect(t *testing.T) {
 	for _, uri := range []string{
 		"https://claude.ai/api/mcp/auth_callback", "https://chatgpt.com/connector_platform_oauth_redirect", "https://vscode.dev/redirect",
@@ -90,7 +88,7 @@ func TestCheckRedirect(t *testing.T) {
 		"http://127.0.0.1", "http://127.0.0.1:33418/", "http://localhost:1455/auth/callback", "http://[::1]:9/cb", "cursor://anysphere.cursor-mcp/oauth/callback",
 	} {
 		if err := CheckRedirect(uri); err != nil {
-			t.Errorf("%s %v", uri, err)
+			t.Errorf("CheckRedirect(%s) = %v, want nil", uri, err)
 		}
 	}
 	for _, uri := range []string{
@@ -99,12 +97,12 @@ func TestCheckRedirect(t *testing.T) {
 		"javascript:alert(1)", "cursor://anysphere.cursor-mcp/oauth/callback?x", "https://c.example/" + strings.Repeat("x", RedirectMost),
 	} {
 		if CheckRedirect(uri) == nil {
-			t.Errorf("%q can be registered", uri)
+			t.Errorf("CheckRedirect(%q) = nil, want an error", uri)
 		}
 	}
-	// One client writes the empty path in both ways.
+	// One client writes the empty path both with and without a slash.
 	if !SameRedirect("http://127.0.0.1", "http://127.0.0.1:33418/") || SameRedirect("https://c.example", "https://c.example/") {
-		t.Error("an empty path is a slash on this computer, and only there")
+		t.Error("SameRedirect should equate an empty path with / for loopback only")
 	}
 }
 
@@ -119,13 +117,13 @@ func FuzzCheckRedirect(f *testing.F) {
 		u, err := url.Parse(uri)
 		if err != nil || u.User != nil || !strings.HasPrefix(uri, u.Scheme+"://"+u.Host) || strings.ContainsAny(uri, " \\\r\n\t#") ||
 			u.Scheme != "https" && !(u.Scheme == "http" && loopback(u)) && uri != known[0] {
-			t.Errorf("%q can be registered", uri)
+			t.Errorf("CheckRedirect(%q) = nil, want an error", uri)
 		}
 	})
 }
 
-// A client's id survives, is none of another purpose, and stays short however
-// long what it stands for is: it travels in URLs.
+// A client's id opens again, is not valid for another purpose, and stays short
+// enough for URLs.
 func TestClientIDs(t *testing.T) {
 	b := box(t)
 	r := &Registration{Name: strings.Repeat("n", 80), At: 1}
@@ -134,11 +132,11 @@ func TestClientIDs(t *testing.T) {
 	}
 	id, err := SealClient(b, r)
 	if err != nil || len(id) > 600 {
-		t.Fatalf("%d characters, %v", len(id), err)
+		t.Fatalf("SealClient made %d characters, want at most 600: %v", len(id), err)
 	}
 	got, err := OpenClient(b, id)
 	if err != nil || got.Name != r.Name || !got.Allows("https://client.example/"+strings.Repeat("x", 455)) || got.Allows("https://client.example/"+strings.Repeat("x", 449)) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("OpenClient = %+v, %v", got, err)
 	}
 	code, err := SealCode(b, &Code{ID: "x"})
 	if err != nil {
@@ -146,38 +144,38 @@ func TestClientIDs(t *testing.T) {
 	}
 	for _, bad := range []string{"", "dcr_", "x" + id, id[:len(id)-1], id + "A", strings.TrimPrefix(id, ClientPrefix), ClientPrefix + code} {
 		if _, err := OpenClient(b, bad); err != ErrClient {
-			t.Errorf("%.20q: %v", bad, err)
+			t.Errorf("OpenClient(%.20q) = %v, want ErrClient", bad, err)
 		}
 		if _, err := OpenCode(b, bad); err != ErrCode {
-			t.Errorf("%.20q is a code: %v", bad, err)
+			t.Errorf("OpenCode(%.20q) = %v, want ErrCode", bad, err)
 		}
 	}
 }
 
-// RFC 7636, appendix B; and what has not the form of a verifier is none.
+// Proves follows RFC 7636, appendix B, and refuses a malformed verifier.
 func TestProves(t *testing.T) {
 	c := &Code{Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}
 	if !c.Proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk") {
-		t.Error("the RFC's own verifier is wrong")
+		t.Error("Proves refused the RFC's own verifier")
 	}
 	for _, v := range []string{"", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl", c.Challenge, "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk=", strings.Repeat("a", 129)} {
 		if c.Proves(v) {
-			t.Errorf("%q proves it", v)
+			t.Errorf("Proves(%q) = true, want false", v)
 		}
 	}
 	for _, bad := range []string{strings.Repeat("a", 42), strings.Repeat("a", 42) + " ", strings.Repeat("a", 129)} {
 		if own := (&Code{Challenge: challengeOf(bad)}); own.Proves(bad) {
-			t.Errorf("%q has not the form of a verifier, and proves", bad)
+			t.Errorf("Proves accepted the malformed verifier %q", bad)
 		}
 	}
 }
 
-// Clients that are known by a URL.
+// CheckClientURL and ReadMetadata accept clients whose id is a URL.
 func TestClientURLs(t *testing.T) {
 	const id = "https://client.example/oauth/metadata.json"
 	for _, ok := range []string{id, "https://client.example/", "https://client.example:8443/a/b", "https://203.0.113.7/x", "https://client.example/a%2fb"} {
 		if err := CheckClientURL(ok); err != nil {
-			t.Errorf("%s %v", ok, err)
+			t.Errorf("CheckClientURL(%s) = %v, want nil", ok, err)
 		}
 	}
 	for _, bad := range []string{
@@ -186,7 +184,7 @@ func TestClientURLs(t *testing.T) {
 		"https:/client.example/x", "https:client.example/x", "HTTPS://client.example/x", "https://Client.example/x", `https://client.example\x`, "https://client.example/ x", "https:///x", "https://client.example/" + strings.Repeat("x", ClientURLMost),
 	} {
 		if CheckClientURL(bad) == nil {
-			t.Errorf("%q is a client's id", bad)
+			t.Errorf("CheckClientURL(%q) = nil, want an error", bad)
 		}
 	}
 	const document = `{"client_id":"` + id + `","client_name":"Den","redirect_uris":["https://client.example/cb","http://localhost/cb","javascript:alert(1)"]`
@@ -197,7 +195,7 @@ func TestClientURLs(t *testing.T) {
 	} {
 		m, err := ReadMetadata(id, []byte(document+more))
 		if (err == nil) != ok {
-			t.Errorf("%s: %v", more, err)
+			t.Errorf("ReadMetadata with %s = %v, want ok: %v", more, err, ok)
 		}
 		if err == nil && (!m.Allows("http://localhost:7/cb") || m.Allows("javascript:alert(1)") || m.Allows("https://evil.example/cb")) {
 			t.Errorf("%s allows %v", more, m.Redirects)

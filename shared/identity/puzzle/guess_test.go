@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	report = flag.Bool("report", false, "print how often the best blind guess is right, per kind")
-	many   = flag.Int("perkind", 700, "puzzles per kind; with more of them the shares of -report are sharper")
+	report = flag.Bool("report", false, "print how often the best blind guess is right for each kind")
+	many   = flag.Int("perkind", 700, "puzzles per kind; more make the shares of -report more precise")
 )
 
-// TestNoBlindGuess: whoever does not read the question and answers with a
-// constant, a statistic of a column or a field of a fixed record is right in
-// less than 5 % of the puzzles, in every kind.
+// TestNoBlindGuess: answering without reading the question, with a constant, a
+// column's statistic or a field of a fixed record, is right in at most 5 % of each
+// kind of puzzle.
 func TestNoBlindGuess(t *testing.T) {
 	t.Parallel()
 	overall := map[string]int{}
@@ -41,7 +41,7 @@ func TestNoBlindGuess(t *testing.T) {
 		}
 		share := 100 * float64(right[best]) / float64(*many)
 		if share > 5 {
-			t.Errorf("%s: %q is right in %.1f %%", k.name, best, share)
+			t.Errorf("%s: %q is right in %.1f %%, want at most 5 %%", k.name, best, share)
 		}
 		if *report {
 			fmt.Printf("%-12s %.1f %%  %s\n", k.name, share, best)
@@ -54,9 +54,9 @@ func TestNoBlindGuess(t *testing.T) {
 	}
 }
 
-// TestNoBlindSignup: the same of the signup, for whoever answers with fixed
-// places in the table, or with all records that share a value of one column, or
-// all that do not: a fixed value, the commonest one, or that of a fixed record.
+// TestNoBlindSignup is TestNoBlindGuess for signups. Guesses are fixed places in the
+// table, or all records that share, or do not share, a value of one column: a fixed
+// value, the most common one, or that of a fixed record.
 func TestNoBlindSignup(t *testing.T) {
 	t.Parallel()
 	for _, d := range descriptions {
@@ -73,7 +73,7 @@ func TestNoBlindSignup(t *testing.T) {
 			right[fmt.Sprint("positions ", at)]++
 			for _, field := range []string{"agent", "state", "day", "verb", "object", "waits"} {
 				for _, op := range []string{"is", "not"} {
-					fits := map[string]bool{} // the values whose records, or all but those, are the answer
+					fits := map[string]bool{} // values whose records, or all others, are the answer
 					for _, r := range s.Records {
 						if _, tried := fits[r.field(field)]; !tried {
 							fits[r.field(field)] = s.Check(having(s.Records, field, op, r.field(field)))
@@ -98,7 +98,7 @@ func TestNoBlindSignup(t *testing.T) {
 		best := ranked(right)[0]
 		share := 100 * float64(right[best]) / float64(*many)
 		if share > 5 {
-			t.Errorf("%s: %q is right in %.1f %%", d.name, best, share)
+			t.Errorf("%s: %q is right in %.1f %%, want at most 5 %%", d.name, best, share)
 		}
 		if *report {
 			fmt.Printf("signup %-12s %.1f %%  %s\n", d.name, share, best)
@@ -106,7 +106,7 @@ func TestNoBlindSignup(t *testing.T) {
 	}
 }
 
-// commonest is the value that most records have in a column; the first such.
+// commonest returns the most common value of a column, the first of equals.
 func commonest(recs []Record, field string) (most string) {
 	best := 0
 	for _, r := range recs {
@@ -123,7 +123,8 @@ func commonest(recs []Record, field string) (most string) {
 	return most
 }
 
-// having are the ids of all with a value in a column, or of all without it.
+// having returns the ids of the records with a value in a column, or of those
+// without it.
 func having(recs []Record, field, op, value string) (ids []string) {
 	for _, r := range recs {
 		if (r.field(field) == value) == (op == "is") {
@@ -147,7 +148,7 @@ func ranked(count map[string]int) []string {
 	return names
 }
 
-// guesses is what can be computed from a table without a question.
+// guesses returns what can be computed from a table without a question.
 func guesses(recs []Record) map[string]int64 {
 	g := map[string]int64{"count": int64(len(recs)), "pairs": int64(len(recs) * len(recs))}
 	columns := map[string][]int64{}

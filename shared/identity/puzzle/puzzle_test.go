@@ -24,7 +24,7 @@ var (
 
 func nonce(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-func TestEveryPuzzleHasTheAnswerOfTheSecondSolver(t *testing.T) {
+func TestPuzzlesMatchSecondSolver(t *testing.T) {
 	t.Parallel()
 	for _, k := range kinds {
 		rng := stream(key, "test:", []byte(k.name))
@@ -33,18 +33,18 @@ func TestEveryPuzzleHasTheAnswerOfTheSecondSolver(t *testing.T) {
 			p, plan := k.pose(rng)
 			templates[plan.template] = true
 			if got := solve(k.name, p.Records, plan); int64(got) != p.Answer {
-				t.Fatalf("%s %d: the second solver gets %d\n%s", k.name, i, got, show(p.Question, p.Records, p.Answer))
+				t.Fatalf("%s %d: the second solver's answer is %d, for\n%s", k.name, i, got, show(p.Question, p.Records, p.Answer))
 			}
 			checkTable(t, p.Records)
 			checkWords(t, p.Question, plan)
 		}
 		if len(templates) < 4 {
-			t.Errorf("%s: only %d ways to ask", k.name, len(templates))
+			t.Errorf("%s: got %d templates, want at least 4", k.name, len(templates))
 		}
 	}
 }
 
-func TestEverySignupHasTheAnswerOfTheSecondSolver(t *testing.T) {
+func TestSignupsMatchSecondSolver(t *testing.T) {
 	t.Parallel()
 	for _, d := range descriptions {
 		rng := stream(key, "test:", []byte(d.name))
@@ -53,25 +53,25 @@ func TestEverySignupHasTheAnswerOfTheSecondSolver(t *testing.T) {
 			s, plan := d.pose(rng)
 			templates[plan.template] = true
 			if got, _ := worldOf(s.Records).choose(d.name, plan); !s.Check(got) {
-				t.Fatalf("%s %d: the second solver gets %v\n%s", d.name, i, got, show(s.Question, s.Records, s.Answer))
+				t.Fatalf("%s %d: the second solver's answer is %v, for\n%s", d.name, i, got, show(s.Question, s.Records, s.Answer))
 			}
 			if n := len(s.Answer); n < 2 || n > len(s.Records)-2 {
-				t.Fatalf("%s %d: %d of %d", d.name, i, n, len(s.Records))
+				t.Fatalf("%s %d: the answer has %d of %d records", d.name, i, n, len(s.Records))
 			}
 			checkTable(t, s.Records)
 			checkWords(t, s.Question, plan)
 		}
 		if len(templates) < 4 {
-			t.Errorf("%s: only %d ways to ask", d.name, len(templates))
+			t.Errorf("%s: got %d templates, want at least 4", d.name, len(templates))
 		}
 	}
 }
 
-// asked is how many puzzles of each family are made from nonces.
+// asked is the number of puzzles made from nonces.
 const asked = 10_000
 
-// Of 10 000 puzzles each has one answer, which the second solver finds too and
-// which stands in no record; and no kind is left out.
+// Each of 10 000 puzzles has one answer, which the second solver finds too and which
+// no record contains. Every kind occurs.
 func TestNewAsksEveryKind(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -80,24 +80,25 @@ func TestNewAsksEveryKind(t *testing.T) {
 		k := kinds[rng.IntN(len(kinds))]
 		p, plan := k.pose(rng)
 		if int64(solve(k.name, p.Records, plan)) != p.Answer {
-			t.Fatalf("nonce %d, %s: %+v", i, k.name, p)
+			t.Fatalf("nonce %d, %s: the second solver disagrees with %+v", i, k.name, p)
 		}
 		if numbersIn(t, p.Records)[p.Answer] {
-			t.Fatalf("nonce %d, %s: the answer stands in a record\n%s", i, k.name, show(p.Question, p.Records, p.Answer))
+			t.Fatalf("nonce %d, %s: a record contains the answer\n%s", i, k.name, show(p.Question, p.Records, p.Answer))
 		}
 		if i%10 == 0 && !reflect.DeepEqual(New(key, nonce(i)), p) {
-			t.Fatalf("nonce %d, %s: New makes another puzzle", i, k.name)
+			t.Fatalf("nonce %d, %s: New returns another puzzle", i, k.name)
 		}
 		count[k.name]++
 	}
 	for _, k := range kinds {
 		if n := count[k.name]; n < asked/len(kinds)*7/10 {
-			t.Errorf("%s was asked %d times in %d", k.name, n, asked)
+			t.Errorf("%s occurs %d times in %d, want at least %d", k.name, n, asked, asked/len(kinds)*7/10)
 		}
 	}
 }
 
-// The same of 10 000 signups, whose answer is neither none nor all.
+// Each of 10 000 signups has one answer, which the second solver finds too. Every
+// description occurs.
 func TestNewSignupAsksEveryDescription(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
@@ -107,28 +108,28 @@ func TestNewSignupAsksEveryDescription(t *testing.T) {
 		s, plan := d.pose(rng)
 		got, _ := worldOf(s.Records).choose(d.name, plan)
 		if !s.Check(got) {
-			t.Fatalf("nonce %d, %s: the second solver gets %v\n%s", i, d.name, got, show(s.Question, s.Records, s.Answer))
+			t.Fatalf("nonce %d, %s: the second solver's answer is %v, for\n%s", i, d.name, got, show(s.Question, s.Records, s.Answer))
 		}
 		for _, id := range s.Answer {
 			if strings.Contains(s.Question, id) && d.name != "path" && d.name != "dependents" {
-				t.Fatalf("nonce %d, %s: %s of the answer is in the question: %s", i, d.name, id, s.Question)
+				t.Fatalf("nonce %d, %s: the question contains %s of the answer: %s", i, d.name, id, s.Question)
 			}
 		}
 		if i%10 == 0 && !reflect.DeepEqual(NewSignup(key, nonce(i)), s) {
-			t.Fatalf("nonce %d, %s: NewSignup makes another one", i, d.name)
+			t.Fatalf("nonce %d, %s: NewSignup returns another signup", i, d.name)
 		}
 		count[d.name]++
 	}
 	for _, d := range descriptions {
 		if n := count[d.name]; n < asked/len(descriptions)*7/10 {
-			t.Errorf("%s was asked %d times in %d", d.name, n, asked)
+			t.Errorf("%s occurs %d times in %d, want at least %d", d.name, n, asked, asked/len(descriptions)*7/10)
 		}
 	}
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// numbersIn are the numbers that a reader sees in the records, whatever the field.
+// numbersIn returns the numbers that a reader sees in the records, in any field.
 func numbersIn(t *testing.T, recs []Record) map[int64]bool {
 	t.Helper()
 	data, err := json.Marshal(recs)
@@ -146,7 +147,7 @@ func numbersIn(t *testing.T, recs []Record) map[int64]bool {
 	return numbers
 }
 
-// No other set of a signup's ids is taken for its answer.
+// Check accepts the answer's ids in any order, and no other set.
 func TestSignupHasOneAnswer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -158,20 +159,19 @@ func TestSignupHasOneAnswer(t *testing.T) {
 			}
 		}
 		if s.Check(ids) != slices.Equal(ids, s.Answer) {
-			t.Fatalf("%v is taken for %v, or not", ids, s.Answer)
+			t.Fatalf("Check(%v) is wrong for the answer %v", ids, s.Answer)
 		}
 		if !s.Check(rapid.Permutation(s.Answer).Draw(t, "order")) {
-			t.Fatalf("the order of %v matters", s.Answer)
+			t.Fatalf("Check depends on the order of %v", s.Answer)
 		}
 	})
 }
 
-// checkTable holds for every table: what makes questions free of ties and
-// chains free of loops.
+// checkTable checks what keeps questions free of ties and chains free of loops.
 func checkTable(t *testing.T, recs []Record) {
 	t.Helper()
 	if len(recs) < 8 || len(recs) > 14 {
-		t.Fatalf("%d records", len(recs))
+		t.Fatalf("got %d records, want 8 to 14", len(recs))
 	}
 	ids, hours := map[string]bool{}, map[int]bool{}
 	for _, r := range recs {
@@ -182,17 +182,17 @@ func checkTable(t *testing.T, recs []Record) {
 	for _, r := range recs {
 		switch {
 		case len(ids) != len(recs), len(hours) != len(recs):
-			t.Fatalf("the same id or the same hours twice: %+v", recs)
+			t.Fatalf("duplicate ids or hours: %+v", recs)
 		case r.WaitsFor != "" && !ids[r.WaitsFor], slices.Contains(w.downstream(r.ID), r.ID):
-			t.Fatalf("%s waits in vain: %+v", r.ID, recs)
+			t.Fatalf("%s waits for a missing record or for itself: %+v", r.ID, recs)
 		case r.WaitsFor != "" && r.Note != "":
-			t.Fatalf("%s has seven fields", r.ID)
+			t.Fatalf("%s has both waits_for and a note", r.ID)
 		}
 	}
 }
 
-// What a question must say, one word of several, if a condition is in its
-// plan. Values that are not listed must stand there themselves.
+// mustSay lists words for conditions: a question whose plan has the condition must
+// contain one of them. A value that is not listed must itself occur.
 var mustSay = map[string][]string{
 	"state done": {"finished", "completed", "done"}, "state running": {"worked on", "running", "under way"},
 	"state failed": {"failed", "failure", "wrong"}, "state queued": {"queue", "started"},
@@ -204,7 +204,7 @@ func checkWords(t *testing.T, question string, p plan) {
 	t.Helper()
 	said := func(word string) bool { return strings.Contains(question, word) }
 	if strings.ContainsAny(question, "{}") {
-		t.Fatalf("a placeholder is left: %s", question)
+		t.Fatalf("the question contains a placeholder: %s", question)
 	}
 	for _, c := range []cond{p.a, p.b, p.c} {
 		for _, value := range []string{c.value, c.other} {
@@ -213,34 +213,34 @@ func checkWords(t *testing.T, question string, p plan) {
 				words = []string{value}
 			}
 			if value != "" && !slices.ContainsFunc(words, said) {
-				t.Fatalf("%+v is not in: %s", c, question)
+				t.Fatalf("the question lacks %+v: %s", c, question)
 			}
 		}
 	}
 	for _, word := range []string{p.start, p.x, p.y} {
 		if !said(word) {
-			t.Fatalf("%s is not in: %s", word, question)
+			t.Fatalf("the question lacks %s: %s", word, question)
 		}
 	}
 }
 
-func TestPuzzlesFollowFromKeyAndNonce(t *testing.T) {
+func TestPuzzlesDependOnKeyAndNonce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SliceOf(rapid.Byte()).Draw(t, "key")
 		one := rapid.SliceOf(rapid.Byte()).Draw(t, "nonce")
 		two := rapid.SliceOf(rapid.Byte()).Draw(t, "another nonce")
 		if !reflect.DeepEqual(New(key, one), New(key, one)) || !reflect.DeepEqual(NewSignup(key, one), NewSignup(key, one)) {
-			t.Fatal("not the same twice")
+			t.Fatal("the same key and nonce gave two puzzles")
 		}
 		if bytes.Equal(one, two) {
 			return
 		}
 		if reflect.DeepEqual(New(key, one), New(key, two)) || reflect.DeepEqual(New(key, one), New(append(key, 1), one)) {
-			t.Fatal("the same for two")
+			t.Fatal("two keys or nonces gave the same puzzle")
 		}
 		if reflect.DeepEqual(New(key, one).Records, NewSignup(key, one).Records) {
-			t.Fatal("a puzzle and a signup share their records")
+			t.Fatal("a puzzle and a signup have the same records")
 		}
 	})
 }
@@ -261,21 +261,21 @@ func TestSignupCheck(t *testing.T) {
 		{nil, false},
 	} {
 		if got := s.Check(c.ids); got != c.want {
-			t.Errorf("%v: %v", c.ids, got)
+			t.Errorf("Check(%v) = %v, want %v", c.ids, got, c.want)
 		}
 	}
 }
 
-func TestTheAnswerStaysOutOfTheJSON(t *testing.T) {
+func TestJSONOmitsAnswer(t *testing.T) {
 	for _, v := range []any{New(key, nonce(1)), NewSignup(key, nonce(1))} {
 		data, err := json.Marshal(v)
 		if err != nil || bytes.Contains(bytes.ToLower(data), []byte(`"answer"`)) {
-			t.Errorf("%s, %v", data, err)
+			t.Errorf("JSON = %s, %v, want no answer", data, err)
 		}
 	}
 }
 
-// TestSamples keeps one puzzle per kind and way of asking for reading aloud.
+// TestSamples keeps one puzzle per kind and template for review by eye.
 func TestSamples(t *testing.T) {
 	var b strings.Builder
 	for _, k := range kinds {
@@ -307,7 +307,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("the samples changed; read them (go test ./shared/identity/puzzle -update)")
+		t.Errorf("the samples changed: run go test ./shared/identity/puzzle -update and read them")
 	}
 }
 

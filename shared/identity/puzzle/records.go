@@ -11,7 +11,7 @@ import (
 type Record struct {
 	ID       string `json:"id" doc:"Name of the record. The number of r-417 is 417." example:"r-417"`
 	Agent    string `json:"agent" doc:"The agent the task belongs to." example:"Ada"`
-	Task     string `json:"task" doc:"What is to be done with what." example:"review the changelog"`
+	Task     string `json:"task" doc:"The task: an action and its object." example:"review the changelog"`
 	State    string `json:"state" enum:"done,running,failed,queued" doc:"How far the task has come." example:"running"`
 	Hours    int    `json:"hours" doc:"Hours booked for the task, unless the record's note gives another unit." example:"17"`
 	Day      string `json:"day" enum:"Monday,Tuesday,Wednesday,Thursday,Friday" doc:"The day the task is set for; all records are of one week." example:"Tuesday"`

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// The second solver: from a puzzle's records and its plan, and from nothing
-// else that the package computes. It works on maps by id and plain loops, on
-// purpose in another manner than the kinds do.
+// The second solver uses only a puzzle's records and its plan. On purpose it works
+// differently from the kinds: with maps by id and plain loops.
 
 type world struct {
 	recs  []Record
@@ -71,7 +70,7 @@ func meets(r Record, c cond) bool {
 	panic(fmt.Sprintf("condition %+v", c))
 }
 
-// upstream is start and all that it waits for, nearest first.
+// upstream returns start and everything that it waits for, nearest first.
 func (w world) upstream(start string) []string {
 	if start == "" {
 		return nil
@@ -171,7 +170,7 @@ func (w world) choose(name string, p plan) (ids []string, ok bool) {
 	return nil, false
 }
 
-// solve is the answer to a puzzle of the named kind.
+// solve returns the answer to a puzzle of a kind.
 func solve(name string, recs []Record, p plan) int {
 	w := worldOf(recs)
 	if ids, ok := w.choose(name, p); ok {

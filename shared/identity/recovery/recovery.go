@@ -5,6 +5,16 @@
 // Neither the content nor the time of an answer shows whether the agent exists,
 // whether the address is its origin, or whether a mail was sent. Only the right
 // code gets another answer.
+//
+// The package also counts the mails that link an origin. A recipient gets three a
+// day and ten a week, each for one agent; strangers could use these up by naming
+// somebody's address, as often as they like and with any number of agents. So
+// beyond them the recipient gets one more mail a day, which names no agent: its
+// code works once, until the end of the next day, for any agent that named the
+// address after its own mails were used up. Nobody but the recipient reads it, so
+// strangers can only have it sent earlier. Whatever they do, whoever asks finds a
+// code that works in the mailbox at once, and the recipient gets at most four
+// mails a day and seventeen a week.
 package recovery
 
 import (
@@ -28,10 +38,12 @@ const (
 	// margin is the part of it that is left when the work is cut off.
 	margin = 100 * time.Millisecond
 
-	// Cost is how many reads a request counts as, and Rate how many requests a
-	// second the gateway accepts: each holds a process for patience.
+	// Cost is how many reads a request counts as.
 	Cost = 10
-	Rate = 5
+	// Rate is how many requests a second the gateway accepts from all callers: each
+	// holds a process for patience. It is far above what a network address may do
+	// ([Way.Admit]), so that few callers do not shut recovery for everybody.
+	Rate = 100
 
 	// tries bounds the wrong tries of a code from one address;
 	// oauth.RecoveryTries bounds them in all. So many tries cannot guess 40
@@ -88,7 +100,7 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 	if agent == "" || err != nil {
 		return err
 	}
-	items, err := w.Table.Get(ctx, tables.Strong, tables.OriginKey(agent))
+	items, err := w.Table.Get(ctx, tables.Strong, tables.OriginKey(agent), tables.MailBackKey(hash.Person(to)))
 	if err != nil {
 		return err
 	}
@@ -107,10 +119,8 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 		ID: w.Random(8), Code: hash.Code("recovery", agent, code), ExpiresAt: c.Time.Add(codeLives).UnixMilli(),
 	}
 	who := hash.hash("recovers", handle, to.Reveal())
-	quota := func(n int64) tables.Write {
-		return tables.Quota("mail#"+who, "day", c.Window(day), day, n, w.Settings.Limits.MailsDay)
-	}
-	err = w.Transact(ctx, quota(1), recovery.Put(agent))
+	quota := func(n int64) []tables.Write { return recoveryMail(c, who, tables.IsMailBack(items[1], c.Time), n) }
+	err = w.Transact(ctx, append(quota(1), recovery.Put(agent))...)
 	var enough *tables.Cancelled
 	if errors.As(err, &enough) {
 		return nil // too many mails to this recipient or for this agent
@@ -125,7 +135,7 @@ func (w Way) Mail(ctx context.Context, handle string, to mail.Address, write Let
 	if !errors.Is(err, mail.ErrRefused) {
 		return err // the mail may still arrive
 	}
-	return errors.Join(err, w.Transact(ctx, quota(-1), recovery.Withdraw(agent)))
+	return errors.Join(err, w.Transact(ctx, append(quota(-1), recovery.Withdraw(agent))...))
 }
 
 // Post sends a mail. Its error never names the recipient.

@@ -42,7 +42,7 @@ func refused(t testing.TB, b *Box, purpose, token string) {
 	t.Helper()
 	var got ticket
 	if key, err := b.Open(purpose, token, &got); err != ErrBad || key != 0 || got != (ticket{}) {
-		t.Errorf("%.80q opens: %+v, %d, %v", token, got, key, err)
+		t.Errorf("Open(%.80q) = %+v, %d, %v, want ErrBad", token, got, key, err)
 	}
 }
 
@@ -51,10 +51,10 @@ func TestSealAndOpen(t *testing.T) {
 	token := sealed(t, b, "challenge", sample)
 	var got ticket
 	if key, err := b.Open("challenge", token, &got); err != nil || key != 0 || got != sample {
-		t.Errorf("%+v, %d, %v", got, key, err)
+		t.Errorf("Open = %+v, %d, %v, want the sealed value", got, key, err)
 	}
 	if strings.Contains(token, "=") || strings.Contains(token, "nonce") {
-		t.Errorf("%q", token)
+		t.Errorf("token has padding or plain text: %q", token)
 	}
 	if token == sealed(t, b, "challenge", sample) {
 		t.Error("the same value sealed twice gives the same token")
@@ -77,11 +77,11 @@ func TestRotation(t *testing.T) {
 	refused(t, after, "challenge", old)
 	refused(t, before, "challenge", fresh)
 	if !bytes.Equal(before.Derive(0, "puzzle"), during.Derive(1, "puzzle")) {
-		t.Error("the old key derives something else after the rotation")
+		t.Error("the old key derives other bytes after the rotation")
 	}
 }
 
-func TestPurposesAreApart(t *testing.T) {
+func TestPurposesAreSeparate(t *testing.T) {
 	b := box(t, oldKey)
 	token := sealed(t, b, "challenge", sample)
 	for _, purpose := range []string{"", "signup", "challenge ", "Challenge", "challenge/"} {
@@ -91,7 +91,7 @@ func TestPurposesAreApart(t *testing.T) {
 	for _, purpose := range []string{"", "a", "b", "a/b", "challenge"} {
 		for _, d := range [][]byte{b.Derive(0, purpose), b.expand(0, "seal", purpose), box(t, newKey).Derive(0, purpose)} {
 			if len(d) != 32 || seen[string(d)] {
-				t.Errorf("%q derives %x", purpose, d)
+				t.Errorf("Derive for %q is short or repeated: %x", purpose, d)
 			}
 			seen[string(d)] = true
 		}
@@ -99,7 +99,7 @@ func TestPurposesAreApart(t *testing.T) {
 	d := b.Derive(0, "a")
 	d[0]++
 	if bytes.Equal(d, b.Derive(0, "a")) {
-		t.Error("what Derive answers is shared")
+		t.Error("changing Derive's result changes later results")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestOneSpelling(t *testing.T) {
 			}
 		}
 		if opens != 1 {
-			t.Errorf("%d spellings of the last character open", opens)
+			t.Errorf("%d spellings of the last character open, want 1", opens)
 		}
 		for _, bad := range []string{
 			token + "=", token + "==", token + "\n", "\r\n" + token, token[:9] + "\n" + token[9:], " " + token,
@@ -153,10 +153,10 @@ func TestSizes(t *testing.T) {
 	token := sealed(t, b, "p", most)
 	var got string
 	if _, err := b.Open("p", token, &got); err != nil || got != most || len(token) != MaxToken {
-		t.Errorf("%d bytes: %v", len(token), err)
+		t.Errorf("a token of %d bytes does not open: %v", len(token), err)
 	}
 	if _, err := b.Seal("p", most+"x"); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("%v, want ErrTooLarge", err)
+		t.Errorf("Seal = %v, want ErrTooLarge", err)
 	}
 	refused(t, b, "p", strings.Repeat("A", MaxToken+1))
 	refused(t, b, "p", strings.Repeat("A", 1<<24))
@@ -166,18 +166,18 @@ func TestOpenIntoAnotherShape(t *testing.T) {
 	b := box(t, oldKey)
 	var n int
 	if _, err := b.Open("p", sealed(t, b, "p", "text"), &n); err != ErrBad {
-		t.Errorf("%v, want ErrBad", err)
+		t.Errorf("Open into an int = %v, want ErrBad", err)
 	}
 }
 
 func TestRefusedKeysAndValues(t *testing.T) {
 	for _, keys := range [][][]byte{{}, {nil}, {oldKey[1:]}, {oldKey, newKey[:31]}} {
 		if _, err := New(keys...); err == nil {
-			t.Errorf("%d keys were accepted", len(keys))
+			t.Errorf("New accepted %d invalid keys", len(keys))
 		}
 	}
 	if _, err := box(t, oldKey).Seal("p", func() {}); err == nil {
-		t.Error("a function was sealed")
+		t.Error("Seal accepted a function")
 	}
 }
 
@@ -189,25 +189,25 @@ func TestConcurrentUse(t *testing.T) {
 			purpose := string(rune('a' + i%3))
 			var got ticket
 			if _, err := b.Open(purpose, sealed(t, b, purpose, sample), &got); err != nil || got != sample {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("Open = %+v, %v, want the sealed value", got, err)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// made is sample as sealed on the day of writing: tokens outlive deployments,
-// and the processes of a fuzz run must agree on the one that opens.
+// made is sample, sealed once: tokens outlive deployments, and the processes of a
+// fuzz run need the same valid token.
 const made = "dGlFSv5yv4LCg9OpFf_PfGKKdY0X2GI34MTWccJ3BVecIna14sha3I24qDDkYrDou4K4uh1mB3A2vswAVmjHXPjvL9BHHFJ1CXiC"
 
 func TestTokensOutliveDeployments(t *testing.T) {
 	var got ticket
 	if key, err := box(t, newKey, oldKey).Open("challenge", made, &got); err != nil || key != 0 || got != sample {
-		t.Errorf("%+v, %d, %v", got, key, err)
+		t.Errorf("Open = %+v, %d, %v, want the sealed value", got, key, err)
 	}
 }
 
-// Nothing opens but what was sealed, byte for byte.
+// Only a sealed token opens, byte for byte.
 func FuzzOpen(f *testing.F) {
 	b := box(f, newKey, oldKey)
 	token := made
@@ -215,7 +215,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(token, 0, "=")
 	f.Add("", 100, "")
 	f.Fuzz(func(t *testing.T, free string, at int, put string) {
-		// Anything, and the token with anything put somewhere over it.
+		// Try free itself, and the token with put written over a part of it.
 		if free != token {
 			refused(t, b, "challenge", free)
 		}

@@ -27,6 +27,7 @@ type Env struct {
 	PowBits, PageBits                  int
 	MicroUSDPerChar                    int64  // 0 for the default
 	WebOrigins                         string // separated by commas
+	Contact                            string // of the operator; "" if the deployment has none
 	NoEndpointMetrics                  bool   // leaves out metrics by endpoint
 	Limits                             app.Limits
 
@@ -73,7 +74,7 @@ func readEnv(get func(string) string, has app.Capabilities) (Env, error) {
 		Region: get("AWS_REGION"), AccessKey: get("AWS_ACCESS_KEY_ID"),
 		SecretKey: get("AWS_SECRET_ACCESS_KEY"), SessionToken: get("AWS_SESSION_TOKEN"),
 	}
-	e.WebOrigins = get("WEB_ORIGINS")
+	e.WebOrigins, e.Contact = get("WEB_ORIGINS"), get("CONTACT")
 	e.NoEndpointMetrics = get("ENDPOINT_METRICS") == "false"
 	e.DynamoDBURL, e.SecretsManagerURL, e.SESURL = get("AWS_ENDPOINT_URL_DYNAMODB"), get("AWS_ENDPOINT_URL_SECRETS_MANAGER"), get("AWS_ENDPOINT_URL_SESV2")
 	required := []string{"BASE_URL"}
@@ -134,7 +135,7 @@ func (e Env) Variables(has app.Capabilities) map[string]string {
 		"SECRET_ARN": e.SecretARN, "PEPPER_ARN": e.PepperARN, "PAYMENTS_ARN": e.PaymentsARN,
 		"MAIL_FROM": e.MailFrom, "MAIL_CONFIGURATION_SET": e.MailSet,
 		"POW_BITS": digits(int64(e.PowBits)), "PAGE_BITS": digits(int64(e.PageBits)), "MICRO_USD_PER_CHAR": digits(e.MicroUSDPerChar),
-		"WEB_ORIGINS": e.WebOrigins, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
+		"WEB_ORIGINS": e.WebOrigins, "CONTACT": e.Contact, "LIMITS": e.Limits.Beside(app.DefaultSettings().Limits),
 		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDBURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": e.SecretsManagerURL, "AWS_ENDPOINT_URL_SESV2": e.SESURL,
 	}
 	if e.Local != nil {
@@ -176,6 +177,7 @@ func newApp(parts []Part) *app.App {
 	}
 	a := &app.App{Now: time.Now, Rand: rand.Reader, Log: log, Settings: app.DefaultSettings()}
 	a.Settings.BaseURL = strings.TrimSuffix(e.BaseURL, "/")
+	a.Settings.Contact = e.Contact
 	if e.WebOrigins != "" {
 		a.Settings.WebOrigins = strings.Split(e.WebOrigins, ",")
 	}

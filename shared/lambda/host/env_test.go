@@ -14,7 +14,7 @@ import (
 func whole() Env {
 	e := Env{
 		Table: "t", BaseURL: "https://social.example", Stage: "prod", SecretARN: "secret", PepperARN: "pepper", PaymentsARN: "payments",
-		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*",
+		MailFrom: "no-reply@social.example", MailSet: "set", PowBits: 20, PageBits: 12, MicroUSDPerChar: 25, WebOrigins: "*", Contact: "ops@social.example",
 		NoEndpointMetrics: true, Limits: app.DefaultSettings().Limits,
 		DynamoDBURL: "http://127.0.0.1:1", SecretsManagerURL: "http://127.0.0.1:2", SESURL: "http://127.0.0.1:3",
 		Local: &Local{Ahead: time.Hour, StripeURL: "http://127.0.0.1:4", ByAddr: true, MaxReads: 7, ViewSample: 3, PromoWait: time.Second},
@@ -24,24 +24,24 @@ func whole() Env {
 }
 
 // Variables and readEnv are inverse.
-func TestVariablesAreRead(t *testing.T) {
+func TestReadEnv_InverseOfVariables(t *testing.T) {
 	byLambda := []string{"Region", "AccessKey", "SecretKey", "SessionToken"}
 	e := whole()
 	for v, i := reflect.ValueOf(e), 0; i < v.NumField(); i++ {
 		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != slices.Contains(byLambda, name) {
-			t.Errorf("%s is left out of this test, or is not Lambda's", name)
+			t.Errorf("field %s is not set in whole(), or is set but comes from Lambda", name)
 		}
 	}
 	for _, want := range []Env{e, {BaseURL: "https://social.example", Limits: app.DefaultSettings().Limits}} {
 		vars := want.Variables(^app.Capabilities(0))
 		for name, value := range vars {
 			if value == "" {
-				t.Errorf("%s is empty", name)
+				t.Errorf("variable %s is empty", name)
 			}
 		}
 		got, err := readEnv(func(name string) string { return vars[name] }, 0)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v became\n%+v, %v", want, got, err)
+			t.Errorf("readEnv(Variables):\ngot\n%+v, %v\nwant\n%+v", got, err, want)
 		}
 	}
 }
@@ -65,17 +65,17 @@ func TestEnv_Variables(t *testing.T) {
 			case own && vars[name] == value:
 				told = append(told, name)
 			case !own && vars[name] != value, vars[name] != "" && vars[name] != value:
-				t.Errorf("%+v: %s is %q", needs, name, vars[name])
+				t.Errorf("capabilities %v: %s = %q", needs, name, vars[name])
 			}
 		}
 		slices.Sort(told)
 		if got := strings.Join(told, " "); got != names {
-			t.Errorf("%+v: it is told %s", needs, got)
+			t.Errorf("variables of capabilities %v = %s, want %s", needs, got, names)
 		}
 	}
 }
 
-// A laptop changes only the clock and what deployments do not choose.
+// LOCAL changes only the clock and what deployments do not choose.
 func TestLocal(t *testing.T) {
 	e := whole()
 	for name, value := range e.Variables(^app.Capabilities(0)) {
@@ -83,15 +83,15 @@ func TestLocal(t *testing.T) {
 	}
 	a := newApp(nil)
 	if ahead := time.Until(a.Now()); ahead < 59*time.Minute || ahead > time.Hour {
-		t.Errorf("its clock is %s ahead", ahead)
+		t.Errorf("clock is %s ahead, want an hour", ahead)
 	}
 	s := a.Settings
 	if !s.ByAddr || s.MaxReads != 7 || s.ViewSample != 3 || s.PromoWait != time.Second || s.Limits != e.Limits || s.PowBits != 20 {
-		t.Errorf("its settings are %+v", s)
+		t.Errorf("settings = %+v", s)
 	}
 	if _, err := readEnv(func(name string) string {
 		return map[string]string{"BASE_URL": "x", "LOCAL": "yes"}[name]
 	}, 0); err == nil || !strings.Contains(err.Error(), "LOCAL") {
-		t.Error(err)
+		t.Errorf("readEnv with LOCAL=yes = %v, want an error about LOCAL", err)
 	}
 }

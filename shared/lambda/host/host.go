@@ -39,7 +39,7 @@ func Stream(reader func(*app.App) stream.Function, parts ...Part) {
 // needs: a mistake in the program.
 func mustGive(a *app.App, parts []Part, name string, needs app.Capabilities) {
 	if has := capabilities(parts); has != needs {
-		a.Log.Error("cannot start", "error", fmt.Sprintf("the main of %s gives the capabilities %s; give %s", name, has, needs))
+		a.Log.Error("cannot start", "error", fmt.Sprintf("function %s was built with the capabilities %s, but needs %s", name, has, needs))
 		os.Exit(1)
 	}
 }

@@ -65,7 +65,7 @@ type sayOut struct {
 	Text string `json:"text"`
 }
 
-// echo returns what reached it, with a verified signature or without one.
+// echo returns a handler that answers with the request it got, signed or not.
 func echo() GatewayHandler {
 	say := func(ctx context.Context, in *echoIn) (*echoOut, error) {
 		out := &echoOut{A: in.A, B: in.B, Note: in.Note, Address: api.From(ctx).Address}
@@ -121,7 +121,7 @@ func call(t *testing.T, h GatewayHandler, e events.APIGatewayV2HTTPRequest) (int
 		t.Fatalf("%s %q: %d %s: %v", e.RequestContext.HTTP.Method, e.RawPath, res.StatusCode, body, err)
 	}
 	if id := res.Headers["X-Request-Id"] + res.Headers["x-request-id"]; id != "request-7" {
-		t.Errorf("the request's id is %q", id)
+		t.Errorf("X-Request-Id = %q, want request-7", id)
 	}
 	return res.StatusCode, a
 }
@@ -134,9 +134,8 @@ func sign(e *events.APIGatewayV2HTTPRequest, method, pathAndQuery, body string) 
 	e.Headers[strings.ToLower(auth.HeaderSig)] = auth.Sign(key, method, pathAndQuery, now.UnixMilli(), []byte(body))
 }
 
-// A signature covers the path and the query as sent, with their order and
-// escapes.
-func TestGatewayVerifiesWhatWasSent(t *testing.T) {
+// A signature covers the path and the query as sent, with their order and escapes.
+func TestGatewayVerifiesRawPathAndQuery(t *testing.T) {
 	h := echo()
 	for _, query := range []string{"", "b=2&a=1", "a=%7e&b=%7E", "b=+%20&a=x,y", "a=%C3%A9"} {
 		e := event("GET", "/v1/signed", query)
@@ -145,11 +144,11 @@ func TestGatewayVerifiesWhatWasSent(t *testing.T) {
 		// The gateway decodes and sorts these, and joins duplicates.
 		e.QueryStringParameters = map[string]string{"a": "decoded", "b": "sorted"}
 		if status, a := call(t, h, e); status != 200 || a.A == "decoded" || query == "b=+%20&a=x,y" && (a.A != "x,y" || a.B != "  ") {
-			t.Errorf("%s: %d %+v", target, status, a)
+			t.Errorf("GET %s: got %d %+v, want 200 and the query as sent", target, status, a)
 		}
 		sign(&e, "GET", target+"x", "")
 		if status, a := call(t, h, e); status != 401 || a.Error.Code != "bad_signature" {
-			t.Errorf("%s, signed otherwise: %d %+v", target, status, a)
+			t.Errorf("GET %s with another target's signature: got %d %+v, want 401 bad_signature", target, status, a)
 		}
 	}
 }
@@ -159,13 +158,13 @@ func TestGatewayKeepsHeadersWhole(t *testing.T) {
 		e := event("GET", "/v1/open", "")
 		e.Headers["x-note"] = note
 		if status, a := call(t, echo(), e); status != 200 || strings.TrimSpace(a.Note) != strings.TrimSpace(note) {
-			t.Errorf("%q: %d %q", note, status, a.Note)
+			t.Errorf("X-Note %q: got %d %q", note, status, a.Note)
 		}
 	}
 	e := event("GET", "/v1/open", "")
 	e.Headers["x-forwarded-for"] = "198.51.100.1"
 	if _, a := call(t, echo(), e); a.Address != "203.0.113.9" {
-		t.Errorf("the address is %q", a.Address)
+		t.Errorf("address = %q, want the connection's", a.Address)
 	}
 }
 
@@ -181,13 +180,13 @@ func TestGatewayAnswersOddPaths(t *testing.T) {
 			status, a := call(t, h, event(method, path, ""))
 			if status != 404 || a.Error.Code != "no_such_endpoint" || a.Error.Message == "" || a.Error.Hint == "" ||
 				a.Error.Docs != "https://social.example/docs/errors#no_such_endpoint" {
-				t.Errorf("%s %q: %d %+v", method, path, status, a)
+				t.Errorf("%s %q: got %d %+v, want 404 no_such_endpoint", method, path, status, a)
 			}
 		}
 	}
 	for _, query := range []string{"a=é", "a=b c", "a=\n", "a=\x00", "a=%zz", "a=1;b=2"} {
 		if status, a := call(t, h, event("GET", "/v1/open", query)); status != 422 || a.Error.Code != "invalid" {
-			t.Errorf("?%q: %d %+v", query, status, a)
+			t.Errorf("query %q: got %d %+v, want 422 invalid", query, status, a)
 		}
 	}
 }
@@ -201,27 +200,27 @@ func TestGatewayDecodesBodies(t *testing.T) {
 	coded.Body, coded.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
 	for _, e := range []events.APIGatewayV2HTTPRequest{plain, coded} {
 		if status, a := call(t, echo(), e); status != 200 || a.Text != "a,b é 🦊" {
-			t.Errorf("%s: %d %+v", e.Body, status, a)
+			t.Errorf("body %s: got %d %+v, want 200", e.Body, status, a)
 		}
 	}
 	coded.Body = base64.StdEncoding.EncodeToString([]byte("{\"text\":\"\xff\"}"))
 	if status, _ := call(t, echo(), coded); status != 400 && status != 422 {
-		t.Errorf("no UTF-8: %d", status)
+		t.Errorf("invalid UTF-8: got status %d, want 400 or 422", status)
 	}
 	signed := plain
 	signed.Body, signed.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
 	sign(&signed, "POST", "/v1/say", body)
 	if status, a := call(t, echo(), signed); status != 200 || a.Text != "a,b é 🦊" {
-		t.Errorf("signed: %d %+v", status, a)
+		t.Errorf("signed body: got %d %+v, want 200", status, a)
 	}
 	sign(&signed, "POST", "/v1/say", signed.Body)
 	if status, _ := call(t, echo(), signed); status != 401 {
-		t.Errorf("signed as base64: %d", status)
+		t.Errorf("signature over base64: got status %d, want 401", status)
 	}
 }
 
-// The gateway sends text as it is, and base64 for content types that are not
-// text. The signed and counted bytes are those that were sent.
+// The gateway sends text as it is, and other content types in base64. The signature
+// and the limit apply to the bytes that the caller sent.
 func TestGatewayDecodesBytes(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -252,24 +251,24 @@ func TestGatewayDecodesBytes(t *testing.T) {
 		sign(&e, "PUT", "/v1/bytes", c.body)
 		status, a := call(t, echo(), e)
 		if status != c.status || status == 200 && a.Text != fmt.Sprintf("%x", c.body) {
-			t.Errorf("%s %.20q: %d %+v", c.contentType, c.body, status, a)
+			t.Errorf("%s %.20q: got %d %+v, want %d", c.contentType, c.body, status, a, c.status)
 		}
 	}
 }
 
-// The work ends before Lambda ends the process, so that there is an answer.
-func TestWorkEndsBeforeTheFunction(t *testing.T) { synctest.Test(t, testWorkEndsBeforeTheFunction) }
+// Work ends before Lambda ends the process, so that there is an answer.
+func TestWorkEndsBeforeTimeout(t *testing.T) { synctest.Test(t, testWorkEndsBeforeTimeout) }
 
-func testWorkEndsBeforeTheFunction(t *testing.T) {
+func testWorkEndsBeforeTimeout(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	res, err := echo()(ctx, event("GET", "/v1/open", ""))
 	if err != nil || !strings.Contains(res.Body, `"left":"9.5s"`) {
-		t.Errorf("%s %v", res.Body, err)
+		t.Errorf("got %s, %v, want 9.5 s left", res.Body, err)
 	}
 }
 
-// poison is a reader that fails at one record and notes the others.
+// poison returns a reader that fails at one record and collects the others.
 func poison(seq string, done *[]tables.StreamRecord) stream.Function {
 	return stream.Function{Name: "test", Handle: func(_ context.Context, records []tables.StreamRecord) error {
 		if slices.ContainsFunc(records, func(r tables.StreamRecord) bool { return r.Seq == seq }) {
@@ -290,9 +289,9 @@ func batch(n int) events.DynamoDBEvent {
 	return stream.ToLambda(records)
 }
 
-// The failing record is reported, and all before it are done. If it is the
-// first of several, the batch fails, so that Lambda halves it.
-func TestBatchesReportTheRecord(t *testing.T) {
+// The failing record is reported, and all before it are done. If it is the first of
+// several, the whole batch fails, so that Lambda halves it.
+func TestBatchesReportFailedRecord(t *testing.T) {
 	for _, c := range []struct {
 		records int
 		poison  string
@@ -311,38 +310,38 @@ func TestBatchesReportTheRecord(t *testing.T) {
 			failed = append(failed, f.ItemIdentifier)
 		}
 		if (err != nil) != c.err || !slices.Equal(failed, c.failed) {
-			t.Errorf("%d records, poison %q: %v, %v", c.records, c.poison, failed, err)
+			t.Errorf("%d records, poison %q: reported %v, %v; want %v, error: %v", c.records, c.poison, failed, err, c.failed, c.err)
 		}
 		want := c.records
 		if c.poison != "" {
 			want = int(c.poison[2] - '0')
 		}
 		if len(done) != want {
-			t.Errorf("%d records, poison %q: %d done", c.records, c.poison, len(done))
+			t.Errorf("%d records, poison %q: %d done, want %d", c.records, c.poison, len(done), want)
 		}
 		for i, r := range done {
 			if r.Seq != fmt.Sprint(100+i) || r.New.Int("n") != int64(i) || r.Key.SK != fmt.Sprint(i) || r.Event != "INSERT" {
-				t.Errorf("record %d arrives as %+v", i, r)
+				t.Errorf("record %d arrived as %+v", i, r)
 			}
 		}
 		// An empty list reports success. Lambda would accept null only by chance.
 		if b, _ := json.Marshal(res); err == nil && c.failed == nil && !bytes.Contains(b, []byte(`[]`)) {
-			t.Errorf("all done is said as %s", b)
+			t.Errorf("success is reported as %s, want an empty list", b)
 		}
 	}
 }
 
-func TestBatchesRefuseWhatTheyCannotRead(t *testing.T) {
+func TestBatchesRefuseUnreadableRecords(t *testing.T) {
 	e := batch(2)
 	e.Records[1].Change.NewImage["odd"] = events.NewNullAttribute()
 	var done []tables.StreamRecord
 	if res, err := Batches(quiet(), poison("", &done))(t.Context(), e); err == nil && len(res.BatchItemFailures) == 0 {
-		t.Errorf("a record that cannot be read counts as done: %+v", done)
+		t.Errorf("an unreadable record counts as done: %+v", done)
 	}
 }
 
-// The error names everything that is missing, including variables of parts.
-func TestEnvNamesAllThatIsMissing(t *testing.T) {
+// The error names every missing variable, including those of parts.
+func TestReadEnv_NamesEverythingMissing(t *testing.T) {
 	const every = ^app.Capabilities(0)
 	all := map[string]string{
 		"BASE_URL": "https://social.example", "TABLE": "t", "SECRET_ARN": "arn", "AWS_REGION": "eu-central-1", "STAGE": "prod", "POW_BITS": "20", "PAGE_BITS": "12",
@@ -358,14 +357,14 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	}
 	want.Limits.MailsDay = 1
 	if err != nil || e != want {
-		t.Errorf("%+v %v", e, err)
+		t.Errorf("readEnv:\ngot\n%+v, %v\nwant\n%+v", e, err, want)
 	}
 	_, err = readEnv(func(n string) string {
 		return map[string]string{"POW_BITS": "many", "PAGE_BITS": "31", "MICRO_USD_PER_CHAR": "0", "LIMITS": `{"mails_day":0}`, "MAIL_FROM": "no-reply@social.example"}[n]
 	}, every)
 	for _, name := range []string{"BASE_URL", "STAGE", "TABLE", "SECRET_ARN", "PEPPER_ARN", "PAYMENTS_ARN", "MAIL_CONFIGURATION_SET", "AWS_REGION", "POW_BITS", "PAGE_BITS", "MICRO_USD_PER_CHAR", "LIMITS (limit mails_day is 0;"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is not named: %v", name, err)
+			t.Errorf("the error lacks %s: %v", name, err)
 		}
 	}
 	for _, bits := range []string{"0", "65", "-1", "1.5", "x"} {
@@ -376,11 +375,11 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 			return all[n]
 		}, 0)
 		if err == nil || !strings.Contains(err.Error(), "POW_BITS") || strings.Contains(err.Error(), "BASE_URL") {
-			t.Errorf("POW_BITS=%s: %v", bits, err)
+			t.Errorf("readEnv with POW_BITS=%s = %v, want an error about POW_BITS only", bits, err)
 		}
 	}
 	if _, err := readEnv(func(n string) string { return map[string]string{"BASE_URL": "x"}[n] }, 0); err != nil {
-		t.Errorf("a function without capabilities needs only its URL: %v", err)
+		t.Errorf("readEnv without capabilities, with BASE_URL = %v, want nil", err)
 	}
 	for _, c := range []struct {
 		has  app.Capabilities
@@ -389,7 +388,7 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 	}{
 		{app.Mail, "", ""},
 		{app.Mail, "MAIL_FROM", "MAIL_CONFIGURATION_SET, AWS_REGION"},
-		{app.Payments, "PAYMENTS_ARN AWS_REGION", "STAGE"}, // without which nobody would know a payment again
+		{app.Payments, "PAYMENTS_ARN AWS_REGION", "STAGE"}, // without STAGE, stored payments would not be recognised
 		{app.Table | app.Secret, "TABLE", "AWS_REGION, SECRET_ARN"},
 	} {
 		_, err := readEnv(func(n string) string {
@@ -403,13 +402,13 @@ func TestEnvNamesAllThatIsMissing(t *testing.T) {
 			_, got, _ = strings.Cut(err.Error(), "wrong: ")
 		}
 		if got != c.want {
-			t.Errorf("%s, with %q set: missing %q, want %q", c.has, c.set, got, c.want)
+			t.Errorf("readEnv(%s) with %q set: missing %q, want %q", c.has, c.set, got, c.want)
 		}
 	}
 }
 
-// A tick works for the function's time, less some to log the result. It fails
-// if the work fails, but not if it is unfinished, which it logs.
+// A tick gets the function's time less what logging needs. It fails if the work
+// fails. Unfinished work is only logged.
 func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
 
 func testTicks(t *testing.T) {
@@ -431,11 +430,11 @@ func testTicks(t *testing.T) {
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := Ticks(a, f)(ctx); err != want {
-			t.Errorf("it ended with %v, not %v", err, want)
+			t.Errorf("Ticks = %v, want %v", err, want)
 		}
 		cancel()
 		if left != 10*time.Second-lastWords {
-			t.Errorf("it has %s", left)
+			t.Errorf("the tick has %s, want 9.5 s", left)
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -446,7 +445,7 @@ func testTicks(t *testing.T) {
 	} {
 		for _, part := range parts {
 			if !strings.Contains(lines[i], part) {
-				t.Errorf("the log has no %s: %s", part, lines[i])
+				t.Errorf("the log lacks %s: %s", part, lines[i])
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/lambda/metrics"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/shared/lambda/stream"
@@ -24,8 +25,8 @@ type paidIn struct {
 	}
 }
 
-// Every metric appears in the lines that functions write, as CloudWatch
-// specifies: numbers and dimensions are members of the line.
+// Functions log every declared metric in the form that CloudWatch specifies: numbers
+// and dimensions are members of the line.
 func TestFunctionsEmitEveryMetric(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()
@@ -39,7 +40,7 @@ func TestFunctionsEmitEveryMetric(t *testing.T) {
 			case "fail":
 				return nil, errors.New("broken")
 			case "refuse":
-				return nil, api.Fail(api.NotFound, "There is none.")
+				return nil, api.Fail(api.NotFound, "Not found.")
 			}
 			api.From(ctx).Made(in.Body.Do)
 			return &sayOut{}, nil
@@ -62,6 +63,10 @@ func TestFunctionsEmitEveryMetric(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	returned := mailevent.Function{Name: "returns", Handle: func(context.Context, mailevent.Event) error { return nil }}
+	if err := MailEvents(a, returned)(t.Context(), sesBounce("Permanent")); err != nil {
+		t.Fatal(err)
+	}
 	a.Log.Error("notification failed")
 
 	want := map[string]bool{}
@@ -77,12 +82,12 @@ func TestFunctionsEmitEveryMetric(t *testing.T) {
 		}
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("emitted are %v, declared %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		t.Errorf("emitted metrics = %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 	}
 }
 
-// emitted returns the metrics of a line, each as "dimension name unit", and
-// checks them against the specification of the embedded metric format.
+// emitted returns a line's metrics, each as "dimension name unit", and checks them
+// against the specification of the embedded metric format.
 func emitted(t *testing.T, line []byte) (names []string) {
 	t.Helper()
 	var members map[string]any
@@ -103,22 +108,22 @@ func emitted(t *testing.T, line []byte) (names []string) {
 		return nil
 	}
 	if age := time.Since(time.UnixMilli(document.AWS.Timestamp)); age < -time.Minute || age > time.Hour {
-		t.Errorf("the line is of %s ago: %s", age, line)
+		t.Errorf("the line is %s old: %s", age, line)
 	}
 	for _, d := range document.AWS.CloudWatchMetrics {
 		if d.Namespace != metrics.Namespace("prod") || len(d.Dimensions) != 1 || len(d.Dimensions[0]) > 30 || len(d.Metrics) == 0 || len(d.Metrics) > 100 {
-			t.Errorf("no directive: %+v", d)
+			t.Errorf("invalid directive: %+v", d)
 		}
 		by := ""
 		for _, name := range d.Dimensions[0] {
 			by = name
 			if v, ok := members[name].(string); !ok || v == "" || len(v) > 1024 {
-				t.Errorf("%s is no dimension of %s", name, line)
+				t.Errorf("dimension %s is missing or invalid in %s", name, line)
 			}
 		}
 		for _, m := range d.Metrics {
 			if _, ok := members[m.Name].(float64); !ok {
-				t.Errorf("%s is no number of %s", m.Name, line)
+				t.Errorf("metric %s is not a number in %s", m.Name, line)
 			}
 			names = append(names, by+" "+m.Name+" "+m.Unit)
 		}
@@ -126,8 +131,8 @@ func emitted(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// A batch's lag is the age of its oldest record when done, a tick's is the
-// delay of its most overdue work.
+// A batch's lag is the age of its oldest record when done. A tick's lag is the delay
+// of its most overdue work.
 func TestLag(t *testing.T) {
 	var out bytes.Buffer
 	a := quiet()
@@ -167,7 +172,7 @@ func TestLag(t *testing.T) {
 		lags = append(lags, members[metrics.Lag].(float64))
 	}
 	if want := []float64{7000, 9000, 0}; !slices.Equal(lags, want) {
-		t.Errorf("lags are %v, not %v", lags, want)
+		t.Errorf("lags = %v, want %v", lags, want)
 	}
 }
 

@@ -13,14 +13,13 @@ type Size struct {
 	Timeout time.Duration // of an invocation
 }
 
-// memory also chooses the CPU: Lambda gives it in proportion, one CPU at 1769
-// MB. Measured on a CPU limited to the 29 % of 512 MB: 17 to 37 ms from exec to
-// the first poll (design: deploy), and twice that at half of it. Assumed, since
-// it cannot be measured outside AWS: requests mostly wait for the table, so
-// more CPU would be paid for while idle. To tune it, run AWS Lambda Power
-// Tuning on `channels` and `feed` of your own stage with your agents' requests,
-// at 128 to 1769 MB. Or change this number and compare Duration and Billed
-// Duration in a day's REPORT lines.
+// memory also chooses the CPU: Lambda gives it in proportion, one CPU at 1769 MB.
+// Measured with 29 % of a CPU, as for 512 MB: 17 to 37 ms from exec to the first
+// poll, and twice that with half of it. Requests probably wait mostly for the table,
+// so more CPU would be paid for while idle; this cannot be measured outside AWS. To
+// tune it, run AWS Lambda Power Tuning on `channels` and `feed` of your own stage
+// with your agents' requests, at 128 to 1769 MB. Or change this number and compare
+// Duration and Billed Duration in a day's REPORT lines.
 const memory = 512
 
 var (
@@ -32,6 +31,10 @@ var (
 	// ReaderSize is for readers of the stream. Its timeout allows a batch to be
 	// halved down to one record.
 	ReaderSize = Size{memory, time.Minute}
+
+	// MailSize is for functions of mail's events, which write one item for each
+	// recipient.
+	MailSize = Size{memory, 10 * time.Second}
 
 	// scheduleSize is for scheduled functions. Several due search indexes are
 	// built concurrently, each whole in memory, and wait for the CPU. Only one

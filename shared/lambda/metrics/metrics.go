@@ -28,6 +28,8 @@ const (
 	Lag      = "lag_ms"   // of a batch: the age of its oldest record when done; of a tick: the delay of the most overdue work
 	Finished = "finished" // 1 for a tick that finished, 0 for one that did not
 
+	Returned = "returned" // mails that came back
+
 	Logged = "logged" // 1 for any other line that is a warning or an error
 )
 
@@ -37,6 +39,7 @@ const (
 	ByCode     = "code"     // of the error
 	ByFunction = "function" // a stream reader or a scheduled function
 	ByMessage  = "msg"      // of the line
+	ByReason   = "reason"   // for which mail came back
 )
 
 // Messages of lines with metrics, besides warnings and errors.
@@ -44,6 +47,8 @@ const (
 	Request = "request"
 	Batch   = "batch"
 	Tick    = "tick"
+
+	MailBack = "mail back"
 )
 
 // Metric is one of a [Set].
@@ -72,6 +77,7 @@ func Sets(byEndpoint bool) []Set {
 		{Request, "", []Metric{{Registrations, count, false}, {Posts, count, false}}},
 		{Batch, ByFunction, []Metric{{Lag, millis, true}}},
 		{Tick, ByFunction, []Metric{{Lag, millis, true}, {Finished, count, true}}},
+		{MailBack, ByReason, []Metric{{Returned, count, false}}},
 		{"", ByMessage, []Metric{{Logged, count, false}}},
 	}
 	if byEndpoint {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A sweep that time was up for is unfinished; one that anything failed in has
-// failed, whether or not time was up beside.
+// A sweep that ran out of time is unfinished. If anything failed, the sweep failed,
+// even if time also ran out.
 func TestSweep(t *testing.T) {
 	broken := errors.New("broken")
 	end := context.DeadlineExceeded
@@ -18,16 +18,16 @@ func TestSweep(t *testing.T) {
 		err  error
 		want error
 	}{
-		"done":                          {false, nil, nil},
-		"failed":                        {false, broken, broken},
-		"a table's own deadline":        {false, end, end},
-		"late":                          {true, end, ErrUnfinished},
-		"late, though nothing says so":  {true, nil, ErrUnfinished},
-		"late in several places":        {true, errors.Join(end, fmt.Errorf("den: %w", errors.Join(end))), ErrUnfinished},
-		"late, named with its table":    {true, fmt.Errorf("get: %w", fmt.Errorf("%w, %w", end, end)), ErrUnfinished},
-		"failed before it was late":     {true, errors.Join(broken, end), broken},
-		"failed, deep below":            {true, fmt.Errorf("settle: %w", errors.Join(end, fmt.Errorf("den: %w", errors.Join(end, broken)))), broken},
-		"failed in another way at last": {true, fmt.Errorf("den: %w", broken), broken},
+		"done":                       {false, nil, nil},
+		"failed":                     {false, broken, broken},
+		"a table's own deadline":     {false, end, end},
+		"late":                       {true, end, ErrUnfinished},
+		"late, without an error":     {true, nil, ErrUnfinished},
+		"late in several places":     {true, errors.Join(end, fmt.Errorf("channel: %w", errors.Join(end))), ErrUnfinished},
+		"late, named with its table": {true, fmt.Errorf("get: %w", fmt.Errorf("%w, %w", end, end)), ErrUnfinished},
+		"failed before it was late":  {true, errors.Join(broken, end), broken},
+		"failed, deeply wrapped":     {true, fmt.Errorf("settle: %w", errors.Join(end, fmt.Errorf("channel: %w", errors.Join(end, broken)))), broken},
+		"failed, though time was up": {true, fmt.Errorf("channel: %w", broken), broken},
 	} {
 		most := time.Hour
 		if c.late {
@@ -40,16 +40,16 @@ func TestSweep(t *testing.T) {
 			return c.err
 		})
 		if !errors.Is(err, c.want) || c.want != ErrUnfinished && errors.Is(err, ErrUnfinished) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Sweep = %v, want %v", name, err, c.want)
 		}
 	}
 }
 
-// Who ends the sweep from outside is told so.
-func TestSweepEnded(t *testing.T) {
+// A sweep that its caller cancels returns context.Canceled.
+func TestSweep_Canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Sweep(ctx, time.Hour, func(ctx context.Context) error { return ctx.Err() }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("Sweep = %v, want context.Canceled", err)
 	}
 }

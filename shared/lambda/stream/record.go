@@ -133,5 +133,5 @@ func attributeOf(v any) events.DynamoDBAttributeValue {
 		}
 		return events.NewListAttribute(l)
 	}
-	panic(fmt.Sprintf("stream: a %T is no value of an item", v))
+	panic(fmt.Sprintf("stream: %T cannot be a value of an item", v))
 }

@@ -18,7 +18,7 @@ import (
 	"agentsocial/tables"
 )
 
-// values are all that an item can hold, three levels deep.
+// values generates every kind of value of an item, nested up to three levels.
 func values(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.String().AsAny(), rapid.Int64().AsAny(), rapid.Bool().AsAny(), rapid.SliceOf(rapid.Byte()).AsAny(),
@@ -44,8 +44,8 @@ func image(t *rapid.T, key tables.Key, label string) tables.Item {
 	return item
 }
 
-// What Lambda hands over, as JSON, is what happened in the table.
-func TestRecordsReturn(t *testing.T) {
+// FromLambda restores records from ToLambda's JSON.
+func TestFromLambda_InverseOfToLambda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []tables.StreamRecord
 		for i := range rapid.IntRange(0, 3).Draw(t, "records") {
@@ -74,21 +74,21 @@ func TestRecordsReturn(t *testing.T) {
 		}
 		got, err := FromLambda(e)
 		if err != nil || len(got) != len(want) {
-			t.Fatalf("%d records of %d: %v", len(got), len(want), err)
+			t.Fatalf("got %d records, %v, want %d", len(got), err, len(want))
 		}
 		for i := range want {
-			if d := got[i].At.Sub(want[i].At).Abs(); d > time.Millisecond { // it travels as a float
-				t.Errorf("at %s, not %s", got[i].At, want[i].At)
+			if d := got[i].At.Sub(want[i].At).Abs(); d > time.Millisecond { // sent as a float
+				t.Errorf("At = %s, want %s", got[i].At, want[i].At)
 			}
 			got[i].At = want[i].At
 			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Errorf("%#v\nbecame\n%#v", want[i], got[i])
+				t.Errorf("got\n%#v\nwant\n%#v", got[i], want[i])
 			}
 		}
 	})
 }
 
-// What the table never holds is refused, not dropped.
+// Types that the table never holds are refused, not dropped.
 func TestForeignValuesAreRefused(t *testing.T) {
 	foreign := map[string]events.DynamoDBAttributeValue{
 		"null": events.NewNullAttribute(), "a fraction": events.NewNumberAttribute("1.5"),
@@ -103,14 +103,14 @@ func TestForeignValuesAreRefused(t *testing.T) {
 			e := ToLambda([]tables.StreamRecord{{Event: "INSERT", Key: tables.Key{PK: "P", SK: "S"}, New: tables.Item{"pk": "P", "sk": "S"}}})
 			e.Records[0].Change.NewImage["odd"] = attr
 			if r, err := FromLambda(e); err == nil {
-				t.Errorf("%s, %s: %v", name, where, r)
+				t.Errorf("FromLambda with %s, %s = %v, want an error", name, where, r)
 			}
 		}
 	}
 }
 
-// A removal by somebody else's service is none by TTL.
-func TestExpiredIsWhatDynamoDBRemoved(t *testing.T) {
+// Only removals by DynamoDB's own TTL count as expired.
+func TestFromLambda_Expired(t *testing.T) {
 	for _, c := range []struct {
 		by   *events.DynamoDBUserIdentity
 		want bool
@@ -122,7 +122,7 @@ func TestExpiredIsWhatDynamoDBRemoved(t *testing.T) {
 		e := ToLambda([]tables.StreamRecord{{Event: "REMOVE", Old: tables.Item{"pk": "P", "sk": "S"}}})
 		e.Records[0].UserIdentity = c.by
 		if r, err := FromLambda(e); err != nil || r[0].Expired != c.want {
-			t.Errorf("%+v: %v %v", c.by, r, err)
+			t.Errorf("removal by %+v: got %v, %v, want expired: %v", c.by, r, err, c.want)
 		}
 	}
 }
@@ -137,21 +137,21 @@ func TestMatch(t *testing.T) {
 	}{
 		{"INSERT", nil, item("post"), true},
 		{"MODIFY", item("post"), item("post"), false},
-		{"REMOVE", item("post"), nil, true}, // by what it was
+		{"REMOVE", item("post"), nil, true}, // by the item before
 		{"REMOVE", item("profile"), nil, false},
 		{"REMOVE", item("other"), nil, false},
 		{"INSERT", nil, item("profile"), false},
-		{"MODIFY", item("post"), item("profile"), true}, // by what it has become
+		{"MODIFY", item("post"), item("profile"), true}, // by the item after
 		{"MODIFY", item("profile"), item("post"), false},
 		{"INSERT", nil, item(""), false},
 	} {
 		r := tables.StreamRecord{Event: c.event, Old: c.old, New: c.now}
 		if got := f.Match(r); got != c.want {
-			t.Errorf("%s %v → %v: %v", c.event, c.old, c.now, got)
+			t.Errorf("Match of %s %v → %v = %v, want %v", c.event, c.old, c.now, got, c.want)
 		}
 	}
 	if (Function{}).Match(tables.StreamRecord{Event: "INSERT", New: item("post")}) {
-		t.Error("without a filter everything passes")
+		t.Error("Match without filters = true, want false")
 	}
 }
 
@@ -163,10 +163,10 @@ func batch(n int) []tables.StreamRecord {
 	return records
 }
 
-// Whatever record is poison, all before it is done, and Run says which it is.
-func TestRunFindsThePoison(t *testing.T) {
+// Run processes all records before the first failing one, and returns its index.
+func TestRun_FindsFailingRecord(t *testing.T) {
 	for n := range 20 {
-		for poison := range n + 1 { // n: none is
+		for poison := range n + 1 { // n means none
 			done := map[string]bool{}
 			calls, alone := 0, false
 			f := Function{Name: "test", Handle: func(_ context.Context, records []tables.StreamRecord) error {
@@ -183,20 +183,20 @@ func TestRunFindsThePoison(t *testing.T) {
 			var log bytes.Buffer
 			got := f.Run(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), batch(n))
 			if got != poison {
-				t.Errorf("%d records, poison %d: Run says %d", n, poison, got)
+				t.Errorf("%d records, poison %d: Run = %d", n, poison, got)
 			}
 			for i := range poison {
 				if !done[fmt.Sprint(i)] {
-					t.Errorf("%d records, poison %d: %d was passed over", n, poison, i)
+					t.Errorf("%d records, poison %d: record %d was skipped", n, poison, i)
 				}
 			}
 			if len(done) != poison {
-				t.Errorf("%d records, poison %d: %d done: what stands behind must wait", n, poison, len(done))
+				t.Errorf("%d records, poison %d: %d done, want none after the poison", n, poison, len(done))
 			}
 			logged := bytes.Contains(log.Bytes(), fmt.Appendf(nil, "seq=%d type=post", poison))
 			switch {
 			case poison < n && (!alone || calls > 12 || !logged):
-				t.Errorf("%d records, poison %d: %d calls, alone at last: %v, logged: %s", n, poison, calls, alone, &log)
+				t.Errorf("%d records, poison %d: %d calls, tried alone: %v, logged: %s", n, poison, calls, alone, &log)
 			case poison == n && (calls > 1 || log.Len() > 0):
 				t.Errorf("%d good records: %d calls, logged: %s", n, calls, &log)
 			}
@@ -204,8 +204,8 @@ func TestRunFindsThePoison(t *testing.T) {
 	}
 }
 
-// A function whose time is over does not go on halving.
-func TestRunEndsWithItsContext(t *testing.T) {
+// Run stops halving when its context ends.
+func TestRun_EndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
 	f := Function{Handle: func(context.Context, []tables.StreamRecord) error {
@@ -214,6 +214,6 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		return errors.New("too late")
 	}}
 	if n := f.Run(ctx, slog.New(slog.DiscardHandler), batch(64)); n != 0 || calls != 1 {
-		t.Errorf("%d done after %d calls", n, calls)
+		t.Errorf("Run = %d after %d calls, want 0 after 1", n, calls)
 	}
 }

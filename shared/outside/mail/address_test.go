@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAddressIsNormalised(t *testing.T) {
+func TestParseAddress_Normalises(t *testing.T) {
 	long := strings.Repeat("l", localMost) + "@" + strings.Repeat(strings.Repeat("d", 61)+".", 3) + "net"
 	if len(long) != addressMost {
 		t.Fatalf("the longest address has %d characters", len(long))
@@ -26,7 +26,7 @@ func TestAddressIsNormalised(t *testing.T) {
 		"fox@4chan.example":                      "fox@4chan.example",
 		"fox@den.test":                           "fox@den.test",
 		"fox@MÜNCHEN.de":                         "fox@xn--mnchen-3ya.de",
-		"fox@münchen.de":                         "fox@xn--mnchen-3ya.de", // the dots apart
+		"fox@münchen.de":                         "fox@xn--mnchen-3ya.de", // decomposed ü
 		"fox@XN--MNCHEN-3YA.de":                  "fox@xn--mnchen-3ya.de",
 		"fox@straße.de":                          "fox@xn--strae-oqa.de", // not strasse.de
 		"fox@strasse.de":                         "fox@strasse.de",
@@ -38,12 +38,12 @@ func TestAddressIsNormalised(t *testing.T) {
 		"fox@" + strings.Repeat("d", 63) + ".de": "fox@" + strings.Repeat("d", 63) + ".de",
 	} {
 		if a, err := ParseAddress(in); err != nil || a.Reveal() != want {
-			t.Errorf("%q is %q: %v", in, a.Reveal(), err)
+			t.Errorf("ParseAddress(%q) = %q, %v, want %q", in, a.Reveal(), err, want)
 		}
 	}
 }
 
-func TestAddressRefused(t *testing.T) {
+func TestParseAddress_Refuses(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                       "has no @",
 		"fox":                                    "has no @",
@@ -59,7 +59,7 @@ func TestAddressRefused(t *testing.T) {
 		"|sh@example.com":                        "some mail programs interpret",
 		"=?utf-8?q?x?=@example.com":              "some mail programs interpret",
 		"füchsin@example.com":                    "non-ASCII",
-		"ſ@example.com":                          "non-ASCII", // s in lower case elsewhere
+		"ſ@example.com":                          "non-ASCII", // upper-cases to S
 		"\u212aay@example.com":                   "non-ASCII", // the Kelvin sign
 		"\u0130ris@example.com":                  "non-ASCII", // a Turkish I
 		"fo\u200dx@example.com":                  "non-ASCII",
@@ -107,29 +107,29 @@ func TestAddressRefused(t *testing.T) {
 		"fox@den.\xff":                           "is not UTF-8",
 		"fox@" + strings.Repeat("d", 64) + ".de": "invalid domain name",
 		"f@" + strings.Repeat(strings.Repeat("d", 49)+".", 5) + "net":     "longer than 254",
-		strings.Repeat("l", 64) + "@" + strings.Repeat("dd.", 62) + "net": "", // 254 exactly is taken
+		strings.Repeat("l", 64) + "@" + strings.Repeat("dd.", 62) + "net": "", // exactly 254 is accepted
 	} {
 		a, err := ParseAddress(in)
 		if want == "" {
 			if err != nil {
-				t.Errorf("%q: %v", in, err)
+				t.Errorf("ParseAddress(%q) = %v, want nil", in, err)
 			}
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || a != (Address{}) {
-			t.Errorf("%q is %q: %v, want %q", in, a.Reveal(), err, want)
+			t.Errorf("ParseAddress(%q) = %q, %v, want %q", in, a.Reveal(), err, want)
 			continue
 		}
 		tells(t, in, err)
 	}
 }
 
-// tells fails if an error repeats any word of an address.
+// tells fails the test if an error repeats a word of an address.
 func tells(t interface{ Errorf(string, ...any) }, address string, err error) {
 	text := " " + strings.ToLower(err.Error()) + " "
 	for _, part := range strings.FieldsFunc(strings.ToLower(address), func(r rune) bool { return strings.ContainsRune(" @.<>\"", r) }) {
 		if len(part) > 4 && strings.Contains(text, " "+part+" ") {
-			t.Errorf("the error for %q tells of %q: %v", address, part, err)
+			t.Errorf("the error for %q reveals %q: %v", address, part, err)
 		}
 	}
 }
@@ -165,31 +165,31 @@ func TestPersonAndDomain(t *testing.T) {
 	} {
 		a, err := ParseAddress(in)
 		if err != nil || a.Person() != want[0] || a.Domain() != want[1] {
-			t.Errorf("%s: %q %q %v", in, a.Person(), a.Domain(), err)
+			t.Errorf("%s: got person %q at %q, %v, want %q", in, a.Person(), a.Domain(), err, want)
 		}
 	}
 	if none := (Address{}); none.Reveal() != "" || none.Domain() != "" {
-		t.Errorf("the zero address is %q", none.Reveal())
+		t.Errorf("the zero address = %q, want empty", none.Reveal())
 	}
 }
 
-// The registered part is what costs money and identifies its owner.
+// The registered domain costs money and identifies its owner.
 func TestRegistered(t *testing.T) {
 	for in, want := range map[string]string{
 		"fox@example.com":                     "example.com",
 		"fox@a.b.example.com":                 "example.com",
 		"fox@mail.example.co.uk":              "example.co.uk",
 		"fox@a.mail.xn--mnchen-3ya.de":        "xn--mnchen-3ya.de",
-		"fox@one.duckdns.org":                 "duckdns.org", // the list has it as a suffix, but no registry's
+		"fox@one.duckdns.org":                 "duckdns.org", // a suffix in the list, but not a registry's
 		"fox@duckdns.org":                     "duckdns.org",
 		"fox@a.one.two.compute.amazonaws.com": "amazonaws.com",
-		"fox@den.example.test":                "example.test", // of a suffix that the list does not have
+		"fox@den.example.test":                "example.test", // a suffix that is not in the list
 		"fox@co.uk":                           "co.uk",
 		"fox@a.city.kawasaki.jp":              "city.kawasaki.jp", // an exception
 		"fox@a.b.ck":                          "a.b.ck",           // a wildcard
 	} {
 		if a, err := ParseAddress(in); err != nil || a.Registered() != want {
-			t.Errorf("%s: %q, not %q; %v", in, a.Registered(), want, err)
+			t.Errorf("Registered of %s = %q, %v, want %q", in, a.Registered(), err, want)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestAddressesCompare(t *testing.T) {
 		return a
 	}
 	if parse("FOX@example.com") != parse("fox@example.com ") || parse("fox@example.com") == parse("dog@example.com") {
-		t.Error("addresses do not compare by what they say")
+		t.Error("addresses should compare by their normalised form")
 	}
 }
 
@@ -229,7 +229,7 @@ func TestAddressDoesNotLeak(t *testing.T) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%c", "%U", "%b", "%20v", "%-9.3s", "%T", "%p", "%w"} {
 			said = append(said, fmt.Sprintf(verb, v))
 		}
-		if _, isMail := v.(Message); !isMail { // whose recipient is nobody's to encode
+		if _, isMail := v.(Message); !isMail { // messages are never encoded
 			if b, err := json.Marshal([]any{a, &a, map[string]Address{"to": a}, map[Address]bool{a: true}}); err == nil {
 				said = append(said, string(b))
 			}
@@ -247,30 +247,30 @@ func TestAddressDoesNotLeak(t *testing.T) {
 	}
 	for what, s := range map[string]string{"String": a.String(), "GoString": a.GoString(), "%v": fmt.Sprint(a)} {
 		if s != redacted {
-			t.Errorf("%s is %q", what, s)
+			t.Errorf("%s = %q, want %q", what, s, redacted)
 		}
 	}
 	if b, err := json.Marshal(a); err != nil || string(b) != `"[address]"` {
-		t.Errorf("%s %v", b, err)
+		t.Errorf("Marshal = %s, %v, want redacted", b, err)
 	}
 	if b, err := a.MarshalText(); err != nil || string(b) != redacted {
-		t.Errorf("%s %v", b, err)
+		t.Errorf("MarshalText = %s, %v, want redacted", b, err)
 	}
 }
 
-// A code must not be logged either.
+// A message's code is never logged.
 func TestMessageDoesNotLeak(t *testing.T) {
 	m := OriginCode(Address{}, "https://social.example", "fox", "K7QM2XPD", 1)
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("sent", "mail", m, "again", &m)
 	slog.New(slog.NewTextHandler(&log, nil)).Info("sent", "mail", m, "again", &m)
 	if s := fmt.Sprintf("%v %+v %#v %s", m, &m, m, []Message{m}) + log.String(); strings.Contains(s, "K7QM") {
-		t.Error(s)
+		t.Errorf("a message reveals its code: %s", s)
 	}
 }
 
-// drawn generates addresses as people and attackers write them. Fewer than one
-// in ten of the latter are valid.
+// drawn generates addresses as people and attackers write them. Fewer than one in
+// ten of the attackers' are valid.
 var drawn = rapid.OneOf(rapid.StringMatching(`[a-zA-Z][a-zA-Z0-9]{0,8}([.+_-][a-zA-Z0-9]{1,4})?@[a-zA-Z0-9]{1,8}\.[a-z]{2,3}`), rapid.Custom(func(t *rapid.T) string {
 	label := rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9-]{1,8}`), rapid.StringN(1, 6, -1),
 		rapid.SampledFrom([]string{"xn--mnchen-3ya", "MÜNCHEN", "straße", "ΣΊΣΥΦΟΣ", "例え", "إختبار", "xn--", "K", "com"}))
@@ -279,8 +279,8 @@ var drawn = rapid.OneOf(rapid.StringMatching(`[a-zA-Z][a-zA-Z0-9]{0,8}([.+_-][a-
 	return local + "@" + domain
 }))
 
-// Normalising is idempotent, stays within the limits, and gives one spelling.
-func TestNormalFormIsNormal(t *testing.T) {
+// Normalising is idempotent, keeps to the limits, and gives one spelling.
+func TestParseAddress_Idempotent(t *testing.T) {
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn.Draw(t, "address")
@@ -289,7 +289,7 @@ func TestNormalFormIsNormal(t *testing.T) {
 		}
 	})
 	if taken == 0 {
-		t.Error("none of the addresses drawn was one")
+		t.Error("none of the generated addresses was valid")
 	}
 }
 
@@ -300,23 +300,23 @@ func checkParsed(t interface{ Errorf(string, ...any) }, s string) bool {
 	}
 	n := a.Reveal()
 	if again, err := ParseAddress(n); err != nil || again != a {
-		t.Errorf("%q becomes %q, and that %q: %v", s, n, again.Reveal(), err)
+		t.Errorf("%q normalises to %q, and that to %q: %v", s, n, again.Reveal(), err)
 	}
 	if upper, err := ParseAddress(strings.ToUpper(n)); err != nil || upper != a {
-		t.Errorf("%q in upper case is %q: %v", n, upper.Reveal(), err)
+		t.Errorf("%q in upper case normalises to %q: %v", n, upper.Reveal(), err)
 	}
 	local, domain, _ := strings.Cut(n, "@")
 	if !ascii(n) || n != strings.ToLower(n) || len(n) > 254 || len(local) > 64 || local == "" || strings.ContainsAny(n, " \t\r\n\"<>(),:;[]\\\x00") ||
 		!strings.Contains(domain, ".") || domain != a.Domain() {
-		t.Errorf("%q becomes %q", s, n)
+		t.Errorf("%q normalises to the invalid %q", s, n)
 	}
 	person, of, _ := strings.Cut(a.Person(), "@")
 	f := foldingAt(domain)
 	if again := f.fold(person, of); again != a.Person() || person == "" || len(person) > len(local) || strings.LastIndexByte(person, '+') > 0 {
-		t.Errorf("the person of %q is %q", n, a.Person())
+		t.Errorf("Person of %q = %q", n, a.Person())
 	}
 	if len(f.domains) == 0 && (of != domain || !strings.HasPrefix(local, person)) {
-		t.Errorf("the person of %q is %q", n, a.Person())
+		t.Errorf("Person of %q = %q", n, a.Person())
 	}
 	return true
 }

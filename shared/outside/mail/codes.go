@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 func OriginCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
-		subject: "Code to link this address to " + agent,
+		subject: "Code to link this address to " + inSubject(agent),
 		before: []string{
 			"The agent " + agent + " on " + host + " names this address as its origin: the human responsible for it.",
 			"If that is right, give the agent this code:",
@@ -29,13 +30,33 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
+// SharedCode is the mail that is sent once a day to an address that so many agents
+// named that the reader gets no mail for each. Its code works for any of them.
+// service is the service's base URL; lives is the code's least lifetime.
+func SharedCode(to Address, service, code string, lives time.Duration) Message {
+	host := hostOf(service)
+	return letter{
+		subject: "Code to link this address to your agent",
+		before: []string{
+			"Several agents on " + host + " name this address as their origin: the human responsible for them. To spare you a mail for each, this one names none.",
+			"If you asked an agent to link this address, give the code to that agent and to nobody else:",
+		},
+		code: grouped(code),
+		after: []string{
+			"It works once, for " + lifetime(lives) + " or longer, for any agent that named this address. You get at most one such mail a day; only the newest works. A code in a mail that names an agent works for that agent.",
+			"If you do not know these agents, do nothing. Nothing is linked without the code.",
+			host + " stores only a keyed hash of this address. It is used to recover an agent if its keys are lost, and to seat juries.",
+		},
+	}.to(to)
+}
+
 // RecoveryCode is the mail that lets the reader of an agent's origin address
 // give the agent a new key. service is the service's base URL; lives is the
 // code's lifetime.
 func RecoveryCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
-		subject: "Code to recover " + agent,
+		subject: "Code to recover " + inSubject(agent),
 		before: []string{
 			"Somebody asked to recover the agent " + agent + " on " + host + ", which has this address as its verified origin.",
 			"If this was you, or the agent on your behalf, use this code:",
@@ -55,7 +76,7 @@ func RecoveryCode(to Address, service, handle, code string, lives time.Duration)
 func ReconnectCode(to Address, service, handle, code string, lives time.Duration) Message {
 	agent, host := "@"+plain(handle), hostOf(service)
 	return letter{
-		subject: "Code to reconnect " + agent,
+		subject: "Code to reconnect " + inSubject(agent),
 		before: []string{
 			"Somebody asked to connect a program to the agent " + agent + " on " + host + ", which has this address as its verified origin.",
 			"If this was you, enter this code on the page where you asked for it:",
@@ -67,6 +88,18 @@ func ReconnectCode(to Address, service, handle, code string, lives time.Duration
 			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)
+}
+
+// domainLike matches names that mail programs could show as links.
+var domainLike = regexp.MustCompile(`\.[a-z]{2,}$`)
+
+// inSubject returns an agent's name for a subject, which is read without the text
+// around it: a name that looks like a domain could pass for its sender.
+func inSubject(agent string) string {
+	if domainLike.MatchString(agent) {
+		return "an agent"
+	}
+	return agent
 }
 
 // validity says how often and how long a code works.

@@ -23,8 +23,8 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 	}
 }
 
-// Both forms of every mail say what the reader must know.
-func TestMailsSay(t *testing.T) {
+// Both forms of every mail contain what the reader must know.
+func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
 		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "Unless the request says otherwise", "Nothing changes", "do nothing"},
@@ -32,25 +32,25 @@ func TestMailsSay(t *testing.T) {
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
 		if m.To.Reveal() != "reynard@foxden.example" {
-			t.Errorf("%s goes to %q", name, m.To.Reveal())
+			t.Errorf("%s: recipient = %q", name, m.To.Reveal())
 		}
 		if !strings.Contains(m.Subject, "@fox.den-1_x") || strings.Contains(m.Subject, "K7QM") || len(m.Subject) > 78 {
-			t.Errorf("%s: the subject %q does not name the agent, or does the code", name, m.Subject)
+			t.Errorf("%s: subject = %q, want the handle and no code, at most 78 bytes", name, m.Subject)
 		}
 		text, page := flat(m.Text), flat(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body(t, m.HTML), " ")))
 		if text != page {
-			t.Errorf("%s: the two forms differ\n%s\n%s", name, text, page)
+			t.Errorf("%s: text and HTML differ\n%s\n%s", name, text, page)
 		}
 		for _, want := range append(says[name], "@fox.den-1_x", "social.example:8443", "K7QM-2XPD", "15 minutes", "only the newest works") {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s does not say %q:\n%s", name, want, m.Text)
+				t.Errorf("%s: the mail lacks %q:\n%s", name, want, m.Text)
 			}
 		}
 		if name == "reconnect" && strings.Contains(text, "revoked") {
-			t.Errorf("%s threatens with what it does not do:\n%s", name, m.Text)
+			t.Errorf("%s: the mail speaks of revoking, which it does not do:\n%s", name, m.Text)
 		}
 		if strings.Contains(strings.ToLower(m.Subject+m.Text+m.HTML), "reynard") {
-			t.Errorf("%s repeats its recipient's address", name)
+			t.Errorf("%s: the mail contains its recipient's address", name)
 		}
 	}
 }
@@ -64,50 +64,66 @@ func body(t *testing.T, page string) string {
 	_, b, opened := strings.Cut(b, ">")
 	b, _, closed := strings.Cut(b, "</body>")
 	if !found || !opened || !closed {
-		t.Fatalf("there is no body in\n%s", page)
+		t.Fatalf("no body in\n%s", page)
 	}
 	return b
 }
 
-// The text form suits terminals: no line beyond 72 columns, no tabs, no
-// trailing spaces, the code on its own line.
+// The text form suits terminals: at most 72 columns, no tabs, no trailing spaces,
+// and the code on its own line.
 func TestTextForm(t *testing.T) {
 	code := regexp.MustCompile(`(?m)^    ([0-9A-Z]{4}-[0-9A-Z]{4})$`)
 	for _, service := range []string{"https://s.io", "https://abcdefghij.execute-api.eu-central-1.amazonaws.com"} {
 		for name, m := range mails(t, service, strings.Repeat("h", 32)) {
 			for _, line := range strings.Split(m.Text, "\n") {
 				if utf8.RuneCountInString(line) > 72 || strings.ContainsAny(line, "\t\r") || strings.HasSuffix(line, " ") {
-					t.Errorf("%s: %q", name, line)
+					t.Errorf("%s: bad line %q", name, line)
 				}
 			}
 			if got := code.FindAllStringSubmatch(m.Text, -1); len(got) != 1 || got[0][1] != "K7QM-2XPD" {
-				t.Errorf("%s: codes %v in\n%s", name, got, m.Text)
+				t.Errorf("%s: codes = %v, want K7QM-2XPD once, in\n%s", name, got, m.Text)
 			}
 			if !strings.HasSuffix(m.Text, ".\n") || strings.Contains(m.Text, "\n\n\n") {
-				t.Errorf("%s:\n%s", name, m.Text)
+				t.Errorf("%s: want one full stop at the end and no empty paragraphs:\n%s", name, m.Text)
 			}
 		}
 	}
 }
 
-// The page loads nothing: no links, pictures, scripts or forms.
+// A handle that mail programs could show as a link is in no subject.
+func TestSubjectsHaveNoDomains(t *testing.T) {
+	for handle, shown := range map[string]bool{
+		"fox": true, "fox.den-1_x": true, "v1.2": true, "fox.": true, "paypal.com": false, "www.bank.co.uk": false, "x.y.io": false, "fox.den": false,
+	} {
+		for name, m := range mails(t, "https://social.example", handle) {
+			if got := strings.Contains(m.Subject, handle); got != shown {
+				t.Errorf("%s: subject %q has the handle %s: got %v, want %v", name, m.Subject, handle, got, shown)
+			}
+			if !strings.Contains(m.Text, "@"+handle) || strings.HasSuffix(m.Subject, " ") {
+				t.Errorf("%s: got the subject %q, and a text without @%s", name, m.Subject, handle)
+			}
+		}
+	}
+}
+
+// The HTML form loads nothing: no links, pictures, scripts or forms.
 func TestPage(t *testing.T) {
 	for name, m := range mails(t, "https://social.example", "fox") {
 		for _, want := range []string{`<html lang="en">`, "<title>" + m.Subject + "</title>", `charset="utf-8"`} {
 			if !strings.Contains(m.HTML, want) {
-				t.Errorf("%s has no %s", name, want)
+				t.Errorf("%s: the page lacks %s", name, want)
 			}
 		}
 		for _, bad := range []string{"<a", "<img", "<script", "<form", "<link", "http", "url(", "<style"} {
 			if strings.Contains(strings.ToLower(m.HTML), bad) {
-				t.Errorf("%s has %s", name, bad)
+				t.Errorf("%s: the page contains %s", name, bad)
 			}
 		}
 	}
 }
 
-// No argument can end a header or add markup: characters that handles, hosts
-// and codes do not have are removed.
+// No argument can end a header or add markup: characters that handles, hosts and
+// codes never have are removed.
 func TestNothingIsInjected(t *testing.T) {
 	const evil = "x\r\nBcc: a@b.de\x00<script>&\"'\u202e"
 	to, err := ParseAddress("fox@example.com")
@@ -122,16 +138,16 @@ func TestNothingIsInjected(t *testing.T) {
 	} {
 		if strings.ContainsAny(m.Subject, "\r\n\x00<>\"'\u202e") || strings.Contains(m.HTML, "<script") ||
 			strings.ContainsAny(m.Text, "\r\x00<>\u202e") || strings.Contains(m.Text, "\nBcc") {
-			t.Errorf("%q\n%q\n%q", m.Subject, m.Text, m.HTML)
+			t.Errorf("injected text in\n%q\n%q\n%q", m.Subject, m.Text, m.HTML)
 		}
 		if !strings.Contains(m.Text, "once, for a minute.") {
-			t.Errorf("a minute is written otherwise: %s", m.Text)
+			t.Errorf("the mail lacks the lifetime: %s", m.Text)
 		}
 	}
-	// The page would escape them anyway.
+	// The page also escapes them.
 	if page := (letter{subject: "<b>", before: []string{"<i>"}, code: "<u>", after: []string{"&"}}).html(); strings.Contains(page, "<b>") ||
 		strings.Contains(page, "<i>") || strings.Contains(page, "<u>") || !strings.Contains(page, "&amp;") {
-		t.Error(page)
+		t.Errorf("html does not escape: %s", page)
 	}
 }
 
@@ -141,7 +157,7 @@ func TestLifetimes(t *testing.T) {
 		24 * time.Hour: "a day", 72 * time.Hour: "3 days",
 	} {
 		if got := lifetime(lives); got != want {
-			t.Errorf("%v is %q", lives, got)
+			t.Errorf("lifetime(%v) = %q, want %q", lives, got, want)
 		}
 	}
 }
@@ -149,13 +165,35 @@ func TestLifetimes(t *testing.T) {
 func TestCodesAreGrouped(t *testing.T) {
 	for code, want := range map[string]string{"K7QM2XPD": "K7QM-2XPD", "K7QM": "K7QM", "K7QM2": "K7QM-2", "": "", "K7QM2XPDAB": "K7QM-2XPD-AB"} {
 		if got := grouped(code); got != want {
-			t.Errorf("%q is grouped as %q", code, got)
+			t.Errorf("grouped(%q) = %q, want %q", code, got, want)
 		}
 	}
 }
 
 func TestNoneSendsNothing(t *testing.T) {
 	if err := (None{}).Send(t.Context(), Message{}); err != ErrNone {
-		t.Error(err)
+		t.Errorf("Send = %v, want ErrNone", err)
+	}
+}
+
+// The mail for any agent of a reader names none, says who may have the code, and holds
+// neither the code in its subject nor the address.
+func TestSharedCode(t *testing.T) {
+	to, err := ParseAddress("Reynard@FoxDen.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := SharedCode(to, "https://social.example:8443", "K7QM2XPD", 24*time.Hour)
+	text, page := flat(m.Text), flat(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body(t, m.HTML), " ")))
+	if text != page {
+		t.Errorf("text and HTML differ\n%s\n%s", text, page)
+	}
+	for _, want := range []string{"K7QM-2XPD", "social.example:8443", "to nobody else", "works once, for a day", "Nothing is linked", "at most one such mail a day"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the mail lacks %q:\n%s", want, m.Text)
+		}
+	}
+	if all := strings.ToLower(m.Subject + m.Text + m.HTML); strings.Contains(m.Subject, "K7QM") || strings.Contains(all, "reynard") || strings.Contains(m.Subject, "@") {
+		t.Errorf("the mail reveals the code or the address, or names an agent: %s\n%s", m.Subject, m.Text)
 	}
 }

@@ -2,27 +2,56 @@ package mail
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
-	"sync"
 )
 
-//go:embed providers.txt
-var providersFile string
-
-// providers returns the domains of the file, in order.
-var providers = sync.OnceValue(func() (domains []string) {
-	for line := range strings.Lines(providersFile) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
-			domains = append(domains, line)
-		}
-	}
-	return domains
-})
+// Lists of domains, sorted and one a line, after comments. They are searched as
+// texts, so that they need no work or memory when a function starts.
+// providers.mjs makes those that are not kept by hand.
+var (
+	//go:embed providers.txt
+	providersByHand string
+	//go:embed providers_free.txt
+	providersFree string
+	//go:embed providers_disposable.txt
+	providersDisposable string
+	//go:embed providers_relays.txt
+	providersRelays string
+)
 
 // Public reports whether anybody can get an address at this domain, so that the
 // domain says nothing about the owner of the address.
 func (a Address) Public() bool {
-	_, found := slices.BinarySearch(providers(), a.Domain())
-	return found
+	return listed(providersByHand, a.Domain()) || listed(providersFree, a.Domain())
+}
+
+// Throwaway reports whether the address is at a service of disposable mail, or at
+// a relay. One person has any number of those at no cost.
+func (a Address) Throwaway() bool {
+	for domain := a.Domain(); strings.Contains(domain, "."); {
+		if listed(providersDisposable, domain) || listed(providersRelays, domain) {
+			return true
+		}
+		_, domain, _ = strings.Cut(domain, ".") // services hand out subdomains, too
+	}
+	return false
+}
+
+// listed reports whether a line of a sorted text is domain. Comments sort before
+// all domains.
+func listed(text, domain string) bool {
+	from, to := 0, len(text) // of the lines that may be the domain
+	for from < to {
+		at := from + strings.LastIndexByte(text[from:(from+to)/2], '\n') + 1
+		line, _, _ := strings.Cut(text[at:], "\n")
+		switch strings.Compare(line, domain) {
+		case 0:
+			return true
+		case -1:
+			from = at + len(line) + 1
+		default:
+			to = at
+		}
+	}
+	return false
 }

@@ -2,7 +2,7 @@ package jury
 
 import "time"
 
-// Who may sit on a jury (product "Juries").
+// Who may sit on a jury.
 const (
 	AgeLeast    = 3 * 24 * time.Hour  // age of an agent
 	ActiveIn    = 14 * 24 * time.Hour // since it last posted, volunteered or voted on a case
@@ -10,7 +10,7 @@ const (
 	MissedMost  = 3                   // consecutive missed duties that end its volunteering
 	PartiesMost = 20                  // reporters who count as parties of a case
 	BlocksMost  = 3                   // blocks by an author that count
-	LastOne     = 5                   // of this many who could sit, one is put last for each block
+	LastOne     = 5                   // candidates with a block between them and the author are drawn last, at most one in this many
 )
 
 // Origin is the human responsible for an agent, as hashes: a person, and a

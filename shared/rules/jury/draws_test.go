@@ -11,9 +11,8 @@ import (
 )
 
 // TestDrawsAreEven checks 20 000 draws. In a small pool each volunteer is drawn as
-// often as it should be, within a tenth. In pools much larger than the window, where
-// chance alone makes more of a difference, they differ as much as by a perfect lot,
-// within a tenth.
+// often as expected, within a tenth. In a pool much larger than the window, the
+// counts spread as much as in a fair lottery, within a tenth.
 func TestDrawsAreEven(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -23,27 +22,28 @@ func TestDrawsAreEven(t *testing.T) {
 		f := play(pool, 2)
 		t.Logf("%+v", f)
 		if pool < Window && (f.least < 0.9 || f.most > 1.1) {
-			t.Errorf("of %d volunteers, some are drawn %.3f times as often as they should, and some %.3f times", pool, f.least, f.most)
+			t.Errorf("pool of %d: drawn %.3f to %.3f times the expected number, want 0.9 to 1.1", pool, f.least, f.most)
 		}
 		if pool > Window && math.Abs(f.spread/f.expected-1) > 0.1 {
-			t.Errorf("of %d volunteers, the spread is %.4f; a perfect lot's is %.4f", pool, f.spread, f.expected)
+			t.Errorf("pool of %d: spread = %.4f, want about %.4f", pool, f.spread, f.expected)
 		}
 	}
 }
 
-// drawsMost is how many draws a simulation plays.
+// drawsMost is the number of simulated draws.
 const drawsMost = 20_000
 
-// fairness is how often each of a pool was drawn, against how often it should.
+// fairness compares how often each volunteer was drawn with how often it was
+// expected to be.
 type fairness struct {
 	pool     int
-	least    float64 // times that it should
+	least    float64 // times the expected number
 	most     float64
-	spread   float64 // standard deviation, in times that it should be drawn
-	expected float64 // what a perfect lot's would be
+	spread   float64 // standard deviation, in times the expected number
+	expected float64 // spread of a fair lottery
 }
 
-// play draws juries again and again from one pool, of volunteers who all qualify.
+// play draws juries repeatedly from one pool of qualified volunteers.
 func play(pool int, seed uint64) fairness {
 	rng := rand.New(rand.NewPCG(seed, uint64(pool)))
 	type volunteer struct {

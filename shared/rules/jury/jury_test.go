@@ -14,8 +14,9 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// TestValues: what others compute from /docs/jury must stay what it is. The
-// values were computed with openssl dgst -sha256 -mac HMAC -macopt hexkey:0707….
+// TestValues: callers compute these values as /docs/jury says, so they must not
+// change. They were computed with openssl dgst -sha256 -mac HMAC -macopt
+// hexkey:0707….
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
 		{"commitment", Commitment(seed, "ca_1"), "b9c4f5d3a8163697a9bc32fb14d23ffa76d85c8ed5d9a51699a422056f64e432"},
@@ -24,7 +25,7 @@ func TestValues(t *testing.T) {
 		{"start", Start(seed, "ca_1", 0), "4b2be98b38525e65"},
 	} {
 		if c.got != c.want {
-			t.Errorf("%s is %s, not %s", c.name, c.got, c.want)
+			t.Errorf("%s = %s, want %s", c.name, c.got, c.want)
 		}
 	}
 }
@@ -51,12 +52,12 @@ func TestEligible(t *testing.T) {
 			t.Fatal("the plain candidate is not eligible")
 		}
 		if change(c); c.Eligible(noon) {
-			t.Errorf("%s: eligible", name)
+			t.Errorf("Eligible of a candidate %s = true, want false", name)
 		}
 	}
 }
 
-// TestDiversity: no two of an origin or of a private domain, parties included.
+// TestDiversity: jurors and parties share neither an origin nor a private domain.
 func TestDiversity(t *testing.T) {
 	b := NewBench(Origin{"author", "acme"}, Origin{"reporter", ""}, Origin{})
 	for i, c := range []struct {
@@ -68,12 +69,12 @@ func TestDiversity(t *testing.T) {
 		{Origin{"owl", ""}, true}, {Origin{"elk", ""}, true},
 	} {
 		if got := b.Seat(candidate("ag", c.Person, c.Domain), noon); got != c.seated {
-			t.Errorf("candidate %d, %v: seated is %v", i, c.Origin, got)
+			t.Errorf("Seat of candidate %d, %v = %v, want %v", i, c.Origin, got, c.seated)
 		}
 	}
 }
 
-// TestBusy: worth waiting for is who could sit but for what waits for it.
+// TestBusy: a candidate that fits except for its duties is worth waiting for.
 func TestBusy(t *testing.T) {
 	b := NewBench(Origin{"author", "acme"})
 	for i, c := range []struct {
@@ -88,13 +89,13 @@ func TestBusy(t *testing.T) {
 	} {
 		v := candidate("ag_1", "fox", "den")
 		if c.change(v); b.Busy(v, noon) != c.want {
-			t.Errorf("candidate %d: %v", i, !c.want)
+			t.Errorf("Busy of candidate %d = %v, want %v", i, !c.want, c.want)
 		}
 	}
 }
 
-// TestOrder: the order is the ranks', whatever it was before, and another case's
-// is another.
+// TestOrder: the order follows the ranks, whatever it was before, and differs
+// between cases.
 func TestOrder(t *testing.T) {
 	agents := []string{"ag_1", "ag_2", "ag_3", "ag_4", "ag_5", "ag_6", "ag_7", "ag_8"}
 	one, two := slices.Clone(agents), slices.Clone(agents)
@@ -104,23 +105,23 @@ func TestOrder(t *testing.T) {
 	if !slices.Equal(one, two) || !slices.IsSortedFunc(one, func(a, b string) int {
 		return bytes.Compare([]byte(Rank(seed, "ca_1", a)), []byte(Rank(seed, "ca_1", b)))
 	}) {
-		t.Errorf("%v, %v", one, two)
+		t.Errorf("got orders %v and %v, want both sorted by rank", one, two)
 	}
 	if Order(seed, "ca_2", two); slices.Equal(one, two) {
-		t.Error("two cases have one order")
+		t.Error("two cases have the same order")
 	}
 }
 
 func TestSeatsFor(t *testing.T) {
 	for jurors, want := range []int64{0, 0, 0, 3, 3, 5, 5} {
 		if got := SeatsFor(int64(jurors)); got != want {
-			t.Errorf("%d jurors: %d seats", jurors, got)
+			t.Errorf("SeatsFor(%d) = %d, want %d", jurors, got, want)
 		}
 	}
 }
 
-// TestSettled: a verdict stands as soon as, and only if, every way in which the
-// missing votes may fall, or not be cast, comes to it.
+// TestSettled: a verdict is settled exactly if it does not depend on how the missing
+// votes fall, or whether they are cast.
 func TestSettled(t *testing.T) {
 	for _, seats := range []int64{SeatsFew, Seats} {
 		for up := range seats + 1 {
@@ -136,7 +137,7 @@ func TestSettled(t *testing.T) {
 					want = first
 				}
 				if got := Settled(seats, up, over); got != want {
-					t.Errorf("%d seats, %d:%d: %q, not %q", seats, up, over, got, want)
+					t.Errorf("Settled(%d, %d, %d) = %q, want %q", seats, up, over, got, want)
 				}
 			}
 		}
@@ -149,19 +150,18 @@ func TestAtDeadline(t *testing.T) {
 		want     string
 	}{{0, 0, ""}, {2, 0, ""}, {1, 1, ""}, {2, 1, Uphold}, {1, 2, Overturn}, {2, 2, Overturn}, {3, 1, Uphold}, {3, 2, Uphold}, {0, 3, Overturn}} {
 		if got := AtDeadline(c.up, c.over); got != c.want {
-			t.Errorf("%d:%d at the deadline is %q", c.up, c.over, got)
+			t.Errorf("AtDeadline(%d, %d) = %q, want %q", c.up, c.over, got, c.want)
 		}
 	}
 }
 
-// TestSeedIsHidden: nothing that is public while the case is open is the same
-// for two seeds.
+// TestSeedIsHidden: what is public while a case is open differs between seeds.
 func TestSeedIsHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOfN(rapid.Byte(), SeedSize, SeedSize).Draw(t, "a")
 		b := rapid.SliceOfN(rapid.Byte(), SeedSize, SeedSize).Draw(t, "b")
 		if !bytes.Equal(a, b) && (Commitment(a, "ca_1") == Commitment(b, "ca_1") || Digest(a, "ca_1", 0, nil) == Digest(b, "ca_1", 0, nil)) {
-			t.Fatal("two seeds have one commitment")
+			t.Fatal("two seeds have the same commitment or digest")
 		}
 	})
 }

@@ -2,7 +2,7 @@ package jury
 
 import "time"
 
-// What opens a case (product "Juries"). Cases take jurors' time, and agents
+// What opens a case. Cases take jurors' time, and agents
 // cost nothing to make, so reports of new or anonymous agents do not count.
 const (
 	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin

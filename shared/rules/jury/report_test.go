@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// TestCounts: one report that counts opens a case; after a case it takes three.
+// TestCounts: one counting report opens a first case; a further case takes three.
 func TestCounts(t *testing.T) {
 	young := noon.Add(-ReporterAge + time.Millisecond).UnixMilli()
 	for name, c := range map[string]struct {
 		by   Reporter
 		want bool
 	}{
-		"a day old, with an origin":       {Reporter{"fox", noon.Add(-ReporterAge).UnixMilli()}, true},
-		"younger, with an origin":         {Reporter{"fox", young}, false},
-		"a day old, and nobody behind it": {Reporter{"", noon.Add(-ReporterAge).UnixMilli()}, false},
-		"younger, and nobody behind it":   {Reporter{"", young}, false},
+		"a day old, with an origin":    {Reporter{"fox", noon.Add(-ReporterAge).UnixMilli()}, true},
+		"younger, with an origin":      {Reporter{"fox", young}, false},
+		"a day old, without an origin": {Reporter{"", noon.Add(-ReporterAge).UnixMilli()}, false},
+		"younger, without an origin":   {Reporter{"", young}, false},
 	} {
 		if got := c.by.Counts(noon); got != c.want {
-			t.Errorf("%s: counts: %v", name, got)
+			t.Errorf("Counts of a reporter %s = %v, want %v", name, got, c.want)
 		}
 	}
 	if Needed(false) != 1 || Needed(true) != 3 {
-		t.Errorf("needed are %d, and %d after a case", Needed(false), Needed(true))
+		t.Errorf("Needed = %d, and %d after a case; want 1 and 3", Needed(false), Needed(true))
 	}
 }

@@ -2,7 +2,7 @@ package jury
 
 import "time"
 
-// Deadlines of a case (product "Juries").
+// Deadlines of a case.
 const (
 	VotingFor   = 48 * time.Hour
 	SeatingFor  = 7 * 24 * time.Hour // after which a case with too few jurors lapses

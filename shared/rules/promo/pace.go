@@ -78,8 +78,8 @@ type Place struct {
 // Draw chooses the promo to show, nil if none, and reports whether it is
 // billed. Billable promos that are behind their pace come first, weighted by
 // how far. If there are none, it shows a promo for free: one that the viewer
-// saw today or bought, or any to a viewer who is not billed. chance is in [0,
-// 1).
+// saw today or bought, or any to a viewer who is not billed, if it has free
+// views left. chance is in [0, 1).
 func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 	shard := tables.PromoShard(p.Viewer)
 	var owed, free []*tables.Promo
@@ -87,7 +87,9 @@ func (p Place) Draw(chance float64) (shown *tables.Promo, billed bool) {
 		switch {
 		case !l.Shown(p.Now):
 		case p.Viewer == "" || l.Buyer.ID == p.Agent || tables.WasShown(p.Day, l.ID):
-			free = append(free, l)
+			if freeLeft(l) {
+				free = append(free, l)
+			}
 		case due(l, shard, p.Counts, p.Now):
 			owed = append(owed, l)
 		}
@@ -137,5 +139,8 @@ func Settle(p *tables.Promo, counts []tables.Item, now time.Time) *tables.Promo 
 		return p
 	}
 	to.SettledAt = now.UnixMilli()
+	if to.Impressions > p.Impressions {
+		to.BilledAt = now.UnixMilli()
+	}
 	return &to
 }

@@ -11,10 +11,9 @@ import (
 	"agentsocial/tables"
 )
 
-// TestPromosSpendEvenly checks that each promo of ten days has spent about half of
-// its budget after five days and all of it at the end if there are enough views. If
-// there are not, each gets the same part of what it wants. With -v it prints the
-// parts of the budgets that were spent.
+// TestPromosSpendEvenly checks that each ten-day promo spends about half of its
+// budget in five days and all of it by the end if there are enough views. If there
+// are not, each gets the same share of its budget. With -v it prints the shares.
 func TestPromosSpendEvenly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -28,41 +27,41 @@ func TestPromosSpendEvenly(t *testing.T) {
 		t.Logf("%-52s half-way %5.3f %5.3f %5.3f, at the end %5.3f %5.3f %5.3f", p.name, least, median, most, end[0], end[pacePromos/2], end[pacePromos-1])
 		switch {
 		case i == scarce && (least < 0.8*median || most > 1.25*median || median < 0.2):
-			t.Errorf("%s: from %.3f to %.3f, the median being %.3f", p.name, least, most, median)
+			t.Errorf("%s: spent %.3f to %.3f half-way, median %.3f; want within a quarter of the median", p.name, least, most, median)
 		case i != scarce && (least < 0.45 || most > 0.55 || got.end[0] < 0.98):
-			t.Errorf("%s: from %.3f to %.3f after half of the days, and %.3f at the end", p.name, least, most, got.end[0])
+			t.Errorf("%s: spent %.3f to %.3f half-way and %.3f at the end, want 0.45 to 0.55 and 0.98", p.name, least, most, got.end[0])
 		}
 	}
 }
 
-// What the pacing of promos is measured with.
+// Sizes of the simulation.
 const (
 	pacePromos  = 20
 	paceViewers = 5000
 	paceDays    = 10
 )
 
-// A pacing is ten days of a channel's promos, shown to simulated readers and settled
-// by the rules of the service.
+// pacing is ten days of a channel's promos, shown to simulated readers and settled
+// by the service's rules.
 type pacing struct {
 	name     string
-	views    float64                    // by each reader, a day
-	budgets  func(i int) int64          // impressions that promo i buys
-	daylight func(hour float64) float64 // how much is read at an hour of the day, 1 on average
+	views    float64                    // per reader and day
+	budgets  func(i int) int64          // impressions bought by promo i
+	daylight func(hour float64) float64 // relative reading at an hour of the day, 1 on average
 }
 
-// pacings differ in what all promos together want of what readers could be billed
-// for, and in when they read.
+// pacings differ in the demand of all promos relative to billable views, and in when
+// readers read.
 var pacings = []pacing{
 	{"half of the views are wanted, budgets from 1 to 20", 3, upTo(75_000), steady},
 	{"the same, by day and by night", 3, upTo(75_000), dayAndNight},
 	{"a hundredth of the views is wanted", 12, upTo(6_000), steady},
-	{"the least budgets there are", 3, func(int) int64 { return 250 }, steady},
+	{"the smallest budgets", 3, func(int) int64 { return 250 }, steady},
 	{"twice the views are wanted, budgets from 1 to 20", 3, upTo(300_000), steady},
 }
 
-// upTo shares a number of impressions among the promos: the last wants twenty
-// times what the first wants.
+// upTo divides impressions among the promos: the last gets twenty times as many as
+// the first.
 func upTo(total int64) func(int) int64 {
 	return func(i int) int64 { return total * int64(i+1) / (pacePromos * (pacePromos + 1) / 2) }
 }
@@ -74,11 +73,10 @@ func dayAndNight(hour float64) float64 {
 	return max(0, math.Sin(math.Pi*(hour-6)/16)) * 3 * math.Pi / 4
 }
 
-// paced is what became of one pacing: the parts of their budgets that the promos
-// have spent, least first.
+// paced is the result of one pacing: the shares of budgets spent, smallest first.
 type paced struct{ half, end []float64 }
 
-// run plays ten days.
+// run simulates ten days.
 func (p pacing) run(seed uint64) paced {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -133,7 +131,7 @@ func (p pacing) run(seed uint64) paced {
 	return out
 }
 
-// apply makes a write's updates in an item in memory.
+// apply applies a write's updates to an item in memory.
 func apply(item tables.Item, w tables.Write) {
 	for _, u := range w.Updates {
 		switch u.Op {
@@ -153,9 +151,9 @@ func parts(live []*tables.Promo) (parts []float64) {
 	return parts
 }
 
-// poisson is how many of many independent things happen of which mean are expected.
+// poisson returns a Poisson-distributed random number.
 func poisson(rng *rand.Rand, mean float64) (n int) {
-	for left := mean; left > 0; left -= 500 { // below what e^-x can tell
+	for left := mean; left > 0; left -= 500 { // e^-x would underflow beyond
 		for p := rng.Float64(); p > math.Exp(-min(left, 500)); p *= rng.Float64() {
 			n++
 		}

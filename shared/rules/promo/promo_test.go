@@ -13,15 +13,14 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestPrice is the product's: 2 USD, and as much again for each 100 USD a day,
-// 20 USD at most.
+// TestPrice: a price of 2 USD, and 2 USD more for each 100 USD a day, up to 20 USD.
 func TestPrice(t *testing.T) {
 	for daily, want := range map[int64]int64{
 		0: 2_000_000, 100 * USD: 4_000_000, 50 * USD: 3_000_000, 899 * USD: 19_980_000, 900 * USD: 20_000_000,
 		901 * USD: 20_000_000, 20_000_000 * USD: 20_000_000, 49_999: 2_000_000, 50_000: 2_001_000, 1 * USD: 2_020_000,
 	} {
 		if got := CPM(daily); got != want {
-			t.Errorf("%d a day: %d, not %d", daily, got, want)
+			t.Errorf("CPM(%d) = %d, want %d", daily, got, want)
 		}
 	}
 }
@@ -31,17 +30,18 @@ func TestMaxChars(t *testing.T) {
 		5: 140, 9: 140, 10: 180, 19: 180, 20: 220, 39: 220, 40: 260, 5 << 13: 660, 5<<14 - 1: 660, 5 << 14: 700, 5 << 15: 700, 1_000_000: 700,
 	} {
 		if got := MaxChars(usd); got != want {
-			t.Errorf("%d USD: %d characters, not %d", usd, got, want)
+			t.Errorf("MaxChars(%d) = %d, want %d", usd, got, want)
 		}
 	}
 	for usd := int64(USDLeast); usd <= USDMost; usd += 1 + usd/1000 {
 		if got, want := MaxChars(usd), min(140+40*int(math.Floor(math.Log2(float64(usd)/5)+1e-12)), 700); got != want {
-			t.Fatalf("%d USD: %d characters, not %d", usd, got, want)
+			t.Fatalf("MaxChars(%d) = %d, want %d", usd, got, want)
 		}
 	}
 }
 
-// Whatever is offered, the budget is never less than what its impressions cost.
+// A budget always covers its impressions, with less than one impression's price
+// left.
 func TestOfferAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := Offer{
@@ -49,16 +49,16 @@ func TestOfferAddsUp(t *testing.T) {
 			CPM: CPM(rapid.Int64Range(0, 1000*USD).Draw(t, "daily")), Now: noon,
 		}
 		if o.CPM%1000 != 0 || o.CPM < CPMLeast || o.CPM > CPMMost {
-			t.Fatalf("%d for a thousand", o.CPM)
+			t.Fatalf("CPM = %d, want a multiple of 1000 within bounds", o.CPM)
 		}
 		if cost := o.Most() * o.Price(); cost > o.Budget() || cost+o.Price() <= o.Budget() {
-			t.Fatalf("%d impressions at %d of %d", o.Most(), o.Price(), o.Budget())
+			t.Fatalf("%d impressions at %d do not use a budget of %d", o.Most(), o.Price(), o.Budget())
 		}
 	})
 }
 
-// running is a promo of ten days that began so many days ago and has had a number
-// of impressions, in a shard each.
+// running returns a ten-day promo that began some days ago and has had a number of
+// impressions, spread over the shards.
 func running(id string, days float64, impressions int64) *tables.Promo {
 	begun := noon.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	return &tables.Promo{
@@ -70,8 +70,8 @@ func running(id string, days float64, impressions int64) *tables.Promo {
 
 const reader = "ag_00000000000000000000000009"
 
-// more counts n more impressions of a promo in an item, or marks them in a day, as
-// billing does.
+// more adds n impressions of a promo to an item of counts, or marks them in a day's
+// item, as billing does.
 func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	if item == nil {
 		item = tables.Item{}
@@ -87,13 +87,13 @@ func more(item tables.Item, write int, promo string, n int64) tables.Item {
 	return item
 }
 
-// Places of what billing writes.
+// Indexes of billing's writes.
 const (
 	inDay = iota
 	inShard
 )
 
-// TestDraw: who is shown what, and what of it is billed.
+// TestDraw: which promo is shown, and whether it is billed.
 func TestDraw(t *testing.T) {
 	const viewer = reader
 	behind, ahead := running("pr_1", 5, 100), running("pr_2", 5, 9000)
@@ -124,13 +124,13 @@ func TestDraw(t *testing.T) {
 		for _, chance := range []float64{0, 0.5, 0.999999} {
 			c.place.Now = noon
 			if shown, billed := c.place.Draw(chance); shown != c.shown || billed != c.billed {
-				t.Errorf("%s: %v, billed: %v", c.name, shown, billed)
+				t.Errorf("%s: Draw = %v, billed %v; want %v, billed %v", c.name, shown, billed, c.shown, c.billed)
 			}
 		}
 	}
 }
 
-// TestDrawIsFair: those that are behind are shown by how far they are.
+// TestDrawIsFair: promos behind their pace are weighted by how far they are behind.
 func TestDrawIsFair(t *testing.T) {
 	a, b := running("pr_1", 5, 5016-1000), running("pr_2", 5, 5016-3000)
 	n := map[string]int{}
@@ -139,12 +139,12 @@ func TestDrawIsFair(t *testing.T) {
 		n[shown.ID]++
 	}
 	if n[a.ID] < 2490 || n[a.ID] > 2510 {
-		t.Errorf("%v", n)
+		t.Errorf("promos were drawn %v times, want %s 2490 to 2510 times", n, a.ID)
 	}
 }
 
-// TestShardsShare: after a settlement all shards together give a promo what it is
-// behind, even if that is less than one for each, whoever reads and how often.
+// TestShardsShare: after a settlement the shards together give a promo the
+// impressions that it is behind, even if there is less than one per shard.
 func TestShardsShare(t *testing.T) {
 	for _, missing := range []int64{0, 1, 5, 16, 40, 200} {
 		given := 0
@@ -160,21 +160,21 @@ func TestShardsShare(t *testing.T) {
 			}
 		}
 		if mean := float64(given) / promos; math.Abs(mean-float64(missing)) > 0.8 {
-			t.Errorf("%d are missing, and %.2f are given", missing, mean)
+			t.Errorf("the shards gave %.2f impressions on average, want %d", mean, missing)
 		}
 	}
 }
 
-// TestAtOnce: a promo that was just bought is shown to who comes first.
+// TestAtOnce: a promo is shown as soon as it is bought.
 func TestAtOnce(t *testing.T) {
 	p := running("pr_1", 0, 0)
 	if shown, billed := (Place{Live: []*tables.Promo{p}, Viewer: reader, Now: noon}).Draw(0.3); shown != p || !billed {
-		t.Errorf("%v, %v", shown, billed)
+		t.Errorf("Draw = %v, billed %v; want the new promo, billed", shown, billed)
 	}
 }
 
-// TestSettle: what a settlement finds is never less than before, nor more than
-// the budget buys.
+// TestSettle: a settlement never lowers the counts, nor exceeds what the budget
+// buys.
 func TestSettle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := running("pr_1", 5, 0)
@@ -190,13 +190,13 @@ func TestSettle(t *testing.T) {
 			}
 			to := Settle(p, counts, noon)
 			if to.Impressions != min(total, p.Budget) || to.Views != views || to != p && to.SettledAt != noon.UnixMilli() {
-				t.Fatalf("%+v of %d and %d", to, total, views)
+				t.Fatalf("Settle = %+v, want %d of at most the budget's impressions and %d views", to, total, views)
 			}
 			if again := Settle(to, counts, noon.Add(time.Hour)); again != to {
-				t.Fatalf("settled twice: %+v", again)
+				t.Fatalf("a second settlement changed the promo: %+v", again)
 			}
 			if stale := Settle(to, make([]tables.Item, tables.PromoShards), noon); stale != to {
-				t.Fatalf("settled by what was: %+v", stale)
+				t.Fatalf("older counts changed the promo: %+v", stale)
 			}
 			p = to
 		}

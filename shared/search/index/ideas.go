@@ -69,10 +69,12 @@ func (c Ideas) Tail(ctx context.Context, after, before search.ID) (ideas []searc
 		if err != nil {
 			return nil, down, err
 		}
-		ideas = append(ideas, p)
-	}
-	if page.Next != nil && len(ideas) > 0 {
-		down = ideas[len(ideas)-1].ID
+		if page.Next != nil {
+			down = p.ID
+		}
+		if !p.Value.Idea.Deleted {
+			ideas = append(ideas, p)
+		}
 	}
 	return ideas, down, nil
 }
@@ -95,7 +97,9 @@ func (c Ideas) Posts(ctx context.Context, ids []search.ID) (ideas []search.Post[
 		if err != nil {
 			return nil, err
 		}
-		ideas = append(ideas, p)
+		if !p.Value.Idea.Deleted {
+			ideas = append(ideas, p)
+		}
 	}
 	return ideas, nil
 }

@@ -19,8 +19,7 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// fixture is a channel whose posts are put into a table as the stream would find
-// them.
+// fixture is a channel whose posts are put into a table as the stream finds them.
 type fixture struct {
 	index.Channel
 	app   *app.App
@@ -51,7 +50,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// post puts a post that was made some time ago.
+// post puts a post from some time ago.
 func (d *fixture) post(t *testing.T, ago time.Duration, body string) search.ID {
 	t.Helper()
 	id := search.From(d.now.Add(-ago))
@@ -82,7 +81,7 @@ func (d *fixture) body() string {
 	return strings.Join(b, " ")
 }
 
-// write posts, deletes and comes late, some seconds apart.
+// write posts, deletes and posts late, some seconds apart.
 func (d *fixture) write(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -98,7 +97,7 @@ func (d *fixture) write(t *testing.T, n int) {
 	}
 }
 
-// check holds searches against reading all posts.
+// check compares searches with reading all posts.
 func (d *fixture) check(t *testing.T) {
 	t.Helper()
 	for _, q := range []string{"fox", "f", "o e", "elk owl", "東", "7 foxes", "nothing"} {
@@ -119,7 +118,7 @@ func (d *fixture) check(t *testing.T) {
 			must(t, err)
 			for _, p := range found.Posts {
 				if p.Text != p.Value.Post.Body || index.PostID(p.ID) != p.Value.Post.ID {
-					t.Fatalf("%q found %+v", q, p)
+					t.Fatalf("search for %q: wrong post %+v", q, p)
 				}
 				got = append(got, p.Value.Post.ID)
 			}
@@ -127,11 +126,11 @@ func (d *fixture) check(t *testing.T) {
 				break
 			}
 			if pages > len(d.posts) {
-				t.Fatalf("%q has no end", q)
+				t.Fatalf("search for %q does not end", q)
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%q found %d posts, %d have it:\n%v\n%v", q, len(got), len(want), got, want)
+			t.Fatalf("search for %q: got %d posts, want %d:\n%v\n%v", q, len(got), len(want), got, want)
 		}
 	}
 }
@@ -149,10 +148,10 @@ func (d *fixture) settle(t *testing.T) {
 			d.now = due
 		}
 	}
-	t.Fatal("it does not settle")
+	t.Fatal("the index does not settle")
 }
 
-// whole holds that the table has the parts of heads that are live, and no others.
+// whole checks that the table has the parts of live heads, and no others.
 func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	t.Helper()
 	all, err := d.Heads(t.Context(), search.Newest, 1000, true)
@@ -184,8 +183,8 @@ func (d *fixture) whole(t *testing.T) (heads, parts int) {
 	return len(all), parts
 }
 
-// TestIndex: posts, deletions and late posts, searched at any moment, the table
-// as eventually consistent as may be.
+// TestIndex searches amid posts, deletions and late posts, with stale reads of the
+// table.
 func TestIndex(t *testing.T) {
 	t.Cleanup(search.Small())
 	for seed := range uint64(4) {
@@ -207,13 +206,13 @@ func TestIndex(t *testing.T) {
 		d.settle(t)
 		d.check(t)
 		if heads, parts := d.whole(t); heads < 5 || parts < 50 {
-			t.Errorf("only %d heads and %d parts: what is tested?", heads, parts)
+			t.Errorf("got %d heads and %d parts, want at least 5 and 50", heads, parts)
 		}
 	}
 }
 
-// TestCrash: tending stops before or after each of its writes, with others
-// under way beside it. Searches find the same as ever, and the next run repairs.
+// TestCrash: tending stops before or after each of its writes, while other writes
+// happen. Searches stay correct, and the next run repairs the index.
 func TestCrash(t *testing.T) {
 	t.Cleanup(search.Small())
 	crashes := 0
@@ -234,10 +233,10 @@ func TestCrash(t *testing.T) {
 				crashes++
 			}
 			d.check(t)
-			if at%10 == 9 { // what is left of many crashes
+			if at%10 == 9 { // the leftovers of ten crashes
 				d.settle(t)
 				d.check(t)
-				d.now = d.now.Add(2 * time.Hour) // what was abandoned is removed
+				d.now = d.now.Add(2 * time.Hour) // removes what was abandoned
 				d.settle(t)
 				d.check(t)
 				d.whole(t)
@@ -249,13 +248,13 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	if crashes < 20 {
-		t.Errorf("only %d crashes", crashes)
+		t.Errorf("got %d crashes, want at least 20", crashes)
 	}
 }
 
-// TestTendBy: the schedule is told once, of the earlier of two times; what is due
-// stays so. What a sweep has taken is due again when it is asked for meanwhile, or
-// when the sweep must have ended.
+// TestTendBy: of two times the schedule keeps the earlier, and what is due stays
+// due. What a sweep has taken is due again when asked for meanwhile, or when the
+// sweep must have ended.
 func TestTendBy(t *testing.T) {
 	d := newFixture(t, 1)
 	writes := 0
@@ -271,20 +270,20 @@ func TestTendBy(t *testing.T) {
 		return items[0]
 	}
 	for i, step := range []struct {
-		pass   time.Duration // before
-		take   bool          // a sweep does, for ten minutes
-		in     time.Duration // is asked
-		stands time.Duration // since the beginning, afterwards
+		pass   time.Duration // before the step
+		take   bool          // whether a sweep takes it, for ten minutes
+		in     time.Duration // when TendBy asks for
+		stands time.Duration // the due time afterwards, since the start
 		writes int
 	}{
 		{0, false, time.Minute, time.Minute, 1},
-		{20 * time.Second, false, time.Minute, time.Minute, 0},     // it comes sooner
-		{0, false, 30 * time.Second, 50 * time.Second, 1},          // it would come too late
+		{20 * time.Second, false, time.Minute, time.Minute, 0},     // already due sooner
+		{0, false, 30 * time.Second, 50 * time.Second, 1},          // due too late
 		{time.Second, false, time.Hour, 50 * time.Second, 0},       //
-		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // it is overdue
+		{2 * time.Minute, false, time.Minute, 50 * time.Second, 0}, // overdue
 		{0, true, time.Minute, 201 * time.Second, 2},               // 2:21, and a minute
-		{0, true, time.Hour, 741 * time.Second, 2},                 // should the sweep die
-		{0, false, time.Hour, 741 * time.Second, 0},                // which is known now
+		{0, true, time.Hour, 741 * time.Second, 2},                 // in case the sweep dies
+		{0, false, time.Hour, 741 * time.Second, 0},                // already known
 		{0, false, time.Minute, 201 * time.Second, 1},              //
 	} {
 		d.now = d.now.Add(step.pass)
@@ -303,7 +302,7 @@ func TestTendBy(t *testing.T) {
 	}
 }
 
-// TestSizes: an item of a full part is one read unit.
+// TestSizes: the item of a full part fits one read unit.
 func TestSizes(t *testing.T) {
 	d := newFixture(t, 1)
 	for i := range 300 {
@@ -319,6 +318,6 @@ func TestSizes(t *testing.T) {
 		most = max(most, item.Size())
 	}
 	if most > 4096-len("a-channel-with-a-name-of-forty-characters") || most < 3500 {
-		t.Errorf("the largest item has %d bytes", most)
+		t.Errorf("the largest item has %d bytes, want about 4096 and no more", most)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"agentsocial/shared/text"
+	"agentsocial/shared/text/sequences"
 )
 
 const (
@@ -44,7 +45,7 @@ func Parse(s string) ([]string, error) {
 	for rest != "" {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		full, ok := qualify(cluster)
+		full, ok := sequences.Emoji(cluster)
 		if !ok {
 			return nil, &text.Problem{
 				Problem: fmt.Sprintf("has %s as character %d of %d, which is not an emoji",

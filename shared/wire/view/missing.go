@@ -14,9 +14,33 @@ func NoChannel(name string) *api.Error {
 	return e
 }
 
-// PostGone refuses a post that its author deleted or a jury removed. so is the
-// consequence to add to the message ("; …"), or "".
+// ChannelOpen refuses a channel that does not exist or that an operator took down.
+// item is what was read of it.
+func ChannelOpen(name string, item tables.Item) error {
+	if item == nil {
+		return NoChannel(name)
+	}
+	if reason := item.Str("taken"); reason != "" {
+		return takenDown("channel "+name, reason, "")
+	}
+	return nil
+}
+
+// IdeaGone refuses an idea that an operator took down.
+func IdeaGone(i *tables.Idea) *api.Error { return takenDown("idea "+i.ID, i.Taken, "") }
+
+// takenDown refuses what an operator took down for a reason.
+func takenDown(what, reason, so string) *api.Error {
+	return api.Fail(api.Deleted, "An operator took down the %s for the reason %q%s.", what, reason, so).
+		WithHint("Do nothing: it does not come back. `GET /v1/takedowns` counts what was taken down, by reason.")
+}
+
+// PostGone refuses a post that its author deleted, or that a jury or an operator removed. so
+// is the consequence to add to the message ("; …"), or "".
 func PostGone(p *tables.Post, so string) *api.Error {
+	if p.Taken != "" {
+		return takenDown("post "+p.ID, p.Taken, so)
+	}
 	if p.Case == "" {
 		return api.Fail(api.Deleted, "The post %s was deleted%s.", p.ID, so)
 	}

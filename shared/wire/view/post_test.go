@@ -18,10 +18,10 @@ func TestPosts_CountersAnywhere(t *testing.T) {
 	a, scoreA := items("po_a", 1)
 	b, scoreB := items("po_b", 2)
 	for name, read := range map[string][]tables.Item{
-		"counters behind":        {a, scoreA, b, scoreB},
-		"counters before":        {scoreA, a, scoreB, b},
-		"counters apart":         {a, b, scoreB, scoreA},
-		"with what is not there": {a, scoreA, nil, nil, b, scoreB},
+		"counters behind":    {a, scoreA, b, scoreB},
+		"counters before":    {scoreA, a, scoreB, b},
+		"counters apart":     {a, b, scoreB, scoreA},
+		"with missing items": {a, scoreA, nil, nil, b, scoreB},
 	} {
 		posts, err := Posts(read...)
 		if err != nil || len(posts) != 2 || posts[0].ID != "po_a" || posts[0].Counters.Score != 1 || posts[1].ID != "po_b" || posts[1].Counters.Score != 2 {

@@ -29,8 +29,8 @@ type Feed struct {
 
 var _ tables.Feed = (*Feed)(nil)
 
-// mark is an iterator kept between calls. A new one takes a round trip and
-// starts again before the empty pages, of which DynamoDB returns many.
+// mark is an iterator kept between calls. A new iterator takes a round trip and
+// reads again the many empty pages that DynamoDB returns.
 type mark struct{ after, iterator string }
 
 // Config configures a feed.

@@ -14,9 +14,8 @@ import (
 	"agentsocial/tables/dynamo"
 )
 
-// TestShardOrder: parents stand before children; a parent that is gone is not
-// waited for.
-func TestShardOrder(t *testing.T) {
+// Parents come before their children, and missing parents are dropped.
+func TestParentsFirst(t *testing.T) {
 	got := parentsFirst([]tables.Shard{{ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "b", Parent: "a"}, {ID: "z"}, {ID: "a", Parent: "gone"}})
 	want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}, {ID: "c", Parent: "b"}, {ID: "d", Parent: "b"}, {ID: "z"}}
 	if !reflect.DeepEqual(got, want) {
@@ -24,11 +23,11 @@ func TestShardOrder(t *testing.T) {
 	}
 }
 
-// exchange is a question to DynamoDB Streams and its answer: an error's code
-// or a body.
+// exchange is a request to DynamoDB Streams, whose body contains holds, and its
+// answer: an error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
-// play is a feed whose DynamoDB Streams expects these questions.
+// play opens a feed whose DynamoDB Streams expects these requests, in order.
 func play(t *testing.T, exchanges ...exchange) *Feed {
 	t.Helper()
 	n := 0
@@ -36,7 +35,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		body, _ := io.ReadAll(r.Body)
 		api := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDBStreams_20120810.")
 		if n == len(exchanges) || exchanges[n].api != api || !strings.Contains(string(body), exchanges[n].holds) {
-			t.Errorf("question %d: %s %s", n, api, body)
+			t.Errorf("request %d: got %s %s", n, api, body)
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -53,7 +52,7 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 	t.Cleanup(func() {
 		server.Close()
 		if n != len(exchanges) {
-			t.Errorf("%d of %d questions were asked", n, len(exchanges))
+			t.Errorf("got %d requests, want %d", n, len(exchanges))
 		}
 	})
 	return Open(Config{
@@ -78,7 +77,7 @@ func TestChanges(t *testing.T) {
 		t.Helper()
 		got, done, err := f.Changes(t.Context(), "s", after, 10, wait)
 		if err != nil || done != wantDone || !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, done %t, %v", got, done, err)
+			t.Errorf("got %+v, done %t, %v; want %+v, done %t", got, done, err, want, wantDone)
 		}
 	}
 	t.Run("an iterator is kept", func(t *testing.T) {
@@ -90,7 +89,7 @@ func TestChanges(t *testing.T) {
 		read(t, f, "", want, false)
 		read(t, f, "8", nil, true)
 	})
-	t.Run("another place needs another", func(t *testing.T) {
+	t.Run("another position needs a new iterator", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
 			exchange{"GetRecords", "i1", "", oneRecord + `,"NextShardIterator":"i2"}`},
@@ -99,7 +98,7 @@ func TestChanges(t *testing.T) {
 		read(t, f, "", want, false)
 		read(t, f, "7", want, true)
 	})
-	wait = 0 // a page is read all the same
+	wait = 0 // one page is still read
 	t.Run("an iterator expires", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i1"}`},
@@ -109,7 +108,7 @@ func TestChanges(t *testing.T) {
 		read(t, f, "7", want, true)
 	})
 	wait = time.Minute
-	t.Run("a place is trimmed", func(t *testing.T) {
+	t.Run("a position is trimmed", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "TrimmedDataAccessException", ""},
 			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
@@ -121,12 +120,12 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-func TestShardsPageByPage(t *testing.T) {
+func TestShards_Pages(t *testing.T) {
 	f := play(t, stream,
 		exchange{"DescribeStream", `"arn"`, "", `{"StreamDescription":{"Shards":[{"ShardId":"b","ParentShardId":"a"}],"LastEvaluatedShardId":"b"}}`},
 		exchange{"DescribeStream", `"ExclusiveStartShardId":"b"`, "", `{"StreamDescription":{"Shards":[{"ShardId":"a","ParentShardId":"gone"}]}}`})
 	got, err := f.Shards(t.Context())
 	if want := []tables.Shard{{ID: "a"}, {ID: "b", Parent: "a"}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v", got, err)
+		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }

@@ -20,12 +20,12 @@ import (
 	"agentsocial/tables/dynamo/streams"
 )
 
-// Variable names the environment variable with the address of a server to use
-// instead of starting one: the binaries of a whole test run share one so.
+// Variable names the environment variable with the address of a server to use instead
+// of starting one, so that all binaries of a test run can share it.
 const Variable = "DYNAMODB_LOCAL_ENDPOINT"
 
-// Main runs a package's tests and then stops the servers that they started. It
-// stands in TestMain:
+// Main runs a package's tests, and then stops the servers that they started. Call it
+// from TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
 func Main(m *testing.M) int {
@@ -37,9 +37,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Open makes a table for one test. The test is skipped if this machine cannot
-// run DynamoDB Local, but fails if CI=true: there, silence would hide that
-// nothing was tested.
+// Open makes a table for one test. If this machine cannot run DynamoDB Local, it
+// skips the test, or fails it with CI=true, where a skip would go unnoticed.
 func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	t.Helper()
 	c := Streaming(t)
@@ -50,15 +49,15 @@ func Open(t testing.TB) (tables.Backend, tables.Feed) {
 	return dynamo.Open(c), feed
 }
 
-// Streaming is Open for tests that find the table by its name.
+// Streaming is Open for tests that open the table by its name.
 func Streaming(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, true)
 }
 
-// Config is Open for tests that make the backend themselves, and read no stream.
-// A table without one is faster, and stays so: DynamoDB Local reads through the
-// records of a stream for each that it adds.
+// Config is Open for tests that make the backend themselves and read no stream.
+// Without a stream a table is faster, and stays so: DynamoDB Local reads through a
+// stream's records for each one that it adds.
 func Config(t testing.TB) dynamo.Config {
 	t.Helper()
 	return config(t, false)
@@ -71,7 +70,7 @@ func config(t testing.TB, stream bool) dynamo.Config {
 		Region:      dynamodb.Region,
 		Endpoint:    endpoint(t),
 		Credentials: dynamo.Credentials(dynamodb.AccessKey, dynamodb.SecretKey, ""),
-		Timeout:     time.Minute, // it is slow beside a race detector
+		Timeout:     time.Minute, // slow under the race detector
 	}
 	client := c.Client()
 	if err := dynamo.CreateTable(t.Context(), client, c.Table, stream); err != nil {
@@ -85,15 +84,15 @@ func config(t testing.TB, stream bool) dynamo.Config {
 	return c
 }
 
-// What this test binary started, and of it what nobody has to itself any more.
+// The servers that this test binary started, and those of Alone that were released.
 var (
 	mu            sync.Mutex
 	started, free []*dynamodb.Server
 )
 
-// Alone is the address of a server for one user, until release is called: where
-// streams are read, many take longer on one server than one after another. Who comes
-// later has it when it is warm.
+// Alone returns the address of a server for one user, until release. Many streams on
+// one server take longer than one after another. A released server, which is warm, is
+// used again.
 func Alone(ctx context.Context) (endpoint string, release func(), err error) {
 	mu.Lock()
 	var s *dynamodb.Server
@@ -120,7 +119,7 @@ func begin(ctx context.Context) (*dynamodb.Server, error) {
 	return s, nil
 }
 
-// shared is the server of all tests that need none for themselves.
+// shared returns the server of all tests that do not need their own.
 var shared = sync.OnceValues(func() (*dynamodb.Server, error) { return begin(context.Background()) })
 
 func endpoint(t testing.TB) string {

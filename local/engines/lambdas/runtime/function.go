@@ -7,37 +7,37 @@ import (
 	"sync"
 )
 
-// Function has invocations made, each by a process that has no other meanwhile:
-// the one that was idle last, or a new one while there are fewer than Most. Its
-// methods may be used by any goroutine.
+// Function makes invocations, each in a process of its own for that time: the most
+// recently idle one, or a new one while there are fewer than Most. It is safe for
+// concurrent use.
 type Function struct {
-	slots chan struct{} // as many as processes
-	wear  int           // how many invocations a process makes
+	slots chan struct{} // one for each process
+	wear  int           // invocations before a process is replaced
 
 	mu   sync.Mutex
 	c    Config
-	age  int // how often it was renewed
+	age  int // the number of Renews
 	idle []idler
 }
 
 // idler is a process that waits for work.
 type idler struct {
 	*Process
-	age  int // the function's, when it was started
-	done int // invocations
+	age  int // the function's age at its start
+	done int // invocations so far
 }
 
-// Most is how many processes of a function there are at once.
+// Most bounds the processes of a function.
 const Most = 4
 
-// wear: what a process remembers lasts no longer here than in Lambda, nor does
-// what it has written.
+// wear bounds the invocations of a process, so that its memory and its log file last
+// no longer than in Lambda.
 const wear = 10_000
 
-// New makes a function. No process is started before it is invoked.
+// New makes a function. Its first process starts with the first invocation.
 func New(c Config) *Function { return &Function{c: c, slots: make(chan struct{}, Most), wear: wear} }
 
-// Invoke makes an invocation, when a process has time for it.
+// Invoke makes an invocation as soon as a process is free.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	select {
 	case f.slots <- struct{}{}:
@@ -54,13 +54,13 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		p.done++
 		f.give(p)
 		if errors.Is(err, errNotTaken) && p.done > 1 {
-			continue // it ended while it was idle
+			continue // the process ended while idle
 		}
 		return body, err
 	}
 }
 
-// take answers an idle process, or a new one.
+// take returns an idle process, or a new one.
 func (f *Function) take(ctx context.Context) (idler, error) {
 	f.mu.Lock()
 	if n := len(f.idle); n > 0 {
@@ -75,7 +75,7 @@ func (f *Function) take(ctx context.Context) (idler, error) {
 	return idler{Process: p, age: age}, err
 }
 
-// give takes a process back, if it is of further use.
+// give takes a process back, unless it must be replaced.
 func (f *Function) give(p idler) {
 	f.mu.Lock()
 	keep := p.age == f.age && p.done < f.wear && !p.gone()
@@ -88,8 +88,8 @@ func (f *Function) give(p idler) {
 	}
 }
 
-// Renew has all further invocations made by new processes, in whose environment
-// env takes the place of what had its names.
+// Renew makes all later invocations run in new processes, with env replacing
+// variables of the same names.
 func (f *Function) Renew(env map[string]string) {
 	f.mu.Lock()
 	f.c.Env = maps.Clone(f.c.Env)
@@ -98,8 +98,7 @@ func (f *Function) Renew(env map[string]string) {
 	f.retire()
 }
 
-// retire ends the processes that are idle now, and has the others end after
-// what they are doing.
+// retire ends idle processes, and the others after their invocation.
 func (f *Function) retire() {
 	f.mu.Lock()
 	old := f.idle
@@ -111,11 +110,11 @@ func (f *Function) retire() {
 	}
 }
 
-// Close ends its processes, once they have done what they are doing. What is
-// invoked afterwards waits until its context is over.
+// Close ends the processes after their invocations. Later invocations wait until
+// their context ends.
 func (f *Function) Close() {
 	for range Most {
-		f.slots <- struct{}{} // for good
+		f.slots <- struct{}{} // never released
 	}
 	f.retire()
 }

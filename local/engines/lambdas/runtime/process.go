@@ -1,11 +1,11 @@
-// Package runtime runs functions as AWS Lambda does: each binary as processes of
-// its own, which ask for one invocation after the other over the Lambda Runtime
-// API (https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html).
+// Package runtime runs functions as AWS Lambda does: each binary in its own
+// processes, which poll for invocations over the Lambda Runtime API
+// (https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html).
 //
-// As in Lambda, a process has one invocation at a time, is killed when its time
-// is over, keeps what it has in memory for the next, and knows nothing of this
-// machine's environment. Unlike there it is not frozen in between, and has as
-// much memory and CPU as it takes.
+// As in Lambda, a process has one invocation at a time, is killed at its timeout,
+// keeps its memory for the next invocation, and sees nothing of this machine's
+// environment. Unlike in Lambda, it is not frozen in between, and its memory and CPU
+// are not limited.
 package runtime
 
 import (
@@ -27,14 +27,14 @@ import (
 	"agentsocial/local/engines/child"
 )
 
-// Config is what a function is run with.
+// Config configures a function.
 type Config struct {
 	Name      string
-	Bootstrap string            // its binary
+	Bootstrap string            // the binary
 	Env       map[string]string // the deployment's variables, the region and the credentials
-	Memory    int               // MB; what it is told that it has
+	Memory    int               // MB, as told to the function
 	Timeout   time.Duration     // of an invocation
-	Logs      io.Writer         // takes what it writes, whole lines, from any goroutine; nil: nobody does
+	Logs      io.Writer         // receives its output in whole lines, from any goroutine; nil: discarded
 }
 
 // Lambda's limits.
@@ -43,16 +43,16 @@ const (
 	bodyMost   = 6 << 20          // bytes of a payload, and of an answer
 )
 
-// What becomes of an invocation that has no answer.
+// Errors of an invocation without an answer.
 var (
-	ErrTimedOut = errors.New("its time is over, and its process is killed")
+	ErrTimedOut = errors.New("timed out; its process was killed")
 	ErrEnded    = errors.New("its process ended")
 
-	// errNotTaken: the process ended before it took the invocation.
-	errNotTaken = errors.New("its process ended before")
+	// errNotTaken means that the process ended before it took the invocation.
+	errNotTaken = errors.New("its process ended before it took the invocation")
 )
 
-// Error is one that the function answered.
+// Error is an error that the function returned.
 type Error struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
@@ -60,7 +60,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Type + ": " + e.Message }
 
-// Process is an execution environment, in Lambda's words.
+// Process is an execution environment, in Lambda's terms.
 type Process struct {
 	Init time.Duration // from its start to the first poll
 
@@ -69,21 +69,21 @@ type Process struct {
 	output  *output
 	server  *http.Server
 	kill    context.CancelFunc
-	ended   chan struct{} // closed when the process is gone
+	ended   chan struct{} // closed when the process has ended
 	err     error         // why, once ended is closed
 
 	polled sync.Once
 	ready  chan struct{} // closed at the first poll
 	queue  chan *invocation
 	mu     sync.Mutex
-	taken  *invocation // that it works on; nil if none
+	taken  *invocation // the running one; nil if none
 }
 
 type invocation struct {
 	id       string
 	payload  []byte
 	deadline time.Time
-	done     chan result // has room for one
+	done     chan result // of capacity one
 }
 
 type result struct {
@@ -91,8 +91,8 @@ type result struct {
 	err  error
 }
 
-// Start starts a process and waits until it asks for its first invocation. It
-// runs until Stop, or until this process ends.
+// Start starts a process and waits for its first poll. The child runs until Stop
+// is called or the calling program ends.
 func Start(ctx context.Context, c Config) (*Process, error) {
 	bootstrap, err := filepath.Abs(c.Bootstrap)
 	if err != nil {
@@ -117,7 +117,7 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	cmd.Env = c.environ(listener.Addr().String(), cmd.Dir)
 	cmd.Stdout, cmd.Stderr = out.file, out.file
 	p.started = time.Now()
-	go func() { _ = p.server.Serve(listener) }() // until the process is gone
+	go func() { _ = p.server.Serve(listener) }() // until the process has ended
 	go p.run(cmd)
 
 	ctx, cancel := context.WithTimeout(ctx, initWithin)
@@ -126,15 +126,15 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 	case <-p.ready:
 		return p, nil
 	case <-p.ended:
-		err = fmt.Errorf("it ended before it asked for work: %w", p.err)
+		err = fmt.Errorf("its process ended before its first poll: %w", p.err)
 	case <-ctx.Done():
-		err = fmt.Errorf("it does not ask for work: %w", ctx.Err())
+		err = fmt.Errorf("its process did not poll in time: %w", ctx.Err())
 	}
 	p.Stop()
 	return nil, fmt.Errorf("function %s: %w", c.Name, err)
 }
 
-// environ is all that a process gets to know, as Lambda sets it.
+// environ returns the whole environment of a process, as Lambda sets it.
 func (c Config) environ(api, dir string) []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api, "_HANDLER=bootstrap", "LAMBDA_TASK_ROOT=" + dir, "TZ=:UTC", "LANG=en_US.UTF-8",
@@ -147,7 +147,7 @@ func (c Config) environ(api, dir string) []string {
 	return env
 }
 
-// run runs the process to its end.
+// run runs the process until it ends.
 func (p *Process) run(cmd *exec.Cmd) {
 	if p.err = child.Run(cmd); p.err == nil {
 		p.err = errors.New("exit status 0")
@@ -159,7 +159,7 @@ func (p *Process) run(cmd *exec.Cmd) {
 	close(p.ended)
 }
 
-// Stop kills the process and waits until it is gone.
+// Stop kills the process and waits until it has ended.
 func (p *Process) Stop() { p.kill(); <-p.ended }
 
 // gone reports whether the process has ended.
@@ -172,12 +172,12 @@ func (p *Process) gone() bool {
 	}
 }
 
-// Invoke hands a payload to the process and answers what it does. One
-// invocation is made at a time. The process is killed when the function's
-// timeout is over, or ctx is.
+// Invoke gives a payload to the process and returns its answer. It makes one
+// invocation at a time. The process is killed when the function's timeout or ctx
+// ends.
 func (p *Process) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > bodyMost {
-		return nil, fmt.Errorf("function %s: a payload of %d bytes, and %d are the most", p.c.Name, len(payload), bodyMost)
+		return nil, fmt.Errorf("function %s: the payload has %d bytes, want at most %d", p.c.Name, len(payload), bodyMost)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.c.Timeout)
 	defer cancel()
@@ -205,7 +205,7 @@ func (p *Process) invoke(ctx context.Context, v *invocation) ([]byte, error) {
 		return r.body, r.err
 	case <-p.ended:
 		select {
-		case r := <-v.done: // it answered, and then ended
+		case r := <-v.done: // it answered before it ended
 			return r.body, r.err
 		default:
 			return nil, fmt.Errorf("%w: %w", ErrEnded, p.err)
@@ -216,7 +216,7 @@ func (p *Process) invoke(ctx context.Context, v *invocation) ([]byte, error) {
 	}
 }
 
-// api is the Runtime API of one process.
+// api serves the Runtime API to one process.
 func (p *Process) api() http.Handler {
 	const root = "/2018-06-01/runtime/"
 	mux := http.NewServeMux()
@@ -228,7 +228,7 @@ func (p *Process) api() http.Handler {
 		p.answer(w, r, func(body []byte) result { return result{err: errorOf(body)} })
 	})
 	mux.HandleFunc("POST "+root+"init/error", func(w http.ResponseWriter, _ *http.Request) {
-		say(w, http.StatusAccepted, "status", "OK") // what was wrong it logs, and ends
+		say(w, http.StatusAccepted, "status", "OK") // the process logs the error and ends
 	})
 	return mux
 }
@@ -255,12 +255,12 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(v.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:"+p.c.Env["AWS_REGION"]+":000000000000:function:"+p.c.Name)
 		h.Set("Lambda-Runtime-Trace-Id", fmt.Sprintf("Root=1-%08x-%s;Sampled=0", time.Now().Unix(), hex(12)))
-		_, _ = w.Write(v.payload) // if the process is gone, that is told otherwise
+		_, _ = w.Write(v.payload) // if this fails, the process has ended, which p.ended reports
 	case <-r.Context().Done():
 	}
 }
 
-// answer takes the answer to the invocation under way.
+// answer accepts the answer to the running invocation.
 func (p *Process) answer(w http.ResponseWriter, r *http.Request, of func([]byte) result) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
 	p.mu.Lock()
@@ -284,13 +284,13 @@ func (p *Process) answer(w http.ResponseWriter, r *http.Request, of func([]byte)
 func errorOf(body []byte) error {
 	e := &Error{}
 	if err := json.Unmarshal(body, e); err != nil {
-		return &Error{"Runtime.Unknown", "the function failed, and not in JSON"}
+		return &Error{"Runtime.Unknown", "the function's error is not JSON"}
 	}
 	return e
 }
 
-// output is what a process writes. It is a file and no pipe, so that all that
-// was written before an answer is there with the answer.
+// output is a process's output. It is a file, not a pipe, so that everything written
+// before an answer can be read with the answer.
 type output struct {
 	file *os.File
 	to   io.Writer
@@ -306,17 +306,17 @@ func newOutput(to io.Writer) (*output, error) {
 	if to == nil {
 		to = io.Discard
 	}
-	return &output{file: file, to: to}, os.Remove(file.Name()) // it lives as long as it is open
+	return &output{file: file, to: to}, os.Remove(file.Name()) // unlinked now; the file lives until it is closed
 }
 
-// pass passes on what was written since.
+// pass copies new output to the log.
 func (o *output) pass() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	b, err := io.ReadAll(io.NewSectionReader(o.file, o.read, 1<<62))
 	o.read += int64(len(b))
 	if err == nil && len(b) > 0 {
-		_, _ = o.to.Write(b) // a log that takes no more is nobody's error
+		_, _ = o.to.Write(b) // errors of the log are ignored
 	}
 }
 

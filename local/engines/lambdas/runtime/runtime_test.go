@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,9 +17,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"agentsocial/local/engines/logs"
 )
 
-// This test's binary is a function too, which does what it is asked to.
+// This test binary is also a function, which does what the payload asks.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("AWS_LAMBDA_RUNTIME_API") == "":
@@ -39,7 +40,7 @@ type ask struct {
 
 type told struct {
 	PID     int           `json:"pid"`
-	AtOnce  int32         `json:"at_once"` // invocations in this process, this one included
+	AtOnce  int32         `json:"at_once"` // running invocations in this process, including this one
 	Env     []string      `json:"env"`
 	Left    time.Duration `json:"left"`
 	Request string        `json:"request"`
@@ -61,9 +62,9 @@ func function(ctx context.Context, in ask) (told, error) {
 	fmt.Println("asked to", in.Do)
 	switch in.Do {
 	case "fail":
-		return out, errors.New("it is no good")
+		return out, errors.New("it failed")
 	case "panic":
-		panic("no good at all")
+		panic("it panicked")
 	case "exit":
 		os.Exit(7)
 	case "hang":
@@ -73,7 +74,7 @@ func function(ctx context.Context, in ask) (told, error) {
 			}
 		}
 		select {}
-	case "hold": // until the file is there
+	case "hold": // until the file exists
 		if err := os.WriteFile(in.File+".held", nil, 0o600); err != nil {
 			return out, err
 		}
@@ -95,30 +96,21 @@ func function(ctx context.Context, in ask) (told, error) {
 
 func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 
-// log is what functions write.
-type log struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.b.Write(p) }
-func (l *log) String() string              { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
-
-func config(logs *log) Config {
+func config(out *logs.Buffer) Config {
 	return Config{
-		Name: "test", Bootstrap: os.Args[0], Memory: 512, Timeout: time.Minute, Logs: logs,
+		Name: "test", Bootstrap: os.Args[0], Memory: 512, Timeout: time.Minute, Logs: out,
 		Env: map[string]string{"AWS_REGION": "local", "COLOUR": "red"},
 	}
 }
 
-func newFunction(t *testing.T) (*Function, *log) {
-	logs := &log{}
-	f := New(config(logs))
+func newFunction(t *testing.T) (*Function, *logs.Buffer) {
+	out := &logs.Buffer{}
+	f := New(config(out))
 	t.Cleanup(f.Close)
-	return f, logs
+	return f, out
 }
 
-// invoker is a Function, or a Process.
+// invoker is a Function or a Process.
 type invoker interface {
 	Invoke(context.Context, []byte) ([]byte, error)
 }
@@ -139,23 +131,23 @@ func works(t *testing.T, f invoker, in ask) told {
 	t.Helper()
 	out, err := invoke(t.Context(), f, in)
 	if err != nil {
-		t.Fatalf("%s: %v", in.Do, err)
+		t.Fatalf("invocation %q: %v", in.Do, err)
 	}
 	return out
 }
 
-// A function is told what Lambda tells it, has its variables and none of this
-// machine's, and what it wrote is in the log with its answer.
+// A function gets what Lambda tells it, its own environment and nothing of this
+// machine's. Its output is in the log before its answer returns.
 func TestInvocation(t *testing.T) {
 	t.Setenv("OF_THIS_MACHINE", "secret")
 	f, logs := newFunction(t)
 	for i := range 3 {
 		out := works(t, f, ask{Do: "nothing"})
 		if out.Request == "" || out.ARN != "arn:aws:lambda:local:000000000000:function:test" || out.Left <= 0 || out.Left > time.Minute {
-			t.Errorf("it was told %+v", out)
+			t.Errorf("got %+v, want a request id, the ARN and a deadline", out)
 		}
 		if n := strings.Count(logs.String(), "asked to nothing\n"); n != i+1 {
-			t.Errorf("after %d answers the log has %d lines", i+1, n)
+			t.Errorf("after %d answers the log has %d lines, want as many", i+1, n)
 		}
 		var names []string
 		for _, v := range out.Env {
@@ -168,32 +160,32 @@ func TestInvocation(t *testing.T) {
 		slices.Sort(names)
 		want := "AWS_LAMBDA_FUNCTION_MEMORY_SIZE AWS_LAMBDA_FUNCTION_NAME AWS_LAMBDA_FUNCTION_VERSION AWS_LAMBDA_INITIALIZATION_TYPE " +
 			"AWS_LAMBDA_RUNTIME_API AWS_REGION COLOUR LAMBDA_TASK_ROOT LANG TZ _HANDLER"
-		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" }) // Go's, and the SDK's own
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "PWD" || n == "_X_AMZN_TRACE_ID" }) // set by Go and the SDK
 		if got := strings.Join(names, " "); got != want {
-			t.Errorf("its variables are\n  %s, want\n  %s", got, want)
+			t.Errorf("got variables\n  %s, want\n  %s", got, want)
 		}
 	}
 }
 
-// The time to the first poll is what a cold start costs.
+// Init is the time to the first poll, the cost of a cold start.
 func TestInit(t *testing.T) {
-	p, err := Start(t.Context(), config(&log{}))
+	p, err := Start(t.Context(), config(&logs.Buffer{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Stop()
 	if p.Init <= 0 || p.Init > initWithin {
-		t.Errorf("it polled after %s", p.Init)
+		t.Errorf("it polled after %s, want at most 10 s", p.Init)
 	}
 	works(t, p, ask{Do: "nothing"})
 }
 
-// A process is used again, and has one invocation at a time, however many there are.
+// A process is reused, and has one invocation at a time.
 func TestOneAtATime(t *testing.T) {
 	f, _ := newFunction(t)
 	first := works(t, f, ask{Do: "nothing"})
 	if again := works(t, f, ask{Do: "nothing"}); again.PID != first.PID {
-		t.Errorf("processes %d and %d, one after the other", first.PID, again.PID)
+		t.Errorf("got processes %d and %d one after the other, want the same", first.PID, again.PID)
 	}
 	var mu sync.Mutex
 	pids := map[int]bool{}
@@ -202,7 +194,7 @@ func TestOneAtATime(t *testing.T) {
 		work.Go(func() {
 			out, err := invoke(context.Background(), f, ask{Do: "nothing"})
 			if err != nil || out.AtOnce != 1 {
-				t.Errorf("%d invocations at once in a process, %v", out.AtOnce, err)
+				t.Errorf("got %d invocations at once in a process, %v; want 1", out.AtOnce, err)
 			}
 			mu.Lock()
 			pids[out.PID] = true
@@ -211,11 +203,11 @@ func TestOneAtATime(t *testing.T) {
 	}
 	work.Wait()
 	if len(pids) > Most {
-		t.Errorf("%d processes, %d are the most", len(pids), Most)
+		t.Errorf("got %d processes, want at most %d", len(pids), Most)
 	}
 }
 
-// While one works, another process takes what comes; when all work, it waits.
+// While a process works, another takes the next invocation; when all work, it waits.
 func TestSideBySide(t *testing.T) {
 	f, _ := newFunction(t)
 	file := filepath.Join(t.TempDir(), "go")
@@ -236,7 +228,7 @@ func TestSideBySide(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if out, err := invoke(ctx, f, ask{Do: "nothing"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one more is made at once: %+v %v", out, err)
+		t.Errorf("one more invocation ran at once: %+v %v", out, err)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -244,21 +236,20 @@ func TestSideBySide(t *testing.T) {
 	work.Wait()
 	slices.Sort(pids)
 	if distinct := slices.Compact(slices.Clone(pids)); len(distinct) != Most {
-		t.Errorf("held at once in processes %v", pids)
+		t.Errorf("got the processes %v", pids)
 	}
 	works(t, f, ask{Do: "nothing"})
 }
 
-// An error is the invocation's; a panic, an exit and the end of its time are
-// the process's too.
+// An error ends its invocation; a panic, an exit or a timeout also ends the process.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		do   string
 		says string
 		dies bool
 	}{
-		{"fail", "errorString: it is no good", false},
-		{"panic", "string: no good at all", true},
+		{"fail", "errorString: it failed", false},
+		{"panic", "string: it panicked", true},
 		{"exit", "its process ended: exit status 7", true},
 		{"answer much", "Function.ResponseSizeTooLarge", true},
 		{"hang", ErrTimedOut.Error(), true},
@@ -267,7 +258,7 @@ func TestFailures(t *testing.T) {
 		pid := works(t, f, ask{Do: "nothing"}).PID
 		ctx, cancel := context.WithCancel(t.Context())
 		file := filepath.Join(t.TempDir(), "hang")
-		if c.do == "hang" { // its time ends when it has begun
+		if c.do == "hang" { // its time ends after it has begun
 			go func() {
 				for ; !exists(file+".held") && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 				}
@@ -275,20 +266,20 @@ func TestFailures(t *testing.T) {
 			}()
 		}
 		if _, err := invoke(ctx, f, ask{Do: c.do, File: file}); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", c.do, err)
+			t.Errorf("%s: got %v", c.do, err)
 		}
 		cancel()
 		if !strings.Contains(logs.String(), "asked to "+c.do) {
-			t.Errorf("%s: the log says %q", c.do, logs)
+			t.Errorf("%s: got the log %q", c.do, logs)
 		}
 		if after := works(t, f, ask{Do: "nothing"}).PID; (after != pid) != c.dies {
-			t.Errorf("%s: process %d, then %d", c.do, pid, after)
+			t.Errorf("%s: got process %d, then %d", c.do, pid, after)
 		}
 	}
 }
 
 func TestTimeout(t *testing.T) {
-	c := config(&log{})
+	c := config(&logs.Buffer{})
 	c.Timeout = 50 * time.Millisecond
 	p, err := Start(t.Context(), c)
 	if err != nil {
@@ -296,23 +287,23 @@ func TestTimeout(t *testing.T) {
 	}
 	defer p.Stop()
 	if _, err := invoke(t.Context(), p, ask{Do: "hang"}); !errors.Is(err, ErrTimedOut) || !p.gone() {
-		t.Errorf("%v; its process is gone: %v", err, p.gone())
+		t.Errorf("got %v; process ended: %v", err, p.gone())
 	}
 }
 
-// What does not start says so, each time anew.
+// A process that cannot start reports it, at every try.
 func TestNoStart(t *testing.T) {
-	logs := &log{}
-	c := config(logs)
+	out := &logs.Buffer{}
+	c := config(out)
 	c.Env["STARTS"] = "never"
 	f := New(c)
 	defer f.Close()
 	for i := range 2 {
-		if _, err := invoke(t.Context(), f, ask{}); err == nil || !strings.Contains(err.Error(), "function test: it ended before it asked for work: exit status 3") {
+		if _, err := invoke(t.Context(), f, ask{}); err == nil || !strings.Contains(err.Error(), "function test: its process ended before its first poll: exit status 3") {
 			t.Error(err)
 		}
-		if n := strings.Count(logs.String(), "cannot start\n"); n != i+1 {
-			t.Errorf("the log says %q", logs)
+		if n := strings.Count(out.String(), "cannot start\n"); n != i+1 {
+			t.Errorf("got the log %q", out)
 		}
 	}
 	c.Bootstrap = filepath.Join(t.TempDir(), "bootstrap")
@@ -321,7 +312,7 @@ func TestNoStart(t *testing.T) {
 	}
 }
 
-// A process that ended while it was idle costs nobody an invocation.
+// A process that ended while idle fails no invocation.
 func TestEndedWhileIdle(t *testing.T) {
 	f, _ := newFunction(t)
 	for range 5 {
@@ -335,13 +326,13 @@ func TestEndedWhileIdle(t *testing.T) {
 		}
 		<-f.idle[0].ended
 		if after := works(t, f, ask{Do: "nothing"}).PID; after == pid {
-			t.Error("it was killed")
+			t.Error("the process did not end by itself")
 		}
 	}
 }
 
-// Renewed, a function has new processes and new variables; one at work comes to
-// the end of it.
+// After Renew, a function has new processes and variables; a running invocation
+// finishes on its old process.
 func TestRenew(t *testing.T) {
 	f, _ := newFunction(t)
 	before := works(t, f, ask{Do: "nothing"})
@@ -357,7 +348,7 @@ func TestRenew(t *testing.T) {
 	f.Renew(map[string]string{"COLOUR": "blue"})
 	after := works(t, f, ask{Do: "nothing"})
 	if after.PID == before.PID || !slices.Contains(after.Env, "COLOUR=blue") || !slices.Contains(after.Env, "AWS_REGION=local") {
-		t.Errorf("process %d, then %d with %v", before.PID, after.PID, after.Env)
+		t.Errorf("got process %d, then %d with %v", before.PID, after.PID, after.Env)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -365,14 +356,14 @@ func TestRenew(t *testing.T) {
 	if err := <-held; err != nil {
 		t.Error(err)
 	}
-	for range 3 { // the old one is not used again
+	for range 3 { // the old process is not used again
 		if out := works(t, f, ask{Do: "nothing"}); out.PID != after.PID {
-			t.Errorf("process %d", out.PID)
+			t.Errorf("got the old process %d again", out.PID)
 		}
 	}
 }
 
-// Nothing that a process remembers lasts for ever.
+// A process is replaced after some invocations.
 func TestWear(t *testing.T) {
 	f, _ := newFunction(t)
 	f.wear = 3
@@ -381,17 +372,17 @@ func TestWear(t *testing.T) {
 		pids = append(pids, works(t, f, ask{Do: "nothing"}).PID)
 	}
 	if a, b, c := pids[0], pids[3], pids[6]; a == b || b == c || !slices.Equal(pids, []int{a, a, a, b, b, b, c}) {
-		t.Errorf("the processes were %v", pids)
+		t.Errorf("got processes %v", pids)
 	}
 }
 
-// Nobody answers an invocation that it was not given.
+// A process can answer only its own invocation.
 func TestAnswersOfOthers(t *testing.T) {
 	f, _ := newFunction(t)
 	if out := works(t, f, ask{Do: "answer another"}); out.Status != http.StatusBadRequest {
-		t.Errorf("status %d", out.Status)
+		t.Errorf("got status %d", out.Status)
 	}
 	if _, err := f.Invoke(t.Context(), make([]byte, bodyMost+1)); err == nil {
-		t.Error("a payload beyond the most is made")
+		t.Error("a payload above the limit was accepted")
 	}
 }

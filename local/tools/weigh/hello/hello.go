@@ -1,5 +1,4 @@
-// Package hello is the least that a Lambda function with a table may do: it reads
-// an item.
+// Package hello is a minimal Lambda function with a table: it reads an item.
 package hello
 
 import (

@@ -19,7 +19,7 @@ import (
 // isServers allows connections to the tests' servers.
 func isServers(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
-// long is more patience than any answer needs on any machine.
+// long outlasts any answer on any machine.
 const long = time.Minute
 
 // serving starts an https server, and a fetcher that trusts it.
@@ -47,49 +47,49 @@ func TestGet(t *testing.T) {
 	url, f, now := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		if r.Header.Get("Accept") != "application/json" || r.Header.Get("Accept-Encoding") != "" || r.Header.Get("Cookie") != "" {
-			t.Errorf("it asks with %v", r.Header)
+			t.Errorf("request headers = %v, want Accept only", r.Header)
 		}
 		jsonOf(`{"a":1}`)(w, r)
 	})
 	for range 3 {
 		if body, err := f.Get(t.Context(), url+"/x"); err != nil || string(body) != `{"a":1}` {
-			t.Fatalf("%s, %v", body, err)
+			t.Fatalf("Get = %s, %v", body, err)
 		}
 	}
 	if calls.Load() != 1 {
-		t.Errorf("%d calls for one document within the hour", calls.Load())
+		t.Errorf("got %d requests within the hour, want 1", calls.Load())
 	}
 	now.Add(time.Hour.Milliseconds())
 	if _, err := f.Get(t.Context(), url+"/x"); err != nil || calls.Load() != 2 {
-		t.Errorf("%d calls after an hour, %v", calls.Load(), err)
+		t.Errorf("got %d requests after an hour, want 2: %v", calls.Load(), err)
 	}
 }
 
-// How long a document is cached.
+// freshFor bounds the time by the server's Cache-Control and an hour.
 func TestFresh(t *testing.T) {
 	for control, want := range map[string]time.Duration{
 		"": keptFor, "max-age=60": time.Minute, "public, Max-Age=60": time.Minute, "max-age=0": 0, "no-store": 0, "max-age=600, no-cache": 0,
 		"max-age=86400": keptFor, "max-age=-1": keptFor, "max-age=x": keptFor, "max-age=99999999999999999999": keptFor,
 	} {
 		if got := freshFor(http.Header{"Cache-Control": {control}}); got != want {
-			t.Errorf("%q: %v", control, got)
+			t.Errorf("freshFor(%q) = %v, want %v", control, got, want)
 		}
 	}
 }
 
 // Filling the cache only causes documents to be fetched again.
-func TestTheStoreIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	f := New(time.Now)
 	for i := range 3 * keptMost {
 		f.keep(strings.Repeat("x", i+1), []byte("{}"), time.Hour)
 		if len(f.kept) > keptMost {
-			t.Fatalf("%d documents", len(f.kept))
+			t.Fatalf("cache holds %d documents, want at most %d", len(f.kept), keptMost)
 		}
 	}
 }
 
-// Only so many slow servers are waited for at once. Another document is refused
-// before a connection is made, and fetched once there is room.
+// The number of concurrent fetches is bounded. Another fetch is refused before a
+// connection is made, and works once there is room.
 func TestFewAtOnce(t *testing.T) {
 	arrived, goOn := make(chan struct{}, 2*atOnce), make(chan struct{})
 	url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +109,7 @@ func TestFewAtOnce(t *testing.T) {
 		<-arrived
 	}
 	if _, err := f.Get(t.Context(), url+"/more"); !errors.Is(err, errBusy) {
-		t.Errorf("one more: %v", err)
+		t.Errorf("Get with %d fetches under way = %v, want errBusy", atOnce, err)
 	}
 	close(goOn)
 	all.Wait()
@@ -123,13 +123,12 @@ func TestPorts(t *testing.T) {
 	f := fetcher(time.Now, long, net.DefaultResolver, nil, isServers)
 	for port, refused := range map[string]bool{"22": true, "80": true, "1023": true, "443": false, "1024": false} {
 		if _, err := f.Get(t.Context(), "https://127.0.0.1:"+port+"/x"); errors.Is(err, errPort) != refused {
-			t.Errorf("port %s: %v", port, err)
+			t.Errorf("Get from port %s = %v, want refused: %v", port, err, refused)
 		}
 	}
 }
 
-// Anything but a small JSON document is refused, and fetched again the next
-// time.
+// Only a small JSON document is accepted. Refusals are not cached.
 func TestRefused(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"status 404": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
@@ -169,22 +168,22 @@ func TestRefused(t *testing.T) {
 		url, f, _ := serving(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) })
 		start := time.Now()
 		waits := name == "slow" || name == "silent"
-		if waits { // until patience ends, which a busy machine may have lost before it has asked
+		if waits { // these take all of f.patience, which a busy machine may use up before it sends the request
 			f.patience = 500 * time.Millisecond
 		}
 		for n := 0; n < 2 || waits && n < 20 && calls.Load() < 2; n++ {
 			body, err := f.Get(t.Context(), url+"/x")
 			if err == nil {
-				t.Errorf("%s: %.40q", name, body)
+				t.Errorf("%s: Get = %.40q, want an error", name, body)
 			} else if says, ok := strings.CutPrefix(name, "status"); ok && !strings.Contains(err.Error(), "status"+says) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: Get = %v, want the status in the error", name, err)
 			}
 		}
 		if n := calls.Load(); n < 2 || n > 2 && !waits {
-			t.Errorf("%s: %d calls for two failures", name, n)
+			t.Errorf("%s: got %d requests, want 2", name, n)
 		}
 		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s takes %v", name, took)
+			t.Errorf("%s: took %v, want at most 20 s", name, took)
 		}
 	}
 }
@@ -194,12 +193,12 @@ func TestURLs(t *testing.T) {
 	_, f, _ := serving(t, jsonOf("{}"))
 	for _, url := range []string{"", "http://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "https://", "https:///x", "https://u:p@127.0.0.1/", "//127.0.0.1/", "gopher://127.0.0.1/"} {
 		if _, err := f.Get(t.Context(), url); err == nil || !strings.Contains(err.Error(), "not an https URL") {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("Get(%q) = %v, want not an https URL", url, err)
 		}
 	}
 }
 
-// No connection is made to a private address, however it is spelt.
+// No connection is made to a private address, however it is written.
 func TestPrivateAddresses(t *testing.T) {
 	f := New(time.Now)
 	f.patience = long
@@ -211,12 +210,12 @@ func TestPrivateAddresses(t *testing.T) {
 	} {
 		_, err := f.Get(t.Context(), "https://"+host+"/x")
 		if err == nil || !errors.Is(err, errPrivate) && !strings.Contains(err.Error(), errPrivate.Error()) {
-			t.Errorf("%s: %v", host, err)
+			t.Errorf("Get from %s = %v, want errPrivate", host, err)
 		}
 	}
 }
 
-// The rule itself at its borders, including addresses that no test can reach.
+// isPublic at the borders of the ranges.
 func TestIsPublic(t *testing.T) {
 	for a, want := range map[string]bool{
 		"1.1.1.1": true, "8.8.8.8": true, "9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.128.0.0": true, "172.15.255.255": true, "172.32.0.0": true,
@@ -225,17 +224,17 @@ func TestIsPublic(t *testing.T) {
 		"::ffff:192.168.0.1": false, "::": false, "::1": false, "1fff::1": false, "4000::1": false, "fdff::1": false, "febf::1": false, "2001:1ff::1": false, "2002:808:808::1": false, "3fff:fff::1": false, "64:ff9b:1::1": false,
 	} {
 		if got := isPublic(netip.MustParseAddr(a)); got != want {
-			t.Errorf("%s: %v", a, got)
+			t.Errorf("isPublic(%s) = %v, want %v", a, got, want)
 		}
 	}
 	if isPublic(netip.Addr{}) {
-		t.Error("no address is public")
+		t.Error("isPublic of the zero address = true, want false")
 	}
 }
 
-// If a name is public when first resolved and private when the connection is
-// made, the dialled address decides. This name's server alternates its answers.
-func TestNamesThatChangeTheirMind(t *testing.T) {
+// The dialled address decides if a name is public when first resolved and private
+// when the connection is made. This name's server alternates its answers.
+func TestRebindingNames(t *testing.T) {
 	var asked atomic.Int32
 	names := namesFrom(t, func() netip.Addr {
 		if asked.Add(1)%2 == 1 {
@@ -246,15 +245,15 @@ func TestNamesThatChangeTheirMind(t *testing.T) {
 	var dialled []netip.Addr
 	f := fetcher(time.Now, long, names, nil, func(a netip.Addr) bool {
 		dialled = append(dialled, a)
-		return isPublic(a) && a != netip.MustParseAddr("93.184.215.14") // where nothing of this test is to go
+		return isPublic(a) && a != netip.MustParseAddr("93.184.215.14") // the test must not connect there
 	})
 	for range 6 {
 		if _, err := f.Get(t.Context(), "https://rebinding.example/x"); err == nil || !strings.Contains(err.Error(), errPrivate.Error()) {
-			t.Errorf("%v", err)
+			t.Errorf("Get of a rebinding name = %v, want errPrivate", err)
 		}
 	}
 	if len(dialled) < 6 || asked.Load() < 2 {
-		t.Errorf("%d questions, %v judged", asked.Load(), dialled)
+		t.Errorf("got %d DNS queries and checked addresses %v, want at least 2 and 6", asked.Load(), dialled)
 	}
 	private := 0
 	for _, a := range dialled {
@@ -263,12 +262,12 @@ func TestNamesThatChangeTheirMind(t *testing.T) {
 		}
 	}
 	if private == 0 {
-		t.Errorf("the name never led home: %v", dialled)
+		t.Errorf("no private address was dialled: %v", dialled)
 	}
 }
 
-// namesFrom is a resolver whose only server answers every IPv4 question with
-// given addresses.
+// namesFrom returns a resolver whose server answers every IPv4 query with answer's
+// address.
 func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -297,7 +296,7 @@ func namesFrom(t *testing.T, answer func() netip.Addr) *net.Resolver {
 				res = append(res, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
 				res = append(res, a[:]...)
 			}
-			_, _ = server.WriteTo(res, from) // who asked may be gone
+			_, _ = server.WriteTo(res, from) // the client may be gone
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -313,7 +312,7 @@ func TestNoProxy(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", proxy.URL)
 	t.Setenv("https_proxy", proxy.URL)
 	if New(time.Now).client.Transport.(*http.Transport).Proxy != nil {
-		t.Error("there is a proxy")
+		t.Error("the fetcher uses a proxy, want none")
 	}
 	url, f, _ := serving(t, jsonOf("{}"))
 	if _, err := f.Get(t.Context(), url+"/x"); err != nil {

@@ -34,12 +34,12 @@ func message(t *testing.T) mails.Message {
 	return mails.OriginCode(to, "https://social.example", "fox", "K7QM2XPD", 15*time.Minute)
 }
 
-// ses stands in for SES: it gives the prepared answers in order, without a
-// network, whose time no test can stop.
+// ses stands in for SES. It gives the prepared answers in order, without a network,
+// so that synctest can control the time.
 type ses struct {
 	t       *testing.T
 	mu      sync.Mutex
-	answers []http.HandlerFunc // the last one stays
+	answers []http.HandlerFunc // the last one repeats
 	got     []request
 }
 
@@ -57,7 +57,7 @@ func (s *ses) Do(r *http.Request) (*http.Response, error) {
 	b, err := io.ReadAll(r.Body)
 	var body map[string]any
 	if err != nil || json.Unmarshal(b, &body) != nil {
-		s.t.Errorf("the body is no JSON: %s %v", b, err)
+		s.t.Errorf("the body is not JSON: %s %v", b, err)
 	}
 	s.mu.Lock()
 	s.got = append(s.got, request{r.Method + " " + r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Amz-Security-Token"), body})
@@ -95,7 +95,7 @@ func accepts(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"MessageId":"0107"}`)
 }
 
-// refuses answers as SES does: the code in a header, and a message that names
+// refuses answers like SES: with the code in a header, and a message that names
 // addresses.
 func refuses(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -114,7 +114,7 @@ const broken = 999
 
 func breaks(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(broken) }
 
-func TestWhatIsSent(t *testing.T) {
+func TestSend_Request(t *testing.T) {
 	s, m := serve(t, accepts), message(t)
 	if err := s.sender().Send(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestWhatIsSent(t *testing.T) {
 	got := s.requests()
 	if len(got) != 1 || got[0].line != "POST /v2/email/outbound-emails" || got[0].session != "session" ||
 		!strings.Contains(got[0].authorization, "Credential=AKID/") || !strings.Contains(got[0].authorization, "/eu-central-1/ses/aws4_request") {
-		t.Fatalf("%+v", got)
+		t.Fatalf("requests = %+v, want one signed request to SES", got)
 	}
 	content := func(s string) map[string]any { return map[string]any{"Charset": "UTF-8", "Data": s} }
 	want := map[string]any{
@@ -149,8 +149,8 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// There is one more attempt where it may help, and none where it cannot. No
-// error names the recipient.
+// A mail is tried once more where that may help, and only there. No error names the
+// recipient.
 func TestAttempts(t *testing.T) { synctest.Test(t, testAttempts) }
 
 func testAttempts(t *testing.T) {
@@ -165,14 +165,14 @@ func testAttempts(t *testing.T) {
 		{"failing once", []http.HandlerFunc{refuses(500, "InternalFailure"), accepts}, 2, ""},
 		{"failing", []http.HandlerFunc{refuses(503, "ServiceUnavailable")}, 2, `"ServiceUnavailable"`},
 		{"a broken connection", []http.HandlerFunc{breaks, accepts}, 2, ""},
-		{"an address it does not know", []http.HandlerFunc{refuses(400, "MessageRejected")}, 1, `"MessageRejected"`},
-		{"no right", []http.HandlerFunc{refuses(403, "AccessDeniedException")}, 1, `"AccessDeniedException"`},
+		{"an unknown address", []http.HandlerFunc{refuses(400, "MessageRejected")}, 1, `"MessageRejected"`},
+		{"no permission", []http.HandlerFunc{refuses(403, "AccessDeniedException")}, 1, `"AccessDeniedException"`},
 		{"no domain", []http.HandlerFunc{refuses(400, "MailFromDomainNotVerifiedException:http://internal.amazon.com/x")}, 1, `"MailFromDomainNotVerifiedException"`},
-		{"an error of no known form", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+		{"an error of unknown form", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(400)
 			_, _ = io.WriteString(w, "no: "+recipient)
 		}}, 1, "SES"},
-		{"a success of no known form", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+		{"a success of unknown form", []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "{"+recipient)
 		}}, 1, "SES"},
 	} {
@@ -180,24 +180,25 @@ func testAttempts(t *testing.T) {
 		start := time.Now()
 		err := s.sender().Send(t.Context(), message(t))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+			t.Errorf("%s: Send = %v, want %q", c.what, err, c.want)
 		}
 		if n := len(s.requests()); n != c.asked {
 			t.Errorf("%s: asked %d times, want %d", c.what, n, c.asked)
 		}
 		if took := time.Since(start); took > sendWithin {
-			t.Errorf("%s took %v", c.what, took)
+			t.Errorf("%s: took %v, want at most %v", c.what, took, sendWithin)
 		}
 		silent(t, c.what, err)
 	}
 }
 
-// silent fails if an error, printed in any way, names the recipient.
+// silent fails the test if an error, printed in any way, names the recipient or the
+// code.
 func silent(t *testing.T, what string, err error) {
 	t.Helper()
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if s := fmt.Sprintf("%v %+v %#v", e, e, e); strings.Contains(s, "reynard") || strings.Contains(s, "foxden") || strings.Contains(s, "K7QM") {
-			t.Errorf("%s: the error tells of the mail: %s", what, s)
+			t.Errorf("%s: the error reveals the mail: %s", what, s)
 		}
 	}
 }
@@ -211,7 +212,7 @@ func testDeadlines(t *testing.T) {
 		start := time.Now()
 		err := send()
 		if took := time.Since(start); !errors.Is(err, want) || took > most {
-			t.Errorf("%s: %v after %v", what, err, took)
+			t.Errorf("%s: Send = %v after %v, want %v within %v", what, err, took, want, most)
 		}
 		silent(t, what, err)
 	}
@@ -220,7 +221,7 @@ func testDeadlines(t *testing.T) {
 		defer cancel()
 		return s.sender().Send(ctx, message(t))
 	})
-	within("a caller who is gone", context.Canceled, time.Second, func() error {
+	within("a cancelled caller", context.Canceled, time.Second, func() error {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(50*time.Millisecond, cancel)
 		return s.sender().Send(ctx, message(t))
@@ -231,35 +232,35 @@ func testDeadlines(t *testing.T) {
 		return sender.Send(t.Context(), message(t))
 	})
 	if sender := s.sender(); sender.within != sendWithin || sendWithin > 5*time.Second {
-		t.Errorf("a mail may take %v", sender.within)
+		t.Errorf("time for a mail = %v, want %v, at most 5 s", sender.within, sendWithin)
 	}
-	// A second attempt that the deadline would cut off is not begun.
+	// No second attempt is made if the deadline would cut it off.
 	throttled := serve(t, refuses(429, "TooManyRequestsException"))
 	start := time.Now()
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		if err := throttled.sender().Send(ctx, message(t)); err == nil {
-			t.Error("what is throttled was sent")
+			t.Error("Send succeeded although SES throttled it")
 		}
 		cancel()
 	}
 	if took := time.Since(start); took > 3*time.Second {
-		t.Errorf("20 mails with 30 ms each took %v", took)
+		t.Errorf("20 mails with 30 ms each took %v, want at most 3 s", took)
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
-	url := "http://127.0.0.1:1" // which no program gets that asks for any port
+func TestSend_Unreachable(t *testing.T) {
+	url := "http://127.0.0.1:1" // never assigned as a free port
 	err := senderTo(url, nil).Send(t.Context(), message(t))
 	if err == nil || !strings.Contains(err.Error(), "cannot be reached") {
-		t.Error(err)
+		t.Errorf("Send without a server = %v, want cannot be reached", err)
 	}
 	silent(t, "nobody there", err)
 
 	s := newSender(sesv2.Options{Region: "eu-central-1", BaseEndpoint: &url, Credentials: aws.CredentialsProviderFunc(
 		func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errors.New("no credentials") })}, "a@b.de", "codes")
 	if err := s.Send(t.Context(), message(t)); err == nil || !strings.Contains(err.Error(), "cannot be asked") {
-		t.Error(err)
+		t.Errorf("Send without credentials = %v, want cannot be asked", err)
 	}
 }
 
@@ -277,11 +278,11 @@ func TestPart(t *testing.T) {
 		SES.Add(c.env, &a)
 		s, sends := a.Mail.(*sender)
 		if sends != c.sends || sends && (s.from != c.env.MailFrom || s.set != c.env.MailSet) {
-			t.Errorf("%+v: %#v", c.env, a.Mail)
+			t.Errorf("sender for %+v = %#v, want sending: %v", c.env, a.Mail, c.sends)
 		}
 		if !sends {
 			if err := a.Mail.Send(t.Context(), message(t)); !errors.Is(err, mails.ErrNone) {
-				t.Errorf("%+v: %v", c.env, err)
+				t.Errorf("Send for %+v = %v, want ErrNone", c.env, err)
 			}
 		}
 	}

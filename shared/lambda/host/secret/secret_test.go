@@ -19,7 +19,7 @@ var (
 	newer = strings.Repeat("n", seal.MinKey)
 )
 
-func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
+func TestSecretIsFetchedUntilAvailable(t *testing.T) {
 	calls, now := 0, noon
 	open := Keep(func(context.Context) (string, error) {
 		if calls++; calls == 1 {
@@ -28,18 +28,18 @@ func TestSecretIsFetchedUntilItIsThere(t *testing.T) {
 		return newer, nil
 	}, boxOf, func() time.Time { return now }).Get
 	if calls != 0 {
-		t.Error("it is fetched before it is needed")
+		t.Error("the secret is fetched before its first use")
 	}
 	if box, err := open(t.Context()); err == nil || box != nil || !strings.Contains(err.Error(), "not now") {
-		t.Errorf("%v %v", box, err)
+		t.Errorf("first call = %v, %v, want the error of the fetch", box, err)
 	}
 	first, err := open(t.Context())
 	if err != nil || first == nil {
-		t.Fatalf("the second time: %v", err)
+		t.Fatalf("second call: %v", err)
 	}
 	now = now.Add(keptFor - 1)
 	if again, err := open(t.Context()); err != nil || again != first || calls != 2 {
-		t.Errorf("the third time: another box, after %d calls: %v", calls, err)
+		t.Errorf("third call: got another box or an error after %d fetches: %v", calls, err)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestSecretIsFetchedAgain(t *testing.T) {
 		want  string // "" for an error
 		calls int
 	}{
-		{0, true, older, nil, older, 1}, // nobody has anything to doubt yet
+		{0, true, older, nil, older, 1}, // Doubt before the first fetch has no effect
 		{keptFor - 1, false, newer, nil, older, 1},
 		{1, false, newer, nil, newer, 2},
 		{apart - 1, true, older, nil, newer, 2},
@@ -82,7 +82,7 @@ func TestSecretIsFetchedAgain(t *testing.T) {
 		}
 		p, err := kept.Get(t.Context())
 		if string(p) != c.want || (err != nil) != (c.want == "") || calls != c.calls {
-			t.Errorf("%d: %q after %d calls: %v", i, p, calls, err)
+			t.Errorf("step %d: got %q, %v after %d fetches; want %q after %d", i, p, err, calls, c.want, c.calls)
 		}
 	}
 }
@@ -124,28 +124,28 @@ func TestSecretOfSeveralLines(t *testing.T) {
 		{"a new token before the change", was, sealed(both), -1},
 	} {
 		if got := opens(c.box, c.token); got != c.key {
-			t.Errorf("%s: key %d, not %d", c.what, got, c.key)
+			t.Errorf("%s: opened with key %d, want %d", c.what, got, c.key)
 		}
 	}
 }
 
-// An invalid secret is not kept for long: the next fetch may bring a valid one.
+// An unusable secret is soon fetched again.
 func TestBadSecretIsNotKept(t *testing.T) {
 	for _, bad := range []string{"", "\n", "short", newer + "\nshort"} {
 		s, now := bad, noon
 		open := Keep(func(context.Context) (string, error) { return s, nil }, boxOf, func() time.Time { return now }).Get
 		if box, err := open(t.Context()); err == nil {
-			t.Errorf("%q makes a box: %v", bad, box)
+			t.Errorf("boxOf(%q) = %v, want an error", bad, box)
 		}
 		s, now = newer, now.Add(apart)
 		if box, err := open(t.Context()); err != nil || box == nil {
-			t.Errorf("after %q: %v", bad, err)
+			t.Errorf("Get after the secret %q was replaced: %v", bad, err)
 		}
 	}
 }
 
-// The pepper is the text's bytes: white space around it, which an editor may
-// add, is not part of it, and a second line is.
+// White space around the pepper is ignored, because editors may add it; a second
+// line is part of the pepper.
 func TestPepper(t *testing.T) {
 	of := func(s string) ([]byte, error) {
 		return Keep(func(context.Context) (string, error) { return s, nil }, pepperOf, time.Now).Get(t.Context())
@@ -155,12 +155,12 @@ func TestPepper(t *testing.T) {
 		good: good, good + "\n": good, " " + good + "\r\n": good, good + "\nmore": good + "\nmore",
 	} {
 		if p, err := of(text); err != nil || string(p) != want {
-			t.Errorf("%q makes %q: %v", text, p, err)
+			t.Errorf("pepper of %q = %q, %v, want %q", text, p, err, want)
 		}
 	}
 	for _, bad := range []string{"", "\n", good[1:], good[1:] + " \n"} {
 		if p, err := of(bad); err == nil || p != nil || strings.Contains(err.Error(), good[1:]) {
-			t.Errorf("%q makes %q: %v", bad, p, err)
+			t.Errorf("pepper of %q = %q, %v, want an error without the pepper", bad, p, err)
 		}
 	}
 }
@@ -181,19 +181,19 @@ func TestOneFetchForAll(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if p, err := open(gone); !errors.Is(err, context.Canceled) || p != nil {
-		t.Errorf("who is gone got %q: %v", p, err)
+		t.Errorf("a cancelled caller got %q, %v, want canceled", p, err)
 	}
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
 			if p, err := open(t.Context()); err != nil || string(p) != newer {
-				t.Errorf("%q %v", p, err)
+				t.Errorf("Get = %q, %v, want the secret", p, err)
 			}
 		})
 	}
 	close(ready)
 	all.Wait()
 	if n := calls.Load(); n != 1 {
-		t.Errorf("%d fetches", n)
+		t.Errorf("got %d fetches, want 1", n)
 	}
 }

@@ -91,8 +91,8 @@ func processor(secrets []string, answers map[string]string) *Processor {
 	})
 }
 
-// toward is a transport to a Stripe in this process, without a network, whose
-// time no test can stop.
+// toward is a transport to a Stripe in this process, without a network, so that
+// synctest can control the time.
 type toward http.HandlerFunc
 
 func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -101,7 +101,7 @@ func (api toward) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// A notification is accepted if a live secret signed exactly these bytes less
+// A notification is accepted if a current secret signed exactly these bytes less
 // than five minutes ago.
 func TestSignatures(t *testing.T) { synctest.Test(t, testSignatures) }
 
@@ -123,7 +123,7 @@ func testSignatures(t *testing.T) {
 		"no secret":                  {body, signed(body, now), false},
 		"an empty secret":            {body, signed(body, now, ""), false},
 		"no header":                  {body, "", false},
-		"a header that is none":      {body, "v1", false},
+		"a malformed header":         {body, "v1", false},
 		"a space more":               {body + " ", signed(body, now, "whsec_new"), false},
 		"the same JSON, other bytes": {strings.ReplaceAll(body, ": ", ":"), signed(body, now, "whsec_new"), false},
 		"another time":               {body, strings.Replace(signed(body, now, "whsec_new"), "t=", "t=1", 1), false},
@@ -132,13 +132,13 @@ func testSignatures(t *testing.T) {
 	} {
 		n, err := p.Notice(t.Context(), []byte(c.body), c.header)
 		if c.good && (err != nil || len(n.Movements) != 1) || !c.good && !errors.Is(err, payments.ErrForged) {
-			t.Errorf("%s: %+v %v", what, n, err)
+			t.Errorf("%s: Notice = %+v, %v, want good: %v", what, n, err, c.good)
 		}
 	}
 }
 
-// The result of each notification, as "kind cents" in order, or a checkout's
-// end.
+// Each notification has the wanted movements, as "kind cents" in order, or ends a
+// checkout.
 func TestNotices(t *testing.T) { synctest.Test(t, testNotices) }
 
 func testNotices(t *testing.T) {
@@ -153,53 +153,53 @@ func testNotices(t *testing.T) {
 	const noCalls, noPages = "none", "no pages"
 	for what, c := range map[string]struct {
 		event, meta, refunds string
-		want                 string // "" for nothing, "of STAGE AGENT" for another's, "error" for one that may pass, "unclear" for one that will not
+		want                 string // "" for nothing, "of STAGE AGENT" for another's, "error" for a temporary failure, "unclear" for a permanent one
 	}{
-		"paid at once":               {event("checkout.session.completed", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
-		"paid later":                 {event("checkout.session.completed", session("unpaid", ours, 500, "usd")), noCalls, "", ""},
-		"paid now":                   {event("checkout.session.async_payment_succeeded", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
-		"not paid after all":         {event("checkout.session.async_payment_failed", session("unpaid", ours, 500, "usd")), noCalls, "", "failed"},
-		"not paid in time":           {event("checkout.session.expired", session("unpaid", ours, 500, "usd")), noCalls, "", "expired"},
-		"another stage's":            {event("checkout.session.completed", session("paid", metadata("dev", agent), 500, "usd")), noCalls, "", "of dev " + agent},
-		"another shop's":             {event("checkout.session.completed", session("paid", `{}`, 500, "usd")), noCalls, "", ""},
-		"for nobody":                 {event("checkout.session.completed", session("paid", metadata(stage, "fox"), 500, "usd")), noCalls, "", "of prod fox"},
-		"for this stage's nobody":    {event("checkout.session.completed", session("paid", `{"agentsocial_stage": "prod"}`, 500, "usd")), noCalls, "", "of prod "},
-		"for no stage's":             {event("checkout.session.expired", session("unpaid", `{"agentsocial_agent": "`+agent+`"}`, 500, "usd")), noCalls, "", "of  " + agent},
-		"of a shop with agents":      {event("checkout.session.completed", session("paid", `{"agent": "Ms Smith", "stage": "prod"}`, 500, "usd")), noCalls, "", ""},
-		"in another currency":        {event("checkout.session.completed", session("paid", ours, 500, "eur")), noCalls, "", "error"},
-		"for nothing":                {event("checkout.session.completed", session("paid", ours, 0, "usd")), noCalls, "", "error"},
-		"refunded twice":             {event("charge.refunded", charge), ours, list(refund(2, "succeeded"), refund(1, "pending")), "refunded 200, refunded 100"},
-		"a refund that failed":       {event("refund.failed", refund(1, "failed")), ours, list(refund(1, "failed")), "refunded 100, unrefunded 100"},
-		"a refund, canceled":         {event("refund.updated", refund(1, "canceled")), ours, list(refund(1, "canceled")), "refunded 100, unrefunded 100"},
-		"another shop's refund":      {event("charge.refunded", charge), `{}`, list(refund(1, "succeeded")), ""},
-		"another stage's refund":     {event("charge.refunded", charge), metadata("dev", agent), list(refund(1, "succeeded")), "of dev " + agent},
-		"another stage's dispute":    {event("charge.dispute.created", dispute("needs_response", usd(-700))), metadata("dev", agent), "", "of dev " + agent},
-		"paid without a page":        {event("charge.refunded", charge), noPages, list(refund(1, "succeeded")), ""},
-		"a charge without a page":    {event("charge.refunded", `{"id": "ch_2", "object": "charge", "payment_intent": null}`), noCalls, "", ""},
-		"Stripe does not answer":     {event("charge.refunded", charge), noCalls, "", "error"},
-		"nor the second time":        {event("charge.refunded", charge), ours, "", "error"},
-		"an inquiry":                 {event("charge.dispute.created", dispute("warning_needs_response")), noCalls, "", ""},
-		"a dispute":                  {event("charge.dispute.created", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
-		"a dispute, lost at once":    {event("charge.dispute.created", dispute("lost", usd(-700))), ours, "", "disputed 700"},
-		"without its money yet":      {event("charge.dispute.created", dispute("needs_response")), noCalls, "", ""},
-		"of what was refunded":       {event("charge.dispute.created", dispute("lost")), noCalls, "", ""},
-		"a dispute that is none":     {event("charge.dispute.created", dispute("prevented")), noCalls, "", ""},
-		"a prevented one's refund":   {event("refund.created", refund(1, "succeeded")), ours, list(refund(1, "succeeded")), "refunded 100"},
-		"the dispute's money":        {event("charge.dispute.funds_withdrawn", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
-		"an inquiry that became one": {event("charge.dispute.funds_withdrawn", dispute("needs_response")), ours, "", "disputed 700"},
-		"of more than was paid":      {event("charge.dispute.funds_withdrawn", disputed("needs_response", 1100, "usd", usd(-1100))), ours, "", "disputed 1100"},
-		"in euros, taken in dollars": {event("charge.dispute.created", disputed("needs_response", 600, "eur", usd(-702))), ours, "", "disputed 702"},
-		"in euros, taken in euros":   {event("charge.dispute.created", disputed("needs_response", 600, "eur", inEUR(-600))), ours, "", "unclear"},
-		"in dollars, taken in euros": {event("charge.dispute.created", dispute("needs_response", inEUR(-600))), ours, "", "disputed 700"},
-		"given back in euros":        {event("charge.dispute.funds_reinstated", disputed("won", 600, "eur", usd(-702), inEUR(600))), ours, "", "unclear"},
-		"about nothing":              {event("charge.dispute.funds_withdrawn", disputed("needs_response", 0, "usd")), ours, "", "unclear"},
-		"another's, in euros":        {event("charge.dispute.funds_withdrawn", disputed("needs_response", 600, "eur")), metadata("dev", agent), "", "of dev " + agent},
-		"a dispute that is won":      {event("charge.dispute.funds_reinstated", dispute("won", usd(-700), usd(700))), ours, "", "disputed 700, reinstated 700"},
-		"won, says the event alone":  {event("charge.dispute.funds_reinstated", dispute("won")), ours, "", "disputed 700, reinstated 700"},
-		"a part comes back":          {event("charge.dispute.funds_reinstated", dispute("lost", usd(-700), usd(300))), ours, "", "disputed 700, reinstated 300"},
-		"a dispute that is lost":     {event("charge.dispute.closed", dispute("lost")), noCalls, "", ""},
-		"something else":             {event("customer.created", `{}`), noCalls, "", ""},
-		"something new":              {event("moon.rose", `{"id": 1}`), noCalls, "", ""},
+		"paid at once":                 {event("checkout.session.completed", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
+		"paid later":                   {event("checkout.session.completed", session("unpaid", ours, 500, "usd")), noCalls, "", ""},
+		"paid now":                     {event("checkout.session.async_payment_succeeded", session("paid", ours, 500, "usd")), noCalls, "", "bought 500"},
+		"payment failed":               {event("checkout.session.async_payment_failed", session("unpaid", ours, 500, "usd")), noCalls, "", "failed"},
+		"not paid in time":             {event("checkout.session.expired", session("unpaid", ours, 500, "usd")), noCalls, "", "expired"},
+		"another stage's":              {event("checkout.session.completed", session("paid", metadata("dev", agent), 500, "usd")), noCalls, "", "of dev " + agent},
+		"another shop's":               {event("checkout.session.completed", session("paid", `{}`, 500, "usd")), noCalls, "", ""},
+		"of an unknown agent":          {event("checkout.session.completed", session("paid", metadata(stage, "fox"), 500, "usd")), noCalls, "", "of prod fox"},
+		"without an agent":             {event("checkout.session.completed", session("paid", `{"agentsocial_stage": "prod"}`, 500, "usd")), noCalls, "", "of prod "},
+		"without a stage":              {event("checkout.session.expired", session("unpaid", `{"agentsocial_agent": "`+agent+`"}`, 500, "usd")), noCalls, "", "of  " + agent},
+		"of a shop with agents":        {event("checkout.session.completed", session("paid", `{"agent": "Ms Smith", "stage": "prod"}`, 500, "usd")), noCalls, "", ""},
+		"in another currency":          {event("checkout.session.completed", session("paid", ours, 500, "eur")), noCalls, "", "error"},
+		"for nothing":                  {event("checkout.session.completed", session("paid", ours, 0, "usd")), noCalls, "", "error"},
+		"refunded twice":               {event("charge.refunded", charge), ours, list(refund(2, "succeeded"), refund(1, "pending")), "refunded 200, refunded 100"},
+		"a refund that failed":         {event("refund.failed", refund(1, "failed")), ours, list(refund(1, "failed")), "refunded 100, unrefunded 100"},
+		"a refund, canceled":           {event("refund.updated", refund(1, "canceled")), ours, list(refund(1, "canceled")), "refunded 100, unrefunded 100"},
+		"another shop's refund":        {event("charge.refunded", charge), `{}`, list(refund(1, "succeeded")), ""},
+		"another stage's refund":       {event("charge.refunded", charge), metadata("dev", agent), list(refund(1, "succeeded")), "of dev " + agent},
+		"another stage's dispute":      {event("charge.dispute.created", dispute("needs_response", usd(-700))), metadata("dev", agent), "", "of dev " + agent},
+		"paid without a page":          {event("charge.refunded", charge), noPages, list(refund(1, "succeeded")), ""},
+		"a charge without a page":      {event("charge.refunded", `{"id": "ch_2", "object": "charge", "payment_intent": null}`), noCalls, "", ""},
+		"Stripe does not answer":       {event("charge.refunded", charge), noCalls, "", "error"},
+		"nor to the second call":       {event("charge.refunded", charge), ours, "", "error"},
+		"an inquiry":                   {event("charge.dispute.created", dispute("warning_needs_response")), noCalls, "", ""},
+		"a dispute":                    {event("charge.dispute.created", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
+		"a dispute, lost at once":      {event("charge.dispute.created", dispute("lost", usd(-700))), ours, "", "disputed 700"},
+		"without its money yet":        {event("charge.dispute.created", dispute("needs_response")), noCalls, "", ""},
+		"of what was refunded":         {event("charge.dispute.created", dispute("lost")), noCalls, "", ""},
+		"a prevented dispute":          {event("charge.dispute.created", dispute("prevented")), noCalls, "", ""},
+		"a prevented dispute's refund": {event("refund.created", refund(1, "succeeded")), ours, list(refund(1, "succeeded")), "refunded 100"},
+		"the dispute's money":          {event("charge.dispute.funds_withdrawn", dispute("needs_response", usd(-700))), ours, "", "disputed 700"},
+		"an inquiry, now a dispute":    {event("charge.dispute.funds_withdrawn", dispute("needs_response")), ours, "", "disputed 700"},
+		"of more than was paid":        {event("charge.dispute.funds_withdrawn", disputed("needs_response", 1100, "usd", usd(-1100))), ours, "", "disputed 1100"},
+		"in euros, taken in dollars":   {event("charge.dispute.created", disputed("needs_response", 600, "eur", usd(-702))), ours, "", "disputed 702"},
+		"in euros, taken in euros":     {event("charge.dispute.created", disputed("needs_response", 600, "eur", inEUR(-600))), ours, "", "unclear"},
+		"in dollars, taken in euros":   {event("charge.dispute.created", dispute("needs_response", inEUR(-600))), ours, "", "disputed 700"},
+		"given back in euros":          {event("charge.dispute.funds_reinstated", disputed("won", 600, "eur", usd(-702), inEUR(600))), ours, "", "unclear"},
+		"about nothing":                {event("charge.dispute.funds_withdrawn", disputed("needs_response", 0, "usd")), ours, "", "unclear"},
+		"another's, in euros":          {event("charge.dispute.funds_withdrawn", disputed("needs_response", 600, "eur")), metadata("dev", agent), "", "of dev " + agent},
+		"a dispute that is won":        {event("charge.dispute.funds_reinstated", dispute("won", usd(-700), usd(700))), ours, "", "disputed 700, reinstated 700"},
+		"won, says the event alone":    {event("charge.dispute.funds_reinstated", dispute("won")), ours, "", "disputed 700, reinstated 700"},
+		"a part comes back":            {event("charge.dispute.funds_reinstated", dispute("lost", usd(-700), usd(300))), ours, "", "disputed 700, reinstated 300"},
+		"a dispute that is lost":       {event("charge.dispute.closed", dispute("lost")), noCalls, "", ""},
+		"something else":               {event("customer.created", `{}`), noCalls, "", ""},
+		"something new":                {event("moon.rose", `{"id": 1}`), noCalls, "", ""},
 	} {
 		answers := map[string]string{}
 		switch c.meta {
@@ -216,7 +216,7 @@ func testNotices(t *testing.T) {
 		n, err := p.Notice(t.Context(), []byte(c.event), signed(c.event, time.Now(), "whsec_1"))
 		if c.want == "error" {
 			if err == nil || errors.Is(err, payments.ErrForged) || strings.Contains(err.Error(), "4242") {
-				t.Errorf("%s: %+v %v", what, n, err)
+				t.Errorf("%s: Notice = %+v, %v, want an error without details", what, n, err)
 			}
 			continue
 		}
@@ -229,7 +229,7 @@ func testNotices(t *testing.T) {
 				tables.Disputed: "map[checkout:cs_1 dispute:du_1]", tables.Reinstated: "map[checkout:cs_1 dispute:du_1]",
 			}[m.Kind]
 			if m.Home() != tables.AgentAccount(agent) || !strings.HasPrefix(subject, want) {
-				t.Errorf("%s: of %s, for %s", what, m.Home(), subject)
+				t.Errorf("%s: movement of %s for %s", what, m.Home(), subject)
 			}
 		}
 		if n.Unclear != "" {
@@ -242,19 +242,18 @@ func testNotices(t *testing.T) {
 			got = append(got, "of "+n.Foreign.Stage+" "+n.Foreign.Agent)
 		}
 		if n.ID != "evt_1" || !strings.Contains(c.event, fmt.Sprintf("%q", n.Type)) || (n.Agent != "") != (len(n.Movements) > 0 || n.Ended != nil || n.Unclear != "" || what == "paid later") {
-			t.Errorf("%s: %+v", what, n)
+			t.Errorf("%s: wrong id, type or agent in %+v", what, n)
 		}
 		if err != nil || strings.Join(got, ", ") != c.want {
-			t.Errorf("%s: %s, want %s: %v", what, got, c.want, err)
+			t.Errorf("%s: got %s, %v, want %s", what, got, err, c.want)
 		}
 	}
 }
 
-// A movement's id depends only on its cause, not on which notification reports
-// it, or when.
-func TestOneCauseIsOneMovement(t *testing.T) { synctest.Test(t, testOneCauseIsOneMovement) }
+// A movement's id depends only on its cause, not on the notification or its time.
+func TestMovementIDs(t *testing.T) { synctest.Test(t, testMovementIDs) }
 
-func testOneCauseIsOneMovement(t *testing.T) {
+func testMovementIDs(t *testing.T) {
 	failed := fmt.Sprintf(`{"id": "re_1", "object": "refund", "amount": 100, "currency": "usd", "created": %d, "status": "failed", "payment_intent": "pi_1"}`, made)
 	p := processor([]string{"whsec_1"}, map[string]string{
 		"/v1/checkout/sessions": page(ours), "/v1/refunds": `{"object": "list", "url": "/v1/refunds", "has_more": false, "data": [` + failed + `]}`,
@@ -275,38 +274,38 @@ func testOneCauseIsOneMovement(t *testing.T) {
 	}
 	paid := session("paid", ours, 500, "usd")
 	if ids := names(paid, "checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.completed"); len(ids) != 1 {
-		t.Errorf("%v", ids)
+		t.Errorf("movements of a payment = %v, want 1", ids)
 	}
 	won := disputed("won", 700, "usd", usd(-700), usd(700))
 	if ids := names(won, "charge.dispute.created", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated", "charge.dispute.funds_reinstated"); len(ids) != 2 {
-		t.Errorf("%v", ids)
+		t.Errorf("movements of a dispute = %v, want 2", ids)
 	}
 	if ids := names(failed, "refund.created", "refund.updated", "refund.failed", "charge.refund.updated"); len(ids) != 2 {
-		t.Errorf("%v", ids)
+		t.Errorf("movements of a failed refund = %v, want 2", ids)
 	}
 }
 
-// Rejected keys are fetched again. If they have changed, the call or signature
-// is tried once more.
-func TestKeysThatWereChanged(t *testing.T) { synctest.Test(t, testKeysThatWereChanged) }
+// Rejected keys are fetched again. If they changed, the call or the signature check
+// is repeated once.
+func TestChangedKeys(t *testing.T) { synctest.Test(t, testChangedKeys) }
 
-func testKeysThatWereChanged(t *testing.T) {
+func testChangedKeys(t *testing.T) {
 	older, newer := Keys{"sk_old", []string{"whsec_old"}}, Keys{"sk_new", []string{"whsec_new"}}
 	body := event("charge.dispute.funds_withdrawn", disputed("needs_response", 700, "usd"))
 	for what, c := range map[string]struct {
-		there         Keys // after somebody doubts the older ones
+		there         Keys // the keys fetched after a doubt
 		signs         string
-		takes         string // the key that Stripe takes
+		takes         string // the key that Stripe accepts
 		doubts, calls int
 		good          bool
 	}{
-		"nothing was changed":   {older, "whsec_old", "sk_old", 0, 1, true},
-		"the signature's":       {newer, "whsec_new", "sk_new", 1, 1, true},
-		"the call's":            {Keys{"sk_new", []string{"whsec_old"}}, "whsec_old", "sk_new", 1, 2, true},
+		"nothing changed":       {older, "whsec_old", "sk_old", 0, 1, true},
+		"a new webhook secret":  {newer, "whsec_new", "sk_new", 1, 1, true},
+		"a new API key":         {Keys{"sk_new", []string{"whsec_old"}}, "whsec_old", "sk_new", 1, 2, true},
 		"a forger":              {older, "whsec_forged", "sk_old", 1, 0, false},
 		"a forger, and changed": {newer, "whsec_forged", "sk_new", 1, 0, false},
-		"a key that is dead":    {older, "whsec_old", "sk_new", 1, 1, false},
-		"dead after all":        {newer, "whsec_new", "sk_newest", 1, 1, false},
+		"a revoked key":         {older, "whsec_old", "sk_new", 1, 1, false},
+		"a revoked new key":     {newer, "whsec_new", "sk_newest", 1, 1, false},
 	} {
 		doubts, calls := 0, 0
 		api := func(w http.ResponseWriter, r *http.Request) {
@@ -329,13 +328,13 @@ func testKeysThatWereChanged(t *testing.T) {
 		})
 		n, err := p.Notice(t.Context(), []byte(body), signed(body, time.Now(), c.signs))
 		if (err == nil && len(n.Movements) == 1) != c.good || doubts != c.doubts || calls != c.calls || err != nil && strings.Contains(err.Error(), "sk_") {
-			t.Errorf("%s: %+v after %d doubts and %d calls: %v", what, n, doubts, calls, err)
+			t.Errorf("%s: Notice = %+v, %v after %d doubts and %d calls, want good: %v after %d and %d", what, n, err, doubts, calls, c.good, c.doubts, c.calls)
 		}
 	}
 }
 
-// However long Stripe takes, a request is answered within its 10 s, of which
-// two transactions may take 2 s each.
+// A request is answered within its 10 s, of which two transactions may take 2 s
+// each, even if Stripe hangs.
 func TestStripeHangs(t *testing.T) {
 	for what, take := range map[string]time.Duration{"for ever": time.Hour, "almost too long": within - time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -371,7 +370,7 @@ func TestStripeHangs(t *testing.T) {
 				began := time.Now()
 				err := ask()
 				if took := time.Since(began); err == nil || took > 10*time.Second-2*2*time.Second-time.Second || calls < 2 {
-					t.Errorf("%s, Stripe taking %s: %d calls took %s: %v", name, what, calls, took, err)
+					t.Errorf("%s, Stripe taking %s: %d calls took %s, want at most 5 s: %v", name, what, calls, took, err)
 				}
 			}
 		})
@@ -390,20 +389,20 @@ func TestKeys(t *testing.T) {
 		`{}`: payments.ErrNone,
 	} {
 		if k, err := ParseKeys(text); !errors.Is(err, want) || err == nil && len(k.WebhookSecrets) != 2 {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("ParseKeys(%s) = %v, want %v", text, err, want)
 		}
 	}
 	for _, bad := range []string{``, `rk_live_1`, `{"secret_key":"rk_live_1\n","webhook_secrets":["whsec_1"]}`, `{"secret_key":"rk_live_1","webhook_secrets":["whsec_1",""]}`} {
 		if _, err := ParseKeys(bad); err == nil || errors.Is(err, payments.ErrNone) || strings.Contains(err.Error(), "live") {
-			t.Errorf("%s: %v", bad, err)
+			t.Errorf("ParseKeys(%s) = %v, want an error without the key", bad, err)
 		}
 	}
 }
 
-// What Stripe is asked, to the letter.
-func TestCheckoutAsks(t *testing.T) { synctest.Test(t, testCheckoutAsks) }
+// Checkout sends exactly this request.
+func TestCheckout_Request(t *testing.T) { synctest.Test(t, testCheckoutRequest) }
 
-func testCheckoutAsks(t *testing.T) {
+func testCheckoutRequest(t *testing.T) {
 	var got url.Values
 	var header http.Header
 	api := func(w http.ResponseWriter, r *http.Request) {
@@ -416,10 +415,10 @@ func testCheckoutAsks(t *testing.T) {
 	p := New(Config{BaseURL: base, Stage: stage, Way: toward(api), Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
 	page, err := p.Checkout(t.Context(), payments.Order{Agent: agent, Handle: "fox", USD: 25, Key: "order-1"})
 	if err != nil || page != (payments.Page{ID: "cs_1", URL: "https://checkout.stripe.com/c/pay/cs_1", ExpiresAt: time.Unix(1_790_080_000, 0)}) {
-		t.Fatalf("%+v %v", page, err)
+		t.Fatalf("Checkout = %+v, %v", page, err)
 	}
 	if header.Get("Idempotency-Key") != "order-1" || header.Get("Authorization") != "Bearer rk_1" {
-		t.Errorf("%v", header)
+		t.Errorf("request headers = %v", header)
 	}
 	want := url.Values{}
 	for name, v := range map[string]string{
@@ -435,6 +434,6 @@ func testCheckoutAsks(t *testing.T) {
 		want.Set(name, v)
 	}
 	if got.Encode() != want.Encode() {
-		t.Errorf("asked\n%s\nnot\n%s", got.Encode(), want.Encode())
+		t.Errorf("got request\n%s\nwant\n%s", got.Encode(), want.Encode())
 	}
 }

@@ -1,5 +1,5 @@
 // Command bare is hello without the SDK's config package: it makes its client as the
-// service's functions do. `make weigh` shows it beside hello.
+// service's functions do. `make weigh` lists it beside hello.
 package main
 
 import (

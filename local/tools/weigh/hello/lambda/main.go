@@ -1,5 +1,5 @@
-// Command hello is a Lambda function as AWS's documentation writes one, with the
-// SDK's config package: what `make weigh` holds the service's functions against.
+// Command hello is a Lambda function as in AWS's documentation, with the SDK's config
+// package. `make weigh` compares the service's functions with it.
 package main
 
 import (

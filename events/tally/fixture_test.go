@@ -1,0 +1,369 @@
+package tally
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+)
+
+// fixture is a channel with agents and posts. Marks reach the reader by a stream that
+// behaves as badly as it may.
+type fixture struct {
+	tester
+	table *embedded.Table
+	now   time.Time
+	place string                // up to which the feed was read
+	came  []tables.StreamRecord // read from the feed
+	done  int                   // number of records in came that were handled
+	posts []*tables.Post
+}
+
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	rapid.TB
+	Context() context.Context
+}
+
+const channelName = "den"
+
+// author wrote all posts. Marks for one author are handled in order, so failures are
+// reproducible.
+const author = "ag_a"
+
+// voters lists all agents. a and b have the same owner, c is new, d has karma.
+var voters = []string{author, "ag_b", "ag_c", "ag_d", "ag_e"}
+
+// someEmoji are more emoji than a post shows.
+var someEmoji = func() (all []string) {
+	for i := range tables.EmojiMost + 3 {
+		all = append(all, string(rune(0x1F400+i)))
+	}
+	return all
+}()
+
+// fewEmoji are few enough for a post to show all. [TestEmojiMost] uses more.
+var fewEmoji = someEmoji[:8]
+
+// crashing is a table on which a function dies when it takes slots, or right before or
+// after its transaction. It can also call a function between reading and writing.
+type crashing struct {
+	tables.Backend
+	atSlots, before, after bool
+	meanwhile              func()
+	once                   sync.Once
+}
+
+var errCrash = errors.New("the function died")
+
+func (c *crashing) Commit(ctx context.Context, tx tables.Tx) error {
+	if c.meanwhile != nil {
+		c.once.Do(c.meanwhile)
+	}
+	if tx.Token == "" && c.atSlots || tx.Token != "" && c.before {
+		return errCrash
+	}
+	err := c.Backend.Commit(ctx, tx)
+	if tx.Token != "" && c.after {
+		return errCrash
+	}
+	return err
+}
+
+func newFixture(t tester) *fixture {
+	now := time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &fixture{tester: t, table: table, now: now}
+	for i, id := range voters {
+		p := &tables.Profile{ID: id, CreatedAt: now.Add(-48 * time.Hour).UnixMilli()}
+		k := &tables.Counters{LastActive: now.UnixMilli()}
+		switch i {
+		case 0, 1:
+			o := tables.Origin{Agent: id, Person: "one human", VerifiedAt: 1}
+			s.commit(o.Replace(&tables.Origin{}))
+		case 2:
+			p.CreatedAt = now.UnixMilli()
+		case 3:
+			k.Karma = 2
+		}
+		s.commit(tables.Put(p.Item()), tables.Put(tables.CountersItem(id, k)))
+	}
+	for i := range 5 {
+		p := &tables.Post{ID: fmt.Sprintf("po_%d", i), Channel: channelName, Author: tables.Author{ID: author}, CreatedAt: now.UnixMilli()}
+		s.posts = append(s.posts, p)
+		s.commit(tables.Put(p.Item()), tables.Put(p.CountersItem()))
+	}
+	s.hear()
+	s.came = nil
+	return s
+}
+
+func (s *fixture) commit(w ...tables.Write) {
+	s.Helper()
+	var refused *tables.Cancelled
+	if err := s.table.Commit(s.Context(), tables.Tx{Writes: w}); err != nil && !errors.As(err, &refused) {
+		s.Fatal(err)
+	}
+}
+
+func (s *fixture) get(k tables.Key, into any) tables.Item {
+	s.Helper()
+	items, err := s.table.Get(s.Context(), tables.Strong, k)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := tables.Unmarshal(items[0], into); err != nil {
+		s.Fatal(err)
+	}
+	return items[0]
+}
+
+// vote, react, thank and remove write like the endpoints.
+func (s *fixture) vote(post *tables.Post, by string, v int64) {
+	var p tables.Profile
+	var k tables.Counters
+	s.get(tables.ProfileKey(by), &p)
+	s.get(tables.CountersKey(by), &k)
+	if by != post.Author.ID && !post.Deleted {
+		vote := tables.Vote{
+			Post: post.ID, Channel: channelName, To: post.Author.ID, By: by, V: v, At: s.now.UnixMilli(),
+			Weighs: tables.Weighs(&p, k.Karma, v, s.now),
+		}
+		s.commit(vote.Cast())
+	}
+}
+
+func (s *fixture) react(post *tables.Post, by, emoji string, on bool) {
+	r := tables.Reactions{Post: post.ID, Channel: channelName, To: post.Author.ID, By: tables.Author{ID: by}, At: s.now.UnixMilli()}
+	switch {
+	case post.Deleted:
+	case on:
+		s.commit(r.React(emoji))
+	default:
+		s.commit(r.Unreact(emoji))
+	}
+}
+
+func (s *fixture) thank(post *tables.Post, by string) {
+	h := tables.Helpful{ID: "ev_" + post.ID, Post: post.ID, Channel: channelName, To: post.Author.ID, By: tables.Author{ID: by}, At: s.now.UnixMilli()}
+	if !post.Deleted && by != post.Author.ID {
+		s.commit(h.Mark(nil)...)
+	}
+}
+
+func (s *fixture) remove(post *tables.Post) {
+	s.commit(post.Tombstone(s.now), post.Unrank())
+	post.Deleted = true
+}
+
+// something does a random thing that agents may do.
+func (s *fixture) something(t *rapid.T) {
+	post := rapid.SampledFrom(s.posts).Draw(t, "post")
+	by := rapid.SampledFrom(voters).Draw(t, "by")
+	switch rapid.IntRange(0, 12).Draw(t, "what") {
+	case 0, 1, 2, 3, 4, 5:
+		s.vote(post, by, rapid.Int64Range(-1, 1).Draw(t, "v"))
+	case 6, 7, 8, 9:
+		s.react(post, by, rapid.SampledFrom(fewEmoji).Draw(t, "emoji"), rapid.Bool().Draw(t, "on"))
+	case 10:
+		s.thank(post, by)
+	case 11:
+		s.now = s.now.Add(time.Duration(rapid.IntRange(1, 20*24).Draw(t, "hours")) * time.Hour)
+	case 12:
+		if rapid.IntRange(0, 3).Draw(t, "remove") == 3 {
+			s.remove(post)
+		}
+	}
+}
+
+// hear reads new records from the feed.
+func (s *fixture) hear() {
+	for {
+		got, _, err := s.table.Changes(s.Context(), "shard-0", s.place, 1000, 0)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if len(got) == 0 {
+			return
+		}
+		s.came = append(s.came, got...)
+		s.place = got[len(got)-1].Seq
+	}
+}
+
+// deliver hands the next records to the reader, perhaps with earlier ones, in another
+// order of items, and with a failure.
+func (s *fixture) deliver(t *rapid.T) {
+	s.hear()
+	from := rapid.IntRange(0, s.done).Draw(t, "again from")
+	to := rapid.IntRange(s.done, len(s.came)).Draw(t, "to")
+	batch := shuffled(t, s.came[from:to])
+	c := &crashing{Backend: s.table}
+	switch rapid.IntRange(0, 6).Draw(t, "trouble") {
+	case 1:
+		c.atSlots = true
+	case 2:
+		c.before = true
+	case 3:
+		c.after = true
+	case 4:
+		c.meanwhile = func() { s.something(t) }
+	case 5: // another invocation, with some of the same records
+		other := s.came[rapid.IntRange(0, to).Draw(t, "others from"):]
+		c.meanwhile = func() {
+			if err := s.handle(s.table, other); err != nil {
+				s.Error(err)
+			}
+		}
+	}
+	if err := s.handle(c, batch); err == nil {
+		s.done = to
+	} else if !errors.Is(err, errCrash) {
+		s.Error(err)
+	}
+}
+
+func (s *fixture) handle(table tables.Backend, batch []tables.StreamRecord) error {
+	reader := New(&app.App{Table: table, Now: func() time.Time { return s.now }, Rand: rand.Reader})
+	var mine []tables.StreamRecord
+	for _, r := range batch {
+		if reader.Match(r) {
+			mine = append(mine, r)
+		}
+	}
+	return reader.Handle(s.Context(), mine)
+}
+
+// shuffled shuffles records, but keeps the order of each item's records.
+func shuffled(t *rapid.T, records []tables.StreamRecord) []tables.StreamRecord {
+	byKey := map[tables.Key][]tables.StreamRecord{}
+	slots := make([]tables.Key, len(records))
+	for i, r := range records {
+		byKey[r.Key] = append(byKey[r.Key], r)
+		slots[i] = r.Key
+	}
+	var out []tables.StreamRecord
+	for _, k := range rapid.Permutation(slots).Draw(t, "order") {
+		out = append(out, byKey[k][0])
+		byKey[k] = byKey[k][1:]
+	}
+	return out
+}
+
+// settle handles all remaining records in order.
+func (s *fixture) settle() {
+	s.hear()
+	if err := s.handle(s.table, s.came[s.done:]); err != nil {
+		s.Fatal(err)
+	}
+	s.done = len(s.came)
+	s.hear()
+	for _, r := range s.came[s.done:] {
+		if New(&app.App{}).Match(r) {
+			s.Errorf("counting made a record that the reader counts again: %v", r.New)
+		}
+	}
+}
+
+// checkPost checks a post's numbers against its marks, and adds their worth to karma.
+func (s *fixture) checkPost(p *tables.Post, karma map[string]int64) {
+	page, err := s.table.Query(s.Context(), tables.Query{PK: tables.MarksPK(p.ID), Consistency: tables.Strong})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var score, helpful int64
+	reactions := map[string]int64{}
+	for _, item := range page.Items {
+		switch item.Str(tables.AttrType) {
+		case tables.TypeVoteCounted:
+			score += item.Int("v")
+		case tables.TypeHelpfulCounted:
+			helpful++
+			if w := item.Int("worth"); w != tables.HelpfulKarma && !p.Deleted {
+				s.Errorf("worth of a helpful mark on %s: got %d, want %d", p.ID, w, tables.HelpfulKarma)
+			}
+		case tables.TypeReactionsCounted:
+			var r tables.Reactions
+			if err := tables.Unmarshal(item, &r); err != nil {
+				s.Fatal(err)
+			}
+			if len(r.Emoji) > tables.ReactionsMost {
+				s.Errorf("reactions of %s to %s: got %v, want %d at most", r.By.ID, p.ID, r.Emoji, tables.ReactionsMost)
+			}
+			if !slices.Equal(r.Emoji, r.Counted) {
+				s.Errorf("counted reactions of %s to %s: got %v, want %v", r.By.ID, p.ID, r.Counted, r.Emoji)
+			}
+			for _, e := range r.Emoji {
+				reactions[e]++
+			}
+		default:
+			s.Errorf("%v still waits to be counted, as %s", item.Key(), item.Str(tables.AttrType))
+		}
+		karma[p.Author.ID] += item.Int("worth")
+	}
+	var k tables.PostCounters
+	item := s.get(tables.PostCountersKey(channelName, p.ID), &k)
+	if k.Score != score || k.Helpful != helpful {
+		s.Errorf("%s: got score %d and %d helpful, want %d and %d", p.ID, k.Score, k.Helpful, score, helpful)
+	}
+	shown := map[string]int64{}
+	for e := range k.Reactions {
+		shown[e] = tables.Item(k.Reactions).Int(e)
+	}
+	if !maps.Equal(shown, reactions) {
+		s.Errorf("reactions of %s: got %v, want %v", p.ID, shown, reactions)
+	}
+	if want := tables.BestSK(score+3*helpful, p.ID); !p.Deleted && item.Str("rank_sk") != want {
+		s.Errorf("rank of %s: got %s, want %s", p.ID, item.Str("rank_sk"), want)
+	}
+	if p.Deleted && (item["rank_pk"] != nil || item["rank_sk"] != nil) {
+		s.Errorf("%s is deleted, but has a rank", p.ID)
+	}
+}
+
+// checkGivers checks what each agent's votes give against the rules of karma.
+func (s *fixture) checkGivers() {
+	for _, by := range voters {
+		var slots tables.KarmaSlots
+		s.get(tables.KarmaSlotsKey(by, author), &slots)
+		for p, v := range slots.Posts {
+			at, n := v.(int64), 0
+			for _, other := range slots.Posts {
+				if later := other.(int64) - at; later >= 0 && later < tables.KarmaWindow.Milliseconds() {
+					n++
+				}
+			}
+			if n > tables.KarmaSlotsMost {
+				s.Errorf("posts that take karma from %s in 30 days from %s on: got %d, want %d at most", by, p, n, tables.KarmaSlotsMost)
+			}
+		}
+		for _, p := range s.posts {
+			var v tables.Vote
+			if s.get(tables.VoteKey(p.ID, by), &v) == nil {
+				continue
+			}
+			may := v.V != 0 && v.Weighs && by != "ag_b" // b has the author's owner
+			_, took := slots.Posts[p.ID]
+			recent := s.now.UnixMilli()-v.At < tables.KarmaWindow.Milliseconds()
+			switch {
+			case v.Worth != 0 && !p.Deleted && (!may || v.Worth != v.V), v.Worth != 0 && recent && !took:
+				s.Errorf("the vote %+v must be worth nothing", v)
+			case v.Worth == 0 && recent && may && !p.Deleted && (slots.Holds(p.ID, v.At) || slots.Take(p.ID, v.At)):
+				s.Errorf("the vote %+v has a slot, but is worth nothing", v)
+			}
+		}
+	}
+}

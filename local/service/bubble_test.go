@@ -1,0 +1,53 @@
+package service_test
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentsocial/functions"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/text/pack"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
+)
+
+// inBubble runs a test against the functions only, in a synctest bubble: no network, no
+// stream, and a clock that advances when every goroutine waits.
+func inBubble(t *testing.T, play func(r *running)) {
+	t.Helper()
+	// The packer makes channels on first use. They must not belong to the bubble.
+	if packed, err := pack.Pack([]byte(".")); err != nil {
+		t.Fatal(err)
+	} else if _, err := pack.Unpack(packed); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		table, err := embedded.Open(embedded.Config{Path: embedded.Memory, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		a := &app.App{Table: table, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Settings: generous()}
+		a.Settings.BaseURL = "https://social.example"
+		play(&running{Service: &service.Service{App: a, URL: a.Settings.BaseURL}, t: t, table: table, handler: api.NewServer(a, functions.Groups(a)...)})
+	})
+}
+
+// joinDirectly writes a registered agent to the table, without calling the service.
+func (r *running) joinDirectly(name string) *transcripts.Agent {
+	r.t.Helper()
+	a, now := transcripts.NewAgent(name), r.App.Now()
+	a.ID = id.Agent.New(now, r.App.Rand)
+	p := &tables.Profile{ID: a.ID, Handle: name, Emoji: "🦊", State: tables.StateActive, Epoch: 1, Keys: 1, CreatedAt: now.UnixMilli()}
+	key := &tables.AgentKey{Pub: a.Pub(), Label: "original", Original: true, Epoch: 1, AddedAt: now.UnixMilli()}
+	r.put(tables.HandleClaim(name, a.ID), tables.OriginalKeyClaim(a.Pub(), a.ID), tables.Put(p.Item()),
+		tables.Put(tables.CountersItem(a.ID, &tables.Counters{})), tables.Put(key.Item(a.ID)))
+	return a
+}

@@ -1,0 +1,81 @@
+package service_test
+
+import (
+	"slices"
+
+	"agentsocial/tables"
+)
+
+// item reads an item.
+func (r *running) item(key tables.Key) tables.Item {
+	r.t.Helper()
+	items, err := r.table.Get(r.t.Context(), tables.Strong, key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return items[0]
+}
+
+// query returns all items of a partition with sort keys from from to to.
+func (r *running) query(pk, from, to string) (items []tables.Item) {
+	r.t.Helper()
+	q := tables.Query{PK: pk, From: from, To: to, Consistency: tables.Strong}
+	for {
+		p, err := r.table.Query(r.t.Context(), q)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		items = append(items, p.Items...)
+		if p.Next == nil {
+			return items
+		}
+		q.After = p.Next
+	}
+}
+
+// changes returns the table's changes after a position in its feed, and the new
+// position.
+func (r *running) changes(after string) ([]tables.StreamRecord, string) {
+	r.t.Helper()
+	var all []tables.StreamRecord
+	for {
+		got, _, err := r.embedded().Changes(r.t.Context(), "shard-0", after, 1000, 0)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(got) == 0 {
+			return all, after
+		}
+		all, after = append(all, got...), got[len(got)-1].Seq
+	}
+}
+
+// put writes to the table, without calling the service.
+func (r *running) put(w ...tables.Write) {
+	r.t.Helper()
+	if err := r.App.Transact(r.t.Context(), w...); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// putAll makes any number of writes to the table, without calling the service.
+func (r *running) putAll(writes ...tables.Write) {
+	r.t.Helper()
+	for part := range slices.Chunk(writes, tables.MaxTxWrites) {
+		r.put(part...)
+	}
+}
+
+// commit writes to the table, past what wraps it.
+func (r *running) commit(writes ...tables.Write) {
+	r.t.Helper()
+	if err := r.table.Commit(r.t.Context(), tables.Tx{Writes: writes}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// set changes attributes of an item.
+func (r *running) set(key tables.Key, updates ...tables.Update) {
+	r.t.Helper()
+	r.commit(tables.Change(key, updates...))
+}

@@ -1,0 +1,83 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// overlaps is a table that refuses a commit overlapping another one in any item, as
+// DynamoDB does, even if either only checks the item.
+type overlaps struct {
+	tables.Backend
+	take  time.Duration // the least duration of a commit
+	mu    sync.Mutex
+	under map[tables.Key]bool
+	met   map[tables.Key]int  // conflicts since the last reset
+	keys  map[tables.Key]bool // of all commits since the last reset
+}
+
+func (f *overlaps) Commit(ctx context.Context, tx tables.Tx) error {
+	if err := f.begin(tx); err != nil {
+		return err
+	}
+	time.Sleep(f.take)
+	err := f.Backend.Commit(ctx, tx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range tx.Writes {
+		delete(f.under, w.Key)
+	}
+	return err
+}
+
+func (f *overlaps) begin(tx tables.Tx) (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range tx.Writes {
+		if f.under[w.Key] {
+			f.met[w.Key]++
+			err = fmt.Errorf("%v is under way: %w", w.Key, tables.ErrConflict)
+		}
+	}
+	for _, w := range tx.Writes {
+		f.keys[w.Key] = true
+		if err == nil {
+			f.under[w.Key] = true
+		}
+	}
+	return err
+}
+
+// wrap wraps a table.
+func (f *overlaps) wrap(b tables.Backend) tables.Backend {
+	f.Backend, f.under = b, map[tables.Key]bool{}
+	f.reset()
+	return f
+}
+
+// reset clears the counters.
+func (f *overlaps) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.met, f.keys = map[tables.Key]int{}, map[tables.Key]bool{}
+}
+
+// touched runs do and returns the keys of all commits meanwhile.
+func (f *overlaps) touched(do func()) map[tables.Key]bool {
+	f.reset()
+	do()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.keys
+}
+
+// conflicts returns the number of conflicts at an item.
+func (f *overlaps) conflicts(k tables.Key) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.met[k]
+}

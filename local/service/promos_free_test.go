@@ -1,0 +1,55 @@
+package service_test
+
+import (
+	"fmt"
+	"testing"
+
+	"agentsocial/shared/rules/promo"
+)
+
+// Five promos of buyers without an origin are shown to anonymous readers a bounded
+// number of times. Billed impressions earn more such views.
+func TestFreePromosAreBounded(t *testing.T) {
+	t.Parallel()
+	c := unlimited()
+	c.Settings.ViewSample = 1
+	r := run(t, c)
+	r.call(nil, "GET", "/v1/channels", "") // creates the channels
+	for i := range 5 {
+		a := r.join(fmt.Sprintf("nobody-%d", i))
+		r.credit(a, 5*usd)
+		r.buy(t, a, "lounge", fmt.Sprintf("Free, %d.", i), 5, 30)
+	}
+	shown := func(readings int) (n int) {
+		for range readings {
+			if r.call(nil, "GET", "/v1/c/lounge", "").Text("promo.id") != "" {
+				n++
+			}
+		}
+		if err := r.settle("lounge"); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	all := 0
+	for range 40 {
+		all += shown(50)
+	}
+	if most := 5 * (promo.FreeLeast + 50); all < promo.FreeLeast || all > most {
+		t.Errorf("anonymous readers saw promos %d times, want %d to %d", all, promo.FreeLeast, most)
+	}
+	if n := shown(10); n != 0 {
+		t.Errorf("anonymous readers still see promos: %d of 10", n)
+	}
+	owl := r.grown(r.join("owl"))
+	if r.call(owl, "GET", "/v1/c/lounge", "").Text("promo.id") == "" {
+		t.Error("a reader who can be billed sees no promo")
+	}
+	if err := r.settle("lounge"); err != nil {
+		t.Fatal(err)
+	}
+	if n := shown(1); n != 1 {
+		t.Error("a billed impression earned no free views")
+	}
+	r.audited(t)
+}

@@ -1,0 +1,67 @@
+package service_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/api"
+	recoveries "agentsocial/shared/identity/recovery"
+)
+
+// TestThrottles sends more requests than a route lets through. The gateway answers
+// the others itself, as API Gateway does; other routes have a bucket of their own.
+func TestThrottles(t *testing.T) {
+	t.Parallel()
+	const slow = "/v1/recover/confirm"
+	flood := func(r *running, path string, n int) (through, refused int) {
+		start := time.Now()
+		for range n {
+			a, err := unsigned("POST", path, "{").Send(r.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch a.Status {
+			case http.StatusBadRequest:
+				through++
+			case http.StatusTooManyRequests:
+				if refused++; string(a.Body) != "{\"message\":\"Too Many Requests\"}\n" || a.Header.Get("Content-Type") != "application/json" {
+					t.Errorf("throttled: %q %s, want the gateway's own answer", a.Header.Get("Content-Type"), a.Body)
+				}
+			default:
+				t.Errorf("%s: %d %s", path, a.Status, a.Body)
+			}
+		}
+		t.Logf("%s: %d of %d in %v", path, through, n, time.Since(start))
+		return through, refused
+	}
+	start := time.Now()
+	r := run(t, service.Config{Settings: generous(), Throttle: api.DefaultThrottle})
+	const n, burst = 6 * recoveries.Rate, 2 * recoveries.Rate
+	through, refused := flood(r, slow, n)
+	took := time.Since(start)
+	most := burst + recoveries.Rate*int(took/time.Second+1)
+	if through < burst || through > most || refused == 0 && took < (n-burst)/recoveries.Rate*time.Second {
+		t.Errorf("%d passed and %d were throttled, want %d to %d to pass", through, refused, burst, most)
+	}
+	if _, refused := flood(r, "/v1/challenge", 100); refused > 0 {
+		t.Errorf("%d of 100 requests to another route were throttled", refused)
+	}
+	r.advance(2 * time.Second)
+	if through, _ := flood(r, slow, 10); through < 10 {
+		t.Errorf("%d of 10 requests passed two seconds later, want all", through)
+	}
+	if _, refused := flood(run(t, service.Config{Settings: generous()}), slow, n); refused > 0 {
+		t.Errorf("%d of %d requests were throttled by a gateway without throttles", refused, n)
+	}
+	// A stage that lets less through is above no route's own.
+	tight := run(t, service.Config{Settings: generous(), Throttle: api.Throttle{Rate: 1, Burst: 1}})
+	for _, path := range []string{slow, "/v1/challenge", "/nonesuch/" + strings.Repeat("x", 3)} {
+		a, err := unsigned("POST", path, "{").Send(tight.URL)
+		if err != nil || a.Status == http.StatusTooManyRequests && path == slow {
+			t.Errorf("%s: %v %v, want the first request to pass", path, a, err)
+		}
+	}
+}

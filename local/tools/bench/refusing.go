@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Variants of refused requests.
+const (
+	refusedUnsigned  = "refused: bad body, unsigned"
+	refusedUnknown   = "refused: bad body, signed by an unknown key"
+	refusedKnown     = "refused: bad body, signed by a known key"
+	refusedUnbounded = "refused: 30 000 values, signed by a known key"
+	refusedTool      = "refused: bad arguments"
+	refusedBatch     = "refused: a batch of twenty"
+)
+
+// batchOf is how many messages a batch has.
+const batchOf = 20
+
+const postRoute = "POST /v1/c/{ch}/posts"
+
+// Bodies of 64 KB that break rules: unbounded has more values than are decoded, worst
+// has as many as are, in members that no endpoint knows.
+var (
+	unbounded = `{"body":[` + strings.Repeat("1,", 30_000) + `1]}`
+	worst     = func() string {
+		var b strings.Builder
+		b.WriteString(`{"body":"x"`)
+		for i := range 45 {
+			fmt.Fprintf(&b, `,"%s%d":"%[1]s"`, strings.Repeat("m", 700), i)
+		}
+		return b.String() + "}"
+	}()
+)
+
+// refusing are the scenarios of requests that are refused, with a body as large as
+// they may send.
+func refusing(w *world) ([]scenario, error) {
+	people, err := w.recruits(3)
+	if err != nil {
+		return nil, err
+	}
+	key, err := w.newKey()
+	if err != nil {
+		return nil, err
+	}
+	stranger := &agent{key: key, pub: publicKey(key)}
+	token, err := w.tokenOf(people[1])
+	if err != nil {
+		return nil, err
+	}
+	post := func(by *agent) request { return postOf(by, worst) }
+	unread := post(people[2])
+	unread.body = unbounded
+	one := toolsOf(token, toolMessage(1, worst))
+	small := make([]string, batchOf)
+	for i := range small {
+		small[i] = toolMessage(i, `{"ch":"`+writeTo+`","body":[`+strings.Repeat("1,", 10)+`1]}`)
+	}
+	batch := toolsOf(token, "["+strings.Join(small, ",")+"]")
+	return []scenario{
+		{route: postRoute, variant: refusedUnbounded, status: 422, next: warm(w, unread, 422)},
+		{route: "POST /v1/challenge", variant: refusedUnsigned, status: 422, next: always(w, request{route: "POST /v1/challenge", body: worst})},
+		{route: postRoute, variant: refusedUnsigned, status: 401, next: always(w, post(nil))},
+		{route: postRoute, variant: refusedUnknown, status: 401, next: always(w, post(stranger))},
+		{route: postRoute, variant: refusedKnown, status: 422, next: warm(w, post(people[0]), 422)},
+		{route: mcpRoute, variant: refusedTool, next: always(w, one)},
+		{route: mcpRoute, variant: refusedBatch, next: always(w, batch)},
+	}, nil
+}
+
+// toolMessage is a call of the tool post.
+func toolMessage(id int, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"post","arguments":%s}}`, id, arguments)
+}
+
+// postOf is a post, signed without x-agent-id.
+func postOf(by *agent, body string) request {
+	return request{route: postRoute, path: "/v1/c/" + writeTo + "/posts", by: by, noID: true, body: body}
+}
+
+// toolsOf is a message or a batch over MCP.
+func toolsOf(token, body string) request {
+	return request{route: mcpRoute, body: body, headers: map[string]string{
+		"authorization": "Bearer " + token, "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-03-26",
+	}}
+}
+
+// tokenOf mints a token.
+func (w *world) tokenOf(by *agent) (string, error) {
+	var out struct{ Token string }
+	err := w.ask(w.base, request{route: "POST /v1/me/tokens", by: by, body: encode(map[string]any{"label": "bench"})}, 201, &out)
+	return out.Token, err
+}

@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A refused request may take so many times the CPU and the allocations of an accepted
+// one as large as it. The table in memory takes no time and allocates little; a
+// deployed one takes more than all else, and a refused request less of it.
+const (
+	refusedCPU    = 2.0
+	refusedAllocs = 3.5
+)
+
+// TestRefusedTakesNoMoreThanAccepted compares the worst refused requests with the
+// largest accepted post, over HTTP and MCP, all in one run.
+func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
+	w, list, err := staged(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	largest, err := accepted(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, largest...)
+	of := map[string]*scenario{}
+	for i := range list {
+		of[list[i].route+" "+list[i].variant] = &list[i]
+	}
+	for _, pair := range []struct {
+		route, variant, accepted string
+		times                    float64 // accepted requests that it is worth
+	}{
+		{"POST /v1/challenge", refusedUnsigned, postRoute + " " + escaped, 1},
+		{postRoute, refusedUnsigned, postRoute + " " + escaped, 1},
+		{postRoute, refusedUnknown, postRoute + " " + escaped, 1},
+		{postRoute, refusedKnown, postRoute + " " + escaped, 1},
+		{postRoute, refusedUnbounded, postRoute + " " + escaped, 1},
+		{mcpRoute, refusedTool, mcpRoute + " " + escapedTool, 1},
+		{mcpRoute, refusedBatch, mcpRoute + " " + escapedTool, batchOf},
+	} {
+		bad, good := of[pair.route+" "+pair.variant], of[pair.accepted]
+		if bad == nil || good == nil {
+			t.Fatalf("there is no scenario %s %s, or %s", pair.route, pair.variant, pair.accepted)
+		}
+		badCPU, badAllocs := spent(t, w, bad)
+		goodCPU, goodAllocs := spent(t, w, good)
+		cpu, allocs := badCPU/goodCPU/pair.times, badAllocs/goodAllocs/pair.times
+		t.Logf("%s %s: %.2f of the CPU and %.2f of the allocations of an accepted one (%.0f of %.0f)", pair.route, pair.variant, cpu, allocs, badAllocs, goodAllocs)
+		if allocs > refusedAllocs || cpu > refusedCPU {
+			t.Errorf("%s %s takes %.2f of the CPU and %.2f of the allocations of an accepted one, want at most %g and %g", pair.route, pair.variant, cpu, allocs, refusedCPU, refusedAllocs)
+		}
+	}
+}
+
+// What is accepted, and nearly as large as the worst that is refused.
+const (
+	escaped     = "4000 characters, escaped"
+	escapedTool = "tools/call post, 4000 characters, escaped"
+)
+
+// accepted are the largest posts there are, over HTTP and MCP.
+func accepted(w *world) ([]scenario, error) {
+	people, err := w.recruits(2)
+	if err != nil {
+		return nil, err
+	}
+	token, err := w.tokenOf(people[1])
+	text := func(i int) string { return strings.Repeat(`\ud83e\udd8a`, 3990) + fmt.Sprint(i) }
+	return []scenario{
+		{route: postRoute, variant: escaped, status: 201, next: func(i int) (call, error) {
+			return w.call(w.at(i), postOf(people[0], `{"body":"`+text(i)+`"}`)), nil
+		}},
+		{route: mcpRoute, variant: escapedTool, next: func(i int) (call, error) {
+			return w.call(w.at(i), toolsOf(token, toolMessage(i, `{"ch":"`+writeTo+`","body":"`+text(i)+`"}`))), nil
+		}},
+	}, err
+}
+
+// spent returns what a call of a scenario takes: CPU time in ms, and allocations.
+func spent(t *testing.T, w *world, s *scenario) (cpu, allocs float64) {
+	const n = 40
+	calls := make([]call, n)
+	for i := range calls {
+		var err error
+		if calls[i], err = s.prepare(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := cpuTime()
+	for _, c := range calls {
+		if _, err := w.send(c, s.expected()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cpu = float64(max(cpuTime()-began, time.Microsecond)) / float64(time.Millisecond) / n
+	runtime.ReadMemStats(&after)
+	for _, c := range calls {
+		if err := w.tidy(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cpu, float64(after.Mallocs-before.Mallocs) / n
+}

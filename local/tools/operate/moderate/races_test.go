@@ -1,0 +1,216 @@
+package moderate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/engines/dynamodb/dynamodbtest"
+	"agentsocial/tables"
+	"agentsocial/tables/dynamo"
+	"agentsocial/tables/embedded"
+)
+
+func TestMain(m *testing.M) { os.Exit(dynamodbtest.Main(m)) }
+
+// onBoth runs a test on the embedded table and on DynamoDB Local.
+func onBoth(t *testing.T, test func(*testing.T, tables.Backend)) {
+	t.Run("embedded", func(t *testing.T) {
+		table, err := embedded.Open(embedded.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		test(t, table)
+	})
+	t.Run("dynamodb", func(t *testing.T) { test(t, dynamo.Open(dynamodbtest.Streaming(t))) })
+}
+
+func commit(t *testing.T, table tables.Backend, writes ...tables.Write) {
+	t.Helper()
+	if err := table.Commit(t.Context(), tables.Tx{Writes: writes}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do runs a command.
+func do(t *testing.T, table tables.Backend, verb string, env map[string]string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	d := Open(table, time.Now, func(name string) string { return env[name] }, &out)
+	d.wait = func(context.Context, time.Duration) {}
+	err := Verbs[verb](t.Context(), d)
+	return out.String(), err
+}
+
+func acts(t *testing.T, table tables.Backend) []tables.Item {
+	t.Helper()
+	page, err := table.Query(t.Context(), tables.Acts(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Items
+}
+
+// together runs functions at the same time.
+func together(fs ...func()) {
+	var work sync.WaitGroup
+	for _, f := range fs {
+		work.Go(f)
+	}
+	work.Wait()
+}
+
+var owl = tables.Author{ID: "ag_01j9z3k4m5n6p7q8r9s0t1v2w3", Handle: "owl"}
+
+const (
+	elkID  = "ag_01j9z3k4m5n6p7q8r9s0t1v2w4"
+	postID = "po_01j9z3k4m5n6p7q8r9s0t1v2w3"
+)
+
+// Two operators and the author remove a post at the same time: the text is gone,
+// and there is one record if an operator was first, none if the author was.
+func TestTakedown_RacesWithDeletion(t *testing.T) {
+	onBoth(t, func(t *testing.T, table tables.Backend) {
+		p := &tables.Post{ID: postID, Channel: "den", Author: owl, Body: "secret", CreatedAt: 1}
+		commit(t, table, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+		env := map[string]string{"WHAT": "c/den/posts/" + postID, "REASON": "spam", "OPERATOR": "ann"}
+		deleted := false
+		operator := func() {
+			if _, err := do(t, table, "takedown", env); err != nil {
+				t.Error(err)
+			}
+		}
+		together(operator, operator, func() {
+			err := table.Commit(t.Context(), tables.Tx{Token: "delete", Writes: []tables.Write{p.Tombstone(time.Now()), p.Unrank()}})
+			deleted = err == nil
+			var lost *tables.Cancelled
+			if err != nil && !errors.As(err, &lost) && !errors.Is(err, tables.ErrConflict) {
+				t.Error(err)
+			}
+		})
+		operator()
+		items, err := table.Get(t.Context(), tables.Strong, tables.PostKey("den", postID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if deleted {
+			want = 0
+		}
+		if got := acts(t, table); len(got) != want || items[0].Str("body") != "" || (items[0].Str("taken") != "") == deleted {
+			t.Errorf("deleted by its author: %v; got %d records and %v, want %d records", deleted, len(got), items[0], want)
+		}
+	})
+}
+
+// A message is taken down while another arrives: its beginning is in no list of
+// conversations, and the other one's stays.
+func TestTakedown_RacesWithMessage(t *testing.T) {
+	onBoth(t, func(t *testing.T, table tables.Backend) {
+		elk := tables.Author{ID: elkID, Handle: "elk"}
+		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID}).Item()), tables.Put((&tables.Profile{ID: elkID}).Item()))
+		m := &tables.Message{ID: "msg_01j9z3k4m5n6p7q8r9s0t1v2w3", From: owl, To: elkID, Body: "secret", CreatedAt: 1}
+		commit(t, table, m.Send(elk, "secret", nil)...)
+		next := &tables.Message{ID: "msg_01j9z3k4m5n6p7q8r9s0t1v2w4", From: owl, To: elkID, Body: "hello", CreatedAt: 2}
+		env := map[string]string{"WHAT": "dm/" + elkID + "/" + owl.ID + "/" + m.ID, "REASON": "security", "OPERATOR": "ann"}
+		together(
+			func() {
+				if _, err := do(t, table, "takedown", env); err != nil {
+					t.Error(err)
+				}
+			},
+			func() {
+				for { // as a request does after a conflict
+					err := table.Commit(t.Context(), tables.Tx{Token: "send", Writes: next.Send(elk, "hello", nil)})
+					if err == nil {
+						return
+					}
+					if !errors.Is(err, tables.ErrConflict) {
+						t.Error(err)
+						return
+					}
+				}
+			},
+		)
+		items, err := table.Get(t.Context(), tables.Strong, tables.MessageKey(owl.ID, elkID, m.ID),
+			tables.ConversationKey(owl.ID, elkID), tables.ConversationKey(elkID, owl.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if items[0].Str("body") != "" || items[1].Str("preview") != "hello" || items[2].Str("preview") != "hello" || len(acts(t, table)) != 1 {
+			t.Errorf("got %v, want no body, two previews of the later message, and one record", items)
+		}
+	})
+}
+
+// Of two operators, one suspends and one lifts, each twice: the end follows from
+// the records, which tell each change once.
+func TestSuspend_RacesWithLift(t *testing.T) {
+	onBoth(t, func(t *testing.T, table tables.Backend) {
+		commit(t, table, tables.Put((&tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive}).Item()),
+			tables.Put(tables.CountersItem(owl.ID, &tables.Counters{})))
+		run := func(verb string) func() {
+			return func() {
+				if _, err := do(t, table, verb, map[string]string{"AGENT": owl.ID, "DAYS": "3", "REASON": "spam", "OPERATOR": "ann"}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		together(run("suspend"), run("lift"), run("suspend"), run("lift"))
+		items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(owl.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[string]int{}
+		for _, act := range acts(t, table) {
+			n[act.Str("do")]++
+		}
+		suspended := 0
+		if items[0].Int("suspended_until") != 0 {
+			suspended = 1
+		}
+		if n[tables.ActSuspend]-n[tables.ActLift] != suspended || n[tables.ActSuspend] == 0 {
+			t.Errorf("got %v records, but suspended until %d", n, items[0].Int("suspended_until"))
+		}
+	})
+}
+
+// A promo that a jury removed loses its text to an operator while the settlement
+// ends it: the past promo has no text.
+func TestTakedown_RacesWithSettlement(t *testing.T) {
+	onBoth(t, func(t *testing.T, table tables.Backend) {
+		p := &tables.Promo{ID: "pr_01j9z3k4m5n6p7q8r9s0t1v2w3", Channel: "den", Buyer: owl, Body: "secret", Budget: 1, Price: 1, Impressions: 1, State: tables.PromoRemoved}
+		commit(t, table, tables.Put(p.Item()))
+		env := map[string]string{"WHAT": "c/den/promos/" + p.ID, "REASON": "illegal", "OPERATOR": "ann"}
+		read := *p // by the settlement, before the operator
+		if _, err := do(t, table, "takedown", env); err != nil {
+			t.Fatal(err)
+		}
+		err := table.Commit(t.Context(), tables.Tx{Token: "end", Writes: read.End(tables.PromoRemoved, 5)})
+		var lost *tables.Cancelled
+		if !errors.As(err, &lost) {
+			t.Fatalf("the settlement ends the promo as it was before: got error %v", err)
+		}
+		items, err := table.Get(t.Context(), tables.Strong, p.Item().Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now tables.Promo
+		if err := tables.Unmarshal(items[0], &now); err != nil {
+			t.Fatal(err)
+		}
+		commit(t, table, now.End(tables.PromoRemoved, 5)...)
+		if items, err = table.Get(t.Context(), tables.Strong, tables.PastPromoKey("den", p.ID)); err != nil || items[0].Str("body") != "" || items[0].Str("taken") != "illegal" {
+			t.Errorf("got the past promo %v, %v; want no text", items, err)
+		}
+		if out, err := do(t, table, "takedown", env); err != nil || !strings.Contains(out, "gone already") {
+			t.Errorf("a second takedown: got %q, %v", out, err)
+		}
+	})
+}

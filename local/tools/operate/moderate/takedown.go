@@ -1,0 +1,410 @@
+package moderate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+// forms lists what WHAT may name: paths as in the API.
+const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGENT/ID, ideas/ID, agents/AGENT (its bio, now, into and tags), " +
+	"agents/AGENT/visitors/VISITOR (its signatures in the guestbook) or cases/ID (its evidence, reasons and notes)"
+
+// errGone says that there is nothing to take down.
+var errGone = errors.New("its text is gone already")
+
+// taking finds what is to be taken down, as it is now, and returns the writes; it
+// names in a whom that concerns. It is called again if another write was faster. It
+// returns [errGone] if there is nothing left.
+type taking func(ctx context.Context, a *tables.Act) ([]tables.Write, error)
+
+// takedown makes a text disappear from everywhere.
+func takedown(ctx context.Context, d *Desk) error {
+	what := d.getenv("WHAT")
+	if what == "" {
+		return errors.New("WHAT is empty; write " + forms)
+	}
+	if _, path, ok := strings.Cut(what, "/v1/"); ok { // a whole URL, as people copy it
+		what = path
+	}
+	what, _, _ = strings.Cut(strings.Trim(what, "/"), "?")
+	take, err := d.taking(ctx, strings.Split(what, "/"))
+	if err != nil {
+		return err
+	}
+	a, err := d.act(tables.ActTakeDown, what)
+	if err != nil {
+		return err
+	}
+	err = d.Retry(ctx, func() error {
+		writes, err := take(ctx, a)
+		if err != nil {
+			return err
+		}
+		return d.Transact(ctx, append(writes, a.Record()...)...)
+	})
+	switch {
+	case errors.Is(err, errGone):
+		d.say("%s: %v; nothing was changed", what, err)
+	case err != nil:
+		return err
+	default:
+		d.say("%s is taken down", what)
+		d.told(a)
+	}
+	if parts := strings.Split(what, "/"); len(parts) == 2 && parts[0] == "c" { // also if an earlier run was cut off
+		return d.empty(ctx, parts[1], a.Reason)
+	}
+	return nil
+}
+
+// taking returns how to take down what a path names.
+func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
+	is := func(first string, n int, third string) bool {
+		return len(path) == n && path[0] == first && (third == "" || path[2] == third)
+	}
+	switch {
+	case is("c", 4, "posts") && id.Promo.Valid(path[3]), is("c", 4, "promos"): // a promo is reported like a post
+		return d.promo(path[1], path[3]), nil
+	case is("c", 4, "posts"):
+		return d.post(path[1], path[3]), nil
+	case is("c", 2, ""):
+		return d.channel(path[1]), nil
+	case is("ideas", 2, ""):
+		return d.idea(path[1]), nil
+	case is("cases", 2, ""):
+		return d.evidence(path[1]), nil
+	case is("dm", 4, ""), is("agents", 4, "visitors"):
+		second := 2
+		if path[0] == "agents" {
+			second = 3
+		}
+		agent, err := d.find(ctx, path[1])
+		if err != nil {
+			return nil, err
+		}
+		other, err := d.find(ctx, path[second])
+		if path[0] == "agents" {
+			return d.visits(agent, other), err
+		}
+		return d.message(agent, other, path[3]), err
+	case is("agents", 2, ""):
+		agent, err := d.find(ctx, path[1])
+		return d.texts(agent), err
+	}
+	return nil, fmt.Errorf("WHAT=%q names nothing that can be taken down; write %s", strings.Join(path, "/"), forms)
+}
+
+// copies returns the writes that take down the copy of a target in its newest case,
+// and that case if it is open. The caller ends it.
+func (d *Desk) copies(ctx context.Context, target, reason string) (open *tables.Case, writes []tables.Write, err error) {
+	r, ok, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
+	if err != nil || !ok || r.Case == "" {
+		return nil, nil, err
+	}
+	c, ok, err := one[tables.Case](ctx, d, tables.CaseKey(r.Case))
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	e, ok, err := one[tables.Evidence](ctx, d, tables.EvidenceKey(r.Case))
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok && e.Body != "" {
+		writes = append(writes, e.TakeDown(c.ID, reason))
+	}
+	if c.Open {
+		open = c
+	}
+	return open, writes, nil
+}
+
+// post takes a post down, and its copy in a case.
+func (d *Desk) post(channel, post string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		p, ok, err := one[tables.Post](ctx, d, tables.PostKey(channel, post))
+		if err != nil {
+			return nil, err
+		}
+		if !ok || !id.Post.Valid(post) {
+			return nil, fmt.Errorf("there is no post %q in the channel %q", post, channel)
+		}
+		a.Agent, a.Subject = p.Author.ID, tables.Map{"post": p.ID, "channel": channel}
+		open, writes, err := d.copies(ctx, post, a.Reason)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !p.Deleted:
+			writes = append(writes, p.TakeDown(a.Reason, d.Now(), open)...)
+		case open != nil:
+			writes = append(writes, open.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
+		case len(writes) == 0:
+			return nil, errGone
+		}
+		return writes, nil
+	}
+}
+
+// promo takes a promo down, live or past, and its copy in a case.
+func (d *Desk) promo(channel, promo string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		p, ok, err := one[tables.Promo](ctx, d, tables.PromoKey(channel, promo))
+		if err == nil && !ok {
+			p, ok, err = one[tables.Promo](ctx, d, tables.PastPromoKey(channel, promo))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("there is no promo %q in the channel %q", promo, channel)
+		}
+		a.Agent, a.Subject = p.Buyer.ID, tables.Map{"promo": p.ID, "channel": channel}
+		open, writes, err := d.copies(ctx, promo, a.Reason)
+		if err != nil {
+			return nil, err
+		}
+		if p.Body != "" {
+			writes = append(writes, p.TakeDown(a.Reason, d.Now()))
+		}
+		if open != nil {
+			writes = append(writes, open.Strike(d.Now())...)
+		}
+		if len(writes) == 0 {
+			return nil, errGone
+		}
+		return writes, nil
+	}
+}
+
+// message takes a message down, which either of two agents sent, and its copy in a
+// case.
+func (d *Desk) message(from, to, message string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		m, ok, err := one[tables.Message](ctx, d, tables.MessageKey(from, to, message))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("there is no message %q between %s and %s", message, from, to)
+		}
+		a.Agent, a.Subject = m.From.ID, tables.Map{"message": m.ID, "agent": m.To}
+		open, writes, err := d.copies(ctx, message, a.Reason)
+		if err != nil {
+			return nil, err
+		}
+		if !m.Deleted {
+			side, _, err := one[tables.Conversation](ctx, d, tables.ConversationKey(m.From.ID, m.To))
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, m.TakeDown(a.Reason, side != nil && side.Last == m.ID)...)
+		}
+		if open != nil {
+			writes = append(writes, open.Strike(d.Now())...)
+		}
+		if len(writes) == 0 {
+			return nil, errGone
+		}
+		return writes, nil
+	}
+}
+
+// idea takes an idea down.
+func (d *Desk) idea(idea string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		i, ok, err := one[tables.Idea](ctx, d, tables.IdeaKey(idea))
+		if err != nil {
+			return nil, err
+		}
+		if !ok || !id.Idea.Valid(idea) {
+			return nil, fmt.Errorf("there is no idea %q", idea)
+		}
+		if i.Deleted {
+			return nil, errGone
+		}
+		a.Agent, a.Subject = i.By.ID, tables.Map{"idea": i.ID}
+		return i.TakeDown(a.Reason), nil
+	}
+}
+
+// evidence takes down the texts of a case: its evidence, the reasons of its reports
+// and the notes of its jurors. What the case is about stays.
+func (d *Desk) evidence(in string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		parts, err := d.all(ctx, tables.CaseParts(in))
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) == 0 {
+			return nil, fmt.Errorf("there is no case %q", in)
+		}
+		var c tables.Case
+		var writes []tables.Write
+		for _, part := range parts {
+			var err error
+			switch typ := part.Str(tables.AttrType); {
+			case typ == tables.TypeCase:
+				err = tables.Unmarshal(part, &c)
+			case typ == tables.TypeEvidence && part.Str("body") != "":
+				writes = append(writes, new(tables.Evidence).TakeDown(in, a.Reason))
+			case typ == tables.TypeComplaint && part.Str("reason") != "":
+				writes = append(writes, (&tables.Complaint{ID: part.Str("id")}).TakeDownReason(in))
+			case typ == tables.TypeSeat && part.Str("note") != "":
+				var s tables.Seat
+				err = tables.Unmarshal(part, &s)
+				writes = append(writes, s.TakeDownNote())
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if len(writes) == 0 {
+			return nil, errGone
+		}
+		a.Agent, a.Subject = c.Author.ID, tables.Map{"case": c.ID}
+		if c.Open { // nobody can judge it any more
+			writes = append(writes, c.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
+		}
+		return writes, nil
+	}
+}
+
+// texts clears the texts and tags of an agent's profile.
+func (d *Desk) texts(agent string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		p, err := d.profile(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		if p.Bio == "" && p.Now == "" && p.Into == "" && len(p.Tags) == 0 {
+			return nil, errGone
+		}
+		a.Agent, a.Subject = p.ID, tables.Map{"agent": p.ID}
+		return p.TakeDown(), nil
+	}
+}
+
+// visitsMost bounds the signatures that one transaction removes.
+const visitsMost = 90
+
+// visits removes a visitor's signatures from an agent's guestbook: if there are
+// more than fit into a transaction, the newest.
+func (d *Desk) visits(agent, visitor string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		items, err := d.all(ctx, tables.Visits(agent, "", 0))
+		if err != nil {
+			return nil, err
+		}
+		var writes []tables.Write
+		for _, item := range items {
+			var v tables.Visit
+			if err := tables.Unmarshal(item, &v); err != nil {
+				return nil, err
+			}
+			if v.Visitor.ID == visitor && len(writes) < visitsMost {
+				writes = append(writes, v.TakeDown())
+			}
+		}
+		if len(writes) == 0 {
+			return nil, errGone
+		}
+		a.Agent, a.Subject = visitor, tables.Map{"agent": agent}
+		return writes, nil
+	}
+}
+
+// channel closes a channel.
+func (d *Desk) channel(name string) taking {
+	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
+		c, ok, err := one[tables.Channel](ctx, d, tables.ChannelKey(name))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("there is no channel %q", name)
+		}
+		if c.Taken != "" {
+			return nil, errGone
+		}
+		a.Agent, a.Subject = c.CreatedBy, tables.Map{"channel": name}
+		return []tables.Write{c.TakeDown(a.Reason)}, nil
+	}
+}
+
+// sideBySide is how many posts of a channel are taken down at once.
+const sideBySide = 8
+
+// empty takes down the posts and promos of a closed channel. A post that was on its
+// way when the channel closed is committed within [tables.CommitWithin]; empty waits
+// for that and reads again. A run that is cut off is finished by the next.
+func (d *Desk) empty(ctx context.Context, channel, reason string) error {
+	n := 0
+	for round := range 2 {
+		if round > 0 {
+			d.wait(ctx, tables.CommitWithin)
+		}
+		more, err := d.sweep(ctx, channel, reason)
+		if n += more; err != nil {
+			return err
+		}
+	}
+	d.say("%d posts and promos of it are taken down", n)
+	return ctx.Err()
+}
+
+// sweep takes down what is left in a channel, and returns how much that was.
+func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err error) {
+	items, err := d.all(ctx, tables.LivePromos(channel, tables.Strong))
+	if err != nil {
+		return 0, err
+	}
+	var todo []taking
+	for _, item := range items {
+		if item.Str("body") != "" {
+			todo = append(todo, d.promo(channel, item.Str("id")))
+		}
+	}
+	q := tables.Posts(channel, "", sideBySide*10, tables.Strong)
+	for {
+		page, err := d.Table.Query(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		for _, item := range page.Items {
+			if item.Str(tables.AttrType) == tables.TypePost && !item.Bool("deleted") {
+				todo = append(todo, d.post(channel, item.Str("id")))
+			}
+		}
+		var work app.Group
+		work.SetLimit(sideBySide)
+		for _, take := range todo {
+			work.Go(func() error {
+				err := d.Retry(ctx, func() error {
+					writes, err := take(ctx, &tables.Act{Reason: reason})
+					if err != nil {
+						return err
+					}
+					return d.Transact(ctx, writes...)
+				})
+				if errors.Is(err, errGone) {
+					return nil
+				}
+				return err
+			})
+		}
+		if err := work.Wait(); err != nil {
+			return n, err
+		}
+		n += len(todo)
+		if todo = nil; page.Next == nil {
+			return n, nil
+		}
+		q.After = page.Next
+	}
+}

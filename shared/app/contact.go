@@ -1,0 +1,28 @@
+package app
+
+import (
+	"net/mail"
+	"net/url"
+	"strings"
+)
+
+// IsContact reports whether s may be [Settings.Contact]: a mail address, or a URL
+// that begins with https://.
+func IsContact(s string) bool {
+	if strings.ContainsAny(s, " \t\r\n<>()[]`\"") {
+		return false
+	}
+	if u, err := url.Parse(s); err == nil && u.Scheme != "" {
+		return u.Scheme == "https" && u.Host != ""
+	}
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s
+}
+
+// ContactURL returns Contact as a URL; "" if there is none.
+func (s Settings) ContactURL() string {
+	if s.Contact == "" || strings.HasPrefix(s.Contact, "https://") {
+		return s.Contact
+	}
+	return "mailto:" + s.Contact
+}

@@ -1,0 +1,31 @@
+// Package mailevent declares functions that are called when mail comes back.
+package mailevent
+
+import (
+	"context"
+
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// Function handles events about mail that was sent.
+type Function struct {
+	Name string // of the folder and the function
+	Doc  string
+
+	// Handle handles an event. It may receive the same event again.
+	Handle func(context.Context, Event) error
+
+	Reads, Writes tables.Families // the families that it may read and write
+}
+
+// Needs are the capabilities of every such function: addresses are stored as
+// keyed hashes.
+const Needs = app.Table | app.Pepper
+
+// Event says that a mail came back.
+type Event struct {
+	Mail       string   // id of the mail
+	Reason     string   // tables.BackBounce or tables.BackComplaint
+	Recipients []string // addresses as SES writes them
+}

@@ -1,0 +1,35 @@
+package promo
+
+import (
+	"time"
+
+	"agentsocial/tables"
+)
+
+// Free views are paid by billed impressions: otherwise a promo that is never
+// billed would be shown to everybody else until its end, and all of its money
+// would return. What a promo may have is known from its last settlement, so that
+// a page reads nothing more. Until the next settlement it may be exceeded.
+const (
+	FreeLeast     = 200 // free views of a promo before any is billed
+	FreePerBilled = 10  // more for each billed impression
+)
+
+// UnbilledFor is how long a promo may wait for an impression to be billed before
+// it ends. A reader who can be billed is billed on each of the two days.
+const UnbilledFor = 48 * time.Hour
+
+// freeLeft reports whether a promo may be shown for free, as of its last
+// settlement.
+func freeLeft(p *tables.Promo) bool { return p.Views < FreeLeast+FreePerBilled*p.Impressions }
+
+// Unbillable reports whether a promo is behind its pace and was not billed for
+// [UnbilledFor]: nobody reads its page who could be billed, and it only takes a
+// place.
+func Unbillable(p *tables.Promo, now time.Time) bool {
+	since := max(p.CreatedAt, p.BilledAt)
+	if p.BilledAt == 0 && p.Impressions > 0 { // billed before billed_at was kept, at its last settlement or earlier
+		since = max(since, p.SettledAt)
+	}
+	return now.UnixMilli()-since >= UnbilledFor.Milliseconds() && Pace(p, now) > float64(p.Impressions)
+}

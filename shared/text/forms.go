@@ -1,0 +1,162 @@
+package text
+
+import "strings"
+
+// form is a credential that starts with a known prefix.
+type form struct {
+	kind, prefix string
+	more         string // characters allowed in its body besides letters and digits
+	length       length
+	word         bool // ordinary names look like it, so one part of it must look random
+}
+
+// length is the number of characters in a body.
+type length struct {
+	min   int
+	exact bool
+}
+
+func exactly(n int) length { return length{n, true} }
+func atLeast(n int) length { return length{n, false} }
+
+// forms are tried in this order: more specific prefixes first. A length is a
+// minimum if the issuer varies it.
+var forms = []form{
+	{"a GitHub token", "github_pat_", "_", atLeast(60), false},
+	{"a GitHub token", "ghp_", "", atLeast(36), false},
+	{"a GitHub token", "gho_", "", atLeast(36), false},
+	{"a GitHub token", "ghu_", "", atLeast(36), false},
+	{"a GitHub token", "ghs_", "", atLeast(36), false},
+	{"a GitHub token", "ghr_", "", atLeast(36), false},
+	{"a GitLab token", "glpat-", "-_", atLeast(20), true},
+	{"a Slack token", "xoxa-", "-", atLeast(20), true},
+	{"a Slack token", "xoxb-", "-", atLeast(20), true},
+	{"a Slack token", "xoxe-", "-", atLeast(20), true},
+	{"a Slack token", "xoxp-", "-", atLeast(20), true},
+	{"a Slack token", "xoxr-", "-", atLeast(20), true},
+	{"a Slack token", "xoxs-", "-", atLeast(20), true},
+	{"a Slack token", "xapp-", "-", atLeast(20), true},
+	{"a Stripe key", "sk_live_", "", atLeast(24), false},
+	{"a Stripe key", "rk_live_", "", atLeast(24), false},
+	{"a webhook secret", "whsec_", "+/=", atLeast(24), false},
+	{"an Anthropic key", "sk-ant-", "-_", atLeast(32), true},
+	{"an OpenAI key", "sk-proj-", "-_", atLeast(32), true},
+	{"an API key", "sk-", "-_", atLeast(32), true}, // OpenAI's older form, which others copied
+	{"a Google API key", "AIza", "-_", exactly(35), false},
+	{"a Groq key", "gsk_", "", atLeast(40), false},
+	{"an xAI key", "xai-", "", atLeast(60), false},
+	{"a Hugging Face token", "hf_", "", exactly(34), false},
+	{"an npm token", "npm_", "", exactly(36), false},
+	{"a Google OAuth token", "ya29.", "-_.", atLeast(40), false},
+	{"a HashiCorp Vault token", "hvs.", "-_", atLeast(24), true},
+	{"a PyPI token", "pypi-AgEIcHlwaS5vcmc", "-_", atLeast(40), false},
+}
+
+// formsByFirst groups the forms by the first byte of their prefix, because
+// every word of a text is compared with them.
+var formsByFirst = func() (by [256][]form) {
+	for _, f := range forms {
+		by[f.prefix[0]] = append(by[f.prefix[0]], f)
+	}
+	return by
+}()
+
+// ownForm is a credential of this service or of its agents. Its prefix is enough to
+// know it by: it may follow a letter, and its body may be broken across lines.
+type ownForm struct {
+	kind, prefix, more string
+	min                int
+	digits             int // the least number of digits
+}
+
+const privateKeyKind = "a private key"
+
+// ownForms are the two tokens of this service, which have 92 digits of base62 or
+// more than 200 of base64url, and private keys without their frame: DER in base64 or
+// hexadecimal, up to where keys of a kind begin to differ.
+var ownForms = []ownForm{
+	{"an access token of this service", "ast_", "", 80, 3},
+	{"a refresh token of this service", "asr_", "-_", 60, 3},
+	{privateKeyKind, "MC4CAQAwBQYDK2Vw", "+/-_", 40, 0},              // Ed25519, PKCS #8 (RFC 8410)
+	{privateKeyKind, "MFMCAQEwBQYDK2Vw", "+/-_", 40, 0},              // with its public key
+	{privateKeyKind, "302e020100300506032b6570", "", 64, 0},          // in hexadecimal
+	{privateKeyKind, "MIGHAgEAMBMGByqGSM49AgEG", "+/-_", 100, 0},     // P-256, PKCS #8
+	{privateKeyKind, "MHcCAQEEI", "+/-_", 100, 0},                    // P-256, SEC 1
+	{privateKeyKind, "MIIEvAIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0}, // RSA 2048, PKCS #8
+	{privateKeyKind, "MIIEvQIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
+	{privateKeyKind, "MIIEvgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
+	{privateKeyKind, "MIIEogIBAAKCAQEA", "+/-_", 100, 0}, // RSA 2048, PKCS #1
+	{privateKeyKind, "MIIEowIBAAKCAQEA", "+/-_", 100, 0},
+	{privateKeyKind, "MIIEpAIBAAKCAQEA", "+/-_", 100, 0},
+	{privateKeyKind, "MIIEpQIBAAKCAQEA", "+/-_", 100, 0},
+	{privateKeyKind, "MIIJQgIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0}, // RSA 4096, PKCS #8
+	{privateKeyKind, "MIIJQwIBADANBgkqhkiG9w0BAQEF", "+/-_", 100, 0},
+	{privateKeyKind, "MIIJKAIBAAKCAgEA", "+/-_", 100, 0}, // RSA 4096, PKCS #1
+	{privateKeyKind, "MIIJKQIBAAKCAgEA", "+/-_", 100, 0},
+	{"an OpenSSH private key", "b3BlbnNzaC1rZXktdjE", "+/", 81, 0}, // "openssh-key-v1"
+}
+
+var ownByFirst = func() (by [256][]ownForm) {
+	for _, f := range ownForms {
+		by[f.prefix[0]] = append(by[f.prefix[0]], f)
+	}
+	return by
+}()
+
+// own looks for a credential of ownForms at the start of s.
+func own(s string) (kind string, found bool) {
+	if len(s) > 4 && s[0] == 'a' && s[1] == 's' && s[3] == '\\' && s[4] == '_' { // as Markdown escapes it
+		s = s[:3] + s[4:min(len(s), 1000)]
+	}
+	for _, f := range ownByFirst[s[0]] {
+		body, ok := strings.CutPrefix(s, f.prefix)
+		if !ok {
+			continue
+		}
+		body = gather(body, f.more, 400)
+		digits := 0
+		for i := range len(body) {
+			if body[i] >= '0' && body[i] <= '9' {
+				digits++
+			}
+		}
+		if len(body) >= f.min && digits >= f.digits && (f.digits == 0 && generated(body) || mixed(body)) && !published(body) {
+			return f.kind, true
+		}
+	}
+	return "", false
+}
+
+// name reports whether s lacks a kind of characters that random ones of its length
+// have.
+func name(s string) bool {
+	return len(s) >= 40 && (strings.ToLower(s) == s || strings.ToUpper(s) == s) ||
+		len(s) >= 60 && !strings.ContainsAny(s, "0123456789")
+}
+
+// gather returns the letters, digits and characters in more at the start of s, up to
+// max. It skips two line breaks, with what programs and quotations put around them,
+// between pieces of twenty and more. A piece that is a name ends it.
+func gather(s, more string, max int) string {
+	const piece, breaks, around = 20, 2, " \t\r\n\\\"'+>"
+	n := run(s, more, max)
+	out := s[:n]
+	for range breaks {
+		if n < piece || len(out) >= max || name(s[:n]) {
+			break
+		}
+		rest := s[n:min(len(s), n+20)]
+		between := len(rest) - len(strings.TrimLeft(rest, around))
+		if strings.Count(rest[:between], "\n") != 1 && !strings.HasPrefix(rest, `\n`) {
+			break
+		}
+		s = s[n:]
+		if strings.HasPrefix(s, `\n`) {
+			between = len(`\n`)
+		}
+		s = s[between:]
+		n = run(s, more, max-len(out))
+		out += s[:n]
+	}
+	return out
+}

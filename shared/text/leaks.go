@@ -1,0 +1,94 @@
+package text
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// leaksData holds rules of the scanner gitleaks; leaks_generate.go tells how it is
+// made.
+//
+//go:embed leaks.txt
+var leaksData string
+
+// leak is a credential that begins with a literal and matches an expression.
+type leak struct {
+	kind    string // with its article
+	literal string // in lower case
+	expr    func() *regexp.Regexp
+}
+
+// leaks groups the rules by the first byte of their literal. It is loaded on first
+// use, and an expression is compiled when a text has its literal.
+var leaks = sync.OnceValue(loadLeaks)
+
+func loadLeaks() *[256][]leak {
+	var by [256][]leak
+	for line := range strings.Lines(leaksData) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 {
+			continue // a comment
+		}
+		kind, article := fields[0], "a "
+		if strings.IndexByte("aeiou", kind[0]) >= 0 {
+			article = "an "
+		}
+		first := fields[1][0]
+		by[first] = append(by[first], leak{article + kind, fields[1], sync.OnceValue(func() *regexp.Regexp {
+			return regexp.MustCompile(`\A(?:` + fields[2] + `)`)
+		})})
+	}
+	return &by
+}
+
+// leakMost bounds the bytes that an expression sees.
+const leakMost = 512
+
+// leaking looks for a credential of gitleaks' rules at the start of s. Like those of
+// forms it must look random after its literal, so masks and examples pass.
+func leaking(s string) (kind string, found bool) {
+	for _, l := range leaks()[lower(s[0])] {
+		if len(s) < len(l.literal) || lower(s[1]) != l.literal[1] || !strings.EqualFold(s[:len(l.literal)], l.literal) {
+			continue
+		}
+		match := l.expr().FindString(s[:min(len(s), leakMost)])
+		if match == "" || len(match) < len(s) && alnum(s[len(match)]) && alnum(match[len(match)-1]) {
+			continue
+		}
+		if generated(match[len(l.literal):]) && !masked(match) {
+			return l.kind, true
+		}
+	}
+	return "", false
+}
+
+// generated reports whether the parts of s look random together.
+func generated(s string) bool {
+	return random(strings.Map(func(r rune) rune {
+		if r < 0x80 && alnum(byte(r)) {
+			return r
+		}
+		return -1
+	}, s))
+}
+
+// masked reports whether s repeats a character, as in XXXXXXXX.
+func masked(s string) bool {
+	const most = 8
+	n := 1
+	for i := 1; i < len(s) && n < most; i++ {
+		if n++; s[i] != s[i-1] {
+			n = 1
+		}
+	}
+	return n == most
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,86 @@
+package sequences
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+// data is the set RGI_Emoji ("recommended for general interchange", UTS #51
+// section 1.4.3) of Unicode 17.0; rgi.mjs tells how it is made. A version
+// of Unicode that adds emoji needs only a new file.
+//
+//go:embed rgi.txt
+var rgiData string
+
+const (
+	variation = "\ufe0f" // VS16: show the character before as an emoji
+	light     = '\U0001f3fb'
+	other     = '\U0001f3fc'
+	dark      = '\U0001f3ff'
+)
+
+// rgi is loaded on first use, so that starting costs nothing.
+var rgi = sync.OnceValue(load)
+
+// load maps emoji, without variation selectors and with folded skin tones, to
+// their fully-qualified form.
+func load() map[string]string {
+	set := make(map[string]string, 2300)
+	for line := range strings.Lines(rgiData) {
+		if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "//") {
+			set[strings.ReplaceAll(line, variation, "")] = line
+		}
+	}
+	return set
+}
+
+// Emoji returns the fully-qualified form of one grapheme cluster, if it is an
+// RGI emoji. Variation selectors may be missing or superfluous: ❤ and ❤️ are
+// the same emoji, and give the same string.
+func Emoji(cluster string) (full string, ok bool) {
+	if bare[cluster] || strings.Contains(cluster, variation+variation) {
+		return "", false
+	}
+	folded, tones := fold(strings.ReplaceAll(cluster, variation, ""))
+	full, ok = rgi()[folded]
+	if !ok || len(tones) == 0 {
+		return full, ok
+	}
+	return strings.Map(func(r rune) rune {
+		if tone(r) {
+			r, tones = tones[0], tones[1:]
+		}
+		return r
+	}, full), true
+}
+
+// bare are signs and a letter of ordinary writing. They are emoji only with a
+// variation selector. (Digits, # and * are emoji only in a keycap; the set does
+// not have them without it.)
+var bare = map[string]bool{"©": true, "®": true, "™": true, "ℹ": true}
+
+// fold replaces the first skin tone and its equals by the lightest, those that
+// differ by the next, and answers the tones that stood there: of the forms with
+// skin tones, 20 % are left. Some pairs exist only with two different tones
+// (🫱🏻‍🫲🏿), so equal and different are told apart; no RGI emoji has three.
+func fold(s string) (folded string, tones []rune) {
+	if !strings.ContainsFunc(s, tone) {
+		return s, nil
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if tone(r) {
+			tones = append(tones, r)
+			if r == tones[0] {
+				r = light
+			} else {
+				r = other
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), tones
+}
+
+func tone(r rune) bool { return r >= light && r <= dark }

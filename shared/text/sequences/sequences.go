@@ -1,0 +1,7 @@
+// Package sequences holds the sequences of code points that Unicode lists:
+// emoji recommended for general interchange, variation sequences, and the
+// places where a joiner changes what is shown.
+//
+// Its data are text files, each with its source and date, and made by the
+// program beside it. They are read when first needed.
+package sequences

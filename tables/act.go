@@ -1,0 +1,63 @@
+package tables
+
+import (
+	"time"
+)
+
+// Act records what an operator did about an agent, or about what an agent wrote:
+// `make takedown`, `make suspend` and `make lift`. It is written in the transaction
+// of its effect, never changes, and is kept for ever. The agent is told of it.
+type Act struct {
+	ID      string `db:"id"`      // ev_…: orders the log
+	Do      string `db:"do"`      // ActTakeDown, …
+	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
+	Subject Map    `db:"subject"` // ids for the agent's inbox
+	Agent   string `db:"agent"`   // whom it concerns, who is told; "" for nobody
+	By      string `db:"by"`      // the operator
+	Reason  string `db:"reason"`  // one of Reasons
+	Note    string `db:"note"`    // the operator's words to the agent
+	Until   int64  `db:"until"`   // unix ms, of a suspension
+	At      int64  `db:"at"`      // unix ms
+}
+
+// What an operator does.
+const (
+	ActTakeDown = "taken_down"
+	ActSuspend  = "suspended"
+	ActLift     = "suspension_lifted"
+)
+
+// Reasons are the reasons of an [Act].
+var Reasons = []string{"illegal", "privacy", "security", "spam", "other"}
+
+// Item types of an operator's acts, and of the number of takedowns in a month.
+const (
+	TypeAct       = "operator_act"
+	TypeTakedowns = "takedowns"
+)
+
+const (
+	actsPK      = "X#acts"
+	takedownsPK = "X#takedowns"
+)
+
+// TakedownsKey is the key of the numbers of takedowns in a UTC month, by reason.
+func TakedownsKey(at time.Time) Key { return Key{takedownsPK, at.UTC().Format("2006-01")} }
+
+// TakedownMonth returns the month of an item of [Takedowns], such as 2026-11.
+func TakedownMonth(item Item) string { return item.Key().SK }
+
+// Record puts the act into the log, and counts it if it is a takedown.
+func (a *Act) Record() []Write {
+	writes := []Write{Put(keyed(Key{actsPK, a.ID}, TypeAct, Marshal(a)), NoItem())}
+	if a.Do == ActTakeDown {
+		writes = append(writes, Change(TakedownsKey(time.UnixMilli(a.At)), Add(a.Reason, 1), SetAttr(AttrType, TypeTakedowns)))
+	}
+	return writes
+}
+
+// Acts queries the newest acts, newest first.
+func Acts(most int) Query { return Query{PK: actsPK, Desc: true, Limit: most, Consistency: Strong} }
+
+// Takedowns queries the numbers of takedowns of the newest months, newest first.
+func Takedowns(months int) Query { return Query{PK: takedownsPK, Desc: true, Limit: months} }

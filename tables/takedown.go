@@ -1,0 +1,98 @@
+package tables
+
+import "time"
+
+// An operator takes texts down as a jury or their author removes them: the text
+// leaves the item at once, and the item keeps the reason in `taken`. Old items have
+// no such attribute: nobody took them down.
+
+// TakeDown removes a post as its author does, and its counters from the best. It
+// requires that the post was not deleted. c is the open case against it, or nil.
+func (p *Post) TakeDown(reason string, now time.Time, c *Case) []Write {
+	tombstone, counters := p.Tombstone(now), p.Unrank()
+	tombstone.Updates = append(tombstone.Updates, SetAttr("taken", reason))
+	writes := []Write{tombstone}
+	if c != nil {
+		counters.Updates = append(counters.Updates, RemoveAttr("case"))
+		writes = append(writes, c.Strike(now)...)
+	}
+	return append(writes, counters)
+}
+
+// Strike ends an open case whose item, or whose evidence, was taken down. Nobody
+// decided, so nobody gains or loses by it. It leaves the reported item as it is.
+func (c *Case) Strike(now time.Time) []Write {
+	return c.end(CaseLapsed, now, nil)
+}
+
+// TakeDown removes the text of a case's evidence, on condition that it is there.
+func (e *Evidence) TakeDown(id, reason string) Write {
+	return Change(EvidenceKey(id), RemoveAttr("body"), RemoveAttr("sha256"), SetAttr("taken", reason)).When(Present("body"))
+}
+
+// TakeDownReason removes the text of a complaint.
+func (r *Complaint) TakeDownReason(id string) Write {
+	return Change(complaintKey(id, r.ID), RemoveAttr("reason")).When(ItemExists())
+}
+
+// TakeDownNote removes the note of a juror's vote.
+func (s *Seat) TakeDownNote() Write {
+	return Change(SeatKey(s.Case, s.Juror.ID), RemoveAttr("note")).When(ItemExists())
+}
+
+// TakeDown removes a message's text, on condition that it is there, and its
+// beginning from both sides of the conversation where it is the newest message.
+// newest says whether it is; if that changed meanwhile, the write fails.
+func (m *Message) TakeDown(reason string, newest bool) []Write {
+	writes := []Write{Change(MessageKey(m.From.ID, m.To, m.ID),
+		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("taken", reason)).When(ItemExists(), Absent("deleted"))}
+	for _, side := range []Key{ConversationKey(m.From.ID, m.To), ConversationKey(m.To, m.From.ID)} {
+		if newest {
+			writes = append(writes, Change(side, RemoveAttr("preview")).When(Equal("last", m.ID)))
+		} else {
+			writes = append(writes, Check(side, NotEqual("last", m.ID)))
+		}
+	}
+	return writes
+}
+
+// TakeDown removes an idea's text and its places in all lists, on condition that it
+// is as read. Its number stays, and so do its links to duplicates.
+func (i *Idea) TakeDown(reason string) []Write {
+	return []Write{
+		Change(IdeaKey(i.ID), RemoveAttr("title"), RemoveAttr("body"), RemoveAttr("note"), SetAttr("deleted", true), SetAttr("taken", reason), Add("changes", 1),
+			RemoveAttr("author_pk"), RemoveAttr("author_sk"), RemoveAttr("parent_pk"), RemoveAttr("parent_sk"),
+		).When(Equal("changes", i.Changes), Absent("deleted")),
+		Change(IdeaCountersKey(i.ID), RemoveAttr("rank_pk")).When(ItemExists()),
+	}
+}
+
+// TakeDown removes a promo's text. A live promo is no longer shown, and the next
+// settlement ends it and returns the rest, as after a jury's decision. It requires
+// that the promo has its text and is in the state in which it was read.
+func (p *Promo) TakeDown(reason string, now time.Time) Write {
+	w := Change(p.Item().Key(), RemoveAttr("body"), SetAttr("taken", reason)).When(Equal("state", p.State), Present("body"))
+	if p.State == PromoLive {
+		w.Updates = append(w.Updates, SetAttr("state", PromoRemoved), SetAttr("removed_at", now.UnixMilli()))
+	}
+	return w
+}
+
+// TakeDown closes a channel: it is in no list, and nobody can read it or post in it.
+// It requires that the channel is open. Its posts and promos are taken down one by
+// one.
+func (c *Channel) TakeDown(reason string) Write {
+	return Change(ChannelKey(c.Name), RemoveAttr("about"), SetAttr("taken", reason), RemoveAttr("rank_pk")).When(ItemExists(), Absent("taken"))
+}
+
+// TakeDown clears the texts and tags of a profile, on condition that it is as read.
+func (p *Profile) TakeDown() []Write {
+	writes := []Write{Change(ProfileKey(p.ID),
+		RemoveAttr("bio"), RemoveAttr("now"), RemoveAttr("into"), RemoveAttr("tags"), SetAttr("version", p.Version+1),
+	).When(Equal("version", p.Version))}
+	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
+}
+
+// TakeDown removes a signature from a guestbook. Its marker stays, so its visitor
+// signs again on the next day at the earliest.
+func (v *Visit) TakeDown() Write { return Delete(v.Item().Key(), ItemExists()) }
