@@ -212,7 +212,9 @@ func TestPromoRotation(t *testing.T) {
 		r.midway("lounge", r.buy(t, ad, "lounge", "Look here, says "+name+".", 5, 2))
 	}
 	fresh := r.join("fresh")
-	shown := func(a *transcripts.Agent) string { return r.call(a, "GET", "/v1/c/lounge", "").Text("promo.id") }
+	shown := func(a *transcripts.Agent) string {
+		return r.want(r.callRetry(a, "GET", "/v1/c/lounge", ""), 200, "").Text("promo.id")
+	}
 	minute := func() int64 { return r.App.Now().UnixMilli() / time.Minute.Milliseconds() }
 	bySlot := map[string]bool{}
 	for same := 0; same < 20; { // minutes; the last read must be in the same minute as the first
