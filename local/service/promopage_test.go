@@ -233,6 +233,9 @@ func TestPromoRotation(t *testing.T) {
 		}
 		same++
 		r.advance(time.Minute)
+		if err := r.settle("lounge"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(bySlot) < 2 {
 		t.Errorf("promos in twenty minutes: got %v, want at least two", bySlot)

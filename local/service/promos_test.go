@@ -88,11 +88,12 @@ func (r *running) settle(channel string) error {
 }
 
 // midway moves a promo's start so that half of its time has passed; it is then behind
-// its pace.
+// its pace. It was billed just now, so a settlement does not end it as unbillable.
 func (r *running) midway(channel string, p promoView) {
 	r.t.Helper()
-	half := p.EndsAt - r.App.Now().UnixMilli()
-	r.set(tables.PromoKey(channel, p.ID), tables.SetAttr("created_at", r.App.Now().UnixMilli()-half))
+	now := r.App.Now().UnixMilli()
+	half := p.EndsAt - now
+	r.set(tables.PromoKey(channel, p.ID), tables.SetAttr("created_at", now-half), tables.SetAttr("billed_at", now))
 }
 
 // Two hundred readers load a page at once, each twice: each is billed for once, and the
