@@ -43,6 +43,7 @@ func clients(s *running) []client {
 		{"  by OAuth", program(node, "oauth.mjs", "1")},
 		{"Python SDK", program(python, "python.py")},
 		{"  by OAuth", program(python, "oauth.py")},
+		{"requests-oauthlib", program(python, "oauth_requests.py")},
 		{"Go SDK, by OAuth", goSDK},
 		{"Inspector", inspector(node)},
 	}

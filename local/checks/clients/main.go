@@ -1,9 +1,9 @@
-// Command clients runs third-party MCP clients against a service in memory, and prints
-// what each could do: `make test-clients`. It runs the official clients in TypeScript
-// (both generations), Python and Go, oauth4webapi, MCP Inspector, and the conformance
-// suite's scenarios for authorization servers and for servers with tools only. Each
-// connects by OAuth from the address alone (discovery, registration, consent in
-// Chromium, tools, expiry, revocation), or with a token.
+// Command clients runs third-party MCP clients against a service in memory, and
+// prints what each could do: `make test-clients`. It runs the official clients in
+// TypeScript (both generations), Python and Go, oauth4webapi, requests-oauthlib, MCP
+// Inspector, and the conformance suite's scenarios for authorization servers and for
+// servers with tools only. Each connects by OAuth from the address alone (discovery,
+// registration, consent in Chromium, tools, expiry, revocation), or with a token.
 //
 // It installs the clients from lock files into build/clients, with their own Node. It
 // needs npm, Python, and Chromium for the consent page.
