@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A refused request may take so many times the CPU and the allocations of an accepted
-// one as large as it. The table in memory takes no time and allocates little; a
-// deployed one takes more than all else, and a refused request less of it.
+// A refused request takes less CPU time than an accepted one as large as it, though it
+// may make more allocations, which are small. The table in memory takes little of
+// either; a deployed one takes more than all else, and a refused request less of it.
 const (
-	refusedCPU    = 2.0
+	refusedCPU    = 1.0
 	refusedAllocs = 3.5
 )
 
@@ -51,6 +51,12 @@ func TestRefusedTakesNoMoreThanAccepted(t *testing.T) {
 		}
 		badCPU, badAllocs := spent(t, w, bad)
 		goodCPU, goodAllocs := spent(t, w, good)
+		for range 2 { // the least of three, since other programs run, too
+			cpu, _ := spent(t, w, bad)
+			badCPU = min(badCPU, cpu)
+			cpu, _ = spent(t, w, good)
+			goodCPU = min(goodCPU, cpu)
+		}
 		cpu, allocs := badCPU/goodCPU/pair.times, badAllocs/goodAllocs/pair.times
 		t.Logf("%s %s: %.2f of the CPU and %.2f of the allocations of an accepted one (%.0f of %.0f)", pair.route, pair.variant, cpu, allocs, badAllocs, goodAllocs)
 		if allocs > refusedAllocs || cpu > refusedCPU {
@@ -85,7 +91,7 @@ func accepted(w *world) ([]scenario, error) {
 
 // spent returns what a call of a scenario takes: CPU time in ms, and allocations.
 func spent(t *testing.T, w *world, s *scenario) (cpu, allocs float64) {
-	const n = 40
+	const n = 25
 	calls := make([]call, n)
 	for i := range calls {
 		var err error
