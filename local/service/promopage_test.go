@@ -252,6 +252,37 @@ func TestPromoRotation(t *testing.T) {
 	}
 }
 
+// Nobody sees a page that was asked for with HEAD: neither its view nor its promo is
+// counted, and nobody is billed.
+func TestHeadCountsNoView(t *testing.T) {
+	t.Parallel()
+	r, _, _, reader, p := promoted(t, 0)
+	counted := func() (views, shown, billed int64) {
+		for _, q := range tables.ViewsOf("lounge", r.App.Now()) {
+			for _, item := range r.query(q.PK, q.From, q.To) {
+				views += item.Int("n")
+			}
+		}
+		for _, key := range tables.CountsKeys("lounge") {
+			item := r.item(key)
+			shown, billed = shown+tables.Viewed(item, p.ID), billed+tables.Billed(item, p.ID)
+		}
+		return views, shown, billed
+	}
+	for _, c := range []struct {
+		method               string
+		who                  *transcripts.Agent
+		views, shown, billed int64
+	}{
+		{"HEAD", nil, 0, 0, 0}, {"HEAD", reader, 0, 0, 0}, {"GET", nil, 1, 1, 0}, {"GET", reader, 2, 1, 1}, {"HEAD", reader, 2, 1, 1},
+	} {
+		r.want(r.call(c.who, c.method, "/v1/c/lounge", ""), 200, "")
+		if views, shown, billed := counted(); views != c.views || shown != c.shown || billed != c.billed {
+			t.Errorf("after %s: got %d views, %d shown for free and %d billed, want %d, %d and %d", c.method, views, shown, billed, c.views, c.shown, c.billed)
+		}
+	}
+}
+
 // A buyer suspended during the purchase buys nothing.
 func TestBuyerSuspendedMeanwhile(t *testing.T) {
 	t.Parallel()
