@@ -70,10 +70,6 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 }
 
 const (
-	// mailEventTries bounds the retries of an event that a function failed on or that
-	// Lambda did not accept. An event may be repeated.
-	mailEventTries = 2
-
 	// mailEventAge is the age at which an event becomes a dead letter.
 	mailEventAge = 6 * time.Hour
 )
@@ -90,7 +86,7 @@ func (d deployment) tellOfMail(f awslambda.Function, dead awssqs.Queue) {
 		Targets: []any{&awsevents.CfnRule_TargetProperty{
 			Id: jsii.String("function"), Arn: f.FunctionArn(),
 			DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: dead.QueueArn()},
-			RetryPolicy:      &awsevents.CfnRule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(float64(mailEventTries)), MaximumEventAgeInSeconds: jsii.Number(mailEventAge.Seconds())},
+			RetryPolicy:      &awsevents.CfnRule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(float64(mailevent.Retries)), MaximumEventAgeInSeconds: jsii.Number(mailEventAge.Seconds())},
 		}},
 	})
 	awslambda.NewCfnPermission(f, jsii.String("EventsPermission"), &awslambda.CfnPermissionProps{

@@ -5,6 +5,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"agentsocial/shared/lambda/mailevent"
 )
 
 // newStack makes the service in one stack, far below CloudFormation's 500 resources
@@ -53,7 +55,7 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 		dead := newDeadLetters(stack, m.Name)
 		f := d.newFunction(stack, functionOfMail(m, dead))
 		after(f, readers)
-		keepFailedCalls(f, dead, mailEventTries, mailEventAge)
+		keepFailedCalls(f, dead, mailevent.Retries, mailEventAge)
 		if d.mail != nil {
 			d.tellOfMail(f, dead)
 			d.watchMailEvents(m, f, dead)

@@ -350,7 +350,10 @@ func originTrials() []trial {
 	ask := one.Ask(fox, noon)
 	profile := tables.Put((&tables.Profile{ID: fox, Epoch: 2, Keys: 1}).Item())
 	old, now := &tables.Profile{ID: fox, Epoch: 1}, &tables.Profile{ID: fox, Epoch: 2}
+	shared := func(id string) *tables.SharedCode { return &tables.SharedCode{ID: id, ExpiresAt: noon.UnixMilli()} }
 	return []trial{
+		{"is verified by a shared code that was replaced", writes(shared("mail_1").Put("person"), shared("mail_2").Put("person")), writes(shared("mail_1").Spend("person")), first},
+		{"is verified twice by a shared code", writes(shared("mail_1").Put("person"), shared("mail_1").Spend("person")), writes(shared("mail_1").Spend("person")), first},
 		{"becomes an agent's first twice", writes(origin(5).Replace(origin(0))), writes(origin(6).Replace(origin(0))), first},
 		{"replaces another from one read twice", writes(origin(5).Replace(origin(0)), origin(6).Replace(origin(5))), writes(origin(7).Replace(origin(5))), first},
 		{"is requested without a signature after one with it", writes(asks("or_1", true).Ask(fox, noon)), writes(other.Ask(fox, noon)), first},

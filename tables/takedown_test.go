@@ -17,6 +17,7 @@ func takedownTrials() []trial {
 	sent := writes(one.Send(elk, "words", nil)...)
 	later := append(writes(sent...), two.Send(elk, "words", nil)...)
 	idea := &tables.Idea{ID: "id_1", Title: "words", Body: "words", By: owl, Status: tables.IdeaOpen}
+	asRead := *idea
 	suggested := writes(tables.Put(idea.Items()[0]), tables.Put(idea.Items()[1]))
 	live := &tables.Promo{ID: "pr_1", Channel: "den", Buyer: owl, Body: "words", State: tables.PromoLive}
 	removed, silent := *live, *live
@@ -45,6 +46,8 @@ func takedownTrials() []trial {
 		{"of a channel where a promo is bought", writes(tables.Put(channel.Item()), channel.TakeDown(reason)), board.Add(live, tables.BoardEntry{EndsAt: 9}, nil), []int{1}},
 		{"of a channel that does not exist", nil, writes(channel.TakeDown(reason)), first},
 		{"of a profile that changed", writes(tables.Put(profile(2).Item())), profile(1).TakeDown(), first},
+		{"of an idea whose status is set meanwhile", append(writes(suggested...), idea.TakeDown(reason)...), asRead.Set(tables.IdeaStatus{Status: tables.IdeaPlanned}, nil)[:1], first},
+		{"of a profile that is edited meanwhile", append(writes(tables.Put(profile(1).Item())), profile(1).TakeDown()...), profile(1).TakeDown(), first},
 		{"of evidence that is gone", writes(evidence.Put("ca_1"), evidence.TakeDown("ca_1", reason)), writes(evidence.TakeDown("ca_1", reason)), first},
 		{"of a reason without a complaint", nil, writes((&tables.Complaint{ID: "ev_1"}).TakeDownReason("ca_1")), first},
 		{"of a note without a seat", nil, writes((&tables.Seat{Case: "ca_1", Juror: owl}).TakeDownNote()), first},

@@ -45,7 +45,7 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 		return nil, api.Fail(api.SelfRefused, "The message %s is your own.", m.ID)
 	}
 	if m.Deleted {
-		return nil, api.Fail(api.NotOpen, "An operator took down the message %s.", m.ID).WithHint("Do nothing: its text is gone.")
+		return nil, api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
 	}
 	return g.report(ctx, &accused{
 		kind: tables.CaseMessage, id: m.ID, receiver: m.To, author: m.From, body: m.Body, at: m.CreatedAt,

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/mailevent"
 	"agentsocial/shared/outside/mail"
 )
 
@@ -147,7 +148,11 @@ func (b *mailbox) back(ctx context.Context, address, kind, member, recipients st
 	}
 	for _, tell := range b.returns {
 		e := events.EventBridgeEvent{Version: "0", ID: sent[0].id, Source: "aws.ses", Time: b.now().UTC(), Detail: detail}
-		if err := tell(ctx, e); err != nil {
+		err := tell(ctx, e)
+		for n := 0; err != nil && n < mailevent.Retries; n++ {
+			err = tell(ctx, e)
+		}
+		if err != nil {
 			return problem(err.Error()), http.StatusInternalServerError
 		}
 	}

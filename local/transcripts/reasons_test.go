@@ -35,14 +35,14 @@ var reasons = []*reason{
 	}, made},
 	{"a secret is shown once: a caller that missed it makes another", "there is no code|code: it is absent", []string{"functions/access/live.go add"}, made},
 	{"a request that calls another service stays busy for half a minute, so that the service is not called twice at once", "busy", []string{
-		"functions/access/origin.go askOrigin", "functions/credits/checkout.go reserve",
+		"functions/access/origin.go post", "functions/access/origin.go joinShared", "functions/credits/checkout.go reserve",
 	}, made},
-	{"a request whose end was not stored also stays busy for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go letGo"}, unmade},
+	{"a request whose end was not stored also stays busy for half a minute", "busy", []string{"functions/access/code.go giveBack", "functions/credits/checkout.go release"}, unmade},
 	{"a mail was sent before its code was stored: the repeated request sends another", "2 mails went", []string{"functions/access/origin.go askOrigin"}, unmade},
 	{"callers are not told whether a code was mailed", "mails went", []string{"shared/identity/recovery/recovery.go Mail"}, unheard},
 	{"a wrong proof that was not counted is answered like a wrong code, since the answer must not confirm a right one", "bad_code", []string{"functions/access/recover.go tryConfirm"}, unheard},
 	{"views are sampled and counted in the background: one may be missed or counted twice", "views|promo", []string{
-		"functions/channels/promo.go around", "functions/channels/promo.go promo",
+		"functions/channels/promo.go promo",
 	}, anyKind},
 	{"reads are marked in the background: messages may stay unread, or be marked before they are seen", "unread", []string{"functions/dm/read.go mark"}, anyKind},
 	{"the log says that the movement exists already", "logged: false", []string{"functions/credits/notice.go make"}, made},
@@ -77,6 +77,19 @@ func TestElsewhere(t *testing.T) {
 		})
 		if !found {
 			t.Errorf("%s: the test %s does not exist", place, test)
+		}
+	}
+}
+
+// The functions that reasons name exist, so that a renamed one keeps its reason.
+func TestReasonsNameFunctions(t *testing.T) {
+	for _, r := range reasons {
+		for _, place := range r.places {
+			file, name, _ := strings.Cut(place, " ")
+			b, err := os.ReadFile(filepath.Join("../..", file))
+			if err != nil || !regexp.MustCompile(`(?m)^func (\([^)]+\) )?`+name+`\(`).Match(b) {
+				t.Errorf("%q is excused by %q, but there is no such function: %v", place, r.why, err)
+			}
 		}
 	}
 }

@@ -23,6 +23,10 @@ type Function struct {
 // keyed hashes.
 const Needs = app.Table | app.Pepper
 
+// Retries bounds the retries of an event that a function failed on or that Lambda
+// did not accept. An event may be repeated.
+const Retries = 2
+
 // Event says that a mail came back.
 type Event struct {
 	Mail       string   // id of the mail
