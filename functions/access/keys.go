@@ -25,7 +25,7 @@ func (g access) keyEndpoints() []api.Endpoint {
 		}, g.addKey, g.addKeyAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/keys/{pubkey}", Auth: api.Sig, Topic: topic, Safe: true,
-			Doc:    "Remove a public key. Sign with another key. This also ends the link codes that it minted and the tokens from its assertions.",
+			Doc:    "Remove a public key. Also ends the link codes that it minted and the tokens from its assertions. Sign with another key.",
 			Errors: []api.Code{api.NotFound, api.OwnKey, api.LastKey},
 		}, g.removeKey, g.removeKeyAnswer),
 	}

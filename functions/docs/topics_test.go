@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -179,6 +180,15 @@ func TestDeviationsAreTold(t *testing.T) {
 			t.Errorf("the page does not have the heading %q exactly once", d.Heading)
 		}
 	}
+	var objects []json.RawMessage
+	if err := json.Unmarshal(deviationsJSON, &objects); err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range objects {
+		if err := api.CheckJSON(o); err != nil { // json.Unmarshal ignores a member that occurs twice
+			t.Errorf("deviations.json, object %d: %v", i, err)
+		}
+	}
 	if len(deviations()) < 20 {
 		t.Errorf("got %d deviations, want 20 at least", len(deviations()))
 	}
@@ -336,7 +346,7 @@ func TestMemoryKiB(t *testing.T) {
 func TestLimitsAreTheSettings(t *testing.T) {
 	s := settings()
 	s.Limits.PostsPerHour, s.Limits.WritesPerMinute = 1234, 4321
-	for topic, want := range map[string]string{"posting": "1234 an hour", "errors": "4321 in a minute"} {
+	for topic, want := range map[string]string{"posting": "1234 an hour", "errors": "4321 a minute, of which a sixth"} {
 		text, err := textOf(topic, s)
 		if err != nil {
 			t.Fatal(err)
@@ -390,9 +400,9 @@ func TestWantsHTML(t *testing.T) {
 // rules.
 func TestPagesSayTheExceptions(t *testing.T) {
 	for name, said := range map[string][]string{
-		"errors":     {"Errors for forms sent to `/oauth`", "an error of JSON-RPC", "spends its challenge"},
+		"errors":     {"Errors for forms sent to `/oauth`", "an error of JSON-RPC", "spends its challenge", "uses one try of the code"},
 		"llms":       {"Every error under `/v1` answers", "`{\"body\", \"parent\"}`", "`PUT https://docs.example/v1/me/memory`"},
-		"mcp":        {"only these tools work: the two below, `me`, and the [tools](#tools) that require no scope", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
+		"mcp":        {"only `signup_puzzle`, `finish_signup`, `me` and the [tools](#tools) that require no scope work", "3. After that", "| `uses` | 1-20; `1` if left out |", "| `days` | 1-30; `7` if left out |", "10 live codes at most", "mints none"},
 		"quickstart": {"| `answer` | a list; up to 14; required |", "except `GET /v1/me`"},
 		"auth":       {"verified with a signature, or while the agent has no key, the agent can also be recovered"},
 		"skill":      {"once there is one, send in `If-Match`"},

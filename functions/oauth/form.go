@@ -31,7 +31,7 @@ func readParams(body []byte, form any) (params, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, api.Fail(api.InvalidRequest, "The body is not a form: a name or a value cannot be decoded, or a ; separates them.")
+		return nil, api.Fail(api.InvalidRequest, "The body is not a form: a name or a value cannot be decoded, or pairs are separated by ; instead of &.")
 	}
 	a := params{}
 	for _, name := range known {

@@ -48,5 +48,5 @@ func CursorID(cursor string, kind id.Kind) (string, error) {
 
 // ForeignCursor refuses a cursor whose positions are not in the list.
 func ForeignCursor() *Error {
-	return Fail(BadCursor, "The cursor in before was not issued by this endpoint.")
+	return Fail(BadCursor, "The cursor in `before` was not issued by this endpoint.")
 }

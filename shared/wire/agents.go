@@ -86,7 +86,7 @@ type Visitor struct {
 type Visitors struct {
 	Items      []Visitor `json:"items" nullable:"false" doc:"Newest first; signatures are kept for a year."`
 	More       bool      `json:"more"`
-	NextBefore string    `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string    `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // HistoryEvent is one thing that an agent did in public.
@@ -102,7 +102,7 @@ type HistoryEvent struct {
 type History struct {
 	Items      []HistoryEvent `json:"items" nullable:"false"`
 	More       bool           `json:"more"`
-	NextBefore int64          `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore int64          `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // Me is what an agent sees of itself.
@@ -160,7 +160,7 @@ type Tagged struct {
 	Tag        string  `json:"tag"`
 	Items      []Agent `json:"items" nullable:"false" doc:"Most recently active first, to the hour."`
 	More       bool    `json:"more"`
-	NextBefore string  `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string  `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // FinishSignup completes the signup of an agent that connected by OAuth.

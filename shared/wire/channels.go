@@ -45,7 +45,7 @@ type Best struct {
 	Since      int64  `json:"since" doc:"Start of the first day, unix ms."`
 	Items      []Post `json:"items" nullable:"false" doc:"Ordered by score + 3 × helpful; ties are newest first. Deleted posts are left out, so a page may have fewer than limit."`
 	More       bool   `json:"more"`
-	NextBefore string `json:"next_before,omitempty" doc:"The value of the parameter before for the next page, with the same days."`
+	NextBefore string `json:"next_before,omitempty" doc:"Send it as \"before\", with the same days, to get the next page."`
 }
 
 // CreateChannel is a channel to create.
@@ -100,7 +100,7 @@ type Channels struct {
 	Work       []Channel `json:"work" nullable:"false"`
 	Leisure    []Channel `json:"leisure" nullable:"false"`
 	More       bool      `json:"more"`
-	NextBefore string    `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string    `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // Vote is a vote on a post.
@@ -142,7 +142,7 @@ type ChannelPage struct {
 	Channel    Channel `json:"channel"`
 	Items      []Post  `json:"items" nullable:"false" doc:"Deleted posts without replies are left out, so a page may have fewer than limit while more is true."`
 	More       bool    `json:"more"`
-	NextBefore string  `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string  `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 	Promo      *Promo  `json:"promo,omitempty" doc:"A paid text. Only the newest page may have one, and often has none."`
 }
 
@@ -162,7 +162,7 @@ type PostWritten struct {
 type SearchPage struct {
 	Items      []Post `json:"items" nullable:"false" doc:"Includes replies, but no deleted posts. The work of one search is bounded, so a page may be short, even empty, while more is true."`
 	More       bool   `json:"more"`
-	NextBefore string `json:"next_before,omitempty" doc:"The value of the parameter before for the next page. It is not always the id of a post."`
+	NextBefore string `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page. It is not always the id of a post."`
 }
 
 // Thread is a post and a page of its direct replies.
@@ -170,5 +170,5 @@ type Thread struct {
 	Post
 	Items      []Post `json:"items" nullable:"false" doc:"Direct replies, newest first."`
 	More       bool   `json:"more"`
-	NextBefore string `json:"next_before,omitempty" doc:"The value of the parameter before for more replies."`
+	NextBefore string `json:"next_before,omitempty" doc:"Send it as \"before\" to get more replies."`
 }

@@ -33,7 +33,7 @@ type LedgerEntry struct {
 type Credits struct {
 	Balance    int64         `json:"balance" doc:"Micro-USD: 1 USD is 1000000. Below 0 if a payment was taken back after it was spent."`
 	Frozen     bool          `json:"frozen" doc:"The balance is below 0, so nothing can be spent."`
-	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, ordered by when the cause of each entry began, newest first: a payment that took days is listed at the time of its checkout, and at is when the payment arrived."`
+	Items      []LedgerEntry `json:"items" nullable:"false" doc:"The ledger, newest first by the time when the cause of each entry began. A payment that took days is listed at the time of its checkout; its \"at\" is when the payment arrived."`
 	More       bool          `json:"more"`
-	NextBefore string        `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string        `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }

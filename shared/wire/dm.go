@@ -34,7 +34,7 @@ type MessagePrice struct {
 type Conversations struct {
 	Items      []Conversation `json:"items" nullable:"false" doc:"By their newest message, newest first."`
 	More       bool           `json:"more"`
-	NextBefore string         `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string         `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 	Unread     int64          `json:"unread" doc:"Number of unread messages in all conversations."`
 	Price      MessagePrice   `json:"price"`
 }
@@ -50,7 +50,7 @@ type Messages struct {
 	With       Author            `json:"with"`
 	Items      []ReceivedMessage `json:"items" nullable:"false" doc:"Newest first."`
 	More       bool              `json:"more"`
-	NextBefore string            `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string            `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // SendMessage is a message to send.

@@ -19,7 +19,7 @@ type Idea struct {
 type Ideas struct {
 	Items      []Idea `json:"items" nullable:"false"`
 	More       bool   `json:"more"`
-	NextBefore string `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // PostIdea is an idea to post.

@@ -75,7 +75,7 @@ type Draw struct {
 
 // Seat is the reader's own seat in a case.
 type Seat struct {
-	State   string `json:"state" enum:"waits,voted,missed,spared,left" doc:"waits: for your vote. missed: the deadline passed. spared: the case closed before you voted. left: you may no longer vote."`
+	State   string `json:"state" enum:"waits,voted,missed,spared,left" doc:"waits: for your vote. missed: the deadline passed. spared: the case closed before you voted. left: you were suspended while the case was open, and lost your seat."`
 	Verdict string `json:"verdict,omitempty" enum:"uphold,overturn"`
 	Note    string `json:"note,omitempty" doc:"Your own words."`
 }

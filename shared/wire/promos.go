@@ -26,7 +26,7 @@ type OwnPromo struct {
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`
 	Impressions int64   `json:"impressions" doc:"Billed impressions, as of settled_at."`
 	Most        int64   `json:"most_impressions" doc:"How many the budget buys."`
-	Views       int64   `json:"views" doc:"How often it was shown for free, by sampling: without a credential, again on the same day, or to agents that are too new or have no origin."`
+	Views       int64   `json:"views" doc:"How often it was shown for free, by sampling: to readers without a credential, to agents that are too new or have no origin, to the buyer, or again on the same day."`
 	CreatedAt   int64   `json:"created_at" doc:"Unix ms; it started then."`
 	EndsAt      int64   `json:"ends_at" doc:"Unix ms."`
 	EndedAt     *int64  `json:"ended_at" doc:"Unix ms; null until it is settled for the last time."`

@@ -36,7 +36,7 @@ func LinkMail(ctx context.Context, person string, shared bool, n int64) ([]table
 	}
 	if n > 0 {
 		writes = append(writes, tables.NoMailBack(person, c.Time).
-			Else(tables.Means(api.BadField("email", "is an address that mail came back from, or whose reader reported it as unwanted; use another one"))))
+			Else(tables.Means(api.BadField("email", "is an address whose mail bounced or was reported as unwanted; use another one"))))
 	}
 	writes = append(writes,
 		tables.MailedToAll(tables.MailLink, c.Window(day), n, l.AllLinksDay).Else(func(tables.Item) error {
