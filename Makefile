@@ -96,8 +96,9 @@ golden: ## rewrites every golden: OpenAPI document, tools, costs, rights, transc
 
 FUNCTIONS := $(wildcard functions/*/lambda events/*/lambda)
 
-# Builds every function into a folder, for an operating system. The zip keeps the mode,
-# and Lambda runs the file as another user, whatever the umask is here.
+# Builds every function into a folder, for an operating system. chmod lets everybody run
+# the file, whatever the umask is here: the zip keeps its mode, and Lambda runs it as
+# another user.
 binaries = @set -e; for f in $(FUNCTIONS); do n=$$(basename $$(dirname $$f)); \
 	  CGO_ENABLED=0 $(2) go build -trimpath -buildvcs=false -ldflags "-s -w" \
 	    -tags lambda.norpc -o $(1)/$$n/bootstrap ./$$f; chmod 755 $(1)/$$n/bootstrap; done

@@ -34,7 +34,7 @@ var kinds = []kind{
 	{Type: "AWS::CloudWatch::Dashboard", For: "shows a day's traffic, errors and lag; three are free", USD: 3},
 	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
 	{Type: "AWS::Events::Rule", For: "calls a function when mail comes back (setting mailFrom)"},
-	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock for it"},
+	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock to call it"},
 	{Type: "AWS::Lambda::EventInvokeConfig", For: "keeps a failed tick instead of repeating it"},
 	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
 	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or a scheduled job"},

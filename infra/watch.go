@@ -18,8 +18,8 @@ import (
 // of readers and schedules. Functions behind the gateway need none of their own: if
 // they fail, the gateway answers 5xx.
 const (
-	// slowest is above the longest time by design: two seconds, when an agent is
-	// looked up by its mail address.
+	// slowest is above the longest intended time: looking up an agent by its mail
+	// address takes two seconds.
 	slowest = 3 * time.Second
 
 	// mailsAnHour is far above normal mail, and far below the limits of a day's mails.
@@ -86,7 +86,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.logged(audit.Wrong)}, Every: 2 * audit.New(&app.App{}).Every, // two periods, since audits run a little late
 	})
 	d.alarm(stack, "BooksUnproved", alarm{
-		What: "For a day the books could not be proved: they changed during each audit, or an audit ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
+		What: "For a day the books could not be proved: they changed during the audits, or the audits ran out of time. Run `make audit TABLE=aws:NAME`, which works while money is moving.",
 		Of:   []metric{d.logged(audit.Unproved)}, Above: 2, Every: 24 * time.Hour, // of four audits
 	})
 	d.alarm(stack, "PaymentsUnheard", alarm{
@@ -99,7 +99,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Every: daily,
 	})
 	d.alarm(stack, "RecoveryFull", alarm{
-		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth whether many people ask or somebody floods it; then raise reconnects_minute.",
+		What: "All callers together use up the consent page's limit of reconnections, so people cannot reconnect their agents. See in the log of oauth who asks. If it is many people, raise reconnects_minute. If it is a flood, lower recoveries_hour and consents_hour, and raise pageBits.",
 		Of:   d.loggedAny(full), Every: 5 * time.Minute,
 	})
 	if d.mail != nil {
@@ -138,7 +138,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   d.loggedAny(unsent), Above: 2, Every: time.Hour,
 	})
 	d.alarm(stack, "MailFlood", alarm{ // the quota is the account's
-		What: fmt.Sprintf("More than %d mails were sent in an hour. See in the log of requests who causes them, and lower the limits on mails.", mailsAnHour),
+		What: fmt.Sprintf("More than %d mails were sent in an hour. See in the log of the function access which routes and agents cause them, and lower the limits on mails.", mailsAnHour),
 		Of:   []metric{{"AWS/SES", "Send", nil, "Sum"}}, Above: mailsAnHour, Every: time.Hour,
 	})
 	reputation := func(rate, returned string) []metric {
@@ -155,7 +155,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   []metric{d.own(metrics.Returned, metrics.ByReason, tables.BackBounce)}, Above: d.bouncesADay(), Every: daily,
 	})
 	d.alarm(stack, "MailUsedUp", alarm{
-		What: "The day's mails that link origins are used up, by all agents together or by bounces. Recovery goes on. Find out who asks for them; raise all_links_day only if they are wanted.",
+		What: "The day's limit of mails for linking origins is used up, by the requests of all agents together or by bounces. Recovery goes on. Find out which agents ask for these mails; raise all_links_day only if the mails are wanted.",
 		Of:   d.loggedAny(usedUp), Every: time.Hour,
 	})
 	d.alarm(stack, "MailComplaints", alarm{
@@ -180,8 +180,8 @@ func (d deployment) throttleEvents() (of []metric) {
 var operations = []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 
 // tableErrors returns DynamoDB's own failures. UserErrors are left out: DynamoDB
-// counts them for the whole account, perhaps with failed conditions. The dashboard
-// shows them, and they ring as 5xx.
+// counts them for the whole account, and the count may include failed conditions. The
+// dashboard shows them, and they ring as 5xx.
 func (d deployment) tableErrors() (of []metric) {
 	for _, o := range operations {
 		of = append(of, metric{"AWS/DynamoDB", "SystemErrors", []by{{"TableName", d.store.table.TableName()}, {"Operation", jsii.String(o)}}, "Sum"})

@@ -14,8 +14,9 @@
 //     [proveFor]. If one account takes 20 µs of the function's CPU (assumed; DynamoDB's
 //     part, 16 pages at a time, is less), that is 14 million accounts. If there is no
 //     time for even one reading, at 40 million, the audit is unfinished.
-//   - If money moves during every reading, the sum is never zero and never the same
-//     twice. Then the audit reports the books as not proved. A reading takes a tenth
+//   - If money moves during every reading, the sum is never zero, and never the same in
+//     [wrongTimes] readings in a row. Then the audit reports the books as not proved. A
+//     reading takes a tenth
 //     of a second for ten thousand accounts, and some seconds for a million. Where
 //     money moves more often than that, use `make audit`, which checks each account
 //     by itself.

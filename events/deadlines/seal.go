@@ -23,7 +23,7 @@ const sealsAtOnce = 4
 
 // sealOne tends one index, unless another sweep has taken it. It then records when the
 // index is due next, or that it is not due. If another writer set a time meanwhile, the
-// earlier one counts.
+// earlier of the two times is kept.
 func (d deadlines) sealOne(ctx context.Context, item tables.Item) error {
 	var due tables.SealDue
 	if err := tables.Unmarshal(item, &due); err != nil {

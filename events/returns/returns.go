@@ -1,5 +1,5 @@
 // Package returns remembers the recipients of mail that came back, so that no
-// more origins are linked to them. It stores keyed hashes only.
+// agent links their addresses for 90 days. It stores keyed hashes only.
 package returns
 
 import (

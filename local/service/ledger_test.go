@@ -175,15 +175,15 @@ func TestAuditFindsDamage(t *testing.T) {
 			"a balance":             {tables.BalanceKey(account), "micro_usd", int64(8_999_001), "its balance is 8999001, its movements come to 8999000"},
 			"a balance below zero":  {tables.BalanceKey(account), "micro_usd", int64(-1_000_001), "its balance is -1000001, and the processor took back 1000000"},
 			"a movement's amount":   {movement, "micro_usd", int64(2000), "its movements come to 8998000"},
-			"a movement's side":     {movement, "to", "processor", "the sum is 1000, what was added up comes to 0"},
-			"a movement to itself":  {movement, "to", string(account), "is no movement"},
-			"a sum":                 {paid.DaySumKey(), "micro_usd", int64(1001), "the sum is 1001, what was added up comes to 1000"},
-			"what was counted":      {movement, "counted", false, "what was added up comes to 0"},
-			"something that is not": {movement, "type", "other", "belongs into the ledger"},
+			"a movement's side":     {movement, "to", "processor", "the stored sum is 1000, but the counted movements come to 0"},
+			"a movement to itself":  {movement, "to", string(account), "is not a valid movement"},
+			"a sum":                 {paid.DaySumKey(), "micro_usd", int64(1001), "the stored sum is 1001, but the counted movements come to 1000"},
+			"what was counted":      {movement, "counted", false, "but the counted movements come to 0"},
+			"something that is not": {movement, "type", "other", "does not belong in the ledger"},
 			"nobody's balance":      {tables.ProfileKey(fox.ID), "type", "other", fox.ID + ": it has a balance, and there is no such agent"},
-			"a movement's kind":     {movement, "kind", tables.Refunded, paid.ID + `: nothing of kind "refunded" goes from "` + fox.ID + `" to "revenue"`},
-			"a kind that is none":   {movement, "kind", "gift", paid.ID + `: nothing of kind "gift" goes from`},
-			"what waits for long":   {movement, "counted", false, paid.ID + ": it is of " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and still not added up"},
+			"a movement's kind":     {movement, "kind", tables.Refunded, paid.ID + `: a movement of kind "refunded" may not go from "` + fox.ID + `" to "revenue"`},
+			"a kind that is none":   {movement, "kind", "gift", paid.ID + `: a movement of kind "gift" may not go from`},
+			"what waits for long":   {movement, "counted", false, paid.ID + ": it was made at " + time.UnixMilli(paid.At).UTC().Format(time.RFC3339) + " and is not in a sum yet"},
 		} {
 			items, err := r.table.Get(t.Context(), tables.Strong, w.key)
 			if err != nil || items[0] == nil {

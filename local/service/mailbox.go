@@ -102,8 +102,8 @@ func (b *mailbox) read(r *http.Request) (any, int) {
 	return b.sentTo(to), http.StatusOK
 }
 
-// set makes sending fail, as SES may, or work again. Or it returns the newest mail to
-// an address.
+// set makes sending fail, as SES may, or work again. Or it makes the newest mail to an
+// address come back.
 func (b *mailbox) set(r *http.Request) (any, int) {
 	var in struct {
 		Fail     *bool  `json:"fail"`

@@ -18,7 +18,7 @@ func TestRaceOfMintingAndRevoking(t *testing.T) {
 		for i := range r.rounds() / 10 {
 			a := r.join(fmt.Sprintf("turner%d", i))
 			var ids []string
-			for j := range 2 { // different bodies, because equal requests of one millisecond are one
+			for j := range 2 { // different bodies: equal requests signed in one millisecond count as one request repeated
 				ids = append(ids, r.want(r.callRetry(a, "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"old %d"}`, j)), 201, "").Text("id"))
 			}
 			_, n := r.settled(
@@ -29,8 +29,9 @@ func TestRaceOfMintingAndRevoking(t *testing.T) {
 				t.Fatalf("round %d: got outcomes %v, want 2 × 201 and 2 × 200", i, n)
 			}
 			list := r.callRetry(a, "GET", "/v1/me/tokens", "")
-			if list.Text("items.len") != "2" || r.callRetry(a, "GET", "/v1/me", "").Text("tokens") != "2" || strings.Contains(string(list.Body), "old") {
-				t.Fatalf("round %d: got %s, want items.len 2", i, list.Body)
+			counted := r.callRetry(a, "GET", "/v1/me", "").Text("tokens")
+			if list.Text("items.len") != "2" || counted != "2" || strings.Contains(string(list.Body), "old") {
+				t.Fatalf("round %d: got list %s and %s tokens in the profile, want the two new tokens and 2", i, list.Body, counted)
 			}
 		}
 	})
@@ -74,8 +75,8 @@ func TestRaceForTheLastUseOfALinkCode(t *testing.T) {
 			}
 			// Used codes do not count against the limit.
 			live := tables.LiveLinkCodes(fox.ID, r.item(tables.LinkCodesKey(fox.ID)), 1, r.App.Now().UnixMilli())
-			if live.Len() != 0 || r.item(tables.LinkCodeKey(hash)).Int("uses") != 0 {
-				t.Fatalf("round %d: live codes: got %v, want none", i, live.IDs())
+			if left := r.item(tables.LinkCodeKey(hash)).Int("uses"); live.Len() != 0 || left != 0 {
+				t.Fatalf("round %d: got live codes %v and %d uses left, want none and 0", i, live.IDs(), left)
 			}
 		}
 	})

@@ -42,8 +42,8 @@ func WorkOut(ctx context.Context, ch *wire.Challenge, solve func(wire.Challenge)
 	return Answers{Token: ch.Token, Message: ch.Sign.Message, Pow: pow, Answer: answer}, err
 }
 
-// SolvePow finds a string such that SHA-256 of nonce and it begins with zeros
-// zero bits. Each bit doubles the work: 18 take about a tenth of a second.
+// SolvePow returns a string s such that SHA-256(nonce + s) has at least zeros
+// leading zero bits. Each bit doubles the work: 18 take about a tenth of a second.
 func SolvePow(ctx context.Context, nonce string, zeros int) (string, error) {
 	message := append(make([]byte, 0, len(nonce)+20), nonce...)
 	for n := uint64(0); ; n++ {

@@ -41,8 +41,8 @@ var marksFold = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Nd,
 }
 
-// plain replaces letters with a stroke and ligatures, which Unicode does not
-// decompose, by what people type without these keys. The dotless ı is included
+// plain maps stroked letters and ligatures, which Unicode does not decompose, to
+// what people type without these keys. The dotless ı is included
 // because ISI is the upper case of both ısı and isi.
 var plain = strings.NewReplacer(
 	"ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "đ", "d", "Đ", "d", "ħ", "h", "Ħ", "h", "ŧ", "t", "Ŧ", "t", "ı", "i",

@@ -110,7 +110,7 @@ func (a *audit) visit(item tables.Item) error {
 		a.Days[s.Account][s.Day] += s.MicroUSD
 	default:
 		if strings.HasPrefix(item.Key().PK, tables.LedgerPK("")) && item.Str(tables.AttrType) != tables.TypeCheckout {
-			a.problem(fmt.Sprint(item.Key()), "nothing of type %q belongs into the ledger", item.Str(tables.AttrType))
+			a.problem(fmt.Sprint(item.Key()), "an item of type %q does not belong in the ledger", item.Str(tables.AttrType))
 		}
 	}
 	return nil
@@ -126,9 +126,9 @@ func (a *audit) movement(item tables.Item) error {
 	case !id.Event.Valid(m.ID), item.Key() != tables.MovementKey(m.Home(), m.ID):
 		a.problem(m.ID, "it has the key %v", item.Key())
 	case m.MicroUSD <= 0 || m.From == m.To || m.From == "" || m.To == "" || !m.From.Runs() && !m.To.Runs():
-		a.problem(m.ID, "%d from %q to %q is no movement", m.MicroUSD, m.From, m.To)
+		a.problem(m.ID, "%d from %q to %q is not a valid movement", m.MicroUSD, m.From, m.To)
 	case !m.Fits():
-		a.problem(m.ID, "nothing of kind %q goes from %q to %q", m.Kind, m.From, m.To)
+		a.problem(m.ID, "a movement of kind %q may not go from %q to %q", m.Kind, m.From, m.To)
 	}
 	a.moved[m.From] -= m.MicroUSD
 	a.moved[m.To] += m.MicroUSD
@@ -141,7 +141,7 @@ func (a *audit) movement(item tables.Item) error {
 		} else {
 			a.Uncounted++
 			if at := time.UnixMilli(m.At); a.now.Sub(at) > countedWithin {
-				a.problem(m.ID, "it is of %s and still not added up", at.UTC().Format(time.RFC3339))
+				a.problem(m.ID, "it was made at %s and is not in a sum yet", at.UTC().Format(time.RFC3339))
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (a *audit) judge() {
 	sums := maps.Clone(a.counted)
 	maps.Copy(sums, a.sums)
 	for key := range sums {
-		a.off(key.PK+" "+key.SK, a.sums[key], a.counted[key], "the sum is %d, what was added up comes to %d")
+		a.off(key.PK+" "+key.SK, a.sums[key], a.counted[key], "the stored sum is %d, but the counted movements come to %d")
 	}
 	slices.SortFunc(a.Problems, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
 }

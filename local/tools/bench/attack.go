@@ -105,12 +105,12 @@ func attacks(all []Row, signed func(route string) bool, rates map[string]int, th
 			times, limit := perAgentDay(b.route, b.Taken, s)
 			a.agents = math.Ceil(a.rate * secondsDay / times)
 			if limit != "" {
-				a.bounded += fmt.Sprintf("; `limits.%s` and `powBits` set what it costs the attacker", limit)
+				a.bounded += fmt.Sprintf("; `limits.%s` and `powBits` set what the attack costs the attacker", limit)
 			}
 			if b.WriteUnits+b.After.WriteUnits > 16 {
-				a.bounded += "; `tableWrites` caps it"
+				a.bounded += "; `tableWrites` caps what it costs you"
 			} else if b.ReadUnits > 16 {
-				a.bounded += "; `tableReads` caps it"
+				a.bounded += "; `tableReads` caps what it costs you"
 			}
 		}
 		if a.day() > dearest[b.route].day() {

@@ -77,7 +77,7 @@ var cpuClasses = []struct {
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,
-	"GET /oauth/authorize a client of a document": 500, // from its server
+	"GET /oauth/authorize a client whose id is a URL": 500, // from its server
 }
 
 // Bill is what a call costs, or a million of them.

@@ -89,7 +89,7 @@ func consenting(w *world) ([]scenario, error) {
 			route: "POST /oauth/register", body: encode(map[string]any{"redirect_uris": []string{clientBack}, "client_name": "A client"}),
 		})},
 		{route: page, variant: "a client that registered", next: always(w, asking(client))},
-		{route: page, variant: "a client of a document", next: always(w, asking(clientURL))},
+		{route: page, variant: "a client whose id is a URL", next: always(w, asking(clientURL))},
 		{route: answer, variant: consentNew, next: given("do", "connect")},
 		{route: answer, variant: consentRefused, next: given("do", "refuse")},
 		{route: answer, variant: consentLink, next: given("do", "connect", "link_code", link.Code)},

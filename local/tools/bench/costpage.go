@@ -71,9 +71,9 @@ Made by `+"`make golden`"+` from the meter of `+"`local/tools/bench`"+`; a test 
 on %s (`+"`local/tools/bench/prices.go`"+` links AWS's page for each), without free tiers, discounts and taxes.
 
 **Measured for each call**: the units that the table consumes for it and for the stream's readers, and the bytes of its answer
-and its log lines. (Reader units are measured with batches of one; in batches of ten, a change costs a third to two thirds of that.)
+and its log lines. The tables show the readers' units in batches of one. In batches of ten, a change costs a third to two thirds of that.
 **Assumed** is the rest (`+"`local/tools/bench/bill.go`"+`): a trip to the table takes %.0f ms; a function has %s of a processor; a
-call takes %.1f ms of processor time, lists and documents 2 ms; readers get %d changes at a time; Lambda and the gateway log another %d bytes.
+call takes %.1f ms of processor time, lists and documents 2 ms; for Lambda and logs, readers get %d changes at a time; Lambda and the gateway log another %d bytes.
 
 ## A network, in a month
 
@@ -119,7 +119,7 @@ depend on the number of agents: custom metrics, alarms, secrets, dashboard, sche
 		return thousands(max(throttle, int(math.Ceil(peak*float64(m.agents)*callsADay(habits)/secondsDay))))
 	})...)...)
 	st, few := standingNow(), metricsOf(metrics.Sets(false))
-	fmt.Fprintf(out, "\nStanding costs are at most %d custom metrics (each is billed for the hours in which it has data; with\n`endpointMetrics` false there are %d, which saves up to %s USD), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock.\nWithout calls there are no custom metrics; `make synth` prints the standing cost without them. The work that ticks do is extra. AWS gives\ndiscounts from 10 TB of answers or logs a month.\n",
+	fmt.Fprintf(out, "\nStanding costs are at most %d custom metrics (each is billed for the hours in which it has data; with\n`endpointMetrics` false there are %d, which saves up to %s USD), %d metrics of alarms, %d secrets, %d dashboard, and %s ticks of the clock.\nWithout calls there are only the custom metrics of ticks (`lag_ms` and `finished`). `make synth` prints the standing cost without any\ncustom metrics. The work that ticks do is extra. AWS gives discounts from 10 TB of answers or logs a month.\n",
 		st.Metrics, few, dollars(float64(st.Metrics-few)*metricPrice), st.AlarmMetrics, st.Secrets, st.Dashboards, thousands(int(st.Ticks)))
 
 	fmt.Fprintf(out, "\nWhat an agent does in a day, and what it costs in a month of %d days:\n\n", daysAMonth)
@@ -148,9 +148,9 @@ three most expensive:
 	}
 	away := turnedAway()
 	fmt.Fprintf(out, `
-A throttled request costs only a line in the gateway's log: at %s a second, %s USD a day. No setting bounds that.
-Do not put a proxy in front of `+"`domain`"+`: the rate limits would see all agents as one address. Ask AWS's support
-to stop such a flood.
+A throttled request costs only a line in the gateway's log: at %s a second, %s USD a day. No setting bounds that:
+ask AWS's support to stop such a flood. A proxy in front of `+"`domain`"+` is no remedy, because the rate limits would
+see all agents as one address.
 `, thousands(int(away.rate)), dollars(away.day()))
 	fmt.Fprint(out, `
 Each of these attacks shows within minutes: requests and units are on the dashboard, throttled requests raise an alarm, and
@@ -175,7 +175,7 @@ the table refuses any caller.
 		}
 		row(cells...)
 	}
-	fmt.Fprintf(out, "\nThe table leaves out three costs that only some calls have. On average a million calls cost this much more: %s times a\nread's weight (1 to 16) for reads, since the read limit counts a sample of them; %s for views of a channel's newest page;\n%s for calls that are the first use of a credential by a process on a day.\n",
+	fmt.Fprintf(out, "\nThe table leaves out three costs that only some calls have. On average they add, in US dollars for a million calls:\n\n- %s times its weight for a read (1 to 16: its endpoint's `Cost`, or one for each 20 read units if that is more), because the read\n  limit counts a sample of reads;\n- %s for a view of a channel's newest page;\n- %s for the first use of a credential by a process on a day.\n",
 		dollars(readLimitShare().perMillion()), dollars(viewShare().perMillion()), dollars(firstUse().perMillion()))
 }
 

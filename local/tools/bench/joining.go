@@ -56,7 +56,7 @@ func profiles(w *world) ([]scenario, error) {
 		{route: "PATCH /v1/me", variant: "now", next: func(i int) (call, error) {
 			return w.call(w.at(i), update(writers[0], map[string]any{"now": fmt.Sprintf("on task %d", i)})), nil
 		}},
-		{route: "PATCH /v1/me", variant: "8 tags for 8 others", next: func(i int) (call, error) {
+		{route: "PATCH /v1/me", variant: "8 tags replaced by 8 others", next: func(i int) (call, error) {
 			return w.call(w.at(i), update(writers[1], map[string]any{"tags": tags(i)})), nil
 		}},
 		{route: "PATCH /v1/me", variant: "60th write of its minute", costOnly: true, next: func(i int) (call, error) {

@@ -81,7 +81,7 @@ func (l *language) searches() []searched {
 	return []searched{
 		{"rare word", "zyzzyva"},
 		{"common word", l.words[0]},
-		{"1 in 1000", l.words[3000]},
+		{"word in a few", l.words[3000]},
 		{"two words", l.words[300] + " " + l.words[301]},
 		{"rare and common", "zyzzyva " + l.words[0]},
 		{"prefix of many", "b"},

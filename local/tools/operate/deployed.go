@@ -76,7 +76,7 @@ func mappingsOf(ctx context.Context, j job, c *lambda.Client) (m mappings, err e
 		}
 	}
 	if len(buckets) != 1 {
-		return m, fmt.Errorf("%d functions read %s and leave failed batches in %d buckets, %v; there must be exactly one", len(m.functions), *stream, len(buckets), buckets)
+		return m, fmt.Errorf("%d functions read %s and leave failed batches in %d buckets, %v; there must be exactly one bucket", len(m.functions), *stream, len(buckets), buckets)
 	}
 	m.bucket = buckets[0]
 	return m, nil

@@ -217,7 +217,7 @@ func TestDeployed(t *testing.T) {
 	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
 	out, err = makes(t, "redrive", env)
-	says(t, out, err, part+": 2 of its 2 records were written later", "0 of 3 failed batches passed")
+	says(t, out, err, part+": 2 of its 2 records were written after AT", "0 of 3 failed batches passed")
 	if len(c.keys()) != 4 {
 		t.Errorf("got batches %v", c.keys())
 	}

@@ -84,7 +84,7 @@ func claimKeys(ctx context.Context, j job) error {
 			return err
 		}
 		if profile[0].Int("epoch") == k.Epoch {
-			j.say("%s is the last key of %s, and belongs to %s", k.Pub, k.agent, claims[k.Pub])
+			j.say("%s belongs to %s, but is the only key of %s, so it was not removed", k.Pub, claims[k.Pub], k.agent)
 		}
 	}
 	j.say("claimed     %d keys; removed %d from agents that had them second", claimed, removed)

@@ -61,7 +61,7 @@ func redrive(ctx context.Context, j job) error {
 			j.say("stays       %s: %d of its %d records failed again", key, o.failed, o.size)
 			stay++
 		case o.later > 0:
-			j.say("stays       %s: %d of its %d records were written later", key, o.later, o.size)
+			j.say("stays       %s: %d of its %d records were written after AT", key, o.later, o.size)
 			later++
 		default:
 			j.say("passed      %s: %d records", key, o.size)

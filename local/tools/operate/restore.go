@@ -51,7 +51,7 @@ func restore(ctx context.Context, j job) error {
 		return fmt.Errorf("%s is restored but not set up completely; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
 	if err := r.keep(ctx, unread); err != nil {
-		return fmt.Errorf("%s is restored, but changes for its readers are not kept; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
+		return fmt.Errorf("%s is restored, but the changes that its readers may have missed could not be put among the failed batches; repeat with RESTORED=%[1]s: %[2]w", b.where, err)
 	}
 	j.say("to switch the service to it, set these in cdk.json and run `make deploy`:")
 	j.say("  \"restoredTable\": %q,", b.where)
@@ -106,7 +106,7 @@ const apart = time.Minute
 // minutes later.
 func (r recovery) drill(ctx context.Context, past func() error) (*backup, error) {
 	at := r.Now().Add(apart).Truncate(time.Second)
-	r.say("waiting     until %s can be restored", at.UTC().Format(time.RFC3339))
+	r.say("waiting     for DynamoDB to be able to restore %s", at.UTC().Format(time.RFC3339))
 	for {
 		_, last, err := r.window(ctx)
 		if err != nil {
