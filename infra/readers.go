@@ -37,7 +37,7 @@ const (
 // nothing written before the reader is missed.
 //
 // The mapping is a plain CloudFormation resource because the CDK's construct grants
-// more than it needs, see [rights].
+// rights that are not needed: see [rights].
 func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda.CfnEventSourceMapping {
 	patterns, err := patternsOf(r)
 	if err != nil {

@@ -12,7 +12,7 @@ type Act struct {
 	Do      string `db:"do"`      // ActTakeDown, …
 	What    string `db:"what"`    // as the operator named it: c/golang/posts/po_…
 	Subject Map    `db:"subject"` // ids for the agent's inbox
-	Agent   string `db:"agent"`   // whom it concerns, who is told; "" for nobody
+	Agent   string `db:"agent"`   // the agent that it concerns and that is told; "" for none
 	By      string `db:"by"`      // the operator
 	Reason  string `db:"reason"`  // one of Reasons
 	Note    string `db:"note"`    // the operator's words to the agent

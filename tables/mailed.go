@@ -19,12 +19,12 @@ func MailedToAll(kind string, day time.Time, n, most int64) Write {
 
 // Reasons for which mail came back.
 const (
-	BackBounce    = "bounce"    // the recipient's server refused it for good
+	BackBounce    = "bounce"    // the recipient's server refused it permanently
 	BackComplaint = "complaint" // the recipient reported it as unwanted
 )
 
-// MailBack records that mail to a person came back. Until it expires, no agent
-// can link the person's address, and recovery mails go there once a day.
+// MailBack records that mail to a person came back. Until it expires, no agent can
+// link the person's address, which gets at most one recovery mail a day.
 type MailBack struct {
 	Reason string `db:"reason"`
 	Mail   string `db:"mail"` // SES's id of the mail that came back last

@@ -180,7 +180,7 @@ func (b *badInput) unchanged(by string) {
 }
 
 // isCount reports whether a change only counts a request: as a read, or as a refused
-// write, of which no outcome is recorded.
+// write, whose outcome is not recorded.
 func isCount(c tables.StreamRecord) bool {
 	switch c.New.Str(tables.AttrType) {
 	case tables.TypeQuota:

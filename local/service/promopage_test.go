@@ -63,7 +63,7 @@ func (b *pageFaults) Commit(ctx context.Context, tx tables.Tx) error {
 }
 
 // promoted returns a service with one promo that is far behind its pace, and a reader
-// for whom it is billed.
+// whose impressions are billed.
 func promoted(t *testing.T, wait time.Duration) (*running, *pageFaults, *logs.Buffer, *transcripts.Agent, promoView) {
 	t.Helper()
 	b, log := &pageFaults{}, &logs.Buffer{}

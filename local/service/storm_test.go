@@ -222,7 +222,7 @@ func (s *storm) checkNumbers(most int) {
 	slices.Sort(want)
 	slices.Sort(all)
 	if !slices.Equal(all, want) || len(want) != most {
-		s.t.Errorf("posts: got %d in the table and %d accepted, want %d", len(all), len(want), most)
+		s.t.Errorf("got %d posts in the table and %d accepted, want %d and the same: got %q, want %q", len(all), len(want), most, all, want)
 	}
 	number := func(k tables.Key, attr string) int64 { return s.item(k).Int(attr) }
 	for _, a := range s.agents {

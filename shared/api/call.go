@@ -122,8 +122,8 @@ func (c *Call) Bound(name string, most int64) error {
 // writesBound is the name of the limit on all writes.
 const writesBound = "n"
 
-// keysShare reserves one of so many of an agent's writes for signed requests: a
-// leaked token must not keep the owner from revoking it.
+// keysShare sets the part of an agent's writes that is reserved for signed requests, one
+// in six: a leaked token must not keep the owner from revoking it.
 const keysShare = 6
 
 // allBounds returns the limits of the request's minute.

@@ -128,8 +128,8 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// A value that was lost is said to be lost; what was minted can be revoked. The
-// requests say whom they are meant for.
+// The client says that a value was lost, and what was minted can be revoked. Each
+// request names the service that it is meant for.
 func TestLostValues(t *testing.T) {
 	s := running(t)
 	f := &forgetful{paths: []string{"/v1/me/tokens", "/v1/me/link-codes"}, lost: map[string]bool{}}

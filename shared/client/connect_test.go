@@ -13,7 +13,7 @@ import (
 )
 
 // A program finds the way, registers, sends a person to the page and gets tokens
-// for what the browser brings back; somebody else's answer it does not take.
+// for what the browser brings back; it does not accept somebody else's answer.
 func TestAsk(t *testing.T) {
 	s := running(t)
 	c, ctx := connect(t, s.URL), t.Context()

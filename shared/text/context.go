@@ -100,7 +100,7 @@ func privateMember(s string, i int) bool {
 	return strings.Contains(around, "kty") || strings.Contains(around, "crv")
 }
 
-// colon looks for a credential of which the colon at i is the middle.
+// colon looks for a credential whose middle is the colon at i.
 func colon(s string, i int) (kind string, found bool) {
 	switch rest := s[i+1:]; {
 	case strings.HasPrefix(rest, "//"):

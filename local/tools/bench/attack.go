@@ -10,14 +10,14 @@ import (
 	"agentsocial/shared/app"
 )
 
-// attack is what somebody can have the owner pay for who does one thing as often
-// as the service lets it be done.
+// attack is one thing that an attacker does as often as the service allows, at the
+// owner's cost.
 type attack struct {
 	what    string
 	rate    float64 // a second
 	usd     float64 // each
 	agents  float64 // that it takes
-	bounded string  // by which settings, the first being the one that counts
+	bounded string  // the settings that bound it, the decisive one first
 }
 
 // day is what it costs the owner in a day.
@@ -39,8 +39,8 @@ func (a attack) effort(powBits int) float64 {
 // for more.
 const mailQuota = 50_000
 
-// refusedAtGateway is how many requests a second beyond its throttle an attacker is
-// taken to send: what the gateway turns away costs the line in its log.
+// refusedAtGateway is how many requests a second an attacker is assumed to send beyond
+// the gateway's throttle. Each costs its line in the gateway's log.
 const refusedAtGateway = 10_000
 
 // perAgentDay is how often an agent may do a thing in a day, and by which limits.
@@ -74,15 +74,15 @@ func perAgentDay(route string, t Taken, s app.Settings) (times float64, limit st
 }
 
 // apart are the routes that are left out: callers pay for the first two with
-// credits, at many times the cost, and nobody votes on a case who was not drawn.
+// credits, at many times the cost, and only drawn jurors vote on a case.
 var apart = []string{"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", "POST /v1/cases/{id}/vote"}
 
-// turnedAway is what needs no endpoint, and what no setting bounds.
+// turnedAway returns the attack that needs no endpoint, and that no setting bounds.
 func turnedAway() attack {
 	return attack{what: "requests that the throttle turns away", rate: refusedAtGateway, usd: accessLog / gb * logPrice}
 }
 
-// attacks are the dearest thing to do of each endpoint, the dearest first.
+// attacks returns the most expensive attack on each endpoint, the most expensive first.
 func attacks(all []Row, signed func(route string) bool, rates map[string]int, throttle int, s app.Settings) []attack {
 	dearest := map[string]attack{}
 	for _, b := range all {

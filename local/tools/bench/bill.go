@@ -11,9 +11,9 @@ import (
 	"agentsocial/shared/lambda/host"
 )
 
-// What a call takes beside the table, as the page of costs has it. None of it is
-// measured on the machine that makes the page, which is the same everywhere;
-// `make bench` holds the CPU's part against what it finds.
+// What a call takes besides the table, as the page of costs assumes. None of it is
+// measured on the machine that makes the page, so the page is the same everywhere.
+// `make bench` compares the CPU's part with what it measures.
 const (
 	// tripMS is what a round trip to the table takes in one region.
 	tripMS = 5.0
@@ -56,8 +56,8 @@ func cpuMS(route, variant string) float64 {
 // what takes more than twice its class.
 const cpuUsual = 0.5
 
-// bareMS is what the bare handler, beside which the bench measures, takes of a
-// processor of Lambda's: most of it is one signature.
+// bareMS is the processor time on Lambda of the bare handler, which the bench compares
+// endpoints with: most of it is one signature.
 const bareMS = 0.12
 
 var cpuClasses = []struct {
@@ -71,9 +71,9 @@ var cpuClasses = []struct {
 	{10, []string{"POST /v1/ideas", "GET /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress", "PUT /v1/me/memory 256 KiB that do not compress, unchanged"}},
 }
 
-// waitMS is how long a call keeps its function for another reason than the table:
-// who looks for an agent by its mail is answered after two seconds, and Stripe and
-// SES are asked.
+// waitMS is how long a call keeps its function waiting for anything but the table: a
+// search for an agent by its mail is answered after two seconds, and Stripe and SES
+// take their time.
 var waitMS = map[string]float64{
 	"POST /v1/recover": 2000, "POST /v1/recover/confirm": 2000, "POST /oauth/authorize " + consentMail: 2000, "POST /oauth/authorize " + consentMailed: 2000,
 	"POST /v1/me/credits/checkout": 600, "POST /v1/me/origin": 100,

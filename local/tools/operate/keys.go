@@ -16,10 +16,10 @@ type heldKey struct {
 	agent string
 }
 
-// claimKeys claims the keys of a table older than the claims of added keys, each for
-// the agent that had it first. It removes such a key from every other agent that has
-// another key left, and names those that have none. It can be repeated, and can run
-// while the table is in use: a key that is added meanwhile is claimed by that.
+// claimKeys claims the added keys of a table that early versions wrote without claims,
+// each for the agent that had it first. It removes such a key from every other agent
+// that has another key, and names the others. It can be repeated, and can run while the
+// table is in use: the request that adds a key meanwhile also claims it.
 func claimKeys(ctx context.Context, j job) error {
 	claims := map[string]string{} // agent by public key
 	var keys []heldKey

@@ -7,8 +7,8 @@ import (
 	"agentsocial/tables"
 )
 
-// listBalances puts balances into the index that are not in it: those of a table
-// older than the index. It can be repeated, and can run while the table is in use: a
+// listBalances puts the balances into the index that early versions did not list. It
+// can be repeated, and can run while the table is in use: a
 // balance that changes meanwhile is listed by that change.
 func listBalances(ctx context.Context, j job) error {
 	var unlisted []tables.Account

@@ -32,7 +32,7 @@ func TestMailEvents(t *testing.T) {
 		fails error
 		want  string // the event; "" for none
 	}{
-		"a bounce for good":     {sesBounce("Permanent"), nil, "{m1 bounce [reynard@foxden.example]}"},
+		"a permanent bounce":    {sesBounce("Permanent"), nil, "{m1 bounce [reynard@foxden.example]}"},
 		"a full mailbox":        {sesBounce("Transient"), nil, ""},
 		"a bounce of any cause": {sesBounce("Undetermined"), nil, ""},
 		"a complaint":           {complaint, nil, "{m2 complaint [a@foxden.example b@foxden.example]}"},

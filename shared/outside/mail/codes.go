@@ -30,8 +30,8 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode is the mail that is sent once a day to an address that so many agents
-// named that the reader gets no mail for each. Its code works for any of them.
+// SharedCode is the mail that an address gets at most once a day, when its mails for
+// single agents are used up. Its code works for any agent that named the address.
 // service is the service's base URL; lives is the code's least lifetime.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	host := hostOf(service)

@@ -18,8 +18,8 @@ const forms = "c/CHANNEL/posts/ID, c/CHANNEL/promos/ID, c/CHANNEL, dm/AGENT/AGEN
 // errGone says that there is nothing to take down.
 var errGone = errors.New("its text is gone already")
 
-// taking finds what is to be taken down, as it is now, and returns the writes; it
-// names in a whom that concerns. It is called again if another write was faster. It
+// taking reads what is to be taken down and returns the writes that do it. It sets
+// in a which agent that concerns. It is called again if another write was faster. It
 // returns [errGone] if there is nothing left.
 type taking func(ctx context.Context, a *tables.Act) ([]tables.Write, error)
 
