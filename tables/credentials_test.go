@@ -18,7 +18,7 @@ func TestLiveTokens(t *testing.T) {
 	expect := func(when string, l tables.Live, ids ...string) {
 		t.Helper()
 		if got := l.IDs(); !slices.Equal(got, ids) || l.Len() != len(ids) {
-			t.Errorf("%s: got live tokens %v, want %v", when, got, ids)
+			t.Errorf("%s: got %d live tokens %v, want %d: %v", when, l.Len(), got, len(ids), ids)
 		}
 	}
 	expect("at first", read(1, noon))

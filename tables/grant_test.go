@@ -126,7 +126,7 @@ func TestGrantRotate_Minter(t *testing.T) {
 			commit(t, table, l.Add(g.ID, g.ExpiresAt))
 		}
 		if r := refused(t, table, g.Rotate(fox, g.Scopes, later, tables.RotateRefusals{})...); !slices.Equal(r, []int{2}) || !stands(nil) {
-			t.Errorf("without %+v: refused writes: got %v, want [2]", on, r)
+			t.Errorf("without %+v: got refused writes %v and standing %v, want [2] and false", on, r, !stands(nil))
 		}
 		g = grantOf("gr_1", 1)
 		g.On = on
@@ -204,11 +204,11 @@ func TestSignup_Ends(t *testing.T) {
 	p := tables.NewSignup(fox, noon)
 	commit(t, table, tables.Put(p.Item(), tables.NoItem()))
 	end := noon.Add(tables.SignupFor)
-	if p.Forgotten(end.Add(-time.Millisecond)) || !p.Forgotten(end) || get(t, table, tables.ProfileKey(fox)).Int("ttl") != end.Unix()+1 {
-		t.Errorf("got %+v, want it forgotten from %v", p, end)
+	if ttl := get(t, table, tables.ProfileKey(fox)).Int("ttl"); p.Forgotten(end.Add(-time.Millisecond)) || !p.Forgotten(end) || ttl != end.Unix()+1 {
+		t.Errorf("got %+v with ttl %d, want it forgotten from %v with ttl %d", p, ttl, end, end.Unix()+1)
 	}
 	commit(t, table, p.Activate("fox", "🦊", ""))
-	if p.Forgotten(end) || p.TTL != 0 || get(t, table, tables.ProfileKey(fox))["ttl"] != nil {
-		t.Errorf("after the signup: got %+v, want it permanent", p)
+	if ttl := get(t, table, tables.ProfileKey(fox))["ttl"]; p.Forgotten(end) || p.TTL != 0 || ttl != nil {
+		t.Errorf("after the signup: got %+v with ttl %v, want it permanent", p, ttl)
 	}
 }

@@ -165,6 +165,6 @@ func TestDMSettingInAnOldProfile(t *testing.T) {
 	m.once(sends, func() { r.want(r.call(elk, "PATCH", "/v1/me", `{"dms":"nobody"}`), 200, "") })
 	r.want(r.send(r.messaging(fox, elk, "hello")), 403, "dm_refused")
 	if n := len(r.messages(fox, elk)); n != 0 || !m.done() {
-		t.Errorf("messages: got %d, want 0", n)
+		t.Errorf("messages: got %d, overtaken %v; want 0, overtaken", n, m.done())
 	}
 }

@@ -113,8 +113,8 @@ func TestRaceForTheLastPush(t *testing.T) {
 					t.Fatalf("round %d: %s is not listed in %v", i, a.Text("id"), latest)
 				}
 			}
-			if want := min(2, n[201]); pushed != want || len(tables.ReadLatest(latest).Posts) != n[201] {
-				t.Fatalf("round %d: pushed: got %d of %d, want %d", i, pushed, n[201], want)
+			if want, listed := min(2, n[201]), len(tables.ReadLatest(latest).Posts); pushed != want || listed != n[201] {
+				t.Fatalf("round %d: got %d posts pushed and %d listed, want %d and %d", i, pushed, listed, want, n[201])
 			}
 		}
 	})

@@ -237,8 +237,9 @@ func TestMemoryIsText(t *testing.T) {
 		}
 	}
 	for _, body := range []string{"\x00", "\ufeff", "�", "\u202e\U000e0041", "\r\n\t\x1b[31m"} { // allowed, because nobody else reads it
-		if ans := r.send(r.remember(fox, body)); ans.Status != 200 || r.recall(fox, memoryPath) != body {
-			t.Errorf("%q: got %d %s, want 200", body, ans.Status, ans.Body)
+		r.want(r.send(r.remember(fox, body)), 200, "")
+		if got := r.recall(fox, memoryPath); got != body {
+			t.Errorf("got the memory %q, want %q", got, body)
 		}
 	}
 }

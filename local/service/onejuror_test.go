@@ -54,8 +54,8 @@ func TestOneJurorOfAPerson(t *testing.T) {
 	if juror(vixen) != "false" || r.item(tables.JurorKey(vixen.ID)) != nil {
 		t.Error("an address of another person did not end volunteering")
 	}
-	if ended := r.item(tables.JurorEndedKey(vixen.ID)); ended.Str("reason") != tables.JurorMoved || r.item(tables.JurorEndedKey(fox.ID)) != nil {
-		t.Errorf("end of volunteering: got %v", ended)
+	if moved, stays := r.item(tables.JurorEndedKey(vixen.ID)), r.item(tables.JurorEndedKey(fox.ID)); moved.Str("reason") != tables.JurorMoved || stays != nil {
+		t.Errorf("end of volunteering: got %v and %v, want the reason %s and none", moved, stays, tables.JurorMoved)
 	}
 	volunteer(fox, volunteering, 200, "")
 	volunteer(vixen, volunteering, 200, "")
@@ -227,7 +227,7 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n := c.settled(ask(one, volunteering), ask(other, volunteering))
 			if n[200] != 1 || n[409] != 1 || is(one) == is(other) || is(one) != (answers[0].Status == 200) {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got outcomes %v, jurors %v and %v; want one 200 and one 409, and the juror who got 200", i, n, is(one), is(other))
 			}
 			in, out := one, other
 			if is(other) {
@@ -235,7 +235,8 @@ func TestRaceOfOnePersonsJurors(t *testing.T) {
 			}
 			answers, n = c.settled(ask(in, withdrawing), ask(out, volunteering), ask(in, withdrawing))
 			if n[200]+n[409] != 3 || answers[0].Status != 200 || answers[2].Status != 200 || is(in) || is(out) != (answers[1].Status == 200) {
-				t.Fatalf("round %d: got outcomes %v", i, n)
+				t.Fatalf("round %d: got statuses %d, %d, %d, jurors %v and %v; want 200, 200 or 409, 200, not the first, and the second if it got 200",
+					i, answers[0].Status, answers[1].Status, answers[2].Status, is(in), is(out))
 			}
 		}
 	})

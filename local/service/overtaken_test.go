@@ -62,7 +62,7 @@ func TestChannelMadeMeanwhile(t *testing.T) {
 		m.once(puts(tables.TypeChannel), func() { r.want(r.call(owl, "POST", "/v1/channels", den), 201, "") })
 		r.want(r.call(fox, "POST", "/v1/channels", den), 409, "channel_exists")
 		if by := r.item(tables.ChannelKey("den")).Str("created_by"); by != owl.ID || !m.done() {
-			t.Errorf("created_by: got %s, want %s", by, owl.ID)
+			t.Errorf("created_by: got %s, overtaken %v; want %s, overtaken", by, m.done(), owl.ID)
 		}
 	})
 }

@@ -426,8 +426,9 @@ func TestUnclearNotice(t *testing.T) {
 	agent = fox.ID
 	const body = `{"id": "evt_1", "object": "event", "created": 1790000000, "type": "charge.dispute.funds_withdrawn", "data": {"object": {` +
 		`"id": "du_1", "created": 1790000000, "status": "needs_response", "amount": 600, "currency": "eur", "payment_intent": "pi_1"}}}`
-	if a := r.send(r.notice(secret, body)); a.Status != 200 || r.credits(t, fox) != 0 {
-		t.Errorf("got %d %s, want 200", a.Status, a.Body)
+	r.want(r.send(r.notice(secret, body)), 200, "")
+	if got := r.credits(t, fox); got != 0 {
+		t.Errorf("credits: got %d, want 0", got)
 	}
 	const line = `"level":"ERROR","msg":"notification not recorded[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
 	if !regexp.MustCompile(fmt.Sprintf(line, fox.ID)).MatchString(log.String()) {

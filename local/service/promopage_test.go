@@ -144,7 +144,7 @@ func TestBillingThatIsLate(t *testing.T) {
 	for try := 0; late == 0; try++ { // a slow machine may not reach the billing
 		ans := r.call(reader, "GET", "/v1/c/lounge", "")
 		if shown := ans.Text("promo.id"); ans.Status != 200 || (late == 1) != (shown == p.ID) || try > 100 {
-			t.Fatalf("try %d: got %d %s, want 200", try, ans.Status, ans.Body)
+			t.Fatalf("try %d: billed %v: got %d %s, want 200, and the promo if it is billed", try, late == 1, ans.Status, ans.Body)
 		}
 	}
 	b.commit.Store(nil)
@@ -320,7 +320,7 @@ func TestPurchaseOvertakenByAnother(t *testing.T) {
 	r.credit(other, 100*usd)
 	m.once(buysIn("lounge"), func() { r.buy(t, other, "lounge", "First.", 100, 1) })
 	if p := r.buy(t, ad, "lounge", "Second.", 5, 2); !m.done() || p.CPM != 4*usd {
-		t.Errorf("CPM: got %d, want %d", p.CPM, 4*usd)
+		t.Errorf("CPM: got %d, overtaken %v; want %d, overtaken", p.CPM, m.done(), 4*usd)
 	}
 	r.audited(t)
 }
@@ -339,7 +339,7 @@ func TestQuoteEstimate(t *testing.T) {
 		}
 		ans := r.call(nil, "GET", "/v1/c/lounge/promos/quote?usd=5&days=1", "")
 		if err := json.Unmarshal(ans.Body, &got); err != nil || got.Impressions != c.want || got.Most != 2500 {
-			t.Errorf("quote: got %d %s: %v, want %d impressions", ans.Status, ans.Body, err, c.want)
+			t.Errorf("quote: got %d %s: %v, want %d impressions of at most 2500", ans.Status, ans.Body, err, c.want)
 		}
 	}
 }
@@ -353,7 +353,8 @@ func TestPageSkipsEndedPromos(t *testing.T) {
 	looks := func(context.Context) error { return errors.New("it looks") }
 	b.query.Store(&looks)
 	log.Take()
-	if ans := r.call(reader, "GET", "/v1/c/lounge", ""); ans.Status != 200 || strings.Contains(log.Take(), "it looks") {
-		t.Errorf("got %d %s, want 200", ans.Status, ans.Body)
+	ans := r.call(reader, "GET", "/v1/c/lounge", "")
+	if lines := log.Take(); ans.Status != 200 || strings.Contains(lines, "it looks") {
+		t.Errorf("got %d %s and the log\n%s\nwant 200 and no query of promos", ans.Status, ans.Body, lines)
 	}
 }

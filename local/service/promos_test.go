@@ -312,8 +312,8 @@ func TestAuditFindsWrongEscrow(t *testing.T) {
 	if err := r.settle("lounge"); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.promo(t, ad, "lounge", past.ID); got.State != "removed" || got.Returned != 5*usd || r.credits(t, ad) != 5*usd {
-		t.Fatalf("promo: got %+v, want it removed and 5 USD returned", got)
+	if got, left := r.promo(t, ad, "lounge", past.ID), r.credits(t, ad); got.State != "removed" || got.Returned != 5*usd || left != 5*usd {
+		t.Fatalf("promo: got %+v and %d credits, want it removed and 5 USD returned", got, left)
 	}
 	r.audited(t)
 	for what, w := range map[string]struct {

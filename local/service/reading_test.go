@@ -42,7 +42,8 @@ func (r *running) walk(target string, limit int) (ids []string, pages int) {
 		var l list
 		decode(r.t, ans, &l)
 		if ans.Status != 200 || l.More != (l.NextBefore != "") || len(l.Items) > limit {
-			r.t.Fatalf("%s: got %d %.300s, want 200", target, ans.Status, ans.Body)
+			r.t.Fatalf("%s: got %d, %d posts, more %v, next_before %q; want 200, at most %d, and a cursor if there is more: %.300s",
+				target, ans.Status, len(l.Items), l.More, l.NextBefore, limit, ans.Body)
 		}
 		pages++
 		for _, p := range l.Items {
@@ -297,7 +298,8 @@ func TestManyChannels(t *testing.T) {
 				}
 				decode(t, ans, &l)
 				if ans.Status != 200 || l.More != (l.NextBefore != "") {
-					t.Fatalf("%s, page %d: got %d %.200s, want 200", c.query, pages, ans.Status, ans.Body)
+					t.Fatalf("%s, page %d: got %d, more %v, next_before %q; want 200, and a cursor if there is more: %.200s",
+						c.query, pages, ans.Status, l.More, l.NextBefore, ans.Body)
 				}
 				pages++
 				for _, ch := range slices.Concat(l.Work, l.Leisure) {

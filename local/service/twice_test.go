@@ -25,7 +25,7 @@ func TestVolunteeringTwiceAtOnce(t *testing.T) {
 			}
 		})
 		if a := r.call(fox, "POST", "/v1/me/juror", body); a.Status != 200 || !m.done() {
-			t.Errorf("%s again: got %d %s, want 200", body, a.Status, a.Body)
+			t.Errorf("%s again: got %d %s, overtaken %v; want 200, overtaken", body, a.Status, a.Body, m.done())
 		}
 		items := r.query(tables.AgentPK(fox.ID), tables.JurorKey("").SK, tables.JurorKey("").SK)
 		if is := len(items) == 1; is != (body == volunteering) {
@@ -51,6 +51,6 @@ func TestVoteWithUnknownOutcome(t *testing.T) {
 	c.tick()
 	a := c.want(c.send(c.ballot(c.waiting(in)[0], in, "uphold")), 200, "")
 	if a.Text("next.0.do") != "GET /v1/cases/"+in || a.Header.Get("Idempotent-Replayed") != "true" || !broken.Met() {
-		t.Errorf("got %s, want Idempotent-Replayed true", a.Body)
+		t.Errorf("got headers %v, answer %s, fault met %v; want Idempotent-Replayed, the case as next, and the fault", a.Header, a.Body, broken.Met())
 	}
 }

@@ -72,8 +72,10 @@ func TestCommitOutcomes(t *testing.T) {
 			var cancelled *tables.Cancelled
 			switch {
 			case c.want == errCancelled:
-				if !errors.As(err, &cancelled) || !reflect.DeepEqual(cancelled.Reasons[0], tables.Reason{Failed: true, Old: old}) {
+				if !errors.As(err, &cancelled) {
 					t.Errorf("got %v, want it cancelled", err)
+				} else if want := (tables.Reason{Failed: true, Old: old}); !reflect.DeepEqual(cancelled.Reasons[0], want) {
+					t.Errorf("reason: got %+v, want %+v", cancelled.Reasons[0], want)
 				}
 			case !errors.Is(err, c.want):
 				t.Errorf("got %v, want %v", err, c.want)

@@ -36,8 +36,8 @@ func TestFaults_Commit(t *testing.T) {
 	} {
 		table := open(t, embedded.Config{Faults: always(embedded.KindCommit, c.fault)})
 		err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item{"pk": "P", "sk": "S"})}})
-		if !errors.Is(err, c.err) || (get(t, table, at("P", "S")) != nil) != c.made {
-			t.Errorf("fault %d: got %v, want %v and made = %t", c.fault, err, c.err, c.made)
+		if made := get(t, table, at("P", "S")) != nil; !errors.Is(err, c.err) || made != c.made {
+			t.Errorf("fault %d: got %v and made = %t, want %v and made = %t", c.fault, err, made, c.err, c.made)
 		}
 	}
 }
@@ -104,12 +104,12 @@ func testStaleReads(t *testing.T, path string) {
 	table.SetFaults(stale(t))
 	put(5)
 	put(6)
-	if got := get1(tables.Eventual); got != 4 || ranks() != 1 {
-		t.Fatalf("stale read: got %d, want 4", got)
+	if got, ranked := get1(tables.Eventual), ranks(); got != 4 || ranked != 1 {
+		t.Fatalf("stale read: got %d and %d index entries, want 4 and 1", got, ranked)
 	}
 	table.SetFaults(nil)
-	if got := get1(tables.Eventual); got != 6 || ranks() != 1 {
-		t.Fatalf("eventual read without faults: got %d, want 6", got)
+	if got, ranked := get1(tables.Eventual), ranks(); got != 6 || ranked != 1 {
+		t.Fatalf("eventual read without faults: got %d and %d index entries, want 6 and 1", got, ranked)
 	}
 	table.SetFaults(stale(t))
 	time.Sleep(80 * time.Millisecond)

@@ -137,17 +137,17 @@ func TestIdempotency(t *testing.T) {
 	q := asked{"POST", "/v1/checkout/sessions", good().Encode(), map[string]string{"Idempotency-Key": "order-1"}}
 	first, again := s.ask(q), s.ask(q)
 	if first.Code != 200 || again.Code != 200 || first.Body.String() != again.Body.String() || again.Header().Get("Idempotent-Replayed") != "true" || len(s.kept.Checkouts) != 1 {
-		t.Errorf("got\n%d %s\nand again\n%d %s", first.Code, first.Body, again.Code, again.Body)
+		t.Errorf("got\n%d %s\nand again\n%d %s\n%v\n%d checkouts; want one, and the same answer, replayed", first.Code, first.Body, again.Code, again.Body, again.Header(), len(s.kept.Checkouts))
 	}
 	other := good()
 	other.Set("line_items[0][price_data][unit_amount]", "600")
 	q.body = other.Encode()
 	if w := s.ask(q); w.Code != 400 || !strings.Contains(w.Body.String(), `"idempotency_error"`) || len(s.kept.Checkouts) != 1 {
-		t.Errorf("the same key, another call: got %d %s, want 400", w.Code, w.Body)
+		t.Errorf("the same key, another call: got %d %s and %d checkouts, want 400 idempotency_error and 1", w.Code, w.Body, len(s.kept.Checkouts))
 	}
 	q.header = nil
 	if w := s.ask(q); w.Code != 200 || len(s.kept.Checkouts) != 2 {
-		t.Errorf("without a key: got %d %s, want 200", w.Code, w.Body)
+		t.Errorf("without a key: got %d %s and %d checkouts, want 200 and 2", w.Code, w.Body, len(s.kept.Checkouts))
 	}
 }
 

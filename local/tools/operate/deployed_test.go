@@ -73,7 +73,7 @@ func TestDeployed(t *testing.T) {
 		c.fails = true
 	})
 	if out, err := makes(t, "redrive", env); !errors.Is(err, errStay) || !strings.Contains(out, "0 of 2 failed") || len(c.keys()) != 3 {
-		t.Errorf("with failing functions: got output %s, error %v", out, err)
+		t.Errorf("with failing functions: got output %s, error %v, objects %q; want errStay and 3 objects", out, err, c.keys())
 	}
 	c.locked(func() { c.fails = false })
 	out, err = makes(t, "redrive", env)
@@ -213,7 +213,7 @@ func TestDeployed(t *testing.T) {
 	env["TABLE"] = "aws:" + restored
 	out, err = makes(t, "redrive", env)
 	if !errors.Is(err, errStay) || strings.Count(out, "it belongs to another table, "+name+":") != 3 || len(c.keys()) != 4 {
-		t.Errorf("batches of another table: got output %s, error %v", out, err)
+		t.Errorf("batches of another table: got output %s, error %v, objects %q; want errStay and 4 objects", out, err, c.keys())
 	}
 	env["AT"] = time.Now().Add(-time.Hour).Format(time.RFC3339) // before all of it, poison included
 	out, err = makes(t, "redrive", env)
