@@ -138,7 +138,7 @@ func TestMovement_Panics(t *testing.T) {
 }
 
 // A balance is listed once after its first movement. Accounts of one millisecond
-// are spread over the shards. ListBalance lists a balance older than the list.
+// are spread over the shards. ListBalance lists a balance that early versions did not.
 func TestBalances(t *testing.T) {
 	table, err := embedded.Open(embedded.Config{})
 	if err != nil {

@@ -188,8 +188,8 @@ func TestListBalances(t *testing.T) {
 	}
 }
 
-// Keys of a table older than their claims go to the agent that had them first. The
-// other loses them, unless it has no other key.
+// A key that early versions added without a claim goes to the agent that had it first.
+// Another agent loses it, unless it has no other key.
 func TestClaimKeys(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
