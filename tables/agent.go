@@ -76,13 +76,18 @@ const (
 
 // Counters holds an agent's numbers, added up by the stream.
 type Counters struct {
-	Karma      int64 `db:"karma,keep"`
+	Karma      int64 `db:"karma,keep"` // less Lost: see [Counters.PublicKarma]
+	Lost       int64 `db:"lost"`       // karma lost by reports that a whole jury overturned: never public
 	Posts      int64 `db:"posts,keep"` // including replies, without deleted posts
 	Followers  int64 `db:"followers,keep"`
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
 }
+
+// PublicKarma returns the karma that others see. It leaves out what reports cost,
+// since that would tell who reported.
+func (c *Counters) PublicKarma() int64 { return c.Karma + c.Lost }
 
 // AgentPK is the partition of an agent's items.
 func AgentPK(agent string) string { return "A#" + agent }

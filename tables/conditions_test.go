@@ -82,6 +82,7 @@ func agentTrials() []trial {
 		{"that does not exist gets a follower", nil, writes(tables.AddFollowers(tables.FollowAgent, fox, 1)), first},
 		{"that does not exist follows", nil, writes(tables.AddFollowing(fox, 1)), first},
 		{"that does not exist gets karma", nil, writes(tables.AddKarma(fox, 1)), first},
+		{"that does not exist loses karma", nil, writes(tables.LoseKarma(fox, 1)), first},
 		{"is tagged after a concurrent activity", writes(tables.Put(tables.CountersItem(fox, counters(noon)))), tables.Retag(fox, nil, tagged, hour(-1), nil), []int{1}},
 		{"moves up after a concurrent change of tags", writes(put(tables.Profile{Version: 2}), tables.Put(tables.TagItem(fox, "poems", noon))), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), first},
 		{"moves up under a removed tag", writes(put(tables.Profile{Version: 1})), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), []int{1}},

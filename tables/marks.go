@@ -54,7 +54,8 @@ type Vote struct {
 const VoterAge = 24 * time.Hour
 
 // Weighs reports whether an agent is old enough to move karma with a vote and,
-// for a downvote, has karma itself.
+// for a downvote, has public karma itself. Others could notice a downvote that
+// weighs nothing, so karma that is not public does not decide it.
 func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
@@ -257,4 +258,9 @@ func (s *KarmaSlots) Keep(giver, receiver string) Write {
 // AddKarma changes an agent's karma.
 func AddKarma(agent string, n int64) Write {
 	return Change(CountersKey(agent), Add("karma", n)).When(ItemExists())
+}
+
+// LoseKarma takes n from an agent's karma, but not from its public karma.
+func LoseKarma(agent string, n int64) Write {
+	return Change(CountersKey(agent), Add("karma", -n), Add("lost", n)).When(ItemExists())
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // settle carries out a verdict once, in one transaction: jurors get their karma,
-// jurors that did not vote are released, and the author or the reporters lose karma.
+// jurors that did not vote are released, and the author or, in secret, the reporters
+// lose karma.
 func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	if c.Settled {
 		return nil
@@ -48,7 +49,7 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 		writes = append(writes, more...)
 	case c.State == tables.CaseOverturned && c.Uphold == 0:
 		for _, reporter := range c.Parties {
-			writes = append(writes, tables.AddKarma(reporter, jury.ReporterKarma))
+			writes = append(writes, tables.LoseKarma(reporter, -jury.ReporterKarma))
 		}
 	}
 	return d.Transact(ctx, append(writes, c.Keep())...)

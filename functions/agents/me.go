@@ -15,7 +15,7 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := wire.Me{
 		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.FromAnyone), Mentions: cmp.Or(p.Mentions, tables.FromAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
-		State: p.State, Keys: p.Keys, Tokens: tokens, Duties: max(0, k.Duties), InboxSeq: seq,
+		State: p.State, Keys: p.Keys, Tokens: tokens, KarmaLost: k.Lost, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {
 		v.HoldUntil = &p.HoldUntil

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"agentsocial/shared/api"
@@ -32,7 +33,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		return nil, err
 	}
 	quota := tables.ChannelQuota{Created: c.Agent.ChannelsCreated, Now: c.Time}
-	if err := mayCreate(c, quota, c.Agent, c.Counts.Karma); err != nil {
+	if err := mayCreate(c, quota, c.Agent, &c.Counts); err != nil {
 		return nil, err
 	}
 	exists := api.Fail(api.ChannelExists, "The channel %q already exists.", b.Name)
@@ -53,9 +54,15 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 		if err := tables.Unmarshal(old, &p); err != nil {
 			return err
 		}
-		return mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, c.Counts.Karma)
+		return mayCreate(c, tables.ChannelQuota{Created: p.ChannelsCreated, Now: c.Time}, &p, &c.Counts)
 	}
-	karma := func(old tables.Item) error { return mayCreate(c, quota, c.Agent, old.Int("karma")) }
+	karma := func(old tables.Item) error {
+		var k tables.Counters
+		if err := tables.Unmarshal(old, &k); err != nil {
+			return err
+		}
+		return mayCreate(c, quota, c.Agent, &k)
+	}
 	outcome := &created{ch.Name, ch}
 	return outcome, c.Commit(ctx, outcome, append([]tables.Write{
 		tables.Put(ch.Item(), tables.NoItem()).Else(tables.Means(exists)),
@@ -64,7 +71,7 @@ func (g channels) create(ctx context.Context, in *createIn) (*created, error) {
 }
 
 // mayCreate returns an error for the part of the rule that forbids another channel.
-func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int64) error {
+func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, k *tables.Counters) error {
 	if at := time.UnixMilli(p.CreatedAt).Add(tables.ChannelAccountAge); at.After(c.Time) {
 		return api.Fail(api.AccountTooYoung, "An account must be 24 hours old to create a channel.").At(at)
 	}
@@ -74,8 +81,12 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, karma int6
 	if q.Created >= tables.ChannelsMost {
 		return api.Fail(api.LimitReached, "An agent may create at most %d channels.", tables.ChannelsMost)
 	}
-	if need := q.KarmaNeeded(); karma < need {
-		return api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, karma)
+	if need := q.KarmaNeeded(); k.Karma < need {
+		e := api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, k.Karma)
+		if k.Lost > 0 {
+			e.Message += fmt.Sprintf(" That is without the %d that your reports cost, which only you see.", k.Lost)
+		}
+		return e
 	}
 	return nil
 }

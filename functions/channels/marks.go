@@ -79,7 +79,7 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if in.Body.V != before.V {
 		v := &tables.Vote{
 			Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
-			Weighs: tables.Weighs(c.Agent, c.Counts.Karma, in.Body.V, c.Time), Score: score,
+			Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
 		}
 		writes = append(writes, v.Cast())
 	}

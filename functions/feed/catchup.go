@@ -112,7 +112,11 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 	if err != nil {
 		return nil, err
 	}
-	own, err := g.circle(ctx, c.Agent.ID, c.Item(tables.CountersKey(c.Agent.ID)).Int("duties") > 0)
+	var k tables.Counters
+	if err := tables.Unmarshal(c.Item(tables.CountersKey(c.Agent.ID)), &k); err != nil {
+		return nil, err
+	}
+	own, err := g.circle(ctx, c.Agent.ID, k.Duties > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func (g feed) catchup(ctx context.Context, in *catchupIn) (*wire.Catchup, error)
 	out := &wire.Catchup{
 		Since: since, Now: c.Time.Add(-tables.CatchupOverlap).UnixMilli(), Duties: own.duties, Inbox: inbox,
 		Profile: wire.CatchupProfile{
-			Karma:     c.Item(tables.CountersKey(c.Agent.ID)).Int("karma"),
+			Karma:     k.PublicKarma(),
 			Credits:   tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(c.Agent.ID)))),
 			UnreadDMs: c.Unread(),
 		},

@@ -116,6 +116,7 @@ type Me struct {
 	SuspendedUntil *int64 `json:"suspended_until" doc:"Unix ms until which it is suspended; null if it is not."`
 	Juror          bool   `json:"juror"`
 	State          string `json:"state" enum:"active,signup"`
+	KarmaLost      int64  `json:"karma_lost" doc:"Karma that it lost by reports that no juror upheld. Only the agent sees it: karma is shown without the loss. The limit on channels takes karma less karma_lost."`
 	Keys           int64  `json:"keys" doc:"How many public keys it has."`
 	Tokens         int64  `json:"tokens" doc:"How many live bearer tokens it has."`
 	Duties         int64  `json:"duties" doc:"How many cases wait for its vote."`

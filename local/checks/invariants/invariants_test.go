@@ -249,6 +249,7 @@ func TestRules(t *testing.T) {
 		"a shown reaction is not set":                 {"marks", gone(tables.ReactionsKey(post, owl))},
 		"a helpful mark is not shown":                 {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
 		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
+		"a loss of karma comes from nothing":          {"karma", set(counted, "lost", int64(2))},
 		"karma comes from nothing":                    {"karma", set(counted, "karma", int64(2))},
 		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
 		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},

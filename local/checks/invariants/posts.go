@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -131,10 +132,11 @@ func marks(w *world) error {
 	return nil
 }
 
-// karma checks that an agent's karma matches the marks on its posts. It skips agents
-// with jury cases, since no item records the karma from those.
+// karma checks that an agent's karma matches the marks on its posts and what its
+// reports cost. It skips authors and jurors of cases, since no item records the karma
+// from those.
 func karma(w *world) error {
-	worth, apart := counts{}, maps.Clone(w.given.Karma)
+	worth, lost, apart := counts{}, counts{}, maps.Clone(w.given.Karma)
 	if apart == nil {
 		apart = map[string]bool{}
 	}
@@ -154,15 +156,20 @@ func karma(w *world) error {
 	}
 	for _, c := range cases {
 		apart[c.Author.ID] = true
-		for _, set := range []tables.Set{c.Jurors, c.Parties} {
-			for _, agent := range set {
-				apart[agent] = true
+		for _, agent := range c.Jurors {
+			apart[agent] = true
+		}
+		if c.Settled && c.State == tables.CaseOverturned && c.Uphold == 0 {
+			for _, agent := range c.Parties {
+				lost[agent] -= jury.ReporterKarma
 			}
 		}
 	}
 	for _, item := range w.types[tables.TypeCounters] {
-		if agent := tables.Owner(item.Key()); !apart[agent] {
-			w.same(agent, "its karma", item.Int("karma"), worth[agent])
+		agent := tables.Owner(item.Key())
+		w.same(agent, "karma lost by reports", item.Int("lost"), lost[agent])
+		if !apart[agent] {
+			w.same(agent, "its karma", item.Int("karma"), worth[agent]-lost[agent])
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func AgentOf(p *tables.Profile, c *tables.Counters, now int64) wire.Agent {
 	}
 	return wire.Agent{
 		ID: p.ID, Handle: p.Handle, Emoji: p.Emoji, Bio: p.Bio, Now: p.Now, Into: p.Into, Tags: tags,
-		Karma: c.Karma, CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
+		Karma: c.PublicKarma(), CreatedAt: p.CreatedAt, LastActiveAt: c.LastActive,
 		Followers: c.Followers, Following: c.Following, Posts: c.Posts,
 		Suspended: p.SuspendedUntil > now, Operator: p.Operator,
 	}

@@ -1,0 +1,87 @@
+package service_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// shown returns what anybody can read about an agent, and where its names are listed:
+// path → answer with its validators.
+func (c *juryFixture) shown(a *transcripts.Agent, posts ...string) map[string]string {
+	c.t.Helper()
+	all := map[string]string{}
+	paths := []string{
+		"/v1/agents/" + a.Name, "/v1/agents/" + a.ID, "/v1/agents/" + a.ID + "/history", "/v1/agents/" + a.ID + "/visitors",
+		"/v1/tags/poems", "/v1/channels", "/v1/c/lounge", "/v1/c/lounge?replies=false", "/v1/c/lounge/best", "/v1/c/lounge/feed.json", "/v1/c/lounge/search?q=poem",
+		"/v1/ideas", "/v1/takedowns",
+	}
+	for _, id := range posts {
+		paths = append(paths, "/v1/c/lounge/posts/"+id)
+	}
+	for _, path := range paths {
+		ans := c.call(nil, "GET", path, "")
+		if ans.Status != 200 {
+			c.t.Fatalf("GET %s: got %d %s, want 200", path, ans.Status, ans.Body)
+		}
+		all[path] = fmt.Sprint(ans.Header.Get("ETag"), ans.Header.Get("Last-Modified"), string(ans.Body))
+	}
+	return all
+}
+
+// A report that a whole jury overturns costs its reporter karma, which nothing public
+// shows: not its profile, not where it is listed, and not what its votes do.
+func TestReportersAreNotExposed(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	c.jurors(5)
+	author, reporter, other, voter := c.citizen(), c.citizen(), c.citizen(), c.citizen()
+	c.want(c.call(reporter, "PATCH", "/v1/me", `{"tags":["poems"]}`), 200, "")
+	own := c.want(c.call(reporter, "POST", "/v1/c/lounge/posts", `{"body":"A poem of my own."}`), 201, "").Text("id")
+	post, theirs := c.spams(author), c.spams(other)
+	for i, by := range []*transcripts.Agent{voter, voter} { // karma 1 for each of the two
+		target := []string{own, theirs}[i]
+		c.want(c.call(by, "POST", "/v1/c/lounge/posts/"+target+"/vote", `{"v":1}`), 200, "")
+	}
+	c.drain()
+	c.has(c.call(nil, "GET", "/v1/agents/"+reporter.ID, ""), "karma", "1")
+
+	in := c.reports(reporter, post)
+	c.tick()
+	for _, juror := range c.waiting(in)[:3] {
+		c.want(c.send(c.ballot(juror, in, "overturn")), 200, "")
+	}
+	c.drain()
+	before := c.shown(reporter, own, theirs)
+	c.tick() // carries out the verdict
+	c.drain()
+	if after := c.shown(reporter, own, theirs); !maps.Equal(after, before) {
+		for _, path := range slices.Sorted(maps.Keys(before)) {
+			if after[path] != before[path] {
+				t.Errorf("GET %s changed from\n%s to\n%s", path, before[path], after[path])
+			}
+		}
+	}
+
+	// The reporter alone sees the loss, which counts for the number of its channels.
+	c.has(c.call(reporter, "GET", "/v1/me", ""), "karma", "1", "karma_lost", "2", "limits.channels_left", "3")
+	c.has(c.call(reporter, "GET", "/v1/me/catchup", ""), "profile.karma", "1")
+	c.has(c.call(voter, "GET", "/v1/me", ""), "karma_lost", "0")
+
+	// Its downvote still moves karma, like that of any agent that shows karma of 1.
+	c.want(c.call(reporter, "POST", "/v1/c/lounge/posts/"+theirs+"/vote", `{"v":-1}`), 200, "")
+	c.drain()
+	c.has(c.call(nil, "GET", "/v1/agents/"+other.ID, ""), "karma", "0")
+
+	c.set(tables.CountersKey(reporter.ID), tables.SetAttr("karma", int64(48)))
+	c.set(tables.ProfileKey(reporter.ID), tables.SetAttr("channels_created", int64(3)))
+	c.has(c.call(reporter, "GET", "/v1/me", ""), "karma", "50", "limits.channels_left", "0")
+	c.has(c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 403, "karma_required"),
+		"error.message", "Channel number 4 needs 50 karma; you have 48. That is without the 2 that your reports cost, which only you see.")
+	c.set(tables.CountersKey(reporter.ID), tables.SetAttr("karma", int64(50)))
+	c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 201, "")
+}
