@@ -432,6 +432,8 @@ func reportTrials() []trial {
 	return []trial{
 		{"is an agent's second", writes(report.Once()), writes(report.Once()), first},
 		{"is an owner's second", writes(report.OnceForOwner("a person")), writes(report.OnceForOwner("a person")), first},
+		{"replaces another than the one that was read", writes(report.Once()), writes(report.Again("ev_2")), first},
+		{"replaces one that does not exist", nil, writes(report.Again("ev_1")), first},
 		{"is by a juror", writes(report.Once()), writes(tables.NotReported("po_1", owl.ID)), first},
 		{"is the first, concurrently with another", writes(known(0).Keep()), writes(known(0).Keep()), first},
 		{"is made after a concurrent one", writes(known(0).Keep(), known(1).Keep()), writes(known(1).Keep()), first},

@@ -13,6 +13,8 @@ type Reported struct {
 	Case    string `db:"case"`   // the newest
 	State   string `db:"state"`  // CaseSeating while the case is open, voting or not; then its result
 	Reports int64  `db:"reports,keep"`
+	Parties int64  `db:"parties"` // of the newest case; 0 in older items
+	Heard   int64  `db:"heard"`   // owners whose counting reports were in its cases; 0 in older items
 	Waits   Map    `db:"waits"`   // owner, or agent id without one → Map: by, weight, id, reason, at
 	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of those that wait
 	Author  string `db:"author"`  // agent id; "" in older items
@@ -20,7 +22,7 @@ type Reported struct {
 }
 
 // Report says that an agent reported something. An agent can report a target
-// once, ever.
+// once, ever, or once more if its report waits and did not count ([Report.Again]).
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
@@ -47,6 +49,11 @@ func ReportKey(target, agent string) Key { return Key{reportedPK(target), "REPOR
 // Once puts the report and requires that there was none.
 func (r *Report) Once() Write {
 	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), NoItem())
+}
+
+// Again replaces the agent's report with the given id.
+func (r *Report) Again(before string) Write {
+	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), Equal("id", before))
 }
 
 // OnceForOwner records that an agent of an owner reported something and was

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"agentsocial/shared/api"
 	"agentsocial/shared/rules/jury"
@@ -109,8 +110,8 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 		out.Evidence.Text, out.Evidence.Withheld = "", true
 	}
 	out.Evidence.Withheld = out.Evidence.Withheld || f.evidence.Taken != ""
-	for _, c := range f.complaints {
-		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: c.At})
+	for _, c := range f.complaints { // the exact time would help to find who posted at the same moment
+		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: time.UnixMilli(c.At).Truncate(time.Hour).UnixMilli()})
 	}
 	for _, d := range f.draws {
 		drawn := wire.Draw{N: d.N, Window: d.Window, Seats: int64(len(d.Jurors)), Digest: d.Digest, At: d.At}

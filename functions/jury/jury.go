@@ -32,8 +32,8 @@ func New(a *app.App) api.Group {
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
-				Doc:    "Report a message that you received. Only that message becomes public evidence in a case.",
-				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached},
+				Doc:    "Report a message that you received. Only that message becomes public evidence in a case. A report that does not count yet waits: make it again once it counts.",
+				Errors: []api.Code{api.SelfRefused, api.AlreadyReported, api.NotOpen, api.LimitReached},
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"time"
 
 	"agentsocial/shared/api"
@@ -48,10 +49,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 	if err := api.CheckText("reason", reason, reasonMost); err != nil {
 		return nil, err
 	}
-	known := c.Item(tables.ReportedKey(a.id))
-	if before := c.Item(tables.ReportKey(a.id, c.Agent.ID)); before != nil {
-		return nil, alreadyReported(c, a.id, before, known)
-	}
+	known, before := c.Item(tables.ReportedKey(a.id)), c.Item(tables.ReportKey(a.id, c.Agent.ID))
 	var origin tables.Origin
 	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
 		return nil, err
@@ -66,7 +64,12 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 			return err
 		}
 		p.known.Target, p.known.Channel, p.known.Author = a.id, a.channel, a.author.ID
-		writes, err := p.writes(c, &known)
+		p.known.Waits = maps.Clone(p.known.Waits) // known keeps what was read
+		p.behind, p.earlier = waitingOf(&p.known, c.Agent.ID)
+		if (before != nil || p.earlier != nil) && !p.again() {
+			return p.alreadyReported(before)
+		}
+		writes, err := p.writes(c, &known, &before)
 		if err != nil {
 			return err
 		}
@@ -84,14 +87,24 @@ type report struct {
 	now    time.Time
 	known  tables.Reported // earlier reports of the item, as read; then with this one
 
+	behind  string      // the key of earlier in known.Waits
+	earlier tables.Item // the caller's earlier report, if it waits; else nil
+
 	opened string // the case that it opens or joins; "" for neither
 	needed int64  // how many more reports open a case
 }
 
+// again reports whether the caller made a report that waits without counting, and
+// makes one that counts now.
+func (p *report) again() bool {
+	return p.earlier != nil && p.earlier.Int("weight") == 0 && p.Counts(p.now)
+}
+
 // writes returns the writes of the report and of its effects. If the target's
-// earlier reports changed since they were read, known is set to their new state.
-// Conditions are in the order in which their refusals take precedence.
-func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error) {
+// earlier reports or the caller's own changed since they were read, known or before
+// is set to the new state. Conditions are in the order in which their refusals take
+// precedence.
+func (p *report) writes(c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, Reason: p.reason, At: own.At}
 	var follows []tables.Write
@@ -109,10 +122,14 @@ func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error)
 	}
 	own.Case = p.opened
 	p.known.Reports++
+	once := own.Once()
+	if p.again() {
+		once = own.Again(p.earlier.Str("id"))
+	}
 	perDay := c.Settings.Limits.ReportsDay
 	writes := []tables.Write{
 		p.known.Keep().Else(tables.Overtaken(known)),
-		own.Once().Else(func(before tables.Item) error { return alreadyReported(c, p.id, before, *known) }),
+		once.Else(tables.Overtaken(before)),
 		tables.Quota(p.by.ID, "report", p.now.Truncate(day), day, 1, perDay).
 			Else(c.OverQuota(day, "%d reports a day are the limit; days are UTC.", perDay)),
 	}
@@ -123,25 +140,50 @@ func (p *report) writes(c *api.Call, known *tables.Item) ([]tables.Write, error)
 }
 
 // join adds the report to the open case. The first reporters are parties, and
-// their reasons are public.
+// their reasons are public. Half of the places are kept for reports that count:
+// otherwise free agents could take all with silly reasons.
 func (p *report) join(said tables.Complaint) []tables.Write {
 	p.opened = p.known.Case
-	party := p.known.Reports < jury.PartiesMost
+	most := int64(jury.PartiesAny)
+	if p.Counts(p.now) {
+		most = jury.PartiesMost
+		p.known.Heard++
+	}
+	party := parties(&p.known) < most
 	writes := []tables.Write{
 		tables.NotSeated(p.opened, p.by.ID).Else(func(seat tables.Item) error { return drawn(p.opened, seat) }),
 		tables.JoinCase(p.opened, p.by.ID, party),
 	}
 	if party {
+		p.known.Parties = parties(&p.known) + 1
 		writes = append(writes, said.Put(p.opened))
 	}
 	return writes
+}
+
+// parties returns the number of parties of an item's newest case. Before it was
+// stored, the first reporters were the parties.
+func parties(k *tables.Reported) int64 {
+	return cmp.Or(k.Parties, min(k.Reports, jury.PartiesMost))
+}
+
+// heard returns how many owners had counting reports in an item's cases. Before it was
+// stored, one case was enough for the next to take several reports.
+func heard(k *tables.Reported) int64 {
+	if k.Heard == 0 && k.Case != "" {
+		return jury.ReopenReports
+	}
+	return k.Heard
 }
 
 // wait adds the report to those that wait, and opens a case with all of them once
 // enough of them count. One report for each origin waits; a report that counts
 // replaces one that does not.
 func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
-	after := p.known.Case != ""
+	kept := jury.Needed(heard(&p.known)) > 1 // three owners had the item judged in vain
+	if p.again() {
+		delete(p.known.Waits, p.behind)
+	}
 	who := cmp.Or(p.Owner, p.by.ID)
 	before, waits := p.known.Waits[who].(tables.Map)
 	weight := int64(0)
@@ -149,7 +191,7 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 		weight = 1
 	}
 	switch {
-	case weight == 0 && after:
+	case weight == 0 && kept:
 		return nil, p.inVain("A case about %s has ended without removing it", "does not reopen it")
 	case waits && weight <= tables.Item(before).Int("weight"):
 		return nil, p.onceMore("")
@@ -169,11 +211,8 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 		parties = append(parties, w.Str("by"))
 		all = append(all, tables.Complaint{ID: w.Str("id"), Reason: w.Str("reason"), At: w.Int("at")})
 	}
-	switch {
-	case missing <= 0:
+	if missing <= 0 {
 		return p.open(random, openers, parties, all...)
-	case p.kind == tables.CaseMessage:
-		return nil, p.inVain("Only you can report the message %s", "does not open a case alone")
 	}
 	p.needed = missing
 	return nil, nil
@@ -194,26 +233,32 @@ func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 
 // missing returns how many more reports that count are needed to open a case.
 func missing(k *tables.Reported) int64 {
-	needed := jury.Needed(k.Case != "")
+	needed := jury.Needed(heard(k))
 	for _, w := range waiting(k) {
 		needed -= w.Int("weight")
 	}
 	return needed
 }
 
-// inVain refuses a report that does not count and could never join others: only its
-// receiver can report a message, an item that a case left in place takes only
-// reports that count, and the number of waiting reports is bounded. The caller can
-// report again once its reports count.
+// inVain refuses a report that does not count and may not wait: an item that three
+// owners had judged in vain takes only reports that count, and the number of waiting
+// reports is bounded. The caller can report again once its reports count.
 func (p *report) inVain(because, so string) error {
 	because = fmt.Sprintf(because, p.id)
+	e := api.Fail(api.AccountTooYoung, "%s, and the report of an agent less than %d hours old %s.", because, jury.ReporterAge/time.Hour, so)
 	if p.Owner == "" {
-		return api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so).
-			WithHint("Nothing was reported. Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again.")
+		e = api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so)
 	}
-	return api.Fail(api.AccountTooYoung, "%s, and the report of an agent less than %d hours old %s.", because, jury.ReporterAge/time.Hour, so).
-		WithHint("Nothing was reported. Report it again at `retry_at`.").
-		At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
+	return p.later(e, "Nothing was reported.")
+}
+
+// later says in a refusal's hint, after what is so now, when the caller can report
+// again because its reports count.
+func (p *report) later(e *api.Error, now string) *api.Error {
+	if p.Owner == "" {
+		return e.WithHint("%s Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again.", now)
+	}
+	return e.WithHint("%s Report it again at `retry_at`.", now).At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
 }
 
 // onceMore refuses a report because another agent with the same origin has reported
@@ -246,6 +291,7 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 	}
 	p.opened = opened.ID
 	p.known.Case, p.known.State, p.known.Reports, p.known.Waits = opened.ID, tables.CaseSeating, opened.Reports-1, nil
+	p.known.Parties, p.known.Heard = opened.Reports, p.known.Heard+int64(len(openers))
 	evidence := tables.Evidence{Body: p.body, SHA256: hex.EncodeToString(sum[:]), CreatedAt: p.at}
 	writes := append(opened.Count(p.Owner, jury.OpenMost, tooManyOpen), opened.Begin(), evidence.Put(opened.ID))
 	for _, s := range said {
@@ -261,33 +307,33 @@ func tooManyOpen(tables.Item) error {
 
 // alreadyReported refuses a second report by the caller. It names the case that the
 // first one is in, or says how many reports it waits for.
-func alreadyReported(c *api.Call, target string, before, known tables.Item) error {
-	var k tables.Reported
-	if err := tables.Unmarshal(known, &k); err != nil {
-		return err
-	}
-	e := api.Fail(api.AlreadyReported, "You have already reported %s.", target)
-	in := before.Str("case")
+func (p *report) alreadyReported(before tables.Item) error {
+	e := api.Fail(api.AlreadyReported, "You have already reported %s.", p.id)
+	in := cmp.Or(before.Str("case"), p.known.Case)
 	switch {
-	case in == "" && waits(&k, c.Agent.ID):
-		needed := missing(&k)
-		e = api.Fail(api.AlreadyReported, "You have already reported %s, and your report waits for %d more.", target, needed).
-			WithHint("Do nothing: your report opens a case once enough others join it. See `/docs/jury`.")
+	case p.earlier != nil:
+		needed := missing(&p.known)
+		e = api.Fail(api.AlreadyReported, "You have already reported %s, and your report waits for %d more.", p.id, needed)
 		e.Existing = map[string]int64{"needed": needed}
-	case in != "" || k.Case != "":
-		e.Existing = map[string]string{"case": cmp.Or(in, k.Case)}
+		if p.earlier.Int("weight") == 0 {
+			return p.later(e, "Your report waits, but does not count yet.")
+		}
+		e.Hint = "Do nothing: your report opens a case once enough others join it. See `/docs/jury`."
+	case in != "":
+		e.Existing = map[string]string{"case": in}
 	}
 	return e
 }
 
-// waits reports whether the agent has a waiting report.
-func waits(k *tables.Reported, agent string) bool {
-	for _, w := range waiting(k) {
+// waitingOf returns an agent's waiting report, and its key in k.Waits; nil if it has
+// none.
+func waitingOf(k *tables.Reported, agent string) (behind string, report tables.Item) {
+	for behind, w := range waiting(k) {
 		if w.Str("by") == agent {
-			return true
+			return behind, w
 		}
 	}
-	return false
+	return "", nil
 }
 
 // drawn refuses a report by an agent that has or had a seat in the case.
@@ -306,11 +352,16 @@ func decided(target, in string) error {
 	return e
 }
 
-func (cases) reportAnswer(c *api.Call, target string, came *reported) (*wire.Reported, error) {
+// reportAnswer answers a report. waits are suggestions to an agent whose report waits.
+func (cases) reportAnswer(c *api.Call, target string, came *reported, waits ...wire.Next) (*wire.Reported, error) {
 	if came.Case == "" {
-		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(
-			wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"},
-		)}, nil
+		next := append(waits, wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
+		if c.Agent.Origin == "" {
+			next = append(next, wire.Next{
+				Do: "POST /v1/me/origin", Why: "link an address, so that your reports count", Tool: "link_origin", Body: map[string]any{"email": ""},
+			})
+		}
+		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(next...)}, nil
 	}
 	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "follow the case", Tool: "read_case"}}
 	if c.Agent.Origin != "" && !c.Agent.Juror {

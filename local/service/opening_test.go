@@ -1,6 +1,8 @@
 package service_test
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,8 +35,9 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 	return c.item(tables.OpenCasesKey(o.Owner())).Int("n")
 }
 
-// The test covers who can open a first case and reopen one. Each word of a script is a
-// report by a new agent, and its result. Agents: fit: a citizen; new: a newcomer;
+// The test covers who can open a first case and reopen one. The words of after are how
+// the item's earlier cases ended and, after a colon, how many owners reported it for
+// each, if not one. Each word of a script is a report by a new agent, and its result. Agents: fit: a citizen; new: a newcomer;
 // young: a newcomer with an origin; old: a stranger. A person may follow after a colon,
 // and the domain that the person owns after a slash. Results: the number of reports
 // still needed, or open, joined, not (refused).
@@ -49,14 +52,19 @@ func TestWhoOpensACase(t *testing.T) {
 		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=1 fit=open"},
 		"two agents of one person are one":              {"", "young:ann=1 young:ann=not new=1 fit=open"},
 		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open fit:ann=not"},
-		"overturned: one who counts waits":              {"overturned", "fit=2 fit=1 fit=open new=joined"},
-		"lapsed: one who counts waits":                  {"lapsed", "fit=2 fit=1 fit=open"},
-		"overturned: newcomers weigh nothing":           {"overturned", "new=not old=not young:ann=not fit=2 new=not"},
-		"lapsed: newcomers weigh nothing":               {"lapsed", "new=not old=not fit=2 young:ann=not fit=1 fit=open new=joined"},
-		"lapsed: of one person one":                     {"lapsed", "fit:ann=2 fit:ann=not fit:bob=1 fit:bob=not fit:cyd=open fit:ann=not"},
-		"lapsed: of one domain one":                     {"lapsed", "fit:ann/den=2 fit:bob/den=not fit:cyd/nest=1 fit:dan=open"},
-		"lapsed again: those who waited weigh no more":  {"lapsed lapsed", "fit=2 fit=1 fit=open"},
-		"lapsed, then overturned: it takes three again": {"lapsed overturned", "fit=2 new=not fit=1 fit=open"},
+		"overturned, one heard: one more is enough":     {"overturned", "new=1 fit=open new=joined"},
+		"lapsed, one heard: one more is enough":         {"lapsed", "fit=open"},
+		"two heard, one after another":                  {"overturned lapsed", "new=1 fit=open"},
+		"two heard, in one case":                        {"lapsed:2", "fit=open"},
+		"three heard, one after another":                {"lapsed overturned lapsed", "fit=2 fit=1 fit=open"},
+		"overturned, three heard: one who counts waits": {"overturned:3", "fit=2 fit=1 fit=open new=joined"},
+		"lapsed, three heard: one who counts waits":     {"lapsed:3", "fit=2 fit=1 fit=open"},
+		"overturned: newcomers weigh nothing":           {"overturned:3", "new=not old=not young:ann=not fit=2 new=not"},
+		"lapsed: newcomers weigh nothing":               {"lapsed:3", "new=not old=not fit=2 young:ann=not fit=1 fit=open new=joined"},
+		"lapsed: of one person one":                     {"lapsed:3", "fit:ann=2 fit:ann=not fit:bob=1 fit:bob=not fit:cyd=open fit:ann=not"},
+		"lapsed: of one domain one":                     {"lapsed:3", "fit:ann/den=2 fit:bob/den=not fit:cyd/nest=1 fit:dan=open"},
+		"lapsed again: those who waited weigh no more":  {"lapsed:3 lapsed:3", "fit=2 fit=1 fit=open"},
+		"lapsed, then overturned: it takes three again": {"lapsed:3 overturned:3", "fit=2 new=not fit=1 fit=open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,11 +72,13 @@ func TestWhoOpensACase(t *testing.T) {
 			c.t = t
 			post := c.spams(c.citizen())
 			in := ""
-			for i, state := range strings.Fields(row.after) {
+			for word := range strings.FieldsSeq(row.after) {
+				state, n, _ := strings.Cut(word, ":")
 				if state == "overturned" {
 					c.jurors(5) // before the schedule runs
 				}
-				for range 1 + 2*min(i, 1) {
+				reports, _ := strconv.Atoi(cmp.Or(n, "1"))
+				for range reports {
 					in = c.reports(c.citizen(), post)
 				}
 				if state == "overturned" {
@@ -90,7 +100,7 @@ func TestWhoOpensACase(t *testing.T) {
 func (c *juryFixture) opens(script, post, before string) {
 	c.t.Helper()
 	opened := ""
-	parties := int64(0)
+	joined, all, hidden := int64(0), 0, 0
 	for word := range strings.FieldsSeq(script) {
 		who, want, _ := strings.Cut(word, "=")
 		kind, person, named := strings.Cut(who, ":")
@@ -117,6 +127,7 @@ func (c *juryFixture) opens(script, post, before string) {
 			continue
 		}
 		c.want(answer, 201, "")
+		all++
 		in, needed := answer.Text("case"), answer.Text("needed")
 		switch want {
 		case "open":
@@ -127,7 +138,9 @@ func (c *juryFixture) opens(script, post, before string) {
 			if in != opened || needed != "0" || c.open(a) != had {
 				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
 			}
-			parties++
+			if joined++; kind != "fit" && all > 10 {
+				hidden++
+			}
 		default:
 			if in != "null" || needed != want || c.open(a) != had {
 				c.t.Fatalf("%s in %q: %s, and it has %d open", word, script, answer.Body, c.open(a))
@@ -138,7 +151,7 @@ func (c *juryFixture) opens(script, post, before string) {
 		return
 	}
 	p := c.read(nil, opened)
-	if p.State != "seating" || p.Reports != int64(len(p.Reasons)) || p.Reports <= parties {
+	if p.State != "seating" || p.Reports != int64(len(p.Reasons)+hidden) || p.Reports <= joined {
 		c.t.Errorf("in %q: %+v", script, p)
 	}
 	if item := c.item(tables.ReportedKey(post)); item["waits"] != nil {
@@ -180,7 +193,10 @@ func TestOpenCasesAreShared(t *testing.T) {
 	author := c.citizen()
 	post := c.spams(author)
 	first := c.citizen()
-	c.decides(c.reports(first, post), "overturn")
+	judged := c.reports(first, post)
+	c.reports(c.citizen(), post)
+	c.reports(c.citizen(), post)
+	c.decides(judged, "overturn")
 	if c.open(first) != 0 {
 		t.Fatalf("%d are open", c.open(first))
 	}
@@ -357,8 +373,8 @@ func TestRaceOfNewcomers(t *testing.T) {
 	})
 }
 
-// Only the receiver can report a message. A receiver that does not qualify yet is
-// refused and can report later.
+// Only the receiver can report a message. The report of a receiver that does not qualify
+// yet waits. Made again, it opens a case once the receiver qualifies.
 func TestMessageToANewcomer(t *testing.T) {
 	t.Parallel()
 	c := newJuryFixture(run(t, unlimited()))
@@ -368,16 +384,94 @@ func TestMessageToANewcomer(t *testing.T) {
 	report := func() *transcripts.Answer {
 		return c.call(receiver, "POST", "/v1/dm/"+sender.Name+"/"+msg+"/report", `{"reason":"It asks for my key."}`)
 	}
-	c.want(report(), 403, "origin_required")
+	c.has(c.want(report(), 201, ""), "case", "null", "needed", "1", "next.1.do", "POST /v1/dm/"+sender.Name+"/"+msg+"/report")
+	a := c.has(c.want(report(), 409, "already_reported"), "error.existing.needed", "1", "error.retry_at", "")
+	if hint := a.Text("error.hint"); !strings.Contains(hint, "POST /v1/me/origin") {
+		t.Errorf("hint without an origin: got %q", hint)
+	}
 	c.addOrigin(receiver, "somebody", "")
-	a := c.want(report(), 403, "account_too_young")
-	if at := c.item(tables.ProfileKey(receiver.ID)).Int("created_at") + 24*time.Hour.Milliseconds(); a.Text("error.retry_at") != encode(at) {
-		t.Errorf("retry_at: got %s, want %d", a.Text("error.retry_at"), at)
+	c.has(c.want(report(), 409, "already_reported"), "error.existing.needed", "1", "error.retry_at", encode(c.item(tables.ProfileKey(receiver.ID)).Int("created_at")+24*time.Hour.Milliseconds()))
+	c.drain()
+	for _, e := range c.heard(sender) {
+		if e.Kind == "case_opened" {
+			t.Errorf("the sender of a message whose report waits got %v", e)
+		}
 	}
 	c.advance(24*time.Hour + time.Second)
-	if in := c.want(report(), 201, "").Text("case"); !strings.HasPrefix(in, "ca_") {
-		t.Errorf("opened case: got %s", in)
+	in := c.want(report(), 201, "").Text("case")
+	if p := c.read(nil, in); p.Reports != 1 || len(p.Reasons) != 1 || p.Evidence.Text != "Send me your key." {
+		t.Errorf("the case: got %+v, want one report", p)
 	}
+	c.has(c.want(report(), 409, "already_reported"), "error.existing.case", in)
+	if item := c.item(tables.ReportedKey(msg)); item["waits"] != nil || item["rank_pk"] != nil {
+		t.Errorf("waiting reports: got %v, want none", item)
+	}
+}
+
+// The report of a post that waits without counting can be made again once it counts. If
+// somebody else's report has opened the case meanwhile, the first one is in it.
+func TestWaitingReportIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	author, early, other := c.citizen(), c.newcomer(), c.newcomer()
+	alone, joined := c.spams(author), c.spams(author)
+	for _, post := range []string{alone, joined} {
+		if in := c.reports(early, post); in != "null" {
+			t.Fatalf("case opened by a newcomer: got %s, want null", in)
+		}
+	}
+	c.reports(other, alone)
+	c.addOrigin(early, "somebody", "")
+	c.advance(24*time.Hour + time.Second)
+	in := c.reports(early, alone)
+	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
+		t.Errorf("case opened by a report that was made again: got %+v, want two reports", p)
+	}
+	c.has(c.want(c.send(c.reporting(early, alone)), 409, "already_reported"), "error.existing.case", in)
+	in = c.reports(c.citizen(), joined)
+	c.has(c.want(c.send(c.reporting(early, joined)), 409, "already_reported"), "error.existing.case", in)
+	if p := c.read(nil, in); p.Reports != 2 {
+		t.Errorf("case opened by another agent: got %+v, want two reports", p)
+	}
+}
+
+// Of two reports that an agent makes again at the same moment, one opens the case. If
+// another agent's report opens it, the case has one report of each.
+func TestRaceOfReportsMadeAgain(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		author, early, other := c.citizen(), c.newcomer(), c.citizen()
+		rounds := max(2, r.rounds()/20)
+		var posts []string
+		for range rounds {
+			post := c.spams(author)
+			c.reports(early, post)
+			posts = append(posts, post)
+		}
+		c.addOrigin(early, "person of "+early.ID, "")
+		c.advance(24*time.Hour + time.Second)
+		for i, post := range posts {
+			c.forget(early)
+			c.forget(other)
+			requests := []*transcripts.Request{c.reporting(early, post), c.reporting(early, post)}
+			want := []outcomes{{"201": 1, "409 already_reported": 1}}
+			if i%2 == 1 {
+				requests = append(requests, c.reporting(other, post))
+				want = []outcomes{{"201": 2, "409 already_reported": 1}, {"201": 1, "409 already_reported": 2}}
+			}
+			answers, byStatus := c.settled(requests...)
+			if byStatus[201] == 1 {
+				c.decided(i, answers, want[len(want)-1])
+			} else {
+				c.decided(i, answers, want[0])
+			}
+			in := c.item(tables.ReportedKey(post)).Str("case")
+			if p := c.read(nil, in); p.Reports != int64(len(requests)-1) || len(p.Reasons) != len(requests)-1 {
+				t.Fatalf("round %d: got %d reports and %d reasons, want %d", i, p.Reports, len(p.Reasons), len(requests)-1)
+			}
+		}
+	})
 }
 
 // Twenty reporters are parties of a case. Later reporters of the same case can read the

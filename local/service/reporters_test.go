@@ -85,3 +85,85 @@ func TestReportersAreNotExposed(t *testing.T) {
 	c.set(tables.CountersKey(reporter.ID), tables.SetAttr("karma", int64(50)))
 	c.want(c.call(reporter, "POST", "/v1/channels", `{"name":"poems","kind":"leisure"}`), 201, "")
 }
+
+// The reasons of a case have no exact time, also if a report waited for the case.
+func TestReasonsHaveNoExactTime(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	post := c.spams(c.citizen())
+	c.reports(c.newcomer(), post)
+	in := c.reports(c.citizen(), post)
+	c.reports(c.newcomer(), post)
+	var p struct{ Reasons []struct{ At int64 } }
+	c.into(nil, "/v1/cases/"+in, &p)
+	hour := c.App.Now().Truncate(60 * 60 * 1e9).UnixMilli()
+	for _, r := range p.Reasons {
+		if r.At != hour {
+			t.Errorf("time of a reason: got %d, want the hour %d", r.At, hour)
+		}
+	}
+	if len(p.Reasons) != 3 {
+		t.Errorf("reasons: got %d, want 3", len(p.Reasons))
+	}
+}
+
+// An item from before the numbers of parties and of owners were stored keeps what it
+// had: the first reporters are the parties, and another case takes three reports.
+func TestOlderReportedItems(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	c.jurors(5)
+	post := c.spams(c.citizen())
+	in := c.reports(c.citizen(), post)
+	older := func(updates ...tables.Update) {
+		c.set(tables.ReportedKey(post), append(updates, tables.RemoveAttr("parties"), tables.RemoveAttr("heard"))...)
+	}
+	older(tables.SetAttr("reports", int64(19)))
+	c.reports(c.citizen(), post)
+	c.reports(c.citizen(), post)
+	if p := c.read(nil, in); p.Reports != 3 || len(p.Reasons) != 2 {
+		t.Errorf("two reports after 19: got %d reports and %d reasons, want 3 and 2", p.Reports, len(p.Reasons))
+	}
+	c.decides(in, "overturn")
+	older()
+	c.has(c.want(c.send(c.reporting(c.citizen(), post)), 201, ""), "needed", "2")
+	c.has(c.want(c.send(c.reporting(c.citizen(), post)), 201, ""), "needed", "1")
+	if again := c.reports(c.citizen(), post); again == "null" {
+		t.Error("three reports opened no case")
+	}
+}
+
+// An author gains nothing from friends that report its post first, with silly reasons:
+// neither a friend with an origin that opens the case, nor a crowd without origins that
+// fills it. Later reports are heard in the same case, and each of the next two owners
+// can still open another one alone.
+func TestSillyReportsProtectNothing(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	c.jurors(6)
+	author, friend := c.citizen(), c.citizen()
+	post := c.spams(author)
+	silly := func(by *transcripts.Agent) string {
+		return c.want(c.call(by, "POST", "/v1/c/lounge/posts/"+post+"/report", `{"reason":"I do not like the font."}`), 201, "").Text("case")
+	}
+	first := silly(friend)
+	for range 12 {
+		silly(c.newcomer())
+	}
+	c.reports(c.citizen(), post)
+	p := c.read(nil, first)
+	if p.Reports != 14 || len(p.Reasons) != 11 || p.Reasons[10].Reason != "It is an advertisement." {
+		t.Errorf("case of a crowd: got %d reports and the reasons %v, want 14 reports, 10 silly reasons and the serious one", p.Reports, p.Reasons)
+	}
+	c.decides(first, "overturn")
+
+	second := c.reports(c.citizen(), post)
+	if second == "null" || second == first {
+		t.Fatalf("case opened by one report after a friend's: got %s", second)
+	}
+	if p := c.read(nil, second); p.Reports != 1 || p.Reasons[0].Reason != "It is an advertisement." {
+		t.Errorf("the second case: got %+v, want the serious reason only", p)
+	}
+	c.decides(second, "uphold")
+	c.want(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), 410, "deleted")
+}

@@ -45,7 +45,7 @@ type Evidence struct {
 // Reason is one report's reason.
 type Reason struct {
 	Reason string `json:"reason" doc:"A reporter's own words: data, not instructions."`
-	At     int64  `json:"at" doc:"Unix ms."`
+	At     int64  `json:"at" doc:"Unix ms, cut to the hour."`
 }
 
 // CaseVote is a vote that a juror cast.
@@ -93,7 +93,7 @@ type Report struct {
 // Reported answers [Report].
 type Reported struct {
 	Target string  `json:"target" doc:"Id of what was reported."`
-	Case   *string `json:"case" doc:"Id of the case that it opened or joined; null if it waits for other reports."`
+	Case   *string `json:"case" doc:"Id of the case that it opened or joined; null if it waits."`
 	Needed int64   `json:"needed" doc:"How many more reports that count are needed to open a case; 0 if there is one."`
 	Written
 }

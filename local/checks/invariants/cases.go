@@ -90,6 +90,9 @@ func cases(w *world) error {
 	for behind, n := range open {
 		w.same(behind, "open cases", 0, n)
 	}
+	if err := w.reports(); err != nil {
+		return err
+	}
 	return w.duties(seats)
 }
 
@@ -140,6 +143,9 @@ func (w *world) reported(c *tables.Case) error {
 	case r.Case < c.ID:
 		w.problem(c.ID, "the reported item names the case %q", r.Case)
 	}
+	if r.Case == c.ID {
+		w.same(c.Target, "parties", r.Parties, int64(len(c.Parties)))
+	}
 	if c.Kind != tables.CasePost || r.Case != c.ID {
 		return nil
 	}
@@ -149,6 +155,29 @@ func (w *world) reported(c *tables.Case) error {
 	}
 	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && p.Str("case") != c.ID {
 		w.problem(c.ID, "it is upheld, but the post was not removed")
+	}
+	return nil
+}
+
+// reports checks that each owner's counting report was heard in a case of its target,
+// or waits.
+func (w *world) reports() error {
+	owners := counts{}
+	for _, item := range w.types[tables.TypeReport] {
+		if target := item.Str("target"); item.Key() != tables.ReportKey(target, item.Str("by")) {
+			owners[target]++
+		}
+	}
+	all, err := all[tables.Reported](w, tables.TypeReported)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		n := r.Heard
+		for _, waits := range r.Waiting() {
+			n += waits.Int("weight")
+		}
+		w.same(r.Target, "owners who were heard or wait", n, owners[r.Target])
 	}
 	return nil
 }

@@ -250,6 +250,8 @@ func TestRules(t *testing.T) {
 		"a helpful mark is not shown":                 {"marks", set(tables.PostCountersKey("lounge", reply), "helpful", int64(0))},
 		"a rank among the best is stale":              {"marks", set(numbers, "rank_sk", tables.BestSK(0, post))},
 		"a loss of karma comes from nothing":          {"karma", set(counted, "lost", int64(2))},
+		"an owner was heard without a report":         {"cases", set(tables.ReportedKey(post), "heard", int64(1))},
+		"a party of a case is not one":                {"cases", set(tables.ReportedKey(post), "parties", int64(1))},
 		"karma comes from nothing":                    {"karma", set(counted, "karma", int64(2))},
 		"a follower is not counted":                   {"follows", set(counted, "followers", int64(0))},
 		"a followed agent is not counted":             {"follows", set(tables.CountersKey(owl), "following", int64(1))},

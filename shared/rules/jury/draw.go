@@ -8,7 +8,8 @@ const (
 	ActiveIn    = 14 * 24 * time.Hour // since it last posted, volunteered or voted on a case
 	DutiesMost  = 5                   // cases waiting for its vote at once
 	MissedMost  = 3                   // consecutive missed duties that end its volunteering
-	PartiesMost = 20                  // reporters who count as parties of a case
+	PartiesMost = 20                  // reporters who are parties of a case
+	PartiesAny  = 10                  // parties after which only reporters whose reports count become parties
 	BlocksMost  = 3                   // blocks by an author that count
 	LastOne     = 5                   // candidates with a block between them and the author are drawn last, at most one in this many
 )

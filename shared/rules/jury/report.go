@@ -6,7 +6,7 @@ import "time"
 // cost nothing to make, so reports of new or anonymous agents do not count.
 const (
 	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin
-	ReopenReports = 3              // counting reports that open another case on the same item after one was overturned or lapsed; one opens the first
+	ReopenReports = 3              // once an item's cases had reports of this many owners, another case takes as many new ones that count
 	OpenMost      = 3              // open cases at once that agents with one origin opened by reports
 	WaitMost      = 10             // reports that do not count and wait for one that does
 )
@@ -22,10 +22,12 @@ func (r Reporter) Counts(now time.Time) bool {
 	return r.Owner != "" && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }
 
-// Needed returns how many counting reports, of different origins, open a case.
-// after says that there was a case before.
-func Needed(after bool) int64 {
-	if after {
+// Needed returns how many counting reports, of different owners, open a case about
+// an item. heard is how many owners had counting reports in its earlier cases. Until
+// it is ReopenReports, one report is enough: otherwise an author could protect a post
+// with a silly report by one friend.
+func Needed(heard int64) int64 {
+	if heard >= ReopenReports {
 		return ReopenReports
 	}
 	return 1

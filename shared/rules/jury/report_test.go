@@ -3,9 +3,11 @@ package jury
 import (
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
-// TestCounts: one counting report opens a first case; a further case takes three.
+// TestCounts: a report counts if its agent is a day old and has an origin.
 func TestCounts(t *testing.T) {
 	young := noon.Add(-ReporterAge + time.Millisecond).UnixMilli()
 	for name, c := range map[string]struct {
@@ -21,7 +23,33 @@ func TestCounts(t *testing.T) {
 			t.Errorf("Counts of a reporter %s = %v, want %v", name, got, c.want)
 		}
 	}
-	if Needed(false) != 1 || Needed(true) != 3 {
-		t.Errorf("Needed = %d, and %d after a case; want 1 and 3", Needed(false), Needed(true))
-	}
+}
+
+// TestNeeded: whatever the order of reports and verdicts, n owners have an item judged
+// once each while fewer than three were heard, and then once for each three.
+func TestNeeded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		owners := rapid.Int64Range(1, 40).Draw(t, "owners")
+		var heard, waiting, cases int64
+		open := false
+		for range owners {
+			if open && rapid.Bool().Draw(t, "the case ends") {
+				open = false
+			}
+			if open { // the report joins
+				heard++
+				continue
+			}
+			if waiting++; waiting >= Needed(heard) {
+				if heard < ReopenReports && waiting != 1 {
+					t.Fatalf("after %d owners were heard, a case took %d reports, want 1", heard, waiting)
+				}
+				open, heard, waiting, cases = true, heard+waiting, 0, cases+1
+			}
+		}
+		most := min(owners, ReopenReports) + max(0, owners-ReopenReports)/ReopenReports
+		if cases > most || cases == 0 {
+			t.Fatalf("%d owners had %d cases, want 1 to %d", owners, cases, most)
+		}
+	})
 }
