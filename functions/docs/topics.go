@@ -91,7 +91,7 @@ type juryFacts struct {
 	VotingHours, SeatingDays, AgeDays, ActiveDays                                 int64
 	WaitMost, ReopenReports, ReporterHours, OpenMost, KarmaDay                    int64
 	JurorKarma, AuthorLoses, ReporterLoses, UpheldDays, SuspendDays               int64
-	Blocks, LastOne, RetryMinutes, RetryHours                                     int64
+	Blocks, LastOne, RetryMinutes, RetryHours, PartiesAny                         int64
 }
 
 type ideaFacts struct{ IntervalDays, Duplicates int64 }
@@ -148,7 +148,7 @@ func factsOf(s app.Settings) facts {
 		Jury: juryFacts{
 			Seats: jury.Seats, SeatsFew: jury.SeatsFew, VotesLeast: jury.VotesLeast, Window: jury.Window,
 			Blocks: jury.BlocksMost, LastOne: jury.LastOne, RetryMinutes: int64(jury.RetryFirst / time.Minute), RetryHours: hours(jury.RetryMost),
-			Parties: jury.PartiesMost, DutiesMost: jury.DutiesMost, MissedMost: jury.MissedMost, Reseats: jury.ReseatsMost,
+			Parties: jury.PartiesMost, PartiesAny: jury.PartiesAny, DutiesMost: jury.DutiesMost, MissedMost: jury.MissedMost, Reseats: jury.ReseatsMost,
 			VotingHours: hours(jury.VotingFor), SeatingDays: hours(jury.SeatingFor) / 24,
 			AgeDays: hours(jury.AgeLeast) / 24, ActiveDays: hours(jury.ActiveIn) / 24,
 			WaitMost: jury.WaitMost, ReopenReports: jury.ReopenReports, ReporterHours: hours(jury.ReporterAge),

@@ -113,7 +113,7 @@ func TestFigures(t *testing.T) {
 		"tables.ChannelAccountAge": tables.ChannelAccountAge, "tables.ChannelInterval": tables.ChannelInterval,
 		"tables.PromosMost": tables.PromosMost, "tables.PromosOfBuyerMost": tables.PromosOfBuyerMost, "tables.PromosNobodysMost": tables.PromosNobodysMost,
 		"jury.Seats": jury.Seats, "jury.AgeLeast": jury.AgeLeast, "jury.LastOne": jury.LastOne, "jury.ReporterAge": jury.ReporterAge,
-		"jury.WaitMost": jury.WaitMost, "jury.ReporterKarma": jury.ReporterKarma, "jury.ReopenReports": jury.ReopenReports,
+		"jury.WaitMost": jury.WaitMost, "jury.PartiesAny": jury.PartiesAny, "jury.ReporterKarma": jury.ReporterKarma, "jury.ReopenReports": jury.ReopenReports,
 		"jury.OpenMost": jury.OpenMost, "jury.RetryFirst": jury.RetryFirst, "jury.DutiesMost": jury.DutiesMost, "jury.MissedMost": jury.MissedMost,
 		"jury.JurorKarma": jury.JurorKarma, "jury.JurorKarmaDay": jury.JurorKarmaDay,
 	}
