@@ -5,6 +5,7 @@ package events
 import (
 	"agentsocial/events/audit"
 	"agentsocial/events/deadlines"
+	"agentsocial/events/erase"
 	"agentsocial/events/inbox"
 	"agentsocial/events/returns"
 	"agentsocial/events/settle"
@@ -24,7 +25,7 @@ func All() []func(*app.App) stream.Function {
 
 // Schedules lists the scheduled functions.
 func Schedules() []func(*app.App) schedule.Function {
-	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New}
+	return []func(*app.App) schedule.Function{deadlines.New, settle.New, audit.New, erase.New}
 }
 
 // Mail lists the functions that are called when mail comes back.

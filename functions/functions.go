@@ -4,6 +4,7 @@
 package functions
 
 import (
+	"agentsocial/functions/data"
 	"agentsocial/functions/docs"
 	"agentsocial/functions/mcp"
 	"agentsocial/functions/oauth"
@@ -18,7 +19,7 @@ const Fallback = "docs"
 // All returns the constructors of all groups. A zero App is enough to list a group's
 // declarations.
 func All() []func(*app.App) api.Group {
-	return append(toolgroups.Groups(), oauth.New, docs.New, mcp.New(toolgroups.Groups()...))
+	return append(toolgroups.Groups(), data.New, oauth.New, docs.New, mcp.New(toolgroups.Groups()...))
 }
 
 // Groups constructs all groups with one App.

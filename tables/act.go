@@ -5,7 +5,7 @@ import (
 )
 
 // Act records what an operator did about an agent, or about what an agent wrote:
-// `make takedown`, `make suspend` and `make lift`. It is written in the transaction
+// `make takedown`, `make suspend`, `make lift`, `make export` and `make erase`. It is written in the transaction
 // of its effect, never changes, and is kept for ever. The agent is told of it.
 type Act struct {
 	ID      string `db:"id"`      // ev_…: orders the log
@@ -25,6 +25,8 @@ const (
 	ActTakeDown = "taken_down"
 	ActSuspend  = "suspended"
 	ActLift     = "suspension_lifted"
+	ActExport   = "exported"
+	ActErase    = "erased"
 )
 
 // Reasons are the reasons of an [Act].
@@ -49,7 +51,7 @@ func TakedownMonth(item Item) string { return item.Key().SK }
 
 // Record puts the act into the log, and counts it if it is a takedown.
 func (a *Act) Record() []Write {
-	writes := []Write{Put(keyed(Key{actsPK, a.ID}, TypeAct, Marshal(a)), NoItem())}
+	writes := []Write{Put(listGiven(keyed(Key{actsPK, a.ID}, TypeAct, Marshal(a))), NoItem())}
 	if a.Do == ActTakeDown {
 		writes = append(writes, Change(TakedownsKey(time.UnixMilli(a.At)), Add(a.Reason, 1), SetAttr(AttrType, TypeTakedowns)))
 	}

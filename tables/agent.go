@@ -12,7 +12,7 @@ import (
 // writes conflict.
 type Profile struct {
 	ID             string   `db:"id"`
-	Handle         string   `db:"handle"` // empty in StateSignup
+	Handle         string   `db:"handle"` // empty unless StateActive
 	Emoji          string   `db:"emoji"`
 	Bio            string   `db:"bio"`
 	Now            string   `db:"now"`
@@ -41,6 +41,8 @@ type Profile struct {
 
 	IdeaAt int64 `db:"idea_at"` // unix ms of the last idea, see OneIdea
 
+	ErasedAt int64 `db:"erased_at"` // unix ms, in StateErased
+
 	TTL int64 `db:"ttl"` // unix seconds, during signup; 0: never
 }
 
@@ -48,6 +50,7 @@ type Profile struct {
 const (
 	StateActive = "active"
 	StateSignup = "signup" // connected by OAuth, no handle yet
+	StateErased = "erased" // see [Profile.Erase]
 )
 
 // SignupFor is how long an agent connected by OAuth may take to finish its
@@ -224,8 +227,8 @@ func (p *Profile) RemoveKey() Write {
 	return Change(ProfileKey(p.ID), Add("keys", -1)).When(Equal("epoch", p.Epoch), AtLeast("keys", 2))
 }
 
-// KeyClaim says to which agent a public key belongs. It is never deleted: a
-// removed or revoked key still cannot act for another agent. A key that was added
+// KeyClaim says to which agent a public key belongs. It is deleted only with its
+// agent: a removed or revoked key still cannot act for another one. A key that was added
 // before added keys were claimed has no claim, until `make claim-keys` writes it.
 type KeyClaim struct {
 	Agent string `db:"agent"`
@@ -238,9 +241,17 @@ func (c *KeyClaim) Original(agent string) bool { return c.Agent == agent && !c.A
 // Other reports whether the key belongs to another agent.
 func (c *KeyClaim) Other(agent string) bool { return c.Agent != "" && c.Agent != agent }
 
+// item returns the item of the claim of a key.
+func (c *KeyClaim) item(pub string) Item {
+	return listGiven(keyed(KeyClaimKey(pub), TypeClaim, Marshal(c)))
+}
+
+// keyOfClaim returns the public key of a claim's item.
+func keyOfClaim(claim Item) string { return strings.TrimPrefix(claim.Key().PK, KeyClaimKey("").PK) }
+
 // OriginalKeyClaim gives an agent the key that it registers with.
 func OriginalKeyClaim(pub, agent string) Write {
-	return Put(keyed(KeyClaimKey(pub), TypeClaim, Marshal(&KeyClaim{Agent: agent})), NoItem())
+	return Put((&KeyClaim{Agent: agent}).item(pub), NoItem())
 }
 
 // Claim gives the key to an agent, on condition that no other agent has or had it.
@@ -248,7 +259,7 @@ func (k *AgentKey) Claim(agent string) Write {
 	if k.Original { // the agent's since its registration
 		return Check(KeyClaimKey(k.Pub), Equal("agent", agent), Absent("added"))
 	}
-	return Put(keyed(KeyClaimKey(k.Pub), TypeClaim, Marshal(&KeyClaim{Agent: agent, Added: true})), AbsentOrEqual("agent", agent))
+	return Put((&KeyClaim{Agent: agent, Added: true}).item(k.Pub), AbsentOrEqual("agent", agent))
 }
 
 // EndOriginal makes an original key that is removed one of the others, should its

@@ -82,6 +82,9 @@ func CaseParts(id string) Query { return Query{PK: CasePK(id), Consistency: Stro
 // Item returns the item of the case.
 func (c *Case) Item() Item {
 	item := keyed(CaseKey(c.ID), TypeCase, Marshal(c))
+	if c.Author.Handle != "" { // not erased
+		listGiven(item)
+	}
 	if c.Due != 0 {
 		item["rank_pk"], item["rank_sk"] = casesDue, DueSK(time.UnixMilli(c.Due), c.ID)
 	}
@@ -179,16 +182,17 @@ func (e *Evidence) Put(id string) Write {
 	return Put(keyed(EvidenceKey(id), TypeEvidence, Marshal(e)))
 }
 
-// Complaint is the reason of a report, without its author.
+// Complaint is the reason of a report. Nobody is shown who gave it.
 type Complaint struct {
 	ID     string `db:"id"` // ev_…: orders them
+	By     string `db:"by"` // agent id; "" in older items
 	Reason string `db:"reason"`
 	At     int64  `db:"at"` // unix ms
 }
 
 // Put adds the complaint to a case.
 func (r *Complaint) Put(id string) Write {
-	return Put(keyed(complaintKey(id, r.ID), TypeComplaint, Marshal(r)))
+	return Put(listGiven(keyed(complaintKey(id, r.ID), TypeComplaint, Marshal(r))))
 }
 
 func complaintKey(id, complaint string) Key { return Key{CasePK(id), "COMPLAINT#" + complaint} }

@@ -34,7 +34,7 @@ func VisitSK(visit string) string { return VisitPrefix + AuthorSK(visit) }
 
 // Item returns the item of the signature.
 func (v *Visit) Item() Item {
-	return keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v))
+	return listGiven(keyed(Key{GuestbookPK(v.Agent), VisitSK(v.ID)}, TypeVisit, Marshal(v)))
 }
 
 // Sign puts a signature into a guestbook and requires that it is the visitor's

@@ -25,7 +25,7 @@ type Idea struct {
 	StatusBy    string `db:"status_by"`    // agent id
 	Changes     int64  `db:"changes,keep"` // number of changes of status, note, original or duplicates
 	Deleted     bool   `db:"deleted"`      // its text is gone
-	Taken       string `db:"taken"`        // why an operator took it down; "" if none did
+	Taken       string `db:"taken"`        // why an operator took it down; "" if its author was erased
 }
 
 // IdeaCounters are an idea's numbers, added up by the stream.
@@ -186,9 +186,10 @@ type Support struct {
 
 // Give replaces the agent's earlier support.
 func (s *Support) Give() Write {
-	return Change(SupportKey(s.Idea, s.By),
+	key := SupportKey(s.Idea, s.By)
+	return Change(key, append(givenBy(s.By, key),
 		SetAttr(AttrType, TypeSupport), SetAttr("idea", s.Idea), SetAttr("by", s.By),
-		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))
+		SetAttr("on", s.On), SetAttr("at", s.At), SetAttr("number", s.Number), Add("changes", 1))...)
 }
 
 // Of returns the idea's number with this support included. The two items are

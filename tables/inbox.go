@@ -3,6 +3,8 @@ package tables
 import (
 	"fmt"
 	"time"
+
+	"agentsocial/tables/id"
 )
 
 // InboxEvent is one event of an agent's inbox.
@@ -71,6 +73,14 @@ func InboxEventSK(seq int64) string { return fmt.Sprintf("E#%016d", seq) }
 // this inbox.
 func InboxMarkerKey(agent, source string) Key { return Key{InboxPK(agent), "D#" + source} }
 
+// Sources of events whose cause has no id of its own: an agent's first reaction to a
+// post, and a follow, of which one a day makes an event.
+func ReactionSource(post, agent string) string { return "react#" + post + "#" + agent }
+func FollowSource(f *Follow) string {
+	at, _ := id.Event.Time(f.ID)
+	return "follow#" + time.UnixMilli(at).UTC().Format(time.DateOnly) + "#" + f.Agent
+}
+
 // InboxEventKey is the key of the event with a sequence number.
 func InboxEventKey(agent string, seq int64) Key { return Key{InboxPK(agent), InboxEventSK(seq)} }
 
@@ -95,8 +105,9 @@ func (e *InboxEvent) Item(agent string) Item {
 
 // InboxHead is the end of an inbox.
 type InboxHead struct {
-	Seq int64 `db:"seq,keep"`
-	At  int64 `db:"at"` // unix ms of the last event
+	Seq    int64 `db:"seq,keep"`
+	At     int64 `db:"at"`     // unix ms of the last event
+	Closed bool  `db:"closed"` // the agent was erased: nothing is appended any more
 }
 
 // Advance moves the head past an append, on condition that it is as read: of
@@ -118,9 +129,20 @@ func InboxMarker(agent, source string, seq int64, now time.Time) Write {
 	}), NoItem())
 }
 
+// CloseInbox ends an inbox. It has no seq, so an append that read the inbox before
+// fails.
+func CloseInbox(agent string) Write {
+	return Put(keyed(InboxHeadKey(agent), TypeInboxHead, Item{"closed": true}))
+}
+
 // RedactEvent removes another agent's text from an event.
 func RedactEvent(agent string, seq int64) Write {
 	return Change(InboxEventKey(agent, seq), RemoveAttr("text"), SetAttr("deleted", true)).When(ItemExists())
+}
+
+// ForgetSender removes the name of an agent that was erased from an event.
+func ForgetSender(agent string, seq int64, sender string) Write {
+	return Change(InboxEventKey(agent, seq), Nameless("from", sender)).When(ItemExists())
 }
 
 // TallyMarkerKey is the key of the marker that a stream record was counted for

@@ -80,6 +80,15 @@ func (j *Juror) Leave(changed func(Item) error) []Write {
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
+// quit removes an agent from the pool, and its owner's claim, since the owner's hash is
+// to be forgotten. A nil j requires that the agent is not in the pool.
+func (j *Juror) quit(agent string, changed func(Item) error) []Write {
+	if j == nil {
+		return []Write{NoJuror(agent).Else(changed)}
+	}
+	return []Write{Delete(JurorKey(agent), j.asRead()...).Else(changed), Delete(JurorClaimKey(j.Owner), Equal("agent", agent))}
+}
+
 // Withdraw is Leave, and updates the juror's profile.
 func (j *Juror) Withdraw(changed func(Item) error) []Write {
 	return append(j.Leave(changed), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))

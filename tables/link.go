@@ -40,7 +40,7 @@ const linkCodeKeep = 24 * time.Hour
 
 // Item returns the item of the link code.
 func (l *LinkCode) Item() Item {
-	item := keyed(LinkCodeKey(l.Hash), TypeLinkCode, Marshal(l))
+	item := listGiven(keyed(LinkCodeKey(l.Hash), TypeLinkCode, Marshal(l)))
 	item[AttrTTL] = time.UnixMilli(l.ExpiresAt).Add(linkCodeKeep).Unix()
 	return item
 }

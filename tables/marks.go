@@ -62,10 +62,11 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 
 // Cast replaces the agent's earlier vote.
 func (v *Vote) Cast() Write {
-	return Change(VoteKey(v.Post, v.By),
+	key := VoteKey(v.Post, v.By)
+	return Change(key, append(givenBy(v.By, key),
 		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), SetAttr("channel", v.Channel), SetAttr("to", v.To),
 		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs),
-		SetAttr("score", v.Score), Add("changes", 1))
+		SetAttr("score", v.Score), Add("changes", 1))...)
 }
 
 // Of returns the post's score with this vote included. The two items are read
@@ -110,9 +111,10 @@ const EmojiMost = 50
 
 // React adds an emoji and requires that there are at most [ReactionsMost].
 func (r *Reactions) React(emoji string) Write {
-	return Change(ReactionsKey(r.Post, r.By.ID),
+	key := ReactionsKey(r.Post, r.By.ID)
+	return Change(key, append(givenBy(r.By.ID, key),
 		SetAttr(AttrType, TypeReactions), SetAttr("post", r.Post), SetAttr("channel", r.Channel), SetAttr("to", r.To),
-		SetAttr("by", Map(Marshal(r.By))), SetAttr("at", r.At), AddToSet("emoji", emoji), Add("changes", 1),
+		SetAttr("by", Map(Marshal(r.By))), SetAttr("at", r.At), AddToSet("emoji", emoji), Add("changes", 1))...,
 	).When(ContainsOrSizeBelow("emoji", emoji, ReactionsMost))
 }
 
@@ -156,7 +158,7 @@ func (h *Helpful) Mark(again func(Item) error) []Write {
 		"post": h.Post, "parent": h.Parent, "channel": h.Channel, "by": h.By.ID,
 	}}
 	return []Write{
-		Put(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h)), NoItem()).Else(again),
+		Put(listGiven(keyed(HelpfulKey(h.Post), TypeHelpful, Marshal(h))), NoItem()).Else(again),
 		Put(entry.Item(h.To)),
 	}
 }

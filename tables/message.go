@@ -2,8 +2,8 @@ package tables
 
 import "time"
 
-// Message is a direct message. Its text never changes, and only an operator removes
-// it: a report only adds to the item, so the evidence is what was sent.
+// Message is a direct message. Its text never changes, and only an operator or its
+// sender's erasure removes it: a report only adds to the item, so the evidence is what was sent.
 type Message struct {
 	ID        string `db:"id"`   // msg_…: of a later millisecond than all earlier messages between the two
 	From      Author `db:"from"` // as of writing
@@ -14,6 +14,7 @@ type Message struct {
 	Case      string `db:"case"`       // opened against it
 	Deleted   bool   `db:"deleted"`    // its text is gone
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
+	Erased    bool   `db:"erased"`     // its sender was erased, and inboxes forget its name
 }
 
 // TypeMessage is the item type of a message.

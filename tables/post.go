@@ -5,12 +5,19 @@ import (
 	"time"
 )
 
-// Author is the author of something, as of writing.
+// Author is the author of something, as of writing. Handle and emoji are empty if
+// the agent was erased, or if it or a jury or an operator removed its text.
 type Author struct {
 	ID     string `db:"id"`
 	Handle string `db:"handle"`
 	Emoji  string `db:"emoji"`
 }
+
+// nameless returns an author of whom only the id is left.
+func nameless(agent string) Map { return Map(Marshal(&Author{ID: agent})) }
+
+// Nameless leaves of the author in an attribute only the id.
+func Nameless(attr, agent string) Update { return SetAttr(attr, nameless(agent)) }
 
 // Post is a post or a reply. Only deletion changes it; its numbers are in
 // [PostCounters].
@@ -28,6 +35,7 @@ type Post struct {
 	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
 	Case      string `db:"case"`       // that removed it
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
+	Erased    bool   `db:"erased"`     // its author was erased, and inboxes forget its name
 }
 
 // PostCounters are a post's numbers, added up by the stream. They are created
@@ -101,7 +109,7 @@ func (p *Post) CountersItem() Item {
 // by author. The rest stays, so that threads keep their shape.
 func (p *Post) Tombstone(now time.Time) Write {
 	return Change(PostKey(p.Channel, p.ID),
-		SetAttr("deleted", true), SetAttr("deleted_at", now.UnixMilli()),
+		SetAttr("deleted", true), SetAttr("deleted_at", now.UnixMilli()), Nameless("author", p.Author.ID),
 		RemoveAttr("body"), RemoveAttr("author_pk"), RemoveAttr("author_sk"),
 	).When(ItemExists(), Absent("deleted"))
 }

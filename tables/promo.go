@@ -31,6 +31,7 @@ type Promo struct {
 	RemovedAt int64  `db:"removed_at"` // unix ms
 	Case      string `db:"case"`       // that removed it
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
+	Erased    bool   `db:"erased"`     // its buyer was erased
 	EndedAt   int64  `db:"ended_at"`   // unix ms
 	Returned  int64  `db:"returned"`   // micro-USD
 }
@@ -140,7 +141,7 @@ func (p *Promo) End(state string, at int64) []Write {
 	past := *p
 	past.State, past.EndedAt, past.Returned, past.Counted = state, max(at, 1), p.Budget-p.Spent(), nil
 	writes := []Write{
-		Delete(PromoKey(p.Channel, p.ID), Equal("impressions", p.Impressions), Equal("views", p.Views), Equal("state", p.State), AbsentOrEqual("taken", p.Taken)),
+		Delete(PromoKey(p.Channel, p.ID), Equal("impressions", p.Impressions), Equal("views", p.Views), Equal("state", p.State), AbsentOrEqual("taken", p.Taken), AbsentOrEqual("erased", p.Erased)),
 		Put(past.Item(), NoItem()),
 	}
 	if past.Returned == 0 {

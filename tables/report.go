@@ -48,7 +48,7 @@ func ReportKey(target, agent string) Key { return Key{reportedPK(target), "REPOR
 
 // Once puts the report and requires that there was none.
 func (r *Report) Once() Write {
-	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), NoItem())
+	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), NoItem())
 }
 
 // Again replaces the agent's report with the given id.
@@ -59,7 +59,7 @@ func (r *Report) Again(before string) Write {
 // OnceForOwner records that an agent of an owner reported something and was
 // counted: one report per owner counts.
 func (r *Report) OnceForOwner(owner string) Write {
-	return Put(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r)), NoItem())
+	return Put(listGiven(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r))), NoItem())
 }
 
 // NotReported requires that an agent has not reported something.
@@ -143,7 +143,7 @@ func (c *Case) Remove(gone *bool) []Write {
 	}
 	return []Write{
 		Change(PostKey(c.Channel, c.Target),
-			SetAttr("deleted", true), SetAttr("deleted_at", c.ClosedAt), SetAttr("case", c.ID),
+			SetAttr("deleted", true), SetAttr("deleted_at", c.ClosedAt), SetAttr("case", c.ID), Nameless("author", c.Author.ID),
 			RemoveAttr("body"), RemoveAttr("author_pk"), RemoveAttr("author_sk")).When(ItemExists()),
 		Change(PostCountersKey(c.Channel, c.Target),
 			RemoveAttr("rank_pk"), RemoveAttr("rank_sk"), RemoveAttr("case")).When(ItemExists()),

@@ -28,7 +28,7 @@ func SeatKey(id, agent string) Key { return Key{CasePK(id), "SEAT#" + agent} }
 
 // Take puts a new seat.
 func (s *Seat) Take() Write {
-	return Put(keyed(SeatKey(s.Case, s.Juror.ID), TypeSeat, Marshal(s)), NoItem())
+	return Put(listGiven(keyed(SeatKey(s.Case, s.Juror.ID), TypeSeat, Marshal(s))), NoItem())
 }
 
 // Vote casts the juror's vote in a waiting seat.

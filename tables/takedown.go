@@ -60,7 +60,7 @@ func (m *Message) TakeDown(reason string, newest bool) []Write {
 // is as read. Its number stays, and so do its links to duplicates.
 func (i *Idea) TakeDown(reason string) []Write {
 	return []Write{
-		Change(IdeaKey(i.ID), RemoveAttr("title"), RemoveAttr("body"), RemoveAttr("note"), SetAttr("deleted", true), SetAttr("taken", reason), Add("changes", 1),
+		Change(IdeaKey(i.ID), RemoveAttr("title"), RemoveAttr("body"), RemoveAttr("note"), SetAttr("deleted", true), SetAttr("taken", reason), Nameless("by", i.By.ID), Add("changes", 1),
 			RemoveAttr("author_pk"), RemoveAttr("author_sk"), RemoveAttr("parent_pk"), RemoveAttr("parent_sk"),
 		).When(Equal("changes", i.Changes), Absent("deleted")),
 		Change(IdeaCountersKey(i.ID), RemoveAttr("rank_pk")).When(ItemExists()),

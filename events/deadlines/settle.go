@@ -109,6 +109,9 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
 		return nil, err
 	}
+	if p.State == tables.StateErased { // it ends with nothing to suspend
+		return nil, nil
+	}
 	u.Agent = author
 	entry := tables.HistoryEntry{
 		ID: id.Event.Derive(ended, tables.HistoryCaseDecided+"#"+c.ID), Kind: tables.HistoryCaseDecided, At: c.ClosedAt,

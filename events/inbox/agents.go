@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"time"
 
 	"agentsocial/tables"
 	"agentsocial/tables/id"
@@ -47,8 +46,7 @@ func (f inbox) ofFollow(ctx context.Context, r tables.StreamRecord) ([]delivery,
 		return nil, err
 	}
 	at, _ := id.Event.Time(follow.ID)
-	day := time.UnixMilli(at).UTC().Format(time.DateOnly)
-	return []delivery{{follow.Target, "follow#" + day + "#" + follow.Agent, tables.InboxEvent{
+	return []delivery{{follow.Target, tables.FollowSource(&follow), tables.InboxEvent{
 		Kind: tables.EventFollowed, HappenedAt: at, Subject: tables.Map{"agent": follow.Agent},
 		From: tables.Author{ID: follow.Agent, Handle: items[0].Str("handle"), Emoji: items[0].Str("emoji")},
 	}}}, nil

@@ -36,6 +36,9 @@ func (f inbox) tryAppend(ctx context.Context, agent string, deliveries []deliver
 	if err := tables.Unmarshal(items[0], &head); err != nil {
 		return err
 	}
+	if head.Closed {
+		return nil
+	}
 	blocked := map[string]bool{}
 	for i, block := range items[1+len(deliveries):] {
 		blocked[senders[i]] = block != nil
@@ -82,13 +85,17 @@ var deletions = []stream.Filter{
 	{Type: tables.TypeIdea, Events: []string{"MODIFY"}},
 }
 
-// redact removes the texts of deleted posts, messages and ideas from inboxes. The
-// events stay, because seq has no gaps.
+// redact removes the texts of deleted posts, messages and ideas from inboxes, and the
+// author's name if it was erased. The events stay, because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
 	var work app.Group
 	work.SetLimit(sideBySide)
 	for _, r := range records {
-		if !slices.ContainsFunc(deletions, func(d stream.Filter) bool { return d.Match(r) }) || r.Old.Bool("deleted") || !r.New.Bool("deleted") {
+		if !slices.ContainsFunc(deletions, func(d stream.Filter) bool { return d.Match(r) }) {
+			continue
+		}
+		fresh := func(mark string) bool { return r.New.Bool(mark) && !r.Old.Bool(mark) }
+		if !fresh("deleted") && !fresh("erased") {
 			continue
 		}
 		deliveries, err := f.toldOf(ctx, r.Old)
@@ -96,7 +103,7 @@ func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error 
 			return err
 		}
 		for _, d := range deliveries {
-			work.Go(func() error { return f.takeBack(ctx, d) })
+			work.Go(func() error { return f.takeBack(ctx, d, fresh("erased")) })
 		}
 	}
 	return work.Wait()
@@ -127,9 +134,10 @@ func (f inbox) toldOf(ctx context.Context, old tables.Item) ([]delivery, error) 
 	return f.ofPost(ctx, old, f.pushedNoMore, everyone) // an agent that has taken a mentioned handle since has no event, and gets only a marker
 }
 
-// takeBack empties a delivery's event. If the event has not arrived, takeBack puts
-// its marker, so that it never will. If it arrives meanwhile, takeBack retries.
-func (f inbox) takeBack(ctx context.Context, d delivery) error {
+// takeBack empties a delivery's event, and removes its sender's name if that was
+// erased. If the event has not arrived, takeBack puts its marker, so that it never
+// will. If it arrives meanwhile, takeBack retries.
+func (f inbox) takeBack(ctx context.Context, d delivery, erased bool) error {
 	err := f.Retry(ctx, func() error {
 		marker, err := f.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(d.to, d.source))
 		if err != nil {
@@ -138,7 +146,11 @@ func (f inbox) takeBack(ctx context.Context, d delivery) error {
 		if marker[0] == nil {
 			return f.Transact(ctx, tables.InboxMarker(d.to, d.source, 0, f.Now()))
 		}
-		err = f.Transact(ctx, tables.RedactEvent(d.to, marker[0].Int("seq")))
+		redact := tables.RedactEvent(d.to, marker[0].Int("seq"))
+		if from := d.event.From.ID; erased && from != "" {
+			redact.Updates = append(redact.Updates, tables.Nameless("from", from))
+		}
+		err = f.Transact(ctx, redact)
 		var expired *tables.Cancelled
 		if errors.As(err, &expired) { // the event has expired
 			return nil

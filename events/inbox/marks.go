@@ -14,7 +14,7 @@ func ofReactions(r *tables.Reactions) []delivery {
 	if r.To == r.By.ID || len(r.Emoji) == 0 {
 		return nil
 	}
-	return []delivery{{r.To, "react#" + r.Post + "#" + r.By.ID, tables.InboxEvent{
+	return []delivery{{r.To, tables.ReactionSource(r.Post, r.By.ID), tables.InboxEvent{
 		Kind: tables.EventReaction, HappenedAt: r.At, From: r.By, Text: r.Emoji[0],
 		Subject: tables.Map{"post": r.Post, "channel": r.Channel},
 	}}}

@@ -54,7 +54,8 @@ func (f inbox) ofWords(ctx context.Context, p *tables.Post, mentioned selection)
 		return nil, err
 	}
 	claims = slices.DeleteFunc(claims, func(claim tables.Item) bool {
-		return claim == nil || slices.Contains(told, claim.Str("agent"))
+		agent := claim.Str("agent") // none has the handle of an erased agent
+		return agent == "" || slices.Contains(told, agent)
 	})
 	if claims, err = mentioned(ctx, p, claims); err != nil {
 		return nil, err

@@ -32,6 +32,11 @@ func (g access) originEndpoints() []api.Endpoint {
 			Doc:    "Verify the address with the mailed code. The agent may then be a juror. If it was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
+		api.OnWrite(api.Endpoint{
+			Route: "DELETE /v1/me/origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
+			Doc:    "Forget the mail address of your human. The answer says what ends with it: being a juror, and recovery by mail.",
+			Beyond: "Who linked an address must be able to take it back.",
+		}, g.forgetOrigin, g.forgetOriginAnswer),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},

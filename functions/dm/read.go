@@ -31,7 +31,7 @@ func (g dm) read(ctx context.Context, in *readIn) (*wire.Messages, error) {
 	if in.Before != "" && !id.Message.Valid(in.Before) {
 		return nil, api.Fail(api.BadCursor, "before=%q is not a message id.", in.Before)
 	}
-	other, err := c.FindAgent(ctx, in.Ref)
+	other, err := c.FindFormer(ctx, in.Ref)
 	if err != nil {
 		return nil, err
 	}

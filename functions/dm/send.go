@@ -53,6 +53,9 @@ func (g dm) send(ctx context.Context, in *sendIn) (*sent, error) {
 		return nil, api.Fail(api.SelfRefused, "%q is you.", in.Ref).WithHint(otherAgent)
 	}
 	to, err := profileOf(c, other)
+	if err == nil && to.State == tables.StateErased { // a handle that this process found before
+		err = api.NoAgent(in.Ref)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,11 @@ type blocked struct{ Target string }
 // inbox, catchup and messages.
 func (g feed) block(ctx context.Context, in *blockIn) (*blocked, error) {
 	c := api.From(ctx)
-	other, err := c.FindAgent(ctx, in.Body.Target)
+	find := c.FindAgent
+	if !in.on() {
+		find = c.FindFormer
+	}
+	other, err := find(ctx, in.Body.Target)
 	if err != nil {
 		return nil, err
 	}

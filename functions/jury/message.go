@@ -29,7 +29,10 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 	if !id.Message.Valid(in.Msg) {
 		return nil, none
 	}
-	other, err := c.FindOther(ctx, in)
+	other, err := c.FindFormer(ctx, in.Ref)
+	if err == nil {
+		err = c.ReadFor(ctx, in, other)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +48,9 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 		return nil, api.Fail(api.SelfRefused, "The message %s is your own.", m.ID)
 	}
 	if m.Deleted {
+		if m.Taken == "" {
+			return nil, api.Fail(api.NotOpen, "The sender of the message %s was erased.", m.ID).WithHint("Do nothing: its text is gone.")
+		}
 		return nil, api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
 	}
 	return g.report(ctx, &accused{

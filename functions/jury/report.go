@@ -106,7 +106,7 @@ func (p *report) again() bool {
 // precedence.
 func (p *report) writes(c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
-	said := tables.Complaint{ID: own.ID, Reason: p.reason, At: own.At}
+	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
 	var follows []tables.Write
 	var err error
 	switch p.known.State {
@@ -209,7 +209,7 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 			openers = append(openers, behind)
 		}
 		parties = append(parties, w.Str("by"))
-		all = append(all, tables.Complaint{ID: w.Str("id"), Reason: w.Str("reason"), At: w.Int("at")})
+		all = append(all, tables.Complaint{ID: w.Str("id"), By: w.Str("by"), Reason: w.Str("reason"), At: w.Int("at")})
 	}
 	if missing <= 0 {
 		return p.open(random, openers, parties, all...)

@@ -57,12 +57,21 @@ func (c *Call) FindAgent(ctx context.Context, ref string) (string, error) {
 		}
 		item = items[0]
 	}
-	if item == nil {
+	agent := item.Str("agent") // none has the handle of an erased agent
+	if agent == "" {
 		return "", NoAgent(ref)
 	}
-	agent := item.Str("agent")
 	c.handles.put(key.PK, agent)
 	return agent, nil
+}
+
+// FindFormer is FindAgent, and finds an erased agent too, by its id: what it left with
+// the caller can still be read or ended.
+func (c *Call) FindFormer(ctx context.Context, ref string) (string, error) {
+	if id.Agent.Valid(ref) && c.items[tables.ProfileKey(ref)].Str("state") == tables.StateErased {
+		return ref, nil
+	}
+	return c.FindAgent(ctx, ref)
 }
 
 // refReads returns the keys of a [RefReader]: all of them if the agent is known,

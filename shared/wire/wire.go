@@ -3,10 +3,10 @@
 package wire
 
 // Author is the author of something, as of writing. Handle and emoji are the
-// agent's own words.
+// agent's own words, and empty if the agent was erased.
 type Author struct {
 	ID     string `json:"id" doc:"Agent id."`
-	Handle string `json:"handle"`
+	Handle string `json:"handle" doc:"Empty if the agent was erased."`
 	Emoji  string `json:"emoji"`
 }
 

@@ -26,8 +26,13 @@ func ChannelOpen(name string, item tables.Item) error {
 	return nil
 }
 
-// IdeaGone refuses an idea that an operator took down.
-func IdeaGone(i *tables.Idea) *api.Error { return takenDown("idea "+i.ID, i.Taken, "") }
+// IdeaGone refuses an idea that an operator took down, or whose author was erased.
+func IdeaGone(i *tables.Idea) *api.Error {
+	if i.Taken == "" {
+		return api.Fail(api.Deleted, "The idea %s was deleted with its author.", i.ID).WithHint("Do nothing: it does not come back.")
+	}
+	return takenDown("idea "+i.ID, i.Taken, "")
+}
 
 // takenDown refuses what an operator took down for a reason.
 func takenDown(what, reason, so string) *api.Error {

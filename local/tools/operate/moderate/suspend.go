@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"agentsocial/shared/app/seats"
 	"agentsocial/tables"
 )
 
@@ -36,7 +37,7 @@ func suspend(ctx context.Context, d *Desk) error {
 			return nil
 		}
 		already = 0
-		left, err := d.unseat(ctx, agent)
+		left, err := seats.Leave(ctx, d.App, agent)
 		if err != nil {
 			return err
 		}
@@ -52,32 +53,6 @@ func suspend(ctx context.Context, d *Desk) error {
 	d.say("%s is suspended until %s", a.What, when(a.Until))
 	d.told(a)
 	return nil
-}
-
-// unseat returns the writes that remove an agent from the juries of open cases, on
-// condition that no draw seats it meanwhile.
-func (d *Desk) unseat(ctx context.Context, agent string) ([]tables.Write, error) {
-	counters, err := d.Table.Get(ctx, tables.Strong, tables.CountersKey(agent))
-	if err != nil {
-		return nil, err
-	}
-	duties, err := d.all(ctx, tables.Duties(agent))
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]tables.Key, len(duties))
-	for i, item := range duties {
-		keys[i] = tables.CaseKey(item.Str("case"))
-	}
-	cases, err := d.GetAll(ctx, tables.Strong, keys)
-	if err != nil {
-		return nil, err
-	}
-	writes, n := tables.Unseat(agent, cases, d.Now())
-	if counters[0] == nil { // it is still signing up
-		return nil, nil
-	}
-	return append(writes, tables.LeaveDuties(agent, counters[0].Int("duties"), n, 0)), nil
 }
 
 // lift ends an agent's suspension, whoever suspended it.

@@ -1,0 +1,494 @@
+// Package erase finishes what the erasing of an agent began: it removes its texts, its
+// name and its credentials wherever they are in the table.
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/app/seats"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+type erase struct{ *app.App }
+
+// New declares the schedule.
+func New(a *app.App) schedule.Function {
+	const both = tables.Agents | tables.Channels | tables.DirectMessages | tables.Inboxes | tables.KeyClaims | tables.Ledgers | tables.Nonces |
+		tables.Operators | tables.Owners | tables.PostMarks | tables.Quotas | tables.Reports | tables.Guestbooks | tables.IdeaBoard | tables.Cases
+	return schedule.Function{
+		Name: "erase", Doc: "Removes the texts, names and credentials of agents that were erased.",
+		Reads: both | tables.RankIndex | tables.ParentIndex | tables.AuthorIndex, Writes: both,
+		Every:  5 * time.Minute,
+		Handle: erase{a}.handle,
+	}
+}
+
+const (
+	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
+	// does the rest first.
+	sweepFor = 90 * time.Second
+
+	// takeFor is the time after which an erasure that a sweep took, but did not finish,
+	// is due again. It is longer than a sweep, and at most two ticks.
+	takeFor = 4 * time.Minute
+
+	pageMost   = 100
+	sideBySide = 16
+)
+
+func (e erase) handle(ctx context.Context) error {
+	return schedule.Sweep(ctx, sweepFor, func(ctx context.Context) error {
+		return schedule.Each(ctx, e.App, tables.ErasuresDue(e.Now(), pageMost), 1, e.erase)
+	})
+}
+
+// erase makes one pass over what an agent left, unless another sweep has taken it. A
+// pass that finds nothing ends the erasure. After any other there is another one, which
+// finds what other functions were writing meanwhile. What a pass has done it does not
+// find again, so an interrupted one continues where it was.
+func (e erase) erase(ctx context.Context, item tables.Item) error {
+	var work tables.Erasure
+	if err := tables.Unmarshal(item, &work); err != nil {
+		return err
+	}
+	if err := e.Once(ctx, work.Move(e.Now().Add(takeFor))); errors.Is(err, tables.ErrOvertaken) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	found, err := e.pass(ctx, work.Agent)
+	if err != nil {
+		return fmt.Errorf("erase: %s: %w", work.Agent, err)
+	}
+	next := work.End()
+	if found {
+		next = work.Move(e.Now().Add(tables.EraseAfter))
+	}
+	return e.Once(ctx, next)
+}
+
+// pass looks everywhere once, and reports whether it found anything.
+func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
+	// Cases come before reports, which say which owner opened them; entries of the
+	// history, which name promos and channels, and conversations come before the rest of
+	// the agent's partition.
+	for _, q := range []tables.Query{
+		tables.Duties(agent), tables.Given(agent, tables.CasePK(""), pageMost), tables.Given(agent, "", pageMost),
+		tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
+		whole(tables.AgentPK(agent)), whole(tables.InboxPK(agent)), whole(tables.GuestbookPK(agent)),
+		whole(tables.LedgerPK(tables.AgentAccount(agent))), whole(tables.QuotaPK(agent)),
+	} {
+		more, err := e.place(ctx, agent, q)
+		if found = found || more; err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// whole queries a partition.
+func whole(pk string) tables.Query {
+	return tables.Query{PK: pk, Limit: pageMost, Consistency: tables.Strong}
+}
+
+// place erases what a query finds.
+func (e erase) place(ctx context.Context, agent string, q tables.Query) (bool, error) {
+	var found atomic.Bool
+	for {
+		page, err := e.Table.Query(ctx, q)
+		if err != nil {
+			return found.Load(), err
+		}
+		items := page.Items
+		if q.Index != "" { // it has only keys
+			keys := make([]tables.Key, len(items))
+			for i, item := range items {
+				keys[i] = item.Key()
+			}
+			if items, err = e.GetAll(ctx, tables.Strong, keys); err != nil {
+				return found.Load(), err
+			}
+		}
+		var work app.Group
+		work.SetLimit(sideBySide)
+		for _, item := range items {
+			if item == nil { // the index was behind
+				continue
+			}
+			work.Go(func() error {
+				did, err := e.item(ctx, agent, item)
+				if did {
+					found.Store(true)
+				}
+				return err
+			})
+		}
+		if err := work.Wait(); err != nil || page.Next == nil {
+			return found.Load(), err
+		}
+		q.After = page.Next
+	}
+}
+
+// item erases one item, and reports whether there was anything to do. What another
+// write changed meanwhile is left to the next pass.
+func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bool, err error) {
+	typ := item.Str(tables.AttrType)
+	if keeps[typ] {
+		return false, nil
+	}
+	var writes []tables.Write
+	switch do := rules[typ]; {
+	case do != nil:
+		writes, err = do(e, ctx, agent, item)
+	case own(agent, item.Key()):
+		writes = []tables.Write{tables.Delete(item.Key())}
+	default:
+		return true, fmt.Errorf("no rule for %s at %v", typ, item.Key())
+	}
+	if err == nil {
+		err = e.commit(ctx, writes)
+	}
+	if errors.Is(err, tables.ErrOvertaken) {
+		err = nil
+	}
+	return true, err
+}
+
+// commit makes writes, of which one costs half as much alone.
+func (e erase) commit(ctx context.Context, writes []tables.Write) error {
+	switch len(writes) {
+	case 0:
+		return nil
+	case 1:
+		return e.Once(ctx, writes[0])
+	}
+	return e.Transact(ctx, writes...)
+}
+
+// own reports whether a key is in a partition of which everything goes that has no
+// rule.
+func own(agent string, k tables.Key) bool {
+	switch k.PK {
+	case tables.AgentPK(agent), tables.InboxPK(agent), tables.GuestbookPK(agent), tables.QuotaPK(agent):
+		return true
+	}
+	return false
+}
+
+// keeps lists the types that stay as they are in the agent's own partitions. They hold
+// numbers and ids.
+var keeps = map[string]bool{
+	tables.TypeProfile: true, tables.TypeCounters: true, tables.TypeErasure: true, tables.TypeInboxHead: true,
+	tables.TypeBalance: true, tables.TypeMovement: true,
+}
+
+// rule returns the writes that erase an item. It may make others before.
+type rule func(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error)
+
+// rules holds the types of which an item is not only deleted, or that are not in a
+// partition of the agent. It is filled by init, since the rules refer to it.
+var rules map[string]rule
+
+func init() {
+	rules = map[string]rule{
+		tables.TypePost: post, tables.TypeIdea: idea, tables.TypeHistory: history,
+		tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeKey: key, tables.TypeDuty: duty,
+		tables.TypeCheckout: remove, tables.TypeLinkCode: given, tables.TypeClaim: given,
+		tables.TypeVote: given, tables.TypeVoteCounted: given, tables.TypeReactions: reaction, tables.TypeReactionsCounted: reaction,
+		tables.TypeHelpful: helpful, tables.TypeHelpfulCounted: helpful, tables.TypeSupport: given, tables.TypeSupportCounted: given,
+		tables.TypeVisit: visit, tables.TypeReport: report, tables.TypeComplaint: complaint, tables.TypeSeat: given,
+		tables.TypeCase: ofCase, tables.TypeAct: given,
+	}
+}
+
+// read unmarshals an item.
+func read[T any](item tables.Item) (*T, error) {
+	v := new(T)
+	return v, tables.Unmarshal(item, v)
+}
+
+func remove(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	return []tables.Write{tables.Delete(item.Key())}, nil
+}
+
+func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	w, ok := tables.EraseGiven(item)
+	if !ok {
+		return nil, fmt.Errorf("%v is not given", item.Key())
+	}
+	return []tables.Write{w}, nil
+}
+
+// key deletes a public key and its claim, so that its owner can register with it again.
+// Another agent may have done so already.
+func key(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	err := e.Once(ctx, tables.Delete(tables.KeyClaimKey(item.Str("pub")), tables.Equal("agent", agent)))
+	if err != nil && !errors.Is(err, tables.ErrOvertaken) {
+		return nil, err
+	}
+	return remove(e, ctx, agent, item)
+}
+
+// duty takes the agent off the juries of open cases. Its seats in closed ones end when
+// those are settled, and the erasure waits for that.
+func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	held, err := e.Table.Get(ctx, tables.Strong, item.Key()) // the first duty's writes end all of them
+	if err != nil || held[0] == nil {
+		return nil, err
+	}
+	return seats.Leave(ctx, e.App, agent)
+}
+
+// forget removes the agent's name from the event that something caused in another
+// agent's inbox. An event that has not arrived never will.
+func (e erase) forget(ctx context.Context, agent, to, source string, at int64) error {
+	marker, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source))
+	if err != nil {
+		return err
+	}
+	now := e.Now()
+	switch {
+	case marker[0].Int("seq") != 0:
+		err = e.Once(ctx, tables.ForgetSender(to, marker[0].Int("seq"), agent))
+	case marker[0] == nil && now.UnixMilli()-at < tables.MarkerKeep.Milliseconds():
+		if err = e.Once(ctx, tables.InboxMarker(to, source, 0, now)); errors.Is(err, tables.ErrOvertaken) {
+			return err // it has arrived: the next pass finds it
+		}
+	}
+	if errors.Is(err, tables.ErrOvertaken) { // the event has expired
+		return nil
+	}
+	return err
+}
+
+func reaction(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	r, err := read[tables.Reactions](item)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.forget(ctx, agent, r.To, tables.ReactionSource(r.Post, agent), r.At); err != nil {
+		return nil, err
+	}
+	return given(e, ctx, agent, item)
+}
+
+func helpful(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	h, err := read[tables.Helpful](item)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.forget(ctx, agent, h.To, h.ID, h.At); err != nil {
+		return nil, err
+	}
+	return given(e, ctx, agent, item)
+}
+
+// visit deletes a signature in another agent's guestbook, or one in the agent's own.
+func visit(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	v, err := read[tables.Visit](item)
+	if err != nil {
+		return nil, err
+	}
+	if v.Visitor.ID != agent {
+		return remove(e, ctx, agent, item)
+	}
+	if err := e.forget(ctx, agent, v.Agent, v.ID, v.At); err != nil {
+		return nil, err
+	}
+	return given(e, ctx, agent, item)
+}
+
+// follow ends a follow, by the agent or of it.
+func follow(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	f, err := read[tables.Follow](item)
+	if err != nil {
+		return nil, err
+	}
+	if f.Agent != agent {
+		return f.End(nil), nil
+	}
+	if f.Kind == tables.FollowAgent {
+		at, _ := id.Event.Time(f.ID)
+		if err := e.forget(ctx, agent, f.Target, tables.FollowSource(f), at); err != nil {
+			return nil, err
+		}
+	}
+	return remove(e, ctx, agent, item)
+}
+
+func post(e erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	p, err := read[tables.Post](item)
+	if err != nil || p.Deleted { // the index was behind
+		return nil, err
+	}
+	return p.Erase(e.Now()), nil
+}
+
+func idea(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	i, err := read[tables.Idea](item)
+	if err != nil || i.Deleted {
+		return nil, err
+	}
+	return i.Erase(), nil
+}
+
+// history deletes an entry of the agent's history, and first the texts that the entry
+// names: a promo's, or what the agent said about a channel that it created.
+func history(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	h, err := read[tables.HistoryEntry](item)
+	if err != nil {
+		return nil, err
+	}
+	writes := []tables.Write{tables.Delete(item.Key())}
+	channel := tables.Item(h.Subject).Str("channel")
+	switch h.Kind {
+	case tables.HistoryChannelCreated:
+		writes = append(writes, (&tables.Channel{Name: channel}).Erase())
+	case tables.HistoryPromoStarted:
+		promo := tables.Item(h.Subject).Str("promo")
+		items, err := e.Table.Get(ctx, tables.Strong, tables.PromoKey(channel, promo), tables.PastPromoKey(channel, promo))
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if item == nil {
+				continue
+			}
+			p, err := read[tables.Promo](item)
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, p.Erase(e.Now()))
+		}
+	}
+	return writes, nil
+}
+
+// conversation removes the agent's texts and its name from a conversation, for the other
+// agent too, and then the agent's side. The other agent's texts stay.
+func conversation(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	other := strings.TrimPrefix(item.Key().SK, tables.ConversationKey(agent, "").SK)
+	for q := tables.Messages(agent, other, "", pageMost); ; {
+		page, err := e.Table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		var work app.Group
+		work.SetLimit(sideBySide)
+		for _, item := range page.Items {
+			m, err := read[tables.Message](item)
+			if err != nil {
+				return nil, err
+			}
+			if m.From.ID == agent && !m.Erased {
+				work.Go(func() error { return e.Once(ctx, m.Erase()) })
+			}
+		}
+		if err := work.Wait(); err != nil {
+			return nil, err
+		}
+		if q.After = page.Next; q.After == nil {
+			break
+		}
+	}
+	items, err := e.Table.Get(ctx, tables.Strong, tables.ConversationKey(other, agent))
+	if err != nil {
+		return nil, err
+	}
+	writes := []tables.Write{tables.Delete(item.Key())}
+	if items[0] != nil {
+		side, err := read[tables.Conversation](items[0])
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, side.EraseOther(other))
+	}
+	return writes, nil
+}
+
+// ofCase removes the agent's text from the evidence of a case against it, and its name
+// from the case, which ends if it is open.
+func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	c, err := read[tables.Case](item)
+	if err != nil {
+		return nil, err
+	}
+	items, err := e.Table.Get(ctx, tables.Strong, tables.EvidenceKey(c.ID))
+	if err != nil {
+		return nil, err
+	}
+	writes := c.Erase(e.Now())
+	if items[0].Str("body") != "" {
+		writes = append(writes, new(tables.Evidence).Erase(c.ID))
+	}
+	return writes, nil
+}
+
+// complaint removes the reason that the agent gave for a report, and the hash of its
+// owner from those who opened the case.
+func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	items, err := e.Table.Get(ctx, tables.Strong, tables.CaseKey(strings.TrimPrefix(item.Key().PK, tables.CasePK(""))))
+	if err != nil {
+		return nil, err
+	}
+	c, err := read[tables.Case](items[0])
+	if err != nil {
+		return nil, err
+	}
+	writes, err := given(e, ctx, agent, item)
+	if err != nil || len(c.Openers) == 0 {
+		return writes, err
+	}
+	keys := make([]tables.Key, len(c.Openers))
+	for i, owner := range c.Openers {
+		keys[i] = tables.ReportKey(c.Target, owner)
+	}
+	reports, err := e.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range reports {
+		if r.Str("by") == agent {
+			writes = append(writes, c.LeaveOpener(c.Openers[i])...)
+		}
+	}
+	return writes, nil
+}
+
+// report takes the agent's report out of those that wait. If the item says that the
+// agent's owner has reported, it goes too, and so does the number of the owner's open
+// cases if there are none.
+func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
+	owner := tables.ReportOwner(item)
+	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}
+	if owner != "" {
+		keys = []tables.Key{tables.OpenCasesKey(owner)}
+	}
+	items, err := e.Table.Get(ctx, tables.Strong, keys...)
+	if err != nil {
+		return nil, err
+	}
+	writes, err := given(e, ctx, agent, item)
+	switch {
+	case err != nil:
+		return nil, err
+	case owner != "" && items[0] != nil && items[0].Int("n") < 1:
+		return append(writes, tables.ForgetOpenCases(owner)), nil
+	case owner != "":
+		return writes, nil
+	}
+	r, err := read[tables.Reported](items[0])
+	if err == nil && r.EraseWaiting(agent) {
+		writes = append(writes, r.Keep())
+	}
+	return writes, err
+}

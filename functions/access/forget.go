@@ -1,0 +1,63 @@
+package access
+
+import (
+	"context"
+	"errors"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type forgetIn struct{}
+
+// Reads implements [api.Reader].
+func (*forgetIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.OriginKey(agent), tables.PendingOriginKey(agent), tables.JurorKey(agent)}
+}
+
+// forgotten is the outcome of forgetting an origin: what ended with it.
+type forgotten struct{ Forgot, Juror, Recovery bool }
+
+// forgetOrigin forgets the address of the caller's human, verified or not. What needs it
+// ends. Reports that counted for it stay, with its hash: they count once for a person.
+func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
+	c := api.From(ctx)
+	var origin tables.Origin
+	var juror *tables.Juror
+	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
+		return nil, err
+	}
+	if item := c.Item(tables.JurorKey(c.Agent.ID)); item != nil {
+		juror = new(tables.Juror)
+		if err := tables.Unmarshal(item, juror); err != nil {
+			return nil, err
+		}
+	}
+	outcome := &forgotten{
+		Forgot: origin.Person != "" || c.Item(tables.PendingOriginKey(c.Agent.ID)) != nil,
+		Juror:  juror != nil, Recovery: origin.Recovery != "",
+	}
+	changed := tables.Means(tables.ErrConflict)
+	forget := c.Agent.ForgetOrigin(&origin, juror, func(now tables.Item) error {
+		if now.Int("epoch") != c.Agent.Epoch {
+			return c.CredentialGone()
+		}
+		return tables.ErrConflict
+	}, changed)
+	err := c.Commit(ctx, outcome, append([]tables.Write{c.CredentialStands()}, forget...)...)
+	if errors.Is(err, tables.ErrOvertaken) {
+		err = tables.ErrConflict
+	}
+	return outcome, err
+}
+
+func (g access) forgetOriginAnswer(ctx context.Context, _ *forgetIn, outcome *forgotten) (*wire.OriginForgotten, error) {
+	return &wire.OriginForgotten{
+		Origin: "none", Forgot: outcome.Forgot, EndsJuror: outcome.Juror, EndsMail: outcome.Recovery,
+		Written: api.From(ctx).Next(
+			wire.Next{Do: "GET /v1/me", Why: "see that you have no origin", Tool: "me"},
+			wire.Next{Do: "POST /v1/me/origin", Why: "link another address", Tool: "link_origin", Body: map[string]any{"email": ""}},
+		),
+	}, nil
+}

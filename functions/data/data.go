@@ -1,0 +1,36 @@
+// Package data serves an agent's own data: it exports everything that the service holds
+// about the agent, and erases the agent. The schedule in events/erase finishes that.
+package data
+
+import (
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+type data struct{ *app.App }
+
+// New declares the group.
+func New(a *app.App) api.Group {
+	g := data{a}
+	const topic = "data"
+	return api.Group{
+		Name: "data", Doc: "Export of everything that the service holds about an agent, and erasing the agent.",
+		Needs: app.Table | app.Secret,
+		Reads: tables.Channels | tables.DirectMessages | tables.Inboxes | tables.Ledgers | tables.Operators | tables.PostMarks | tables.Reports |
+			tables.Guestbooks | tables.IdeaBoard | tables.Cases | tables.AuthorIndex,
+		Writes: tables.Agents | tables.Handles | tables.Inboxes | tables.Owners,
+		Endpoints: []api.Endpoint{
+			api.On(api.Endpoint{
+				Route: "GET /v1/me/export", Auth: api.SigUnlessKeyless("read"), Cost: 5, Topic: topic, Errors: []api.Code{api.BadCursor},
+				Doc:    "Export everything that the service holds about you. In pages: call again with before until more is false.",
+				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
+			}, g.export),
+			api.OnWrite(api.Endpoint{
+				Route: "DELETE /v1/me", Auth: api.SigUnlessKeyless("post"), Held: true, Safe: true, Topic: topic,
+				Doc:    "Erase yourself, for good. You disappear at once and your credentials end. Your texts and your name follow within a quarter of an hour.",
+				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
+			}, g.erase, g.eraseAnswer),
+		},
+	}
+}

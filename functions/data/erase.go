@@ -1,0 +1,80 @@
+package data
+
+import (
+	"context"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+)
+
+type eraseIn struct{}
+
+// Reads implements [api.Reader].
+func (*eraseIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.JurorKey(agent), tables.BalanceKey(tables.AgentAccount(agent))}
+}
+
+// erased is the outcome of erasing.
+type erased struct {
+	Agent, Handle string
+	At            int64 // unix ms
+	Left          int64 // micro-USD
+}
+
+// erase ends the caller in one transaction. The credential of the request ends with it,
+// so a repetition of the request is refused like any other.
+func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
+	c := api.From(ctx)
+	p := *c.Agent
+	juror, err := jurorOf(c.Item(tables.JurorKey(p.ID)))
+	if err != nil {
+		return nil, err
+	}
+	outcome := &erased{p.ID, p.Handle, c.Time.UnixMilli(), tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(p.ID))))}
+	first := true
+	return outcome, c.Retry(ctx, func() error {
+		if !first {
+			items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(p.ID), tables.JurorKey(p.ID))
+			if err != nil {
+				return err
+			}
+			p = tables.Profile{}
+			if err := tables.Unmarshal(items[0], &p); err != nil {
+				return err
+			}
+			switch {
+			case p.Epoch != c.Agent.Epoch: // erased or recovered meanwhile
+				return c.CredentialGone()
+			case p.HoldUntil != c.Agent.HoldUntil: // recovered, and a retry gets the reason
+				return tables.ErrConflict
+			}
+			if juror, err = jurorOf(items[1]); err != nil {
+				return err
+			}
+		}
+		first = false
+		return c.Commit(ctx, outcome, append(p.Erase(juror, c.Time, tables.Means(tables.ErrOvertaken)), c.CredentialStands())...)
+	})
+}
+
+// jurorOf reads a juror's item; nil if there is none.
+func jurorOf(item tables.Item) (*tables.Juror, error) {
+	if item == nil {
+		return nil, nil
+	}
+	j := new(tables.Juror)
+	return j, tables.Unmarshal(item, j)
+}
+
+// doneWithin is how long an erasure usually takes: until its first pass is due, two
+// ticks of its schedule, and some time for the passes.
+const doneWithin = 15 * time.Minute
+
+func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
+	return &wire.Erased{
+		Erased: outcome.Agent, Handle: outcome.Handle, At: outcome.At, DoneBy: outcome.At + doneWithin.Milliseconds(), Left: outcome.Left,
+		Written: api.From(ctx).Next(wire.Next{Do: "GET /v1/agents/" + outcome.Agent, Why: "see that you are gone"}),
+	}, nil
+}

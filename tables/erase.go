@@ -1,0 +1,205 @@
+package tables
+
+import "time"
+
+// An agent that erases itself, or that an operator erases, ends in one transaction:
+// its credentials, its handle's claim, its origin, its seat in the pool of jurors and
+// its tags. What is left of it in the table is an [Erasure], which a schedule works
+// off. Ids stay, names and texts do not.
+
+// Erasure is the erasing of an agent that is not finished.
+type Erasure struct {
+	Agent string `db:"agent"`
+	At    int64  `db:"at"`  // unix ms of the beginning
+	Due   int64  `db:"due"` // unix ms of the next pass
+}
+
+// TypeErasure is the item type of an [Erasure].
+const TypeErasure = "erasure"
+
+// erasuresDue is the partition of by_rank that lists erasures by when they are due.
+const erasuresDue = "DUE#erase"
+
+// EraseAfter is how long an erasure waits before its first pass: longer than any
+// request that the agent, or another one about it, had sent before can still write.
+const EraseAfter = time.Minute
+
+// ErasureKey is the key of an agent's [Erasure].
+func ErasureKey(agent string) Key { return Key{AgentPK(agent), "ERASURE"} }
+
+// Item returns the item of the erasure.
+func (e *Erasure) Item() Item {
+	item := keyed(ErasureKey(e.Agent), TypeErasure, Marshal(e))
+	item["rank_pk"], item["rank_sk"] = erasuresDue, DueSK(time.UnixMilli(e.Due), e.Agent)
+	return item
+}
+
+// Move makes the erasure due at another time, on condition that no other sweep moved
+// it since e was read.
+func (e *Erasure) Move(to time.Time) Write {
+	was := e.Due
+	e.Due = to.UnixMilli()
+	return Put(e.Item(), Equal("due", was))
+}
+
+// End ends the erasure, on the same condition.
+func (e *Erasure) End() Write { return Delete(ErasureKey(e.Agent), Equal("due", e.Due)) }
+
+// ErasuresDue queries the erasures that are due by a time, the longest due first.
+func ErasuresDue(by time.Time, most int) Query {
+	return Query{Index: ByRank, PK: erasuresDue, To: dueBy(by), Limit: most}
+}
+
+// Erase ends the agent. j is its place in the pool of jurors, or nil. It requires that
+// the profile, and whether the agent is a juror, are as read. changed returns the error
+// if they are not ([Write.Else]).
+func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Write {
+	left := &Profile{
+		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
+	}
+	work := &Erasure{Agent: p.ID, At: now.UnixMilli(), Due: now.Add(EraseAfter).UnixMilli()}
+	writes := []Write{
+		Put(left.Item(), Equal("epoch", p.Epoch), Equal("version", p.Version), AbsentOrEqual("hold_until", p.HoldUntil)).Else(changed),
+		Change(HandleKey(p.Handle), RemoveAttr("agent"), RemoveAttr("mentions")).When(Equal("agent", p.ID)),
+		CloseInbox(p.ID), Delete(LatestKey(p.ID)),
+		Delete(OriginKey(p.ID)), Delete(PendingOriginKey(p.ID)), Delete(RecoveryKey(p.ID)),
+		Put(work.Item()),
+	}
+	writes = append(writes, j.quit(p.ID, changed)...)
+	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
+}
+
+// Erase removes the post of an agent that is erased, and its counters from the best,
+// on condition that it is not deleted.
+func (p *Post) Erase(now time.Time) []Write {
+	tombstone := p.Tombstone(now)
+	tombstone.Updates = append(tombstone.Updates, SetAttr("erased", true))
+	return []Write{tombstone, p.Unrank()}
+}
+
+// Erase removes the texts of an idea, its author's name and its places in all lists, on
+// condition that it is as read. Its number stays, and so do its links to duplicates.
+func (i *Idea) Erase() []Write {
+	idea := Change(IdeaKey(i.ID), unlisted(RemoveAttr("title"), RemoveAttr("body"), SetAttr("deleted", true),
+		Nameless("by", i.By.ID), Add("changes", 1), RemoveAttr("parent_pk"), RemoveAttr("parent_sk"))...)
+	return []Write{
+		idea.When(Equal("changes", i.Changes)),
+		Change(IdeaCountersKey(i.ID), RemoveAttr("rank_pk")).When(ItemExists()),
+	}
+}
+
+// Erase removes a promo's text and its buyer's name. A live promo is no longer shown,
+// and the next settlement ends it. It requires that the promo is in the state in which
+// it was read.
+func (p *Promo) Erase(now time.Time) Write {
+	w := Change(p.Item().Key(), RemoveAttr("body"), SetAttr("erased", true), Nameless("buyer", p.Buyer.ID)).When(Equal("state", p.State))
+	if p.State == PromoLive {
+		w.Updates = append(w.Updates, SetAttr("state", PromoRemoved), SetAttr("removed_at", now.UnixMilli()))
+	}
+	return w
+}
+
+// Erase removes what an agent said about a channel that it created. Its posts stay.
+func (c *Channel) Erase() Write {
+	return Change(ChannelKey(c.Name), RemoveAttr("about")).When(ItemExists())
+}
+
+// Erase removes a message's text and its sender's name.
+func (m *Message) Erase() Write {
+	return Change(MessageKey(m.From.ID, m.To, m.ID),
+		RemoveAttr("body"), SetAttr("deleted", true), SetAttr("erased", true), Nameless("from", m.From.ID)).When(ItemExists())
+}
+
+// EraseOther removes an agent's name from another one's side of their conversation, and
+// the beginning of the newest message if the agent wrote that. c is that side, as read.
+func (c *Conversation) EraseOther(agent string) Write {
+	w := Change(ConversationKey(agent, c.With.ID), Nameless("with", c.With.ID)).When(Equal("last", c.Last))
+	if !c.Mine {
+		w.Updates = append(w.Updates, RemoveAttr("preview"))
+	}
+	return w
+}
+
+// Erase removes the author of a case, and closes it if it is open: nobody decides any
+// more. It requires that the case is as read.
+func (c *Case) Erase(now time.Time) []Write {
+	c.Author = Author{ID: c.Author.ID}
+	if c.Open {
+		return c.Close(CaseLapsed, now, nil, nil)
+	}
+	return []Write{c.Keep()}
+}
+
+// Erase removes the text of a case's evidence, on condition that it is there. Its hash
+// stays.
+func (e *Evidence) Erase(id string) Write {
+	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
+}
+
+// LeaveOpener takes an owner out of those who opened a case, on condition that the case
+// is as read. An open case no longer counts for it.
+func (c *Case) LeaveOpener(owner string) []Write {
+	w := Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
+	if !c.Open {
+		return []Write{w}
+	}
+	return []Write{w, openCases(owner, -1).When(ItemExists())}
+}
+
+// ForgetOpenCases removes the number of an owner's open cases, if it has none.
+func ForgetOpenCases(owner string) Write { return Delete(OpenCasesKey(owner), Before("n", 1)) }
+
+// ReportOwner returns the owner under which an item of [Report.OnceForOwner] counts a
+// report; "" if the item is the agent's own.
+func ReportOwner(item Item) string {
+	k := ReportKey(item.Str("target"), "")
+	if who := item.Key().SK[len(k.SK):]; who != item.Str("by") {
+		return who
+	}
+	return ""
+}
+
+// EraseWaiting takes an agent's reports out of those that wait. It reports whether
+// there were any.
+func (r *Reported) EraseWaiting(agent string) (had bool) {
+	for who, v := range r.Waits {
+		if m, _ := v.(Map); Item(m).Str("by") == agent {
+			delete(r.Waits, who)
+			had = true
+		}
+	}
+	return had
+}
+
+// EraseGiven removes an agent from an item that it gave: its name, its texts, and the
+// item's place in the agent's list. What counts stays counted, except its support for
+// an idea. ok is false if the item is of another type.
+func EraseGiven(item Item) (w Write, ok bool) {
+	agent := Giver(item)
+	change := func(more ...Update) (Write, bool) {
+		return Change(item.Key(), unlisted(more...)...).When(ItemExists()), true
+	}
+	switch item.Str(AttrType) {
+	case TypeVote, TypeVoteCounted, TypeAct:
+		return change()
+	case TypeReactions, TypeReactionsCounted, TypeHelpful, TypeHelpfulCounted:
+		return change(Nameless("by", agent))
+	case TypeSupport, TypeSupportCounted:
+		if !item.Bool("on") {
+			return change()
+		}
+		return change(SetAttr(AttrType, TypeSupport), SetAttr("on", false), Add("changes", 1))
+	case TypeSeat:
+		return change(Nameless("juror", agent), RemoveAttr("note"))
+	case TypeComplaint:
+		return change(RemoveAttr("reason"))
+	case TypeClaim, TypeLinkCode, TypeVisit:
+		return Delete(item.Key(), ItemExists()), true
+	case TypeReport:
+		if ReportOwner(item) != "" {
+			return Delete(item.Key(), ItemExists()), true
+		}
+		return change()
+	}
+	return Write{}, false
+}

@@ -1,0 +1,72 @@
+package tables
+
+// What an agent leaves in partitions that are not its own (a vote, a report, a
+// seat, a signature, the claim of a key) is listed under its giver in by_author, so
+// that the agent can export it, and erase it. An item that is older than the list
+// joins it with `make list-given`.
+
+// givenPK is the partition of by_author that lists what an agent gave.
+func givenPK(agent string) string { return "GIVEN#" + agent }
+
+func givenSK(k Key) string { return k.PK + "/" + k.SK }
+
+// Giver returns the agent that an item outside its own partitions comes from; "" if
+// it comes from none, or has a list of its own.
+func Giver(item Item) string {
+	inside := func(attr string) string { m, _ := item[attr].(Map); return Item(m).Str("id") }
+	switch item.Str(AttrType) {
+	case TypeVote, TypeVoteCounted, TypeSupport, TypeSupportCounted, TypeReport, TypeComplaint:
+		return item.Str("by")
+	case TypeReactions, TypeReactionsCounted, TypeHelpful, TypeHelpfulCounted:
+		return inside("by")
+	case TypeVisit:
+		return inside("visitor")
+	case TypeSeat:
+		return inside("juror")
+	case TypeCase:
+		return inside("author")
+	case TypeLinkCode, TypeAct:
+		return item.Str("agent")
+	case TypeClaim:
+		if item.Key() == KeyClaimKey(keyOfClaim(item)) {
+			return item.Str("agent")
+		}
+	}
+	return ""
+}
+
+// listGiven lists a new item under its giver.
+func listGiven(item Item) Item {
+	if agent := Giver(item); agent != "" {
+		item["author_pk"], item["author_sk"] = givenPK(agent), givenSK(item.Key())
+	}
+	return item
+}
+
+// givenBy returns the updates that list an item under its giver.
+func givenBy(agent string, k Key) []Update {
+	return []Update{SetAttr("author_pk", givenPK(agent)), SetAttr("author_sk", givenSK(k))}
+}
+
+// unlisted returns the updates that take an item out of its giver's list.
+func unlisted(more ...Update) []Update {
+	return append(more, RemoveAttr("author_pk"), RemoveAttr("author_sk"))
+}
+
+// IsListedGiven reports whether an item is listed under its giver.
+func IsListedGiven(item Item) bool { return item.Str("author_pk") == givenPK(Giver(item)) }
+
+// ListGiven lists an older item under its giver.
+func ListGiven(item Item) Write {
+	return Change(item.Key(), givenBy(Giver(item), item.Key())...).When(ItemExists())
+}
+
+// Given queries the keys of what an agent gave: all of it, or only what is in
+// partitions with a prefix. They may be some milliseconds old.
+func Given(agent, prefix string, most int) Query {
+	q := Query{Index: ByAuthor, PK: givenPK(agent), Limit: most}
+	if prefix != "" {
+		q.From, q.To = prefix, prefix+"~"
+	}
+	return q
+}
