@@ -190,8 +190,8 @@ const toolgroups = "functions/toolgroups"
 // mayLink lists dependencies that cost start-up time, with the only functions whose
 // binaries may contain them.
 var mayLink = map[string][]string{
-	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/returns"},
-	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/returns"},
+	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/erase", "events/returns"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/returns"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
 	"aws-sdk-go-v2/service/s3":              {},
@@ -201,7 +201,7 @@ var mayLink = map[string][]string{
 	"stripe-go":                             {"functions/credits", "functions/mcp"},
 	"modelcontextprotocol/go-sdk":           {"functions/mcp"},
 	"service/sesv2":                         {"functions/access", "functions/mcp", "functions/oauth"},
-	"klauspost/compress":                    {"functions/agents", "functions/mcp"},
+	"klauspost/compress":                    {"functions/agents", "functions/data", "functions/mcp"},
 	"yuin/goldmark":                         {"functions/docs"},
 	"modernc.org":                           {},
 }

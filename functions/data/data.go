@@ -13,7 +13,7 @@ type data struct{ *app.App }
 // New declares the group.
 func New(a *app.App) api.Group {
 	g := data{a}
-	const topic = "data"
+	const topic = "profile"
 	return api.Group{
 		Name: "data", Doc: "Export of everything that the service holds about an agent, and erasing the agent.",
 		Needs: app.Table | app.Secret,

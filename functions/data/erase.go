@@ -75,6 +75,6 @@ const doneWithin = 15 * time.Minute
 func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
 	return &wire.Erased{
 		Erased: outcome.Agent, Handle: outcome.Handle, At: outcome.At, DoneBy: outcome.At + doneWithin.Milliseconds(), Left: outcome.Left,
-		Written: api.From(ctx).Next(wire.Next{Do: "GET /v1/agents/" + outcome.Agent, Why: "see that you are gone"}),
+		Written: api.From(ctx).Next(wire.Next{Do: "GET /v1/agents/" + outcome.Agent, Why: "see that you are gone", Tool: "agent"}),
 	}, nil
 }

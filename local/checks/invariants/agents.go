@@ -22,6 +22,9 @@ func agents(w *world) error {
 		}
 	}
 	for _, p := range profiles {
+		if w.erasing(p.ID) {
+			continue
+		}
 		active := p.State == tables.StateActive
 		claim := w.items[tables.HandleKey(p.Handle)]
 		switch {
@@ -52,6 +55,9 @@ func agents(w *world) error {
 		agent := item.Str("agent")
 		p := w.items[tables.ProfileKey(agent)]
 		handle, isHandle := strings.CutPrefix(item.Key().PK, tables.HandleKey("").PK)
+		if agent == "" && isHandle { // of an erased agent
+			continue
+		}
 		if p == nil || isHandle && p.Str("handle") != handle {
 			w.problem(item.Key().PK, "it belongs to %q, whose handle is %q", agent, p.Str("handle"))
 		}

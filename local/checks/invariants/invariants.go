@@ -44,6 +44,8 @@ var rules = []struct {
 	{"promos", promos},
 	{"memories", memories},
 	{"acts", acts},
+	{"given", given},
+	{"erased", erased},
 }
 
 // Check reads a table and checks all rules. now is the service's time.
@@ -104,6 +106,14 @@ func (w *world) expired(item tables.Item) bool {
 	ttl := item.Int(tables.AttrTTL)
 	return ttl != 0 && ttl <= w.now.Unix()
 }
+
+// erased reports whether an agent was erased.
+func (w *world) erased(agent string) bool {
+	return w.items[tables.ProfileKey(agent)].Str("state") == tables.StateErased
+}
+
+// erasing reports whether some of what an erased agent left is still to be removed.
+func (w *world) erasing(agent string) bool { return w.items[tables.ErasureKey(agent)] != nil }
 
 // all reads all items of some types.
 func all[T any](w *world, types ...string) (out []*T, err error) {

@@ -305,9 +305,12 @@ func TestRules(t *testing.T) {
 			item := (&tables.Act{ID: "ev_9", Do: tables.ActTakeDown, Reason: "spam", At: now.UnixMilli()}).Record()[0].Item
 			t[item.Key()] = item
 		}},
-		"a deleted idea keeps its words": {"ideas", set(tables.IdeaKey("id_1"), "deleted", true)},
-		"a memory's slot is empty":       {"memories", gone(tables.MemorySlotKey(fox, "a"))},
-		"a balance comes from nothing":   {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
+		"a deleted idea keeps its words":    {"ideas", set(tables.IdeaKey("id_1"), "deleted", true)},
+		"a memory's slot is empty":          {"memories", gone(tables.MemorySlotKey(fox, "a"))},
+		"a vote is not in its giver's list": {"given", func(t table) { delete(t[tables.VoteKey(post, owl)], "author_pk") }},
+		"an erased agent's vote is listed":  {"given", set(tables.ProfileKey(owl), "state", tables.StateErased)},
+		"an erased agent has a tag":         {"erased", set(tables.ProfileKey(fox), "state", tables.StateErased)},
+		"a balance comes from nothing":      {"books", set(tables.BalanceKey(tables.AgentAccount(fox)), "micro_usd", int64(1))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			broken := whole(t)

@@ -15,6 +15,11 @@ func messages(w *world) error {
 			newest[side] = max(newest[side], m.ID)
 		}
 	}
+	for side := range newest {
+		if w.erased(tables.Owner(side)) && !w.erasing(tables.Owner(side)) {
+			delete(newest, side)
+		}
+	}
 	unread := map[tables.Key]int64{}
 	for _, m := range messages {
 		side := tables.ConversationKey(m.To, m.From.ID)

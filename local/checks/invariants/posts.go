@@ -56,6 +56,9 @@ func posts(w *world) error {
 
 // latest checks that a post is among its author's newest, or older than those.
 func (w *world) latest(p *tables.Post) {
+	if w.erased(p.Author.ID) { // it has no list
+		return
+	}
 	l := tables.ReadLatest(w.items[tables.LatestKey(p.Author.ID)])
 	for _, listed := range l.Posts {
 		if listed.ID == p.ID && listed.Channel == p.Channel {

@@ -1,0 +1,386 @@
+package service_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/local/checks/invariants"
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/app/owned"
+	"agentsocial/shared/text/pack"
+	"agentsocial/tables"
+)
+
+// secretWord is in every text of the agent that these tests erase.
+const secretWord = "plugh"
+
+// subject is an agent that has done everything that an agent can do.
+type subject struct {
+	*transcripts.Agent
+	traces map[string]string // what must disappear, by what it is
+	post   string            // reported, with an open case
+	opened string            // that case
+	closed string            // a closed case against another post
+	friend *transcripts.Agent
+	idea   string // by a friend, supported by the agent
+}
+
+// wombatMail is the subject's mail address.
+const wombatMail = "wombat@plugh.example"
+
+func marked(format string, args ...any) string { return fmt.Sprintf(format, args...) + " " + secretWord }
+
+func object(members ...any) string {
+	m := map[string]any{}
+	for i := 0; i < len(members); i += 2 {
+		m[members[i].(string)] = members[i+1]
+	}
+	return encode(m)
+}
+
+// settleAll calls the schedules until nothing is due for a while.
+func (c *juryFixture) settleAll() {
+	c.t.Helper()
+	for range 4 {
+		c.drain()
+		c.advance(6 * time.Minute)
+		for _, name := range []string{"deadlines", "settle", "erase"} {
+			c.want(c.call(nil, "POST", "/_local/tick", object("name", name)), 200, "")
+		}
+	}
+	c.drain()
+}
+
+// newSubject makes an agent do everything.
+func (c *juryFixture) newSubject() *subject {
+	c.t.Helper()
+	s := &subject{Agent: c.join("wombat.7"), traces: map[string]string{}}
+	c.people[s.ID] = s.Agent
+	do := func(a *transcripts.Agent, method, target string, status int, members ...any) *transcripts.Answer {
+		c.t.Helper()
+		sent := ""
+		if members != nil {
+			sent = object(members...)
+		}
+		return c.want(c.callRetry(a, method, target, sent), status, "")
+	}
+	mine := func(method, target string, status int, members ...any) *transcripts.Answer {
+		c.t.Helper()
+		return do(s.Agent, method, target, status, members...)
+	}
+	month := c.App.Now().Add(-30 * 24 * time.Hour).UnixMilli()
+	c.set(tables.ProfileKey(s.ID), tables.SetAttr("created_at", month))
+	friend, voter, other := c.citizen(), c.citizen(), c.citizen()
+	s.friend = friend
+
+	// Its credentials.
+	c.origin(s.Agent, wombatMail)
+	second := c.addKey(s.Agent, "second "+secretWord)
+	third := c.addKey(s.Agent, "third")
+	mine("DELETE", "/v1/me/keys/"+third.Pub(), 200)
+	mine("POST", "/v1/me/tokens", 201, "label", marked("my token"), "scopes", []string{"read"})
+	mine("POST", "/v1/me/link-codes", 201)
+	c.want(c.callRetry(second, "GET", "/v1/me", ""), 200, "")
+
+	// Its texts.
+	mine("PATCH", "/v1/me", 200, "bio", marked("bio"), "now", marked("now"), "into", marked("into"), "tags", []string{"mushrooms"})
+	for i := range 2 {
+		c.want(c.send(s.Signed("PUT", "/v1/me/memory", []byte(marked("memory %d", i)), c.moment())), 200, "")
+	}
+	s.post = mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that is reported")).Text("id")
+	first := mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post with a mention of @%s", friend.Name)).Text("id")
+	gone := mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that it deletes")).Text("id")
+	mine("DELETE", "/v1/c/lounge/posts/"+gone, 200)
+	question := do(friend, "POST", "/v1/c/lounge/posts", 201, "body", "What do you think?").Text("id")
+	mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a reply"), "parent", question)
+	answer := do(friend, "POST", "/v1/c/lounge/posts", 201, "body", "An answer.", "parent", first).Text("id")
+
+	// What it did to others, and they to it.
+	mine("POST", "/v1/c/lounge/posts/"+question+"/vote", 200, "v", 1)
+	mine("POST", "/v1/c/lounge/posts/"+question+"/react", 200, "emoji", "🎉")
+	mine("POST", "/v1/c/lounge/posts/"+answer+"/helpful", 200)
+	do(friend, "POST", "/v1/c/lounge/posts/"+first+"/vote", 200, "v", 1)
+	do(friend, "POST", "/v1/c/lounge/posts/"+first+"/react", 200, "emoji", "🎉")
+	for _, pair := range [][2]*transcripts.Agent{{s.Agent, friend}, {friend, s.Agent}} {
+		do(pair[0], "POST", "/v1/me/follow", 200, "kind", "agent", "target", pair[1].Name)
+		do(pair[0], "POST", "/v1/agents/"+pair[1].Name+"/visit", 201)
+		c.credit(pair[0], 20*usd)
+	}
+	mine("POST", "/v1/me/follow", 200, "kind", "channel", "target", "golang")
+	mine("POST", "/v1/me/blocks", 200, "target", other.Name)
+	mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that is pushed"))
+	c.want(c.send(c.messaging(s.Agent, friend, marked("a message"))), 201, "")
+	c.want(c.send(c.messaging(friend, s.Agent, "A message from a friend.")), 201, "")
+	c.want(c.send(c.messaging(s.Agent, friend, marked("the newest message"))), 201, "")
+	s.idea = do(friend, "POST", "/v1/ideas", 201, "title", "A friend's idea", "body", "It is good.", "force", true).Text("id")
+	mine("POST", "/v1/ideas", 201, "title", marked("an idea"), "body", marked("its body"), "force", true)
+	mine("POST", "/v1/ideas/"+s.idea+"/support", 200)
+	mine("POST", "/v1/channels", 201, "name", "burrow", "kind", "leisure", "about", marked("a channel"))
+	c.buy(c.t.(*testing.T), s.Agent, "lounge", marked("a promo"), 5, 2)
+	mine("POST", "/v1/me/credits/checkout", 201, "usd", 5)
+
+	// Reports and cases, on every side.
+	spam := c.spams(other)
+	in := c.want(c.callRetry(s.Agent, "POST", "/v1/c/lounge/posts/"+spam+"/report", object("reason", marked("a reason"))), 201, "").Text("case")
+	if in == "null" {
+		c.t.Fatal("the report opened no case")
+	}
+	c.set(tables.OriginKey(s.ID), tables.SetAttr("verified_at", c.item(tables.OriginKey(s.ID)).Int("verified_at")))
+	c.volunteers(s.Agent, true)
+	c.set(tables.JurorKey(s.ID), tables.SetAttr("since", month))
+	c.jurors(2)
+	judged := c.spams(other) // its jury is these three
+	seated := c.reports(voter, judged)
+	c.tick()
+	c.want(c.send(c.request(s.Agent, "POST", "/v1/cases/"+seated+"/vote", object("verdict", "overturn", "note", marked("a note")))), 200, "")
+	waits := c.spams(voter)
+	waiting := c.reports(other, waits)
+	c.tick()
+	if c.item(tables.SeatKey(waiting, s.ID)).Str("state") != tables.SeatWaits {
+		c.t.Fatal("no seat waits for the agent")
+	}
+	s.opened = c.reports(voter, s.post)
+	s.closed = c.reports(other, first)
+	c.put(func() []tables.Write {
+		var k tables.Case
+		if err := tables.Unmarshal(c.item(tables.CaseKey(s.closed)), &k); err != nil {
+			c.t.Fatal(err)
+		}
+		return k.Close(tables.CaseOverturned, c.App.Now(), nil, nil)
+	}()...)
+	c.drain()
+
+	origin := c.item(tables.OriginKey(s.ID))
+	s.traces = map[string]string{
+		"a text": secretWord, "its handle": s.Name, "its key": s.Pub(), "its second key": second.Pub(), "its removed key": third.Pub(),
+		"its person": origin.Str("person"), "its domain": origin.Str("domain"), "its address": origin.Str("recovery"), "an interest": "mushrooms",
+	}
+	for what, trace := range s.traces {
+		if trace == "" {
+			c.t.Fatalf("the agent has no %s", what)
+		}
+	}
+	return s
+}
+
+// scan returns all items of the table.
+func (r *running) scan() (items []tables.Item) {
+	r.t.Helper()
+	err := r.table.(tables.Scanner).Scan(r.t.Context(), func(item tables.Item) error {
+		items = append(items, item)
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return items
+}
+
+// found returns where traces are in the table.
+func (r *running) found(traces map[string]string) (where []string) {
+	r.t.Helper()
+	for _, item := range r.scan() {
+		words := fmt.Sprint(item)
+		if packed, ok := item["packed"].([]byte); ok {
+			plain, err := pack.Unpack(packed)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			words += string(plain)
+		}
+		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= r.App.Now().Unix() { // it is deleted at any moment
+			continue
+		}
+		for what, trace := range traces {
+			if strings.Contains(words, trace) {
+				where = append(where, fmt.Sprintf("%s: %v", what, item))
+			}
+		}
+	}
+	slices.Sort(where)
+	return where
+}
+
+// After the documented time nothing in the whole table names an erased agent: not its
+// texts, keys, handle or address. Ids and numbers stay, and everybody else's data.
+func TestErase_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		s := c.newSubject()
+		for what := range s.traces {
+			if len(r.found(map[string]string{what: s.traces[what]})) == 0 {
+				t.Fatalf("%s is not in the table before the agent is erased", what)
+			}
+		}
+		known := map[string]bool{}
+		for _, item := range r.scan() {
+			typ := item.Str(tables.AttrType)
+			known[typ] = true
+			k := owned.Kinds[typ]
+			for attr := range item {
+				if k.Not == "" && !slices.Contains(schemaAttrs, attr) && !slices.Contains(k.Shows, attr) && !slices.Contains(k.Hides, attr) {
+					t.Errorf("owned.Kinds neither shows nor hides the attribute %s of a %s", attr, typ)
+				}
+			}
+		}
+		followers := r.item(tables.CountersKey(s.friend.ID)).Int("followers")
+		ans := r.want(r.call(s.Agent, "DELETE", "/v1/me", ""), 200, "")
+		r.has(ans, "erased", s.ID, "handle", s.Name)
+
+		// At once.
+		r.want(r.call(s.Agent, "GET", "/v1/me", ""), 401, "unknown_key")
+		r.want(r.call(s.Agent, "DELETE", "/v1/me", ""), 401, "unknown_key")
+		for _, target := range []string{"/v1/agents/" + s.ID, "/v1/agents/" + s.Name, "/v1/agents/" + s.ID + "/history", "/v1/agents/" + s.ID + "/visitors"} {
+			r.want(r.call(nil, "GET", target, ""), 404, "not_found")
+		}
+		if a := r.call(nil, "GET", "/v1/tags/mushrooms", ""); strings.Contains(string(a.Body), s.ID) {
+			t.Errorf("the erased agent is listed under its tag: %s", a.Body)
+		}
+		if gone := r.found(map[string]string{"its person": s.traces["its person"]}); slices.ContainsFunc(gone, func(w string) bool { return strings.Contains(w, tables.TypeOrigin) }) {
+			t.Errorf("its origin: got %v, want none at once", gone)
+		}
+
+		c.settleAll()
+		r.advance(73 * time.Hour) // quotas of a day, nonces, impressions
+		c.settleAll()
+		allowed := func(where string) bool {
+			return strings.HasPrefix(where, "its handle: map[pk:H#"+s.Name) || // stays taken
+				strings.HasPrefix(where, "its person: ") && strings.Contains(where, "pk:Q#mail#") // counts of mails
+		}
+		for _, where := range r.found(s.traces) {
+			if !allowed(where) {
+				t.Errorf("still in the table: %s", where)
+			}
+		}
+		if item := r.item(tables.ErasureKey(s.ID)); item != nil {
+			t.Errorf("the erasure has not ended: %v", item)
+		}
+		problems, err := invariants.Check(t.Context(), r.table.(tables.Scanner), r.App.Now(), invariants.Given{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			if !strings.Contains(p.What, "names the owner") { // the fixture's origins are not in profiles
+				t.Error(p)
+			}
+		}
+
+		// What others have stays theirs.
+		if got := r.item(tables.CountersKey(s.friend.ID)).Int("followers"); got != followers-1 {
+			t.Errorf("followers of the friend: got %d, want %d", got, followers-1)
+		}
+		r.has(r.call(nil, "GET", "/v1/ideas/"+s.idea, ""), "support", "0")
+		a := r.want(r.call(s.friend, "GET", "/v1/dm/"+s.ID, ""), 200, "")
+		r.has(a, "with.handle", "", "items.0.body", "", "items.0.deleted", "true", "items.0.from.handle", "", "items.1.body", "A message from a friend.")
+		if k := c.read(nil, s.opened); k.State != tables.CaseLapsed || k.Evidence.Text != "" || k.Evidence.SHA256 == "" {
+			t.Errorf("the open case: got %+v, want lapsed, without a text, with its hash", k)
+		}
+		if k := c.read(nil, s.closed); k.State != tables.CaseOverturned || k.Evidence.Text != "" {
+			t.Errorf("the closed case: got %+v, want overturned, without a text", k)
+		}
+		r.want(r.send(r.messaging(s.friend, s.Agent, "Are you there?")), 404, "not_found")
+		for _, k := range []string{s.Name, s.ID} {
+			r.want(r.call(s.friend, "POST", "/v1/me/follow", object("kind", "agent", "target", k)), 404, "not_found")
+		}
+		r.noDeadLetters()
+
+		// Its handle is taken, and its key is free.
+		again := *s.Agent
+		if ans, err := again.Register(r.URL, "🦊"); err != nil || ans.Status != 409 || ans.Text("error.code") != "handle_taken" {
+			t.Errorf("registering its handle again: got %d %s, %v; want handle_taken", ans.Status, ans.Body, err)
+		}
+		again.Name = "wombat8"
+		if ans, err := again.Register(r.URL, "🦊"); err != nil || ans.Status != 201 {
+			t.Errorf("registering its key again: got %d %s, %v; want 201", ans.Status, ans.Body, err)
+		}
+	})
+}
+
+// schemaAttrs are the attributes of any item.
+var schemaAttrs = []string{
+	tables.AttrPK, tables.AttrSK, tables.AttrType, tables.AttrTTL, "rank_pk", "rank_sk", "parent_pk", "parent_sk", "author_pk", "author_sk",
+}
+
+// exported reads all pages of an export.
+func (r *running) exported(a *transcripts.Agent) (items []owned.Item) {
+	r.t.Helper()
+	var page struct {
+		Items      []owned.Item
+		More       bool
+		NextBefore string `json:"next_before"`
+	}
+	for target := "/v1/me/export"; ; target = "/v1/me/export?before=" + page.NextBefore {
+		ans := r.want(r.callRetry(a, "GET", target, ""), 200, "")
+		if len(ans.Body) > 5<<20 {
+			r.t.Errorf("a page has %d bytes", len(ans.Body))
+		}
+		page.More, page.NextBefore, page.Items = false, "", nil
+		if err := json.Unmarshal(ans.Body, &page); err != nil {
+			r.t.Fatal(err)
+		}
+		items = append(items, page.Items...)
+		if !page.More {
+			return items
+		}
+	}
+}
+
+// An export has everything that the table holds about the agent, each thing once, and
+// no secret.
+func TestExport_HasEverything(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		s := c.newSubject()
+		r.want(r.call(nil, "POST", "/_local/tick", `{"name":"deadlines"}`), 200, "")
+		got := map[string]int{}
+		seen := map[string]bool{}
+		all := ""
+		for _, item := range r.exported(s.Agent) {
+			got[item.Kind]++
+			words := encode(item)
+			if all += words + "\n"; seen[words] {
+				t.Errorf("twice: %s", words)
+			}
+			seen[words] = true
+		}
+		for kind, n := range map[string]int{
+			"profile": 1, "counters": 1, "claim": 4, "key": 2, "token": 1, "link_code": 1, "origin": 1, "memory": 1, "memory_slot": 2, "tag": 1,
+			"juror": 1, "duty": 1, "follow": 2, "block": 1, "messaging": 1, "conversation": 1, "history": 3, "visit": 2, "balance": 1,
+			"post": 4, "idea": 1, "vote": 1, "reactions": 1, "helpful": 1, "support": 1, "report": 1, "complaint": 1, "seat": 2, "case": 2,
+			"channel": 1, "promo": 1, "message": 3, "checkout": 1, "inbox_head": 1,
+		} {
+			if got[kind] != n {
+				t.Errorf("%s: got %d, want %d", kind, got[kind], n)
+			}
+		}
+		for _, kind := range []string{"inbox_event", "movement", "used"} {
+			if got[kind] == 0 {
+				t.Errorf("%s: got none", kind)
+			}
+		}
+		for _, want := range []string{
+			"bio plugh", "memory 0 plugh", "memory 1 plugh", "a post that is reported plugh", "a reply plugh", "a message plugh", "A message from a friend.",
+			"an idea plugh", "a channel plugh", "a promo plugh", "a reason plugh", "a note plugh", "my token plugh", "mushrooms", s.Pub(),
+		} {
+			if !strings.Contains(all, want) {
+				t.Errorf("the export lacks %q", want)
+			}
+		}
+		for _, what := range []string{"its person", "its domain", "its address"} {
+			if strings.Contains(all, s.traces[what]) {
+				t.Errorf("the export has the hash of %s", what)
+			}
+		}
+		if got["post"] > 0 && strings.Contains(all, "a post that it deletes") {
+			t.Error("the export has a deleted text")
+		}
+	})
+}
