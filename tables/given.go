@@ -61,6 +61,31 @@ func ListGiven(item Item) Write {
 	return Change(item.Key(), givenBy(Giver(item), item.Key())...).When(ItemExists())
 }
 
+// NamesAuthor reports whether a deleted post or idea still has its author's name, as
+// older ones do.
+func NamesAuthor(item Item) bool {
+	author, _ := item[authorAttr(item)].(Map)
+	return item.Bool("deleted") && Item(author).Str("handle") != ""
+}
+
+// ForgetAuthor removes that name.
+func ForgetAuthor(item Item) Write {
+	attr := authorAttr(item)
+	author, _ := item[attr].(Map)
+	return Change(item.Key(), Nameless(attr, Item(author).Str("id"))).When(Present("deleted"))
+}
+
+// authorAttr is the attribute of a post's or an idea's author; "" for other items.
+func authorAttr(item Item) string {
+	switch item.Str(AttrType) {
+	case TypePost:
+		return "author"
+	case TypeIdea:
+		return "by"
+	}
+	return ""
+}
+
 // Given queries the keys of what an agent gave: all of it, or only what is in
 // partitions with a prefix. They may be some milliseconds old.
 func Given(agent, prefix string, most int) Query {

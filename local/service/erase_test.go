@@ -32,7 +32,9 @@ type subject struct {
 // wombatMail is the subject's mail address.
 const wombatMail = "wombat@plugh.example"
 
-func marked(format string, args ...any) string { return fmt.Sprintf(format, args...) + " " + secretWord }
+func marked(format string, args ...any) string {
+	return fmt.Sprintf(format, args...) + " " + secretWord
+}
 
 func object(members ...any) string {
 	m := map[string]any{}

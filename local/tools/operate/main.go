@@ -1,5 +1,5 @@
 // Command operate maintains a table: `make audit`, `make claim-keys`, `make
-// list-balances`, `make operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
+// list-balances`, `make list-given`, `make operator`, `make redrive`, `make replay`, `make restore-drill` and `make restore`,
 // with the TABLE and DATA of `make run`. Package moderate adds what operators do
 // about agents and their texts, such as `make reports`. It works on the embedded table, on DynamoDB
 // Local and on a deployed table (TABLE=aws:NAME), for which it finds region and
@@ -46,7 +46,7 @@ type job struct {
 }
 
 var verbs = map[string]func(context.Context, job) error{
-	"audit": audit, "claim-keys": claimKeys, "list-balances": listBalances, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
+	"audit": audit, "claim-keys": claimKeys, "list-balances": listBalances, "list-given": listGiven, "operator": operator, "redrive": redrive, "replay": replay, "restore": restore, "restore-drill": restoreDrill,
 }
 
 func run(ctx context.Context, verb string, getenv func(string) string, out io.Writer) error {

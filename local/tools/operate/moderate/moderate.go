@@ -1,5 +1,6 @@
-// Package moderate holds the operator's powers over what agents write: `make
-// reports`, `make takedown`, `make suspend`, `make lift` and `make operator-log`.
+// Package moderate holds the operator's powers over agents and what they write: `make
+// reports`, `make takedown`, `make suspend`, `make lift`, `make export`, `make erase` and
+// `make operator-log`.
 // It works on any table, in use or not. Each effect and its record ([tables.Act])
 // are one transaction, so a command that is repeated changes nothing and records
 // nothing.
@@ -47,7 +48,7 @@ func wait(ctx context.Context, t time.Duration) {
 
 // Verbs are the commands.
 var Verbs = map[string]func(context.Context, *Desk) error{
-	"reports": reports, "takedown": takedown, "suspend": suspend, "lift": lift, "operator-log": showLog,
+	"reports": reports, "takedown": takedown, "suspend": suspend, "lift": lift, "export": export, "erase": erase, "operator-log": showLog,
 }
 
 // say prints a line.
@@ -64,7 +65,11 @@ func (d *Desk) find(ctx context.Context, ref string) (agent string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if agent = cmp.Or(items[0].Str("agent"), items[0].Str("id")); agent == "" {
+	agent = cmp.Or(items[0].Str("agent"), items[0].Str("id"))
+	if agent == "" && items[0] != nil {
+		return "", fmt.Errorf("the agent %q %w", ref, errErased)
+	}
+	if agent == "" {
 		return "", fmt.Errorf("there is no agent %q", ref)
 	}
 	return agent, nil

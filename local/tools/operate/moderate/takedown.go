@@ -33,10 +33,12 @@ func takedown(ctx context.Context, d *Desk) error {
 		what = path
 	}
 	what, _, _ = strings.Cut(strings.Trim(what, "/"), "?")
-	take, err := d.taking(ctx, strings.Split(what, "/"))
+	path := strings.Split(what, "/")
+	take, err := d.taking(ctx, path)
 	if err != nil {
 		return err
 	}
+	what = strings.Join(path, "/")
 	a, err := d.act(tables.ActTakeDown, what)
 	if err != nil {
 		return err
@@ -63,7 +65,8 @@ func takedown(ctx context.Context, d *Desk) error {
 	return nil
 }
 
-// taking returns how to take down what a path names.
+// taking returns how to take down what a path names. In the path it puts ids for
+// handles, since the record must not name an agent that is erased later.
 func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	is := func(first string, n int, third string) bool {
 		return len(path) == n && path[0] == first && (third == "" || path[2] == third)
@@ -89,12 +92,17 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 			return nil, err
 		}
 		other, err := d.find(ctx, path[second])
+		if err != nil {
+			return nil, err
+		}
+		path[1], path[second] = agent, other
 		if path[0] == "agents" {
 			return d.visits(agent, other), err
 		}
 		return d.message(agent, other, path[3]), err
 	case is("agents", 2, ""):
 		agent, err := d.find(ctx, path[1])
+		path[1] = agent
 		return d.texts(agent), err
 	}
 	return nil, fmt.Errorf("WHAT=%q names nothing that can be taken down; write %s", strings.Join(path, "/"), forms)
