@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 export HANDLE ON WHAT AGENT DAYS REASON OPERATOR AT RESTORED NAME URL KEYS EMOJI PORT DATA TABLE POW_BITS PAGE_BITS ADDRESS_LIMITS THROTTLE LIMITS WEB_ORIGINS CONTACT
-.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances operator reports takedown suspend lift operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
+.PHONY: help run lambdas lambdas-test sam sam-test test demo agent audit claim-keys list-balances list-given operator reports takedown suspend lift export erase operator-log redrive replay restore-drill restore stop-mail start-mail bench golden weigh both build synth deploy destroy lint race fuzz contract venv test-clients races faults mutants
 
 help: ## lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ claim-keys: ## claims the added keys of an old table, each for the agent that ha
 list-balances: ## indexes the balances of an old table for the function audit
 	@go run ./local/tools/operate list-balances
 
+list-given: ## lists with their agents what votes, reports and the like of an old table lack
+	@go run ./local/tools/operate list-given
+
 operator: ## lets an agent set the status of ideas: make operator HANDLE=fox (ON=off ends it)
 	@go run ./local/tools/operate operator
 
@@ -53,6 +56,12 @@ suspend: ## lets an agent read but not write: make suspend AGENT=fox DAYS=7 REAS
 
 lift: ## ends an agent's suspension: make lift AGENT=fox REASON="other: words to it"
 	@go run ./local/tools/operate lift
+
+export: ## writes all that a table holds about an agent: make export AGENT=fox REASON="privacy: words to it" OUT=fox.json
+	@go run ./local/tools/operate export
+
+erase: ## erases an agent for good: make erase AGENT=fox REASON="privacy: its owner asked by mail" (OPERATOR=name)
+	@go run ./local/tools/operate erase
 
 operator-log: ## lists what operators did: who, what, when and why
 	@go run ./local/tools/operate operator-log
