@@ -14,7 +14,6 @@ import (
 	"agentsocial/shared/app/seats"
 	"agentsocial/shared/lambda/schedule"
 	"agentsocial/tables"
-	"agentsocial/tables/id"
 )
 
 type erase struct{ *app.App }
@@ -77,21 +76,24 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 
 // pass looks everywhere once, and reports whether it found anything.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
-	// Cases come before reports, which say which owner opened them; entries of the
-	// history, which name promos and channels, and conversations come before the rest of
-	// the agent's partition.
+	// Which cases its owner opened follows from its reports, so those wait for the cases.
+	cases := tables.Given(agent, tables.CasePK(""), pageMost)
+	found, done, err := e.place(ctx, agent, cases)
+	if done {
+		cases = tables.Given(agent, "", pageMost)
+	}
 	for _, q := range []tables.Query{
-		tables.Duties(agent), tables.Given(agent, tables.CasePK(""), pageMost), tables.Given(agent, "", pageMost),
-		tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
+		tables.Duties(agent), cases, tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
 		whole(tables.AgentPK(agent)), whole(tables.InboxPK(agent)), whole(tables.GuestbookPK(agent)),
 		whole(tables.LedgerPK(tables.AgentAccount(agent))), whole(tables.QuotaPK(agent)),
 	} {
-		more, err := e.place(ctx, agent, q)
-		if found = found || more; err != nil {
+		more, _, failed := e.place(ctx, agent, q)
+		found, err = found || more, errors.Join(err, failed)
+		if ctx.Err() != nil {
 			return found, err
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // whole queries a partition.
@@ -99,13 +101,15 @@ func whole(pk string) tables.Query {
 	return tables.Query{PK: pk, Limit: pageMost, Consistency: tables.Strong}
 }
 
-// place erases what a query finds.
-func (e erase) place(ctx context.Context, agent string, q tables.Query) (bool, error) {
-	var found atomic.Bool
-	for {
+// place erases what a query finds, and reports whether it found anything, and whether
+// nothing of it is left. What fails, or what another write changed meanwhile, does not
+// stop the rest, and is left to the next pass.
+func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
+	var found, left atomic.Bool
+	for failed := error(nil); ; {
 		page, err := e.Table.Query(ctx, q)
 		if err != nil {
-			return found.Load(), err
+			return found.Load(), false, errors.Join(failed, err)
 		}
 		items := page.Items
 		if q.Index != "" { // it has only keys
@@ -114,7 +118,7 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (bool, e
 				keys[i] = item.Key()
 			}
 			if items, err = e.GetAll(ctx, tables.Strong, keys); err != nil {
-				return found.Load(), err
+				return found.Load(), false, errors.Join(failed, err)
 			}
 		}
 		var work app.Group
@@ -128,18 +132,25 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (bool, e
 				if did {
 					found.Store(true)
 				}
+				if err != nil {
+					left.Store(true)
+				}
+				if errors.Is(err, tables.ErrOvertaken) {
+					return nil
+				}
 				return err
 			})
 		}
-		if err := work.Wait(); err != nil || page.Next == nil {
-			return found.Load(), err
+		failed = errors.Join(failed, work.Wait())
+		if page.Next == nil || ctx.Err() != nil {
+			return found.Load(), !left.Load() && page.Next == nil, failed
 		}
 		q.After = page.Next
 	}
 }
 
-// item erases one item, and reports whether there was anything to do. What another
-// write changed meanwhile is left to the next pass.
+// item erases one item, and reports whether there was anything to do. The error is
+// [tables.ErrOvertaken] if another write changed it meanwhile.
 func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bool, err error) {
 	typ := item.Str(tables.AttrType)
 	if keeps[typ] {
@@ -156,9 +167,6 @@ func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bo
 	}
 	if err == nil {
 		err = e.commit(ctx, writes)
-	}
-	if errors.Is(err, tables.ErrOvertaken) {
-		err = nil
 	}
 	return true, err
 }
@@ -201,7 +209,7 @@ var rules map[string]rule
 func init() {
 	rules = map[string]rule{
 		tables.TypePost: post, tables.TypeIdea: idea, tables.TypeHistory: history,
-		tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeKey: key, tables.TypeDuty: duty,
+		tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeDuty: duty,
 		tables.TypeCheckout: remove, tables.TypeLinkCode: given, tables.TypeClaim: given,
 		tables.TypeVote: given, tables.TypeVoteCounted: given, tables.TypeReactions: reaction, tables.TypeReactionsCounted: reaction,
 		tables.TypeHelpful: helpful, tables.TypeHelpfulCounted: helpful, tables.TypeSupport: given, tables.TypeSupportCounted: given,
@@ -228,16 +236,6 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 	return []tables.Write{w}, nil
 }
 
-// key deletes a public key and its claim, so that its owner can register with it again.
-// Another agent may have done so already.
-func key(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
-	err := e.Once(ctx, tables.Delete(tables.KeyClaimKey(item.Str("pub")), tables.Equal("agent", agent)))
-	if err != nil && !errors.Is(err, tables.ErrOvertaken) {
-		return nil, err
-	}
-	return remove(e, ctx, agent, item)
-}
-
 // duty takes the agent off the juries of open cases. Its seats in closed ones end when
 // those are settled, and the erasure waits for that.
 func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
@@ -249,21 +247,13 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 }
 
 // forget removes the agent's name from the event that something caused in another
-// agent's inbox. An event that has not arrived never will.
-func (e erase) forget(ctx context.Context, agent, to, source string, at int64) error {
+// agent's inbox, if it has arrived and not expired.
+func (e erase) forget(ctx context.Context, agent, to, source string) error {
 	marker, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source))
-	if err != nil {
+	if err != nil || marker[0].Int("seq") == 0 {
 		return err
 	}
-	now := e.Now()
-	switch {
-	case marker[0].Int("seq") != 0:
-		err = e.Once(ctx, tables.ForgetSender(to, marker[0].Int("seq"), agent))
-	case marker[0] == nil && now.UnixMilli()-at < tables.MarkerKeep.Milliseconds():
-		if err = e.Once(ctx, tables.InboxMarker(to, source, 0, now)); errors.Is(err, tables.ErrOvertaken) {
-			return err // it has arrived: the next pass finds it
-		}
-	}
+	err = e.Once(ctx, tables.ForgetSender(to, marker[0].Int("seq"), agent))
 	if errors.Is(err, tables.ErrOvertaken) { // the event has expired
 		return nil
 	}
@@ -275,7 +265,7 @@ func reaction(e erase, ctx context.Context, agent string, item tables.Item) ([]t
 	if err != nil {
 		return nil, err
 	}
-	if err := e.forget(ctx, agent, r.To, tables.ReactionSource(r.Post, agent), r.At); err != nil {
+	if err := e.forget(ctx, agent, r.To, tables.ReactionSource(r.Post, agent)); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -286,7 +276,7 @@ func helpful(e erase, ctx context.Context, agent string, item tables.Item) ([]ta
 	if err != nil {
 		return nil, err
 	}
-	if err := e.forget(ctx, agent, h.To, h.ID, h.At); err != nil {
+	if err := e.forget(ctx, agent, h.To, h.ID); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -301,7 +291,7 @@ func visit(e erase, ctx context.Context, agent string, item tables.Item) ([]tabl
 	if v.Visitor.ID != agent {
 		return remove(e, ctx, agent, item)
 	}
-	if err := e.forget(ctx, agent, v.Agent, v.ID, v.At); err != nil {
+	if err := e.forget(ctx, agent, v.Agent, v.ID); err != nil {
 		return nil, err
 	}
 	return given(e, ctx, agent, item)
@@ -317,8 +307,7 @@ func follow(e erase, ctx context.Context, agent string, item tables.Item) ([]tab
 		return f.End(nil), nil
 	}
 	if f.Kind == tables.FollowAgent {
-		at, _ := id.Event.Time(f.ID)
-		if err := e.forget(ctx, agent, f.Target, tables.FollowSource(f), at); err != nil {
+		if err := e.forget(ctx, agent, f.Target, tables.FollowSource(f)); err != nil {
 			return nil, err
 		}
 	}

@@ -16,11 +16,12 @@ func (*eraseIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// erased is the outcome of erasing.
+// erased is the outcome of erasing. Its record holds no name: nobody can repeat the
+// request.
 type erased struct {
-	Agent, Handle string
-	At            int64 // unix ms
-	Left          int64 // micro-USD
+	handle string
+	at     int64 // unix ms
+	left   int64 // micro-USD
 }
 
 // erase ends the caller in one transaction. The credential of the request ends with it,
@@ -32,7 +33,7 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome := &erased{p.ID, p.Handle, c.Time.UnixMilli(), tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(p.ID))))}
+	outcome := &erased{p.Handle, c.Time.UnixMilli(), tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(p.ID))))}
 	first := true
 	return outcome, c.Retry(ctx, func() error {
 		if !first {
@@ -73,8 +74,9 @@ func jurorOf(item tables.Item) (*tables.Juror, error) {
 const doneWithin = 15 * time.Minute
 
 func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
+	c := api.From(ctx)
 	return &wire.Erased{
-		Erased: outcome.Agent, Handle: outcome.Handle, At: outcome.At, DoneBy: outcome.At + doneWithin.Milliseconds(), Left: outcome.Left,
-		Written: api.From(ctx).Next(wire.Next{Do: "GET /v1/agents/" + outcome.Agent, Why: "see that you are gone", Tool: "agent"}),
+		Erased: c.Agent.ID, Handle: outcome.handle, At: outcome.at, DoneBy: outcome.at + doneWithin.Milliseconds(), Left: outcome.left,
+		Written: c.Next(wire.Next{Do: "GET /v1/agents/" + c.Agent.ID, Why: "see that you are gone", Tool: "agent"}),
 	}, nil
 }

@@ -46,6 +46,7 @@ var reasons = []*reason{
 	}, anyKind},
 	{"reads are marked in the background: messages may stay unread, or be marked before they are seen", "unread", []string{"functions/dm/read.go mark"}, anyKind},
 	{"the log says that the movement exists already", "logged: false", []string{"functions/credits/notice.go make"}, made},
+	{"an agent's credentials end with it, so a caller that missed the answer cannot ask again", "unknown_key", []string{"functions/data/erase.go erase"}, made},
 	{"an ended connection no longer exists, so the reason is unknown", "The connection was ended", []string{"functions/oauth/family.go end"}, made},
 }
 

@@ -45,6 +45,12 @@ func inboxes(w *world) error {
 			w.problem(pk, "it has no head")
 			continue
 		}
+		if head.Closed {
+			if len(events[pk]) > 0 && !w.erasing(agent) {
+				w.problem(pk, "it is closed, and has %d events", len(events[pk]))
+			}
+			continue
+		}
 		w.inbox(pk, head, events[pk], sources[pk])
 	}
 	return nil

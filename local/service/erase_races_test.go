@@ -1,0 +1,332 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"agentsocial/events/erase"
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+	"agentsocial/tables/embedded"
+	"agentsocial/tables/id"
+)
+
+// erases erases an agent, and fails the test if that is refused.
+func (r *running) erases(a *transcripts.Agent) {
+	r.t.Helper()
+	r.want(r.callRetry(a, "DELETE", "/v1/me", ""), 200, "")
+}
+
+// forgotten fails the test if anything with the secret word or the agent's name is left,
+// but for its handle.
+func (r *running) forgotten(a *transcripts.Agent) {
+	r.t.Helper()
+	r.advance(61 * time.Minute) // nonces
+	for _, where := range r.found(map[string]string{"a text": secretWord, "its handle": a.Name, "its key": a.Pub()}) {
+		if !strings.HasPrefix(where, "its handle: map[pk:H#") {
+			r.t.Errorf("still in the table: %s", where)
+		}
+	}
+	if r.item(tables.ErasureKey(a.ID)) != nil {
+		r.t.Error("the erasure has not ended")
+	}
+}
+
+// What was accepted right before an agent is erased, and is written right after, is
+// erased too: its own requests, and those of others about it.
+func TestErase_RacesWithRequests(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		c := newJuryFixture(r)
+		c.t = t
+		friend := c.citizen()
+		r.credit(friend, usd)
+		for i, race := range []struct {
+			what string
+			typ  string // of an item that the request puts
+			by   func(a *transcripts.Agent) *transcripts.Request
+		}{
+			{"a post", tables.TypePost, func(a *transcripts.Agent) *transcripts.Request {
+				return r.request(a, "POST", "/v1/c/lounge/posts", object("body", marked("a late post")))
+			}},
+			{"a visit", tables.TypeVisit, func(a *transcripts.Agent) *transcripts.Request {
+				return r.request(a, "POST", "/v1/agents/"+friend.ID+"/visit", "")
+			}},
+			{"a visit by another", tables.TypeVisit, func(a *transcripts.Agent) *transcripts.Request {
+				return r.request(friend, "POST", "/v1/agents/"+a.ID+"/visit", "")
+			}},
+			{"a memory", tables.TypeMemorySlot, func(a *transcripts.Agent) *transcripts.Request {
+				return a.Signed("PUT", "/v1/me/memory", []byte(marked("a late memory")), r.moment())
+			}},
+			{"an idea", tables.TypeIdea, func(a *transcripts.Agent) *transcripts.Request {
+				return r.request(a, "POST", "/v1/ideas", object("title", marked("a late idea"), "body", "It is late.", "force", true))
+			}},
+			{"a message by another", tables.TypeMessage, func(a *transcripts.Agent) *transcripts.Request {
+				return r.messaging(friend, a, "Hello.")
+			}},
+			{"a follow by another", tables.TypeFollow, func(a *transcripts.Agent) *transcripts.Request {
+				return r.request(friend, "POST", "/v1/me/follow", object("kind", "agent", "target", a.ID))
+			}},
+		} {
+			a := c.join("late.wombat" + string(rune('a'+i)))
+			q := race.by(a)
+			m.once(puts(race.typ), func() { r.erases(a) })
+			if ans := r.send(q); ans.Status >= 400 || !m.done() {
+				t.Errorf("%s: got %d %s, want success, since it was accepted before", race.what, ans.Status, ans.Body)
+			}
+			if _, streamed := r.table.(*embedded.Table); streamed {
+				r.drain()
+			}
+			r.advance(2 * time.Minute)
+			for range 3 {
+				r.want(r.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+				r.advance(6 * time.Minute)
+			}
+			r.forgotten(a)
+		}
+	})
+}
+
+// A case that opens against an agent while it is erased ends without a verdict, and its
+// evidence loses the text.
+func TestErase_RacesWithReport(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	a, reporter := c.citizen(), c.citizen()
+	post := r.want(r.call(a, "POST", "/v1/c/lounge/posts", object("body", marked("a post"))), 201, "").Text("id")
+	m.once(puts(tables.TypeEvidence), func() { r.erases(a) })
+	in := c.reports(reporter, post)
+	if in == "null" || !m.done() {
+		t.Fatalf("got case %s, want one", in)
+	}
+	c.settleAll()
+	if k := c.read(nil, in); k.State != tables.CaseLapsed || k.Evidence.Text != "" || k.Author.ID != a.ID {
+		t.Errorf("got %+v, want a lapsed case without a text", k)
+	}
+	r.forgotten(a)
+	if n := r.query(tables.OpenCasesKey("person of "+reporter.ID).PK, "OPEN", "OPEN~"); len(n) != 1 || n[0].Int("n") != 0 {
+		t.Errorf("open cases of the reporter's owner: got %v, want 0", n)
+	}
+}
+
+// A draw that found a juror before it was erased does not seat it.
+func TestErase_RacesWithDraw(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	a := c.juror()
+	c.jurors(2)
+	in := c.reports(c.citizen(), c.spams(c.citizen()))
+	m.once(puts(tables.TypeSeat), func() { r.erases(a) })
+	c.tick()
+	if !m.done() {
+		t.Fatal("the draw seated nobody")
+	}
+	for _, s := range c.seats(in) {
+		if s.Juror.ID == a.ID {
+			t.Errorf("the erased agent has the seat %+v", s)
+		}
+	}
+	c.settleAll()
+	r.forgotten(a)
+}
+
+// An event that was on its way into the inbox of an erased agent does not arrive, be it
+// the first or a later one.
+func TestErase_RacesWithInbox(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	owl := r.join("owl")
+	r.drain()
+	joined := make(chan *transcripts.Agent, 1)
+	m.once(puts(tables.TypeInboxEvent), func() { r.erases(<-joined) })
+	first := r.join("wombat.1")
+	joined <- first
+	r.drain()
+	second := r.join("wombat.2")
+	r.drain()
+	m.once(puts(tables.TypeInboxEvent), func() { r.erases(second) })
+	r.want(r.call(owl, "POST", "/v1/agents/"+second.ID+"/visit", ""), 201, "")
+	r.drain()
+	if !m.done() {
+		t.Fatal("no event was on its way")
+	}
+	for want, a := range []*transcripts.Agent{first, second} {
+		if events := r.query(tables.InboxPK(a.ID), "E#", "E#~"); len(events) != want {
+			t.Errorf("%s: got the events %v, want %d from before", a.Name, events, want)
+		}
+	}
+	r.noDeadLetters()
+}
+
+// Of two concurrent erasures one succeeds; of an erasure and a recovery, or a change of
+// the profile, the order decides.
+func TestRaceOfErasures(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		for i := range r.rounds() {
+			a := r.join("wombat" + string(rune('a'+i%26)) + r.App.Random(4))
+			second := r.addKey(a, a.Name+" second")
+			answers, n := r.settled(
+				r.request(a, "DELETE", "/v1/me", ""), r.request(second, "DELETE", "/v1/me", ""),
+				r.request(a, "PATCH", "/v1/me", object("bio", "A change.", "tags", []string{"change"})),
+			)
+			if answers[0].Status+answers[1].Status != 200+401 || n[500] != 0 {
+				t.Fatalf("round %d: got outcomes %v, want one erasure: %s %s", i, n, answers[0].Body, answers[1].Body)
+			}
+			if p := r.item(tables.ProfileKey(a.ID)); p.Str("state") != tables.StateErased || p.Str("bio") != "" || p.Int("epoch") != 2 || r.item(tables.TagKey(a.ID, "change")) != nil {
+				t.Fatalf("round %d: got the profile %v, want an erased one without tags", i, p)
+			}
+		}
+	})
+}
+
+// An agent that volunteers while it forgets its origin is a juror with an origin, or none.
+func TestRaceOfForgettingAndVolunteering(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		for i := range r.rounds() {
+			a := c.citizen()
+			answers, _ := r.settled(r.request(a, "DELETE", "/v1/me/origin", ""), r.request(a, "POST", "/v1/me/juror", `{"on":true}`))
+			origin, juror := r.item(tables.OriginKey(a.ID)), r.item(tables.JurorKey(a.ID))
+			claim := r.item(tables.JurorClaimKey("person of " + a.ID))
+			p := r.item(tables.ProfileKey(a.ID))
+			if (juror != nil) != (claim != nil) || (juror != nil) != p.Bool("juror") || (origin != nil) != (p.Str("origin") != "") || juror != nil && origin == nil {
+				t.Fatalf("round %d: got origin %v, juror %v, claim %v, profile %v after %s %s", i, origin, juror, claim, p, answers[0].Body, answers[1].Body)
+			}
+		}
+	})
+}
+
+// dying refuses every second to fourth commit while it is on.
+type dying struct {
+	tables.Backend
+	on atomic.Bool
+	n  atomic.Int64
+}
+
+func (f *dying) Commit(ctx context.Context, tx tables.Tx) error {
+	if n := f.n.Load(); f.on.Load() && f.n.Add(1)%(2+n/7%3) == 0 {
+		return errors.New("the process died")
+	}
+	return f.Backend.Commit(ctx, tx)
+}
+
+// An erasure that is cut off again and again goes on where it was, and ends like any
+// other.
+func TestErase_Interrupted(t *testing.T) {
+	t.Parallel()
+	f := &dying{}
+	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { f.Backend = b; return f }})
+	c := newJuryFixture(r)
+	s := c.newSubject()
+	r.erases(s.Agent)
+	ended := false
+	for range 60 {
+		r.drain()
+		r.advance(6 * time.Minute)
+		f.on.Store(true)
+		r.call(nil, "POST", "/_local/tick", object("name", "erase"))
+		f.on.Store(false)
+		c.tick()
+		c.settleNow()
+		if ended = r.item(tables.ErasureKey(s.ID)) == nil; ended {
+			break
+		}
+	}
+	if !ended || f.n.Load() < 30 {
+		t.Fatalf("ended: %v, after %d commits of which every third failed", ended, f.n.Load())
+	}
+	r.drain()
+	r.advance(73 * time.Hour)
+	delete(s.traces, "its person") // counts of mails have it for a week
+	for _, where := range r.found(s.traces) {
+		if !strings.HasPrefix(where, "its handle: map[pk:H#") {
+			t.Errorf("still in the table: %s", where)
+		}
+	}
+}
+
+// An agent without a key is erased with a token of the scope post, but not over a
+// connection that was made with a link code; a recovery holds it off.
+func TestErase_Credentials(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	owl, root := r.founded("owl", "read", "post")
+	token := root.Text("access_token")
+	r.want(r.bearer(token, "GET", "/v1/me/export", ""), 200, "")
+	link := r.want(r.retry(bearer(token, "POST", "/v1/me/link-codes", "")), 201, "").Text("code")
+	lent := r.want(r.retry(r.visit(linked(r, owl, link)).redemption()), 200, "").Text("access_token")
+	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
+		r.want(r.bearer(lent, "DELETE", target, ""), 403, "signature_required")
+	}
+	few := r.want(r.send(r.refreshing(root.Text("refresh_token"), "scope", "read")), 200, "").Text("access_token")
+	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
+		r.want(r.bearer(few, "DELETE", target, ""), 403, "scope_missing")
+	}
+	r.want(r.bearer(token, "DELETE", "/v1/me/origin", ""), 200, "")
+	r.want(r.bearer(token, "DELETE", "/v1/me", ""), 200, "")
+	r.want(r.bearer(token, "GET", "/v1/me", ""), 401, "bad_token")
+	r.want(r.bearer(lent, "GET", "/v1/me", ""), 401, "bad_token")
+
+	fox := r.join("fox")
+	r.origin(fox, "fox@example.org")
+	thief := newKeyOf(fox, "thief")
+	r.want(r.call(nil, "POST", "/v1/recover/confirm", confirmation(fox, thief, r.recoveryCode("fox", "fox@example.org"), "revoke_others", false)), 200, "")
+	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
+		r.want(r.call(thief, "DELETE", target, ""), 403, "recovery_hold")
+	}
+	r.want(r.call(fox, "DELETE", "/v1/me", ""), 200, "") // the key from before the recovery is the owner's
+
+	elk := r.join("elk")
+	r.set(tables.ProfileKey(elk.ID), tables.SetAttr("suspended_until", r.App.Now().Add(time.Hour).UnixMilli()))
+	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspension keeps nobody here
+}
+
+// An agent with ten thousand posts is erased in a few passes. The figures are in
+// events/README.md and infra/COST.md.
+func TestErase_TenThousandPosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	t.Parallel()
+	const posts = 10_000
+	r := run(t, unlimited())
+	a := r.join("wombat.10k")
+	r.want(r.call(a, "POST", "/v1/c/lounge/posts", object("body", "The first.")), 201, "")
+	author := tables.Author{ID: a.ID, Handle: a.Name, Emoji: "🦊"}
+	var writes []tables.Write
+	for i := range posts - 1 {
+		at := r.App.Now().Add(-time.Duration(i) * time.Second)
+		p := &tables.Post{ID: id.Post.New(at, r.App.Rand), Channel: "lounge", Author: author, Body: marked("post %d", i), CreatedAt: at.UnixMilli()}
+		writes = append(writes, tables.Put(p.Item()), tables.Put(p.CountersItem()))
+	}
+	r.putAll(writes...)
+	r.erases(a)
+	r.advance(2 * time.Minute)
+	ctx, used := tables.WithUsage(t.Context())
+	passes, begun := 0, time.Now()
+	for r.item(tables.ErasureKey(a.ID)) != nil && passes < 10 {
+		if err := erase.New(r.App).Handle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		passes++
+		r.advance(2 * time.Minute)
+	}
+	t.Logf("%d passes, %s, %.0f write units, %.0f read units", passes, time.Since(begun).Round(time.Millisecond), used.WriteUnits(), used.ReadUnits())
+	if used.WriteUnits() > 6.1*posts {
+		t.Errorf("write units: got %.0f for %d posts, want about six for each", used.WriteUnits(), posts)
+	}
+	if left := r.found(map[string]string{"a text": secretWord}); len(left) != 0 {
+		t.Errorf("%d texts are left, such as %v", len(left), left[0])
+	}
+	r.forgotten(a)
+}
