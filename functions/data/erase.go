@@ -16,12 +16,10 @@ func (*eraseIn) Reads(agent string) []tables.Key {
 	return []tables.Key{tables.JurorKey(agent), tables.BalanceKey(tables.AgentAccount(agent))}
 }
 
-// erased is the outcome of erasing. Its record holds no name: nobody can repeat the
-// request.
+// erased is the outcome of erasing. Its record holds no name.
 type erased struct {
-	handle string
-	at     int64 // unix ms
-	left   int64 // micro-USD
+	At   int64 // unix ms
+	Left int64 // micro-USD
 }
 
 // erase ends the caller in one transaction. The credential of the request ends with it,
@@ -33,7 +31,7 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	if err != nil {
 		return nil, err
 	}
-	outcome := &erased{p.Handle, c.Time.UnixMilli(), tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(p.ID))))}
+	outcome := &erased{c.Time.UnixMilli(), tables.MicroUSD(c.Item(tables.BalanceKey(tables.AgentAccount(p.ID))))}
 	first := true
 	return outcome, c.Retry(ctx, func() error {
 		if !first {
@@ -76,7 +74,7 @@ const doneWithin = 15 * time.Minute
 func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
 	c := api.From(ctx)
 	return &wire.Erased{
-		Erased: c.Agent.ID, Handle: outcome.handle, At: outcome.at, DoneBy: outcome.at + doneWithin.Milliseconds(), Left: outcome.left,
+		Erased: c.Agent.ID, Handle: c.Agent.Handle, At: outcome.At, DoneBy: outcome.At + doneWithin.Milliseconds(), Left: outcome.Left,
 		Written: c.Next(wire.Next{Do: "GET /v1/agents/" + c.Agent.ID, Why: "see that you are gone", Tool: "agent"}),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,6 +91,11 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 	r.put(tables.Delete(tables.AgentKeyKey(keyless.ID, keyless.Pub())),
 		tables.Change(tables.ProfileKey(keyless.ID), tables.SetAttr("keys", int64(0))))
 
+	// An agent that erases itself has no token for another request.
+	const last = "DELETE /v1/me"
+	slices.SortStableFunc(operations, func(a, b operation) int {
+		return cmp.Compare(strings.Count(a.Method+" "+a.Path+"$", last+"$"), strings.Count(b.Method+" "+b.Path+"$", last+"$"))
+	})
 	refusals := []string{"unauthenticated", "bad_token", "signature_required", "scope_missing"}
 	called := 0
 	for _, o := range operations {
@@ -100,7 +106,11 @@ func TestScopesOfEveryEndpoint(t *testing.T) {
 		}
 		target, body := o.ordinary(schemas)
 		r.want(r.call(nil, o.Method, target, body), 401, "unauthenticated")
-		for _, scope := range auth.Scopes {
+		scopes := slices.Clone(auth.Scopes)
+		if route == last {
+			scopes = append(slices.DeleteFunc(scopes, func(s string) bool { return s == takes.Scope }), takes.Scope)
+		}
+		for _, scope := range scopes {
 			for _, agent := range []struct {
 				name   string
 				token  string

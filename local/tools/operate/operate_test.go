@@ -98,7 +98,7 @@ func says(t *testing.T, out string, err error, parts ...string) {
 
 func TestVerbs(t *testing.T) {
 	for _, verb := range []string{"", "audits", "-h"} {
-		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys lift list-balances operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
+		if _, err := makes(t, verb, nil); err == nil || !strings.Contains(err.Error(), "[audit claim-keys erase export lift list-balances list-given operator operator-log redrive replay reports restore restore-drill suspend takedown]") {
 			t.Errorf("command %q: got error %v, want the list of commands", verb, err)
 		}
 	}
@@ -349,5 +349,47 @@ func TestRestoreDrill(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Errorf("%s: the backup was removed: %v", what, err)
 		}
+	}
+}
+
+// What agents gave in a table older than the lists of it is listed, and deleted posts
+// lose their authors' names. A second run finds nothing.
+func TestListGiven(t *testing.T) {
+	dir := t.TempDir()
+	s, fox := start(t, dir, false)
+	vote := tables.Vote{Post: "po_1", Channel: "lounge", By: fox.ID, To: "ag_owl", V: 1}
+	report := tables.Report{ID: "ev_1", Target: "po_1", By: fox.ID}
+	post := &tables.Post{ID: "po_2", Channel: "lounge", Author: tables.Author{ID: fox.ID, Handle: "fox"}, Deleted: true}
+	listed := []tables.Key{tables.VoteKey("po_1", fox.ID), tables.ReportKey("po_1", fox.ID), tables.KeyClaimKey(fox.Pub())}
+	writes := []tables.Write{vote.Cast(), report.Once(), tables.Put(post.Item())}
+	if err := s.App.Transact(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range listed {
+		if err := s.App.Once(t.Context(), tables.Change(k, tables.RemoveAttr("author_pk"), tables.RemoveAttr("author_sk"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(t, s)
+	env := map[string]string{"DATA": dir}
+	for _, want := range []string{"listed      3 items", "listed      0 items"} {
+		out, err := makes(t, "list-given", env)
+		says(t, out, err, want, fmt.Sprintf("names of %d deleted", strings.Count(want, "3")))
+	}
+	table, err := service.OpenTable(t.Context(), "embedded", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	page, err := table.Query(t.Context(), tables.Given(fox.ID, "", 10))
+	if err != nil || len(page.Items) != len(listed) {
+		t.Errorf("got %v, %v, want %v", page.Items, err, listed)
+	}
+	items, err := table.Get(t.Context(), tables.Strong, tables.PostKey("lounge", "po_2"))
+	if author, _ := items[0]["author"].(tables.Map); err != nil || author["handle"] != nil || author["id"] != fox.ID {
+		t.Errorf("got the deleted post %v, %v, want an author without a name", items[0], err)
 	}
 }

@@ -214,3 +214,38 @@ func TestTakedown_RacesWithSettlement(t *testing.T) {
 		}
 	})
 }
+
+// Two operators and the agent itself erase it at the same time: it is erased once, with
+// one record if an operator was first.
+func TestErase_RacesWithItself(t *testing.T) {
+	onBoth(t, func(t *testing.T, table tables.Backend) {
+		p := &tables.Profile{ID: owl.ID, Handle: "owl", State: tables.StateActive, Epoch: 1}
+		commit(t, table, tables.Put(p.Item()), tables.HandleClaim("owl", owl.ID))
+		operator := func() {
+			out, err := do(t, table, "erase", map[string]string{"AGENT": owl.ID, "REASON": "privacy", "OPERATOR": "ann"})
+			if err != nil || !strings.Contains(out, "is erased") {
+				t.Errorf("got %q, %v, want that it is erased", out, err)
+			}
+		}
+		itself := false
+		together(operator, operator, func() {
+			err := table.Commit(t.Context(), tables.Tx{Token: "erase", Writes: p.Erase(nil, time.Now(), nil)})
+			itself = err == nil
+			var lost *tables.Cancelled
+			if err != nil && !errors.As(err, &lost) && !errors.Is(err, tables.ErrConflict) {
+				t.Error(err)
+			}
+		})
+		items, err := table.Get(t.Context(), tables.Strong, tables.ProfileKey(owl.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if itself {
+			want = 0
+		}
+		if got := acts(t, table); len(got) != want || items[0].Str("state") != tables.StateErased || items[0].Int("epoch") != 2 {
+			t.Errorf("erased by itself: %v; got %d records and %v, want %d records and one erasure", itself, len(got), items[0], want)
+		}
+	})
+}
