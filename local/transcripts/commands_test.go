@@ -36,7 +36,6 @@ import (
 // line behind [lambdas] runs only with the built functions (make lambdas-test, make
 // sam-test), one behind [!lambdas] only without them, and one behind [sam] only in
 // SAM.
-// sam-test), one behind [!lambdas] for all others; [sam] is for those behind SAM.
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
