@@ -151,9 +151,9 @@ func TestAlarms(t *testing.T) {
 		}
 		for _, m := range s.mail {
 			function, _ := s.function(t, m.Name)
-			queue, _ := s.named(t, "AWS::SQS::Queue", m.Name+"DeadLetters")
+			rule, _ := s.named(t, "AWS::Events::Rule", m.Name+"Function")
 			want[m.Name+"FunctionFails"] = fmt.Sprintf("Sum of AWS/Lambda Errors FunctionName=${%s} "+above, function, 300, 0, 1)
-			want[m.Name+"FunctionDead"] = fmt.Sprintf("Maximum of AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${%s.QueueName} "+above, queue, 300, 0, 1)
+			want[m.Name+"FunctionDropped"] = fmt.Sprintf(sum("AWS/Events FailedInvocations RuleName=${"+rule+"}", "AWS/Lambda AsyncEventsDropped FunctionName=${"+function+"}"), 300, 0, 1)
 		}
 		if n := len(s.all("AWS::CloudWatch::Alarm")); n != len(want) {
 			t.Errorf("%d alarms, want %d", n, len(want))
@@ -166,7 +166,7 @@ func TestAlarms(t *testing.T) {
 			}
 			operators := `[{"Ref":"` + topic + `"}]`
 			over := operators
-			if slices.Contains([]string{"GivesUp", "Loses", "PaymentsUnheard"}, kindOf(id)) { // events, which do not end
+			if slices.Contains([]string{"GivesUp", "Loses", "Dropped", "PaymentsUnheard"}, kindOf(id)) { // events, which do not end
 				over = ""
 			}
 			a.expect(t, begins, map[string]string{"AlarmActions": operators, "OKActions": over, "InsufficientDataActions": "", "ActionsEnabled": "", "AlarmName": ""})

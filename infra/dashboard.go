@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -56,9 +55,11 @@ type section struct {
 	Graphs []graph
 }
 
-// actors holds the functions that no caller waits for.
+// actors holds the functions that no caller waits for, and the metrics that count
+// dropped events about mail.
 type actors struct {
-	readers, schedules, mail []named
+	readers, schedules []named
+	dropped            []metric
 }
 
 // named is a function with its declared name and its dead-letter queue.
@@ -118,7 +119,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 		return lines
 	}
 	var dead []line
-	for _, f := range slices.Concat(a.schedules, a.mail) {
+	for _, f := range a.schedules {
 		dead = append(dead, line{Label: f.Name, Metric: metric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", []by{{"QueueName", f.DeadLetters}}, "Maximum"}})
 	}
 	sections := []section{
@@ -175,6 +176,7 @@ func (d deployment) sections(g *gateway, a actors) []section {
 			{Title: "Reputation", Every: time.Hour, Lines: []line{
 				{Label: "bounces", Metric: set("Reputation.BounceRate", "Average")}, {Label: "complaints", Metric: set("Reputation.ComplaintRate", "Average")},
 			}},
+			{Title: "Dropped events about mail that came back", Every: time.Hour, Lines: ofMetrics(a.dropped)},
 		}})
 	}
 	return sections

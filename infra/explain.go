@@ -35,7 +35,7 @@ var kinds = []kind{
 	{Type: "AWS::DynamoDB::Table", For: "the single table; data and backup cost by the gigabyte"},
 	{Type: "AWS::Events::Rule", For: "calls a function when mail comes back (setting mailFrom)"},
 	{Type: "AWS::IAM::Role", For: "permissions of a function, or of the clock to call it"},
-	{Type: "AWS::Lambda::EventInvokeConfig", For: "keeps a failed tick instead of repeating it"},
+	{Type: "AWS::Lambda::EventInvokeConfig", For: "bounds the tries of a tick, or of an event about mail that came back"},
 	{Type: "AWS::Lambda::EventSourceMapping", For: "gives a reader the table's changes that match its filters"},
 	{Type: "AWS::Lambda::Function", For: "a group of endpoints, a reader of the stream, or a scheduled job"},
 	{Type: "AWS::Lambda::Permission", For: "lets only the API call a group's function"},

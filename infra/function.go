@@ -43,8 +43,8 @@ func functionOfReader(r stream.Function) function {
 func functionOfSchedule(s schedule.Function, dead awssqs.Queue) function {
 	return function{Name: s.Name, Doc: s.Doc, Size: host.ScheduleSize(s), Rights: rightsOfSchedule(s), Dead: dead}
 }
-func functionOfMail(m mailevent.Function, dead awssqs.Queue) function {
-	return function{Name: m.Name, Doc: m.Doc, Size: host.MailSize, Rights: rightsOfMail(m), Dead: dead}
+func functionOfMail(m mailevent.Function) function {
+	return function{Name: m.Name, Doc: m.Doc, Size: host.MailSize, Rights: rightsOfMail(m)}
 }
 
 // deployment holds what all functions share.

@@ -7,10 +7,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsses"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"agentsocial/shared/lambda/mailevent"
@@ -69,13 +67,16 @@ func newMailing(stack awscdk.Stack, s Settings) *mailing {
 	return &mailing{s.MailFrom, arn("identity", jsii.String("*")), set, arn("configuration-set", set.ConfigurationSetName())}
 }
 
-const (
-	// mailEventAge is the age at which an event becomes a dead letter.
-	mailEventAge = 6 * time.Hour
-)
+// mailEventAge is the age at which EventBridge, and then Lambda, drops an event.
+const mailEventAge = 6 * time.Hour
 
-// tellOfMail calls a function with the bounces and complaints of this stage's mail.
-func (d deployment) tellOfMail(f awslambda.Function, dead awssqs.Queue) {
+// tellOfMail calls a function with the bounces and complaints of this stage's mail. It
+// returns the metrics that count the events that were dropped.
+//
+// Neither EventBridge nor Lambda has a queue for events that it drops: they contain the
+// recipient's address, which nothing outside SES may keep. Little is lost: if the
+// service mails that recipient again, the mail comes back again.
+func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 	rule := awsevents.NewCfnRule(f, jsii.String("Events"), &awsevents.CfnRuleProps{
 		Description: jsii.String("Mail of this stage that came back"),
 		EventPattern: map[string]any{
@@ -85,33 +86,28 @@ func (d deployment) tellOfMail(f awslambda.Function, dead awssqs.Queue) {
 		},
 		Targets: []any{&awsevents.CfnRule_TargetProperty{
 			Id: jsii.String("function"), Arn: f.FunctionArn(),
-			DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: dead.QueueArn()},
-			RetryPolicy:      &awsevents.CfnRule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(float64(mailevent.Retries)), MaximumEventAgeInSeconds: jsii.Number(mailEventAge.Seconds())},
+			RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(float64(mailevent.Retries)), MaximumEventAgeInSeconds: jsii.Number(mailEventAge.Seconds())},
 		}},
 	})
 	awslambda.NewCfnPermission(f, jsii.String("EventsPermission"), &awslambda.CfnPermissionProps{
 		Action: jsii.String("lambda:InvokeFunction"), FunctionName: f.FunctionArn(),
 		Principal: jsii.String("events.amazonaws.com"), SourceArn: rule.AttrArn(),
 	})
-	dead.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String("Events"),
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
-		Actions:    jsii.Strings("sqs:SendMessage"),
-		Resources:  &[]*string{dead.QueueArn()},
-		Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.AttrArn()}},
-	}))
+	return []metric{
+		{Namespace: "AWS/Events", Name: "FailedInvocations", By: []by{{"RuleName", rule.Ref()}}},
+		{Namespace: "AWS/Lambda", Name: "AsyncEventsDropped", By: []by{{"FunctionName", f.FunctionName()}}},
+	}
 }
 
 // watchMailEvents makes the alarms of a function of mail's events.
-func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dead awssqs.Queue) {
+func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
 	d.alarm(f, "Fails", alarm{
 		What: m.Name + " fails. The error lines in its log say why.",
 		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: 5 * time.Minute,
 	})
-	d.alarm(f, "Dead", alarm{
-		What:  m.Name + " has dead letters: mail came back and its recipient was not remembered. Each says why. Purge the queue once you understand them.",
-		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
-		Every: 5 * time.Minute,
+	d.alarm(f, "Dropped", alarm{
+		What: "Events for " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether it was called and failed, or was not called.",
+		Of:   dropped, Every: 5 * time.Minute, Once: true,
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -132,8 +133,8 @@ func TestMailIdentities(t *testing.T) {
 	}
 }
 
-// SES's events about this stage's mail, and no others, call the function. An event that
-// it cannot handle is kept.
+// SES's events about this stage's mail, and no others, call the function. Nothing keeps
+// an event that it cannot handle: the event contains an address.
 func TestMailEvents(t *testing.T) {
 	s := of(t, ours)
 	if len(s.mail) == 0 {
@@ -142,12 +143,10 @@ func TestMailEvents(t *testing.T) {
 	set, _ := s.only(t, "AWS::SES::ConfigurationSet")
 	for _, m := range s.mail {
 		function, _ := s.function(t, m.Name)
-		dead, _ := s.named(t, "AWS::SQS::Queue", m.Name+"DeadLetters")
-		letters := `{"Fn::GetAtt":["` + dead + `","Arn"]}`
 		id, rule := s.named(t, "AWS::Events::Rule", m.Name+"Function")
 		rule.expect(t, m.Name, map[string]string{
 			"EventPattern": `{"detail":{"mail":{"tags":{"ses:configuration-set":[{"Ref":"` + set + `"}]}}},"detail-type":["Email Bounced","Email Complaint Received"],"source":["aws.ses"]}`,
-			"Targets": `[{"Arn":{"Fn::GetAtt":["` + function + `","Arn"]},"DeadLetterConfig":{"Arn":` + letters + `},"Id":"function",` +
+			"Targets": `[{"Arn":{"Fn::GetAtt":["` + function + `","Arn"]},"Id":"function",` +
 				`"RetryPolicy":{"MaximumEventAgeInSeconds":21600,"MaximumRetryAttempts":2}}]`,
 			"EventBusName": "", // the default bus, the only one that SES sends to
 		})
@@ -157,8 +156,24 @@ func TestMailEvents(t *testing.T) {
 		})
 		_, calls := s.named(t, "AWS::Lambda::EventInvokeConfig", m.Name+"Function")
 		calls.expect(t, m.Name, map[string]string{
-			"MaximumRetryAttempts": "2", "MaximumEventAgeInSeconds": "21600", "DestinationConfig": `{"OnFailure":{"Destination":` + letters + `}}`,
+			"FunctionName": "${" + function + "}", "Qualifier": "$LATEST",
+			"MaximumRetryAttempts": "2", "MaximumEventAgeInSeconds": "21600", "DestinationConfig": "",
 		})
+		_, f := s.function(t, m.Name)
+		if letters := plain(f.Properties["DeadLetterConfig"]); letters != "" {
+			t.Errorf("%s has the dead letters %s, want none", m.Name, letters)
+		}
+		var shown strings.Builder
+		for _, w := range s.page(t).Widgets {
+			for _, row := range w.Properties.Metrics {
+				fmt.Fprintln(&shown, row...)
+			}
+		}
+		for _, dropped := range []string{"AWS/Events FailedInvocations RuleName ${" + id + "}", "AWS/Lambda AsyncEventsDropped FunctionName ${" + function + "}"} {
+			if !strings.Contains(shown.String(), dropped) {
+				t.Errorf("the dashboard does not show %s", dropped)
+			}
+		}
 	}
 	if rules := of(t, fake).all("AWS::Events::Rule"); len(rules) != 0 {
 		t.Errorf("without mailFrom: got rules %v, want none", keys(rules))

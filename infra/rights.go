@@ -42,7 +42,7 @@ func rightsOfSchedule(s schedule.Function) rights {
 
 // rightsOfMail returns the rights of a function of mail's events.
 func rightsOfMail(m mailevent.Function) rights {
-	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs, Dead: true}
+	return rights{Reads: m.Reads, Writes: m.Writes, Needs: mailevent.Needs}
 }
 
 // Transactions and batches need no entries: IAM authorises the actions in them.

@@ -26,6 +26,9 @@ type rule struct {
 	Except map[string]string
 }
 
+// addressed is why events about returned mail have no dead letters.
+const addressed = "the event contains the recipient's address, which is kept nowhere; the alarm Dropped counts what is lost"
+
 var rules = []rule{
 	{ID: "APIG1", Says: "requests are logged", Type: "AWS::ApiGatewayV2::Stage",
 		Check: has("AccessLogSettings.DestinationArn", "AccessLogSettings.Format"), Break: without("AccessLogSettings")},
@@ -75,7 +78,10 @@ var rules = []rule{
 	{Says: "failed batches of a reader are kept", Type: "AWS::Lambda::EventSourceMapping",
 		Check: has("DestinationConfig.OnFailure.Destination", "MaximumRetryAttempts", "MaximumRecordAgeInSeconds", "BisectBatchOnFunctionError"), Break: without("DestinationConfig")},
 	{Says: "failed asynchronous calls are kept", Type: "AWS::Lambda::EventInvokeConfig",
-		Check: has("DestinationConfig.OnFailure.Destination", "MaximumEventAgeInSeconds"), Break: without("DestinationConfig")},
+		Check: has("DestinationConfig.OnFailure.Destination", "MaximumEventAgeInSeconds"), Break: without("DestinationConfig"),
+		Except: map[string]string{
+			"returnsFunctionCalls: DestinationConfig.OnFailure.Destination is missing": addressed,
+		}},
 	{Says: "undelivered ticks of a schedule are kept", Type: "AWS::Scheduler::Schedule",
 		Check: has("Target.DeadLetterConfig.Arn", "Target.RetryPolicy.MaximumRetryAttempts"),
 		Break: func(_ *template, _ string, r resource) {
@@ -92,7 +98,8 @@ var rules = []rule{
 			return nil
 		}, Break: func(_ *template, _ string, r resource) {
 			delete(r.Properties["Targets"].([]any)[0].(map[string]any), "DeadLetterConfig")
-		}},
+		},
+		Except: map[string]string{"returnsFunctionEvents: a target has no dead letters": addressed}},
 
 	{Says: "logs expire", Type: "AWS::Logs::LogGroup",
 		Check: isLike("RetentionInDays", `^[1-9][0-9]*$`), Break: without("RetentionInDays")},
@@ -213,6 +220,7 @@ var beside = []struct{ IDs, Type, Why string }{
 	{"DDB4", `^AWS::DAX::`, ""}, {"DOC1-5", `^AWS::DocDB::`, ""}, {"EC23-29, VPC3, VPC7, ELB1-5, AS1-3", `^AWS::(EC2|ElasticLoadBalancing|ElasticLoadBalancingV2|AutoScaling)::`, "no VPC"},
 	{"EB1-4", `^AWS::ElasticBeanstalk::`, ""}, {"ECR1, ECS2-7, EKS1-2", `^AWS::(ECR|ECS|EKS)::`, "no containers"}, {"EFS1", `^AWS::EFS::`, ""},
 	{"EMR2-6, GL1-3", `^AWS::(EMR|Glue)::`, ""}, {"EVB1", `^AWS::Events::EventBusPolicy$`, "SES sends its events to the account's default bus, which no other account may use"},
+	{"(archives and logs of events)", `^AWS::Events::(Archive|EventBus)$`, "they would keep the addresses of mail that came back"},
 	{"KMS5", `^AWS::KMS::`, "AWS owns the keys, so there is no key policy to get wrong"},
 	{"KDA3, KDF1, KDS1, KDS3, MSK2-6", `^AWS::(Kinesis|KinesisAnalytics|KinesisAnalyticsV2|KinesisFirehose|MSK)::`, "the table has its own stream"},
 	{"LEX4, SM1-3, QS1", `^AWS::(Lex|SageMaker|QuickSight)::`, ""}, {"MS1-10", `^AWS::MediaStore::`, ""},

@@ -58,7 +58,7 @@ func rateOf(s schedule.Function) (string, error) {
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 
-// newDeadLetters makes the queue for failed calls of a schedule or of mail's events: those that Lambda did
+// newDeadLetters makes the queue for a schedule's failed calls: those that Lambda did
 // not accept, and those that it accepted but whose call failed or never ran. Each
 // message says which, and why.
 func newDeadLetters(stack awscdk.Stack, name string) awssqs.Queue {
@@ -105,21 +105,24 @@ func (d deployment) schedule(s schedule.Function, f awslambda.Function, dead aws
 			},
 		},
 	})
-	keepFailedCalls(f, dead, sweepTries, min(s.Every, oldestTick))
+	limitCalls(f, sweepTries, min(s.Every, oldestTick), dead)
 	d.watch(s, f, dead)
 }
 
-// keepFailedCalls sends a function's failed asynchronous calls to a queue. Their caller
-// does not wait for an answer: Lambda queues the call. Its default is three tries within
-// six hours, then it drops the call.
-func keepFailedCalls(f awslambda.Function, dead awssqs.Queue, retries int, age time.Duration) {
-	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), &awslambda.CfnEventInvokeConfigProps{
+// limitCalls bounds the retries and the age of a function's asynchronous calls. Their
+// caller does not wait for an answer: Lambda queues the call. A call that fails for good
+// goes to dead. If dead is nil, Lambda drops it.
+func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssqs.Queue) {
+	props := &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.FunctionName(), Qualifier: jsii.String("$LATEST"),
 		MaximumRetryAttempts: jsii.Number(float64(retries)), MaximumEventAgeInSeconds: jsii.Number(age.Seconds()),
-		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+	}
+	if dead != nil {
+		props.DestinationConfig = &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: dead.QueueArn()},
-		},
-	})
+		}
+	}
+	awslambda.NewCfnEventInvokeConfig(f, jsii.String("Calls"), props)
 }
 
 // watch makes the alarms of a schedule: its function fails, ticks become dead

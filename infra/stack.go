@@ -52,15 +52,14 @@ func newStack(scope constructs.Construct, s Settings, p *plan) awscdk.Stack {
 	}
 
 	for _, m := range p.mail {
-		dead := newDeadLetters(stack, m.Name)
-		f := d.newFunction(stack, functionOfMail(m, dead))
+		f := d.newFunction(stack, functionOfMail(m))
 		after(f, readers)
-		keepFailedCalls(f, dead, mailevent.Retries, mailEventAge)
+		limitCalls(f, mailevent.Retries, mailEventAge, nil)
 		if d.mail != nil {
-			d.tellOfMail(f, dead)
-			d.watchMailEvents(m, f, dead)
+			dropped := d.tellOfMail(f)
+			d.watchMailEvents(m, f, dropped)
+			uncalled.dropped = append(uncalled.dropped, dropped...)
 		}
-		uncalled.mail = append(uncalled.mail, named{m.Name, f.FunctionName(), dead.QueueName()})
 	}
 
 	d.watchAll(stack, gateway)
