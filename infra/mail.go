@@ -118,10 +118,12 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 // keys (Easy DKIM), and accepts mail once three records are in the DNS. A single
 // address is verified by a mail to it; its mails carry only SES's signature, and many
 // servers treat them as spam.
+//
+// SES does not forward bounces and complaints to that address: they name the recipient.
 func identify(stack awscdk.Stack, s Settings, set awsses.ConfigurationSet) {
 	_, domain, _ := strings.Cut(s.MailFrom, "@")
 	made := func(id string, of awsses.Identity) awsses.EmailIdentity {
-		return awsses.NewEmailIdentity(stack, jsii.String(id), &awsses.EmailIdentityProps{Identity: of, ConfigurationSet: set})
+		return awsses.NewEmailIdentity(stack, jsii.String(id), &awsses.EmailIdentityProps{Identity: of, ConfigurationSet: set, FeedbackForwarding: jsii.Bool(false)})
 	}
 	switch s.MailIdentity {
 	case identityExisting:

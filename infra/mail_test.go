@@ -62,8 +62,9 @@ func TestMail(t *testing.T) {
 			identity.expect(t, "identity", map[string]string{
 				"EmailIdentity":              "mail.agents.example",
 				"ConfigurationSetAttributes": `{"ConfigurationSetName":{"Ref":"` + setID + `"}}`,
-				"DkimAttributes":             "", // on by default
-				"DkimSigningAttributes":      "", // with SES's own keys
+				"FeedbackAttributes":         `{"EmailForwardingEnabled":false}`, // else SES mails bounces to mailFrom
+				"DkimAttributes":             "",                                 // on by default
+				"DkimSigningAttributes":      "",                                 // with SES's own keys
 				"MailFromAttributes":         "",
 			})
 			for i, output := range []string{"MailRecord1", "MailRecord2", "MailRecord3"} {
@@ -115,6 +116,7 @@ func TestMailIdentities(t *testing.T) {
 			var made []string
 			for _, r := range s.all("AWS::SES::EmailIdentity") {
 				made = append(made, plain(r.Properties["EmailIdentity"]))
+				r.expect(t, identity, map[string]string{"FeedbackAttributes": `{"EmailForwardingEnabled":false}`})
 			}
 			if got := strings.Join(made, " "); got != c.made {
 				t.Errorf("the stack makes the identity %q, want %q", got, c.made)
