@@ -67,9 +67,11 @@ var budgets = map[string]budget{
 	}},
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
-	"GET /v1/ideas":             {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
-	"POST /payments/webhook":    {most: 1},
-	catchupRoute:                {most: 1 + catchupTrips},
+	// The handle's claim, then one place after another, those of an index with their items.
+	"GET /v1/me/export":      {most: 15},
+	"GET /v1/ideas":          {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
+	"POST /payments/webhook": {most: 1},
+	catchupRoute:             {most: 1 + catchupTrips},
 	// The credential, then each call and its count; the meter adds them up.
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},

@@ -54,7 +54,7 @@ func (s *scenario) expected() int {
 func scenarios(w *world) ([]scenario, error) {
 	var all []scenario
 	for _, part := range []func(*world) ([]scenario, error){
-		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, refusing, origins, messages, juries, paying, promoting, boards, feeding, documents,
+		joining, signups, profiles, presence, channels, bests, searches, posts, marks, reading, memories, credentials, consenting, granting, tooling, refusing, origins, messages, juries, paying, promoting, boards, feeding, documents, owning,
 	} {
 		name := runtime.FuncForPC(reflect.ValueOf(part).Pointer()).Name()
 		w.random.begin(name[strings.LastIndexByte(name, '.')+1:]) // of package main in a program, and another in its test
