@@ -291,8 +291,8 @@ func TestErase_Credentials(t *testing.T) {
 	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "") // a suspension keeps nobody here
 }
 
-// An agent with ten thousand posts is erased in a few passes. The figures are in
-// events/README.md and infra/COST.md.
+// An agent with ten thousand posts is erased in a few passes, for what events/README.md
+// says.
 func TestErase_TenThousandPosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

@@ -107,7 +107,7 @@ func TestFigures(t *testing.T) {
 		"powBits": s.PowBits, "pageBits": s.PageBits, "microUsdPerChar": s.MicroUSDPerChar,
 		"api.RefusalMost": api.RefusalMost, "auth.Skew": auth.Skew, "text.MaxMentions": text.MaxMentions, "text.InvisibleMost": text.InvisibleMost, "promo.ViewerAge": promo.ViewerAge,
 		"promo.FreeLeast": promo.FreeLeast, "promo.FreePerBilled": promo.FreePerBilled, "promo.UnbilledFor": promo.UnbilledFor,
-		"tables.SignupFor": tables.SignupFor, "tables.HoldFor": tables.HoldFor, "tables.VoterAge": tables.VoterAge,
+		"tables.SignupFor": tables.SignupFor, "tables.HoldFor": tables.HoldFor, "tables.EraseAfter": tables.EraseAfter, "tables.VoterAge": tables.VoterAge,
 		"tables.KarmaSlotsMost": tables.KarmaSlotsMost, "tables.KarmaWindow": tables.KarmaWindow, "tables.HelpfulKarma": tables.HelpfulKarma,
 		"tables.ReactionsMost": tables.ReactionsMost, "tables.EmojiMost": tables.EmojiMost, "tables.IdeaInterval": tables.IdeaInterval,
 		"tables.ChannelAccountAge": tables.ChannelAccountAge, "tables.ChannelInterval": tables.ChannelInterval,

@@ -37,9 +37,12 @@ var cpuMore = map[string]float64{
 // entries and the guard included.
 const postMost = 14
 
-// voteMost is what a vote may cost in its request, and once more as its share of
-// a tally of ten.
-const voteMost = 4
+// voteMost is what a vote may cost in its request, its place in its giver's list
+// included; talliedMost is its share of a tally of ten.
+const (
+	voteMost    = 5
+	talliedMost = 4
+)
 
 // budget is how many trips a route may take, one after the other.
 type budget struct {
@@ -130,7 +133,7 @@ func costVerdicts(r *Report) []Verdict {
 		case sealing:
 			v = append(v, verdict(s.WriteUnits, searchWrites, "write units of the %s", s.Name))
 		case votesBatch:
-			v = append(v, verdict(s.WriteUnits, voteMost, "write units of a %s, each", s.Name))
+			v = append(v, verdict(s.WriteUnits, talliedMost, "write units of a %s, each", s.Name))
 		case eventAlone:
 			v = append(v, verdict(s.WriteUnits, 6, "write units of an %s", s.Name))
 		case eventBatch:
