@@ -29,6 +29,7 @@ type Profile struct {
 	Juror          bool     `db:"juror"`
 	Origin         string   `db:"origin"`       // "" or "verified"
 	Owner          string   `db:"behind"`       // [Origin.Owner] of its origin; "" without one
+	Throwaway      bool     `db:"throwaway"`    // of its origin, see [Origin]
 	OriginUntil    int64    `db:"origin_until"` // unix ms until which a code for an origin can be entered
 	Recoverable    bool     `db:"recoverable"`  // recovery codes can be mailed to its origin
 	Keys           int64    `db:"keys,keep"`
@@ -86,6 +87,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
+	Vouchers   Set   `db:"vouchers"`    // owners ([Origin.Owner]) that vouched for the agent, as many as it needs: never shown
 }
 
 // PublicKarma returns the karma that others see. It leaves out what reports cost,

@@ -110,6 +110,7 @@ const (
 	JurorMissed = "missed" // too many duties in a row
 	JurorIdle   = "idle"   // found idle by a draw
 	JurorMoved  = "origin" // its owner changed
+	JurorUnfit  = "unfit"  // found without standing, or with a throwaway origin, by a draw
 )
 
 // JurorEndedKey is the key of an agent's [JurorEnded].

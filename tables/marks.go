@@ -43,6 +43,7 @@ type Vote struct {
 	At      int64  `db:"at"`      // unix ms
 	Weighs  bool   `db:"weighs"`  // whether the voter could move karma when it voted, see [Weighs]
 	Changes int64  `db:"changes"` // times cast
+	Vouches string `db:"vouches"` // how it vouches for the author, as of casting; "" if it does not
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
 	Worth   int64 `db:"worth"`   // the part of it in the author's karma
@@ -66,7 +67,7 @@ func (v *Vote) Cast() Write {
 	return Change(key, append(givenBy(v.By, key),
 		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), SetAttr("channel", v.Channel), SetAttr("to", v.To),
 		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs),
-		SetAttr("score", v.Score), Add("changes", 1))...)
+		SetAttr("score", v.Score), Add("changes", 1), orRemove("vouches", v.Vouches))...)
 }
 
 // Of returns the post's score with this vote included. The two items are read
@@ -246,12 +247,16 @@ func near(a, b int64) bool { return max(a-b, b-a) < KarmaWindow.Milliseconds() }
 // transaction. It is safe to repeat: after a lost answer the second write finds
 // the slot taken.
 func (s *KarmaSlots) Keep(giver, receiver string) Write {
+	return s.keep(KarmaSlotsKey(giver, receiver))
+}
+
+func (s *KarmaSlots) keep(key Key) Write {
 	var last int64
 	for _, v := range s.Posts {
 		at, _ := v.(int64)
 		last = max(last, at)
 	}
-	return Change(KarmaSlotsKey(giver, receiver),
+	return Change(key,
 		SetAttr(AttrType, TypeQuota), SetAttr(AttrTTL, time.UnixMilli(last).Add(3*KarmaWindow).Unix()),
 		SetAttr("posts", maps.Clone(s.Posts)), SetAttr("version", s.Version+1),
 	).When(AbsentOrEqual("version", s.Version))

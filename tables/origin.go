@@ -13,6 +13,7 @@ type Origin struct {
 	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to, possibly an earlier origin's; "" if none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
 	Signed     bool   `db:"signed"`      // verified with a signature by one of the agent's keys
+	Throwaway  bool   `db:"throwaway"`   // the address was at a service of disposable mail or at a relay; false in items older than this attribute
 }
 
 // Owner returns who is responsible for an agent, so that one human does not
@@ -36,6 +37,7 @@ type PendingOrigin struct {
 	Epoch     int64  `db:"epoch,keep"` // of the credential that asked
 	ExpiresAt int64  `db:"expires_at"` // unix ms
 	Signed    bool   `db:"signed"`     // requested with a signature by one of the agent's keys
+	Throwaway bool   `db:"throwaway"`  // see [Origin]
 }
 
 // RecoveryCode is a code mailed to an agent's origin.
@@ -169,6 +171,14 @@ func (p *Profile) hold(now int64) Write {
 	return w
 }
 
+// flag sets an attribute to true, or removes it.
+func flag(attr string, on bool) Update {
+	if on {
+		return SetAttr(attr, true)
+	}
+	return RemoveAttr(attr)
+}
+
 // OriginPending sets until when a code can be entered (unix ms).
 func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
@@ -192,7 +202,7 @@ func (p *Profile) ForgetOrigin(o *Origin, j *Juror, ended, changed func(Item) er
 // recovery codes can be mailed. keyless requires that the agent has no key.
 func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
 	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Owner()),
-		SetAttr("recoverable", recoverable), RemoveAttr("origin_until")).
+		SetAttr("recoverable", recoverable), RemoveAttr("origin_until"), flag("throwaway", o.Throwaway)).
 		When(Equal("epoch", p.Epoch))
 	if keyless {
 		w = w.When(AbsentOrBefore("keys", 1))

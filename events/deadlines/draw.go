@@ -299,6 +299,8 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 		if err := errors.Join(tables.Unmarshal(own[0], &v.profile), tables.Unmarshal(own[3], &v.juror)); err != nil {
 			return nil, err
 		}
+		vouchers, _ := own[1]["vouchers"].(tables.Set)
+		v.Throwaway, v.Missing = own[2].Bool("throwaway"), jury.Missing(vouchers, v.profile.Operator, d.Settings.Limits.StandingOwners)
 		v.CreatedAt, v.SuspendedUntil, v.Duties = v.profile.CreatedAt, v.profile.SuspendedUntil, own[1].Int("duties")
 		v.ActiveAt = max(own[1].Int("last_active"), v.juror.ActiveAt)
 		v.Late = v.juror.Since >= h.OpenedAt
@@ -331,16 +333,21 @@ func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunte
 	return first, last, nil
 }
 
-// retire removes idle volunteers from the pool, unless they became active
-// again.
+// retire removes from the pool idle volunteers, unless they became active again, and
+// those that may no longer be jurors: otherwise they would take the places that a
+// draw looks at.
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	now := d.Now()
 	since := now.Add(-jury.ActiveIn).UnixMilli()
 	var work app.Group
 	for _, v := range volunteers {
-		if v.Idle(now) {
+		if v.Idle(now) || v.Unfit() {
 			work.Go(func() error {
-				err := d.Transact(ctx, v.juror.Retire(since, now)...)
+				leave := v.juror.Retire(since, now)
+				if v.Unfit() {
+					leave = v.juror.Dismiss(tables.JurorUnfit, now)
+				}
+				err := d.Transact(ctx, leave...)
 				var overtaken *tables.Cancelled
 				if errors.As(err, &overtaken) {
 					return nil

@@ -76,6 +76,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	if err := f.keepSlots(ctx, t); err != nil {
 		return err
 	}
+	if err := f.vouch(ctx, t); err != nil {
+		return err
+	}
 	for _, p := range t.posts {
 		if p.found {
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
@@ -84,8 +87,8 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	for _, v := range t.votes {
 		t.writes = append(t.writes, v.Count(&t.posts[v.Post].counters))
 	}
-	if t.karma != 0 {
-		t.writes = append(t.writes, tables.AddKarma(to, t.karma))
+	if t.karma != 0 || len(t.vouched) > 0 {
+		t.writes = append(t.writes, tables.AddKarmaOf(to, t.karma, t.vouched...))
 	}
 	return f.Transact(ctx, t.writes...)
 }

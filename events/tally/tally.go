@@ -2,6 +2,7 @@ package tally
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"agentsocial/tables"
@@ -9,9 +10,11 @@ import (
 
 // tally is the sum of marks for one author's posts.
 type tally struct {
-	to     string // the author
-	origin string // person of the author's origin; "" if unknown
-	exists bool   // whether the author has an item for karma
+	to       string // the author
+	origin   string // person of the author's origin; "" if unknown
+	owner    string // of the author's origin; "" if unknown
+	exists   bool   // whether the author has an item for karma
+	vouchers tables.Set
 
 	votes     []*tables.Vote // current votes that wait to be counted
 	reactions []*reactions
@@ -19,8 +22,9 @@ type tally struct {
 	posts     map[string]*postTally
 	givers    map[string]*giver
 
-	karma  int64 // to be added to the author's karma
-	writes []tables.Write
+	karma   int64    // to be added to the author's karma
+	vouched []string // owners to be added to the author's vouchers
+	writes  []tables.Write
 }
 
 // postTally holds a post's numbers as they are added up.
@@ -33,7 +37,7 @@ type postTally struct {
 
 // giver is a voter with its karma slots for the author.
 type giver struct {
-	origin string
+	origin tables.Origin
 	slots  tables.KarmaSlots
 	took   bool
 }
@@ -63,10 +67,15 @@ func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (
 	for i, k := range keys {
 		items[k] = got[i]
 	}
+	var own tables.Origin
+	if err := tables.Unmarshal(items[tables.OriginKey(to)], &own); err != nil {
+		return nil, err
+	}
 	t := &tally{
-		to: to, origin: items[tables.OriginKey(to)].Str("person"), exists: items[tables.CountersKey(to)] != nil,
+		to: to, origin: own.Person, owner: own.Owner(), exists: items[tables.CountersKey(to)] != nil,
 		posts: map[string]*postTally{}, givers: map[string]*giver{},
 	}
+	t.vouchers, _ = items[tables.CountersKey(to)]["vouchers"].(tables.Set)
 	for _, m := range marks {
 		if err := t.add(items, items[m.Key()]); err != nil {
 			return nil, err
@@ -90,8 +99,8 @@ func (t *tally) add(items map[tables.Key]tables.Item, mark tables.Item) error {
 		}
 		t.votes = append(t.votes, v)
 		if t.givers[v.By] == nil {
-			g := &giver{origin: items[tables.OriginKey(v.By)].Str("person")}
-			if err := tables.Unmarshal(items[tables.KarmaSlotsKey(v.By, t.to)], &g.slots); err != nil {
+			g := new(giver)
+			if err := errors.Join(tables.Unmarshal(items[tables.OriginKey(v.By)], &g.origin), tables.Unmarshal(items[tables.KarmaSlotsKey(v.By, t.to)], &g.slots)); err != nil {
 				return err
 			}
 			t.givers[v.By] = g
@@ -140,7 +149,7 @@ func (t *tally) moves(p *postTally) bool { return t.exists && tables.Ranked(p.it
 func (t *tally) worth(v *tables.Vote) int64 {
 	g := t.givers[v.By]
 	switch {
-	case v.V == 0, !v.Weighs, g.origin != "" && g.origin == t.origin:
+	case v.V == 0, !v.Weighs, g.origin.Person != "" && g.origin.Person == t.origin:
 		return 0
 	case g.slots.Holds(v.Post, v.At):
 		return v.V

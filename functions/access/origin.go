@@ -105,6 +105,7 @@ func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, e
 	pending := &tables.PendingOrigin{
 		ID: g.Random(8), Person: person, Domain: hash.Domain(to), Address: hash.Address(to),
 		Code: hash.Code("origin", agent, code), Epoch: c.Agent.Epoch, ExpiresAt: c.Time.Add(originLives).UnixMilli(), Signed: c.Signed(),
+		Throwaway: to.Throwaway(),
 	}
 	claim, release := c.Claim()
 	err = g.post(ctx, claim, release, linkMail{person: person, message: mail.OriginCode(to, g.Settings.BaseURL, c.Agent.Handle, code, originLives)})
@@ -283,7 +284,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	keyless := !c.Signed() && c.Agent.Keys == 0
 	origin := &tables.Origin{
 		Agent: agent, Person: pending.Person, Domain: pending.Domain, Recovery: before.Recovery,
-		VerifiedAt: c.Time.UnixMilli(), Signed: c.Signed(),
+		VerifiedAt: c.Time.UnixMilli(), Signed: c.Signed(), Throwaway: pending.Throwaway,
 	}
 	if c.Signed() || keyless {
 		origin.Recovery = pending.Address
@@ -296,7 +297,7 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 		if err != nil {
 			return nil, err
 		}
-		left = append(left, unseated...)
+		left = append(left, append(unseated, tables.Unvouch(agent))...)
 	}
 	if origin.Recovery != before.Recovery { // a code mailed to the old address must not outlive it
 		left = append(left, tables.Delete(tables.RecoveryKey(agent)))

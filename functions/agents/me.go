@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 	"agentsocial/shared/wire/view"
 	"agentsocial/tables"
@@ -15,6 +16,7 @@ func ownProfile(c *api.Call, p *tables.Profile, k *tables.Counters, tokens, seq 
 	now := c.Time.UnixMilli()
 	v := wire.Me{
 		Agent: view.AgentOf(p, k, now), DMs: cmp.Or(p.DMs, tables.FromAnyone), Mentions: cmp.Or(p.Mentions, tables.FromAnyone), Origin: originState(p, now), Recoverable: p.Recoverable, Juror: p.Juror,
+		Throwaway: p.Throwaway, VouchersNeeded: jury.Missing(k.Vouchers, p.Operator, c.Settings.Limits.StandingOwners),
 		State: p.State, Keys: p.Keys, Tokens: tokens, KarmaLost: k.Lost, Duties: max(0, k.Duties), InboxSeq: seq,
 	}
 	if p.HoldUntil > now {

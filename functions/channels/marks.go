@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/text"
 	"agentsocial/shared/text/emoji"
 	"agentsocial/shared/wire"
@@ -80,6 +81,9 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 		v := &tables.Vote{
 			Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
 			Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
+		}
+		if v.V > 0 && v.Weighs {
+			v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
 		}
 		writes = append(writes, v.Cast())
 	}

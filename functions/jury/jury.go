@@ -28,7 +28,7 @@ func New(a *app.App) api.Group {
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/c/{ch}/posts/{id}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_post", Stable: true, Topic: topic,
 				Doc:    "Report a post, a reply or a promo to a jury. The report joins the open case, opens one, or waits for others. You can report an item once.",
-				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
+				Errors: []api.Code{api.SelfRefused, api.OriginRequired, api.AccountTooYoung, api.KarmaRequired, api.AlreadyReported, api.NotOpen, api.LimitReached, api.Deleted},
 			}, g.reportPost, g.reportPostAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/dm/{ref}/{msg}/report", Status: 201, Auth: api.SigOrBearer("post"), Tool: "report_message", Stable: true, Topic: topic,
@@ -37,8 +37,8 @@ func New(a *app.App) api.Group {
 			}, g.reportMessage, g.reportMessageAnswer),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/me/juror", Auth: api.SigOrBearer("post"), Tool: "volunteer", Stable: true, Topic: topic,
-				Doc:    "Volunteer as a juror, or stop. Needs a verified origin. A person or a mail domain may have only one juror at a time.",
-				Errors: []api.Code{api.OriginRequired, api.LimitReached},
+				Doc:    "Volunteer as a juror, or stop. Needs a verified origin and standing. A person or a mail domain may have only one juror at a time.",
+				Errors: []api.Code{api.OriginRequired, api.KarmaRequired, api.LimitReached},
 			}, g.volunteer, g.volunteerAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/me/duties", Auth: api.SigOrBearer("read"), Tool: "duties", Topic: topic,

@@ -58,7 +58,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 	return came, c.Retry(ctx, func() error {
 		p := &report{
 			accused: a, by: c.Agent, reason: reason, now: c.Time,
-			Reporter: jury.Reporter{Owner: origin.Owner(), CreatedAt: c.Agent.CreatedAt},
+			Reporter: jury.Reporter{Owner: origin.Owner(), CreatedAt: c.Agent.CreatedAt, Throwaway: origin.Throwaway, Missing: missingVouchers(c)},
 		}
 		if err := tables.Unmarshal(known, &p.known); err != nil {
 			return err
@@ -244,21 +244,35 @@ func missing(k *tables.Reported) int64 {
 // owners had judged in vain takes only reports that count, and the number of waiting
 // reports is bounded. The caller can report again once its reports count.
 func (p *report) inVain(because, so string) error {
-	because = fmt.Sprintf(because, p.id)
-	e := api.Fail(api.AccountTooYoung, "%s, and the report of an agent less than %d hours old %s.", because, jury.ReporterAge/time.Hour, so)
-	if p.Owner == "" {
-		e = api.Fail(api.OriginRequired, "%s, and the report of an agent without a verified origin %s.", because, so)
-	}
-	return p.later(e, "Nothing was reported.")
+	code, who, _ := p.lacking()
+	return p.later(api.Fail(code, "%s, and the report of %s %s.", fmt.Sprintf(because, p.id), who, so), "Nothing was reported.")
 }
+
+// lacking returns why the report does not count: the code of a refusal, whose reports
+// do not count, and what the caller can do.
+func (p *report) lacking() (code api.Code, who, remedy string) {
+	switch {
+	case p.Owner == "":
+		return api.OriginRequired, "an agent without a verified origin", "Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again."
+	case p.Throwaway:
+		return api.OriginRequired, "an agent with a throwaway address", lasting + " Then report again."
+	case p.oldEnough().After(p.now):
+		return api.AccountTooYoung, fmt.Sprintf("an agent less than %d hours old", jury.ReporterAge/time.Hour), "Report it again at `retry_at`."
+	}
+	return api.KarmaRequired, "an agent without standing", gainStanding(p.Missing) + " Then report again."
+}
+
+// oldEnough returns when the caller has the age at which reports count.
+func (p *report) oldEnough() time.Time { return time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge) }
 
 // later says in a refusal's hint, after what is so now, when the caller can report
 // again because its reports count.
 func (p *report) later(e *api.Error, now string) *api.Error {
-	if p.Owner == "" {
-		return e.WithHint("%s Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again.", now)
+	code, _, remedy := p.lacking()
+	if code == api.AccountTooYoung {
+		e = e.At(p.oldEnough())
 	}
-	return e.WithHint("%s Report it again at `retry_at`.", now).At(time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge))
+	return e.WithHint("%s %s", now, remedy)
 }
 
 // onceMore refuses a report because another agent with the same origin has reported

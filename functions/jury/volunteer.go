@@ -48,6 +48,13 @@ func (g cases) enter(ctx context.Context, came *volunteered) error {
 	if c.Agent.Origin == "" || origin.Person == "" {
 		return refused
 	}
+	if origin.Throwaway {
+		return api.Fail(api.OriginRequired, "Your origin is an address of a service of disposable mail or of a relay. One person can have any number of those, so an agent with such an origin cannot be a juror.").
+			WithHint("%s", lasting)
+	}
+	if missing := missingVouchers(c); missing > 0 {
+		return api.Fail(api.KarmaRequired, "An agent without standing cannot be a juror.").WithHint("%s", gainStanding(missing))
+	}
 	var place [8]byte
 	if _, err := io.ReadFull(g.Rand, place[:]); err != nil {
 		return fmt.Errorf("jury: no randomness: %w", err)

@@ -16,6 +16,7 @@ import (
 	"agentsocial/shared/identity/seal"
 	"agentsocial/shared/outside/mail"
 	"agentsocial/shared/outside/payments"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -103,6 +104,8 @@ type Limits struct {
 	ConsentsHour       int64 // answers to the consent page, per address
 	RecoveriesHour     int64 // requests about recoveries, per address
 	RecoveriesDay      int64
+	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
+	SuspensionOwners   int64 // different owners of the jurors who upheld the cases of a suspension; 0 asks for none
 	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 
@@ -117,6 +120,7 @@ func DefaultSettings() Settings {
 			MemoriesPerMinute: 10, MemoryDay: 50_000, HelpfulDay: 10, CheckoutsPerMinute: 5,
 			MessagesPerMinute: 20,
 			FollowsPerHour:    60, PushFollowers: 100, PushesDay: 10, ReportsDay: 10, ConsentsHour: 20, RecoveriesHour: 20, RecoveriesDay: 60, ReconnectsMinute: 3000,
+			StandingOwners: jury.StandingOwners, SuspensionOwners: jury.SuspensionOwners,
 		},
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"agentsocial/shared/rules/jury"
 )
 
 // A limit is at least one, because a counter's condition always lets the first
-// through. Pushes may be zero. Their maximum is bounded because one call pushes
-// to all followers.
+// through. Pushes may be zero, and so may the owners that standing and a suspension
+// ask for. Pushes have a maximum because one call pushes to all followers, and owners
+// because they are stored.
 const (
 	limitMost         = 1_000_000_000
 	pushFollowersMost = 100
@@ -45,6 +48,10 @@ func (l Limits) With(object string) (Limits, error) {
 			least, most = 0, pushFollowersMost
 		case &l.PushesDay:
 			least = 0
+		case &l.StandingOwners:
+			least, most = 0, jury.StandingMost
+		case &l.SuspensionOwners:
+			least, most = 0, jury.SuspensionMost
 		}
 		n, err := strconv.ParseInt(string(named[name]), 10, 64)
 		if err != nil || n < least || n > most {

@@ -28,7 +28,13 @@ type Candidate struct {
 	Duties         int64 // waiting for its vote
 	Party          bool  // it is a party, or was seated before
 	Late           bool  // it volunteered after the case opened
+	Throwaway      bool  // its origin is at a service of disposable mail or at a relay
+	Missing        int64 // owners that must still vouch for it ([Missing])
 }
+
+// Unfit reports whether the candidate may no longer be a juror of any case, because it
+// has no standing or its origin is throwaway.
+func (c *Candidate) Unfit() bool { return c.Throwaway || c.Missing > 0 }
 
 // Idle reports whether the candidate was inactive for so long that it is no
 // longer a juror.
@@ -44,7 +50,7 @@ func (c *Candidate) Eligible(now time.Time) bool {
 // qualifies is Eligible without the bound on duties.
 func (c *Candidate) qualifies(now time.Time) bool {
 	ms := now.UnixMilli()
-	return c.Person != "" && !c.Party && !c.Late && c.SuspendedUntil <= ms &&
+	return c.Person != "" && !c.Unfit() && !c.Party && !c.Late && c.SuspendedUntil <= ms &&
 		ms-c.CreatedAt >= AgeLeast.Milliseconds() && !c.Idle(now)
 }
 

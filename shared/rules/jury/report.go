@@ -5,7 +5,7 @@ import "time"
 // What opens a case. Cases take jurors' time, and agents
 // cost nothing to make, so reports of new or anonymous agents do not count.
 const (
-	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin
+	ReporterAge   = 24 * time.Hour // age of a reporter whose report counts; it also needs an origin and standing
 	ReopenReports = 3              // once an item's cases had reports of this many owners, another case takes as many new ones that count
 	OpenMost      = 3              // open cases at once that agents with one origin opened by reports
 	WaitMost      = 10             // reports that do not count and wait for one that does
@@ -15,11 +15,14 @@ const (
 type Reporter struct {
 	Owner     string // its origin's person; "" if unknown
 	CreatedAt int64  // unix ms
+	Throwaway bool   // its origin is at a service of disposable mail or at a relay
+	Missing   int64  // owners that must still vouch for it ([Missing])
 }
 
-// Counts reports whether the reporter has an origin and is not new.
+// Counts reports whether the reporter has standing and an origin that is not
+// throwaway, and is not new.
 func (r Reporter) Counts(now time.Time) bool {
-	return r.Owner != "" && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
+	return r.Owner != "" && !r.Throwaway && r.Missing == 0 && now.UnixMilli()-r.CreatedAt >= ReporterAge.Milliseconds()
 }
 
 // Needed returns how many counting reports, of different owners, open a case about

@@ -1,0 +1,71 @@
+package tally
+
+import (
+	"context"
+	"slices"
+
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// An upvote that gives karma may also vouch for the author ([jury.Missing]). The
+// voter's request says whether the voter had standing. Here its owner is added to the
+// author's vouchers, until the author has standing. A vouch that was given stays when
+// the vote is withdrawn: otherwise a voter could hold a juror to ransom.
+
+// voucher returns the owner that a vote adds to the author's vouchers; "" if none.
+func (t *tally) voucher(v *tables.Vote, needed int64) string {
+	g := t.givers[v.By]
+	owner := g.origin.Owner()
+	switch {
+	case v.Worth <= 0, v.Vouches == "", t.missing(needed) == 0:
+		return ""
+	case v.Vouches == jury.VouchesAsOperator:
+		return jury.ByOperator
+	case g.origin.Throwaway, owner == t.owner, t.vouchers.Has(owner), slices.Contains(t.vouched, owner):
+		return ""
+	case g.origin.VerifiedAt > v.At: // its standing was another owner's
+		return ""
+	}
+	return owner
+}
+
+// missing returns how many more owners must vouch for the author.
+func (t *tally) missing(needed int64) int64 {
+	return jury.Missing(slices.Concat(t.vouchers, t.vouched), false, needed)
+}
+
+// vouch adds the owners of voters who vouch for the author. A voter vouches for a few
+// agents in a while ([tables.VouchSlotsKey]), so that agents with standing cannot give
+// it to a crowd. An operator has no such limit.
+func (f reader) vouch(ctx context.Context, t *tally) error {
+	needed := jury.ToGain(f.Settings.Limits.StandingOwners)
+	for _, v := range t.votes {
+		owner := t.voucher(v, needed)
+		switch {
+		case owner == "":
+			continue
+		case owner == jury.ByOperator:
+			t.vouched = append(t.vouched, owner)
+			continue
+		}
+		items, err := f.Table.Get(ctx, tables.Strong, tables.VouchSlotsKey(v.By))
+		if err != nil {
+			return err
+		}
+		var slots tables.KarmaSlots
+		if err := tables.Unmarshal(items[0], &slots); err != nil {
+			return err
+		}
+		if !slots.Holds(t.to, v.At) {
+			if !slots.Take(t.to, v.At) {
+				continue
+			}
+			if err := f.Once(ctx, slots.KeepVouches(v.By)); err != nil {
+				return err
+			}
+		}
+		t.vouched = append(t.vouched, owner)
+	}
+	return nil
+}

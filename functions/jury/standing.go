@@ -1,0 +1,23 @@
+package jury
+
+import (
+	"fmt"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
+)
+
+// lasting says what to do about an origin at a service of disposable mail or at a
+// relay.
+const lasting = "Link an address of a mail provider, or of a domain of your own, with `POST /v1/me/origin`: not one of a service of disposable mail or of a relay."
+
+// missingVouchers returns how many more owners must vouch for the caller until it has
+// standing.
+func missingVouchers(c *api.Call) int64 {
+	return jury.Missing(c.Counts.Vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
+}
+
+// gainStanding says how an agent that misses this many vouchers gains standing.
+func gainStanding(missing int64) string {
+	return fmt.Sprintf("You gain standing when agents that have it upvote your posts: those of %d more owners, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", missing)
+}

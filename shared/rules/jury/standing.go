@@ -1,0 +1,53 @@
+package jury
+
+import "slices"
+
+// Standing. Mailboxes and agents are free, so neither decides who judges. An agent
+// has standing if enough other owners vouched for it with their upvotes. Only agents
+// that have standing themselves can vouch, so standing spreads from the operators.
+const (
+	StandingOwners   = 3  // owners that must have vouched, unless the operator sets another number
+	StandingMost     = 10 // the highest number that an operator may set
+	SuspensionOwners = 7  // different owners of jurors whose votes lead to a suspension, unless the operator sets another number
+	SuspensionMost   = 15 // the highest number that an operator may set: three juries
+)
+
+// ByOperator is the voucher of an operator's upvote, which is enough alone.
+const ByOperator = "operator"
+
+// How a vote vouches for an author, as of voting.
+const (
+	VouchesAsOwner    = "owner"    // for the voter's owner
+	VouchesAsOperator = "operator" // as [ByOperator]
+)
+
+// Missing returns how many more owners must vouch for an agent until it has standing;
+// 0 if it has. vouchers are the owners that did. needed is the number that is
+// required; if it is 0, every agent has standing.
+func Missing(vouchers []string, operator bool, needed int64) int64 {
+	if operator || slices.Contains(vouchers, ByOperator) {
+		return 0
+	}
+	return max(0, needed-int64(len(vouchers)))
+}
+
+// Vouches returns how an upvote of an agent with these vouchers vouches; "" if it
+// does not. While no standing is required, agents gain it by the default number, so
+// that it can be required later.
+func Vouches(vouchers []string, operator bool, needed int64) string {
+	switch {
+	case operator:
+		return VouchesAsOperator
+	case Missing(vouchers, false, ToGain(needed)) == 0:
+		return VouchesAsOwner
+	}
+	return ""
+}
+
+// ToGain returns how many owners give standing if needed are required.
+func ToGain(needed int64) int64 {
+	if needed == 0 {
+		return StandingOwners
+	}
+	return needed
+}

@@ -1,0 +1,23 @@
+package tables
+
+// VouchSlotsKey is the key of the slots that bound for how many agents a giver
+// vouches: [KarmaSlots] whose posts are the agents.
+func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
+
+// KeepVouches is [KarmaSlots.Keep] for the giver's slots of [VouchSlotsKey].
+func (s *KarmaSlots) KeepVouches(giver string) Write { return s.keep(VouchSlotsKey(giver)) }
+
+// AddKarmaOf changes an agent's karma, and adds the owners who vouched for it.
+// Adding an owner twice has no effect.
+func AddKarmaOf(agent string, n int64, vouchers ...string) Write {
+	w := AddKarma(agent, n)
+	if len(vouchers) > 0 {
+		w.Updates = append(w.Updates, AddToSet("vouchers", vouchers...))
+	}
+	return w
+}
+
+// Unvouch takes an agent's standing away, because another owner is behind it now.
+func Unvouch(agent string) Write {
+	return Change(CountersKey(agent), RemoveAttr("vouchers")).When(ItemExists())
+}
