@@ -6,7 +6,8 @@ import "time"
 // case is open.
 type Seat struct {
 	Case    string `db:"case"`
-	Juror   Author `db:"juror"` // as of being seated
+	Juror   Author `db:"juror"`  // as of being seated
+	Owner   string `db:"behind"` // [Origin.Owner] of the juror, as of being seated: never shown; "" in older seats
 	State   string `db:"state"`
 	Verdict string `db:"verdict"`
 	Note    string `db:"note"`

@@ -1,14 +1,20 @@
 package tables
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
 
-// Upheld lists the upheld cases against an agent that have not led to a
-// suspension yet, and counts its suspensions. Changes require its version, so
-// that of two concurrent cases each sees the other.
+// Upheld lists the upheld cases against an agent, and counts its suspensions. Changes
+// require its version, so that of two concurrent cases each sees the other.
 type Upheld struct {
 	Agent       string `db:"agent"`
-	Cases       Map    `db:"cases"` // case id → unix ms of its end
+	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
+	Owners      Map    `db:"owners"` // case id → List of the owners whose jurors upheld it: of the same cases; a case older than this attribute has none
 	Suspensions int64  `db:"suspensions"`
+	Past        Map    `db:"past"` // number of a suspension → Map, see [Upheld.Undo]; older suspensions have none
 	Version     int64  `db:"version,keep"`
 }
 
@@ -22,34 +28,153 @@ const (
 	SuspendFor   = 7 * 24 * time.Hour // the first time; it doubles each time
 
 	suspendDoubled = 10 // at most: twenty years
+	upheldKept     = 30 // cases that wait for others, at most: the newest
+	pastKept       = 90 * 24 * time.Hour
 )
 
 // UpheldKey is the key of an agent's [Upheld].
 func UpheldKey(agent string) Key { return Key{AgentPK(agent), "UPHELD"} }
 
-// Add adds a case that ended at a time, and returns how long the agent is
-// suspended: 0 unless it is the third within the window. Each suspension uses
-// up three cases.
-func (u *Upheld) Add(id string, at time.Time) (suspended time.Duration) {
-	kept := Map{id: at.UnixMilli()}
-	for other, v := range u.Cases {
-		if ended, _ := v.(int64); at.UnixMilli()-ended < UpheldWindow.Milliseconds() {
-			kept[other] = ended
+// Suspension is a suspension by juries, and what it rests on.
+type Suspension struct {
+	Until  int64 `db:"until"`  // unix ms
+	Before int64 `db:"before"` // unix ms until which the agent was suspended already; 0 if it was not
+	Cases  Map   `db:"cases"`  // as in [Upheld]
+	Owners Map   `db:"owners"`
+}
+
+// Add adds a case that ended at a time, upheld by jurors of these owners, and returns
+// the suspension that follows; nil if none does. A suspension needs [UpheldMost] cases
+// within the window, whose jurors have at least so many different owners together;
+// until then the cases wait for others. Each suspension uses up its cases. It begins
+// now; before is the end of the one that the agent has (unix ms).
+func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
+	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
+	u.Cases[id] = ended.UnixMilli()
+	if len(owners) > 0 {
+		u.Owners[id] = listed(owners)
+	}
+	u.keepNewest(ended)
+	if !enough(u.Cases, u.Owners, least) {
+		return nil
+	}
+	u.Suspensions++
+	s := &Suspension{
+		Until:  max(now.Add(SuspendFor<<min(u.Suspensions-1, suspendDoubled)).UnixMilli(), before),
+		Before: before, Cases: u.Cases, Owners: u.Owners,
+	}
+	u.Cases, u.Owners = nil, nil
+	past := cloned(u.Past)
+	for n, v := range past {
+		if m, _ := v.(Map); now.UnixMilli()-Item(m).Int("until") > pastKept.Milliseconds() {
+			delete(past, n)
 		}
 	}
-	u.Cases = kept
-	if len(kept) < UpheldMost {
-		return 0
+	past[strconv.FormatInt(u.Suspensions, 10)] = Map(Marshal(s))
+	u.Past = past
+	return s
+}
+
+// keepNewest forgets the cases that ended a window before a time, and the oldest if
+// there are too many.
+func (u *Upheld) keepNewest(at time.Time) {
+	for id, v := range u.Cases {
+		if ended, _ := v.(int64); at.UnixMilli()-ended >= UpheldWindow.Milliseconds() {
+			delete(u.Cases, id)
+		}
 	}
-	u.Cases = nil
-	u.Suspensions++
-	return SuspendFor << min(u.Suspensions-1, suspendDoubled)
+	ids := slices.SortedFunc(maps.Keys(u.Cases), func(a, b string) int { return int(Item(u.Cases).Int(b) - Item(u.Cases).Int(a)) })
+	for _, id := range ids[min(upheldKept, len(ids)):] {
+		delete(u.Cases, id)
+	}
+	for id := range u.Owners {
+		if u.Cases[id] == nil {
+			delete(u.Owners, id)
+		}
+	}
+}
+
+// enough reports whether cases suffice for a suspension.
+func enough(cases, owners Map, least int64) bool {
+	different := map[string]bool{}
+	for _, v := range owners {
+		list, _ := v.(List)
+		for _, v := range list {
+			owner, _ := v.(string)
+			different[owner] = true
+		}
+	}
+	return len(cases) >= UpheldMost && int64(len(different)) >= least
+}
+
+// Undo takes back a case that was overturned on appeal, and returns the suspension
+// that rested on it and lacks its cases now; nil if there is none. Its other cases
+// wait for others again.
+func (u *Upheld) Undo(id string, least int64) *Suspension {
+	u.Cases, u.Owners, u.Past = cloned(u.Cases), cloned(u.Owners), cloned(u.Past)
+	delete(u.Cases, id)
+	delete(u.Owners, id)
+	for n, v := range u.Past {
+		var s Suspension
+		m, _ := v.(Map)
+		if err := Unmarshal(Item(m), &s); err != nil || s.Cases[id] == nil {
+			continue
+		}
+		s.Cases, s.Owners = cloned(s.Cases), cloned(s.Owners)
+		delete(s.Cases, id)
+		delete(s.Owners, id)
+		if enough(s.Cases, s.Owners, least) {
+			u.Past[n] = Map(Marshal(&s))
+			return nil
+		}
+		delete(u.Past, n)
+		u.Suspensions--
+		maps.Copy(u.Cases, s.Cases)
+		maps.Copy(u.Owners, s.Owners)
+		u.resume(&s)
+		return &s
+	}
+	return nil
+}
+
+// resume lets the suspensions that began during one that was undone return to what was
+// before it.
+func (u *Upheld) resume(undone *Suspension) {
+	for n, v := range u.Past {
+		was, _ := v.(Map)
+		if m := cloned(was); Item(m).Int("before") == undone.Until {
+			delete(m, "before")
+			if undone.Before != 0 {
+				m["before"] = undone.Before
+			}
+			u.Past[n] = m
+		}
+	}
+}
+
+func cloned(m Map) Map {
+	if m == nil {
+		return Map{}
+	}
+	return maps.Clone(m)
+}
+
+func listed(owners []string) (list List) {
+	for _, owner := range NewSet(owners...) {
+		list = append(list, owner)
+	}
+	return list
 }
 
 // Keep replaces what was read.
 func (u *Upheld) Keep() Write {
 	read := u.Version
 	u.Version++
+	for _, m := range []*Map{&u.Cases, &u.Owners, &u.Past} {
+		if len(*m) == 0 {
+			*m = nil
+		}
+	}
 	item := keyed(UpheldKey(u.Agent), TypeUpheld, Marshal(u))
 	if read == 0 {
 		return Put(item, NoItem())
@@ -65,8 +190,16 @@ func (p *Profile) Suspend(until int64) Write {
 }
 
 // Lift ends the suspension that p has.
-func (p *Profile) Lift() Write {
-	return Change(ProfileKey(p.ID), RemoveAttr("suspended_until")).When(Equal("suspended_until", p.SuspendedUntil))
+func (p *Profile) Lift() Write { return p.LiftTo(0) }
+
+// LiftTo replaces the suspension that p has by one that ends at a time (unix ms); 0
+// ends it now.
+func (p *Profile) LiftTo(until int64) Write {
+	lifted := RemoveAttr("suspended_until")
+	if until != 0 {
+		lifted = SetAttr("suspended_until", until)
+	}
+	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil))
 }
 
 // MayAct requires that the agent's suspension is as when p was read.

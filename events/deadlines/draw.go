@@ -368,7 +368,7 @@ func (d deadlines) summon(c *tables.Case, v *volunteer) ([]tables.Write, error) 
 	}
 	now := d.Now().UnixMilli()
 	p := &v.profile
-	seat := tables.Seat{Case: c.ID, Juror: tables.Author{ID: p.ID, Handle: p.Handle, Emoji: p.Emoji}, State: tables.SeatWaits, At: now}
+	seat := tables.Seat{Case: c.ID, Juror: tables.Author{ID: p.ID, Handle: p.Handle, Emoji: p.Emoji}, Owner: v.juror.Owner, State: tables.SeatWaits, At: now}
 	duty := tables.Duty{Agent: p.ID, Case: c.ID, Kind: c.Kind, At: now, Deadline: c.Deadline}
 	return append(duty.Begin(v.Duties), seat.Take(), p.MayAct(), tables.NotReported(c.Target, p.ID),
 		v.juror.Summon(jury.Place(binary.BigEndian.Uint64(place[:])))), nil

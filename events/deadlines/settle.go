@@ -42,7 +42,7 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	writes = append(writes, paid...)
 	switch {
 	case c.State == tables.CaseUpheld:
-		more, err := d.convict(ctx, c)
+		more, err := d.convict(ctx, c, owners(seats, jury.Uphold))
 		if err != nil {
 			return err
 		}
@@ -85,10 +85,21 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 	return writes, nil
 }
 
-// convict applies an upheld case to its author. The case costs karma. The third
-// within a month suspends the author, which also ends its seats on juries. The case
-// records the end of the suspension.
-func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write, error) {
+// owners returns the owners of the jurors who gave a verdict.
+func owners(seats []seated, verdict string) (owners []string) {
+	for _, s := range seats {
+		if s.State == tables.SeatVoted && s.Verdict == verdict && s.Owner != "" {
+			owners = append(owners, s.Owner)
+		}
+	}
+	return owners
+}
+
+// convict applies a case, upheld by jurors of these owners, to its author. The case
+// costs karma. The third within a month suspends the author, if the jurors have enough
+// different owners. That also ends its seats on juries. The case records the end of the
+// suspension.
+func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
 	var items []tables.Item
 	var duties tables.Page
@@ -113,16 +124,17 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 		return nil, nil
 	}
 	u.Agent = author
-	entry := tables.HistoryEntry{
-		ID: id.Event.Derive(ended, tables.HistoryCaseDecided+"#"+c.ID), Kind: tables.HistoryCaseDecided, At: c.ClosedAt,
-		Subject: tables.Map{"case": c.ID, c.Kind: c.Target},
+	entry := decidedEntry(c)
+	var before int64
+	if p.SuspendedUntil > d.Now().UnixMilli() {
+		before = p.SuspendedUntil
 	}
-	suspended := u.Add(c.ID, ended)
+	suspension := u.Add(c.ID, ended, owners, d.Settings.Limits.SuspensionOwners, d.Now(), before)
 	writes := []tables.Write{u.Keep(), tables.Put(entry.Item(author))}
-	if suspended == 0 {
+	if suspension == nil {
 		return append(writes, tables.AddKarma(author, jury.AuthorKarma)), nil
 	}
-	c.SuspendedUntil = max(d.Now().Add(suspended).UnixMilli(), p.SuspendedUntil)
+	c.SuspendedUntil = suspension.Until
 	writes = append(writes, p.Suspend(c.SuspendedUntil))
 	left, n, err := d.unseat(ctx, author, duties.Items)
 	if err != nil {
@@ -130,6 +142,14 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case) ([]tables.Write,
 	}
 	// The condition on the number of duties fails if a draw seats the author meanwhile.
 	return append(append(writes, left...), tables.LeaveDuties(author, items[2].Int("duties"), n, jury.AuthorKarma)), nil
+}
+
+// decidedEntry is the entry of an upheld case in its author's history.
+func decidedEntry(c *tables.Case) *tables.HistoryEntry {
+	return &tables.HistoryEntry{
+		ID: id.Event.Derive(time.UnixMilli(c.ClosedAt), tables.HistoryCaseDecided+"#"+c.ID), Kind: tables.HistoryCaseDecided, At: c.ClosedAt,
+		Subject: tables.Map{"case": c.ID, c.Kind: c.Target},
+	}
 }
 
 // unseat returns the writes that remove an agent from the juries of open cases, and
