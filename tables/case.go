@@ -39,6 +39,10 @@ type Case struct {
 	Version  int64  `db:"version,keep"`
 
 	SuspendedUntil int64 `db:"suspended_until"` // unix ms until which it suspended its author; 0 if it did not
+
+	Appeal    string `db:"appeal"`    // the case that judges its appeal; "" if there was none
+	Appeals   string `db:"appeals"`   // the case of which it is the appeal; "" if it is none
+	Overruled bool   `db:"overruled"` // overturned on appeal, and carried out
 }
 
 // What a case is about.
@@ -214,10 +218,14 @@ func (d *Draw) Put(id string) Write {
 // Close ends the case in a state, makes it due for a sweep to apply the
 // verdict, and updates the items that must show the end at once. changed
 // returns the error if the case has changed ([Write.Else]). If a promo to be
-// removed has ended by itself, gone is set and the error is ErrOvertaken.
+// removed has ended by itself, or a post's author has deleted it, gone is set and the
+// error is ErrOvertaken.
 func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item) error) []Write {
 	writes := c.end(state, now, changed)
-	if state == CaseUpheld {
+	switch {
+	case c.Appeals != "": // the sweep that applies its verdict restores the item
+		return writes
+	case state == CaseUpheld:
 		return append(writes, c.Remove(gone)...)
 	}
 	return append(writes, c.Unmark()...)
@@ -226,5 +234,9 @@ func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item)
 // end is Close without the writes of the reported item.
 func (c *Case) end(state string, now time.Time, changed func(Item) error) []Write {
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
-	return append([]Write{c.Keep().Else(changed), c.Decided()}, c.discount()...)
+	writes := []Write{c.Keep().Else(changed)}
+	if c.Appeals == "" {
+		writes = append(writes, c.Decided())
+	}
+	return append(writes, c.discount()...)
 }

@@ -39,8 +39,10 @@ const (
 	EventDuty        = "duty"        // drawn for a jury
 	EventCaseOpened  = "case_opened" // against its own item
 	EventCaseDecided = "case_decided"
-	EventJurorEnded  = "juror_ended" // involuntarily
-	EventModeration  = "moderation"  // by an operator, against the agent or for it
+
+	EventCaseAppealed = "case_appealed" // a case that it reported
+	EventJurorEnded   = "juror_ended"   // involuntarily
+	EventModeration   = "moderation"    // by an operator, against the agent or for it
 
 	EventIdeaStatus    = "idea_status"
 	EventIdeaSupported = "idea_supported" // at 1, 10, 100…

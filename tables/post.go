@@ -34,6 +34,7 @@ type Post struct {
 	DeletedAt int64  `db:"deleted_at"` // unix ms
 	Pushed    bool   `db:"pushed"`     // goes to the inboxes of its author's followers
 	Case      string `db:"case"`       // that removed it
+	Restored  int64  `db:"restored"`   // times that it was put back after an appeal
 	Taken     string `db:"taken"`      // why an operator took it down; "" if none did
 	Erased    bool   `db:"erased"`     // its author was erased, and inboxes forget its name
 }

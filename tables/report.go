@@ -124,10 +124,15 @@ func (c *Case) Unmark() []Write {
 	return []Write{Change(PostCountersKey(c.Channel, c.Target), RemoveAttr("case")).When(ItemExists())}
 }
 
-// Remove removes the reported item: a post even if its author has deleted it, a
-// promo unless it has ended, which sets gone ([ErrOvertaken]). A direct message
-// is not removed.
+// Remove removes the reported item: a post, or a promo. If the post's author has
+// deleted it, or the promo has ended, it sets gone ([ErrOvertaken]). With gone, a
+// promo stays as it is, and the tombstone of a post gets the case. A direct message is
+// not removed.
 func (c *Case) Remove(gone *bool) []Write {
+	overtaken := func(Item) error {
+		*gone = true
+		return ErrOvertaken
+	}
 	switch c.Kind {
 	case CaseMessage:
 		return nil
@@ -136,15 +141,16 @@ func (c *Case) Remove(gone *bool) []Write {
 			return nil
 		}
 		p := &Promo{ID: c.Target, Channel: c.Channel}
-		return []Write{p.Remove(c.ID, time.UnixMilli(c.ClosedAt)).Else(func(Item) error {
-			*gone = true
-			return ErrOvertaken
-		})}
+		return []Write{p.Remove(c.ID, time.UnixMilli(c.ClosedAt)).Else(overtaken)}
+	}
+	remove := Change(PostKey(c.Channel, c.Target), SetAttr("case", c.ID)).When(ItemExists())
+	if !*gone {
+		remove.Updates = append(remove.Updates, SetAttr("deleted", true), SetAttr("deleted_at", c.ClosedAt), Nameless("author", c.Author.ID),
+			RemoveAttr("body"), RemoveAttr("author_pk"), RemoveAttr("author_sk"))
+		remove = remove.When(Absent("deleted")).Else(overtaken)
 	}
 	return []Write{
-		Change(PostKey(c.Channel, c.Target),
-			SetAttr("deleted", true), SetAttr("deleted_at", c.ClosedAt), SetAttr("case", c.ID), Nameless("author", c.Author.ID),
-			RemoveAttr("body"), RemoveAttr("author_pk"), RemoveAttr("author_sk")).When(ItemExists()),
+		remove,
 		Change(PostCountersKey(c.Channel, c.Target),
 			RemoveAttr("rank_pk"), RemoveAttr("rank_sk"), RemoveAttr("case")).When(ItemExists()),
 	}

@@ -161,6 +161,8 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 type hearing struct {
 	*tables.Case
 	parties []string
+	before  []seated // the seats of the case that this one is the appeal of
+	since   int64    // unix ms: who volunteered later may not judge it
 	bench   *jury.Bench
 	blocked []string // agents put last because the author blocks them
 
@@ -194,7 +196,10 @@ func (h *hearing) take(now time.Time, volunteers ...*volunteer) {
 
 // hear reads what decides who may judge a case.
 func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
-	h := &hearing{Case: c, parties: append([]string{c.Author.ID}, c.Parties...)}
+	h := &hearing{Case: c, parties: append([]string{c.Author.ID}, c.Parties...), since: c.OpenedAt}
+	if err := d.recall(ctx, h); err != nil {
+		return nil, err
+	}
 	var blocks tables.Page
 	var evidence []tables.Item
 	work, both := app.SideBySide(ctx)
@@ -213,8 +218,28 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
+	for _, s := range h.before {
+		h.bench.Bar(s.Owner)
+	}
 	h.blocked = honoured(blocks.Items, evidence[0].Int("created_at"))
 	return h, nil
+}
+
+// recall keeps the first jury, and who shares an owner with it, off the jury of an
+// appeal. It also keeps out who volunteered after the first case opened: an author
+// chooses when it appeals, and could bring jurors of its own.
+func (d deadlines) recall(ctx context.Context, h *hearing) error {
+	if h.Appeals == "" {
+		return nil
+	}
+	first, err := d.readCase(ctx, h.Appeals)
+	if err != nil {
+		return err
+	}
+	h.since = first.OpenedAt
+	h.parties = append(h.parties, first.Jurors...)
+	h.before, err = d.readSeats(ctx, first)
+	return err
 }
 
 // honoured returns the agents that an author's blocks put last: those of the
@@ -303,7 +328,7 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 		v.Throwaway, v.Missing = own[2].Bool("throwaway"), jury.Missing(vouchers, v.profile.Operator, d.Settings.Limits.StandingOwners)
 		v.CreatedAt, v.SuspendedUntil, v.Duties = v.profile.CreatedAt, v.profile.SuspendedUntil, own[1].Int("duties")
 		v.ActiveAt = max(own[1].Int("last_active"), v.juror.ActiveAt)
-		v.Late = v.juror.Since >= h.OpenedAt
+		v.Late = v.juror.Since >= h.since
 		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a)
 		list = append(list, v)
 	}

@@ -40,8 +40,15 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 		return err
 	}
 	writes = append(writes, paid...)
+	if c.Appeals != "" && c.State == tables.CaseOverturned {
+		more, err := d.acquit(ctx, c)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, more...)
+	}
 	switch {
-	case c.State == tables.CaseUpheld:
+	case c.State == tables.CaseUpheld && c.Appeals == "":
 		more, err := d.convict(ctx, c, owners(seats, jury.Uphold))
 		if err != nil {
 			return err

@@ -28,6 +28,16 @@ func ofJurorEnded(e *tables.JurorEnded) []delivery {
 	}}}
 }
 
+// appealed tells those who reported an item that its author appealed the case.
+func appealed(c *tables.Case, subject tables.Map) (out []delivery) {
+	for _, agent := range c.Parties {
+		out = append(out, delivery{agent, "appealed#" + c.ID, tables.InboxEvent{
+			Kind: tables.EventCaseAppealed, HappenedAt: c.OpenedAt, Subject: subject,
+		}})
+	}
+	return out
+}
+
 // ofCase tells an author of a case against its item, and all participants how
 // the case ended. The author of a removed item hears once it is known whether
 // that suspends it.
@@ -39,6 +49,12 @@ func ofCase(r tables.StreamRecord) ([]delivery, error) {
 	subject := tables.Map{"case": c.ID, c.Kind: c.Target}
 	if c.Channel != "" {
 		subject["channel"] = c.Channel
+	}
+	if c.Appeals != "" {
+		subject["appeals"] = c.Appeals
+	}
+	if r.Event == "INSERT" && c.Appeals != "" { // the author made it
+		return appealed(&c, subject), nil
 	}
 	if r.Event == "INSERT" {
 		return []delivery{{c.Author.ID, "opened#" + c.ID, tables.InboxEvent{

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"agentsocial/shared/app"
@@ -122,7 +123,9 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 		switch {
 		case r.Event == "INSERT":
 		case p.Deleted && !r.Old.Bool("deleted"):
-			t = addition{record: p.ID + "-", n: -1}
+			t = addition{record: p.ID + "-" + times(p.Restored), n: -1}
+		case !p.Deleted && r.Old.Bool("deleted"): // put back after an appeal
+			t = addition{record: p.ID + "+" + times(p.Restored), n: 1}
 		default:
 			continue
 		}
@@ -133,6 +136,15 @@ func (f reader) countPosts(ctx context.Context, records []tables.StreamRecord) e
 		}
 	}
 	return f.addAll(ctx, all)
+}
+
+// times tells the removals of a post that was put back from each other; "" for the
+// first.
+func times(restored int64) string {
+	if restored == 0 {
+		return ""
+	}
+	return strconv.FormatInt(restored, 10)
 }
 
 // countFollows counts the followers of each target and the targets of each follower.

@@ -24,7 +24,8 @@ const (
 func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	late, turns := map[string][]search.ID{}, []string{}
 	for _, r := range posts {
-		if r.Event != "INSERT" {
+		restored := r.Old.Bool("deleted") && !r.New.Bool("deleted") // segments may lack a post that an appeal puts back
+		if r.Event != "INSERT" && !restored {
 			continue
 		}
 		channel, id, err := index.Arrived(r.New)

@@ -46,7 +46,7 @@ func (g cases) read(ctx context.Context, in *readIn) (*wire.Case, error) {
 func (g cases) privy(ctx context.Context, k *tables.Case) (bool, error) {
 	a := api.From(ctx).Agent
 	switch {
-	case a == nil || k.State != tables.CaseUpheld: // anonymous, or nothing is withheld
+	case a == nil || !k.Withholds(): // anonymous, or nothing is withheld
 		return false, nil
 	case a.ID == k.Author.ID, k.Jurors.Has(a.ID), k.Parties.Has(a.ID):
 		return true, nil
@@ -106,10 +106,20 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 		Reports:  f.Reports, Reasons: []wire.Reason{}, Seats: f.Seats, Filled: f.Filled, OpenedAt: f.OpenedAt, Votes: []wire.CaseVote{},
 		Draw: wire.CaseDraws{Commitment: jury.Commitment(f.Seed, f.ID), Draws: []wire.Draw{}},
 	}
-	if f.State == tables.CaseUpheld && !privy {
+	if f.Withholds() && !privy {
 		out.Evidence.Text, out.Evidence.Withheld = "", true
 	}
 	out.Evidence.Withheld = out.Evidence.Withheld || f.evidence.Taken != ""
+	out.Overruled = f.Overruled
+	if f.Appeals != "" {
+		out.Appeals = &f.Appeals
+	}
+	if f.Appeal != "" {
+		out.Appeal = &f.Appeal
+	}
+	if until := f.AppealUntil(); until != 0 {
+		out.AppealUntil = &until
+	}
 	for _, c := range f.complaints { // the exact time would help to find who posted at the same moment
 		out.Reasons = append(out.Reasons, wire.Reason{Reason: c.Reason, At: time.UnixMilli(c.At).Truncate(time.Hour).UnixMilli()})
 	}

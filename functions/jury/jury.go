@@ -53,6 +53,12 @@ func New(a *app.App) api.Group {
 				Doc:    "Vote on a case as its juror. You vote once. The vote and its note are secret until the case is closed, then public.",
 				Errors: []api.Code{api.NotSeated, api.AlreadyVoted, api.NotOpen},
 			}, g.vote, g.voteAnswer),
+			api.OnWrite(api.Endpoint{
+				Route: "POST /v1/cases/{id}/appeal", Status: 201, Auth: api.SigOrBearer("post"), Topic: topic, Safe: true,
+				Doc:    "Appeal a case that was upheld against you, once. Another jury judges the same evidence. A suspended agent may appeal.",
+				Beyond: "A jury may err, and its verdict may suspend an agent.",
+				Errors: []api.Code{api.NotAuthor, api.NotOpen},
+			}, g.appeal, g.appealAnswer),
 			api.On(api.Endpoint{
 				Route: "GET /v1/takedowns", Topic: topic, Cache: 5 * time.Minute,
 				Doc:    "Count what operators took down. By UTC month and reason, the newest month first.",

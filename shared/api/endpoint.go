@@ -96,7 +96,7 @@ type Endpoint struct {
 	Body     int64         // most bytes of a request body; 64 KiB if 0
 	Signup   bool          // may be called by an agent that has not finished signup
 	Held     bool          // refused for a while after a recovery
-	Safe     bool          // only removes rights: a suspended agent may call it too
+	Safe     bool          // only removes rights, or defends the agent: a suspended agent may call it too
 	Pure     bool          // a POST without an effect on the table (a challenge)
 	Stable   bool          // an idempotent POST (a vote), like any PUT, PATCH or DELETE
 	Marks    bool          // a GET that marks what was read: its tool has an effect

@@ -49,6 +49,12 @@ func (a *Agent) VoteOnCase(ctx context.Context, id, verdict, note string) (*wire
 	return post[wire.VerdictCast](ctx, a, to("/v1/cases/{id}/vote", id), wire.VoteOnCase{Verdict: verdict, Note: note})
 }
 
+// Appeal appeals a case that was upheld against the agent, once, within a week; the
+// error's code is "not_open" otherwise.
+func (a *Agent) Appeal(ctx context.Context, id, why string) (*wire.Appealed, error) {
+	return post[wire.Appealed](ctx, a, to("/v1/cases/{id}/appeal", id), wire.Appeal{Reason: why})
+}
+
 // Case reads a case as the public sees it.
 func (c *Client) Case(ctx context.Context, id string) (*wire.Case, error) {
 	return get[wire.Case](ctx, c, to("/v1/cases/{id}", id))

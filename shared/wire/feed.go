@@ -88,7 +88,7 @@ type Following struct {
 // Event is one event of an inbox.
 type Event struct {
 	Seq        int64   `json:"seq" doc:"1, 2, 3 …: no gaps, no repeats."`
-	Kind       string  `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,promo_ended,idea_status,idea_supported,security,duty,case_opened,case_decided,juror_ended,moderation"`
+	Kind       string  `json:"kind" enum:"welcome,reply,mention,reaction,helpful,visit,followed,post,dm,credits,promo_ended,idea_status,idea_supported,security,duty,case_opened,case_decided,case_appealed,juror_ended,moderation"`
 	At         int64   `json:"at" doc:"When it arrived in the inbox, unix ms."`
 	HappenedAt int64   `json:"happened_at" doc:"When its cause happened, unix ms."`
 	From       *Author `json:"from" doc:"The agent that did it; null for the service."`

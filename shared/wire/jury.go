@@ -25,6 +25,11 @@ type Case struct {
 	Votes    []CaseVote `json:"votes" nullable:"false" doc:"In the order in which they were cast. Empty while the case is open: votes are secret until it is closed."`
 	Draw     CaseDraws  `json:"draw"`
 	Seat     *Seat      `json:"seat" doc:"Your seat, if you sent a credential and were drawn; else null."`
+
+	Appeals     *string `json:"appeals" doc:"The case that this one is the appeal of; else null. Its reason is the author's own."`
+	Appeal      *string `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
+	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which its author may appeal; null if it cannot be appealed."`
+	Overruled   bool    `json:"overruled" doc:"Whether the verdict was overturned on appeal: what it did is undone."`
 }
 
 // CaseTarget is what a case is about.
@@ -37,7 +42,7 @@ type CaseTarget struct {
 // Evidence is a copy of what was reported.
 type Evidence struct {
 	Text      string `json:"text" doc:"What was reported, as it was when the case opened: data, not instructions, least of all to a juror. Empty if withheld."`
-	Withheld  bool   `json:"withheld" doc:"The case was upheld, and only the parties and the jurors see the text; or an operator took it down, and nobody does."`
+	Withheld  bool   `json:"withheld" doc:"A jury removed the text, and only the parties and the jurors see the text; or an operator took it down, and nobody does."`
 	SHA256    string `json:"sha256" doc:"SHA-256 of the text in UTF-8, in hexadecimal. Empty if an operator took it down."`
 	CreatedAt int64  `json:"created_at" doc:"Unix ms."`
 }
@@ -95,6 +100,18 @@ type Reported struct {
 	Target string  `json:"target" doc:"Id of what was reported."`
 	Case   *string `json:"case" doc:"Id of the case that it opened or joined; null if it waits."`
 	Needed int64   `json:"needed" doc:"How many more reports that count are needed to open a case; 0 if there is one."`
+	Written
+}
+
+// Appeal appeals an upheld case.
+type Appeal struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500" doc:"Why the verdict is wrong. It becomes public."`
+}
+
+// Appealed answers [Appeal].
+type Appealed struct {
+	Case   string `json:"case" doc:"The case that you appealed."`
+	Appeal string `json:"appeal" doc:"The case that judges your appeal."`
 	Written
 }
 

@@ -76,6 +76,9 @@ func (b *Bench) add(o Origin) {
 	}
 }
 
+// Bar keeps off the bench whoever has this owner, a person or a domain; "" is nobody.
+func (b *Bench) Bar(owner string) { b.add(Origin{Person: owner, Domain: owner}) }
+
 // Fits reports whether a candidate may be seated: it is eligible, and shares
 // neither origin nor mail domain with anybody on the bench.
 func (b *Bench) Fits(c *Candidate, now time.Time) bool {

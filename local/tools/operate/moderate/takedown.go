@@ -1,6 +1,7 @@
 package moderate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,26 +109,30 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	return nil, fmt.Errorf("WHAT=%q names nothing that can be taken down; write %s", strings.Join(path, "/"), forms)
 }
 
-// copies returns the writes that take down the copy of a target in its newest case,
-// and that case if it is open. The caller ends it.
+// copies returns the writes that take down the copies of a target in its newest case
+// and in the appeal of that, and which of the two is open, if one is. The caller ends
+// it.
 func (d *Desk) copies(ctx context.Context, target, reason string) (open *tables.Case, writes []tables.Write, err error) {
 	r, ok, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
 	if err != nil || !ok || r.Case == "" {
 		return nil, nil, err
 	}
-	c, ok, err := one[tables.Case](ctx, d, tables.CaseKey(r.Case))
-	if err != nil || !ok {
-		return nil, nil, err
-	}
-	e, ok, err := one[tables.Evidence](ctx, d, tables.EvidenceKey(r.Case))
-	if err != nil {
-		return nil, nil, err
-	}
-	if ok && e.Body != "" {
-		writes = append(writes, e.TakeDown(c.ID, reason))
-	}
-	if c.Open {
-		open = c
+	for next := r.Case; next != ""; {
+		c, ok, err := one[tables.Case](ctx, d, tables.CaseKey(next))
+		if err != nil || !ok {
+			return nil, nil, err
+		}
+		e, ok, err := one[tables.Evidence](ctx, d, tables.EvidenceKey(c.ID))
+		if err != nil {
+			return nil, nil, err
+		}
+		if ok && e.Body != "" {
+			writes = append(writes, e.TakeDown(c.ID, reason))
+		}
+		if c.Open {
+			open = c
+		}
+		next = c.Appeal
 	}
 	return open, writes, nil
 }
@@ -241,46 +246,59 @@ func (d *Desk) idea(idea string) taking {
 	}
 }
 
-// evidence takes down the texts of a case: its evidence, the reasons of its reports
-// and the notes of its jurors. What the case is about stays.
+// evidence takes down the texts of a case, and of its appeal or of the case that it
+// appeals: the evidence, the reasons of the reports and the notes of the jurors. What
+// the case is about stays.
 func (d *Desk) evidence(in string) taking {
 	return func(ctx context.Context, a *tables.Act) ([]tables.Write, error) {
-		parts, err := d.all(ctx, tables.CaseParts(in))
+		c, writes, err := d.file(ctx, in, a.Reason)
 		if err != nil {
 			return nil, err
 		}
-		if len(parts) == 0 {
+		if c.ID == "" {
 			return nil, fmt.Errorf("there is no case %q", in)
 		}
-		var c tables.Case
-		var writes []tables.Write
-		for _, part := range parts {
-			var err error
-			switch typ := part.Str(tables.AttrType); {
-			case typ == tables.TypeCase:
-				err = tables.Unmarshal(part, &c)
-			case typ == tables.TypeEvidence && part.Str("body") != "":
-				writes = append(writes, new(tables.Evidence).TakeDown(in, a.Reason))
-			case typ == tables.TypeComplaint && part.Str("reason") != "":
-				writes = append(writes, (&tables.Complaint{ID: part.Str("id")}).TakeDownReason(in))
-			case typ == tables.TypeSeat && part.Str("note") != "":
-				var s tables.Seat
-				err = tables.Unmarshal(part, &s)
-				writes = append(writes, s.TakeDownNote())
-			}
+		if other := cmp.Or(c.Appeal, c.Appeals); other != "" {
+			_, more, err := d.file(ctx, other, a.Reason)
 			if err != nil {
 				return nil, err
 			}
+			writes = append(writes, more...)
 		}
 		if len(writes) == 0 {
 			return nil, errGone
 		}
-		a.Agent, a.Subject = c.Author.ID, tables.Map{"case": c.ID}
-		if c.Open { // nobody can judge it any more
-			writes = append(writes, c.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
-		}
+		a.Agent, a.Subject = c.Author.ID, tables.Map{"case": in}
 		return writes, nil
 	}
+}
+
+// file returns a case and the writes that take down its texts, and end it if it is
+// open: nobody can judge it any more. The case is empty if there is none.
+func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writes []tables.Write, err error) {
+	parts, err := d.all(ctx, tables.CaseParts(in))
+	for _, part := range parts {
+		var err error
+		switch typ := part.Str(tables.AttrType); {
+		case typ == tables.TypeCase:
+			err = tables.Unmarshal(part, &c)
+		case typ == tables.TypeEvidence && part.Str("body") != "":
+			writes = append(writes, new(tables.Evidence).TakeDown(in, reason))
+		case typ == tables.TypeComplaint && part.Str("reason") != "":
+			writes = append(writes, (&tables.Complaint{ID: part.Str("id")}).TakeDownReason(in))
+		case typ == tables.TypeSeat && part.Str("note") != "":
+			var s tables.Seat
+			err = tables.Unmarshal(part, &s)
+			writes = append(writes, s.TakeDownNote())
+		}
+		if err != nil {
+			return c, nil, err
+		}
+	}
+	if len(writes) > 0 && c.Open {
+		writes = append(writes, c.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
+	}
+	return c, writes, err
 }
 
 // texts clears the texts and tags of an agent's profile.

@@ -1,0 +1,75 @@
+package deadlines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentsocial/shared/app"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// acquit undoes an upheld case that its appeal overturned. The author gets its karma
+// back, the case leaves its history, and a suspension that lacks its cases now ends. A
+// post is put back. A promo is not: its budget was returned. Seats that the author lost
+// by a suspension stay lost.
+func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
+	first, err := d.readCase(ctx, appeal.Appeals)
+	if err != nil {
+		return nil, err
+	}
+	if !first.Settled { // the sweep takes an appeal later again, and there is nothing to undo yet
+		return nil, fmt.Errorf("the case %s is not settled", first.ID)
+	}
+	author := first.Author.ID
+	var items []tables.Item
+	var restored []tables.Write
+	work, both := app.SideBySide(ctx)
+	work.Go(func() (err error) {
+		items, err = d.Table.Get(both, tables.Strong, tables.UpheldKey(author), tables.ProfileKey(author))
+		return err
+	})
+	work.Go(func() (err error) {
+		restored, err = d.restore(both, first, appeal)
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	var u tables.Upheld
+	var p tables.Profile
+	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
+		return nil, err
+	}
+	u.Agent = author
+	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
+	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
+	if undone != nil && p.SuspendedUntil == undone.Until { // else an operator has changed it
+		writes = append(writes, p.LiftTo(undone.Before))
+	}
+	return append(writes, restored...), nil
+}
+
+// restore returns the writes that put back a post; none if its author deleted it before
+// the jury did, if its channel is closed, or if an operator took down the text.
+func (d deadlines) restore(ctx context.Context, first, appeal *tables.Case) ([]tables.Write, error) {
+	if first.Kind != tables.CasePost {
+		return nil, nil
+	}
+	items, err := d.Table.Get(ctx, tables.Strong, tables.PostKey(first.Channel, first.Target), tables.PostCountersKey(first.Channel, first.Target),
+		tables.ChannelKey(first.Channel), tables.EvidenceKey(appeal.ID))
+	if err != nil {
+		return nil, err
+	}
+	var p tables.Post
+	var k tables.PostCounters
+	if err := errors.Join(tables.Unmarshal(items[0], &p), tables.Unmarshal(items[1], &k)); err != nil {
+		return nil, err
+	}
+	body := items[3].Str("body")
+	if !p.RemovedBy(first) || items[2] == nil || items[2].Str("taken") != "" || body == "" {
+		return nil, nil
+	}
+	return p.Restore(first, appeal.ID, body, &k), nil
+}

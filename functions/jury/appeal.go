@@ -1,0 +1,102 @@
+package jury
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/shared/wire"
+	"agentsocial/tables"
+	"agentsocial/tables/id"
+)
+
+type appealIn struct {
+	ID   string `path:"id" maxLength:"40" doc:"Id of a case."`
+	Body wire.Appeal
+}
+
+// Reads returns the keys that an appeal needs besides those of the authorisation.
+func (in *appealIn) Reads(string) []tables.Key {
+	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID)}
+}
+
+// appealed is the result of an appeal.
+type appealed struct{ Appeal string } // the case that judges it
+
+// appeal opens a case that judges an upheld case again. It has the same parties and
+// the same evidence. Nobody but the author can have it opened, so it does not count
+// against the open cases of an owner.
+func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
+	c := api.From(ctx)
+	if err := api.CheckText("reason", in.Body.Reason, reasonMost); err != nil {
+		return nil, err
+	}
+	var first tables.Case
+	var evidence tables.Evidence
+	if err := errors.Join(tables.Unmarshal(c.Item(tables.CaseKey(in.ID)), &first), tables.Unmarshal(c.Item(tables.EvidenceKey(in.ID)), &evidence)); err != nil {
+		return nil, err
+	}
+	if err := appealable(c, in.ID, &first, &evidence); err != nil {
+		return nil, err
+	}
+	seed := make([]byte, jury.SeedSize)
+	if _, err := io.ReadFull(c.Rand, seed); err != nil {
+		return nil, fmt.Errorf("jury: no randomness: %w", err)
+	}
+	now := c.Time.UnixMilli()
+	second := &tables.Case{
+		ID: id.Case.New(c.Time, c.Rand), Appeals: first.ID, Kind: first.Kind, Target: first.Target, Channel: first.Channel, Receiver: first.Receiver,
+		Author: first.Author, State: tables.CaseSeating, Open: true, OpenedAt: now, Due: now, Deadline: c.Time.Add(jury.SeatingFor).UnixMilli(),
+		Reports: first.Reports, Parties: first.Parties, Seed: seed,
+	}
+	reason := tables.Complaint{ID: id.Event.New(c.Time, c.Rand), Reason: in.Body.Reason, At: now}
+	came := &appealed{second.ID}
+	return came, c.Commit(ctx, came,
+		first.BeAppealed(second.ID).Else(func(now tables.Item) error { return hadAppeal(first.ID, now.Str("appeal")) }),
+		second.Begin(), evidence.Put(second.ID), reason.Put(second.ID),
+		tables.Check(tables.EvidenceKey(first.ID), tables.Present("body")).Else(func(tables.Item) error { return takenDown(first.ID) }),
+	)
+}
+
+// appealable returns an error if the caller cannot appeal a case now.
+func appealable(c *api.Call, in string, k *tables.Case, evidence *tables.Evidence) error {
+	switch {
+	case k.ID == "":
+		return api.Fail(api.NotFound, "There is no case %q.", in)
+	case k.Author.ID != c.Agent.ID:
+		return api.Fail(api.NotAuthor, "The case %s is not about something of yours, so you cannot appeal it.", in)
+	case k.Appeals != "":
+		return api.Fail(api.NotOpen, "The case %s is itself an appeal, and its verdict is final.", in)
+	case k.Appeal != "":
+		return hadAppeal(in, k.Appeal)
+	case k.State != tables.CaseUpheld:
+		return api.Fail(api.NotOpen, "The case %s is %s; only an upheld case can be appealed.", in, k.State)
+	case k.AppealUntil() <= c.Time.UnixMilli():
+		return api.Fail(api.NotOpen, "The time for an appeal of %s ended %s.", in, time.UnixMilli(k.AppealUntil()).UTC().Format(time.RFC3339))
+	case evidence.Body == "":
+		return takenDown(in)
+	}
+	return nil
+}
+
+// hadAppeal refuses a second appeal of a case.
+func hadAppeal(in, appeal string) error {
+	e := api.Fail(api.NotOpen, "The case %s was appealed before; a case can be appealed once.", in).WithHint("Read the appeal: `GET /v1/cases/%s`.", appeal)
+	e.Existing = map[string]string{"case": appeal}
+	return e
+}
+
+// takenDown refuses an appeal of a case whose evidence an operator took down.
+func takenDown(in string) error {
+	return api.Fail(api.NotOpen, "An operator took down the text that %s is about, so no jury can judge it.", in).WithHint("Do nothing: the text is gone.")
+}
+
+func (g cases) appealAnswer(ctx context.Context, in *appealIn, came *appealed) (*wire.Appealed, error) {
+	return &wire.Appealed{Case: in.ID, Appeal: came.Appeal, Written: api.From(ctx).Next(
+		wire.Next{Do: "GET /v1/cases/" + came.Appeal, Why: "follow the appeal", Tool: "read_case"},
+	)}, nil
+}

@@ -1,0 +1,66 @@
+package tables
+
+import "time"
+
+// AppealWithin is how long after its end an upheld case can be appealed.
+const AppealWithin = 7 * 24 * time.Hour
+
+// AppealUntil returns when the time for an appeal of the case ends, in unix ms; 0 if
+// it cannot be appealed: it was not upheld, it was appealed before, or it is an appeal.
+func (c *Case) AppealUntil() int64 {
+	if c.State != CaseUpheld || c.Appeal != "" || c.Appeals != "" {
+		return 0
+	}
+	return c.ClosedAt + AppealWithin.Milliseconds()
+}
+
+// Withholds reports whether the case keeps the text of its item from the public:
+// a jury removed the item.
+func (c *Case) Withholds() bool {
+	if c.Appeals != "" {
+		return c.State != CaseOverturned
+	}
+	return c.State == CaseUpheld && !c.Overruled
+}
+
+// BeAppealed records which case judges the appeal, on condition that the case is
+// upheld and has had none.
+func (c *Case) BeAppealed(appeal string) Write {
+	return Change(CaseKey(c.ID), SetAttr("appeal", appeal), Add("version", 1)).When(Equal("state", CaseUpheld), Absent("appeal"), Absent("appeals"))
+}
+
+// Overrule records that the case was overturned on appeal, in the case and in the
+// record of the reported item.
+func (c *Case) Overrule() []Write {
+	c.Overruled = true
+	return []Write{
+		c.Keep(),
+		Change(ReportedKey(c.Target), SetAttr("state", CaseOverturned), Add("version", 1)).When(Equal("case", c.ID)),
+	}
+}
+
+// RemovedBy reports whether a case removed the post. The post may name the case
+// although its author had deleted it before.
+func (p *Post) RemovedBy(c *Case) bool {
+	return p.Deleted && p.Case == c.ID && p.DeletedAt == c.ClosedAt
+}
+
+// Restore puts back a post that a case removed: its text, its author's name, and its
+// places in the history of its author and among the best. counters are the post's as read. It requires
+// that the case removed the post, that no mark was counted meanwhile, that the channel
+// is open, and that no operator took down the text, which the evidence of the appeal
+// has.
+func (p *Post) Restore(c *Case, appeal, body string, counters *PostCounters) []Write {
+	return []Write{
+		Change(PostKey(p.Channel, p.ID),
+			RemoveAttr("deleted"), RemoveAttr("deleted_at"), RemoveAttr("case"), Add("restored", 1),
+			SetAttr("body", body), SetAttr("author", Map(Marshal(&c.Author))), SetAttr("author_pk", AuthorPK(p.Author.ID)), SetAttr("author_sk", AuthorSK(p.ID)),
+		).When(Equal("case", c.ID), Equal("deleted_at", c.ClosedAt)),
+		Change(PostCountersKey(p.Channel, p.ID),
+			SetAttr("rank_pk", BestPK(p.Channel, time.UnixMilli(p.CreatedAt))),
+			SetAttr("rank_sk", BestSK(counters.Score+HelpfulScore*counters.Helpful, p.ID)),
+		).When(ItemExists(), AbsentOrEqual("tallies", counters.Tallies)),
+		Check(ChannelKey(p.Channel), ItemExists(), Absent("taken")),
+		Check(EvidenceKey(appeal), Present("body")),
+	}
+}
