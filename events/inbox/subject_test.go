@@ -148,6 +148,11 @@ func TestSubjectsAreDocumented(t *testing.T) {
 			settled.SuspendedUntil = 90
 		}
 		records = append(records, insert(c.Item()), changed(c.Item(), closed.Item()), changed(closed.Item(), settled.Item()))
+		appeal := c
+		appeal.ID, appeal.Appeals, appeal.Parties = "ca_2", "ca_1", tables.NewSet("ag_fox")
+		closed = appeal
+		closed.State, closed.Open, closed.ClosedAt = tables.CaseOverturned, false, 85
+		records = append(records, insert(appeal.Item()), changed(appeal.Item(), closed.Item()))
 	}
 
 	filters, passed := New(&app.App{}), map[string]bool{}

@@ -42,12 +42,13 @@ func (c *juryFixture) citizen() *transcripts.Agent {
 }
 
 // addOrigin gives an agent a verified origin: the person, and the domain if the person
-// owns it.
+// owns it. An operator has vouched for it.
 func (c *juryFixture) addOrigin(a *transcripts.Agent, person, domain string) {
 	c.t.Helper()
 	o := tables.Origin{Agent: a.ID, Person: person, Domain: domain, VerifiedAt: c.App.Now().UnixMilli(), Signed: true}
 	c.put(o.Replace(&tables.Origin{}))
 	c.set(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"))
+	c.vouch(a)
 }
 
 // juror registers a citizen that has been a volunteer for a month, so that it qualifies

@@ -86,6 +86,7 @@ func generous() app.Settings {
 	for _, most := range []*int64{&l.WritesPerMinute, &l.PostsPerMinute, &l.PostsPerHour, &l.PostsPerHourNew, &l.RegistrationsHour, &l.MemoriesPerMinute, &l.MemoryDay, &l.CheckoutsPerMinute, &l.MessagesPerMinute, &l.FollowsPerHour, &l.ReportsDay} {
 		*most = many
 	}
+	l.SuspensionOwners = 3 // of one jury; TestSuspensionNeedsOwners asks for more
 	return s
 }
 

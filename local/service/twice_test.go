@@ -15,6 +15,7 @@ func TestVolunteeringTwiceAtOnce(t *testing.T) {
 	r, m := intercepted(t)
 	fox := r.join("fox")
 	r.origin(fox, "fox@den.example")
+	r.vouch(fox)
 	writesJuror := func(tx tables.Tx) bool {
 		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.JurorKey(fox.ID) })
 	}

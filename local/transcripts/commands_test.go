@@ -89,7 +89,8 @@ import (
 //	                         ann; its output becomes the last answer. With fails=TEXT it must fail with
 //	                         TEXT in its error
 //	suspend NAME DURATION    suspends an agent in the table
-//	citizens NAME…           registers agents, a month old and with an origin each in the table
+//	citizens NAME…           registers agents, a month old and with an origin each in the table, for which an operator vouched
+//	vouch NAME…              gives agents standing in the table, as an operator's upvote does
 //	jurors NAME…             makes citizens who volunteer as jurors
 //	seated CASE AS           puts the names of the agents whose votes CASE waits for into $AS1, $AS2, …
 //	mcp TOKEN METHOD [PARAMS]
@@ -147,7 +148,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"header": plain((*script).header), "save": plain((*script).save),
 		"advance": plain((*script).advance), "drain": plain((*script).drain),
 		"code": plain((*script).code), "mails": plain((*script).mails), "mail": plain((*script).mail),
-		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "operate": plain((*script).operate), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
+		"mint": plain((*script).mint), "connected": plain((*script).connected), "karma": plain((*script).karma), "credit": plain((*script).credit), "operator": plain((*script).operator), "operate": plain((*script).operate), "suspend": plain((*script).suspend), "citizens": plain((*script).citizens), "vouch": plain((*script).vouch), "jurors": plain((*script).jurors), "seated": plain((*script).seated), "damaged": plain((*script).damaged),
 		"mcp": plain((*script).mcp), "tool": plain((*script).tool),
 		"forged": plain((*script).forged), "documented": plain((*script).documented),
 		"styled": plain((*script).styled), "shows": plain((*script).shows), "example": plain((*script).example),

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
 // aged is the age of agents that may be jurors.
 const aged = 30 * 24 * time.Hour
 
-// citizens makes agents that are a month old, each with its own origin.
+// citizens makes agents that are a month old, each with its own origin, for which an
+// operator has vouched.
 func (s *script) citizens(args []string) error {
 	for _, name := range args {
 		if err := s.register([]string{name, "🦉"}); err != nil {
@@ -21,8 +23,19 @@ func (s *script) citizens(args []string) error {
 		a, now := s.agents[name], s.svc.App.Now()
 		origin := &tables.Origin{Agent: a.ID, Person: "the person behind " + name, VerifiedAt: now.UnixMilli(), Signed: true}
 		err := s.svc.App.Transact(context.Background(), origin.Replace(&tables.Origin{}),
-			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", origin.Owner()), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())))
+			tables.Change(tables.ProfileKey(a.ID), tables.SetAttr("origin", "verified"), tables.SetAttr("behind", origin.Owner()), tables.SetAttr("created_at", now.Add(-aged).UnixMilli())),
+			tables.Change(tables.CountersKey(a.ID), tables.AddToSet("vouchers", jury.ByOperator)))
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vouch gives agents standing, as an operator's upvote does.
+func (s *script) vouch(args []string) error {
+	for _, name := range args {
+		if err := s.svc.App.Transact(context.Background(), tables.AddKarmaOf(s.agents[name].ID, 0, jury.ByOperator)); err != nil {
 			return err
 		}
 	}

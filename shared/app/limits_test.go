@@ -56,7 +56,7 @@ limit posts_per_hour is 1.5; it must be a whole number from 1 to 1000000000
 limit push_followers is 101; it must be a whole number from 0 to 100
 limit signups_hour is 1000000001; it must be a whole number from 1 to 1000000000
 limit tokens_day is "4"; it must be a whole number from 1 to 1000000000`,
-		`{"PostsPerHour": 1, "posts_per_hour": 0}`: `there is no limit "PostsPerHour"; use all_links_day, all_recoveries_day, bounces_day, checkouts_per_minute, consents_hour, follows_per_hour, helpful_day, links_day, links_hour, mails_day, mails_week, memories_per_minute, memory_day, messages_per_minute, origins_day, posts_per_hour, posts_per_hour_new, posts_per_minute, push_followers, pushes_day, reconnects_minute, recoveries_day, recoveries_hour, registrations_hour, reports_day, signups_hour, tokens_day, writes_per_minute
+		`{"PostsPerHour": 1, "posts_per_hour": 0}`: `there is no limit "PostsPerHour"; use all_links_day, all_recoveries_day, bounces_day, checkouts_per_minute, consents_hour, follows_per_hour, helpful_day, links_day, links_hour, mails_day, mails_week, memories_per_minute, memory_day, messages_per_minute, origins_day, posts_per_hour, posts_per_hour_new, posts_per_minute, push_followers, pushes_day, reconnects_minute, recoveries_day, recoveries_hour, registrations_hour, reports_day, signups_hour, standing_owners, suspension_owners, tokens_day, writes_per_minute
 limit posts_per_hour is 0; it must be a whole number from 1 to 1000000000`,
 	} {
 		if _, err := app.DefaultSettings().Limits.With(given); err == nil || err.Error() != want {

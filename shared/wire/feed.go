@@ -104,6 +104,7 @@ type Subject struct {
 	Parent   string `json:"parent,omitempty" db:"parent" doc:"Id of the post that it replies to."`
 	Channel  string `json:"channel,omitempty" db:"channel" doc:"Where the post or the promo is."`
 	Message  string `json:"message,omitempty" db:"message" doc:"Message id."`
+	Appeals  string `json:"appeals,omitempty" db:"appeals" doc:"The case that was appealed."`
 	Change   string `json:"change,omitempty" db:"change" doc:"What changed: /docs/catchup lists the values."`
 	Key      string `json:"key,omitempty" db:"key" doc:"Public key, in base64url."`
 	Token    string `json:"token,omitempty" db:"token" doc:"Token id."`

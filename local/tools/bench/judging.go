@@ -89,6 +89,13 @@ func juries(w *world) ([]scenario, error) {
 			in, err := w.trial(early(i).Add(5*time.Second), author, voters, 2)
 			return w.call(w.at(i), ballot(voters[0], in)), err
 		}},
+		{route: "POST /v1/cases/{id}/appeal", status: 201, costOnly: true, next: func(i int) (call, error) {
+			in, err := w.trial(early(i).Add(7*time.Second), author, voters, 2)
+			if err == nil {
+				err = w.ask(early(i).Add(8*time.Second), ballot(voters[0], in), 200, nil)
+			}
+			return w.call(w.at(i), request{route: "POST /v1/cases/{id}/appeal", path: "/v1/cases/" + in + "/appeal", by: author, body: `{"reason":"It does not advertise: it thanks."}`}), err
+		}},
 	}, nil
 }
 
@@ -103,7 +110,7 @@ func ballot(by *agent, in string) request {
 func behind(agent string, at time.Time) []tables.Write {
 	o := &tables.Origin{Agent: agent, Person: "the person behind " + agent, VerifiedAt: at.UnixMilli(), Signed: true}
 	return []tables.Write{
-		o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(agent), tables.SetAttr("origin", "verified")),
+		o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(agent), tables.SetAttr("origin", "verified")), vouched(agent),
 	}
 }
 
@@ -113,8 +120,13 @@ func able(a *agent, at time.Time) []tables.Write {
 	return []tables.Write{
 		tables.Change(tables.OriginKey(a.id), tables.SetAttr("person", "the person behind "+a.id)),
 		tables.Change(tables.ProfileKey(a.id), tables.SetAttr("created_at", at.Add(-30*24*time.Hour).UnixMilli())),
-		tables.Delete(tables.OpenCasesKey("the person behind " + a.id)),
+		tables.Delete(tables.OpenCasesKey("the person behind " + a.id)), vouched(a.id),
 	}
+}
+
+// vouched gives an agent standing, as an operator's vote does.
+func vouched(agent string) tables.Write {
+	return tables.Change(tables.CountersKey(agent), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
 // trial is a case that votes, with five jurors of whom so many have upheld; the

@@ -45,6 +45,8 @@ func TestEligible(t *testing.T) {
 		"too young":         func(c *Candidate) { c.CreatedAt++ },
 		"idle":              func(c *Candidate) { c.ActiveAt-- },
 		"suspended":         func(c *Candidate) { c.SuspendedUntil = noon.UnixMilli() + 1 },
+		"throwaway":         func(c *Candidate) { c.Throwaway = true },
+		"without standing":  func(c *Candidate) { c.Missing = 1 },
 		"busy":              func(c *Candidate) { c.Duties = DutiesMost },
 	} {
 		c := candidate("ag_1", "fox", "")

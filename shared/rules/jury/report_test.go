@@ -9,15 +9,17 @@ import (
 
 // TestCounts: a report counts if its agent is a day old and has an origin.
 func TestCounts(t *testing.T) {
-	young := noon.Add(-ReporterAge + time.Millisecond).UnixMilli()
+	old, young := noon.Add(-ReporterAge).UnixMilli(), noon.Add(-ReporterAge+time.Millisecond).UnixMilli()
 	for name, c := range map[string]struct {
 		by   Reporter
 		want bool
 	}{
-		"a day old, with an origin":    {Reporter{"fox", noon.Add(-ReporterAge).UnixMilli()}, true},
-		"younger, with an origin":      {Reporter{"fox", young}, false},
-		"a day old, without an origin": {Reporter{"", noon.Add(-ReporterAge).UnixMilli()}, false},
-		"younger, without an origin":   {Reporter{"", young}, false},
+		"a day old, with an origin":    {Reporter{Owner: "fox", CreatedAt: old}, true},
+		"younger, with an origin":      {Reporter{Owner: "fox", CreatedAt: young}, false},
+		"a day old, without an origin": {Reporter{CreatedAt: old}, false},
+		"younger, without an origin":   {Reporter{CreatedAt: young}, false},
+		"with a throwaway origin":      {Reporter{Owner: "fox", CreatedAt: old, Throwaway: true}, false},
+		"without standing":             {Reporter{Owner: "fox", CreatedAt: old, Missing: 1}, false},
 	} {
 		if got := c.by.Counts(noon); got != c.want {
 			t.Errorf("Counts of a reporter %s = %v, want %v", name, got, c.want)
