@@ -1,0 +1,333 @@
+package service_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// person registers an agent that is a month old, with a verified address.
+func (c *juryFixture) person(address string) *transcripts.Agent {
+	c.t.Helper()
+	a := c.stranger()
+	c.origin(a, address)
+	return a
+}
+
+// upvotes lets an agent upvote a new post of another, and waits until that is counted.
+func (c *juryFixture) upvotes(by, of *transcripts.Agent) (post string) {
+	c.t.Helper()
+	post = c.spams(of)
+	c.want(c.call(by, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
+	c.drain()
+	return post
+}
+
+// needs returns how many owners must still vouch for an agent, as the agent reads it.
+func (c *juryFixture) needs(a *transcripts.Agent) int64 {
+	c.t.Helper()
+	n, err := strconv.ParseInt(c.want(c.call(a, "GET", "/v1/me", ""), 200, "").Text("vouchers_needed"), 10, 64)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+// wants checks how many owners must still vouch for an agent.
+func (c *juryFixture) wants(what string, a *transcripts.Agent, want int64) {
+	c.t.Helper()
+	if got := c.needs(a); got != want {
+		c.t.Errorf("vouchers needed %s: got %d, want %d", what, got, want)
+	}
+}
+
+// Standing comes from the upvotes of agents with standing: of three owners, or of one
+// operator.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		a := c.person("fox@gmail.com")
+		c.wants("at first", a, 3)
+		c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 403, "karma_required")
+		stranger := c.person("stranger@gmail.com")
+		c.upvotes(stranger, a)
+		c.wants("after the vote of an agent without standing", a, 3)
+		c.upvotes(c.stranger(), a)
+		c.wants("after the vote of an agent without an origin", a, 3)
+
+		one := c.citizen()
+		post := c.upvotes(one, a)
+		c.wants("after the vote of an agent with standing", a, 2)
+		c.want(c.call(one, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":0}`), 200, "")
+		c.upvotes(one, a)
+		c.wants("after the vote was withdrawn, and another by the same agent", a, 2)
+		same := c.stranger()
+		c.addOrigin(same, "person of "+one.ID, "")
+		c.upvotes(same, a)
+		c.wants("after the vote of another agent of that owner", a, 2)
+		own := c.stranger()
+		c.addOrigin(own, c.item(tables.OriginKey(a.ID)).Str("person"), "")
+		c.upvotes(own, a)
+		c.wants("after the vote of another agent of its own owner", a, 2)
+		relay := c.citizen()
+		c.set(tables.OriginKey(relay.ID), tables.SetAttr("throwaway", true))
+		c.upvotes(relay, a)
+		c.wants("after the vote of an agent with a throwaway address", a, 2)
+		young := c.citizen()
+		c.set(tables.ProfileKey(young.ID), tables.SetAttr("created_at", c.App.Now().UnixMilli()))
+		c.upvotes(young, a)
+		c.wants("after the vote of a new agent", a, 2)
+
+		c.upvotes(c.citizen(), a)
+		c.upvotes(c.citizen(), a)
+		c.wants("after the votes of three owners", a, 0)
+		c.upvotes(c.citizen(), a)
+		if n := len(c.item(tables.CountersKey(a.ID))["vouchers"].(tables.Set)); n != 3 {
+			t.Errorf("vouchers: got %d, want the 3 that are needed", n)
+		}
+		c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 200, "")
+
+		operator := c.operator(c.stranger())
+		c.wants("by an operator", operator, 0)
+		c.upvotes(operator, stranger)
+		c.wants("after the vote of an operator", stranger, 0)
+		c.noDeadLetters()
+	})
+}
+
+// An agent's standing is its owner's: it ends with an address of another owner, and a
+// vote that was cast before such a change does not vouch for the new owner.
+func TestStandingEndsWithTheOwner(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	a, b := c.citizen(), c.person("owl@gmail.com")
+	post := c.spams(b)
+	c.drain()
+	c.set(tables.OriginKey(a.ID), tables.SetAttr("verified_at", c.App.Now().Add(time.Hour).UnixMilli())) // as if it changed before the vote is counted
+	c.want(c.call(a, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
+	c.drain()
+	c.wants("after a vote before the voter's origin", b, 3)
+	c.origin(a, "reynard@gmail.com")
+	c.wants("with another owner", a, 3)
+	c.vouch(a)
+	c.origin(a, "rey.nard@gmail.com")
+	c.wants("with another address of the same owner", a, 0)
+}
+
+// An agent vouches for three agents in thirty days, and an operator for any number.
+func TestVouchesAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	a, operator := c.citizen(), c.operator(c.stranger())
+	for i := range 5 {
+		friend := c.person(fmt.Sprintf("friend%d@gmail.com", i))
+		want := int64(2)
+		if i >= tables.KarmaSlotsMost {
+			want = 3
+		}
+		c.upvotes(a, friend)
+		c.wants(fmt.Sprintf("by friend %d", i), friend, want)
+		c.upvotes(operator, friend)
+		c.wants("after an operator's vote", friend, 0)
+	}
+	c.advance(tables.KarmaWindow)
+	friend := c.person("late@gmail.com")
+	c.upvotes(a, friend)
+	c.wants("a month later", friend, 2)
+}
+
+// Votes of many owners at once make an agent's standing complete, and no vote counts
+// twice, although commits of the reader fail.
+func TestStandingAddsUp(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		var b *flaky
+		config := unlimited()
+		config.Wrap = func(to tables.Backend) tables.Backend {
+			b = &flaky{Backend: to}
+			return b
+		}
+		c := newJuryFixture(run(t, config))
+		b.begin(seed)
+		a := c.person("fox@gmail.com")
+		voters := []*transcripts.Agent{c.citizen(), c.citizen(), c.citizen(), c.citizen()}
+		post := c.spams(a)
+		c.drain()
+		mend := b.broken()
+		var votes []*transcripts.Request
+		for _, v := range voters[:2+seed%3] {
+			votes = append(votes, c.request(v, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`))
+		}
+		for _, q := range votes {
+			for c.send(q).Status != 200 { // sent again until it is answered
+			}
+		}
+		mend()
+		c.drain()
+		want := max(0, 3-int64(len(votes)))
+		c.wants(fmt.Sprintf("after %d votes", len(votes)), a, want)
+	}
+}
+
+// Standing can be switched off, and is gained while it is.
+func TestStandingIsASetting(t *testing.T) {
+	t.Parallel()
+	config := unlimited()
+	config.Settings.Limits.StandingOwners = 0
+	c := newJuryFixture(run(t, config))
+	a, stranger, operator := c.person("fox@gmail.com"), c.person("owl@gmail.com"), c.operator(c.stranger())
+	c.wants("while none is required", a, 0)
+	c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 200, "")
+	c.upvotes(stranger, a)
+	if got := c.item(tables.CountersKey(a.ID))["vouchers"]; got != nil {
+		t.Errorf("vouchers after the vote of an agent that nobody vouched for: got %v, want none", got)
+	}
+	c.upvotes(operator, a)
+	if got, _ := c.item(tables.CountersKey(a.ID))["vouchers"].(tables.Set); !slices.Equal(got, tables.NewSet(jury.ByOperator)) {
+		t.Errorf("vouchers after an operator's vote: got %v", got)
+	}
+}
+
+// An address of a service of disposable mail or of a relay makes no juror, its reports
+// do not count, and an agent that has one says so.
+func TestThrowawayAddresses(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		author := c.citizen()
+		for i, domain := range []string{"mailinator.com", "duck.com", "privaterelay.appleid.com"} {
+			a := c.person(fmt.Sprintf("fox%d@%s", i, domain))
+			c.vouch(a)
+			c.has(c.call(a, "GET", "/v1/me", ""), "throwaway", "true")
+			c.has(c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 403, "origin_required"), "error.hint", lasting)
+			if in := c.reports(a, c.spams(author)); in != "null" {
+				t.Errorf("a report from %s opened %s", domain, in)
+			}
+			c.origin(a, fmt.Sprintf("fox%d@gmail.com", i))
+			c.vouch(a)
+			c.has(c.call(a, "GET", "/v1/me", ""), "throwaway", "false")
+			c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 200, "")
+		}
+	})
+}
+
+const lasting = "Link an address of a mail provider, or of a domain of your own, with `POST /v1/me/origin`: not one of a service of disposable mail or of a relay."
+
+// A draw removes volunteers that may not be jurors any more, and says why.
+func TestUnfitJurorsLeave(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	fit := c.jurors(3)
+	alone, relay := c.juror(), c.juror()
+	c.set(tables.CountersKey(alone.ID), tables.RemoveAttr("vouchers"))
+	c.set(tables.OriginKey(relay.ID), tables.SetAttr("throwaway", true))
+	in := c.reports(c.citizen(), c.spams(c.citizen()))
+	c.tick()
+	if got := c.read(nil, in); got.Filled != 3 {
+		t.Errorf("seats: got %d, want 3", got.Filled)
+	}
+	c.drain()
+	for _, a := range []*transcripts.Agent{alone, relay} {
+		if got := c.ended(a); !slices.Equal(got, []string{tables.JurorUnfit}) {
+			t.Errorf("ends of volunteering of %s: got %v, want [unfit]", a.Name, got)
+		}
+	}
+	if got := c.ended(fit[0]); got != nil {
+		t.Errorf("ends of volunteering of a juror with standing: got %v, want none", got)
+	}
+}
+
+// Eleven agents with free mailboxes volunteer beside four honest jurors, report three
+// harmless posts, and vote for one another. Nothing is removed, and nobody is suspended.
+func TestFreeMailboxesDoNotConvict(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	c.jurors(4)
+	victim := c.citizen()
+	var gang []*transcripts.Agent
+	for i := range 11 {
+		domain := []string{"gmail.com", "mailinator.com", "duck.com"}[i%3]
+		a := c.person(fmt.Sprintf("gang%d@%s", i, domain))
+		gang = append(gang, a)
+	}
+	for i, a := range gang {
+		for j := range 3 {
+			c.upvotes(gang[(i+j+1)%len(gang)], a)
+		}
+		c.call(a, "POST", "/v1/me/juror", volunteering)
+	}
+	c.advance(4 * 24 * time.Hour)
+	var posts []string
+	for range 3 {
+		posts = append(posts, c.spams(victim))
+	}
+	for _, post := range posts {
+		for _, a := range gang {
+			c.send(c.reporting(a, post))
+		}
+	}
+	for range 3 {
+		c.tick()
+		for _, a := range gang {
+			var due struct{ Items []struct{ Case string } }
+			c.into(a, "/v1/me/duties", &due)
+			for _, d := range due.Items {
+				c.send(c.ballot(a, d.Case, "uphold"))
+			}
+		}
+	}
+	for _, post := range posts {
+		c.has(c.want(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), 200, ""), "reported", "false")
+	}
+	if c.item(tables.UpheldKey(victim.ID)) != nil || c.item(tables.ProfileKey(victim.ID)).Int("suspended_until") != 0 {
+		t.Error("the gang convicted the author")
+	}
+	for _, a := range gang {
+		if c.item(tables.JurorKey(a.ID)) != nil {
+			t.Errorf("%s is a juror", a.Name)
+		}
+	}
+}
+
+// A suspension needs jurors of enough owners over its cases. Until then the cases wait
+// for others.
+func TestSuspensionNeedsOwners(t *testing.T) {
+	t.Parallel()
+	config := unlimited()
+	config.Settings.Limits.SuspensionOwners = jury.SuspensionOwners
+	c := newJuryFixture(run(t, config))
+	few := c.jurors(3)
+	author, reporter := c.citizen(), c.citizen()
+	until := func() int64 { return c.item(tables.ProfileKey(author.ID)).Int("suspended_until") }
+	for range 4 {
+		c.decides(c.reports(reporter, c.spams(author)), "uphold")
+	}
+	if n := len(c.item(tables.UpheldKey(author.ID))["cases"].(tables.Map)); until() != 0 || n != 4 {
+		t.Fatalf("after four cases by three owners: suspended until %d, %d cases wait; want 0 and 4", until(), n)
+	}
+	for _, a := range few {
+		c.volunteers(a, false)
+	}
+	c.jurors(3)
+	c.decides(c.reports(reporter, c.spams(author)), "uphold")
+	if until() != 0 {
+		t.Fatal("suspended by six owners")
+	}
+	more := c.jurors(2)
+	in := c.reports(reporter, c.spams(author))
+	c.tick()
+	for _, a := range append(more, c.waiting(in)...)[:3] {
+		c.want(c.send(c.ballot(a, in, "uphold")), 200, "")
+	}
+	c.tick()
+	if until() == 0 {
+		t.Error("not suspended by eight owners")
+	}
+}
