@@ -28,7 +28,7 @@ var (
 // and that no other condition of the transaction fails.
 func TestConditions(t *testing.T) {
 	for noun, trials := range map[string][]trial{
-		"agent": agentTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "guard": guardTrials(),
+		"agent": agentTrials(), "appeal": appealTrials(), "board": boardTrials(), "case": caseTrials(), "channel": channelTrials(), "guard": guardTrials(),
 		"idea": ideaTrials(), "inbox": inboxTrials(), "juror": jurorTrials(), "ledger": ledgerTrials(), "mark": markTrials(),
 		"message": messageTrials(), "origin": originTrials(), "promo": promoTrials(), "recovery": recoveryTrials(),
 		"report": reportTrials(), "search": searchTrials(), "takedown": takedownTrials(),
@@ -88,6 +88,44 @@ func agentTrials() []trial {
 		{"moves up under a removed tag", writes(put(tables.Profile{Version: 1})), read(tables.Profile{Version: 1, Tags: tagged}).Rerank(noon), []int{1}},
 		{"writes its first memory twice from one read", tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), first},
 		{"writes its memory twice from one read", slices.Concat(tables.Memory{}.Replace(fox, tables.MemoryText{}, nil, nil), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil)), tables.Memory{Version: 1}.Replace(fox, tables.MemoryText{}, nil, nil), first},
+	}
+}
+
+func appealTrials() []trial {
+	at := noon.UnixMilli()
+	upheld := func() *tables.Case {
+		return &tables.Case{ID: "ca_1", Kind: tables.CasePost, Target: "po_1", Channel: "den", State: tables.CaseUpheld, ClosedAt: at}
+	}
+	other := func(change func(*tables.Case)) tables.Write { c := upheld(); change(c); return c.Begin() }
+	known := func(in string) tables.Write { return (&tables.Reported{Target: "po_1", Case: in}).Keep() }
+	post := &tables.Post{ID: "po_1", Channel: "den", Author: owl, CreatedAt: at}
+	tombstone := *post
+	tombstone.Deleted, tombstone.DeletedAt, tombstone.Case = true, at, "ca_1"
+	byAuthor, byOther := tombstone, tombstone
+	byAuthor.DeletedAt, byOther.Case = at-1, "ca_2"
+	counters, channel := tables.Put(post.CountersItem()), tables.Put((&tables.Channel{Name: "den"}).Item())
+	evidence := (&tables.Evidence{Body: "Buy!"}).Put("ca_9")
+	restore := post.Restore(upheld(), "ca_9", "Buy!", &tables.PostCounters{})
+	standing := tables.AddKarmaOf(fox, 1, "an owner")
+	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }
+	return []trial{
+		{"is made", writes(upheld().Begin()), writes(upheld().BeAppealed("ca_9")), nil},
+		{"is made twice", writes(upheld().Begin(), upheld().BeAppealed("ca_9")), writes(upheld().BeAppealed("ca_8")), first},
+		{"is made of a case that is not upheld", writes(other(func(c *tables.Case) { c.State = tables.CaseOverturned })), writes(upheld().BeAppealed("ca_9")), first},
+		{"is made of an appeal", writes(other(func(c *tables.Case) { c.Appeals = "ca_0" })), writes(upheld().BeAppealed("ca_9")), first},
+		{"overrules a case that changed meanwhile", writes(upheld().Begin(), upheld().BeAppealed("ca_9"), known("ca_1")), upheld().Overrule(), first},
+		{"overrules a case that is not the item's newest", writes(upheld().Begin(), known("ca_2")), upheld().Overrule(), []int{1}},
+		{"restores a post", writes(tables.Put(tombstone.Item()), counters, channel, evidence), restore, nil},
+		{"restores a post that another case removed", writes(tables.Put(byOther.Item()), counters, channel, evidence), restore, first},
+		{"restores a post that its author deleted", writes(tables.Put(byAuthor.Item()), counters, channel, evidence), restore, first},
+		{"restores a post whose mark was counted meanwhile", writes(tables.Put(tombstone.Item()), tables.Change(tables.PostCountersKey("den", "po_1"), tables.SetAttr("tallies", int64(1))), channel, evidence), restore, []int{1}},
+		{"restores a post without counters", writes(tables.Put(tombstone.Item()), channel, evidence), restore, []int{1}},
+		{"restores a post in a closed channel", writes(tables.Put(tombstone.Item()), counters, channel, (&tables.Channel{Name: "den"}).TakeDown("illegal"), evidence), restore, []int{2}},
+		{"restores a post in no channel", writes(tables.Put(tombstone.Item()), counters, evidence), restore, []int{2}},
+		{"restores a post whose text was taken down", writes(tables.Put(tombstone.Item()), counters, channel, evidence, (&tables.Evidence{}).TakeDown("ca_9", "illegal")), restore, []int{3}},
+		{"lifts a suspension that changed meanwhile", writes(tables.Put(suspended(9).Item())), writes(suspended(5).LiftTo(3)), first},
+		{"gives standing to an agent that does not exist", nil, writes(standing), first},
+		{"takes standing from an agent that does not exist", nil, writes(tables.Unvouch(fox)), first},
 	}
 }
 

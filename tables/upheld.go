@@ -3,7 +3,6 @@ package tables
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -14,7 +13,7 @@ type Upheld struct {
 	Cases       Map    `db:"cases"`  // case id → unix ms of its end: those that have not led to a suspension
 	Owners      Map    `db:"owners"` // case id → List of the owners whose jurors upheld it: of the same cases; a case older than this attribute has none
 	Suspensions int64  `db:"suspensions"`
-	Past        Map    `db:"past"` // number of a suspension → Map, see [Upheld.Undo]; older suspensions have none
+	Past        Map    `db:"past"`   // id of the last case of a suspension → Map of the [Suspension]; older suspensions have none
 	Version     int64  `db:"version,keep"`
 }
 
@@ -70,7 +69,7 @@ func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, n
 			delete(past, n)
 		}
 	}
-	past[strconv.FormatInt(u.Suspensions, 10)] = Map(Marshal(s))
+	past[id] = Map(Marshal(s))
 	u.Past = past
 	return s
 }

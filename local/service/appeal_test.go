@@ -102,7 +102,7 @@ func TestAppealOverturns(t *testing.T) {
 		if h := c.call(nil, "GET", "/v1/agents/"+author.ID+"/history", ""); strings.Contains(string(h.Body), in) || !strings.Contains(string(h.Body), post) {
 			t.Errorf("history: got %s, want the post and no case", h.Body)
 		}
-		c.has(c.call(nil, "GET", "/v1/search?q=%22Buy+now%22&ch=lounge", ""))
+		c.has(c.call(nil, "GET", "/v1/c/lounge/search?q=buy", ""), "items.0.id", post)
 		var kinds []string
 		for _, e := range c.heard(reporter) {
 			if e.Subject["appeals"] == in {

@@ -46,6 +46,9 @@ func agents(w *world) error {
 		if there != (p.Origin != "") || p.Owner != origin.Owner() {
 			w.problem(p.ID, "its profile names the owner %q (%q), its origin %q", p.Owner, p.Origin, origin.Owner())
 		}
+		if p.Throwaway != origin.Throwaway {
+			w.problem(p.ID, "throwaway is %v in its profile, %v in its origin", p.Throwaway, origin.Throwaway)
+		}
 		if m := w.items[tables.MessagingKey(p.ID)].Str("dms"); m != "" && m != p.DMs {
 			w.problem(p.ID, "its profile accepts messages from %q, its messaging item from %q", p.DMs, m)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -132,12 +133,17 @@ func (w *world) reported(c *tables.Case) error {
 		return err
 	}
 	state := c.State
-	if c.Open {
+	switch {
+	case c.Open:
 		state = tables.CaseSeating
+	case c.Overruled:
+		state = tables.CaseOverturned
 	}
 	switch {
 	case !there:
 		w.problem(c.ID, "the reported item %s has no record of it", c.Target)
+	case c.Appeals != "" && r.Case != c.ID: // the item names the case before it
+		return nil
 	case r.Case == c.ID && r.State != state:
 		w.problem(c.ID, "its state is %s, but the reported item has %s", state, r.State)
 	case r.Case < c.ID:
@@ -153,8 +159,75 @@ func (w *world) reported(c *tables.Case) error {
 	if c.Open != (mark == c.ID) {
 		w.problem(c.ID, "its open is %v, but the post is marked with %q", c.Open, mark)
 	}
-	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && p.Str("case") != c.ID {
+	if p := w.items[tables.PostKey(c.Channel, c.Target)]; c.State == tables.CaseUpheld && !c.Overruled && p.Str("case") != c.ID {
 		w.problem(c.ID, "it is upheld, but the post was not removed")
+	} else if c.Overruled && p.Str("case") == c.ID && p.Int("deleted_at") == c.ClosedAt && w.restores(c) {
+		w.problem(c.ID, "it is overruled, but the post is still removed")
+	}
+	return nil
+}
+
+// restores reports whether an overruled case has to put its post back: the channel is
+// open, and no operator took down the text.
+func (w *world) restores(c *tables.Case) bool {
+	return w.items[tables.ChannelKey(c.Channel)].Str("taken") == "" && w.items[tables.EvidenceKey(c.Appeal)].Str("body") != ""
+}
+
+// appeals checks that a case and its appeal name each other, that the appeal has other
+// jurors, and that an overruled case no longer counts against its author.
+func appeals(w *world) error {
+	cases, err := all[tables.Case](w, tables.TypeCase)
+	if err != nil {
+		return err
+	}
+	byID := map[string]*tables.Case{}
+	for _, c := range cases {
+		byID[c.ID] = c
+	}
+	for _, c := range cases {
+		appeal, first := byID[c.Appeal], byID[c.Appeals]
+		if c.Appeal != "" && (appeal == nil || appeal.Appeals != c.ID || c.State != tables.CaseUpheld) {
+			w.problem(c.ID, "it is %s and names the appeal %q, which does not name it", c.State, c.Appeal)
+		}
+		won := appeal != nil && appeal.State == tables.CaseOverturned
+		if c.Overruled != (won && appeal.Settled) {
+			w.problem(c.ID, "overruled is %v, but its appeal says %v", c.Overruled, won)
+		}
+		if first == nil {
+			if c.Appeals != "" {
+				w.problem(c.ID, "it is the appeal of %q, which does not exist", c.Appeals)
+			}
+			continue
+		}
+		if first.Appeal != c.ID {
+			w.problem(c.ID, "it is the appeal of %s, which names %q", first.ID, first.Appeal)
+		}
+		for _, juror := range c.Jurors {
+			if first.Jurors.Has(juror) {
+				w.problem(c.ID, "%s also judged %s", juror, first.ID)
+			}
+		}
+	}
+	for _, item := range w.types[tables.TypeUpheld] {
+		var u tables.Upheld
+		if err := tables.Unmarshal(item, &u); err != nil {
+			return err
+		}
+		for id := range u.Cases {
+			if c := byID[id]; c == nil || c.State != tables.CaseUpheld || c.Overruled || c.Author.ID != u.Agent {
+				w.problem(u.Agent, "the case %s counts against it, but was not upheld against it", id)
+			}
+		}
+	}
+	return nil
+}
+
+// standing checks that no agent has more vouchers than any setting needs.
+func standing(w *world) error {
+	for _, item := range w.types[tables.TypeCounters] {
+		if vouchers, _ := item["vouchers"].(tables.Set); len(vouchers) > jury.StandingMost {
+			w.problem(tables.Owner(item.Key()), "%d owners vouched for it, want %d at most", len(vouchers), jury.StandingMost)
+		}
 	}
 	return nil
 }

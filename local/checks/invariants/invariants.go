@@ -41,6 +41,8 @@ var rules = []struct {
 	{"credentials", credentials},
 	{"jurors", jurors},
 	{"cases", cases},
+	{"appeals", appeals},
+	{"standing", standing},
 	{"promos", promos},
 	{"memories", memories},
 	{"acts", acts},

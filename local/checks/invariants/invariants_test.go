@@ -170,6 +170,28 @@ func (t stock) court() {
 	t.made(c.Begin(), known.Keep(), seat.Take(), duty.Begin(0)[0], (&tables.Draw{N: 1}).Put(c.ID),
 		(&tables.Evidence{}).Put(c.ID), (&tables.Complaint{ID: "ev_3"}).Put(c.ID))
 	t.made(c.Count("person owl", 10, nil)...)
+	t.appealed()
+}
+
+// appealed adds a case about a message that an appeal overturned.
+func (t stock) appealed() {
+	first := &tables.Case{
+		ID: "ca_2", Kind: tables.CaseMessage, Target: "msg_1", Author: tables.Author{ID: owl}, State: tables.CaseUpheld, Settled: true,
+		Uphold: 1, Jurors: tables.NewSet("ag_elk"), Appeal: "ca_3", Overruled: true,
+	}
+	appeal := &tables.Case{
+		ID: "ca_3", Kind: tables.CaseMessage, Target: "msg_1", Author: tables.Author{ID: owl}, State: tables.CaseOverturned, Settled: true,
+		Overturn: 1, Jurors: tables.NewSet("ag_asp"), Appeals: "ca_2",
+	}
+	known := &tables.Reported{Target: "msg_1", Case: "ca_2", State: tables.CaseOverturned}
+	t.made(known.Keep(), (&tables.Upheld{Agent: owl}).Keep())
+	for _, c := range []*tables.Case{first, appeal} {
+		seat := &tables.Seat{Case: c.ID, Juror: tables.Author{ID: c.Jurors[0]}, State: tables.SeatVoted, Verdict: "uphold"}
+		if c == appeal {
+			seat.Verdict = "overturn"
+		}
+		t.made(c.Begin(), seat.Take(), (&tables.Evidence{}).Put(c.ID), (&tables.Complaint{ID: "ev_3"}).Put(c.ID))
+	}
 }
 
 // market adds a promo that fox bought.
@@ -296,6 +318,17 @@ func TestRules(t *testing.T) {
 		"the reported item has no record":             {"cases", gone(tables.ReportedKey(post))},
 		"the post is not marked":                      {"cases", func(t table) { delete(t[numbers], "case") }},
 		"a case is overdue":                           {"cases", set(tables.CaseKey("ca_1"), "due", now.UnixMilli())},
+		"a case lacks its appeal":                     {"appeals", gone(tables.CaseKey("ca_3"))},
+		"an appeal lacks its case":                    {"appeals", gone(tables.CaseKey("ca_2"))},
+		"an appeal names another case":                {"appeals", set(tables.CaseKey("ca_3"), "appeals", "ca_1")},
+		"a case is appealed twice":                    {"appeals", set(tables.CaseKey("ca_2"), "appeal", "ca_4")},
+		"a won appeal is not carried out":             {"appeals", set(tables.CaseKey("ca_2"), "overruled", false)},
+		"a lost appeal is carried out":                {"appeals", set(tables.CaseKey("ca_3"), "state", tables.CaseUpheld)},
+		"a juror judges twice":                        {"appeals", func(t table) { t[tables.CaseKey("ca_2")]["jurors"] = tables.NewSet("ag_asp") }},
+		"an overruled case still counts":              {"appeals", set(tables.UpheldKey(owl), "cases", tables.Map{"ca_2": int64(1)})},
+		"an overruled case keeps its item reported":   {"cases", set(tables.ReportedKey("msg_1"), "state", tables.CaseUpheld)},
+		"an agent has a crowd of vouchers":            {"standing", set(counted, "vouchers", tables.NewSet("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"))},
+		"an origin is throwaway in secret":            {"agents", set(tables.OriginKey(fox), "throwaway", true)},
 		"a promo is not on the board":                 {"promos", func(t table) { delete(t[tables.BoardKey("lounge")], "p:"+promo) }},
 		"the board lists a missing promo":             {"promos", gone(tables.PromoKey("lounge", promo))},
 		"a board is overdue":                          {"promos", set(tables.BoardKey("lounge"), "at", now.UnixMilli())},

@@ -1,0 +1,127 @@
+package tables_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"agentsocial/tables"
+)
+
+// Whatever is upheld and overturned on appeal, each case counts once: it waits, or is
+// part of one suspension. A suspension has the cases and owners that it needs. When all
+// cases were overturned, nothing is left of them.
+func TestUpheld_Undo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u, now := &tables.Upheld{Agent: fox}, noon
+		least := rapid.Int64Range(0, 6).Draw(t, "owners that a suspension needs")
+		until, ended := int64(0), map[string]int64{} // of cases that stand
+		undo := func(id string) {
+			if s := u.Undo(id, least); s != nil && until == s.Until {
+				until = s.Before
+			}
+			delete(ended, id)
+			u = again(t, u)
+		}
+		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(1, 400).Draw(t, "hours")) * time.Hour)
+			standing := slices.Sorted(maps.Keys(ended))
+			if len(standing) > 0 && rapid.Bool().Draw(t, "an appeal") {
+				undo(rapid.SampledFrom(standing).Draw(t, "of"))
+			} else {
+				owners := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g"}), 0, 5, rapid.ID).Draw(t, "owners")
+				before := until
+				if before <= now.UnixMilli() {
+					before = 0
+				}
+				id := fmt.Sprintf("ca_%02d", i)
+				if s := u.Add(id, now, owners, least, now, before); s != nil {
+					until = s.Until
+				}
+				ended[id] = now.UnixMilli()
+				u = again(t, u)
+			}
+			checkUpheld(t, u, ended, least, now)
+		}
+		for _, id := range rapid.Permutation(slices.Sorted(maps.Keys(ended))).Draw(t, "the rest is overturned") {
+			undo(id)
+		}
+		if len(u.Cases)+len(u.Owners) != 0 {
+			t.Fatalf("left: got %+v, want nothing", u)
+		}
+		if until > now.UnixMilli() {
+			t.Fatalf("suspended until %d although no case stands", until)
+		}
+	})
+}
+
+// again returns what the table holds after a write.
+func again(t *rapid.T, u *tables.Upheld) *tables.Upheld {
+	read := new(tables.Upheld)
+	if err := tables.Unmarshal(u.Keep().Item, read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func checkUpheld(t *rapid.T, u *tables.Upheld, ended map[string]int64, least int64, now time.Time) {
+	seen := map[string]int{}
+	for id := range u.Cases {
+		seen[id]++
+	}
+	for _, v := range u.Past {
+		var s tables.Suspension
+		if err := tables.Unmarshal(v.(tables.Map), &s); err != nil {
+			t.Fatal(err)
+		}
+		different := map[any]bool{}
+		for id := range s.Cases {
+			seen[id]++
+			owners, _ := s.Owners[id].(tables.List)
+			for _, owner := range owners {
+				different[owner] = true
+			}
+		}
+		if len(s.Cases) < tables.UpheldMost || int64(len(different)) < least {
+			t.Fatalf("a suspension rests on %d cases by %d owners, want %d and %d at least", len(s.Cases), len(different), tables.UpheldMost, least)
+		}
+	}
+	for id, n := range seen {
+		if _, stands := ended[id]; !stands || n != 1 {
+			t.Fatalf("%s counts %d times, stands: %v", id, n, stands)
+		}
+	}
+	for id, at := range ended {
+		if seen[id] == 0 && now.UnixMilli()-at < tables.UpheldWindow.Milliseconds() {
+			t.Fatalf("%s does not count", id)
+		}
+	}
+}
+
+// Upheld cases whose jurors are unknown, because they are older than the attribute, do
+// not suspend until others make up for their owners.
+func TestUpheld_OldCases(t *testing.T) {
+	u := &tables.Upheld{Agent: fox, Cases: tables.Map{"ca_1": noon.UnixMilli(), "ca_2": noon.UnixMilli()}}
+	add := func(id string, owners ...string) bool { return u.Add(id, noon, owners, 7, noon, 0) != nil }
+	if add("ca_3", "a", "b", "c", "d", "e") {
+		t.Error("five owners of one case suspended")
+	}
+	if !add("ca_4", "e", "f", "g") {
+		t.Error("seven owners of two cases did not suspend")
+	}
+}
+
+// The cases that wait are bounded.
+func TestUpheld_Bounded(t *testing.T) {
+	u := &tables.Upheld{Agent: fox}
+	for i := range 100 {
+		u.Add(fmt.Sprintf("ca_%02d", i), noon.Add(time.Duration(i)*time.Minute), []string{"a", "b", "c"}, 7, noon, 0)
+	}
+	if len(u.Cases) != 30 || len(u.Owners) != 30 || u.Cases["ca_99"] == nil || u.Cases["ca_70"] == nil {
+		t.Errorf("cases that wait: got %d with %d lists of owners, want the newest 30", len(u.Cases), len(u.Owners))
+	}
+}
