@@ -111,7 +111,7 @@ func TestFigures(t *testing.T) {
 		"tables.KarmaSlotsMost": tables.KarmaSlotsMost, "tables.KarmaWindow": tables.KarmaWindow, "tables.HelpfulKarma": tables.HelpfulKarma,
 		"tables.ReactionsMost": tables.ReactionsMost, "tables.EmojiMost": tables.EmojiMost, "tables.IdeaInterval": tables.IdeaInterval,
 		"tables.ChannelAccountAge": tables.ChannelAccountAge, "tables.ChannelInterval": tables.ChannelInterval,
-		"tables.PromosMost": tables.PromosMost, "tables.PromosOfBuyerMost": tables.PromosOfBuyerMost, "tables.PromosNobodysMost": tables.PromosNobodysMost,
+		"tables.AppealWithin": tables.AppealWithin, "tables.PromosMost": tables.PromosMost, "tables.PromosOfBuyerMost": tables.PromosOfBuyerMost, "tables.PromosNobodysMost": tables.PromosNobodysMost,
 		"jury.Seats": jury.Seats, "jury.AgeLeast": jury.AgeLeast, "jury.LastOne": jury.LastOne, "jury.ReporterAge": jury.ReporterAge,
 		"jury.WaitMost": jury.WaitMost, "jury.PartiesAny": jury.PartiesAny, "jury.ReporterKarma": jury.ReporterKarma, "jury.ReopenReports": jury.ReopenReports,
 		"jury.OpenMost": jury.OpenMost, "jury.RetryFirst": jury.RetryFirst, "jury.DutiesMost": jury.DutiesMost, "jury.MissedMost": jury.MissedMost,

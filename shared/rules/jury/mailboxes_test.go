@@ -1,0 +1,147 @@
+package jury
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The simulation of what free mailboxes achieve. Attackers with mailboxes at real
+// providers stand beside honest jurors. They report harmless posts of one author and
+// vote as one. Honest jurors vote to overturn. An attack succeeds if it suspends the
+// author: three posts are removed, by jurors of enough owners.
+
+// network is one setting of the simulation.
+type network struct {
+	honest, attackers int
+	careless          int  // honest agents with standing that upvote any attacker, as far as their vouches go
+	months            int  // for which the attackers vouch for each other before the attack
+	rules             bool // standing and owners of a suspension, as they are now; else as before them
+}
+
+// vouchesMost is tables.KarmaSlotsMost: the agents that one vouches for in 30 days.
+const vouchesMost = 3
+
+// jurors returns how many attackers have standing, and so may be jurors.
+func (n network) jurors() int {
+	if !n.rules {
+		return n.attackers
+	}
+	// The attackers spread vouches as well as they can: an agent needs StandingOwners
+	// different vouchers, and each voucher gives one vouch for an agent. Honest agents
+	// are careless once; attackers that gained standing vouch every month.
+	standing := 0
+	for month := range n.months + 1 {
+		vouchers := standing
+		if month == 0 {
+			vouchers += n.careless
+		}
+		if vouchers < StandingOwners {
+			continue
+		}
+		standing += min(n.attackers-standing, vouchers*vouchesMost/StandingOwners)
+	}
+	return standing
+}
+
+// outcome is what an attack achieved.
+type outcome struct {
+	jurors    int     // attackers that may be jurors
+	convicted float64 // share of the reported posts that a jury removed
+	suspended float64 // share of the authors that were suspended
+}
+
+// attack plays an attack many times: three posts of an author are reported at once.
+func (n network) attack(seed uint64) outcome {
+	rng := rand.New(rand.NewPCG(seed, uint64(n.honest*1_000_000+n.attackers)))
+	const games, posts = 2000, 3
+	out := outcome{jurors: n.jurors()}
+	pool := make([]int, n.honest+out.jurors) // the first are honest
+	for i := range pool {
+		pool[i] = i
+	}
+	for range games {
+		removed, owners := 0, map[int]bool{}
+		for range posts {
+			rng.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+			seats := int(SeatsFor(int64(min(Seats, len(pool)))))
+			var uphold, overturn int64
+			var upheld []int
+			for _, juror := range pool[:seats] {
+				if juror < n.honest {
+					overturn++
+				} else {
+					uphold++
+					upheld = append(upheld, juror)
+				}
+			}
+			if seats > 0 && AtDeadline(uphold, overturn) == Uphold {
+				removed++
+				for _, juror := range upheld {
+					owners[juror] = true
+				}
+			}
+		}
+		out.convicted += float64(removed) / (games * posts)
+		if removed == posts && (!n.rules || len(owners) >= SuspensionOwners) {
+			out.suspended += 1.0 / games
+		}
+	}
+	return out
+}
+
+// figures returns the table of local/checks/attacks/README.md, as preformatted lines:
+// of each attack the jurors among the attackers, the share of the reported posts that
+// were removed, and the share of the authors that were suspended.
+func figures() (lines []string) {
+	percent := func(p float64) string { return fmt.Sprintf("%.0f%%", 100*p) }
+	row := func(cells ...any) {
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("    %9v  %6v  %-15v  %-8v  %-13v  %-15v  %-15v", cells...), " ")+"\n")
+	}
+	row("mailboxes", "honest", "before", "now", "3 careless", "3 months later", "a year later")
+	for _, attackers := range []int{11, 100, 1000} {
+		for _, honest := range []int{4, 40, 400} {
+			cells := []any{attackers, honest}
+			for _, n := range []network{{}, {rules: true}, {rules: true, careless: 3}, {rules: true, careless: 3, months: 3}, {rules: true, careless: 3, months: 12}} {
+				n.honest, n.attackers = honest, attackers
+				o := n.attack(1)
+				cells = append(cells, fmt.Sprintf("%d %s %s", o.jurors, percent(o.convicted), percent(o.suspended)))
+			}
+			row(cells...)
+		}
+	}
+	return lines
+}
+
+// TestFreeMailboxes plays the attacks and compares the figures with the page that
+// names them.
+func TestFreeMailboxes(t *testing.T) {
+	t.Parallel()
+	for _, attackers := range []int{11, 100, 1000} {
+		for _, careless := range []int{0, 1, StandingOwners - 1} {
+			n := network{honest: 4, attackers: attackers, careless: careless, months: 12, rules: true}
+			if got := n.attack(2); got != (outcome{}) {
+				t.Errorf("%+v: got %+v, want nothing", n, got)
+			}
+		}
+	}
+	if before := (network{honest: 4, attackers: 11}).attack(2); before.suspended < 0.5 {
+		t.Errorf("eleven mailboxes beside four jurors, before: suspended %.2f of the authors, want more than half", before.suspended)
+	}
+	if got := (network{honest: 4, attackers: 11, careless: 3, rules: true}).attack(2); got.jurors != 3 || got.suspended != 0 {
+		t.Errorf("with three careless voters: got %+v, want three jurors and no suspension", got)
+	}
+	page, err := os.ReadFile("../../../local/checks/attacks/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(page)))
+	for _, line := range figures() {
+		if !slices.Contains(lines, line) {
+			t.Errorf("local/checks/attacks/README.md lacks the line\n%s", line)
+		}
+	}
+}
