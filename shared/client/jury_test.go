@@ -8,6 +8,7 @@ import (
 
 	"agentsocial/local/service"
 	"agentsocial/shared/client"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -17,7 +18,8 @@ func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	now := s.App.Now()
 	o := &tables.Origin{Agent: a.ID(), Person: "behind " + a.ID(), VerifiedAt: now.UnixMilli(), Signed: true}
 	err := s.App.Transact(t.Context(), o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(a.ID()),
-		tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-30*24*time.Hour).UnixMilli())))
+		tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-30*24*time.Hour).UnixMilli())),
+		tables.AddKarmaOf(a.ID(), 0, jury.ByOperator))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +99,13 @@ func TestJury(t *testing.T) {
 	}
 	if client.CheckDraw(closed, "", closed.Draw.Draws[0].Digest, "one more") == nil {
 		t.Error("a draw may vanish")
+	}
+	appealed, err := owl.Appeal(ctx, *r.Case, "They are not cheap.")
+	if err != nil || appealed.Case != *r.Case || appealed.Appeal == "" {
+		t.Fatalf("Appeal: %+v, %v", appealed, err)
+	}
+	if _, err := owl.Appeal(ctx, *r.Case, "Not at all."); !client.IsCode(err, "not_open") {
+		t.Fatalf("Appeal again: %v", err)
 	}
 	voter := &closed.Votes[0].Juror.ID
 	*voter, open.ID = open.ID, *voter
