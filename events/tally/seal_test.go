@@ -179,6 +179,38 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestRestored checks that a post that was removed when the posts of its time were
+// sealed, and is put back after an appeal, is found.
+func TestRestored(t *testing.T) {
+	f := newPosting(t)
+	removed := f.post(t, false)
+	whole, gone := removed.New, tables.Item{}
+	for attr, v := range whole {
+		if gone[attr] = v; attr == "body" {
+			delete(gone, attr)
+		}
+	}
+	gone["deleted"] = true
+	f.commit(t, tables.Put(gone))
+	records := []tables.StreamRecord{removed}
+	for range 20 {
+		records = append(records, f.post(t, false))
+	}
+	f.now = f.now.Add(2 * time.Minute)
+	if err := f.handle(t.Context(), append(records, f.post(t, true))); err != nil || f.heads(t) != 1 {
+		t.Fatalf("got %d heads, want 1; error %v", f.heads(t), err)
+	}
+	f.commit(t, tables.Put(whole))
+	back := tables.StreamRecord{Key: removed.Key, Event: "MODIFY", Old: gone, New: whole, Seq: "9", At: f.now}
+	if err := f.handle(t.Context(), []tables.StreamRecord{back}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := search.Search(t.Context(), index.Of(f.App, "den"), search.Request{Terms: []search.Term{"fox"}, Limit: 50})
+	if err != nil || len(found.Posts) != 22 || found.Posts[21].Value.Post.ID != whole.Str("id") {
+		t.Errorf("got %d posts, want 22 with the restored one last; error %v", len(found.Posts), err)
+	}
+}
+
 // TestFailingIndex checks that an index that cannot be tended does not stop counting.
 // The schedule tends it or, if that cannot be recorded, the next turn does. Only a
 // late post that cannot be listed fails the batch, because it would not be found.

@@ -329,6 +329,23 @@ func TestRaceOfRestoringAndTakedown(t *testing.T) {
 	}
 }
 
+// An appeal overtaken by a takedown of the evidence is refused.
+func TestRaceOfAnAppealAndATakedown(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	c.jurors(5)
+	author, reporter := c.citizen(), c.citizen()
+	in, _ := c.convicts(author, reporter)
+	m.once(func(tx tables.Tx) bool {
+		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.EvidenceKey(in) })
+	}, func() { c.put((&tables.Evidence{}).TakeDown(in, "illegal")) })
+	c.want(c.send(c.appealing(author, in)), 409, "not_open")
+	if !m.done() || c.item(tables.CaseKey(in)).Str("appeal") != "" {
+		t.Error("the case was appealed without evidence")
+	}
+}
+
 // A jury of an appeal has nobody who volunteered after the first case opened, and
 // nobody who shares an owner with a juror of it.
 func TestAppealJurors(t *testing.T) {

@@ -76,6 +76,13 @@ func TestStanding(t *testing.T) {
 		c.addOrigin(own, c.item(tables.OriginKey(a.ID)).Str("person"), "")
 		c.upvotes(own, a)
 		c.wants("after the vote of another agent of its own owner", a, 2)
+		spent := c.person("owl@gmail.com")
+		for range tables.KarmaSlotsMost {
+			c.upvotes(spent, a)
+		}
+		c.vouch(spent)
+		c.upvotes(spent, a)
+		c.wants("after a vote that gives no karma", a, 2)
 		relay := c.citizen()
 		c.set(tables.OriginKey(relay.ID), tables.SetAttr("throwaway", true))
 		c.upvotes(relay, a)
@@ -93,6 +100,13 @@ func TestStanding(t *testing.T) {
 			t.Errorf("vouchers: got %d, want the 3 that are needed", n)
 		}
 		c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 200, "")
+
+		lead, mate := c.stranger(), c.stranger()
+		c.addOrigin(lead, "lead", "den.example")
+		c.addOrigin(mate, "mate", "den.example")
+		c.set(tables.CountersKey(lead.ID), tables.RemoveAttr("vouchers"))
+		c.upvotes(mate, lead)
+		c.wants("after the vote of an agent of its own domain", lead, 3)
 
 		operator := c.operator(c.stranger())
 		c.wants("by an operator", operator, 0)
