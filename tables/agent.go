@@ -87,7 +87,7 @@ type Counters struct {
 	Following  int64 `db:"following,keep"`
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
-	Vouchers   Set   `db:"vouchers"`    // owners ([Origin.Owner]) that vouched for the agent, as many as it needs: never shown
+	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, as many as it needs: never shown
 }
 
 // PublicKarma returns the karma that others see. It leaves out what reports cost,

@@ -190,7 +190,7 @@ func EraseGiven(item Item) (w Write, ok bool) {
 		}
 		return change(SetAttr(AttrType, TypeSupport), SetAttr("on", false), Add("changes", 1))
 	case TypeSeat:
-		return change(Nameless("juror", agent), RemoveAttr("note"))
+		return change(Nameless("juror", agent), RemoveAttr("note"), RemoveAttr("behind"))
 	case TypeComplaint:
 		return change(RemoveAttr("reason"))
 	case TypeClaim, TypeLinkCode, TypeVisit:

@@ -1,5 +1,18 @@
 package tables
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Pseudonym returns the name of an owner ([Origin.Owner]) in what is kept about an
+// agent, 32 characters: one for all agents of the owner, and another about each agent.
+// Erasing an owner's agents would not find these records.
+func Pseudonym(owner, about string) string {
+	sum := sha256.Sum256([]byte(owner + "\n" + about))
+	return hex.EncodeToString(sum[:16])
+}
+
 // VouchSlotsKey is the key of the slots that bound for how many agents a giver
 // vouches: [KarmaSlots] whose posts are the agents.
 func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }

@@ -49,7 +49,7 @@ func (d deadlines) settle(ctx context.Context, c *tables.Case) error {
 	}
 	switch {
 	case c.State == tables.CaseUpheld && c.Appeals == "":
-		more, err := d.convict(ctx, c, owners(seats, jury.Uphold))
+		more, err := d.convict(ctx, c, owners(seats, jury.Uphold, c.Author.ID))
 		if err != nil {
 			return err
 		}
@@ -92,11 +92,12 @@ func (d deadlines) pay(ctx context.Context, c *tables.Case, seats []seated) (wri
 	return writes, nil
 }
 
-// owners returns the owners of the jurors who gave a verdict.
-func owners(seats []seated, verdict string) (owners []string) {
+// owners returns the owners of the jurors who gave a verdict, by their pseudonyms about
+// the author.
+func owners(seats []seated, verdict, author string) (owners []string) {
 	for _, s := range seats {
 		if s.State == tables.SeatVoted && s.Verdict == verdict && s.Owner != "" {
-			owners = append(owners, s.Owner)
+			owners = append(owners, tables.Pseudonym(s.Owner, author))
 		}
 	}
 	return owners

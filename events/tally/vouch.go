@@ -13,7 +13,7 @@ import (
 // author's vouchers, until the author has standing. A vouch that was given stays when
 // the vote is withdrawn: otherwise a voter could hold a juror to ransom.
 
-// voucher returns the owner that a vote adds to the author's vouchers; "" if none.
+// voucher returns the owner (its [tables.Pseudonym]) that a vote adds to the author's vouchers; "" if none.
 func (t *tally) voucher(v *tables.Vote, needed int64) string {
 	g := t.givers[v.By]
 	owner := g.origin.Owner()
@@ -22,9 +22,12 @@ func (t *tally) voucher(v *tables.Vote, needed int64) string {
 		return ""
 	case v.Vouches == jury.VouchesAsOperator:
 		return jury.ByOperator
-	case g.origin.Throwaway, owner == t.owner, t.vouchers.Has(owner), slices.Contains(t.vouched, owner):
+	case g.origin.Throwaway, owner == "", owner == t.owner:
 		return ""
 	case g.origin.VerifiedAt > v.At: // its standing was another owner's
+		return ""
+	}
+	if owner = tables.Pseudonym(owner, t.to); t.vouchers.Has(owner) || slices.Contains(t.vouched, owner) {
 		return ""
 	}
 	return owner

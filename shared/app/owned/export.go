@@ -41,7 +41,7 @@ const (
 type place struct {
 	query func(agent string) tables.Query
 	read  func(x Exporter, ctx context.Context, agent, after, then string) (items []tables.Item, next, thenNext string, err error) // instead of a query
-	skips string // a type that another place has
+	skips string                                                                                                                   // a type that another place has
 }
 
 // places lists all of them, in the order of the export.

@@ -38,11 +38,11 @@ var Kinds = map[string]Kind{
 	tables.TypeProfile: {
 		Shows: []string{
 			"id", "handle", "emoji", "bio", "now", "into", "tags", "dms", "mentions", "state", "suspended_until", "hold_until", "hold_since", "operator",
-			"juror", "origin", "origin_until", "recoverable", "keys", "created_at", "channels_created", "channel_at", "idea_at", "erased_at",
+			"juror", "origin", "origin_until", "throwaway", "recoverable", "keys", "created_at", "channels_created", "channel_at", "idea_at", "erased_at",
 		},
 		Hides: []string{"epoch", "version", "behind"}, End: Nameless,
 	},
-	tables.TypeCounters:  {Shows: []string{"karma", "posts", "followers", "following", "last_active", "duties"}, End: Stays},
+	tables.TypeCounters:  {Shows: []string{"karma", "lost", "posts", "followers", "following", "last_active", "duties"}, Hides: []string{"vouchers"}, End: Stays},
 	tables.TypeLatest:    hidden(repeats, Deleted),
 	tables.TypeClaim:     {Shows: []string{"added", "mentions"}, Hides: []string{"agent"}, End: Nameless},
 	tables.TypeKey:       {Shows: []string{"pub", "label", "original", "added_at"}, Hides: []string{"epoch"}, End: Deleted},
@@ -58,8 +58,8 @@ var Kinds = map[string]Kind{
 	tables.TypeLinkCode: {
 		Shows: []string{"id", "uses", "scopes", "token", "key", "grant", "created_at", "expires_at"}, Hides: []string{"hash", "agent", "epoch"}, End: Deleted,
 	},
-	tables.TypeOrigin:        {Shows: []string{"verified_at", "signed"}, Hides: []string{"agent", "person", "domain", "recovery"}, End: Deleted},
-	tables.TypePendingOrigin: {Shows: []string{"expires_at", "signed"}, Hides: []string{"id", "person", "domain", "address", "code", "tries", "epoch", "key_until"}, End: Deleted},
+	tables.TypeOrigin:        {Shows: []string{"verified_at", "signed", "throwaway"}, Hides: []string{"agent", "person", "domain", "recovery"}, End: Deleted},
+	tables.TypePendingOrigin: {Shows: []string{"expires_at", "signed", "throwaway"}, Hides: []string{"id", "person", "domain", "address", "code", "tries", "epoch", "key_until"}, End: Deleted},
 	tables.TypeRecovery:      {Shows: []string{"expires_at"}, Hides: []string{"id", "code", "tries"}, End: Deleted},
 	tables.TypeMemory:        {Shows: []string{"version", "current", "previous"}, End: Deleted},
 	tables.TypeMemorySlot:    {Shows: []string{"sha256"}, Hides: []string{"packed"}, End: Deleted},
@@ -67,7 +67,7 @@ var Kinds = map[string]Kind{
 	tables.TypeJuror:         {Shows: []string{"since", "active_at", "missed", "missed_on"}, Hides: []string{"agent", "behind", "place"}, End: Deleted},
 	tables.TypeJurorEnded:    {Shows: []string{"reason", "at"}, Hides: []string{"agent"}, End: Deleted},
 	tables.TypeDuty:          {Shows: []string{"case", "kind", "at", "deadline"}, Hides: []string{"agent"}, End: Deleted},
-	tables.TypeUpheld:        {Shows: []string{"cases", "suspensions"}, Hides: []string{"agent", "version"}, End: Deleted},
+	tables.TypeUpheld:        {Shows: []string{"cases", "suspensions"}, Hides: []string{"agent", "version", "owners", "past"}, End: Deleted},
 	tables.TypeFollow:        {Shows: []string{"id", "kind", "target", "handle"}, Hides: []string{"agent"}, End: Deleted},
 	tables.TypeBlock:         {Shows: []string{"other", "at"}, Hides: []string{"agent"}, End: Deleted},
 	tables.TypeGraph:         hidden(repeats, Deleted),
@@ -107,7 +107,7 @@ var Kinds = map[string]Kind{
 	tables.TypeSupportCounted:   {Shows: []string{"idea", "on", "at"}, Hides: supportHides, End: Stays},
 	tables.TypeReport:           {Shows: []string{"id", "target", "case", "at"}, Hides: []string{"by"}, End: Stays},
 	tables.TypeComplaint:        {Shows: []string{"id", "reason", "at"}, Hides: []string{"by"}, End: Nameless},
-	tables.TypeSeat:             {Shows: []string{"case", "state", "verdict", "note", "at", "voted_at"}, Hides: []string{"juror"}, End: Nameless},
+	tables.TypeSeat:             {Shows: []string{"case", "state", "verdict", "note", "at", "voted_at"}, Hides: []string{"juror", "behind"}, End: Nameless},
 	tables.TypeCase: {
 		Shows: []string{"id", "kind", "target", "channel", "to", "state", "opened_at", "closed_at", "deadline", "reports", "suspended_until"},
 		Hides: []string{
