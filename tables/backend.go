@@ -241,6 +241,17 @@ type Feed interface {
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 
+// Checkpoints stores the positions of a feed's readers in the database of the table.
+// So a copy of the database has the positions that fit its feed, and a new database
+// has none.
+type Checkpoints interface {
+	// Checkpoints returns the stored positions: reader → sequence number.
+	Checkpoints(ctx context.Context) (map[string]string, error)
+	// SetCheckpoints stores positions and keeps those of other readers. It may be
+	// ErrInvalid if a position is not one of the feed's; then it stores none.
+	SetCheckpoints(ctx context.Context, changed map[string]string) error
+}
+
 // Shard is a part of a change feed that is read in order. A child is read
 // after its parent is done.
 type Shard struct{ ID, Parent string }

@@ -22,10 +22,16 @@ func treesOf(s *session) *trees {
 		feed:        feed,
 		tokens:      &bucket[token]{session: s, name: bucketTokens, encode: encodeToken, decode: decodeToken},
 		tokenExpiry: keysOf(s, bucketTokenExpiry),
+		checkpoints: &bucket[string]{
+			session: s, name: bucketCheckpoints,
+			encode: func(seq string) ([]byte, error) { return []byte(seq), nil },
+			decode: func(b []byte) (string, error) { return string(b), nil },
+		},
 		nextSeq: func() (uint64, error) {
 			feed.bucket().FillPercent = 0.95 // the feed only grows at its end
 			return feed.bucket().NextSequence()
 		},
+		lastSeq: func() uint64 { return feed.bucket().Sequence() },
 	}
 	for _, index := range tables.Indexes {
 		t.indexes = append(t.indexes, keysOf(s, string(index.Name)))

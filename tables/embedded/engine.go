@@ -31,6 +31,7 @@ type engine interface {
 //	feed                            sequence number → change
 //	tokens                          token → the digest of its transaction
 //	token_expiry                    end of life + token → nothing
+//	checkpoints                     reader of the feed → its position
 type trees struct {
 	items       tree[*stored]
 	indexes     []tree[nothing] // in the order of tables.Indexes
@@ -38,8 +39,10 @@ type trees struct {
 	feed        tree[*record]
 	tokens      tree[token]
 	tokenExpiry tree[nothing]
+	checkpoints tree[string]
 
 	nextSeq func() (uint64, error) // the feed's next sequence number, never repeated
+	lastSeq func() uint64          // the newest one; 0 before the first
 }
 
 // tree is a map ordered by the bytes of its keys. Its errors come from the file.

@@ -27,6 +27,9 @@ type file struct {
 const lockPatience = time.Second
 
 func openFile(path string) (*file, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:      lockPatience,
 		FreelistType: bbolt.FreelistMapType,
@@ -35,11 +38,8 @@ func openFile(path string) (*file, error) {
 		NoFreelistSync: true,
 		NoStatistics:   true,
 	})
-	if errors.Is(err, berrors.ErrTimeout) {
-		err = errors.New("another process has the file open; stop it first (is the service running?)")
-	}
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	err = layOut(db)
 	if err == nil {
@@ -89,6 +89,7 @@ const (
 	bucketFeed        = "feed"
 	bucketTokens      = "tokens"
 	bucketTokenExpiry = "token_expiry"
+	bucketCheckpoints = "checkpoints"
 )
 
 var keyFormat = []byte("format")
@@ -96,27 +97,31 @@ var keyFormat = []byte("format")
 // format is the version of the file's layout.
 const format = "1"
 
+// layOut makes the buckets of a new file, and those that an older file lacks.
 func layOut(db *bbolt.DB) error {
-	found := ""
+	names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry, bucketCheckpoints}
+	for _, s := range tables.Indexes {
+		names = append(names, string(s.Name))
+	}
+	found, whole := "", true
 	err := db.View(func(tx *bbolt.Tx) error {
+		for _, n := range names {
+			whole = whole && tx.Bucket([]byte(n)) != nil
+		}
 		if b := tx.Bucket([]byte(bucketMeta)); b != nil {
 			found = string(b.Get(keyFormat))
 		}
 		return nil
 	})
-	if err != nil || found == format {
+	if err != nil || found == format && whole {
 		return err
 	}
-	if found != "" {
+	if found != "" && found != format {
 		return fmt.Errorf("its format is %q; this program reads %q", found, format)
 	}
 	return db.Update(func(tx *bbolt.Tx) error {
-		names := []string{bucketMeta, bucketItems, bucketExpiry, bucketFeed, bucketTokens, bucketTokenExpiry}
-		for _, s := range tables.Indexes {
-			names = append(names, string(s.Name))
-		}
 		for _, n := range names {
-			if _, err := tx.CreateBucket([]byte(n)); err != nil {
+			if _, err := tx.CreateBucketIfNotExists([]byte(n)); err != nil {
 				return err
 			}
 		}

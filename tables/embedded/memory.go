@@ -23,7 +23,9 @@ func openMemory() *memory {
 	m.now = &trees{
 		items: newLeaves[*stored](), feed: newLeaves[*record](), tokens: newLeaves[token](),
 		expiry: newLeaves[nothing](), tokenExpiry: newLeaves[nothing](),
-		nextSeq: func() (uint64, error) { m.seq++; return m.seq, nil },
+		checkpoints: newLeaves[string](),
+		nextSeq:     func() (uint64, error) { m.seq++; return m.seq, nil },
+		lastSeq:     func() uint64 { return m.seq },
 	}
 	for range tables.Indexes {
 		m.now.indexes = append(m.now.indexes, newLeaves[nothing]())

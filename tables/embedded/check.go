@@ -1,0 +1,69 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// remedy ends the error for a damaged file.
+const remedy = "put back a copy of it, or remove it to begin with an empty table"
+
+// checkFile refuses a damaged file. bbolt panics or crashes when it reads one, and takes
+// an empty file for a new one.
+func checkFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil // it will be made
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return nil // bbolt says what it is
+	case info.Size() == 0:
+		return errors.New("the file is empty; " + remedy)
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: lockPatience})
+	if err != nil {
+		return explained(err)
+	}
+	return errors.Join(checkPages(db, path), db.Close())
+}
+
+// checkPages reads every page's keys. Reading a page that the file lacks is a fault
+// of the memory, which becomes a panic.
+func checkPages(db *bbolt.DB, path string) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the file is damaged (%v); %s", reason, remedy)
+		}
+	}()
+	return db.View(func(tx *bbolt.Tx) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("the file is cut off: it has %d bytes of %d; %s", info.Size(), tx.Size(), remedy)
+		}
+		return tx.ForEach(func(_ []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(_, _ []byte) error { return nil })
+		})
+	})
+}
+
+// explained makes a sentence of an error of bbolt's.
+func explained(err error) error {
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return errors.New("another process has the file open; stop it first (is the service running?)")
+	case errors.As(err, new(*os.PathError)): // it cannot be read
+		return err
+	}
+	return fmt.Errorf("the file is not a table, or is damaged: %w; %s", err, remedy)
+}
