@@ -1,40 +1,51 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"agentsocial/tables"
 )
 
-// checkpoints stores each reader's position in each shard in a file beside the table,
-// so that a start continues where the last run ended. It is written with a delay;
-// records in between are delivered again, which readers tolerate.
+// checkpoints holds each reader's position in each shard, and stores it in the table's
+// database, so that a start continues where the last run ended. It is stored with a
+// delay; records in between are delivered again, which readers tolerate.
 type checkpoints struct {
-	mu    sync.Mutex
-	m     map[string]string
-	dirty bool
-	file  string // "" in memory
+	store tables.Checkpoints // nil: not stored
 	log   *slog.Logger
+
+	mu      sync.Mutex
+	m       map[string]string
+	changed map[string]string // not stored yet
+
 	stop  chan struct{}
 	ended chan struct{}
 }
 
-const checkpointsEach = 500 * time.Millisecond
+const (
+	checkpointsEach   = 500 * time.Millisecond
+	checkpointsWithin = 10 * time.Second // bounds one call to the store
+)
 
-func openCheckpoints(file string, log *slog.Logger) (*checkpoints, error) {
-	p := &checkpoints{m: map[string]string{}, file: file, log: log, stop: make(chan struct{}), ended: make(chan struct{})}
-	if file == "" {
+func openCheckpoints(ctx context.Context, store tables.Checkpoints, log *slog.Logger) (*checkpoints, error) {
+	p := &checkpoints{
+		store: store, log: log, m: map[string]string{}, changed: map[string]string{},
+		stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if store == nil {
 		close(p.ended)
 		return p, nil
 	}
-	b, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(b, &p.m)
-	}
-	if err != nil && !os.IsNotExist(err) {
+	var err error
+	if p.m, err = store.Checkpoints(ctx); err != nil {
 		return nil, err
 	}
 	go p.save()
@@ -50,7 +61,10 @@ func (p *checkpoints) get(id string) string {
 func (p *checkpoints) set(id, seq string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.m[id], p.dirty = seq, true
+	p.m[id] = seq
+	if p.store != nil {
+		p.changed[id] = seq
+	}
 }
 
 func (p *checkpoints) save() {
@@ -64,14 +78,8 @@ func (p *checkpoints) save() {
 		case <-p.stop:
 			stopping = true
 		}
-		p.mu.Lock()
-		m, dirty := maps.Clone(p.m), p.dirty
-		p.dirty = false
-		p.mu.Unlock()
-		if dirty {
-			if err := p.write(m); err != nil {
-				p.log.Warn("the stream's checkpoints cannot be saved", "error", err.Error())
-			}
+		if err := p.saveChanged(); err != nil {
+			p.log.Warn("the stream's checkpoints cannot be saved", "error", err.Error())
 		}
 		if stopping {
 			return
@@ -79,15 +87,103 @@ func (p *checkpoints) save() {
 	}
 }
 
-func (p *checkpoints) write(m map[string]string) error {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return err
+func (p *checkpoints) saveChanged() error {
+	p.mu.Lock()
+	changed := p.changed
+	p.changed = map[string]string{}
+	p.mu.Unlock()
+	if len(changed) == 0 {
+		return nil
 	}
-	if err := os.WriteFile(p.file+".new", b, 0o600); err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(context.Background(), checkpointsWithin)
+	defer cancel()
+	err := p.store.SetCheckpoints(ctx, changed)
+	if err != nil { // the next save tries again
+		p.mu.Lock()
+		maps.Copy(changed, p.changed) // newer
+		p.changed = changed
+		p.mu.Unlock()
 	}
-	return os.Rename(p.file+".new", p.file)
+	return err
 }
 
 func (p *checkpoints) close() { close(p.stop); <-p.ended }
+
+// formerCheckpoints returns the files beside the table in which earlier versions stored
+// the checkpoints, the newest first.
+func formerCheckpoints(dir, kind string) []string {
+	return []string{filepath.Join(dir, "checkpoints-"+kind+".json"), filepath.Join(dir, "places-"+kind+".json")}
+}
+
+// errUnchecked means that checkpoints may be beyond the feed.
+var errUnchecked = fmt.Errorf("%w: this kind of table cannot tell whether they are of its feed", tables.ErrInvalid)
+
+// adopt moves the checkpoints of an earlier version from its file into the table, if the
+// table has none and they fit its feed. Otherwise the readers begin at the oldest change.
+func adopt(ctx context.Context, t *openTable, file string, log *slog.Logger) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := t.checkpoints.Checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	if len(stored) == 0 {
+		var former map[string]string
+		switch err = json.Unmarshal(text, &former); {
+		case err != nil:
+			err = fmt.Errorf("%w: %w", tables.ErrInvalid, err)
+		case !t.knowsFeed:
+			err = errUnchecked
+		default:
+			err = t.checkpoints.SetCheckpoints(ctx, former)
+		}
+		switch {
+		case err == nil:
+			log.Info("the checkpoints of an earlier version are now in the table", "file", file)
+		case errors.Is(err, tables.ErrInvalid):
+			log.Warn("checkpoints do not fit the table: the stream is read again from its oldest change", "file", file, "error", err.Error())
+		default:
+			return err
+		}
+	}
+	return os.Remove(file)
+}
+
+// checkpointItems stores checkpoints as items of a table of their own, in the same
+// database as the table of the feed.
+type checkpointItems struct {
+	tables.Backend
+	tables.Scanner
+}
+
+const (
+	checkpointSK  = "CHECKPOINT"
+	checkpointSeq = "seq"
+)
+
+// Checkpoints implements [tables.Checkpoints].
+func (c checkpointItems) Checkpoints(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	err := c.Scan(ctx, func(i tables.Item) error {
+		all[i.Key().PK] = i.Str(checkpointSeq)
+		return nil
+	})
+	return all, err
+}
+
+// SetCheckpoints implements [tables.Checkpoints]. It does not know the feed, so it
+// refuses no position.
+func (c checkpointItems) SetCheckpoints(ctx context.Context, changed map[string]string) error {
+	for reader, seq := range changed {
+		i := tables.Item{tables.AttrPK: reader, tables.AttrSK: checkpointSK, checkpointSeq: seq}
+		if err := c.Commit(ctx, tables.Tx{Writes: []tables.Write{tables.Put(i)}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -2,12 +2,15 @@ package service
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"agentsocial/local/service/durable"
 )
 
 // clock is the machine's clock, moved forward by /_local/clock. The offset is stored with
@@ -31,8 +34,12 @@ func openClock(dir string) (*clock, error) {
 		return nil, err
 	}
 	ms, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil || ms < 0 || ms > clockMost.Milliseconds() {
+		return nil, fmt.Errorf("%s is damaged: got %.40q, want the milliseconds by which the service's clock is ahead of this machine's; "+
+			"put back a copy of it, or remove it to go on with this machine's time", c.file, b)
+	}
 	c.ahead.Store(ms * int64(time.Millisecond))
-	return c, err
+	return c, nil
 }
 
 // Now returns the service's time.
@@ -47,17 +54,22 @@ func untilNoon(t time.Time) time.Duration {
 	return t.Add(day / 2).Truncate(day).Add(day / 2).Sub(t)
 }
 
-// advance moves the clock.
+// clockMost bounds how far the clock is ahead.
+const clockMost = 10 * advanceMost
+
+// advance moves the clock, once its file has the new offset. Calls must not overlap.
 func (c *clock) advance(d time.Duration) error {
-	ahead := c.ahead.Add(int64(d))
-	if ahead > int64(10*advanceMost) {
-		c.ahead.Add(-int64(d))
+	ahead := c.lead() + d
+	if ahead > clockMost {
 		return errors.New("the clock is already a hundred years ahead")
 	}
-	if c.file == "" {
-		return nil
+	if c.file != "" {
+		if err := durable.Write(c.file, []byte(strconv.FormatInt(ahead.Milliseconds(), 10)+"\n")); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(c.file, []byte(strconv.FormatInt(ahead/int64(time.Millisecond), 10)+"\n"), 0o600)
+	c.ahead.Store(int64(ahead))
+	return nil
 }
 
 // advance moves the clock of the service and of its functions. It restarts functions

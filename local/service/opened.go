@@ -31,7 +31,7 @@ func (t *Table) Close() { t.close() }
 // OpenTable opens an existing table. kind and data are Table and Data of [Config].
 func OpenTable(ctx context.Context, kind, data string) (*Table, error) {
 	clock := &clock{}
-	if file := map[string]string{"embedded": "table.db", "dynamodb-local": "dynamodb-local"}[kind]; file != "" {
+	if file := map[string]string{"embedded": tableFile, "dynamodb-local": "dynamodb-local"}[kind]; file != "" {
 		_, err := os.Stat(filepath.Join(data, file))
 		if err != nil {
 			return nil, fmt.Errorf("DATA=%s holds no table: %w", data, err)

@@ -59,7 +59,7 @@ func (f *slowFeed) Changes(ctx context.Context, _, after string, _ int, wait tim
 func pumping(t *testing.T, f tables.Feed, lag time.Duration, handle map[string]func()) *pump {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	p, err := openCheckpoints("", log)
+	p, err := openCheckpoints(t.Context(), nil, log)
 	if err != nil {
 		t.Fatal(err)
 	}

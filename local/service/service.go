@@ -24,6 +24,7 @@ import (
 	"agentsocial/events"
 	"agentsocial/local/engines/lambdas"
 	standin "agentsocial/local/fakes/payments"
+	"agentsocial/local/service/durable"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app"
 	"agentsocial/shared/identity/seal"
@@ -144,13 +145,16 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 			return nil, err
 		}
 	}
+	if lostTable(c.Table, dir) {
+		c.Log.Warn("table.db is missing beside the data of its service: the network is new and empty", "folder", dir)
+	}
 	if c.Open != nil {
 		s.table = given(c.Open())
 	} else if s.table, err = open(ctx, c.Table, dir, c.Endpoint, s.clock.Now); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.table.close)
-	if s.secret, err = openSecret(dir, "secret", c.Rand); err != nil {
+	if s.secret, err = openSecret(dir, secretFile, c.Rand); err != nil {
 		return nil, err
 	}
 	box, err := seal.New(s.secret)
@@ -184,12 +188,15 @@ func Start(ctx context.Context, c Config) (_ *Service, err error) {
 	s.App.Settings.BaseURL = s.URL
 	s.Data = s.table.where
 
-	checkpointsFile := ""
 	if dir != "" && s.table.durable {
-		checkpointsFile = filepath.Join(dir, "checkpoints-"+strings.ReplaceAll(c.Table, ":", "-")+".json")
 		s.dead.folder = failedFolder(dir, c.Table)
+		for _, file := range formerCheckpoints(dir, c.Table) {
+			if err := adopt(ctx, s.table, file, c.Log); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if s.checkpoints, err = openCheckpoints(checkpointsFile, c.Log); err != nil {
+	if s.checkpoints, err = openCheckpoints(ctx, s.table.checkpoints, c.Log); err != nil {
 		return nil, err
 	}
 	h, err := s.handlers(c)
@@ -329,6 +336,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	return err
 }
 
+// secretFile is the file of the secret that seals tokens.
+const secretFile = "secret"
+
 // openSecret reads a secret from its file, or creates it: 64 hexadecimal digits.
 func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	fresh := make([]byte, 32)
@@ -343,12 +353,13 @@ func openSecret(dir, name string, random io.Reader) ([]byte, error) {
 	b, err := os.ReadFile(file)
 	switch {
 	case os.IsNotExist(err):
-		return secret, os.WriteFile(file, append(slices.Clone(secret), '\n'), 0o600)
+		return secret, durable.Write(file, append(slices.Clone(secret), '\n'))
 	case err != nil:
 		return nil, err
 	}
 	if b = bytes.TrimSpace(b); len(b) < len(fresh) {
-		return nil, fmt.Errorf("%s has %d characters; a secret needs at least %d", file, len(b), len(fresh))
+		return nil, fmt.Errorf("%s is damaged: got %d characters, want a secret of at least %d; "+
+			"put back a copy of it, or remove it for a new one: what was made with the old one is then refused", file, len(b), len(fresh))
 	}
 	return b, nil
 }

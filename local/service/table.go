@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type openTable struct {
 	deployed bool                        // its functions run elsewhere, by real time
 	sweep    func(context.Context) error // removes expired items, unless the database does
 	close    func()
+
+	checkpoints tables.Checkpoints // in the table's database; nil: the feed's readers begin at its oldest change
+	knowsFeed   bool               // checkpoints refuses positions beyond the feed
 }
 
 // localTable is the table's name in DynamoDB Local, and the prefix of its name in a
@@ -59,10 +63,24 @@ func given(b tables.Backend, feed tables.Feed) *openTable {
 	}
 }
 
+// tableFile is the embedded table's file in the folder of the data.
+const tableFile = "table.db"
+
+// lostTable reports whether a folder has the data of a service, but not its embedded
+// table.
+func lostTable(kind, dir string) bool {
+	if kind != "embedded" || dir == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, tableFile))
+	_, ran := os.Stat(filepath.Join(dir, secretFile))
+	return errors.Is(err, os.ErrNotExist) && ran == nil
+}
+
 func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 	path, where := embedded.Memory, "in memory, gone at the end"
 	if dir != "" {
-		path = filepath.Join(dir, "table.db")
+		path = filepath.Join(dir, tableFile)
 		where = path
 	}
 	t, err := embedded.Open(embedded.Config{Path: path, Now: now})
@@ -70,7 +88,7 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 		return nil, err
 	}
 	return &openTable{
-		Backend: t, feed: t, where: where, durable: dir != "",
+		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true,
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
 		close: func() { _ = t.Close() }, // every commit is already durable
 	}, nil
@@ -103,10 +121,20 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 			_, _ = cfg.Client().DeleteTable(context.WithoutCancel(ctx), &sdk.DeleteTableInput{TableName: &cfg.Table})
 		}
 	}
-	var exists *types.ResourceInUseException
-	if err := dynamo.CreateTable(ctx, cfg.Client(), cfg.Table, true); err != nil && !errors.As(err, &exists) {
+	if err := createIfMissing(ctx, cfg, true); err != nil {
 		end()
 		return nil, err
+	}
+	var positions tables.Checkpoints
+	if dir != "" {
+		beside := cfg
+		beside.Table += "-checkpoints"
+		if err := createIfMissing(ctx, beside, false); err != nil {
+			end()
+			return nil, err
+		}
+		db := dynamo.Open(beside)
+		positions = checkpointItems{db, db}
 	}
 	feed := streams.Open(streams.Config{
 		Table: cfg.Table, Region: cfg.Region, Endpoint: cfg.Endpoint, Credentials: cfg.Credentials, Poll: 20 * time.Millisecond,
@@ -114,8 +142,17 @@ func openDynamoDBLocal(ctx context.Context, dir, endpoint string) (*openTable, e
 	return &openTable{
 		Backend: dynamo.Open(cfg), feed: feed, lag: streamLag, dynamo: cfg, where: where, durable: dir != "",
 		sweep: func(context.Context) error { return nil }, // reads check expiry themselves
-		close: end,
+		close: end, checkpoints: positions,
 	}, nil
+}
+
+func createIfMissing(ctx context.Context, c dynamo.Config, stream bool) error {
+	var exists *types.ResourceInUseException
+	err := dynamo.CreateTable(ctx, c.Client(), c.Table, stream)
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
 }
 
 // awsTimeout bounds one call: a page of a scan has a megabyte, the connection to AWS may

@@ -15,6 +15,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"agentsocial/local/service/durable"
 )
 
 // Config configures a stand-in.
@@ -70,7 +72,7 @@ func Open(c Config) (*StandIn, error) {
 			err = json.Unmarshal(b, &s.kept)
 		}
 		if err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("payments: %s: %w", c.File, err)
+			return nil, fmt.Errorf("payments: %s cannot be read, or is damaged: %w; put back a copy of it, or remove it to forget all checkouts", c.File, err)
 		}
 	}
 	if s.kept.Key == "" {
@@ -105,10 +107,7 @@ func (s *StandIn) save() error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.c.File+".new", b, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(s.c.File+".new", s.c.File)
+	return durable.Write(s.c.File, b)
 }
 
 func (s *StandIn) random() string {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"agentsocial/local/service/durable"
 )
 
 // Folder is a Store in a folder of a disk, which need not exist.
@@ -26,25 +29,14 @@ func (f Folder) Put(b *Batch) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path+unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+unfinished, path)
+	return durable.Write(path, text)
 }
-
-// unfinished ends the names of files that are being written.
-const unfinished = ".new"
 
 // Keys implements [Store].
 func (f Folder) Keys(context.Context) ([]string, error) {
 	var keys []string
 	err := filepath.WalkDir(f.path(Prefix), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) == unfinished {
+		if err != nil || d.IsDir() || filepath.Ext(path) == durable.Unfinished {
 			return err
 		}
 		key, err := filepath.Rel(string(f), path)
@@ -82,7 +74,7 @@ func All(ctx context.Context, s Store) ([]*Batch, error) {
 		}
 		b, err := Read(text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		all = append(all, b)
 	}

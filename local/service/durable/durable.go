@@ -1,0 +1,37 @@
+// Package durable writes small files that a crash leaves whole.
+package durable
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Unfinished ends the names of files that are being written.
+const Unfinished = ".new"
+
+// Write makes a file, or replaces it, so that only its owner may read it. After a crash
+// the file has its old content or the new one; once Write has returned, the new one.
+// Calls for one file must not overlap.
+func Write(path string, content []byte) error {
+	if err := fill(path+Unfinished, content); err != nil {
+		return err
+	}
+	if err := os.Rename(path+Unfinished, path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path)) // it has the file's name
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func fill(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
