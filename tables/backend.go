@@ -236,8 +236,8 @@ type Feed interface {
 	// Changes reads up to limit changes of a shard after a sequence number
 	// ("" for its beginning). It reads at least once, and repeats until it
 	// finds a change or wait has passed. It returns no changes and no error
-	// only after a completed read found none. done means that the shard is
-	// closed and was read to its end.
+	// only after a read found none that began once wait had passed. done means
+	// that the shard is closed and was read to its end.
 	Changes(ctx context.Context, shard, after string, limit int, wait time.Duration) (changes []StreamRecord, done bool, err error)
 }
 

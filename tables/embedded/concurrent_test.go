@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -182,4 +183,27 @@ func testCancelledContext(t *testing.T, path string) {
 	if n := get(t, table, at("P", "S")).Int("n"); n != made.Load() {
 		t.Fatalf("got %d commits, want the %d acknowledged", n, made.Load())
 	}
+}
+
+// A read whose wait is over does not miss what was committed meanwhile.
+func TestChanges_WaitIsOver(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		table := open(t, embedded.Config{})
+		const rounds = 20
+		for n := range rounds {
+			after := fmt.Sprint(n)
+			var committed atomic.Bool
+			go func() {
+				time.Sleep(time.Second)
+				commit(t, table, tables.Put(item{"pk": "P", "sk": after}))
+				committed.Store(true)
+			}()
+			got, _, err := table.Changes(t.Context(), "shard-0", after, 10, time.Second)
+			if err != nil || len(got) == 0 && committed.Load() {
+				t.Fatalf("round %d: got %v, %v after a commit, want its change", n, got, err)
+			}
+			synctest.Wait()
+		}
+	})
 }

@@ -137,16 +137,16 @@ func (t *Table) Changes(ctx context.Context, shard, after string, limit int, wai
 	}
 	patience := time.NewTimer(wait)
 	defer patience.Stop()
-	for {
+	for over := wait <= 0; ; {
 		grown := t.announced() // before reading, so that no change is missed
 		changes, err := t.changesAfter(seq, limit)
-		if err != nil || len(changes) > 0 || wait <= 0 {
+		if err != nil || len(changes) > 0 || over {
 			return changes, false, err
 		}
 		select {
 		case <-grown:
 		case <-patience.C:
-			return nil, false, nil
+			over = true // one more read
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
 		case <-t.closing:

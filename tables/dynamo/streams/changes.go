@@ -21,9 +21,8 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 	if limit < 1 {
 		return nil, false, tables.ErrInvalid
 	}
-	patience := time.NewTimer(wait)
-	defer patience.Stop()
 	lostPlace := false
+	var waited time.Duration // in pauses alone: a read that hangs, or a machine that does, brings no change nearer
 	for {
 		iterator, err := f.iterator(ctx, shard, after, lostPlace)
 		if err != nil {
@@ -55,16 +54,15 @@ func (f *Feed) Changes(ctx context.Context, shard, after string, limit int, wait
 				return changes, true, nil
 			}
 			f.keep(shard, mark{after, *out.NextShardIterator})
-			if len(changes) > 0 || wait <= 0 {
+			if len(changes) > 0 || waited >= wait {
 				return changes, false, nil
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
-		case <-patience.C:
-			return nil, false, nil
 		case <-time.After(f.poll):
+			waited += f.poll
 		}
 	}
 }

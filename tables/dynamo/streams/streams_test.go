@@ -27,6 +27,9 @@ func TestParentsFirst(t *testing.T) {
 // answer: an error's code or a body.
 type exchange struct{ api, holds, code, body string }
 
+// stalled is the code of an answer that comes late.
+const stalled = "stalled"
+
 // play opens a feed whose DynamoDB Streams expects these requests, in order.
 func play(t *testing.T, exchanges ...exchange) *Feed {
 	t.Helper()
@@ -42,7 +45,9 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		x := exchanges[n]
 		n++
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		if x.code != "" {
+		if x.code == stalled {
+			time.Sleep(stall)
+		} else if x.code != "" {
 			w.WriteHeader(http.StatusBadRequest)
 			json.NewEncoder(w).Encode(map[string]string{"__type": x.code})
 			return
@@ -60,6 +65,8 @@ func play(t *testing.T, exchanges ...exchange) *Feed {
 		Poll: time.Millisecond,
 	})
 }
+
+const stall = 50 * time.Millisecond
 
 const oneRecord = `{"Records":[{"eventName":"REMOVE","userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"},"dynamodb":{` +
 	`"ApproximateCreationDateTime":1700000000,"SequenceNumber":"8","Keys":{"pk":{"S":"a"},"sk":{"S":"b"}},"OldImage":{"pk":{"S":"a"},"sk":{"S":"b"}}}}]`
@@ -106,6 +113,23 @@ func TestChanges(t *testing.T) {
 			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i2"}`},
 			exchange{"GetRecords", "i2", "", oneRecord + `}`})
 		read(t, f, "7", want, true)
+	})
+	wait = stall / 5
+	t.Run("a read takes longer than the wait", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", stalled, `{"Records":[],"NextShardIterator":"i2"}`},
+			exchange{"GetRecords", "i2", "", oneRecord + `,"NextShardIterator":"i3"}`})
+		read(t, f, "7", want, false)
+	})
+	wait = 2 * time.Millisecond // two pauses, and a read after each
+	t.Run("nothing comes", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"AFTER_SEQUENCE_NUMBER"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "", `{"Records":[],"NextShardIterator":"i2"}`},
+			exchange{"GetRecords", "i2", "", `{"Records":[],"NextShardIterator":"i3"}`},
+			exchange{"GetRecords", "i3", "", `{"Records":[],"NextShardIterator":"i4"}`})
+		read(t, f, "7", nil, false)
 	})
 	wait = time.Minute
 	t.Run("a position is trimmed", func(t *testing.T) {
