@@ -42,8 +42,14 @@ const (
 	MaxTxSize   = 4 << 20
 	MaxGetKeys  = 100
 	MaxPageSize = 1 << 20
-	MaxPKSize   = 2048 // bytes
-	MaxSKSize   = 1024 // bytes
+	MaxPKSize   = 2048       // bytes
+	MaxSKSize   = 1024       // bytes
+	MaxNameSize = 64<<10 - 1 // bytes of an attribute's name, at any level
+	MaxNesting  = 31         // maps and lists within each other; the 32nd level is the innermost value
+	// MaxConds and MaxUpdates bound one write. They keep its expressions below
+	// DynamoDB's limits of 300 operators and 4 KB, whatever the conditions are.
+	MaxConds   = 32 // conditions, and updates by [Add]
+	MaxUpdates = 200
 )
 
 // Errors of a backend, for errors.Is.
@@ -56,7 +62,7 @@ var (
 	ErrOvertaken = errors.New("tables: overtaken by another write")
 	// ErrInvalid means a programming error: an exceeded limit, two writes for
 	// one key, an empty key, a set or an add on an attribute of another type,
-	// or a Token reused with other writes.
+	// a sum that is no int64, or a Token reused with other writes.
 	ErrInvalid = errors.New("tables: invalid request")
 )
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -82,5 +83,147 @@ func testKeySizes(t *testing.T, b tables.Backend) {
 		if _, err := b.Query(t.Context(), q); !errors.Is(err, tables.ErrInvalid) {
 			t.Errorf("Query: got %v, want ErrInvalid", err)
 		}
+	}
+}
+
+func testNameSizes(t *testing.T, b tables.Backend) {
+	key, name := k("names", "1"), strings.Repeat("n", tables.MaxNameSize)
+	mustCommit(t, b, tables.Put(item(key, name, "v", "m", tables.Map{name: "v"})))
+	wantItem(t, b, key, item(key, name, "v", "m", tables.Map{name: "v"}))
+	mustCommit(t, b, tables.Change(key, tables.SetAttr(name, "w"), tables.RemoveAttr("m")).When(tables.Equal(name, "v")))
+	wantItem(t, b, key, item(key, name, "w"))
+	mustCommit(t, b, tables.Put(item(key)))
+
+	for _, long := range []string{name + "n", name[1:] + "é"} {
+		mustRefuse(t, b, tables.Put(item(key, long, "v")))
+		mustRefuse(t, b, tables.Put(item(key, "m", tables.Map{long: "v"})))
+		mustRefuse(t, b, tables.Put(item(key, "l", tables.List{tables.Map{long: "v"}})))
+		mustRefuse(t, b, tables.Change(key, tables.SetAttr(long, "v")))
+		mustRefuse(t, b, tables.Change(key, tables.RemoveAttr(long)))
+		mustRefuse(t, b, tables.Change(key, tables.SetAttr("m", tables.Map{long: "v"})))
+		mustRefuse(t, b, tables.Delete(key, tables.Absent(long)))
+	}
+	wantItem(t, b, key, item(key))
+}
+
+// nested puts a value into n lists or maps within each other.
+func nested(n int, v any, maps bool) any {
+	for range n {
+		if maps {
+			v = tables.Map{"k": v}
+		} else {
+			v = tables.List{v}
+		}
+	}
+	return v
+}
+
+func testNesting(t *testing.T, b tables.Backend) {
+	const most = tables.MaxNesting
+	for i, v := range []any{
+		nested(most, "x", false), nested(most, "x", true), nested(most, tables.NewSet("a"), true),
+		nested(most-1, tables.List{}, false), nested(most-2, tables.Map{"a": int64(1), "b": tables.List{}}, true),
+	} {
+		key := k("nesting", fmt.Sprint(i))
+		mustCommit(t, b, tables.Put(item(key, "v", v)))
+		wantItem(t, b, key, item(key, "v", v))
+		mustCommit(t, b, tables.Change(key, tables.SetAttr("w", v)), tables.Delete(k("nesting", "beside")))
+		wantItem(t, b, key, item(key, "v", v, "w", v))
+	}
+	key := k("nesting", "refused")
+	for _, v := range []any{
+		nested(most+1, "x", false), nested(most+1, "x", true), nested(most, tables.List{}, true), nested(most, tables.Map{}, false),
+	} {
+		mustRefuse(t, b, tables.Put(item(key, "v", v)))
+		mustRefuse(t, b, tables.Change(key, tables.SetAttr("v", v)))
+	}
+	wantItem(t, b, key, nil)
+}
+
+// testLongExpressions makes the largest expressions of each kind of condition and
+// update, and exceeds them by one.
+func testLongExpressions(t *testing.T, b tables.Backend) {
+	key := k("expressions", "1")
+	conds := map[string]func(attr string) tables.Cond{
+		"absent":                    tables.Absent,
+		"absent or equal":           func(a string) tables.Cond { return tables.AbsentOrEqual(a, "x") },
+		"absent or before":          func(a string) tables.Cond { return tables.AbsentOrBefore(a, 1) },
+		"not equal":                 func(a string) tables.Cond { return tables.NotEqual(a, int64(1)) },
+		"contains or size is below": func(a string) tables.Cond { return tables.ContainsOrSizeBelow(a, "m", 1) },
+	}
+	many := func(n int, cond func(string) tables.Cond) (all []tables.Cond) {
+		for i := range n {
+			all = append(all, cond(fmt.Sprint("none", i)))
+		}
+		return all
+	}
+	sets := func(n int, update func(string) tables.Update) (all []tables.Update) {
+		for i := range n {
+			all = append(all, update(fmt.Sprint("u", i)))
+		}
+		return all
+	}
+	set := func(a string) tables.Update { return tables.SetAttr(a, "v") }
+	add := func(a string) tables.Update { return tables.Add(a, 1) }
+	for name, cond := range conds {
+		t.Run(name, func(t *testing.T) {
+			most := many(tables.MaxConds, cond)
+			mustCommit(t, b, tables.Put(item(key), most...))
+			mustCommit(t, b, tables.Change(key, sets(tables.MaxUpdates, set)...).When(most...), tables.Delete(k("expressions", "2"), most...))
+			mustCommit(t, b, tables.Delete(key, most...))
+			above := many(tables.MaxConds+1, cond)
+			mustRefuse(t, b, tables.Put(item(key), above...))
+			mustRefuse(t, b, tables.Change(key, set("x")).When(above...))
+			mustRefuse(t, b, tables.Change(key, set("x"), add("n")).When(most...))
+			mustRefuse(t, b, tables.Delete(key, above...))
+			mustRefuse(t, b, tables.Check(key, above...))
+			wantItem(t, b, key, nil)
+		})
+	}
+	for name, update := range map[string]func(string) tables.Update{
+		"set": set, "remove": tables.RemoveAttr,
+		"add to set":      func(a string) tables.Update { return tables.AddToSet(a, "m") },
+		"remove from set": func(a string) tables.Update { return tables.RemoveFromSet(a, "m") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustCommit(t, b, tables.Put(item(key)))
+			mustCommit(t, b, tables.Change(key, sets(tables.MaxUpdates, update)...))
+			mustRefuse(t, b, tables.Change(key, sets(tables.MaxUpdates+1, update)...))
+		})
+	}
+	t.Run("add", func(t *testing.T) {
+		mustCommit(t, b, tables.Put(item(key)))
+		mustCommit(t, b, tables.Change(key, append(sets(tables.MaxConds, add), sets(tables.MaxUpdates, set)[tables.MaxConds:]...)...))
+		if got := len(read(t, b, key)); got != 2+tables.MaxUpdates {
+			t.Errorf("got %d attributes, want %d", got, 2+tables.MaxUpdates)
+		}
+		mustRefuse(t, b, tables.Change(key, sets(tables.MaxConds+1, add)...))
+	})
+}
+
+// testLargeSums checks that a sum that is no int64 is refused, and no other.
+func testLargeSums(t *testing.T, b tables.Backend) {
+	const most, least = int64(math.MaxInt64), int64(math.MinInt64)
+	key := k("sums", "1")
+	for _, c := range []struct{ n, add, sum int64 }{
+		{most, 0, most}, {most, -1, most - 1}, {most - 1, 1, most}, {0, most, most}, {-1, most, most - 1}, {most, least, -1}, {most, -most, 0},
+		{least, 0, least}, {least, 1, least + 1}, {least + 1, -1, least}, {0, least, least}, {1, least, least + 1}, {least, most, -1},
+	} {
+		mustCommit(t, b, tables.Put(item(key, "n", c.n)))
+		mustCommit(t, b, tables.Change(key, tables.Add("n", c.add)))
+		wantItem(t, b, key, item(key, "n", c.sum))
+	}
+	for _, c := range []struct{ n, add int64 }{{most, 1}, {1, most}, {most, most}, {least, -1}, {-1, least}, {least, least}} {
+		whole := item(key, "n", c.n, "s", "text")
+		mustCommit(t, b, tables.Put(whole))
+		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add)))
+		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add)).When(tables.Equal("s", "text"), tables.Equal("n", c.n)))
+		mustRefuse(t, b, tables.Change(key, tables.Add("n", c.add), tables.Add("m", 1), tables.SetAttr("x", "y")))
+		// It takes precedence over another write's failed condition, but not over its own.
+		mustRefuse(t, b, tables.Delete(k("sums", "2"), tables.ItemExists()), tables.Change(key, tables.Add("n", c.add)))
+		refusal := []tables.Reason{{Failed: true, Old: whole}}
+		mustCancel(t, b, refusal, tables.Change(key, tables.Add("n", c.add)).When(tables.Absent("s")))
+		mustCancel(t, b, append(refusal, tables.Reason{}), tables.Change(key, tables.Add("n", c.add)).When(tables.Absent("s")), tables.Delete(k("sums", "2")))
+		wantItem(t, b, key, whole)
 	}
 }

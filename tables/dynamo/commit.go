@@ -43,21 +43,21 @@ func (db *DB) Commit(ctx context.Context, tx tables.Tx) error {
 			return err
 		}
 	}
-	if len(writes) > 1 || tx.Token != "" || writes[0].op == tables.OpCheck {
+	if len(writes) > 1 || tx.Token != "" || writes[0].Op == tables.OpCheck {
 		return db.transact(ctx, tx.Token, writes)
 	}
-	switch w := writes[0]; w.op {
+	switch w := writes[0]; w.Op {
 	case tables.OpPut:
-		return single(ctx, db, "PutItem", (*dynamodb.Client).PutItem, w.putInput())
+		return single(ctx, db, "PutItem", (*dynamodb.Client).PutItem, w, w.putInput())
 	case tables.OpDelete:
-		return single(ctx, db, "DeleteItem", (*dynamodb.Client).DeleteItem, w.deleteInput())
+		return single(ctx, db, "DeleteItem", (*dynamodb.Client).DeleteItem, w, w.deleteInput())
 	default:
-		return single(ctx, db, "UpdateItem", (*dynamodb.Client).UpdateItem, w.updateInput())
+		return single(ctx, db, "UpdateItem", (*dynamodb.Client).UpdateItem, w, w.updateInput())
 	}
 }
 
 // single makes one write without a transaction.
-func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In, Out], in *In) error {
+func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[In, Out], w write, in *In) error {
 	out, f := call(ctx, db, name, afterRefusal, api, in)
 	if f == nil {
 		spendWrite(ctx, consumed(out))
@@ -67,6 +67,9 @@ func single[In, Out any](ctx context.Context, db *DB, name string, api apiCall[I
 		old, err := decodeItem(failed.Item)
 		if err != nil {
 			return err
+		}
+		if w.Overflows(old) {
+			return errOverflow
 		}
 		return &tables.Cancelled{Reasons: []tables.Reason{{Failed: true, Old: old}}}
 	}
@@ -104,18 +107,21 @@ func (db *DB) transact(ctx context.Context, token string, writes []write) error 
 		return nil
 	}
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](f.cause); ok && f.fate == fateRefused && f.kind == nil {
-		return reasons(f, cancelled.CancellationReasons, len(writes))
+		return reasons(f, cancelled.CancellationReasons, writes)
 	}
 	return f.commitError()
 }
 
+// errOverflow means that only the guard of a sum failed, not a condition of the caller's.
+var errOverflow = invalid("a sum is no int64")
+
 // reasons makes a Cancelled from DynamoDB's reasons, if a failed condition is
 // among them.
-func reasons(f *failure, given []types.CancellationReason, n int) error {
-	if len(given) != n {
+func reasons(f *failure, given []types.CancellationReason, writes []write) error {
+	if len(given) != len(writes) {
 		return f
 	}
-	c := &tables.Cancelled{Reasons: make([]tables.Reason, n)}
+	c := &tables.Cancelled{Reasons: make([]tables.Reason, len(given))}
 	any := false
 	for i, r := range given {
 		if aws.ToString(r.Code) != "ConditionalCheckFailed" {
@@ -124,6 +130,9 @@ func reasons(f *failure, given []types.CancellationReason, n int) error {
 		old, err := decodeItem(r.Item)
 		if err != nil {
 			return err
+		}
+		if writes[i].Overflows(old) {
+			return errOverflow
 		}
 		c.Reasons[i] = tables.Reason{Failed: true, Old: old}
 		any = true

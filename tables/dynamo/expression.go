@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -45,19 +46,40 @@ func (e *expression) str(s string) string {
 	return e.value(&types.AttributeValueMemberS{Value: s})
 }
 
-// conditions returns the condition expression of conds; nil if there are none.
-func (e *expression) conditions(conds []tables.Cond) (*string, error) {
-	if len(conds) == 0 {
-		return nil, nil
-	}
-	parts := make([]string, len(conds))
-	for i, c := range conds {
-		var err error
-		if parts[i], err = e.condition(c); err != nil {
+// conditions returns the condition expression of conds and of updates, whose sums
+// must be int64; nil if there are none.
+func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*string, error) {
+	var parts []string
+	for _, c := range conds {
+		part, err := e.condition(c)
+		if err != nil {
 			return nil, err
 		}
+		parts = append(parts, part)
+	}
+	for _, u := range updates {
+		if n, ok := u.Value.(int64); ok && u.Op == tables.UpdAdd && n != 0 {
+			parts = append(parts, e.guard(u.Attr, n))
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
 	}
 	return aws.String(strings.Join(parts, " AND ")), nil
+}
+
+// guard returns the condition that an attribute plus n is an int64. DynamoDB would add
+// up to 38 digits, and the item could never be read again. An attribute that is not a
+// number is left to the update, which refuses it.
+func (e *expression) guard(attr string, n int64) string {
+	a := e.name(attr)
+	var bound string
+	if n > 0 {
+		bound = a + " <= " + e.value(number(math.MaxInt64-n))
+	} else {
+		bound = a + " >= " + e.value(number(math.MinInt64-n))
+	}
+	return "(NOT attribute_type(" + a + ", " + e.str("N") + ") OR " + bound + ")"
 }
 
 func (e *expression) condition(c tables.Cond) (string, error) {

@@ -9,8 +9,8 @@ import (
 
 // write is a write in DynamoDB's terms.
 type write struct {
-	table     *string
-	op        tables.Op
+	table *string
+	tables.Write
 	key       attributes
 	item      attributes // of a put
 	condition *string
@@ -19,11 +19,14 @@ type write struct {
 }
 
 func (db *DB) prepare(w tables.Write) (out write, err error) {
-	out = write{table: &db.table, op: w.Op}
+	out = write{table: &db.table, Write: w}
+	if err = w.CheckExpressions(); err != nil {
+		return out, err
+	}
 	if out.key, err = encodeKey(w.Key); err != nil {
 		return out, err
 	}
-	if out.condition, err = out.conditions(w.If); err != nil {
+	if out.condition, err = out.conditions(w.If, w.Updates); err != nil {
 		return out, err
 	}
 	switch w.Op {
@@ -73,7 +76,7 @@ func (w write) deleteInput() *dynamodb.DeleteItemInput {
 }
 
 func (w write) transactItem() types.TransactWriteItem {
-	switch w.op {
+	switch w.Op {
 	case tables.OpPut:
 		return types.TransactWriteItem{Put: &types.Put{
 			TableName: w.table, Item: w.item, ConditionExpression: w.condition,

@@ -100,7 +100,7 @@ func (s *state) evaluate(p *prepared) ([]change, outcome) {
 		if err != nil {
 			return nil, refused(err)
 		}
-		if !holds(w.If, old.item) {
+		if !tables.HoldAll(w.If, old.item) {
 			if reasons == nil {
 				reasons = make([]tables.Reason, len(p.writes))
 			}

@@ -31,6 +31,10 @@ func decodeItem(b []byte) (tables.Item, error) {
 	return tables.Item(m), nil
 }
 
+// maxDepth bounds the nesting of values in a file: earlier versions stored two levels
+// more than [tables.MaxNesting].
+const maxDepth = tables.MaxNesting + 2
+
 // decoder reads an encoded item. After an error it yields zero values.
 type decoder struct {
 	rest   string

@@ -25,9 +25,6 @@ const (
 	kindList
 )
 
-// maxDepth bounds the nesting of values, as in DynamoDB.
-const maxDepth = 32
-
 func encodeStored(s *stored) ([]byte, error) { return appendItem(make([]byte, 0, 2*s.size+16), s.item) }
 
 // appendItem encodes an item. An invalid item is an ErrInvalid.
@@ -48,10 +45,10 @@ func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
 	slices.Sort(names)
 	b = binary.AppendUvarint(b, uint64(len(names)))
 	for _, name := range names {
-		if name == "" || !utf8.ValidString(name) {
-			return nil, invalid("the attribute name %q is empty or not UTF-8", name)
+		err := checkName(name)
+		if err != nil {
+			return nil, err
 		}
-		var err error
 		if b, err = appendValue(appendString(b, name), m[name], depth); err != nil {
 			return nil, err
 		}
@@ -59,10 +56,21 @@ func appendMap(b []byte, m tables.Map, depth int) ([]byte, error) {
 	return b, nil
 }
 
-func appendValue(b []byte, v any, depth int) ([]byte, error) {
-	if depth > maxDepth {
-		return nil, invalid("values nested more than %d deep", maxDepth)
+// checkName refuses an invalid name of an attribute.
+func checkName(name string) error {
+	switch {
+	case name == "" || !utf8.ValidString(name):
+		return invalid("the attribute name %q is empty or not UTF-8", name)
+	case len(name) > tables.MaxNameSize:
+		return invalid("an attribute's name has %d bytes, more than %d", len(name), tables.MaxNameSize)
 	}
+	return nil
+}
+
+var errTooDeep = invalid("more than %d maps and lists within each other", tables.MaxNesting)
+
+// appendValue encodes a value within depth maps and lists.
+func appendValue(b []byte, v any, depth int) ([]byte, error) {
 	switch x := v.(type) {
 	case string:
 		if !utf8.ValidString(x) {
@@ -81,8 +89,14 @@ func appendValue(b []byte, v any, depth int) ([]byte, error) {
 	case tables.Set:
 		return appendSet(append(b, kindSet), x)
 	case tables.Map:
+		if depth == tables.MaxNesting {
+			return nil, errTooDeep
+		}
 		return appendMap(append(b, kindMap), x, depth+1)
 	case tables.List:
+		if depth == tables.MaxNesting {
+			return nil, errTooDeep
+		}
 		b = binary.AppendUvarint(append(b, kindList), uint64(len(x)))
 		for _, e := range x {
 			var err error

@@ -84,6 +84,9 @@ func appendWrite(b []byte, w *tables.Write) ([]byte, error) {
 	if err := checkKey(w.Key); err != nil {
 		return nil, err
 	}
+	if err := w.CheckExpressions(); err != nil {
+		return nil, err
+	}
 	b = appendString(appendString(append(b, byte(w.Op)), w.Key.PK), w.Key.SK)
 	b = binary.AppendUvarint(b, uint64(len(w.If)))
 	for _, c := range w.If {

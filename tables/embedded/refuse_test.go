@@ -62,7 +62,7 @@ func testRefusedCommits(t *testing.T, path string) {
 		"[]string":                {put("l", []string{"a"})},
 		"string not UTF-8":        {put("s", "\xff")},
 		"no attribute name":       {put("", "x")},
-		"33 levels":               {put("l", nested(33))},
+		"32 lists":                {put("l", nested(32))},
 		"empty index key":         {put("rank_pk", "")},
 		"number as index key":     {put("parent_sk", int64(1))},
 		"long index key":          {put("author_sk", long)},
@@ -109,7 +109,7 @@ func testRefusedCommits(t *testing.T, path string) {
 	}
 	// These are just within the limits.
 	commit(t, table, put("b", make([]byte, tables.MaxItemSize-7)),
-		tables.Put(item{"pk": "X", "sk": "L", "l": nested(32)}),
+		tables.Put(item{"pk": "X", "sk": "L", "l": nested(31)}),
 		tables.Put(item{"pk": "X", "sk": "S", "s": tables.Set{"b", "", "a"}}))
 	commit(t, table, puts(100, 1)...)
 	want(t, table, item{"pk": "X", "sk": "S", "s": tables.Set{"", "a", "b"}})

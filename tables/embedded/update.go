@@ -3,9 +3,7 @@ package embedded
 import (
 	"encoding/binary"
 	"maps"
-	"math"
 	"slices"
-	"unicode/utf8"
 
 	"agentsocial/tables"
 )
@@ -50,11 +48,11 @@ func added(u tables.Update, v any, present bool) (int64, error) {
 	if present && !ok {
 		return 0, invalid("%s is a %T, not a number", u.Attr, v)
 	}
-	d := u.Value.(int64)
-	if d > 0 && n > math.MaxInt64-d || d < 0 && n < math.MinInt64-d {
+	sum, ok := tables.Sum(n, u.Value.(int64))
+	if !ok {
 		return 0, invalid("%s overflows an int64", u.Attr)
 	}
-	return n + d, nil
+	return sum, nil
 }
 
 func changedSet(set tables.Set, u tables.Update) tables.Set {
@@ -74,9 +72,10 @@ func appendUpdates(b []byte, updates []tables.Update) ([]byte, error) {
 	}
 	b = binary.AppendUvarint(b, uint64(len(updates)))
 	for i, u := range updates {
+		if err := checkName(u.Attr); err != nil {
+			return nil, err
+		}
 		switch {
-		case u.Attr == "" || !utf8.ValidString(u.Attr):
-			return nil, invalid("an update's attribute name %q is empty or not UTF-8", u.Attr)
 		case u.Attr == tables.AttrPK || u.Attr == tables.AttrSK:
 			return nil, invalid("an update of the key's %s", u.Attr)
 		case slices.ContainsFunc(updates[:i], func(o tables.Update) bool { return o.Attr == u.Attr }):
