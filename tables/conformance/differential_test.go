@@ -1,12 +1,17 @@
 package conformance_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"regexp"
+	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -16,39 +21,87 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// defaults are the number of sequences of the differential test and their average
-// length, unless flags set them. DynamoDB Local makes some 300 transactions a
-// second.
+// defaults are the number of sequences on one pair of tables and their average length,
+// unless flags set them. DynamoDB Local makes some 300 transactions a second, and
+// fewer the longer a stream is.
 var defaults = map[string]string{"rapid.checks": "30", "rapid.steps": "40"}
+
+var rounds = flag.Int("rounds", 1, "pairs of tables that the differential test compares, one after the other")
 
 // TestDifferential runs random sequences of operations on the embedded table and
 // on DynamoDB Local, and compares every answer, then the remaining items, then the
-// feeds.
+// feeds. A long run, which can be repeated with its seed:
+//
+//	go test ./tables/conformance -run TestDifferential -v -timeout 1h -rounds 100 -rapid.seed 1
 func TestDifferential(t *testing.T) {
-	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	var seed uint64
+	flag.Visit(func(f *flag.Flag) {
+		delete(defaults, f.Name)
+		if f.Name == "rapid.seed" {
+			seed = f.Value.(flag.Getter).Get().(uint64)
+		}
+	})
 	for name, value := range defaults {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	here := openEmbedded(t, embedded.Memory)
+	if seed == 0 {
+		seed = rand.Uint64()>>2 + 1
+	}
+	calls, operations := 0, 0
+	for round := range uint64(*rounds) {
+		from := fmt.Sprint(seed + round<<20) // rapid counts up from it
+		if err := flag.Set("rapid.seed", from); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(from, func(t *testing.T) {
+			p := differ(t)
+			calls, operations = calls+p.calls, operations+p.operations
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("seed %d: %d calls of both tables with %d operations", seed, calls, operations)
+}
+
+// now is the time of all tests of the differential test. Expiry is compared by it.
+var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// sequences counts sequences over all pairs, since DynamoDB Local knows a token in all of
+// its tables.
+var sequences int
+
+// differ compares a pair of tables.
+func differ(t *testing.T) *pair {
+	here, err := embedded.Open(embedded.Config{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { here.Close() })
 	there, thereFeed := dynamodbtest.Open(t)
-	p := pair{t.Context(), here, there, map[string]int{}}
-	n := 0
+	p := &pair{ctx: t.Context(), here: here, there: there, outcomes: map[string]int{}}
+	first := sequences
 	rapid.Check(t, func(rt *rapid.T) {
-		n++
-		s := &sequence{t: rt, prefix: fmt.Sprintf("%06d", n)}
+		sequences++
+		s := &sequence{t: rt, prefix: fmt.Sprintf("%06d", sequences)}
 		s.exists = func(k tables.Key) bool {
 			items, err := here.Get(p.ctx, tables.Strong, k)
 			return err == nil && items[0] != nil
 		}
-		commit := func(step *rapid.T) { s.t = step; p.commit(step, s.tx()) }
+		on := func(do func(*rapid.T)) func(*rapid.T) { return func(step *rapid.T) { s.t = step; do(step) } }
+		commit := on(func(step *rapid.T) { p.commit(step, s.tx()) })
 		rt.Repeat(map[string]func(*rapid.T){
 			"commit":       commit,
 			"commit again": commit, // twice as often
-			"query":        func(step *rapid.T) { s.t = step; p.query(step, s.query()) },
-			"get":          func(step *rapid.T) { s.t = step; p.get(step, s.key(), s.key(), s.key()) },
+			"query":        on(func(step *rapid.T) { p.query(step, s.query()) }),
+			"get":          on(func(step *rapid.T) { p.get(step, s.key(), s.key(), s.key()) }),
+			"stale read":   on(func(step *rapid.T) { p.stale(step, s) }),
+			"fault":        on(func(step *rapid.T) { p.fault(step, s.tx(), s.fault()) }),
+			"expire":       on(func(step *rapid.T) { p.expire(step, s.prefix) }),
 		})
+		p.expire(rt, s.prefix) // so that a later sequence's sweep finds only its own items
 		for _, pk := range []string{"p", "q"} {
 			p.query(rt, tables.Query{PK: s.prefix + pk, Consistency: tables.Strong})
 		}
@@ -59,9 +112,12 @@ func TestDifferential(t *testing.T) {
 		}
 	})
 	if t.Failed() {
-		return
+		return p
 	}
 
+	if got, want := scanned(t, here), scanned(t, there.(tables.Scanner)); !reflect.DeepEqual(got, want) {
+		t.Errorf("scans differ: the embedded table has %d items, DynamoDB Local %d", len(got), len(want))
+	}
 	records, err := conformance.Follow(p.ctx, here)
 	if err != nil {
 		t.Fatal(err)
@@ -73,20 +129,46 @@ func TestDifferential(t *testing.T) {
 	got, want := conformance.ByKey(records), conformance.ByKey(thereRecords)
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {
-			t.Errorf("changes of %q differ\nembedded       %v\nDynamoDB Local %v", key, got[key], want[key])
+			t.Errorf("changes of %q differ\nembedded       %s\nDynamoDB Local %s", key, shorten(fmt.Sprint(got[key])), shorten(fmt.Sprint(want[key])))
 		}
 	}
 	if len(got) != len(want) {
 		t.Errorf("the embedded feed has %d items, DynamoDB Local's %d", len(got), len(want))
 	}
-	t.Logf("%d sequences, commits %v, %d changes", n, p.outcomes, len(records))
+	expired := 0
+	for _, r := range records {
+		if r.Expired {
+			expired++
+		}
+	}
+	if expired != p.expired {
+		t.Errorf("the embedded feed has %d removals of expired items, want %d", expired, p.expired)
+	}
+	t.Logf("%d sequences, %d calls with %d operations, commits %v, %d changes, %d expired, %d of %d eventual reads were stale",
+		sequences-first, p.calls, p.operations, p.outcomes, len(records), p.expired, p.old, p.eventual)
+	return p
+}
+
+func scanned(t *testing.T, s tables.Scanner) map[tables.Key]tables.Item {
+	t.Helper()
+	all := map[tables.Key]tables.Item{}
+	if err := s.Scan(t.Context(), func(i tables.Item) error { all[i.Key()] = i; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // pair holds two tables that get the same calls.
 type pair struct {
-	ctx         context.Context
-	here, there tables.Backend
-	outcomes    map[string]int // of commits
+	ctx        context.Context
+	here       *embedded.Table
+	there      tables.Backend
+	calls      int            // made to both
+	operations int            // in them: writes, items to get, pages, sweeps
+	outcomes   map[string]int // of commits
+	expired    int            // items removed by sweeps
+	eventual   int            // eventually consistent reads under faults, of which
+	old        int            // these were stale
 }
 
 // outcome returns the part of an error that both tables must agree on.
@@ -102,9 +184,16 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-func (p pair) commit(t *rapid.T, tx tables.Tx) {
+func (p *pair) commit(t *rapid.T, tx tables.Tx) {
 	t.Helper()
-	here, there := p.here.Commit(p.ctx, tx), p.there.Commit(p.ctx, tx)
+	p.compare(t, tx, p.here.Commit(p.ctx, tx), p.there.Commit(p.ctx, tx))
+}
+
+// compare compares the results of a commit.
+func (p *pair) compare(t *rapid.T, tx tables.Tx, here, there error) {
+	t.Helper()
+	p.calls++
+	p.operations += len(tx.Writes)
 	p.outcomes[outcome(here)]++
 	if outcome(here) != outcome(there) {
 		t.Fatalf("commit of %s\nembedded       %v\nDynamoDB Local %v", describe(tx), here, there)
@@ -116,8 +205,10 @@ func (p pair) commit(t *rapid.T, tx tables.Tx) {
 	}
 }
 
-func (p pair) get(t *rapid.T, keys ...tables.Key) {
+func (p *pair) get(t *rapid.T, keys ...tables.Key) {
 	t.Helper()
+	p.calls++
+	p.operations += len(keys)
 	here, err1 := p.here.Get(p.ctx, tables.Strong, keys...)
 	there, err2 := p.there.Get(p.ctx, tables.Strong, keys...)
 	if err1 != nil || err2 != nil || !reflect.DeepEqual(here, there) {
@@ -127,15 +218,156 @@ func (p pair) get(t *rapid.T, keys ...tables.Key) {
 
 // query compares a range page by page. A page of 1 MB may end at different items,
 // so the pages of a large range are compared together.
-func (p pair) query(t *rapid.T, q tables.Query) {
+func (p *pair) query(t *rapid.T, q tables.Query) {
 	t.Helper()
 	here, hereSize := drain(t, p.ctx, p.here, q)
 	there, thereSize := drain(t, p.ctx, p.there, q)
+	p.calls += len(here)
+	p.operations += len(here)
 	if max(hereSize, thereSize) > tables.MaxPageSize/2 {
 		here, there = oneOf(here), oneOf(there)
 	}
-	if !reflect.DeepEqual(here, there) {
+	if !samePages(q, here, there) {
 		t.Fatalf("query %+v after %+v\nembedded       %s\nDynamoDB Local %s", q, q.After, pages(here), pages(there))
+	}
+}
+
+// samePages compares the pages of a query. The order of an index's items with equal sort
+// keys is undefined, so such items may be on different pages.
+func samePages(q tables.Query, here, there []tables.Page) bool {
+	if q.Index == "" {
+		return reflect.DeepEqual(here, there)
+	}
+	schema, _ := q.Index.Schema()
+	outline := func(pages []tables.Page) (s string) {
+		for _, page := range pages {
+			for _, i := range page.Items {
+				s += fmt.Sprintf("%q ", i.Str(schema.SK))
+			}
+			if page.Next != nil {
+				s += fmt.Sprintf("next %q", page.Next.SK)
+			}
+			s += "\n"
+		}
+		return s
+	}
+	sorted := func(pages []tables.Page) []tables.Item {
+		all := oneOf(pages)[0].Items
+		slices.SortFunc(all, func(a, b tables.Item) int {
+			return cmp.Or(cmp.Compare(a.Str(schema.SK), b.Str(schema.SK)), cmp.Compare(a.Key().PK, b.Key().PK), cmp.Compare(a.Key().SK, b.Key().SK))
+		})
+		return all
+	}
+	return outline(here) == outline(there) && reflect.DeepEqual(sorted(here), sorted(there))
+}
+
+// stale makes some commits, and then an eventually consistent read of the embedded table,
+// which may answer as of before any of them. A strong read may not.
+func (p *pair) stale(t *rapid.T, s *sequence) {
+	q := s.query()
+	q.Consistency, q.Limit, q.After, q.From, q.To = tables.Eventual, 100, nil, "", ""
+	txs := make([]tables.Tx, s.pick(4)+1)
+	there := make([]error, len(txs))
+	allowed := []tables.Page{p.page(t, p.there, q)}
+	for i := range txs {
+		txs[i] = s.tx()
+		there[i] = p.there.Commit(p.ctx, txs[i])
+		allowed = append(allowed, p.page(t, p.there, q))
+	}
+	p.here.SetFaults(func(string, []tables.Key) embedded.Fault { return embedded.Stale })
+	defer p.here.SetFaults(nil)
+	for i, tx := range txs {
+		p.compare(t, tx, p.here.Commit(p.ctx, tx), there[i])
+	}
+	got := p.page(t, p.here, q)
+	p.calls++
+	p.operations++
+	if slices.ContainsFunc(append(allowed, got), func(page tables.Page) bool { return sizeOf(page) > tables.MaxPageSize/2 }) {
+		return // pages of a megabyte may end at different items
+	}
+	is := func(want tables.Page) bool { return samePages(q, []tables.Page{got}, []tables.Page{want}) }
+	if !slices.ContainsFunc(allowed, is) {
+		t.Fatalf("an eventually consistent query %+v\ngot   %s\nwant one of %s", q, pages([]tables.Page{got}), pages(allowed))
+	}
+	p.eventual++
+	if !is(allowed[len(allowed)-1]) {
+		p.old++
+	}
+	if q.Index == "" {
+		q.Consistency = tables.Strong
+		p.query(t, q)
+	}
+}
+
+func (p *pair) page(t *rapid.T, b tables.Backend, q tables.Query) tables.Page {
+	t.Helper()
+	page, err := b.Query(p.ctx, q)
+	if err != nil {
+		t.Fatalf("query %+v: %v", q, err)
+	}
+	if len(page.Items) == 0 {
+		page.Items = nil
+	}
+	return page
+}
+
+func sizeOf(page tables.Page) (size int) {
+	for _, i := range page.Items {
+		size += i.Size()
+	}
+	return size
+}
+
+// fault commits on the embedded table with a fault. Then the transaction is repeated as
+// its caller would: always if nothing was written, and after a lost answer if it has a
+// token.
+func (p *pair) fault(t *rapid.T, tx tables.Tx, fault embedded.Fault) {
+	p.here.SetFaults(func(string, []tables.Key) embedded.Fault { return fault })
+	err := p.here.Commit(p.ctx, tx)
+	p.here.SetFaults(nil)
+	want := map[embedded.Fault]error{
+		embedded.Conflict: tables.ErrConflict, embedded.Throttled: tables.ErrThrottled,
+		embedded.LostRequest: tables.ErrUnknownOutcome, embedded.LostAnswer: tables.ErrUnknownOutcome,
+	}[fault]
+	if !errors.Is(err, want) && !errors.Is(err, tables.ErrInvalid) {
+		t.Fatalf("commit of %s with fault %d: got %v, want %v", describe(tx), fault, err, want)
+	}
+	if fault != embedded.LostAnswer || tx.Token != "" || errors.Is(err, tables.ErrInvalid) {
+		p.commit(t, tx)
+		return
+	}
+	p.calls++
+	p.operations += len(tx.Writes)
+	if err := p.there.Commit(p.ctx, tx); err != nil && outcome(err) == err.Error() {
+		t.Fatalf("commit of %s: %v", describe(tx), err)
+	}
+}
+
+// expire sweeps the embedded table. DynamoDB Local removes no expired items, so the test
+// deletes those that DynamoDB would.
+func (p *pair) expire(t *rapid.T, prefix string) {
+	removed, err := p.here.Sweep(p.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.calls++
+	p.operations++
+	p.expired += removed
+	for _, pk := range []string{"p", "q"} {
+		all, _ := drain(t, p.ctx, p.there, tables.Query{PK: prefix + pk, Consistency: tables.Strong})
+		for _, i := range oneOf(all)[0].Items {
+			ttl, ok := i[tables.AttrTTL].(int64)
+			if !ok || ttl >= now.Unix() || ttl < now.Unix()-5*365*24*60*60 || ttl <= 0 {
+				continue
+			}
+			removed--
+			if err := p.there.Commit(p.ctx, tables.Tx{Writes: []tables.Write{tables.Delete(i.Key())}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if removed != 0 {
+		t.Fatalf("the sweep removed %d items more than expired", removed)
 	}
 }
 
@@ -178,7 +410,11 @@ func pages(all []tables.Page) (s string) {
 
 func describe(tx tables.Tx) string { return shorten(fmt.Sprintf("%+v", tx)) }
 
+// run matches the padding of names and items.
+var run = regexp.MustCompile(`n{100,}|x{100,}`)
+
 func shorten(s string) string {
+	s = run.ReplaceAllStringFunc(s, func(r string) string { return fmt.Sprintf("%c×%d", r[0], len(r)) })
 	if len(s) > 3000 {
 		return s[:3000] + "…"
 	}

@@ -1,12 +1,15 @@
 package conformance_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"pgregory.net/rapid"
 
 	"agentsocial/tables"
 	"agentsocial/tables/conformance"
+	"agentsocial/tables/embedded"
 )
 
 // sequence draws operations on few items, so that they interact. Each sequence has
@@ -20,7 +23,7 @@ type sequence struct {
 
 var (
 	sortKeys  = []string{"a", "a\x00", "aa", "b", "é", "\uffff", "\U00010000", "z"}
-	attrs     = []string{"n", "s", "b", "set", "x"}
+	attrs     = []string{"n", "s", "b", "set", "x", tables.AttrTTL}
 	condAttrs = append([]string{tables.AttrPK, tables.AttrSK, "rank_pk", "none"}, attrs...)
 	members   = []string{"", "a", "b", "c", "é"}
 )
@@ -43,21 +46,60 @@ func (s *sequence) set() tables.Set {
 	return tables.NewSet(rapid.SliceOfN(rapid.SampledFrom(members), 1, 3).Draw(s.t, "members")...)
 }
 
-// small draws a number whose sums stay small, since DynamoDB's go beyond int64.
-func (s *sequence) small() int64 { return rapid.Int64Range(-3, 5).Draw(s.t, "small") }
+// number draws a number: mostly a small one, for sums and comparisons that meet.
+func (s *sequence) number() int64 {
+	if s.chance("large number", 6) {
+		return pick[int64](s, "number", 1<<53, 1<<53+1, -(1<<53 + 1), math.MaxInt64, math.MaxInt64-1, math.MinInt64, math.MinInt64+1)
+	}
+	return rapid.Int64Range(-3, 5).Draw(s.t, "small")
+}
+
+// ttl draws a time of expiry around the times that matter.
+func (s *sequence) ttl() int64 {
+	const fiveYears = 5 * 365 * 24 * 60 * 60
+	return pick(s, "ttl", 0, -1, now.Unix()-fiveYears, now.Unix()) + pick[int64](s, "around", -1, 0, 1)
+}
+
+// name returns an attribute's name, rarely one of about the largest size.
+func (s *sequence) name(usual string) string {
+	if s.chance("long name", 400) {
+		return strings.Repeat("n", tables.MaxNameSize+pick(s, "beyond", -1, 0, 1))
+	}
+	return usual
+}
+
+// deep draws a value within about as many maps and lists as may be.
+func (s *sequence) deep() any {
+	v := pick[any](s, "innermost", int64(1), "a", tables.List{}, tables.NewSet("a", "b"), tables.Map{s.name("k"): true})
+	for range tables.MaxNesting + pick(s, "beyond", -2, -1, 0, 1) {
+		if pick(s, "map", false, true) {
+			v = tables.Map{"k": v}
+		} else {
+			v = tables.List{v}
+		}
+	}
+	return v
+}
+
+func (s *sequence) pick(n int) int { return rapid.IntRange(0, n-1).Draw(s.t, "n") }
+
+func (s *sequence) fault() embedded.Fault {
+	return pick(s, "fault", embedded.Conflict, embedded.Throttled, embedded.LostRequest, embedded.LostAnswer)
+}
 
 // value draws a value for an attribute: mostly one of its usual type.
 func (s *sequence) value(attr string) any {
-	kind := map[string]string{"n": "number", "s": "string", "b": "binary", "set": "set"}[attr]
+	kind := map[string]string{"n": "number", "s": "string", "b": "binary", "set": "set", tables.AttrTTL: "ttl"}[attr]
 	if kind == "" || s.chance("another type", 5) {
-		kind = pick(s, "kind", "number", "string", "binary", "set", "bool", "map", "list")
+		kind = pick(s, "kind", "number", "string", "binary", "set", "bool", "map", "list", "deep")
 	}
 	switch kind {
 	case "number":
-		if attr != "n" && attr != "s" && attr != "set" {
-			return pick(s, "number", 0, -1, 1<<53, 1<<53+1, -(1<<53 + 1), math.MaxInt64, math.MinInt64, s.small())
-		}
-		return s.small()
+		return s.number()
+	case "ttl":
+		return s.ttl()
+	case "deep":
+		return s.deep()
 	case "string":
 		return pick(s, "string", "", "a", "b", "é", "\x00", "\U0001F980 and some more text")
 	case "binary":
@@ -73,8 +115,8 @@ func (s *sequence) value(attr string) any {
 	return pick(s, "list", tables.List{}, tables.List{"a", int64(1), tables.Map{"k": tables.List{}}})
 }
 
-// indexKey draws a value for a key attribute of an index. Sort keys are unique,
-// since the order of equal ones is undefined.
+// indexKey draws a value for a key attribute of an index. Many sort keys are equal. No
+// bound or position of a query is, since the order of their items is undefined.
 func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	switch {
 	case s.chance("no index key", 25):
@@ -82,18 +124,21 @@ func (s *sequence) indexKey(k tables.Key, attr string, isPK bool) any {
 	case isPK:
 		return s.prefix + pick(s, attr, "R", "S")
 	}
+	if s.chance("tie", 3) {
+		return pick(s, attr, "1", "2", "3") + "tie"
+	}
 	return pick(s, attr, "1", "2", "3") + k.PK + k.SK
 }
 
 func (s *sequence) item() tables.Item {
 	k := s.key()
-	if s.chance("large", 40) {
+	if s.chance("large", 200) {
 		return conformance.Sized(k, tables.MaxItemSize+pick(s, "beyond", -1, 0, 1))
 	}
 	i := tables.Item{tables.AttrPK: k.PK, tables.AttrSK: k.SK}
 	for _, attr := range attrs {
 		if pick(s, attr, false, true) {
-			i[attr] = s.value(attr)
+			i[s.name(attr)] = s.value(attr)
 		}
 	}
 	for _, x := range tables.Indexes {
@@ -109,14 +154,18 @@ func (s *sequence) item() tables.Item {
 
 func (s *sequence) conds() []tables.Cond {
 	var conds []tables.Cond
-	for range pick(s, "conditions", 0, 0, 1, 1, 2) {
+	n := pick(s, "conditions", 0, 0, 1, 1, 2)
+	if s.chance("many conditions", 100) {
+		n = tables.MaxConds + pick(s, "beyond", -1, 0, 1)
+	}
+	for range n {
 		conds = append(conds, s.cond())
 	}
 	return conds
 }
 
 func (s *sequence) cond() tables.Cond {
-	attr := pick(s, "attr", condAttrs...)
+	attr := s.name(pick(s, "attr", condAttrs...))
 	scalar := func() any {
 		switch v := s.value(attr).(type) {
 		case string, int64, bool, []byte:
@@ -130,7 +179,7 @@ func (s *sequence) cond() tables.Cond {
 	case tables.CondEqual, tables.CondNotEqual, tables.CondAbsentOrEqual:
 		return tables.Cond{Op: op, Attr: attr, Value: scalar()}
 	default:
-		return tables.Cond{Op: op, Attr: attr, Value: s.small(), Elem: pick(s, "elem", members...)}
+		return tables.Cond{Op: op, Attr: attr, Value: s.number(), Elem: pick(s, "elem", members...)}
 	}
 }
 
@@ -138,15 +187,12 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 	var us []tables.Update
 	creates := false
 	for _, attr := range rapid.SliceOfNDistinct(rapid.SampledFrom(attrs), 1, 3, rapid.ID[string]).Draw(s.t, "attrs") {
-		u := tables.Update{Attr: attr, Op: pick(s, "update", tables.UpdSet, tables.UpdSet, tables.UpdRemove, tables.UpdAdd, tables.UpdAddToSet, tables.UpdRemoveFromSet)}
-		if u.Op == tables.UpdAdd && (attr == "x" || attr == "b") {
-			u.Attr = "n2" // x and b hold large numbers
-		}
+		u := tables.Update{Attr: s.name(attr), Op: pick(s, "update", tables.UpdSet, tables.UpdSet, tables.UpdRemove, tables.UpdAdd, tables.UpdAddToSet, tables.UpdRemoveFromSet)}
 		switch u.Op {
 		case tables.UpdSet:
 			u.Value = s.value(attr)
 		case tables.UpdAdd:
-			u.Value = s.small()
+			u.Value = s.number()
 		case tables.UpdAddToSet, tables.UpdRemoveFromSet:
 			u.Value = s.set()
 		}
@@ -161,6 +207,18 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 			us = append(us, tables.SetAttr(x.PK, s.indexKey(k, x.PK, true)), tables.SetAttr(x.SK, s.indexKey(k, x.SK, false)))
 			creates = true
 		}
+	}
+	if s.chance("many updates", 100) {
+		n := tables.MaxUpdates + pick(s, "beyond", -1, 0, 1)
+		adds := s.pick(tables.MaxConds + 3)
+		for i := len(us); i < n; i++ {
+			if i < adds {
+				us = append(us, tables.Add(fmt.Sprint("many", i), s.number()))
+			} else {
+				us = append(us, tables.SetAttr(fmt.Sprint("many", i), "v"))
+			}
+		}
+		creates = true
 	}
 	// An update that only removes creates an item on DynamoDB Local, but not on
 	// DynamoDB.

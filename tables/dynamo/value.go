@@ -23,13 +23,16 @@ func encodeKey(k tables.Key) (attributes, error) {
 	}, nil
 }
 
-func encodeItem(m map[string]any) (attributes, error) {
+func encodeItem(m map[string]any) (attributes, error) { return encodeMap(m, 0) }
+
+// encodeMap encodes an item or a map within depth maps and lists.
+func encodeMap(m map[string]any, depth int) (attributes, error) {
 	out := make(attributes, len(m))
 	for name, v := range m {
 		if !utf8.ValidString(name) {
 			return nil, invalid("an attribute's name that is not UTF-8")
 		}
-		a, err := encode(v)
+		a, err := encodeWithin(v, depth)
 		if err != nil {
 			return nil, fmt.Errorf("attribute %q: %w", name, err)
 		}
@@ -40,7 +43,18 @@ func encodeItem(m map[string]any) (attributes, error) {
 
 // encode refuses text that is not UTF-8: DynamoDB's JSON would replace it
 // silently, so that two keys could become one.
-func encode(v any) (types.AttributeValue, error) {
+//
+// It also refuses values that are nested too deeply, because DynamoDB Local notices
+// some of those only after the conditions.
+func encode(v any) (types.AttributeValue, error) { return encodeWithin(v, 0) }
+
+func encodeWithin(v any, depth int) (types.AttributeValue, error) {
+	switch v.(type) {
+	case tables.Map, tables.List:
+		if depth == tables.MaxNesting {
+			return nil, invalid("more than %d maps and lists within each other", tables.MaxNesting)
+		}
+	}
 	switch v := v.(type) {
 	case string:
 		if !utf8.ValidString(v) {
@@ -67,7 +81,7 @@ func encode(v any) (types.AttributeValue, error) {
 		}
 		return &types.AttributeValueMemberSS{Value: v}, nil
 	case tables.Map:
-		m, err := encodeItem(v)
+		m, err := encodeMap(v, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +90,7 @@ func encode(v any) (types.AttributeValue, error) {
 		l := make([]types.AttributeValue, len(v))
 		for i, e := range v {
 			var err error
-			if l[i], err = encode(e); err != nil {
+			if l[i], err = encodeWithin(e, depth+1); err != nil {
 				return nil, err
 			}
 		}

@@ -33,8 +33,9 @@ const (
 type Faults func(kind string, keys []tables.Key) Fault
 
 // SetFaults sets the faults of later calls; nil means none. Stale reads are
-// possible after the first commit that follows.
+// possible after the first commit that follows, and show nothing older.
 func (t *Table) SetFaults(f Faults) {
+	t.past.forget()
 	if f == nil {
 		t.faults.Store(nil)
 		return
