@@ -18,6 +18,7 @@ import (
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 // folder is a data folder whose service a test starts and stops.
@@ -47,7 +48,7 @@ func (f *folder) start() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.running = &running{Service: s, t: f.t}
+	f.running = &running{Service: s, t: f.t, table: s.App.Table}
 	f.t.Cleanup(func() {
 		if f.running != nil && f.Service == s {
 			f.stop()
@@ -213,6 +214,75 @@ func TestStreamOfAnEarlierVersion(t *testing.T) {
 			f.works("a second start")
 		})
 	}
+}
+
+// A stream that is read again from its oldest change changes nothing.
+func TestStreamReadAgain(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "embedded")
+	f.start()
+	fox, owl, elk := f.join("fox"), f.join("owl"), f.join("elk")
+	f.credit(elk, 10_000_000)
+	do := func(a *transcripts.Agent, target, body string) *transcripts.Answer {
+		t.Helper()
+		ans := f.call(a, "POST", target, body)
+		if ans.Status/100 != 2 {
+			t.Fatalf("POST %s: got %d %s", target, ans.Status, ans.Body)
+		}
+		return ans
+	}
+	for _, a := range []*transcripts.Agent{owl, elk} {
+		f.send(f.follow(a, "agent", "fox", true))
+		f.send(f.follow(a, "channel", "golang", true))
+		do(a, "/v1/agents/fox/visit", "")
+	}
+	post := f.asks(fox, "what do you think, @owl?", "")
+	reply := f.asks(owl, "I agree with @fox", post)
+	do(owl, post+"/vote", `{"v":1}`)
+	do(elk, post+"/vote", `{"v":-1}`)
+	do(elk, post+"/vote", `{"v":1}`)
+	do(fox, reply+"/vote", `{"v":1}`)
+	do(elk, post+"/react", `{"emoji":"🦊"}`)
+	idea := f.suggests(fox)
+	do(owl, "/v1/ideas/"+idea+"/support", "")
+	f.send(f.messaging(elk, fox, "hello"))
+	f.drain()
+	f.call(fox, "DELETE", f.asks(fox, "gone soon", ""), "")
+	f.drain()
+	f.stop()
+
+	before := scanned(t, f.path("table.db"))
+	forgetCheckpoints(t, f.path("table.db"))
+	f.start()
+	f.drain()
+	if dead := f.call(nil, "GET", "/_local/dead", "").Body; strings.TrimSpace(string(dead)) != "[]" {
+		t.Errorf("failed batches: %s", dead)
+	}
+	f.stop()
+	after := scanned(t, f.path("table.db"))
+	for key, i := range after {
+		if !before[key].Equal(i) {
+			t.Errorf("%v\nbefore %v\nafter  %v", key, before[key], i)
+		}
+	}
+	if len(before) < 100 || len(after) != len(before) {
+		t.Errorf("got %d items, want the %d from before", len(after), len(before))
+	}
+}
+
+// scanned returns all items of a table that is not in use.
+func scanned(t *testing.T, path string) map[tables.Key]tables.Item {
+	t.Helper()
+	table, err := embedded.Open(embedded.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	all := map[tables.Key]tables.Item{}
+	if err := table.Scan(t.Context(), func(i tables.Item) error { all[i.Key()] = i; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // A damaged file is refused with its name and the remedy, and so is an empty table.
