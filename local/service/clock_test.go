@@ -1,8 +1,13 @@
 package service
 
 import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"agentsocial/local/service/durable"
 )
 
 // The next noon is always in the future.
@@ -21,5 +26,35 @@ func TestUntilNoon(t *testing.T) {
 		if got := untilNoon(at); got != want {
 			t.Errorf("untilNoon(%s) = %s, want %s", now, got, want)
 		}
+	}
+}
+
+// A move of the clock whose file cannot be written moves nothing. The file is replaced,
+// not written in place, and so is a secret's.
+func TestClock_FileIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	c, err := openClock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.advance(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"clock", secretFile} {
+		if err := os.Mkdir(filepath.Join(dir, name+durable.Unfinished), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.advance(time.Minute); err == nil || c.lead() != time.Hour {
+		t.Errorf("a move that cannot be written: got %v and a lead of %s, want an error and 1h", err, c.lead())
+	}
+	if again, err := openClock(dir); err != nil || again.lead() != time.Hour {
+		t.Errorf("the clock of the next run: got %+v, %v; want a lead of 1h", again, err)
+	}
+	if _, err := openSecret(dir, secretFile, rand.Reader); err == nil {
+		t.Error("a secret was written in place")
+	}
+	if _, err := os.Stat(filepath.Join(dir, secretFile)); !os.IsNotExist(err) {
+		t.Errorf("a secret that could not be written: got %v, want no file", err)
 	}
 }

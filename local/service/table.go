@@ -87,11 +87,15 @@ func openEmbedded(dir string, now func() time.Time) (*openTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openTable{
-		Backend: t, feed: t, where: where, durable: dir != "", checkpoints: t, knowsFeed: true,
+	o := &openTable{
+		Backend: t, feed: t, where: where, durable: dir != "",
 		sweep: func(ctx context.Context) error { _, err := t.Sweep(ctx); return err },
 		close: func() { _ = t.Close() }, // every commit is already durable
-	}, nil
+	}
+	if o.durable {
+		o.checkpoints, o.knowsFeed = t, true
+	}
+	return o, nil
 }
 
 // streamLag bounds the delay of DynamoDB Local's streams, measured on a busy machine.

@@ -69,10 +69,12 @@ func Open(c Config) (*StandIn, error) {
 	if c.File != "" {
 		b, err := os.ReadFile(c.File)
 		if err == nil {
-			err = json.Unmarshal(b, &s.kept)
+			if err = json.Unmarshal(b, &s.kept); err != nil {
+				err = fmt.Errorf("%s is damaged: %w; put back a copy of it, or remove it to forget all checkouts", c.File, err)
+			}
 		}
 		if err != nil && !os.IsNotExist(err) {
-			return nil, fmt.Errorf("payments: %s cannot be read, or is damaged: %w; put back a copy of it, or remove it to forget all checkouts", c.File, err)
+			return nil, fmt.Errorf("payments: %w", err)
 		}
 	}
 	if s.kept.Key == "" {
