@@ -31,9 +31,8 @@ func decodeItem(b []byte) (tables.Item, error) {
 	return tables.Item(m), nil
 }
 
-// maxDepth bounds the nesting of values in a file: earlier versions stored two levels
-// more than [tables.MaxNesting].
-const maxDepth = tables.MaxNesting + 2
+// maxDepth bounds the nesting of values in a file.
+const maxDepth = tables.MaxNesting + formerNesting
 
 // decoder reads an encoded item. After an error it yields zero values.
 type decoder struct {

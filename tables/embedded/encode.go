@@ -25,7 +25,14 @@ const (
 	kindList
 )
 
-func encodeStored(s *stored) ([]byte, error) { return appendItem(make([]byte, 0, 2*s.size+16), s.item) }
+// formerNesting is the number of levels beyond [tables.MaxNesting] that earlier versions
+// stored.
+const formerNesting = 2
+
+// encodeStored encodes an item of the table, which was checked when it was written.
+func encodeStored(s *stored) ([]byte, error) {
+	return appendMap(append(make([]byte, 0, 2*s.size+16), itemVersion), s.item, -formerNesting)
+}
 
 // appendItem encodes an item. An invalid item is an ErrInvalid.
 func appendItem(b []byte, item tables.Item) ([]byte, error) {

@@ -112,3 +112,34 @@ func TestBrokenFile(t *testing.T) {
 		}
 	}
 }
+
+// An item that an earlier version stored, with more levels than may be written now, can
+// be read and changed.
+func TestFormerNesting(t *testing.T) {
+	table, err := Open(Config{Path: filepath.Join(t.TempDir(), "table")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	var deep any = tables.List{}
+	for range tables.MaxNesting + formerNesting - 1 {
+		deep = tables.List{deep}
+	}
+	item := tables.Item{"pk": "P", "sk": "S", "deep": deep}
+	key := item.Key()
+	err = table.engine.write(t.Context(), func(now *trees) error { return now.items.put(itemKey(key), store(item)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Change(key, tables.SetAttr("n", int64(1)))}}); err != nil {
+		t.Fatal(err)
+	}
+	item["n"] = int64(1)
+	got, err := table.Get(t.Context(), tables.Strong, key)
+	if err != nil || !reflect.DeepEqual(got[0], item) {
+		t.Errorf("got %v, %v; want %v", got, err, item)
+	}
+	if err := table.Commit(t.Context(), tables.Tx{Writes: []tables.Write{tables.Put(item)}}); !errors.Is(err, tables.ErrInvalid) {
+		t.Errorf("writing it: got %v, want %v", err, tables.ErrInvalid)
+	}
+}
