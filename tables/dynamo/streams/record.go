@@ -37,6 +37,9 @@ func records(shard string, in []types.Record) ([]tables.StreamRecord, error) {
 		if record.New, err = image(d.NewImage); err != nil {
 			return nil, err
 		}
+		if record.New == nil { // DynamoDB Local has another name for a removal by TTL
+			record.Event = "REMOVE"
+		}
 		out = append(out, record)
 	}
 	return out, nil

@@ -96,6 +96,12 @@ func TestChanges(t *testing.T) {
 		read(t, f, "", want, false)
 		read(t, f, "8", nil, true)
 	})
+	t.Run("a removal under another name", func(t *testing.T) {
+		f := play(t, stream,
+			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
+			exchange{"GetRecords", "i1", "", strings.Replace(oneRecord, "REMOVE", "UNKNOWN_TO_SDK_VERSION", 1) + `}`})
+		read(t, f, "", want, true)
+	})
 	t.Run("another position needs a new iterator", func(t *testing.T) {
 		f := play(t, stream,
 			exchange{"GetShardIterator", `"TRIM_HORIZON"`, "", `{"ShardIterator":"i1"}`},
