@@ -34,18 +34,13 @@ var rounds = flag.Int("rounds", 1, "pairs of tables that the differential test c
 //
 //	go test ./tables/conformance -run TestDifferential -v -timeout 1h -rounds 100 -rapid.seed 1
 func TestDifferential(t *testing.T) {
-	var seed uint64
-	flag.Visit(func(f *flag.Flag) {
-		delete(defaults, f.Name)
-		if f.Name == "rapid.seed" {
-			seed = f.Value.(flag.Getter).Get().(uint64)
-		}
-	})
+	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
 	for name, value := range defaults {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
+	seed := flag.Lookup("rapid.seed").Value.(flag.Getter).Get().(uint64)
 	if seed == 0 {
 		seed = rand.Uint64()>>2 + 1
 	}
@@ -70,9 +65,12 @@ func TestDifferential(t *testing.T) {
 // DynamoDB Local now and then removes an item that has expired by real time.
 var now = time.Date(2100, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// sequences counts sequences over all pairs, since DynamoDB Local knows a token in all of
-// its tables.
-var sequences int
+// DynamoDB Local knows a token in all of its tables, so the tokens of each sequence in each
+// process are its own.
+var (
+	sequences int // so far
+	process   = rand.Uint32()
+)
 
 // differ compares a pair of tables.
 func differ(t *testing.T) *pair {
@@ -267,7 +265,7 @@ func samePages(q tables.Query, here, there []tables.Page) bool {
 func (p *pair) stale(t *rapid.T, s *sequence) {
 	q := s.query()
 	q.Consistency, q.Limit, q.After, q.From, q.To = tables.Eventual, 100, nil, "", ""
-	txs := make([]tables.Tx, s.pick(4)+1)
+	txs := make([]tables.Tx, s.below(4)+1)
 	there := make([]error, len(txs))
 	allowed := []tables.Page{p.page(t, p.there, q)}
 	for i := range txs {

@@ -81,7 +81,8 @@ func (s *sequence) deep() any {
 	return v
 }
 
-func (s *sequence) pick(n int) int { return rapid.IntRange(0, n-1).Draw(s.t, "n") }
+// below draws a number from 0 to n - 1.
+func (s *sequence) below(n int) int { return rapid.IntRange(0, n-1).Draw(s.t, "n") }
 
 func (s *sequence) fault() embedded.Fault {
 	return pick(s, "fault", embedded.Conflict, embedded.Throttled, embedded.LostRequest, embedded.LostAnswer)
@@ -210,7 +211,7 @@ func (s *sequence) updates(k tables.Key) []tables.Update {
 	}
 	if s.chance("many updates", 100) {
 		n := tables.MaxUpdates + pick(s, "beyond", -1, 0, 1)
-		adds := s.pick(tables.MaxConds + 3)
+		adds := s.below(tables.MaxConds + 3)
 		for i := len(us); i < n; i++ {
 			if i < adds {
 				us = append(us, tables.Add(fmt.Sprint("many", i), s.number()))
@@ -256,7 +257,7 @@ func (s *sequence) tx() tables.Tx {
 		tx.Writes = append(tx.Writes, w)
 	}
 	if s.chance("token", 4) {
-		tx.Token = s.prefix + pick(s, "token", "t1", "t2", "t3", "t4", "t5", "t6")
+		tx.Token = fmt.Sprintf("%x-", process) + s.prefix + pick(s, "token", "t1", "t2", "t3", "t4", "t5", "t6")
 		s.tokens = append(s.tokens, tx)
 	}
 	return tx
