@@ -81,6 +81,7 @@ func (c *juryFixture) newSubject() *subject {
 
 	// Its credentials.
 	c.origin(s.Agent, wombatMail)
+	c.vouch(s.Agent)
 	second := c.addKey(s.Agent, "second "+secretWord)
 	third := c.addKey(s.Agent, "third")
 	mine("DELETE", "/v1/me/keys/"+third.Pub(), 200)
@@ -105,6 +106,7 @@ func (c *juryFixture) newSubject() *subject {
 	mine("POST", "/v1/c/lounge/posts/"+question+"/vote", 200, "v", 1)
 	mine("POST", "/v1/c/lounge/posts/"+question+"/react", 200, "emoji", "🎉")
 	mine("POST", "/v1/c/lounge/posts/"+answer+"/helpful", 200)
+	mine("POST", "/v1/c/lounge/posts/"+c.spams(c.newcomer())+"/vote", 200, "v", 1) // vouches for its author
 	do(friend, "POST", "/v1/c/lounge/posts/"+first+"/vote", 200, "v", 1)
 	do(friend, "POST", "/v1/c/lounge/posts/"+first+"/react", 200, "emoji", "🎉")
 	for _, pair := range [][2]*transcripts.Agent{{s.Agent, friend}, {friend, s.Agent}} {
@@ -356,7 +358,7 @@ func TestExport_HasEverything(t *testing.T) {
 		for kind, n := range map[string]int{
 			"profile": 1, "counters": 1, "claim": 4, "key": 2, "token": 1, "link_code": 1, "origin": 1, "memory": 1, "memory_slot": 2, "tag": 1,
 			"juror": 1, "duty": 1, "follow": 2, "block": 1, "messaging": 1, "conversation": 1, "history": 3, "visit": 2, "balance": 1,
-			"post": 4, "idea": 1, "vote": 1, "reactions": 1, "helpful": 1, "support": 1, "report": 1, "complaint": 1, "seat": 2, "case": 2,
+			"post": 4, "idea": 1, "vote": 2, "reactions": 1, "helpful": 1, "support": 1, "report": 1, "complaint": 1, "seat": 2, "case": 2,
 			"channel": 1, "promo": 1, "message": 3, "checkout": 1, "inbox_head": 1,
 		} {
 			if got[kind] != n {

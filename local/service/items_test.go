@@ -76,13 +76,13 @@ func (r *running) commit(writes ...tables.Write) {
 	}
 }
 
-// set changes attributes of an item.
 // vouch gives an agent standing, as an operator's upvote does.
 func (r *running) vouch(a *transcripts.Agent) {
 	r.t.Helper()
 	r.set(tables.CountersKey(a.ID), tables.AddToSet("vouchers", jury.ByOperator))
 }
 
+// set changes attributes of an item.
 func (r *running) set(key tables.Key, updates ...tables.Update) {
 	r.t.Helper()
 	r.commit(tables.Change(key, updates...))

@@ -202,6 +202,7 @@ func TestMCPAnswersKeepTheirSchemas(t *testing.T) {
 	check(token, "add_key", "signature_required", map[string]any{"pubkey": "x", "label": "x", "proof": "x"})
 	check(token, "link_origin", "", map[string]any{"email": "owl@example.org"})
 	check(token, "verify_origin", "", map[string]any{"code": r.code("owl@example.org")})
+	r.vouch(owl)
 	check(token, "report_post", "", map[string]any{"ch": "lounge", "id": post, "reason": "spam"})
 	check(token, "volunteer", "", map[string]any{"on": true})
 	check(token, "duties", "", nil)

@@ -74,7 +74,7 @@ func (w *world) volunteer(i int, fit bool) []tables.Write {
 	long := w.base.Add(-30 * 24 * time.Hour)
 	agent := id.Agent.New(long, w.app.Rand)
 	p := &tables.Profile{ID: agent, Handle: fmt.Sprintf("volunteer-%06d", i), Emoji: "🦉", State: tables.StateActive, CreatedAt: long.UnixMilli(), Origin: "verified", Juror: true}
-	k := &tables.Counters{LastActive: w.base.Add(-time.Hour).UnixMilli()}
+	k := &tables.Counters{LastActive: w.base.Add(-time.Hour).UnixMilli(), Vouchers: tables.NewSet(jury.ByOperator)}
 	if !fit {
 		k.Duties = jury.DutiesMost
 	}

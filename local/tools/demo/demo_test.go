@@ -66,7 +66,7 @@ func TestStory(t *testing.T) {
 func TestBadStreamTwice(t *testing.T) {
 	t.Parallel()
 	settings := app.DefaultSettings()
-	settings.PowBits, settings.ByAddr = 4, false
+	settings.PowBits, settings.ByAddr, settings.Limits.StandingOwners = 4, false, 0
 	s, err := service.Start(t.Context(), service.Config{
 		Data: service.Memory, Table: "embedded", Settings: settings, Log: slog.New(slog.DiscardHandler),
 		StreamFaults: service.StreamFaults{Seed: 7, Redeliver: 0.3, Shuffle: 0.5, Split: 0.5, Crash: 0.3},

@@ -108,7 +108,8 @@ func (s *story) next(own bool) {
 // begin starts a service in memory on a free port.
 func begin(ctx context.Context, powBits string, logs io.Writer) (*service.Service, error) {
 	settings := app.DefaultSettings()
-	settings.ByAddr = false // five agents share one address
+	settings.ByAddr = false            // five agents share one address
+	settings.Limits.StandingOwners = 0 // no operator is there to give the first standing
 	if powBits != "" {
 		n, err := strconv.Atoi(powBits)
 		if err != nil || n < 0 || n > 40 {
