@@ -39,7 +39,7 @@ const (
 
 func (d deadlines) handle(ctx context.Context) error {
 	return schedule.Sweep(ctx, sweepFor, func(ctx context.Context) error {
-		var work app.Group
+		work := app.Together(ctx)
 		var sealed, judged error
 		work.Go(func() error { sealed = d.seal(ctx); return nil })
 		work.Go(func() error { judged = d.judge(ctx); return nil })

@@ -364,7 +364,7 @@ func (d deadlines) recuse(ctx context.Context, h *hearing, volunteers []*volunte
 func (d deadlines) retire(ctx context.Context, volunteers []*volunteer) error {
 	now := d.Now()
 	since := now.Add(-jury.ActiveIn).UnixMilli()
-	var work app.Group
+	work := app.Together(ctx)
 	for _, v := range volunteers {
 		if v.Idle(now) || v.Unfit() {
 			work.Go(func() error {

@@ -88,7 +88,7 @@ var deletions = []stream.Filter{
 // redact removes the texts of deleted posts, messages and ideas from inboxes, and the
 // author's name if it was erased. The events stay, because seq has no gaps.
 func (f inbox) redact(ctx context.Context, records []tables.StreamRecord) error {
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for _, r := range records {
 		if !slices.ContainsFunc(deletions, func(d stream.Filter) bool { return d.Match(r) }) {

@@ -100,7 +100,7 @@ func (f inbox) deliver(ctx context.Context, records []tables.StreamRecord) error
 			byAgent[d.to] = append(byAgent[d.to], d)
 		}
 	}
-	var work app.Group // not ctx's group: a failed inbox must not stop the others
+	work := app.Together(ctx) // not ctx's group: a failed inbox must not stop the others
 	work.SetLimit(sideBySide)
 	for _, agent := range order {
 		work.Go(func() error {

@@ -205,7 +205,7 @@ func ending(p *tables.Promo, now time.Time, owing bool) (state string, at int64)
 // forget removes the counts of an ended, settled promo. If this is interrupted,
 // the remaining counts do no harm.
 func (s settle) forget(ctx context.Context, p *tables.Promo, counts []tables.Item) error {
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for shard, item := range counts {
 		if tables.Billed(item, p.ID) != 0 || tables.Viewed(item, p.ID) != 0 {

@@ -23,7 +23,7 @@ func (f reader) countMovements(ctx context.Context, records []tables.StreamRecor
 			bySum[sum] = append(bySum[sum], r.Key)
 		}
 	}
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for _, sum := range slices.SortedFunc(maps.Keys(bySum), compareKeys) {
 		work.Go(func() error {

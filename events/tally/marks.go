@@ -32,7 +32,7 @@ func (f reader) countMarks(ctx context.Context, records []tables.StreamRecord) e
 			byAuthor[to] = append(byAuthor[to], r.New)
 		}
 	}
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for _, to := range slices.Sorted(maps.Keys(byAuthor)) {
 		work.Go(func() error {
@@ -97,10 +97,10 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 // Single writes cost half as much as a transaction. A crash in between leaves a slot
 // for a vote that is counted when its record is delivered again.
 func (f reader) keepSlots(ctx context.Context, t *tally) error {
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
-	for giver, g := range t.givers {
-		if g.took {
+	for _, giver := range slices.Sorted(maps.Keys(t.givers)) {
+		if g := t.givers[giver]; g.took {
 			work.Go(func() error { return f.Once(ctx, g.slots.Keep(giver, t.to)) })
 		}
 	}

@@ -173,7 +173,7 @@ func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord)
 }
 
 func (f reader) addAll(ctx context.Context, all additions) error {
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for _, key := range slices.SortedFunc(maps.Keys(all.targets), compareKeys) {
 		work.Go(func() error {

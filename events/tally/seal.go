@@ -2,6 +2,7 @@ package tally
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,8 +40,8 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 			turns = append(turns, channel)
 		}
 	}
-	for channel, ids := range late {
-		if err := index.Named(f.App, channel).AddLate(ctx, ids...); err != nil {
+	for _, channel := range slices.Sorted(maps.Keys(late)) {
+		if err := index.Named(f.App, channel).AddLate(ctx, late[channel]...); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func (f reader) seal(ctx context.Context, posts []tables.StreamRecord) error {
 	}
 	within, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(atOnce)
 	for _, channel := range turns {
 		work.Go(func() error { f.tend(ctx, within, channel); return nil })

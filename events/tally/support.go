@@ -19,7 +19,7 @@ func (f reader) countSupport(ctx context.Context, records []tables.StreamRecord)
 			byIdea[idea] = append(byIdea[idea], r.Key)
 		}
 	}
-	var work app.Group
+	work := app.Together(ctx)
 	work.SetLimit(sideBySide)
 	for _, idea := range slices.Sorted(maps.Keys(byIdea)) {
 		work.Go(func() error {

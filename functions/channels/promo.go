@@ -31,7 +31,7 @@ func (g channels) pagePromo(ctx context.Context, ch *tables.Channel) (shown *wir
 		defer cancel()
 		ctx = within
 	}
-	var counting, showing app.Group
+	counting, showing := app.Together(ctx), app.Together(ctx)
 	if n := g.Settings.ViewSample; n > 0 && g.Intn(n) == 0 {
 		counting.Go(func() error {
 			return g.Once(ctx, tables.CountView(ch.Name, g.Intn(1<<16), n, c.Agent != nil, c.Time))

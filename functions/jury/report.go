@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	"agentsocial/shared/api"
@@ -222,8 +223,8 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 // if it has no origin.
 func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 	return func(yield func(string, tables.Item) bool) {
-		for who, v := range k.Waits {
-			m, _ := v.(tables.Map)
+		for _, who := range slices.Sorted(maps.Keys(k.Waits)) {
+			m, _ := k.Waits[who].(tables.Map)
 			if !yield(who, tables.Item(m)) {
 				return
 			}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"runtime"
 )
 
 // process is one run of a function, which [Kill] may end at any time.
@@ -20,6 +21,30 @@ func Kill(ctx context.Context) {
 		close(p.dead)
 	}
 	select {}
+}
+
+// Die ends the function of ctx like [Kill], but leaves no goroutine behind: it ends the
+// calling goroutine, and deferred calls run. The others of the function end at their
+// next call of Die, so a table that calls it must do so whenever [Dead] says so.
+func Die(ctx context.Context) {
+	if p, ok := ctx.Value(processKey{}).(*process); ok && !Dead(ctx) {
+		close(p.dead)
+	}
+	runtime.Goexit()
+}
+
+// Dead reports whether the function of ctx died.
+func Dead(ctx context.Context) bool {
+	p, ok := ctx.Value(processKey{}).(*process)
+	if !ok {
+		return false
+	}
+	select {
+	case <-p.dead:
+		return true
+	default:
+		return false
+	}
 }
 
 // survive runs f as a process, and returns errDied if the process died before f ended.

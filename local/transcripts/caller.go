@@ -6,6 +6,7 @@ package transcripts
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -111,7 +113,13 @@ func (r *Request) Send(base string) (*Answer, error) {
 
 // Ask gives the request to a handler in this process.
 func (r *Request) Ask(h http.Handler) (*Answer, error) {
-	req := httptest.NewRequest(r.Method, r.Target, bytes.NewReader(r.Body))
+	return r.AskFrom(context.Background(), h, "192.0.2.1")
+}
+
+// AskFrom is Ask with a context, from a network address.
+func (r *Request) AskFrom(ctx context.Context, h http.Handler, address string) (*Answer, error) {
+	req := httptest.NewRequestWithContext(ctx, r.Method, r.Target, bytes.NewReader(r.Body))
+	req.RemoteAddr = net.JoinHostPort(address, "1234")
 	maps.Copy(req.Header, r.Header)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)

@@ -51,14 +51,14 @@ type Server struct {
 	over      overLimit
 	used      usedToday
 
-	starting sync.Mutex
+	starting chan struct{}                 // has an element while begin runs
 	start    []func(context.Context) error // have not succeeded yet
 }
 
 // NewServer registers the endpoints of groups. It panics if two share a route;
 // [OpenAPI] panics if a declaration cannot be served.
 func NewServer(a *app.App, groups ...Group) *Server {
-	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}}
+	s := &Server{app: a, mux: http.NewServeMux(), endpoints: map[string]*served{}, starting: make(chan struct{}, 1)}
 	if u, err := url.Parse(a.Settings.BaseURL); err == nil {
 		s.host = u.Host
 	}
@@ -232,8 +232,12 @@ func (s *Server) match(r *http.Request, raw Raw) (*served, error) {
 
 // begin runs the groups' Start functions before the first answer.
 func (s *Server) begin(ctx context.Context) error {
-	s.starting.Lock()
-	defer s.starting.Unlock()
+	select {
+	case s.starting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.starting }()
 	for len(s.start) > 0 {
 		if err := s.start[0](ctx); err != nil {
 			return err

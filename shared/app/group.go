@@ -12,12 +12,33 @@ import (
 // an error with its stack. Otherwise a panic in a goroutine would end the
 // process before it could answer or log. The zero Group continues after an
 // error and has no limit.
-type Group struct{ g *errgroup.Group }
+type Group struct {
+	g    *errgroup.Group
+	take func() (begin func()) // see [WithTurns]; nil: functions begin at once
+}
 
 // SideBySide makes a group whose context ends at the first error.
 func SideBySide(ctx context.Context) (*Group, context.Context) {
-	g, ctx := errgroup.WithContext(ctx)
-	return &Group{g}, ctx
+	g, within := errgroup.WithContext(ctx)
+	return &Group{g, turnsOf(ctx)}, within
+}
+
+// Together makes a group that continues after an error, like the zero Group.
+func Together(ctx context.Context) *Group { return &Group{new(errgroup.Group), turnsOf(ctx)} }
+
+type turnsKey struct{}
+
+// WithTurns returns a context whose groups begin their functions in an order that
+// take decides: a simulation is repeatable only if the order of goroutines is. Go
+// calls take in the caller's goroutine; the function's own goroutine then calls
+// begin, which returns when it is the function's turn.
+func WithTurns(ctx context.Context, take func() (begin func())) context.Context {
+	return context.WithValue(ctx, turnsKey{}, take)
+}
+
+func turnsOf(ctx context.Context) func() func() {
+	take, _ := ctx.Value(turnsKey{}).(func() func())
+	return take
 }
 
 // SetLimit bounds how many functions run at once.
@@ -25,7 +46,12 @@ func (g *Group) SetLimit(n int) { g.group().SetLimit(n) }
 
 // Go runs f concurrently with the others.
 func (g *Group) Go(f func() error) {
+	begin := func() {}
+	if g.take != nil {
+		begin = g.take()
+	}
 	g.group().Go(func() (err error) {
+		begin()
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

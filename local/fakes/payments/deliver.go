@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -165,11 +166,38 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 func (s *StandIn) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.kept.Checkouts {
-		if c.Session.Status == "open" && c.Session.ExpiresAt <= s.now() {
+	for _, id := range slices.Sorted(maps.Keys(s.kept.Checkouts)) {
+		if c := s.kept.Checkouts[id]; c.Session.Status == "open" && c.Session.ExpiresAt <= s.now() {
 			s.close(c)
 		}
 	}
+}
+
+// Delivery is a notification as it is sent.
+type Delivery struct {
+	ID, Type  string
+	Body      []byte
+	Signature string // the header Stripe-Signature
+}
+
+// Take returns the notifications of a stand-in that sends nothing by itself, oldest
+// first, those of expired checkouts included. Each is signed with the current time and
+// returned once.
+func (s *StandIn) Take() (all []Delivery) {
+	s.expire()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.pending() {
+		e.Delivered = true
+		all = append(all, Delivery{e.ID, e.Type, e.Body, Sign(e.Body, s.c.Now(), s.kept.Secret)})
+	}
+	return all
+}
+
+// Signed returns the delivery signed again, at another time.
+func (s *StandIn) Signed(d Delivery) Delivery {
+	d.Signature = Sign(d.Body, s.c.Now(), s.kept.Secret)
+	return d
 }
 
 // close ends a checkout unpaid. The lock is held.

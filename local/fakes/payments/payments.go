@@ -28,6 +28,7 @@ type Config struct {
 	Rand    io.Reader
 	Log     *slog.Logger
 	Client  *http.Client // sends notifications; the default client if nil
+	ByHand  bool         // sends nothing by itself: see [StandIn.Take]
 }
 
 // StandIn is a running stand-in. It is safe for concurrent use.
@@ -83,7 +84,9 @@ func Open(c Config) (*StandIn, error) {
 	s.mux = http.NewServeMux()
 	s.api()
 	s.pages()
-	s.done.Go(s.send)
+	if !c.ByHand {
+		s.done.Go(s.send)
+	}
 	return s, nil
 }
 

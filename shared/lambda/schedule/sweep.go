@@ -34,7 +34,7 @@ func Each(ctx context.Context, a *app.App, due tables.Query, atOnce int, do func
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		var work app.Group
+		work := app.Together(ctx)
 		work.SetLimit(atOnce)
 		for _, item := range page.Items {
 			work.Go(func() error {

@@ -1,0 +1,136 @@
+package service
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"agentsocial/events"
+	"agentsocial/functions"
+	standin "agentsocial/local/fakes/payments"
+	"agentsocial/shared/api"
+	"agentsocial/shared/app"
+	"agentsocial/shared/identity/seal"
+	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/shared/outside/payments"
+	"agentsocial/shared/outside/payments/stripe"
+)
+
+// Parts is a service without a network, a pump and a ticker: the caller makes the
+// requests, delivers the stream's batches and calls the schedules, one step at a time.
+// It runs the same functions with the same permissions as [Service].
+type Parts struct {
+	App       *app.App
+	Gateway   http.Handler
+	Readers   []PartReader
+	Schedules []PartSchedule
+	Returns   []host.MailHandler // told when a mail comes back
+	Payments  *standin.StandIn   // sends notifications only by order
+}
+
+// PartReader is a reader of the stream with its handler.
+type PartReader struct {
+	stream.Function
+	Run host.BatchHandler
+}
+
+// PartSchedule is a scheduled function with its handler.
+type PartSchedule struct {
+	schedule.Function
+	Run host.TickHandler
+}
+
+// Assemble makes the parts on an App that lacks Box, Pepper and Payments. The secrets
+// come from its Rand. ahead returns how far the clock of a function's processes is
+// ahead; wrap may change the payment processor.
+func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(payments.Processor) payments.Processor) (*Parts, error) {
+	secret, err := openSecret("", "secret", a.Rand)
+	if err != nil {
+		return nil, err
+	}
+	box, err := seal.New(secret)
+	if err != nil {
+		return nil, err
+	}
+	pepper, err := openSecret("", "pepper", a.Rand)
+	if err != nil {
+		return nil, err
+	}
+	a.Box = func(context.Context) (*seal.Box, error) { return box, nil }
+	a.Pepper = func(context.Context) ([]byte, error) { return pepper, nil }
+	p := &Parts{App: a}
+	base := a.Settings.BaseURL
+	p.Payments, err = standin.Open(standin.Config{
+		URL: base + payPrefix, Webhook: base + "/payments/webhook", Now: a.Now, Rand: a.Rand, Log: a.Log, ByHand: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	key, hook := p.Payments.Keys()
+	a.Payments = wrap(stripe.New(stripe.Config{
+		BaseURL: base, Stage: localStage, Way: standin.Inside(p.Payments),
+		Keys: func(context.Context) (stripe.Keys, error) {
+			return stripe.Keys{SecretKey: key, WebhookSecrets: []string{hook}}, nil
+		},
+	}))
+	within := func(name string) *app.App {
+		own := *a
+		by := ahead(name)
+		own.Now = func() time.Time { return a.Now().Add(by) }
+		return &own
+	}
+	if p.Gateway, err = newGateway(a, functions.All(), byFunction(within), api.Throttle{}); err != nil {
+		return nil, err
+	}
+	for _, declare := range events.All() {
+		f := declare(a)
+		own := within(f.Name)
+		r := PartReader{Function: declare(confined(own, f.Name, f.Reads, f.Writes))}
+		if r.Run, err = (inProcess{own}).Reader(r.Function); err != nil {
+			return nil, err
+		}
+		p.Readers = append(p.Readers, r)
+	}
+	for _, declare := range events.Schedules() {
+		f := declare(a)
+		own := within(f.Name)
+		s := PartSchedule{Function: declare(confined(own, f.Name, f.Reads, f.Writes))}
+		if s.Run, err = (inProcess{own}).Schedule(s.Function); err != nil {
+			return nil, err
+		}
+		p.Schedules = append(p.Schedules, s)
+	}
+	for _, declare := range events.Mail() {
+		f := declare(a)
+		own := within(f.Name)
+		tell, err := (inProcess{own}).Mail(declare(confined(own, f.Name, f.Reads, f.Writes)))
+		if err != nil {
+			return nil, err
+		}
+		p.Returns = append(p.Returns, tell)
+	}
+	return p, nil
+}
+
+// byFunction makes each group's function on an App of its own.
+type byFunction func(name string) *app.App
+
+func (b byFunction) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
+	return inProcess{b(declare(&app.App{}).Name)}.Group(declare)
+}
+
+// Pay has a person act on the stand-in's checkout pages, without a browser.
+func (p *Parts) Pay(o standin.Order) error {
+	_, err := p.Payments.Carry(o)
+	return err
+}
+
+// Hidden returns the secret parts of the service that no item, log line or answer may
+// contain: they are keys, not data.
+func (p *Parts) Hidden() []string {
+	key, hook := p.Payments.Keys()
+	return []string{key, strings.TrimPrefix(hook, "whsec_")}
+}
