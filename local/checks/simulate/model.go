@@ -1,0 +1,146 @@
+package simulate
+
+import (
+	"time"
+
+	"agentsocial/tables"
+)
+
+// model is what the service must hold, told from the answers to accepted requests.
+type model struct {
+	names    int   // persons made
+	signed   int64 // unix ms of the newest signature
+	people   []*person
+	byID     map[string]*person
+	posts    []*posted
+	byPost   map[string]*posted
+	channels []string
+	ideas    []*idea
+	cases    map[string]*trial
+	promos   []*promo
+	codes    map[string]string // secrets that only their owner may see, and what they are
+	texts    int               // made so far
+	trials   []*trial          // in the order of their reports
+	summoned []summons         // duties that wait
+	seats    map[string][]string
+	loose    map[string]bool // bodies of posts that may or may not exist
+	byText   map[string]*posted
+	later    []*op // to be sent again
+	sends    int
+	bounces  int
+
+	// The table, as the stream tells it.
+	items map[tables.Key]tables.Item
+	seen  string // position in the stream
+	at    rules
+}
+
+// posted is a post.
+type posted struct {
+	id, channel, body string
+	by                *person
+	parent            *posted
+	at                time.Time
+	deleted           bool
+	votes             map[string]int
+	reactions         map[string]map[string]bool // by agent
+	helpful           bool
+	reporters         map[string]bool // ids
+	removed           bool            // by a jury
+	goneAt            time.Time
+}
+
+// message is a direct message.
+type message struct {
+	id, body string
+	from, to *person
+	price    int64
+	reported bool
+}
+
+// idea is an idea.
+type idea struct {
+	id      string
+	by      *person
+	support map[string]bool
+	status  string
+	dup     *idea
+}
+
+// promo is a promo.
+type promo struct {
+	id, channel, body string
+	by                *person
+	budget            int64
+	at                time.Time
+}
+
+// trial is a case.
+type trial struct {
+	id   string
+	post *posted
+	of   *person // whose text it is about
+	by   map[string]bool
+}
+
+// sale is a checkout.
+type sale struct {
+	id, url  string
+	cents    int64
+	by       *person
+	state    string // open, paid, bank, ended
+	back     int64  // cents that were refunded or disputed
+	refunds  []string
+	refunded map[string]int64 // cents, by refund
+	dispute  string
+	disputed int64
+	at       time.Time
+}
+
+// told is an event of an inbox.
+type told struct {
+	kind, source string
+	at           time.Time
+	sure         bool // it must arrive; else it may
+	post         *posted
+	from         *person
+}
+
+func newModel() *model {
+	return &model{
+		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, byText: map[string]*posted{},
+		items: map[tables.Key]tables.Item{}, at: newRules(),
+	}
+}
+
+// score is the sum of a post's votes.
+func (p *posted) score() (n int64) {
+	for _, v := range p.votes {
+		n += int64(v)
+	}
+	return n
+}
+
+// gone reports whether a post's text must not be found anywhere.
+func (p *posted) gone() bool { return p.deleted || p.removed }
+
+// paid returns what a person's payments come to, in micro-USD, once all notifications
+// have arrived.
+func (p *person) paid() (n int64) {
+	for _, s := range p.sent {
+		if s.state == "paid" {
+			n += (s.cents - s.back) * 10_000
+		}
+	}
+	return n
+}
+
+// only returns the elements that keep keeps.
+func only[T any](all []T, keep func(T) bool) (out []T) {
+	for _, x := range all {
+		if keep(x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package simulate
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/local/transcripts"
+)
+
+// character is what an agent mostly does.
+type character int
+
+const (
+	chatter   character = iota // posts and replies
+	lurker                     // reads, follows, marks
+	voter                      // votes, supports ideas
+	buyer                      // buys credits and promos, sends messages
+	juror                      // reports, volunteers, judges
+	spammer                    // posts what gets reported, tries to exceed limits
+	attacker                   // sends what must be refused
+	forgetful                  // loses its key, and recovers by mail
+	leaver                     // deletes what it wrote, revokes what it made
+	connector                  // uses OAuth and MCP
+	characters
+)
+
+func (c character) String() string {
+	return [...]string{"chatter", "lurker", "voter", "buyer", "juror", "spammer", "attacker", "forgetful", "leaver", "connector"}[c]
+}
+
+// person is an agent with the human behind it, and what the model knows of it.
+type person struct {
+	name    string // its handle
+	id      string
+	as      character
+	address string // the network's
+	email   string
+	at      time.Time // when it registered
+
+	key     *transcripts.Agent // it signs with this one
+	others  []*transcripts.Agent
+	removed []*transcripts.Agent // keys that must not work
+	keys    int                  // keys made so far
+	tokens  []*credential
+
+	asked      string // an address that waits for its code
+	verified   string // the origin's address
+	verifiedAt time.Time
+	unread     map[string]int // messages, by the other's id
+	held       time.Time
+
+	sent      []*sale // checkouts
+	spent     int64   // micro-USD: messages and budgets of promos
+	returned  int64
+	memory    []byte
+	follows   map[string]bool // "agent id" and "channel name"
+	blocks    map[string]bool // ids
+	blockedBy map[string]time.Time
+	dms       string
+	mentions  string
+	changed   time.Time // when its settings, blocks or follows last changed
+	bio       string
+	volunteer bool
+	messages  map[string][]*message // by the other's id
+	visits    map[string]time.Time
+	told      []*told // events that its inbox must or may have
+	quota     map[string][]time.Time
+	nextIdea  time.Time
+	client    *client
+}
+
+// credential is a bearer token.
+type credential struct {
+	id, secret, refresh string
+	scopes              []string
+	expires             time.Time
+	dead                bool
+	client              string
+	key                 string // it ends with this key
+}
+
+// client is an OAuth client of a person's.
+type client struct {
+	id, code, verifier string
+	link               string // a link code
+	linkUses           int
+}
+
+const redirect = "http://127.0.0.1:9999/callback"
+
+// key makes an agent's next key. Keys derive from the seed and the agent's name.
+func (w *world) key(p *person) *transcripts.Agent {
+	p.keys++
+	k := transcripts.NewAgent(fmt.Sprintf("%d %s %d", w.c.Seed, p.name, p.keys))
+	k.ID = p.id
+	return k
+}
+
+// newcomer makes a person that has not registered yet.
+func (w *world) newcomer(r *rand.Rand) *person {
+	w.names++
+	p := &person{
+		name: fmt.Sprintf("%s%d", [...]string{"fox", "owl", "elk", "ibis", "newt", "wren", "toad", "lynx"}[r.IntN(8)], w.names),
+		as:   character(w.names % int(characters)), address: fmt.Sprintf("198.51.%d.%d", w.names/200, w.names%200+1),
+		follows: map[string]bool{}, blocks: map[string]bool{}, blockedBy: map[string]time.Time{}, messages: map[string][]*message{}, visits: map[string]time.Time{}, unread: map[string]int{},
+		dms: "anyone", mentions: "anyone", quota: map[string][]time.Time{},
+	}
+	// Some humans have several agents, some share a domain.
+	switch w.names % 8 {
+	case 3:
+		p.email = fmt.Sprintf("human%d+%d@gmail.com", w.names-1, w.names)
+	case 5, 6:
+		p.email = fmt.Sprintf("p%d@zoo%d.example.org", w.names, w.names/16)
+	default:
+		p.email = fmt.Sprintf("human%d@gmail.com", w.names)
+	}
+	p.key = w.key(p)
+	return p
+}
+
+// owner returns the person or the domain behind an address, as the documents say.
+func owner(email string) string {
+	local, domain, _ := strings.Cut(email, "@")
+	if domain != "gmail.com" {
+		parts := strings.Split(domain, ".")
+		return strings.Join(parts[max(0, len(parts)-2):], ".")
+	}
+	local, _, _ = strings.Cut(local, "+")
+	return strings.ReplaceAll(local, ".", "") + "@" + domain
+}
+
+// moment returns the time for a signature: each millisecond once, since two equal
+// requests in one millisecond are one.
+func (w *world) moment() time.Time {
+	w.signed = max(w.signed+1, ms())
+	return time.UnixMilli(w.signed)
+}
+
+// signs returns a request signed by p.
+func (w *world) signs(p *person, method, target, body string) *transcripts.Request {
+	return p.key.Signed(method, target, []byte(body), w.moment())
+}
+
+// bears returns a request with a bearer token. Its Idempotency-Key lets it be repeated.
+func (w *world) bears(secret, method, target, body string) *transcripts.Request {
+	w.signed++
+	q := &transcripts.Request{Method: method, Target: target, Body: []byte(body), Header: map[string][]string{"Authorization": {"Bearer " + secret}}}
+	if method != "GET" {
+		q.Header.Set("Idempotency-Key", fmt.Sprintf("%032x", w.dice.n("key", uint64(w.op), uint64(w.signed))))
+	}
+	return q
+}
+
+// live returns a token of p with a scope; nil if it has none.
+func (p *person) live(scope string) *credential {
+	for _, c := range p.tokens {
+		if !c.dead && c.secret != "" && time.Until(c.expires) > time.Minute && slices.Contains(c.scopes, scope) {
+			return c
+		}
+	}
+	return nil
+}
+
+// calls returns a request by p, signed or, at times, with a token of the scope.
+func (w *world) calls(r *rand.Rand, p *person, scope, method, target, body string) *transcripts.Request {
+	if c := p.live(scope); c != nil && r.IntN(4) == 0 {
+		return w.bears(c.secret, method, target, body)
+	}
+	return w.signs(p, method, target, body)
+}
+
+// lose makes a person's credentials dead in the model, as a recovery does.
+func (p *person) lose() {
+	p.removed = append(append(p.removed, p.key), p.others...)
+	p.others = nil
+	for _, c := range p.tokens {
+		c.dead = true
+	}
+}
+
+func sha(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
+
+func b64sha(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(h[:])
+}

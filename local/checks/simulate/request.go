@@ -1,0 +1,317 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"agentsocial/local/checks/contract"
+	"agentsocial/local/transcripts"
+)
+
+// expectation is what the model predicts of a request's outcome.
+type expectation int
+
+const (
+	may   expectation = iota
+	must              // it is accepted, or refused for a limit
+	never             // it is refused
+)
+
+// op is one operation: a request, what it may meet, and what it does.
+type op struct {
+	route   string // the endpoint, as declared
+	by      *person
+	req     *transcripts.Request
+	address string
+	expect  expectation
+	allow   []string // codes with which one that must be accepted may be refused
+	codes   []string // with never: the refusals that are right; nil: any
+	touches []string // what no other operation of the step may touch
+	traces  bool     // a refusal leaves more than counters: a counted attempt, a spent puzzle
+	once    bool     // it must not be sent again: the second one has another outcome
+	quota   *quota   // that an accepted one counts against
+
+	done    func(a *transcripts.Answer) // called once it is accepted
+	refused func(a *transcripts.Answer)
+	unsure  bool // an attempt had an unknown outcome
+
+	answer *transcripts.Answer
+	job    *job
+	when   time.Time
+}
+
+// ask sends a request to the gateway.
+func (w *world) ask(ctx context.Context, q *transcripts.Request, address string) *transcripts.Answer {
+	a, err := q.AskFrom(ctx, w.parts.Gateway, address)
+	if err != nil {
+		w.violate("answers", "%s %s: %v", q.Method, q.Target, err)
+		return &transcripts.Answer{Status: 599, Header: http.Header{}}
+	}
+	return a
+}
+
+// plainly sends a request alone and without faults.
+func (w *world) plainly(q *transcripts.Request, p *person) *transcripts.Answer {
+	address := "192.0.2.251"
+	if p != nil {
+		address = p.address
+	}
+	return w.send(q, address, true)
+}
+
+// send sends a request as a job of its own.
+func (w *world) send(q *transcripts.Request, address string, calm bool) (a *transcripts.Answer) {
+	w.sends++
+	j := w.turns.start(fmt.Sprintf("%d+%d %s", w.op, w.sends, routeOf(q)), calm, func(ctx context.Context) { a = w.ask(ctx, q, address) })
+	w.turns.finish(j)
+	if a == nil {
+		a = &transcripts.Answer{Status: 599, Header: http.Header{}}
+	}
+	w.answered(q, a)
+	return a
+}
+
+func routeOf(q *transcripts.Request) string {
+	path, _, _ := strings.Cut(q.Target, "?")
+	return q.Method + " " + path
+}
+
+// answered puts an answer into the trace, and checks it against the OpenAPI document.
+func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
+	w.tracef("  %s: %d %s %s", routeOf(q), a.Status, a.Code(), sha(a.Body)[:12])
+	if a.Status == 500 && a.Text("message") != "" { // the gateway's own: the process died
+		return
+	}
+	document, err := contract.Load()
+	if err == nil {
+		err = document.Check(q.Method, q.Target, a.Status, a.Header, a.Body)
+	}
+	if err != nil && a.Status != 599 {
+		w.violate("answers", "%s: %v", routeOf(q), err)
+	}
+}
+
+// undecided reports whether an answer leaves the outcome open.
+func undecided(a *transcripts.Answer) bool {
+	return a.Status >= 500 || a.Code() == "busy"
+}
+
+// resends bounds how often an undecided request is sent again; the last few times meet
+// no faults.
+const resends = 6
+
+// step makes and carries out the operations of a step: one, or several at once.
+func (w *world) step(r *rand.Rand) {
+	n := 1
+	if r.Float64() < w.c.Rates.Race {
+		n = 2 + r.IntN(2)
+	}
+	var ops []*op
+	touched := map[string]bool{}
+	for i := range n {
+		o := w.draw(r)
+		if o == nil || i > 0 && (o.touches == nil || slices.ContainsFunc(o.touches, func(s string) bool { return touched[s] })) {
+			continue
+		}
+		for _, s := range o.touches {
+			touched[s] = true
+		}
+		ops = append(ops, o)
+	}
+	if len(ops) > 0 {
+		w.carry(r, ops)
+	}
+}
+
+// carry carries out operations at once, sends each again until it is decided, and then
+// tells the model.
+func (w *world) carry(r *rand.Rand, ops []*op) {
+	var jobs []*job
+	for i, o := range ops {
+		w.counts[o.route]++
+		if o.address == "" {
+			o.address = "192.0.2.252"
+			if o.by != nil {
+				o.address = o.by.address
+			}
+		}
+		o.when = time.Now()
+		o.job = w.turns.start(fmt.Sprintf("%d.%d %s", w.op, i, o.route), false, func(ctx context.Context) { o.answer = w.ask(ctx, o.req, o.address) })
+		jobs = append(jobs, o.job)
+	}
+	w.tracef("%d at %d: %d", w.op, ms(), len(ops))
+	if r.Float64() < .7 {
+		jobs = append(jobs, w.background()...)
+	}
+	if r.IntN(20) == 0 { // a schedule at the same time
+		s := w.schedules[r.IntN(len(w.schedules))]
+		s.next = time.Now()
+		jobs = append(jobs, w.call(s, false)...)
+	}
+	w.turns.finish(jobs...)
+	for _, o := range ops {
+		if o.answer == nil {
+			o.answer = &transcripts.Answer{Status: 599, Header: http.Header{}}
+		}
+		w.answered(o.req, o.answer)
+	}
+	for _, o := range ops {
+		for try := 1; undecided(o.answer); try++ {
+			o.unsure = true
+			if try > resends {
+				w.violate("requests", "%s is never decided: %d %s", o.route, o.answer.Status, o.answer.Body)
+				return
+			}
+			time.Sleep(time.Duration(200+r.IntN(1300)) * time.Millisecond)
+			o.answer = w.send(o.req, o.address, try > 2)
+		}
+	}
+	for _, o := range ops {
+		w.decide(o)
+	}
+	for _, o := range ops {
+		if o.answer.Status/100 == 2 && !o.once && r.Float64() < w.c.Rates.Deaf {
+			w.again(o)
+		}
+		if o.by != nil && o.req.Header.Get("x-agent-sig") != "" && r.Float64() < w.c.Rates.Later {
+			w.later = append(w.later, o)
+		}
+	}
+}
+
+// limits are the codes of refusals for a limit or a passing state.
+var limits = []string{"rate_limited", "too_soon", "limit_reached"}
+
+// decide compares the outcome of an operation with the model, and tells the model.
+func (w *world) decide(o *op) {
+	a := o.answer
+	ok := a.Status/100 == 2 || a.Status == 302 || a.Status == 303
+	if ok && o.expect == never {
+		w.violate("model", "%s by %s was accepted: %d %s\n%s", o.route, o.name(), a.Status, a.Body, o.req.Body)
+		return
+	}
+	code := a.Code()
+	if !ok && o.expect == must && !slices.Contains(append(o.allow, limits...), code) && !w.barred(o, code) {
+		w.violate("model", "%s by %s was refused: %d %s\n%s", o.route, o.name(), a.Status, a.Body, o.req.Body)
+		return
+	}
+	if !ok && o.expect == never && o.codes != nil && !slices.Contains(append(o.codes, "rate_limited"), code) && !w.barred(o, code) {
+		w.violate("model", "%s by %s was refused with %s, want %v", o.route, o.name(), code, o.codes)
+		return
+	}
+	w.count(o, ok, code)
+	if !ok && !o.unsure && !o.traces {
+		w.left(o)
+	}
+	if ok && o.done != nil {
+		o.done(a)
+	}
+	if !ok && o.refused != nil {
+		o.refused(a)
+	}
+}
+
+func (o *op) name() string {
+	if o.by == nil {
+		return "nobody"
+	}
+	return o.by.name
+}
+
+// barred reports whether a refusal is explained by the agent's state: it is suspended,
+// or held after a recovery.
+func (w *world) barred(o *op, code string) bool {
+	if o.by == nil {
+		return false
+	}
+	switch code {
+	case "suspended":
+		return w.profile(o.by.id).Int("suspended_until") > o.when.UnixMilli()-2000
+	case "recovery_hold":
+		return time.Now().Before(o.by.held.Add(2 * time.Second))
+	}
+	return false
+}
+
+// scraps begin the partitions that a refused request may write to: guards, quotas,
+// nonces.
+var scraps = []string{"G#", "N#", "Q#"}
+
+// left checks that a refused request left nothing but counters.
+func (w *world) left(o *op) {
+	for _, c := range o.job.wrote {
+		if !slices.ContainsFunc(scraps, func(s string) bool { return strings.HasPrefix(c.key.PK, s) }) {
+			w.violate("refusals", "%s was refused (%s), and wrote %s", o.route, o.answer.Code(), familyOf(c.key.PK))
+		}
+	}
+}
+
+func familyOf(pk string) string { f, _, _ := strings.Cut(pk, "#"); return f + "#" }
+
+// again sends an accepted request once more: the answer was lost on its way.
+func (w *world) again(o *op) {
+	a := w.send(o.req, o.address, true)
+	if a.Code() == "rate_limited" {
+		return
+	}
+	if a.Status != o.answer.Status || a.Text("id") != o.answer.Text("id") {
+		w.violate("repeats", "%s: first %d %s, then %d %s", o.route, o.answer.Status, o.answer.Body, a.Status, a.Body)
+	}
+}
+
+// replay sends a request again more than a minute after it was signed.
+func (w *world) replay() {
+	if len(w.later) == 0 {
+		return
+	}
+	o := w.later[0]
+	if time.Since(o.when) < 2*time.Minute {
+		return
+	}
+	w.later = w.later[1:]
+	if a := w.send(o.req, o.address, false); !undecided(a) && a.Status != 401 && a.Status != 429 {
+		w.violate("replays", "%s, sent again after %s: %d %s", o.route, time.Since(o.when), a.Status, a.Body)
+	}
+}
+
+// quota is a limit of accepted requests in a window of time.
+type quota struct {
+	name string // as the refusal's message names it
+	per  time.Duration
+	most int
+}
+
+// count checks the quotas: nobody exceeds one, and nobody is refused before it is used
+// up. Requests near the end of a window may count in either.
+func (w *world) count(o *op, ok bool, code string) {
+	q := o.quota
+	if q == nil || o.by == nil {
+		return
+	}
+	const near = 3 * time.Second
+	start := o.when.UTC().Truncate(q.per)
+	inside, perhaps := 0, 0
+	for _, t := range o.by.quota[q.name] {
+		if !t.Before(start.Add(-near)) && t.Before(start.Add(q.per+near)) {
+			perhaps++
+		}
+		if !t.Before(start.Add(near)) && t.Before(start.Add(q.per-near)) {
+			inside++
+		}
+	}
+	sure := o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > 20*time.Second || q.per <= time.Minute && o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > near
+	if ok {
+		if sure && !o.unsure && inside >= q.most {
+			w.violate("limits", "%s by %s: number %d of %d in %s", o.route, o.by.name, inside+1, q.most, q.name)
+		}
+		o.by.quota[q.name] = append(only(o.by.quota[q.name], func(t time.Time) bool { return time.Since(t) < 2*q.per }), o.when)
+	}
+	if says := fmt.Sprintf("%d %s", q.most, q.name); !ok && code == "rate_limited" && strings.Contains(o.answer.Text("error.message"), says) && perhaps < q.most {
+		w.violate("limits", "%s by %s is refused after %d of %d: %s", o.route, o.by.name, perhaps, q.most, o.answer.Body)
+	}
+}

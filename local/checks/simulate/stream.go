@@ -1,0 +1,280 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/lambda/stream"
+	"agentsocial/tables"
+)
+
+// reader is a reader of the stream with its position.
+type reader struct {
+	*service.PartReader
+	at      string    // the last record that was delivered
+	stalled time.Time // it stops until then
+	runs    int
+}
+
+// shard is the embedded table's only one.
+const shard = "shard-0"
+
+// records bounds what a reader reads at once.
+const records = 200
+
+// due returns the changes that a reader has not seen.
+func (w *world) due(after string, most int) []tables.StreamRecord {
+	all, _, err := w.table.Changes(context.Background(), shard, after, most, 0)
+	if err != nil {
+		w.violate("stream", "%v", err)
+	}
+	return all
+}
+
+// read starts a job that delivers a reader's next changes; nil if there are none.
+func (w *world) read(r *reader, calm bool) *job {
+	if !calm && time.Now().Before(r.stalled) {
+		return nil
+	}
+	all := w.due(r.at, records)
+	if len(all) == 0 {
+		return nil
+	}
+	r.runs++
+	name := fmt.Sprintf("%s %d", r.Name, r.runs)
+	rng := w.dice.source("batch " + name)
+	if !calm && rng.Float64() < w.c.Rates.Stall {
+		r.stalled = time.Now().Add(time.Duration(rng.Int64N(int64(10 * time.Minute))))
+		return nil
+	}
+	r.at = all[len(all)-1].Seq
+	var wanted []tables.StreamRecord
+	for _, rec := range all {
+		if r.Match(rec) {
+			wanted = append(wanted, rec)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	if !calm && rng.Float64() < w.c.Rates.Shuffle {
+		wanted = shuffled(rng, wanted)
+	}
+	return w.turns.start(name, calm, func(ctx context.Context) {
+		for len(wanted) > 0 {
+			n := min(r.Batch, len(wanted))
+			if !calm && n > 1 && rng.Float64() < w.c.Rates.Split {
+				n = 1 + rng.IntN(n-1)
+			}
+			w.deliver(ctx, r, rng, wanted[:n])
+			wanted = wanted[n:]
+		}
+	})
+}
+
+// shuffled reorders records, but keeps the order of each item's.
+func shuffled(rng *rand.Rand, all []tables.StreamRecord) (out []tables.StreamRecord) {
+	by := map[tables.Key][]tables.StreamRecord{}
+	var slots []tables.Key
+	for _, r := range all {
+		by[r.Key] = append(by[r.Key], r)
+		slots = append(slots, r.Key)
+	}
+	rng.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+	for _, k := range slots {
+		out = append(out, by[k][0])
+		by[k] = by[k][1:]
+	}
+	return out
+}
+
+// triesMost is the number of deliveries after which a record is set aside; before, the
+// last few meet no faults, so that only a record that cannot be processed is.
+const (
+	triesMost = 10
+	calmTries = 3
+)
+
+// deliver delivers a batch as Lambda does: a batch that fails as a whole is halved, one
+// that fails at a record is delivered again from there.
+func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []tables.StreamRecord) {
+	j := jobOf(ctx)
+	calm := j.calm
+	defer func() { j.calm = calm }()
+	for tries := 0; len(batch) > 0; {
+		res, err := r.Run(ctx, stream.ToLambda(batch))
+		if err == nil && len(res.BatchItemFailures) == 0 {
+			if !j.calm && rng.Float64() < w.c.Rates.Redeliver {
+				continue
+			}
+			return
+		}
+		if half := len(batch) / 2; err != nil && half > 0 {
+			w.deliver(ctx, r, rng, batch[:half])
+			batch, tries = batch[half:], 0
+			continue
+		}
+		failed := 0
+		for i, rec := range batch {
+			if err == nil && rec.Seq == res.BatchItemFailures[0].ItemIdentifier {
+				failed = i
+			}
+		}
+		if failed > 0 {
+			batch, tries = batch[failed:], 0
+			continue
+		}
+		if tries++; tries == triesMost {
+			w.violate("stream", "%s gives up a record of %s: %v", r.Name, typeOf(batch[0]), err)
+			return
+		}
+		j.calm = calm || tries >= triesMost-calmTries
+		time.Sleep(20 * time.Millisecond << tries)
+	}
+}
+
+func typeOf(r tables.StreamRecord) string {
+	if r.New != nil {
+		return r.New.Str(tables.AttrType)
+	}
+	return r.Old.Str(tables.AttrType)
+}
+
+// timetable is a schedule with its next time.
+type timetable struct {
+	*service.PartSchedule
+	next time.Time
+	runs int
+}
+
+// call starts the schedule if it is due; a calm call is made at once.
+func (w *world) call(s *timetable, calm bool) (jobs []*job) {
+	if !calm && time.Now().Before(s.next) {
+		return nil
+	}
+	s.runs++
+	name := fmt.Sprintf("%s %d", s.Name, s.runs)
+	rng := w.dice.source("schedule " + name)
+	r := &w.c.Rates
+	s.next = time.Now().Add(s.Every)
+	if !calm && rng.Float64() < r.Overdue {
+		s.next = s.next.Add(time.Duration(rng.Int64N(int64(20 * time.Minute))))
+	}
+	n := 1
+	if !calm && rng.Float64() < r.Doubled {
+		n = 2
+	}
+	for i := range n {
+		cut := time.Duration(0)
+		if !calm && rng.Float64() < r.Cut {
+			cut = time.Duration(rng.Int64N(int64(100 * time.Millisecond)))
+		}
+		jobs = append(jobs, w.turns.start(fmt.Sprintf("%s.%d", name, i), calm, func(ctx context.Context) {
+			if cut > 0 {
+				within, end := context.WithTimeout(ctx, cut)
+				defer end()
+				ctx = within
+			}
+			if err := s.Run(ctx); err != nil && calm {
+				w.violate("schedules", "%s fails without a fault: %v", s.Name, err)
+			}
+		}))
+	}
+	return jobs
+}
+
+// pass lets time pass. What is due meanwhile is called.
+func (w *world) pass(d time.Duration) {
+	end := time.Now().Add(d)
+	for {
+		next := end
+		for _, s := range w.schedules {
+			if s.next.Before(next) {
+				next = s.next
+			}
+		}
+		time.Sleep(time.Until(next))
+		var jobs []*job
+		for _, s := range w.schedules {
+			jobs = append(jobs, w.call(s, false)...)
+		}
+		if len(jobs) == 0 && !time.Now().Before(end) {
+			break
+		}
+		w.turns.finish(append(jobs, w.background()...)...)
+	}
+	w.sweep()
+}
+
+// sweepEach is the period of TTL: expired items go at most so long after their time.
+const sweepEach = time.Hour
+
+func (w *world) sweep() {
+	if time.Since(w.swept) < sweepEach {
+		return
+	}
+	w.swept = time.Now()
+	if _, err := w.table.Sweep(context.Background()); err != nil {
+		w.violate("table", "%v", err)
+	}
+}
+
+// background starts what runs without a caller: readers and notifications.
+func (w *world) background() (jobs []*job) {
+	for _, r := range w.readers {
+		if j := w.read(r, false); j != nil {
+			jobs = append(jobs, j)
+		}
+	}
+	return append(jobs, w.notify(false)...)
+}
+
+// settle brings everything to rest, without faults: the stream is drained, and the
+// schedules have done what is due.
+func (w *world) settle() {
+	for range 40 {
+		var jobs []*job
+		for _, r := range w.readers {
+			if j := w.read(r, true); j != nil {
+				jobs = append(jobs, j)
+			}
+		}
+		if jobs = append(jobs, w.notify(true)...); len(jobs) > 0 {
+			w.turns.finish(jobs...)
+			continue
+		}
+		if w.unread() {
+			continue
+		}
+		before := w.newest()
+		for _, s := range w.schedules {
+			w.turns.finish(w.call(s, true)...)
+		}
+		if w.newest() == before {
+			w.watch()
+			return
+		}
+	}
+	w.violate("rest", "the service does not come to rest")
+}
+
+// unread reports whether a reader has not seen all changes.
+func (w *world) unread() bool {
+	for _, r := range w.readers {
+		if len(w.due(r.at, 1)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// newest returns the position of the newest change.
+func (w *world) newest() string {
+	for all := w.due(w.seen, 1000); len(all) > 0; all = w.due(w.seen, 1000) {
+		w.take(all)
+	}
+	return w.seen
+}

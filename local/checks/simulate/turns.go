@@ -1,0 +1,135 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+
+	"agentsocial/shared/app"
+)
+
+// job is one run of a function: a request, a batch of a reader, or a schedule.
+type job struct {
+	name string // unique, and the same in each run of a seed
+	calm bool   // meets no faults
+
+	mu    sync.Mutex
+	calls int // of the table and other dependencies, so far
+	begun int // goroutines, so far
+	done  bool
+	wrote []change // its commits that were made
+}
+
+type jobKey struct{}
+
+func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); return j }
+
+// call returns the number of the job's next call.
+func (j *job) call() int { j.mu.Lock(); defer j.mu.Unlock(); j.calls++; return j.calls }
+
+// turns lets one goroutine of the jobs run at a time. Each waits for its turn when it
+// begins and before each call of the table. When all wait, the seed decides which goes
+// on. So the order of the goroutines depends on the seed only, and each seed tries
+// another order.
+type turns struct {
+	dice dice
+	step func(*turn) // told of each turn
+
+	mu      sync.Mutex
+	waiting []*turn
+	taken   uint64
+	arrived chan struct{} // has an element after an arrival or an end
+}
+
+// turn is a goroutine that waits.
+type turn struct {
+	job   *job
+	what  string
+	since int // arrivals before it
+	go_   chan struct{}
+}
+
+func newTurns(d dice) *turns { return &turns{dice: d, arrived: make(chan struct{}, 1)} }
+
+// wait waits for the turn of the calling goroutine.
+func (t *turns) wait(j *job, what string) {
+	w := &turn{job: j, what: what, go_: make(chan struct{})}
+	t.mu.Lock()
+	w.since = len(t.waiting)
+	t.waiting = append(t.waiting, w)
+	t.mu.Unlock()
+	t.stir()
+	<-w.go_
+}
+
+func (t *turns) stir() {
+	select {
+	case t.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// start starts a job. It begins when it gets its first turn.
+func (t *turns) start(name string, calm bool, do func(context.Context)) *job {
+	j := &job{name: name, calm: calm}
+	ctx := context.WithValue(context.Background(), jobKey{}, j)
+	ctx = app.WithTurns(ctx, func() func() {
+		j.mu.Lock()
+		j.begun++
+		n := j.begun
+		j.mu.Unlock()
+		return func() { t.wait(j, fmt.Sprintf("goroutine %d", n)) }
+	})
+	go func() {
+		defer func() {
+			j.mu.Lock()
+			j.done = true
+			j.mu.Unlock()
+			t.stir()
+		}()
+		t.wait(j, "begin")
+		do(ctx)
+	}()
+	return j
+}
+
+// finish gives turns until the jobs have ended. Time passes only while nobody waits
+// for a turn.
+func (t *turns) finish(jobs ...*job) {
+	for {
+		synctest.Wait()
+		if !slices.ContainsFunc(jobs, func(j *job) bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }) {
+			return
+		}
+		if w := t.next(); w != nil {
+			t.step(w)
+			close(w.go_)
+			continue
+		}
+		<-t.arrived
+	}
+}
+
+// next takes the goroutine whose turn it is out of those that wait; nil if none does.
+func (t *turns) next() *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		return nil
+	}
+	// Goroutines that woke at the same moment arrived in any order.
+	slices.SortStableFunc(t.waiting, func(a, b *turn) int {
+		if c := strings.Compare(a.job.name, b.job.name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.what, b.what)
+	})
+	t.taken++
+	i := int(t.dice.n("turn", t.taken) % uint64(len(t.waiting)))
+	w := t.waiting[i]
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	return w
+}

@@ -1,0 +1,216 @@
+// Package simulate runs the whole service in virtual time, in a synctest bubble: the
+// gateway, the functions, the readers of the stream, the schedules, mail, payments,
+// OAuth and MCP, on the embedded table. Agents of different characters use it for
+// weeks, while calls fail, batches are delivered again, schedules are late and
+// processes die. A model beside the service predicts what each accepted request does;
+// the invariants of the whole table hold throughout.
+//
+// One seed gives one run, byte for byte: `make simulate OPS=20000 SEED=7`.
+package simulate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/shared/app"
+	"agentsocial/tables"
+)
+
+// Config configures a run.
+type Config struct {
+	Seed  uint64
+	Ops   int // how many operations
+	Rates Rates
+	Trace io.Writer // gets the trace, unless nil
+}
+
+// Result is the outcome of a run.
+type Result struct {
+	Seed   uint64
+	Ops    int // done
+	Digest string
+	Turns  uint64
+	For    time.Duration // of virtual time
+	Counts map[string]int
+	Faults map[string]int
+	Found  *Violation // nil if nothing was found
+}
+
+// Violation is a broken rule.
+type Violation struct {
+	Op   int // the operation after which it was found
+	Rule string
+	What string
+}
+
+func (v *Violation) String() string { return fmt.Sprintf("operation %d: %s: %s", v.Op, v.Rule, v.What) }
+
+// world is a run.
+type world struct {
+	t     *testing.T
+	c     Config
+	dice  dice
+	turns *turns
+	table *table
+	parts *service.Parts
+	began time.Time
+
+	op     int
+	sum    hash.Hash
+	counts map[string]int
+	faults [killedAfter + 1]int
+	found  *Violation
+
+	readers   []*reader
+	schedules []*timetable
+	swept     time.Time
+	mails     *post
+	notices   []*notice
+
+	*model
+}
+
+// random is the service's randomness. Jobs draw from it in their turns.
+type random struct {
+	mu sync.Mutex
+	r  *rand.ChaCha8
+}
+
+func (r *random) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.r.Read(b)
+}
+
+// base is the service's address.
+const base = "https://social.example"
+
+// settings are those of a deployment, but for the proofs of work, which only cost time.
+func settings() app.Settings {
+	s := app.DefaultSettings()
+	s.BaseURL, s.PowBits, s.PageBits = base, 0, 0
+	s.ViewSample = 2 // so that views are counted in a run
+	return s
+}
+
+// Run runs a simulation in the bubble of t.
+func Run(t *testing.T, c Config) *Result {
+	w := &world{
+		t: t, c: c, dice: dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, model: newModel(), began: time.Now(),
+	}
+	w.turns = newTurns(w.dice)
+	w.turns.step = func(x *turn) { w.tracef("  %s: %s", x.job.name, x.what) }
+	if err := w.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer w.table.Close()
+	w.live()
+	r := &Result{
+		Seed: c.Seed, Ops: w.op, Digest: hex.EncodeToString(w.sum.Sum(nil))[:16], Turns: w.turns.taken, For: time.Since(w.began),
+		Counts: w.counts, Faults: map[string]int{}, Found: w.found,
+	}
+	for f, n := range w.faults {
+		if n > 0 {
+			r.Faults[fault(f).String()] = n
+		}
+	}
+	return r
+}
+
+// open assembles the service.
+func (w *world) open() error {
+	var err error
+	if w.table, err = openTable(w); err != nil {
+		return err
+	}
+	var seed [32]byte
+	for i := range 4 {
+		copy(seed[8*i:], fmt.Sprintf("%016x", w.dice.n("random", uint64(i))))
+	}
+	w.mails = &post{w: w}
+	a := &app.App{
+		Table: w.table, Now: time.Now, Rand: &random{r: rand.NewChaCha8(seed)}, Log: slog.New(&journal{w: w}), Settings: settings(),
+		Mail: w.mails, Fetch: w.fetch,
+	}
+	ahead := func(function string) time.Duration {
+		return time.Duration(w.dice.chance("ahead "+function) * float64(w.c.Rates.Ahead))
+	}
+	if w.parts, err = service.Assemble(a, ahead, w.charge); err != nil {
+		return err
+	}
+	for i := range w.parts.Readers {
+		w.readers = append(w.readers, &reader{PartReader: &w.parts.Readers[i]})
+	}
+	for i := range w.parts.Schedules {
+		s := &w.parts.Schedules[i]
+		w.schedules = append(w.schedules, &timetable{PartSchedule: s, next: time.Now().Add(s.Every)})
+	}
+	w.swept = time.Now()
+	return nil
+}
+
+// checkEach is the number of operations between two checks of the whole table.
+const checkEach = 2500
+
+// live runs the operations.
+func (w *world) live() {
+	w.found_()
+	for w.op = 1; w.op <= w.c.Ops && w.found == nil; w.op++ {
+		r := w.dice.source("op", uint64(w.op))
+		w.pass(gap(r))
+		w.step(r)
+		w.watch()
+		if w.op%checkEach == 0 && w.op < w.c.Ops {
+			w.rest()
+		}
+	}
+	w.op--
+	if w.found == nil {
+		w.rest()
+	}
+}
+
+// gap draws the time before an operation: mostly they come in bursts. A run of 20 000
+// operations takes about five weeks.
+func gap(r *rand.Rand) time.Duration {
+	switch x := r.Float64(); {
+	case x < .75:
+		return time.Duration(r.Int64N(int64(2 * time.Second)))
+	case x < .98:
+		return time.Duration(r.Int64N(int64(5 * time.Minute)))
+	default:
+		return time.Duration(r.Int64N(int64(3 * time.Hour)))
+	}
+}
+
+// tracef adds a line to the trace.
+func (w *world) tracef(format string, args ...any) {
+	fmt.Fprintf(w.sum, format+"\n", args...)
+	if w.c.Trace != nil {
+		fmt.Fprintf(w.c.Trace, format+"\n", args...)
+	}
+}
+
+// violate reports a broken rule. The first one ends the run.
+func (w *world) violate(rule, format string, args ...any) {
+	if w.found == nil {
+		w.found = &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
+		w.tracef("VIOLATION %s", w.found)
+	}
+}
+
+// ms returns the time in unix ms.
+func ms() int64 { return time.Now().UnixMilli() }
+
+// profile returns an agent's profile as the table has it.
+func (w *world) profile(id string) tables.Item { return w.items[tables.ProfileKey(id)] }
