@@ -79,8 +79,8 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	if err := f.vouch(ctx, t); err != nil {
 		return err
 	}
-	for _, p := range t.posts {
-		if p.found {
+	for _, post := range slices.Sorted(maps.Keys(t.posts)) {
+		if p := t.posts[post]; p.found {
 			t.writes = append(t.writes, p.counters.Retally(p.channel, p.id, p.item))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -304,7 +305,7 @@ var posting = []maker{
 			if time.Since(x.at) < 23*time.Hour+50*time.Minute {
 				o.expect, o.codes = never, []string{"duplicate_post"}
 			}
-			o.done = func(a *transcripts.Answer) { w.posted(x.by, x.channel, x.body, nil, nil, a.Text("id")) }
+			o.done = func(a *transcripts.Answer) { w.posted(x.by, x.channel, x.body, nil, a.Text("id")) }
 			return o
 		},
 	},
@@ -374,17 +375,15 @@ func (w *world) posts_(r *rand.Rand, p *person) *op {
 	}
 	w.texts++
 	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
-	var named []*person
 	for range r.IntN(3) {
 		if q := w.somebody(r, nil); q != nil && r.IntN(2) == 0 {
 			body += " @" + q.name
-			named = append(named, q)
 		}
 	}
 	in := map[string]any{"body": body}
 	o := &op{
 		route: "POST /v1/c/{ch}/posts", by: p, expect: must, touches: []string{}, quota: postsMinute,
-		done: func(a *transcripts.Answer) { w.posted(p, ch, body, parent, named, a.Text("id")) },
+		done: func(a *transcripts.Answer) { w.posted(p, ch, body, parent, a.Text("id")) },
 	}
 	if parent != nil {
 		in["parent"] = parent.id
@@ -409,7 +408,7 @@ func words(r *rand.Rand) string {
 }
 
 // posted takes a post in, and the events that it causes.
-func (w *world) posted(p *person, ch, body string, parent *posted, named []*person, id string) {
+func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 	x := &posted{
 		id: id, channel: ch, body: body, by: p, parent: parent, at: time.Now(), votes: map[string]int{}, reactions: map[string]map[string]bool{},
 		reporters: map[string]bool{},
@@ -422,8 +421,8 @@ func (w *world) posted(p *person, ch, body string, parent *posted, named []*pers
 	if parent != nil && parent.by != p {
 		parent.by.hears("reply", id, p, true, x)
 	}
-	for _, q := range named {
-		if q == p || parent != nil && parent.by == q {
+	for _, q := range w.people {
+		if !slices.Contains(strings.Fields(body), "@"+q.name) || q == p || parent != nil && parent.by == q {
 			continue
 		}
 		sure := q.mentions == "anyone"

@@ -26,7 +26,7 @@ var paying = []maker{
 			usd := int64(5 + r.IntN(30))
 			return &op{
 				route: "POST /v1/me/credits/checkout", by: p, expect: must, touches: []string{"checkout " + p.id}, quota: payMinute,
-				req: w.calls(r, p, "promo", "POST", "/v1/me/credits/checkout", object(map[string]any{"usd": usd})),
+				req: w.calls(r, p, "read", "POST", "/v1/me/credits/checkout", object(map[string]any{"usd": usd})),
 				done: func(a *transcripts.Answer) {
 					p.sent = append(p.sent, &sale{id: a.Text("id"), url: a.Text("url"), cents: usd * 100, by: p, state: "open", at: time.Now()})
 				},
@@ -719,7 +719,7 @@ var connecting = []maker{
 				route: "POST /mcp", by: p, expect: may, touches: []string{"text " + p.id}, once: true, traces: true, req: q,
 				done: func(a *transcripts.Answer) {
 					if id := a.Text("result.structuredContent.id"); id != "" {
-						w.posted(p, ch, body, nil, nil, id)
+						w.posted(p, ch, body, nil, id)
 						return
 					}
 					w.loose[body] = true

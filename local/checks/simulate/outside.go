@@ -25,7 +25,7 @@ func (w *world) gate(ctx context.Context, what string) (j *job, draw func(of str
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
-	n := uint64(j.call())
+	n := j.call(what)
 	w.turns.wait(j, what)
 	if service.Dead(ctx) {
 		service.Die(ctx)

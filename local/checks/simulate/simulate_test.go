@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 
 	"agentsocial/local/checks/contract"
@@ -32,6 +33,7 @@ func run(t *testing.T, c Config) (r *Result) {
 	if _, err := contract.Load(); err != nil {
 		t.Fatal(err)
 	}
+	cryptotest.SetGlobalRandom(t, c.Seed) // nonces of sealed tokens
 	synctest.Test(t, func(t *testing.T) { r = Run(t, c) })
 	return r
 }

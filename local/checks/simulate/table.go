@@ -82,10 +82,11 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}
-	n := uint64(j.call())
+	call := kind + " " + what
+	n, of := j.call(call), " "+j.name+" "+call
 	f := none
 	if !j.calm {
-		x := t.w.dice.chance("fault "+j.name, n)
+		x := t.w.dice.chance("fault"+of, n)
 		for _, c := range chances {
 			if x < c.p {
 				f = c.fault
@@ -94,14 +95,14 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 			x -= c.p
 		}
 		r := &t.w.c.Rates
-		switch y := t.w.dice.chance("late "+j.name, n); {
+		switch y := t.w.dice.chance("late"+of, n); {
 		case y < r.Stuck:
-			time.Sleep(time.Duration(t.w.dice.n("stuck "+j.name, n) % uint64(3*time.Second)))
+			time.Sleep(time.Duration(t.w.dice.n("stuck"+of, n) % uint64(3*time.Second)))
 		case y < r.Stuck+r.Late:
-			time.Sleep(time.Duration(t.w.dice.n("lag "+j.name, n) % uint64(8*time.Millisecond)))
+			time.Sleep(time.Duration(t.w.dice.n("lag"+of, n) % uint64(8*time.Millisecond)))
 		}
 	}
-	t.w.turns.wait(j, kind+" "+what)
+	t.w.turns.wait(j, call)
 	if service.Dead(ctx) {
 		service.Die(ctx)
 	}

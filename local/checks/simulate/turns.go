@@ -17,8 +17,8 @@ type job struct {
 	calm bool   // meets no faults
 
 	mu    sync.Mutex
-	calls int // of the table and other dependencies, so far
-	begun int // goroutines, so far
+	calls map[string]uint64 // so far, by what is called: goroutines that run at once may call in any order
+	begun int               // goroutines, so far
 	done  bool
 	wrote []change // its commits that were made
 }
@@ -27,8 +27,13 @@ type jobKey struct{}
 
 func jobOf(ctx context.Context) *job { j, _ := ctx.Value(jobKey{}).(*job); return j }
 
-// call returns the number of the job's next call.
-func (j *job) call() int { j.mu.Lock(); defer j.mu.Unlock(); j.calls++; return j.calls }
+// call returns the number of the job's next call of something.
+func (j *job) call(what string) uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.calls[what]++
+	return j.calls[what]
+}
 
 // turns lets one goroutine of the jobs run at a time. Each waits for its turn when it
 // begins and before each call of the table. When all wait, the seed decides which goes
@@ -74,7 +79,7 @@ func (t *turns) stir() {
 
 // start starts a job. It begins when it gets its first turn.
 func (t *turns) start(name string, calm bool, do func(context.Context)) *job {
-	j := &job{name: name, calm: calm}
+	j := &job{name: name, calm: calm, calls: map[string]uint64{}}
 	ctx := context.WithValue(context.Background(), jobKey{}, j)
 	ctx = app.WithTurns(ctx, func() func() {
 		j.mu.Lock()

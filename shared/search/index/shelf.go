@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"agentsocial/shared/app"
@@ -67,8 +70,8 @@ func (c shelf) Announce(ctx context.Context, h *search.Head, now time.Time) erro
 // PutParts implements [search.Shelf].
 func (c shelf) PutParts(ctx context.Context, parts map[search.Part][]byte) error {
 	var writes []tables.Write
-	for p, b := range parts {
-		item := &tables.SearchPart{Bytes: b}
+	for _, p := range slices.SortedFunc(maps.Keys(parts), func(a, b search.Part) int { return strings.Compare(a.String(), b.String()) }) {
+		item := &tables.SearchPart{Bytes: parts[p]}
 		writes = append(writes, tables.Put(item.Item(c.name, p.String())))
 	}
 	return c.write(ctx, writes...)
