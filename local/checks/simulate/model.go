@@ -23,9 +23,9 @@ type model struct {
 	trials   []*trial          // in the order of their reports
 	summoned []summons         // duties that wait
 	seats    map[string][]string
-	loose    map[string]bool // bodies of posts that may or may not exist
-	byText   map[string]*posted
-	later    []*op // to be sent again
+	loose    map[string]bool      // bodies of posts that may or may not exist
+	byText   map[string][]*posted // a body may be posted again after a day
+	later    []*op                // to be sent again
 	sends    int
 	bounces  int
 
@@ -108,7 +108,7 @@ type told struct {
 
 func newModel() *model {
 	return &model{
-		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, byText: map[string]*posted{},
+		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, byText: map[string][]*posted{},
 		items: map[tables.Key]tables.Item{}, at: newRules(),
 	}
 }

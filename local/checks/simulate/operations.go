@@ -208,9 +208,9 @@ var joining = []maker{
 				touches: []string{"visit " + p.id + q.id},
 				done:    func(*transcripts.Answer) { p.visits[q.id] = time.Now() },
 			}
-			if last, ok := p.visits[q.id]; ok && time.Since(last) < 23*time.Hour {
+			if today := time.Now().UTC().Truncate(day); p.visits[q.id].After(today.Add(near)) && time.Until(today.Add(day)) > near {
 				o.expect, o.codes = never, []string{"too_soon"}
-			} else if ok && time.Since(last) < 25*time.Hour {
+			} else if p.visits[q.id].After(today.Add(-near)) {
 				o.expect = may
 			}
 			return o
@@ -274,7 +274,7 @@ var posting = []maker{
 			if p == nil {
 				return nil
 			}
-			return w.posts_(r, p)
+			return w.writes(r, p)
 		},
 	},
 	{ // a burst, as fast as it can
@@ -284,11 +284,11 @@ var posting = []maker{
 				return nil
 			}
 			for range 7 {
-				if o := w.posts_(r, p); o != nil {
+				if o := w.writes(r, p); o != nil {
 					w.carry(r, []*op{o})
 				}
 			}
-			return w.posts_(r, p)
+			return w.writes(r, p)
 		},
 	},
 	{ // the same body again, within a day
@@ -364,8 +364,8 @@ func (w *world) channel(r *rand.Rand) string {
 	return all[r.IntN(len(all))]
 }
 
-// posts_ makes a post or a reply by p.
-func (w *world) posts_(r *rand.Rand, p *person) *op {
+// writes makes a post or a reply by p.
+func (w *world) writes(r *rand.Rand, p *person) *op {
 	ch := w.channel(r)
 	var parent *posted
 	if r.IntN(2) == 0 {
@@ -417,7 +417,8 @@ func (w *world) posted(p *person, ch, body string, parent *posted, id string) {
 		w.violate("model", "the post %s exists twice", id)
 	}
 	w.posts = append(w.posts, x)
-	w.byPost[id], w.byText[textOf(body)] = x, x
+	w.byPost[id] = x
+	w.byText[textOf(body)] = append(w.byText[textOf(body)], x)
 	if parent != nil && parent.by != p {
 		parent.by.hears("reply", id, p, true, x)
 	}

@@ -303,8 +303,11 @@ var wishing = []maker{
 					}
 				},
 			}
-			if x.by == p {
+			switch {
+			case x.by == p && on:
 				o.expect, o.codes = never, []string{"self_refused"}
+			case x.by == p:
+				o.expect = may
 			}
 			return o
 		},
@@ -523,7 +526,7 @@ var securing = []maker{
 			}
 			l := &w.mails.sent[r.IntN(len(w.mails.sent))]
 			w.bounces++
-			w.turns.finish(w.bounce(l, fmt.Sprint(w.bounces))...)
+			w.ran(w.bounce(l, fmt.Sprint(w.bounces))...)
 			return nil
 		},
 	},

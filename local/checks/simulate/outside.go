@@ -160,6 +160,7 @@ type notice struct {
 	standin.Delivery
 	due   time.Time
 	tries int
+	job   *job
 	again int // how often it is sent though it was accepted
 }
 
@@ -184,7 +185,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 		if n.due.IsZero() { // taken
 			continue
 		}
-		if !calm && time.Now().Before(n.due) {
+		if n.job != nil && n.job.runs() || !calm && time.Now().Before(n.due) {
 			left = append(left, n)
 			continue
 		}
@@ -194,7 +195,7 @@ func (w *world) notify(calm bool) (jobs []*job) {
 			"Content-Type": {"application/json"}, "Stripe-Signature": {d.Signature},
 		}}
 		w.counts["POST /payments/webhook"]++
-		jobs = append(jobs, w.turns.start(fmt.Sprintf("notice %s %d", n.ID, n.tries), calm || n.tries > 6, func(ctx context.Context) {
+		n.job = w.turns.start(fmt.Sprintf("notice %s %d", n.ID, n.tries), calm || n.tries > 6, func(ctx context.Context) {
 			a := w.ask(ctx, req, "192.0.2.250")
 			switch {
 			case a.Status/100 != 2:
@@ -208,7 +209,8 @@ func (w *world) notify(calm bool) (jobs []*job) {
 			default:
 				n.due = time.Time{}
 			}
-		}))
+		})
+		jobs = append(jobs, n.job)
 		left = append(left, n)
 	}
 	w.notices = left

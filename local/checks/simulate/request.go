@@ -146,12 +146,12 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 	}
 	w.tracef("%d at %d: %d", w.op, ms(), len(ops))
 	if r.Float64() < .7 {
-		jobs = append(jobs, w.background()...)
+		w.ran(w.background()...)
 	}
 	if r.IntN(20) == 0 { // a schedule at the same time
 		s := w.schedules[r.IntN(len(w.schedules))]
 		s.next = time.Now()
-		jobs = append(jobs, w.call(s, false)...)
+		w.ran(w.call(s, false)...)
 	}
 	w.turns.finish(jobs...)
 	for _, o := range ops {
@@ -167,7 +167,11 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 				w.violate("requests", "%s is never decided: %d %s", o.route, o.answer.Status, o.answer.Body)
 				return
 			}
-			time.Sleep(time.Duration(200+r.IntN(1300)) * time.Millisecond)
+			pause := time.Duration(200+r.IntN(1300)) * time.Millisecond
+			if o.answer.Code() == "busy" { // a process that died has claimed it for half a minute
+				pause += 7 * time.Second
+			}
+			w.turns.pass(time.Now().Add(pause))
 			o.answer = w.send(o.req, o.address, try > 2)
 		}
 	}

@@ -22,9 +22,10 @@ func (w *world) solve(token string) any {
 	return v
 }
 
-// founds makes the first agents.
-func (w *world) found_() {
+// begin makes the first channels and agents.
+func (w *world) begin() {
 	r := w.dice.source("founding")
+	w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/channels", Header: map[string][]string{}}, nil) // founds the first channels
 	for range 6 {
 		p := w.newcomer(r)
 		if o := w.register(r, p, ""); o != nil {
@@ -136,7 +137,7 @@ func (w *world) checkTexts() {
 		if slices.Contains(keeps, item.Str(tables.AttrType)) {
 			continue
 		}
-		strings_(item, func(s string) {
+		eachText(item, func(s string) {
 			if m := w.erased(s, 0); m != "" {
 				w.violate("erasure", "an item of type %s holds %q", item.Str(tables.AttrType), m)
 			}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,8 +115,8 @@ func (w *world) lives(r tables.StreamRecord) {
 // codes and authorization codes with something secret behind them.
 var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\.[0-9A-Za-z_-]+|[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
-// open looks for what may stand nowhere in clear: an address, a token or a code.
-func (w *world) open_(text string) string {
+// inClear returns what may stand nowhere in clear: an address, a token or a code.
+func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
 		return m
 	}
@@ -129,8 +130,8 @@ func (w *world) open_(text string) string {
 
 // clear checks that a changed item has no secret in clear.
 func (w *world) clear(r tables.StreamRecord) {
-	strings_(r.New, func(s string) {
-		if found := w.open_(s); found != "" {
+	eachText(r.New, func(s string) {
+		if found := w.inClear(s); found != "" {
 			w.violate("secrets", "an item of type %s holds %.12s…", typeOf(r), found)
 		}
 	})
@@ -138,27 +139,27 @@ func (w *world) clear(r tables.StreamRecord) {
 
 // logged checks a line of the log.
 func (w *world) logged(line string) {
-	if found := w.open_(line); found != "" {
+	if found := w.inClear(line); found != "" {
 		w.violate("secrets", "the log holds %.12s…: %.200s", found, line)
 	}
 }
 
-// strings_ visits the strings of an item.
-func strings_(v any, visit func(string)) {
+// eachText visits the strings of an item.
+func eachText(v any, visit func(string)) {
 	switch v := v.(type) {
 	case string:
 		visit(v)
 	case tables.Item:
 		for _, x := range v {
-			strings_(x, visit)
+			eachText(x, visit)
 		}
 	case tables.Map:
 		for _, x := range v {
-			strings_(x, visit)
+			eachText(x, visit)
 		}
 	case tables.List:
 		for _, x := range v {
-			strings_(x, visit)
+			eachText(x, visit)
 		}
 	case tables.Set:
 		for _, x := range v {
@@ -347,7 +348,8 @@ var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 // is none.
 func (w *world) erased(s string, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
-		if x := w.byText[m]; x != nil && x.gone() && time.Since(x.goneAt) > d {
+		all := w.byText[m]
+		if len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !x.gone() || time.Since(x.goneAt) < d }) {
 			return m
 		}
 	}

@@ -17,6 +17,7 @@ type reader struct {
 	at      string    // the last record that was delivered
 	stalled time.Time // it stops until then
 	runs    int
+	job     *job // delivers; nil or ended if none does
 }
 
 // shard is the embedded table's only one.
@@ -36,7 +37,7 @@ func (w *world) due(after string, most int) []tables.StreamRecord {
 
 // read starts a job that delivers a reader's next changes; nil if there are none.
 func (w *world) read(r *reader, calm bool) *job {
-	if !calm && time.Now().Before(r.stalled) {
+	if r.job != nil && r.job.runs() || !calm && time.Now().Before(r.stalled) {
 		return nil
 	}
 	all := w.due(r.at, records)
@@ -63,7 +64,7 @@ func (w *world) read(r *reader, calm bool) *job {
 	if !calm && rng.Float64() < w.c.Rates.Shuffle {
 		wanted = shuffled(rng, wanted)
 	}
-	return w.turns.start(name, calm, func(ctx context.Context) {
+	r.job = w.turns.start(name, calm, func(ctx context.Context) {
 		for len(wanted) > 0 {
 			n := min(r.Batch, len(wanted))
 			if !calm && n > 1 && rng.Float64() < w.c.Rates.Split {
@@ -73,6 +74,7 @@ func (w *world) read(r *reader, calm bool) *job {
 			wanted = wanted[n:]
 		}
 	})
+	return r.job
 }
 
 // shuffled reorders records, but keeps the order of each item's.
@@ -196,18 +198,20 @@ func (w *world) pass(d time.Duration) {
 				next = s.next
 			}
 		}
-		time.Sleep(time.Until(next))
-		var jobs []*job
+		w.turns.pass(next)
 		for _, s := range w.schedules {
-			jobs = append(jobs, w.call(s, false)...)
+			w.ran(w.call(s, false)...)
 		}
-		if len(jobs) == 0 && !time.Now().Before(end) {
+		w.ran(w.background()...)
+		if !time.Now().Before(end) {
 			break
 		}
-		w.turns.finish(append(jobs, w.background()...)...)
 	}
 	w.sweep()
 }
+
+// ran notes jobs that nobody waits for before the service rests.
+func (w *world) ran(jobs ...*job) { w.running = append(only(w.running, (*job).runs), jobs...) }
 
 // sweepEach is the period of TTL: expired items go at most so long after their time.
 const sweepEach = time.Hour
@@ -235,7 +239,8 @@ func (w *world) background() (jobs []*job) {
 // settle brings everything to rest, without faults: the stream is drained, and the
 // schedules have done what is due.
 func (w *world) settle() {
-	for range 40 {
+	w.turns.finish(w.running...)
+	for range 60 {
 		var jobs []*job
 		for _, r := range w.readers {
 			if j := w.read(r, true); j != nil {

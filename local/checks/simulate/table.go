@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -111,10 +112,17 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 		t.w.faults[f]++
 	}
 	if f == killed {
+		if immortal(j) {
+			return unreachable
+		}
 		service.Die(ctx)
 	}
 	return f
 }
+
+// immortal reports whether a job's process cannot die: MCP's library would leave
+// goroutines behind, which a dead process does not.
+func immortal(j *job) bool { return strings.HasSuffix(j.name, " POST /mcp") }
 
 func failed(f fault) error {
 	switch f {
@@ -185,7 +193,7 @@ func (t *table) Commit(ctx context.Context, tx tables.Tx) error {
 		j.mu.Unlock()
 	}
 	switch {
-	case f == killedAfter:
+	case f == killedAfter && !immortal(jobOf(ctx)):
 		service.Die(ctx)
 	case f == lostAnswer:
 		return fmt.Errorf("simulate: perhaps made: %w", tables.ErrUnknownOutcome)

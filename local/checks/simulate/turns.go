@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing/synctest"
+	"time"
 
 	"agentsocial/shared/app"
 )
@@ -101,22 +102,46 @@ func (t *turns) start(name string, calm bool, do func(context.Context)) *job {
 	return j
 }
 
-// finish gives turns until the jobs have ended. Time passes only while nobody waits
-// for a turn.
+// finish gives turns until the jobs have ended, also to other jobs. Time passes only
+// while nobody waits for a turn.
 func (t *turns) finish(jobs ...*job) {
+	t.run(time.Time{}, func() bool { return slices.ContainsFunc(jobs, (*job).runs) })
+}
+
+// pass gives turns until a time.
+func (t *turns) pass(until time.Time) {
+	t.run(until, func() bool { return time.Now().Before(until) })
+}
+
+// run gives turns while more holds. It waits for others until a time, unless that is
+// zero.
+func (t *turns) run(until time.Time, more func() bool) {
+	var end <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		end = timer.C
+	}
 	for {
 		synctest.Wait()
-		if !slices.ContainsFunc(jobs, func(j *job) bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }) {
-			return
-		}
 		if w := t.next(); w != nil {
 			t.step(w)
 			close(w.go_)
 			continue
 		}
-		<-t.arrived
+		if !more() {
+			return
+		}
+		select {
+		case <-t.arrived:
+		case <-end:
+			end = nil
+		}
 	}
 }
+
+// runs reports whether the job has not ended.
+func (j *job) runs() bool { j.mu.Lock(); defer j.mu.Unlock(); return !j.done }
 
 // next takes the goroutine whose turn it is out of those that wait; nil if none does.
 func (t *turns) next() *turn {

@@ -76,6 +76,7 @@ type world struct {
 	swept     time.Time
 	mails     *post
 	notices   []*notice
+	running   []*job // in the background
 
 	*model
 }
@@ -164,7 +165,7 @@ const checkEach = 2500
 
 // live runs the operations.
 func (w *world) live() {
-	w.found_()
+	w.begin()
 	for w.op = 1; w.op <= w.c.Ops && w.found == nil; w.op++ {
 		r := w.dice.source("op", uint64(w.op))
 		w.pass(gap(r))
@@ -178,6 +179,10 @@ func (w *world) live() {
 	if w.found == nil {
 		w.rest()
 	}
+	for _, j := range w.running { // a bubble ends with all of its goroutines
+		j.calm = true
+	}
+	w.turns.finish(w.running...)
 }
 
 // gap draws the time before an operation: mostly they come in bursts. A run of 20 000
