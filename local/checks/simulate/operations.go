@@ -684,13 +684,10 @@ func (w *world) purse(p *person) (least, most int64) {
 	now := tables.MicroUSD(w.items[tables.BalanceKey(tables.AgentAccount(p.id))])
 	least, most = now, now
 	for _, s := range p.sent {
-		if s.state == "paid" {
+		if time.Since(s.at) < 3*time.Hour || len(w.notices) > 0 {
 			most += s.cents * 10_000
 			least -= s.cents * 10_000
 		}
-	}
-	if len(w.notices) == 0 {
-		least, most = now, now
 	}
 	for _, x := range w.promos {
 		if x.by == p {

@@ -102,6 +102,7 @@ func (w *world) pays(r *rand.Rand, s *sale) {
 		return x.ID
 	}
 	cents := min(s.cents-s.back, 1+r.Int64N(500))
+	s.at = time.Now()
 	switch {
 	case s.state == "open" && r.IntN(5) == 0:
 		if do(standin.Order{Do: "pay", Method: "bank"}) != nil {

@@ -209,6 +209,9 @@ func (w *world) decide(o *op) {
 		return
 	}
 	w.count(o, ok, code)
+	if ok {
+		w.accepted[o.route]++
+	}
 	if !ok && !o.unsure && !o.traces {
 		w.left(o)
 	}

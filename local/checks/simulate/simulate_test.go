@@ -6,19 +6,25 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
 
+	"agentsocial/functions"
 	"agentsocial/local/checks/contract"
+	"agentsocial/shared/app"
 	"agentsocial/shared/text/pack"
 )
 
 var (
-	world1 = flag.Bool("world", false, "run one world, and print its result as JSON")
-	ops    = flag.Int("ops", 400, "operations")
-	seed   = flag.Uint64("seed", 7, "the seed")
-	trace  = flag.String("trace", "", "file for the trace of a world")
+	oneWorld  = flag.Bool("world", false, "run one world, and print its result as JSON")
+	allWorlds = flag.Bool("worlds", false, "run worlds over all processors, and shorten what they find")
+	ops       = flag.Int("ops", 20_000, "operations of all worlds")
+	seeds     = flag.String("seeds", "7", "seeds, with spaces between them")
+	traceFile = flag.String("trace", "", "with -world: file for the trace")
+	without   = flag.String("without", "", "with -world: operations to leave out, such as 10-20,30-31")
 )
 
 // run runs a world in a bubble.
@@ -38,14 +44,21 @@ func run(t *testing.T, c Config) (r *Result) {
 	return r
 }
 
-// TestWorld runs one world, for `make simulate`.
+// TestWorld runs one world, for TestWorlds and the tests of the digest.
 func TestWorld(t *testing.T) {
-	if !*world1 {
+	if !*oneWorld {
 		t.Skip("without -world")
 	}
-	c := Config{Seed: *seed, Ops: *ops, Rates: Usual}
-	if *trace != "" {
-		f, err := os.Create(*trace)
+	c := Config{Seed: seedsOf(t, *seeds)[0], Ops: *ops, Rates: Usual}
+	for _, s := range strings.FieldsFunc(*without, func(r rune) bool { return r == ',' }) {
+		var span Span
+		if _, err := fmt.Sscanf(s, "%d-%d", &span.From, &span.To); err != nil {
+			t.Fatalf("-without %s: %v", s, err)
+		}
+		c.Without = append(c.Without, span)
+	}
+	if *traceFile != "" {
+		f, err := os.Create(*traceFile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,5 +71,74 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("RESULT %s\n", b)
+	fmt.Printf("%s%s\n", resultMark, b)
+}
+
+// TestWorlds is `make simulate`.
+func TestWorlds(t *testing.T) {
+	if !*allWorlds {
+		t.Skip("without -worlds")
+	}
+	results, err := worlds(t.Context(), os.Stdout, seedsOf(t, *seeds), *ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Found != nil {
+			t.Errorf("seed %d: %s", r.Seed, r.Found)
+		}
+	}
+	if missed := missed(results); *ops >= 20_000 && len(missed) > 0 {
+		t.Errorf("no request was accepted by %s", strings.Join(missed, ", "))
+	}
+}
+
+func seedsOf(t *testing.T, text string) (all []uint64) {
+	t.Helper()
+	for _, s := range strings.Fields(text) {
+		var n uint64
+		if _, err := fmt.Sscan(s, &n); err != nil {
+			t.Fatalf("-seeds %s: %v", s, err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// A short world finds nothing. One seed gives one digest, however many processors run
+// it; another seed gives another.
+func TestDigest(t *testing.T) {
+	probe := func(seed uint64, processors string) *Result {
+		t.Helper()
+		r, err := child(t.Context(), world{}.config(seed, 250), processors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Found != nil {
+			t.Errorf("seed %d: %s", seed, r.Found)
+		}
+		return r
+	}
+	first, again, other := probe(3, "1"), probe(3, "4"), probe(4, "1")
+	if first.Digest != again.Digest {
+		t.Errorf("digests of seed 3: %s with one processor, %s with four", first.Digest, again.Digest)
+	}
+	if first.Digest == other.Digest {
+		t.Errorf("the digest of seeds 3 and 4 is %s", first.Digest)
+	}
+}
+
+// Each endpoint with an effect has an operation.
+func TestEndpoints(t *testing.T) {
+	var used []string
+	for _, m := range makers {
+		used = append(used, m.routes...)
+	}
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Writes() && !slices.Contains(used, e.Route) {
+				t.Errorf("no operation uses %s: add a maker to makers", e.Route)
+			}
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,22 +29,27 @@ import (
 
 // Config configures a run.
 type Config struct {
-	Seed  uint64
-	Ops   int // how many operations
-	Rates Rates
-	Trace io.Writer // gets the trace, unless nil
+	Seed    uint64
+	Ops     int // how many operations
+	Rates   Rates
+	Trace   io.Writer // gets the trace, unless nil
+	Without []Span    // operations to leave out
 }
+
+// Span is some operations: from From to before To.
+type Span struct{ From, To int }
 
 // Result is the outcome of a run.
 type Result struct {
-	Seed   uint64
-	Ops    int // done
-	Digest string
-	Turns  uint64
-	For    time.Duration // of virtual time
-	Counts map[string]int
-	Faults map[string]int
-	Found  *Violation // nil if nothing was found
+	Seed     uint64
+	Ops      int // done
+	Digest   string
+	Turns    uint64
+	For      time.Duration  // of virtual time
+	Counts   map[string]int // requests by route, and what else happened
+	Accepted map[string]int // requests by route
+	Faults   map[string]int
+	Found    *Violation // nil if nothing was found
 }
 
 // Violation is a broken rule.
@@ -65,11 +71,12 @@ type world struct {
 	parts *service.Parts
 	began time.Time
 
-	op     int
-	sum    hash.Hash
-	counts map[string]int
-	faults [killedAfter + 1]int
-	found  *Violation
+	op       int
+	sum      hash.Hash
+	counts   map[string]int // requests by route, and what else happened
+	accepted map[string]int // by route
+	faults   [killedAfter + 1]int
+	found    *Violation
 
 	readers   []*reader
 	schedules []*timetable
@@ -107,7 +114,7 @@ func settings() app.Settings {
 // Run runs a simulation in the bubble of t.
 func Run(t *testing.T, c Config) *Result {
 	w := &world{
-		t: t, c: c, dice: dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, model: newModel(), began: time.Now(),
+		t: t, c: c, dice: dice(c.Seed), sum: sha256.New(), counts: map[string]int{}, accepted: map[string]int{}, model: newModel(), began: time.Now(),
 	}
 	w.turns = newTurns(w.dice)
 	w.turns.step = func(x *turn) { w.tracef("  %s: %s", x.job.name, x.what) }
@@ -118,7 +125,7 @@ func Run(t *testing.T, c Config) *Result {
 	w.live()
 	r := &Result{
 		Seed: c.Seed, Ops: w.op, Digest: hex.EncodeToString(w.sum.Sum(nil))[:16], Turns: w.turns.taken, For: time.Since(w.began),
-		Counts: w.counts, Faults: map[string]int{}, Found: w.found,
+		Counts: w.counts, Accepted: w.accepted, Faults: map[string]int{}, Found: w.found,
 	}
 	for f, n := range w.faults {
 		if n > 0 {
@@ -167,6 +174,9 @@ const checkEach = 2500
 func (w *world) live() {
 	w.begin()
 	for w.op = 1; w.op <= w.c.Ops && w.found == nil; w.op++ {
+		if slices.ContainsFunc(w.c.Without, func(s Span) bool { return s.From <= w.op && w.op < s.To }) {
+			continue
+		}
 		r := w.dice.source("op", uint64(w.op))
 		w.pass(gap(r))
 		w.step(r)

@@ -1,0 +1,208 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"agentsocial/functions"
+	"agentsocial/shared/app"
+)
+
+// worldMost bounds the operations of a world: checking a whole table takes time in
+// proportion to it.
+const worldMost = 20_000
+
+// resultMark begins the line with a world's result.
+const resultMark = "RESULT "
+
+// config returns the configuration of a world.
+func (world) config(seed uint64, ops int) Config { return Config{Seed: seed, Ops: ops, Rates: Usual} }
+
+// child runs a world in a process of its own.
+func child(ctx context.Context, c Config, processors string) (*Result, error) {
+	args := []string{"-test.run=^TestWorld$", "-test.timeout=0", "-world", fmt.Sprintf("-ops=%d", c.Ops), fmt.Sprintf("-seeds=%d", c.Seed)}
+	if len(c.Without) > 0 {
+		args = append(args, "-without="+spans(c.Without))
+	}
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+processors, "GOGC=400")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	for line := range strings.Lines(out.String()) {
+		if text, ok := strings.CutPrefix(line, resultMark); ok && err == nil {
+			r := new(Result)
+			return r, json.Unmarshal([]byte(text), r)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	// The process panicked: that is a violation too.
+	return &Result{Seed: c.Seed, Ops: c.Ops, Found: &Violation{c.Ops, "process", fmt.Sprintf("%v\n%.4000s", err, out.String())}}, nil
+}
+
+func spans(all []Span) string {
+	var parts []string
+	for _, s := range all {
+		parts = append(parts, fmt.Sprintf("%d-%d", s.From, s.To))
+	}
+	return strings.Join(parts, ",")
+}
+
+// worlds runs operations in worlds, as many at once as there are processors: the
+// operations are divided among the seeds, and worlds beyond the seeds get the numbers
+// after the last one.
+func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int) ([]*Result, error) {
+	n := max(len(seeds), (ops+worldMost-1)/worldMost)
+	for len(seeds) < n {
+		seeds = append(seeds, seeds[len(seeds)-1]+1)
+	}
+	each := ops / n
+	results := make([]*Result, n)
+	began := time.Now()
+	var mu sync.Mutex
+	var work errgroup.Group
+	work.SetLimit(runtime.NumCPU())
+	for i, seed := range seeds {
+		work.Go(func() error {
+			start := time.Now()
+			r, err := child(ctx, world{}.config(seed, each), "1")
+			if err != nil {
+				return err
+			}
+			results[i] = r
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Fprintf(out, "seed %d: %d operations, %d turns, %.1f days in %.0f s, digest %s, %s\n", seed, r.Ops, r.Turns, r.For.Hours()/24, time.Since(start).Seconds(), r.Digest, r.told())
+			return nil
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "%d operations in %d worlds, %.0f s\n", each*n, n, time.Since(began).Seconds())
+	tell(out, results)
+	for _, r := range results {
+		if r.Found != nil {
+			return results, shorten(ctx, out, r)
+		}
+	}
+	return results, nil
+}
+
+func (r *Result) told() string {
+	if r.Found == nil {
+		return "nothing found"
+	}
+	return "VIOLATION: " + r.Found.String()
+}
+
+// tell prints what was done.
+func tell(out io.Writer, results []*Result) {
+	sent, accepted, faults := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, r := range results {
+		for k, n := range r.Counts {
+			sent[k] += n
+		}
+		for k, n := range r.Accepted {
+			accepted[k] += n
+		}
+		for k, n := range r.Faults {
+			faults[k] += n
+		}
+	}
+	fmt.Fprintln(out, "requests sent and accepted, and other events:")
+	for _, k := range sortedKeys(sent) {
+		fmt.Fprintf(out, "  %7d %7d  %s\n", sent[k], accepted[k], k)
+	}
+	fmt.Fprintln(out, "faults of the table:")
+	for _, k := range sortedKeys(faults) {
+		fmt.Fprintf(out, "  %7d  %s\n", faults[k], k)
+	}
+}
+
+func sortedKeys(m map[string]int) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// missed lists the endpoints with an effect that accepted no request.
+func missed(results []*Result) (routes []string) {
+	for _, g := range functions.Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Writes() && !slices.ContainsFunc(results, func(r *Result) bool { return r.Accepted[e.Route] > 0 }) {
+				routes = append(routes, e.Route)
+			}
+		}
+	}
+	return routes
+}
+
+// triesMost bounds the runs that look for a shorter way to a violation.
+const shortenMost = 30
+
+// shorten prints the shortest prefix of a run that it finds to break the same rule, and
+// then leaves out operations while the rule is still broken.
+func shorten(ctx context.Context, out io.Writer, r *Result) error {
+	rule, tries := r.Found.Rule, 0
+	breaks := func(c Config) (*Violation, error) {
+		tries++
+		got, err := child(ctx, c, "1")
+		if err != nil || got.Found == nil || got.Found.Rule != rule {
+			return nil, err
+		}
+		return got.Found, nil
+	}
+	c, found := world{}.config(r.Seed, r.Found.Op), r.Found
+	for low, high := 0, c.Ops; low < high && tries < shortenMost; {
+		mid := (low + high) / 2
+		v, err := breaks(world{}.config(r.Seed, mid))
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			low = mid + 1
+			continue
+		}
+		c, found, high = world{}.config(r.Seed, mid), v, mid
+	}
+	for size := c.Ops / 2; size >= 1 && tries < shortenMost; size /= 2 {
+		for from := c.Ops - size; from >= 1 && tries < shortenMost; from -= size {
+			try := c
+			try.Without = append(slices.Clone(c.Without), Span{from, from + size})
+			if slices.ContainsFunc(c.Without, func(s Span) bool { return s.From <= from && from < s.To }) {
+				continue
+			}
+			v, err := breaks(try)
+			if err != nil {
+				return err
+			}
+			if v != nil {
+				c, found = try, v
+			}
+		}
+	}
+	fmt.Fprintf(out, "\nVIOLATION with seed %d after operation %d, the shortest prefix found in %d runs: %s\n", r.Seed, c.Ops, tries, found)
+	again := fmt.Sprintf("go test ./local/checks/simulate -run '^TestWorld$' -v -world -seeds=%d -ops=%d -trace=/tmp/trace", c.Seed, c.Ops)
+	if len(c.Without) > 0 {
+		again += " -without=" + spans(c.Without)
+	}
+	fmt.Fprintln(out, "again:", again)
+	return nil
+}
