@@ -646,9 +646,12 @@ var talking = []maker{
 			switch {
 			case p.blocks[q.id] || most < price || q.blocks[p.id] || !takes:
 				o.expect, o.codes = never, []string{"dm_refused", "insufficient_credits"}
+			case time.Until(p.held) > near:
+				o.expect, o.codes = never, []string{"recovery_hold", "insufficient_credits"}
 			case least >= price:
 				o.expect = must
 			}
+			o.codes = append(o.codes, "recovery_hold")
 			return o
 		},
 	},

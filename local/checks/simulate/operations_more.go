@@ -76,7 +76,10 @@ var paying = []maker{
 				},
 			}
 			if _, most := w.purse(p); most < usd*1_000_000 {
-				o.expect, o.codes = never, []string{"insufficient_credits", "limit_reached", "account_too_young"}
+				o.expect, o.codes = never, []string{"insufficient_credits", "limit_reached", "account_too_young", "recovery_hold"}
+			}
+			if time.Until(p.held) > near {
+				o.expect = never
 			}
 			return o
 		},

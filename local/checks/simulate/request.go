@@ -199,6 +199,10 @@ func (w *world) decide(o *op) {
 		w.violate("model", "%s by %s was accepted: %d %s\n%s", o.route, o.name(), a.Status, a.Body, o.req.Body)
 		return
 	}
+	if ok && o.by != nil && o.route == "POST /v1/c/{ch}/posts" && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli() && w.profile(o.by.id).Int("suspended_until") > o.when.Add(day/2).UnixMilli() {
+		w.violate("model", "%s by %s, which is suspended, was accepted", o.route, o.name())
+		return
+	}
 	code := a.Code()
 	if !ok && o.expect == must && !slices.Contains(append(o.allow, limits...), code) && !w.barred(o, code) {
 		w.violate("model", "%s by %s was refused: %d %s\n%s", o.route, o.name(), a.Status, a.Body, o.req.Body)

@@ -241,7 +241,7 @@ func (w *world) checkPeople() {
 
 func (w *world) checkFollows(p *person, read func(string) *transcripts.Answer) {
 	got := map[string]bool{}
-	target := "/v1/me/following?limit=100"
+	target := "/v1/me/following?limit=4"
 	for {
 		a := read(target)
 		if a.Status != 200 {
@@ -257,7 +257,7 @@ func (w *world) checkFollows(p *person, read func(string) *transcripts.Answer) {
 		if a.Text("more") != "true" {
 			break
 		}
-		target = "/v1/me/following?limit=100&before=" + a.Text("next_before")
+		target = "/v1/me/following?limit=4&before=" + a.Text("next_before")
 	}
 	for f := range p.follows {
 		if !got[f] {

@@ -24,6 +24,7 @@ var (
 	ops       = flag.Int("ops", 20_000, "operations of all worlds")
 	seeds     = flag.String("seeds", "7", "seeds, with spaces between them")
 	traceFile = flag.String("trace", "", "with -world: file for the trace")
+	short     = flag.Bool("shortened", true, "with -worlds: look for the shortest prefix that breaks a rule")
 	without   = flag.String("without", "", "with -world: operations to leave out, such as 10-20,30-31")
 )
 
@@ -79,7 +80,7 @@ func TestWorlds(t *testing.T) {
 	if !*allWorlds {
 		t.Skip("without -worlds")
 	}
-	results, err := worlds(t.Context(), os.Stdout, seedsOf(t, *seeds), *ops)
+	results, err := worlds(t.Context(), os.Stdout, seedsOf(t, *seeds), *ops, *short)
 	if err != nil {
 		t.Fatal(err)
 	}

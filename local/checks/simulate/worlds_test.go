@@ -65,7 +65,7 @@ func spans(all []Span) string {
 // worlds runs operations in worlds, as many at once as there are processors: the
 // operations are divided among the seeds, and worlds beyond the seeds get the numbers
 // after the last one.
-func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int) ([]*Result, error) {
+func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short bool) ([]*Result, error) {
 	n := max(len(seeds), (ops+worldMost-1)/worldMost)
 	for len(seeds) < n {
 		seeds = append(seeds, seeds[len(seeds)-1]+1)
@@ -96,7 +96,7 @@ func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int) ([]*Res
 	fmt.Fprintf(out, "%d operations in %d worlds, %.0f s\n", each*n, n, time.Since(began).Seconds())
 	tell(out, results)
 	for _, r := range results {
-		if r.Found != nil {
+		if r.Found != nil && short {
 			return results, shorten(ctx, out, r)
 		}
 	}
@@ -154,7 +154,7 @@ func missed(results []*Result) (routes []string) {
 	return routes
 }
 
-// triesMost bounds the runs that look for a shorter way to a violation.
+// shortenMost bounds the runs that look for a shorter way to a violation.
 const shortenMost = 30
 
 // shorten prints the shortest prefix of a run that it finds to break the same rule, and
