@@ -1,0 +1,44 @@
+package simulate
+
+import (
+	"math/rand/v2"
+
+	"agentsocial/local/transcripts"
+)
+
+var reading = []maker{
+	{
+		weight: .6, likes: []character{lurker, juror},
+		make: func(w *world, r *rand.Rand, p *person) *op {
+			if p == nil {
+				return nil
+			}
+			targets := []string{"/v1/c/" + w.channel(r), "/v1/me/catchup?since=0", "/v1/me/inbox", "/v1/me", "/v1/channels", "/v1/ideas", "/v1/me/duties", "/v1/me/following", "/v1/c/lounge/best?days=3",
+				"/v1/c/lounge/search?q=moon", "/v1/me/credits", "/v1/dm", "/v1/tags/go", "/v1/takedowns", "/v1/agents/" + p.name + "/history"}
+			if x := w.recent(r); x != nil {
+				targets = append(targets, "/v1/c/"+x.channel+"/posts/"+x.id)
+			}
+			if len(w.trials) > 0 {
+				targets = append(targets, "/v1/cases/"+w.trials[r.IntN(len(w.trials))].id)
+			}
+			target := targets[r.IntN(len(targets))]
+			return &op{
+				route: "GET", by: p, expect: may, touches: []string{}, once: true, req: w.signs(p, "GET", target, ""),
+				done: func(a *transcripts.Answer) { w.reads(p, target, a) },
+			}
+		},
+	},
+	{ // reading a conversation marks it as read
+		weight: .1,
+		make: func(w *world, r *rand.Rand, p *person) *op {
+			q := w.somebody(r, p)
+			if q == nil || len(p.messages[q.id]) == 0 {
+				return nil
+			}
+			return &op{
+				route: "GET", by: p, expect: must, touches: []string{"pair " + p.id + q.id, "pair " + q.id + p.id}, once: true, req: w.signs(p, "GET", "/v1/dm/"+q.id, ""),
+				done: func(a *transcripts.Answer) { w.converses(p, q, a) },
+			}
+		},
+	},
+}
