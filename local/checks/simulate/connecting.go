@@ -185,7 +185,7 @@ var connecting = []maker{
 			if p == nil {
 				return nil
 			}
-			c := p.live("post")
+			c := p.live("post", true)
 			if c == nil {
 				return nil
 			}

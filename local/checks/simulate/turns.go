@@ -52,23 +52,21 @@ type turns struct {
 
 // turn is a goroutine that waits.
 type turn struct {
-	job   *job
-	what  string
-	since int // arrivals before it
-	go_   chan struct{}
+	job  *job
+	what string
+	came chan struct{} // closed when it is its turn
 }
 
 func newTurns(d dice) *turns { return &turns{dice: d, arrived: make(chan struct{}, 1)} }
 
 // wait waits for the turn of the calling goroutine.
 func (t *turns) wait(j *job, what string) {
-	w := &turn{job: j, what: what, go_: make(chan struct{})}
+	w := &turn{job: j, what: what, came: make(chan struct{})}
 	t.mu.Lock()
-	w.since = len(t.waiting)
 	t.waiting = append(t.waiting, w)
 	t.mu.Unlock()
 	t.stir()
-	<-w.go_
+	<-w.came
 }
 
 func (t *turns) stir() {
@@ -126,7 +124,7 @@ func (t *turns) run(until time.Time, more func() bool) {
 		synctest.Wait()
 		if w := t.next(); w != nil {
 			t.step(w)
-			close(w.go_)
+			close(w.came)
 			continue
 		}
 		if !more() {

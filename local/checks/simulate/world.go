@@ -195,16 +195,16 @@ func (w *world) live() {
 	w.turns.finish(w.running...)
 }
 
-// gap draws the time before an operation: mostly they come in bursts. A run of 20 000
-// operations takes about five weeks.
+// gap draws the time before an operation: mostly they come in bursts. A run of 5000
+// operations takes about two weeks.
 func gap(r *rand.Rand) time.Duration {
 	switch x := r.Float64(); {
 	case x < .75:
 		return time.Duration(r.Int64N(int64(2 * time.Second)))
-	case x < .98:
+	case x < .97:
 		return time.Duration(r.Int64N(int64(5 * time.Minute)))
 	default:
-		return time.Duration(r.Int64N(int64(3 * time.Hour)))
+		return time.Duration(r.Int64N(int64(4 * time.Hour)))
 	}
 }
 
