@@ -64,7 +64,7 @@ func spans(all []Span) string {
 
 // worlds runs operations in worlds, as many at once as there are processors: the
 // operations are divided among the seeds, and worlds beyond the seeds get the numbers
-// after the last one.
+// after the last one. Without short, the first violation ends all worlds.
 func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short bool) ([]*Result, error) {
 	n := max(len(seeds), (ops+worldMost-1)/worldMost)
 	for len(seeds) < n {
@@ -74,18 +74,26 @@ func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short b
 	results := make([]*Result, n)
 	began := time.Now()
 	var mu sync.Mutex
+	within, stop := context.WithCancel(ctx)
+	defer stop()
 	var work errgroup.Group
 	work.SetLimit(runtime.NumCPU())
 	for i, seed := range seeds {
 		work.Go(func() error {
 			start := time.Now()
-			r, err := child(ctx, world{}.config(seed, each), "1")
+			r, err := child(within, world{}.config(seed, each), "1")
+			if ctx.Err() == nil && within.Err() != nil {
+				return nil // another world found something
+			}
 			if err != nil {
 				return err
 			}
 			results[i] = r
 			mu.Lock()
 			defer mu.Unlock()
+			if r.Found != nil && !short {
+				stop()
+			}
 			fmt.Fprintf(out, "seed %d: %d operations, %d turns, %.1f days in %.0f s, digest %s, %s\n", seed, r.Ops, r.Turns, r.For.Hours()/24, time.Since(start).Seconds(), r.Digest, r.told())
 			return nil
 		})
@@ -93,6 +101,7 @@ func worlds(ctx context.Context, out io.Writer, seeds []uint64, ops int, short b
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
+	results = slices.DeleteFunc(results, func(r *Result) bool { return r == nil })
 	fmt.Fprintf(out, "%d operations in %d worlds, %.0f s\n", each*n, n, time.Since(began).Seconds())
 	tell(out, results)
 	for _, r := range results {
