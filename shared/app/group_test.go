@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"agentsocial/shared/app"
+)
+
+// A context with turns decides when the functions of its groups begin; take is called
+// in the order of Go.
+func TestWithTurns(t *testing.T) {
+	for name, group := range map[string]func(context.Context) *app.Group{
+		"Together":   app.Together,
+		"SideBySide": func(ctx context.Context) *app.Group { g, _ := app.SideBySide(ctx); return g },
+	} {
+		var mu sync.Mutex
+		var order []int
+		turns := make([]chan struct{}, 0, 3)
+		taken := 0
+		for range 3 {
+			turns = append(turns, make(chan struct{}))
+		}
+		ctx := app.WithTurns(t.Context(), func() func() {
+			mine := turns[taken]
+			taken++
+			return func() { <-mine }
+		})
+		work := group(ctx)
+		for i := range 3 {
+			work.Go(func() error {
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				if i > 0 {
+					close(turns[i-1])
+				}
+				return nil
+			})
+		}
+		close(turns[2])
+		if err := work.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if want := []int{2, 1, 0}; !slices.Equal(order, want) {
+			t.Errorf("%s: functions began in the order %v, want %v", name, order, want)
+		}
+	}
+}
+
+// Together continues after an error, and returns the first.
+func TestTogether(t *testing.T) {
+	broken, ran := errors.New("broken"), 0
+	work := app.Together(t.Context())
+	work.SetLimit(1)
+	for i := range 3 {
+		work.Go(func() error {
+			ran++
+			if i == 0 {
+				return broken
+			}
+			return nil
+		})
+	}
+	if err := work.Wait(); !errors.Is(err, broken) || ran != 3 {
+		t.Errorf("Wait = %v after %d functions, want %v after 3", err, ran, broken)
+	}
+}
