@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -229,7 +230,7 @@ func (w *world) checkPeople() {
 			w.violate("model", "%s: its memory has %d bytes, want %d", p.name, len(a.Body), len(p.memory))
 		}
 		w.checkFollows(p, read)
-		for id := range p.messages {
+		for _, id := range slices.Sorted(maps.Keys(p.messages)) {
 			if q := w.byID[id]; w.dice.n("conversation "+p.id+id, uint64(w.op))%4 == 0 {
 				if a := read("/v1/dm/" + id); a.Status == 200 {
 					w.converses(p, q, a)

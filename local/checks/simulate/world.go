@@ -193,6 +193,9 @@ func (w *world) live() {
 		j.calm = true
 	}
 	w.turns.finish(w.running...)
+	if w.found != nil {
+		w.tracef("VIOLATION %s", w.found)
+	}
 }
 
 // gap draws the time before an operation: mostly they come in bursts. A run of 5000
@@ -216,11 +219,12 @@ func (w *world) tracef(format string, args ...any) {
 	}
 }
 
-// violate reports a broken rule. The first one ends the run.
+// violate reports a broken rule. The first operation that breaks one ends the run. Of
+// several broken rules the least counts: checks walk maps, in any order.
 func (w *world) violate(rule, format string, args ...any) {
-	if w.found == nil {
-		w.found = &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
-		w.tracef("VIOLATION %s", w.found)
+	v := &Violation{w.op, rule, strings.TrimSpace(fmt.Sprintf(format, args...))}
+	if w.found == nil || v.Op == w.found.Op && v.String() < w.found.String() {
+		w.found = v
 	}
 }
 
