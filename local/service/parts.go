@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"agentsocial/events"
@@ -34,13 +33,13 @@ type Parts struct {
 // PartReader is a reader of the stream with its handler.
 type PartReader struct {
 	stream.Function
-	Run host.BatchHandler
+	Invoke host.BatchHandler
 }
 
 // PartSchedule is a scheduled function with its handler.
 type PartSchedule struct {
 	schedule.Function
-	Run host.TickHandler
+	Invoke host.TickHandler
 }
 
 // Assemble makes the parts on an App that lacks Box, Pepper and Payments. The secrets
@@ -89,7 +88,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 		f := declare(a)
 		own := within(f.Name)
 		r := PartReader{Function: declare(confined(own, f.Name, f.Reads, f.Writes))}
-		if r.Run, err = (inProcess{own}).Reader(r.Function); err != nil {
+		if r.Invoke, err = (inProcess{own}).Reader(r.Function); err != nil {
 			return nil, err
 		}
 		p.Readers = append(p.Readers, r)
@@ -98,7 +97,7 @@ func Assemble(a *app.App, ahead func(function string) time.Duration, wrap func(p
 		f := declare(a)
 		own := within(f.Name)
 		s := PartSchedule{Function: declare(confined(own, f.Name, f.Reads, f.Writes))}
-		if s.Run, err = (inProcess{own}).Schedule(s.Function); err != nil {
+		if s.Invoke, err = (inProcess{own}).Schedule(s.Function); err != nil {
 			return nil, err
 		}
 		p.Schedules = append(p.Schedules, s)
@@ -120,17 +119,4 @@ type byFunction func(name string) *app.App
 
 func (b byFunction) Group(declare func(*app.App) api.Group) (host.GatewayHandler, error) {
 	return inProcess{b(declare(&app.App{}).Name)}.Group(declare)
-}
-
-// Pay has a person act on the stand-in's checkout pages, without a browser.
-func (p *Parts) Pay(o standin.Order) error {
-	_, err := p.Payments.Carry(o)
-	return err
-}
-
-// Hidden returns the secret parts of the service that no item, log line or answer may
-// contain: they are keys, not data.
-func (p *Parts) Hidden() []string {
-	key, hook := p.Payments.Keys()
-	return []string{key, strings.TrimPrefix(hook, "whsec_")}
 }

@@ -111,7 +111,7 @@ func seedsOf(t *testing.T, text string) (all []uint64) {
 func TestDigest(t *testing.T) {
 	probe := func(seed uint64, processors string) *Result {
 		t.Helper()
-		r, err := child(t.Context(), world{}.config(seed, 250), processors)
+		r, err := child(t.Context(), world{}.config(seed, 400), processors)
 		if err != nil {
 			t.Fatal(err)
 		}

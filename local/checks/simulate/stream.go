@@ -107,7 +107,7 @@ func (w *world) deliver(ctx context.Context, r *reader, rng *rand.Rand, batch []
 	calm := j.calm
 	defer func() { j.calm = calm }()
 	for tries := 0; len(batch) > 0; {
-		res, err := r.Run(ctx, stream.ToLambda(batch))
+		res, err := r.Invoke(ctx, stream.ToLambda(batch))
 		if err == nil && len(res.BatchItemFailures) == 0 {
 			if !j.calm && rng.Float64() < w.c.Rates.Redeliver {
 				continue
@@ -180,7 +180,7 @@ func (w *world) call(s *timetable, calm bool) (jobs []*job) {
 				defer end()
 				ctx = within
 			}
-			if err := s.Run(ctx); err != nil && calm {
+			if err := s.Invoke(ctx); err != nil && calm {
 				w.violate("schedules", "%s fails without a fault: %v", s.Name, err)
 			}
 		}))
