@@ -57,7 +57,6 @@ type person struct {
 
 	sent      []*sale // checkouts
 	spent     int64   // micro-USD: messages and budgets of promos
-	returned  int64
 	memory    []byte
 	follows   map[string]bool // "agent id" and "channel name"
 	blocks    map[string]bool // ids
@@ -89,7 +88,6 @@ type credential struct {
 type client struct {
 	id, code, verifier string
 	link               string // a link code
-	linkUses           int
 }
 
 const redirect = "http://127.0.0.1:9999/callback"

@@ -1,6 +1,8 @@
 // Command defects plants defects in the service's rules, one at a time, and prints what
-// finds each: the simulation within 10 000 operations, or a test of the nearest
-// packages. `make simulate-defects`
+// finds each: the simulation, or a test of the nearest packages. `make simulate-defects`
+//
+// All defects are built into one program, which the environment tells which one is
+// active. Without one it must find nothing.
 package main
 
 import (
@@ -15,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -39,13 +42,27 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 	if err != nil {
 		return err
 	}
+	s := &search{ops: ops, seeds: seeds}
+	if s.overlay, err = plant(".", folder, defects); err != nil {
+		return err
+	}
+	if s.program, err = filepath.Abs(filepath.Join(folder, "simulate")); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-overlay", s.overlay, "-o", s.program, "./local/checks/simulate")
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	if by, err := s.simulate(ctx, 0); err != nil || by != "" {
+		return fmt.Errorf("without a defect: %s %w", by, err)
+	}
 	missed := 0
 	for i, d := range defects {
 		if !match.MatchString(d.name) {
 			continue
 		}
 		began := time.Now()
-		by, err := find(ctx, filepath.Join(folder, fmt.Sprint(i)), d, ops, seeds)
+		by, err := s.find(ctx, i+1, d)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.name, err)
 		}
@@ -53,7 +70,7 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 			by = "NOTHING"
 			missed++
 		}
-		fmt.Fprintf(out, "%-45s %4.0f s  %s\n", d.name, time.Since(began).Seconds(), by)
+		fmt.Fprintf(out, "%-42s %4.0f s  %s\n", d.name, time.Since(began).Seconds(), by)
 	}
 	if missed > 0 {
 		return fmt.Errorf("%d defects were not found", missed)
@@ -61,15 +78,38 @@ func run(ctx context.Context, out io.Writer, folder, only string, ops int, seeds
 	return nil
 }
 
-// plant writes the file with the defect and an overlay that puts it in the place of
-// the original (go help build), and returns the overlay.
-func plant(folder string, d defect) (string, error) {
-	text, err := os.ReadFile(d.file)
+// envPlanted is the number of the active defect, from 1.
+const envPlanted = "PLANTED"
+
+// planted is the source of the package that the changed lines use.
+const planted = `// Package planted chooses between wrong and right.
+package planted
+
+import (
+	"os"
+	"strconv"
+)
+
+var active, _ = strconv.Atoi(os.Getenv("` + envPlanted + `"))
+
+// Is reports whether a defect is active.
+func Is(n int) bool { return n == active }
+
+// Or returns wrong if a defect is active, else right.
+func Or[T any](n int, wrong, right T) T {
+	if Is(n) {
+		return wrong
+	}
+	return right
+}
+`
+
+// plant writes the changed files of the module at root, and an overlay that puts them
+// in the places of the originals (go help build). It returns the overlay.
+func plant(root, folder string, defects []defect) (string, error) {
+	root, err := filepath.Abs(root)
 	if err != nil {
 		return "", err
-	}
-	if n := strings.Count(string(text), d.old); n != 1 {
-		return "", fmt.Errorf("%s has %d times %q, want once", d.file, n, d.old)
 	}
 	if folder, err = filepath.Abs(folder); err != nil {
 		return "", err
@@ -77,20 +117,43 @@ func plant(folder string, d defect) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
-	planted := filepath.Join(folder, filepath.Base(d.file))
-	if err := os.WriteFile(planted, []byte(strings.Replace(string(text), d.old, d.new, 1)), 0o644); err != nil {
-		return "", err
+	texts := map[string]string{filepath.Join("local", "checks", "simulate", "defects", "planted", "planted.go"): planted}
+	for i, d := range defects {
+		text, ok := texts[d.file]
+		if !ok {
+			b, err := os.ReadFile(filepath.Join(root, d.file))
+			if err != nil {
+				return "", err
+			}
+			clause := regexp.MustCompile(`(?m)^package \w+$`)
+			text = clause.ReplaceAllString(string(b), "$0\n\nimport \"agentsocial/local/checks/simulate/defects/planted\"")
+		}
+		if n := strings.Count(text, d.old); n != 1 {
+			return "", fmt.Errorf("%s: %s has %d times %q, want once", d.name, d.file, n, d.old)
+		}
+		texts[d.file] = strings.Replace(text, d.old, strings.ReplaceAll(d.new, "$N", strconv.Itoa(i+1)), 1)
 	}
-	original, err := filepath.Abs(d.file)
-	if err != nil {
-		return "", err
+	replace := map[string]string{}
+	for file, text := range texts {
+		changed := filepath.Join(folder, strings.ReplaceAll(file, string(filepath.Separator), "+"))
+		replace[filepath.Join(root, file)] = changed
+		if err := os.WriteFile(changed, []byte(text), 0o644); err != nil {
+			return "", err
+		}
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: planted}})
+	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
 	file := filepath.Join(folder, "overlay.json")
-	return file, os.WriteFile(file, overlay, 0o644)
+	return file, os.WriteFile(file, b, 0o644)
+}
+
+// search looks for defects.
+type search struct {
+	overlay, program string
+	ops              int
+	seeds            string
 }
 
 var (
@@ -98,28 +161,31 @@ var (
 	failed    = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 )
 
-// find returns what finds a defect; "" if nothing does.
-func find(ctx context.Context, folder string, d defect, ops int, seeds string) (by string, err error) {
-	overlay, err := plant(folder, d)
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(folder, "simulate")
-	build := exec.CommandContext(ctx, "go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", program, "./local/checks/simulate")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, text)
-	}
-	defer os.Remove(program)
-	text, _ := exec.CommandContext(ctx, program, "-test.run=^TestWorlds$", "-test.timeout=0", "-worlds", "-shortened=false",
-		fmt.Sprintf("-ops=%d", ops), "-seeds="+seeds).CombinedOutput() // it fails if it finds something
+// simulate runs the simulation with a defect, and returns what it finds.
+func (s *search) simulate(ctx context.Context, n int) (string, error) {
+	cmd := exec.CommandContext(ctx, s.program, "-test.run=^TestWorlds$", "-test.timeout=0", "-worlds", "-shortened=false",
+		fmt.Sprintf("-ops=%d", s.ops), "-seeds="+s.seeds)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", envPlanted, n))
+	text, _ := cmd.CombinedOutput() // it fails if it finds something
 	if m := violation.FindSubmatch(text); m != nil {
 		return fmt.Sprintf("simulation, seed %s, %s", m[1], m[2]), nil
 	}
 	if !bytes.Contains(text, []byte("nothing found")) {
 		return "", fmt.Errorf("the simulation did not run:\n%s", text)
 	}
+	return "", nil
+}
+
+// find returns what finds a defect; "" if nothing does.
+func (s *search) find(ctx context.Context, n int, d defect) (string, error) {
+	by, err := s.simulate(ctx, n)
+	if by != "" || err != nil {
+		return by, err
+	}
 	for _, pkg := range d.tests {
-		text, err := exec.CommandContext(ctx, "go", "test", "-vet=off", "-short", "-overlay", overlay, pkg).CombinedOutput()
+		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-short", "-overlay", s.overlay, pkg)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", envPlanted, n))
+		text, err := cmd.CombinedOutput()
 		if m := failed.FindSubmatch(text); err != nil && m != nil {
 			return fmt.Sprintf("%s in %s", m[1], pkg), nil
 		}
