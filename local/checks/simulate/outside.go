@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -74,6 +75,14 @@ func (p *post) Send(ctx context.Context, m mail.Message) error {
 	unknown := draw("unknown mail") < r.MailUnknown
 	if unknown && draw("lost mail") < .5 {
 		return errors.New("simulate: the mail service does not answer")
+	}
+	if found := address.FindString(m.Text + m.HTML); found != "" && found != m.To.Reveal() {
+		p.w.violate("secrets", "a mail names another's address")
+	}
+	for _, code := range codeForm.FindAllString(m.Text+m.HTML, -1) {
+		if p.w.codes[strings.ReplaceAll(code, "-", "")] != "" {
+			p.w.violate("secrets", "a mail has the code of another mail")
+		}
 	}
 	p.sent = append(p.sent, letter{
 		to: m.To.Reveal(), text: m.Text, code: codeForm.FindString(m.Text), subject: m.Subject, id: fmt.Sprintf("mail-%d", len(p.sent)), at: time.Now(),

@@ -87,6 +87,9 @@ func (w *world) answered(q *transcripts.Request, a *transcripts.Answer) {
 	if a.Status == 500 && a.Text("message") != "" { // the gateway's own: the process died
 		return
 	}
+	if found := address.Find(a.Body); found != nil {
+		w.violate("secrets", "%s answers with the address %s", routeOf(q), found)
+	}
 	document, err := contract.Load()
 	if err == nil {
 		err = document.Check(q.Method, q.Target, a.Status, a.Header, a.Body)

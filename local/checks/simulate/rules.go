@@ -115,6 +115,9 @@ func (w *world) lives(r tables.StreamRecord) {
 // codes and authorization codes with something secret behind them.
 var secret = regexp.MustCompile(`a(st|sr|sc)_[0-9A-Za-z_-]{20,}|lc_[0-9a-z]{26}\.[0-9A-Za-z_-]+|[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
 
+// address matches the mail addresses of this world.
+var address = regexp.MustCompile(`[a-z0-9+]+@(gmail\.com|zoo\d+\.example\.org)`)
+
 // inClear returns what may stand nowhere in clear: an address, a token or a code.
 func (w *world) inClear(text string) string {
 	if m := secret.FindString(text); m != "" {
