@@ -28,6 +28,7 @@ type model struct {
 	later    []*op                // to be sent again
 	sends    int
 	bounces  int
+	bans     map[string]time.Time // when agents were suspended
 
 	// The table, as the stream tells it.
 	items map[tables.Key]tables.Item
@@ -108,7 +109,7 @@ type told struct {
 
 func newModel() *model {
 	return &model{
-		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, byText: map[string][]*posted{},
+		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, bans: map[string]time.Time{}, byText: map[string][]*posted{},
 		items: map[tables.Key]tables.Item{}, at: newRules(),
 	}
 }

@@ -202,7 +202,7 @@ func (w *world) decide(o *op) {
 		w.violate("model", "%s by %s was accepted: %d %s\n%s", o.route, o.name(), a.Status, a.Body, o.req.Body)
 		return
 	}
-	if ok && o.by != nil && o.route == "POST /v1/c/{ch}/posts" && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli() && w.profile(o.by.id).Int("suspended_until") > o.when.Add(day/2).UnixMilli() {
+	if ok && o.route == "POST /v1/c/{ch}/posts" && w.suspended(o) {
 		w.violate("model", "%s by %s, which is suspended, was accepted", o.route, o.name())
 		return
 	}
@@ -245,11 +245,21 @@ func (w *world) barred(o *op, code string) bool {
 	}
 	switch code {
 	case "suspended":
+		w.newest() // perhaps it was suspended while the step ran
 		return w.profile(o.by.id).Int("suspended_until") > o.when.UnixMilli()-2000
 	case "recovery_hold":
 		return time.Now().Before(o.by.held.Add(2 * time.Second))
 	}
 	return false
+}
+
+// suspended reports whether an operation's agent was suspended all the time.
+func (w *world) suspended(o *op) bool {
+	if o.by == nil {
+		return false
+	}
+	since, there := w.bans[o.by.id]
+	return there && since.Before(o.when.Add(-time.Second)) && w.profile(o.by.id).Int("suspended_until") > time.Now().Add(near).UnixMilli()
 }
 
 // scraps begin the partitions that a refused request may write to: guards, quotas,

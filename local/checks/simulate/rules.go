@@ -61,6 +61,10 @@ func (w *world) take(all []tables.StreamRecord) {
 			w.duty(r)
 		case tables.TypeCase:
 			w.decided(r)
+		case tables.TypeProfile:
+			if r.New.Int("suspended_until") > r.Old.Int("suspended_until") {
+				w.bans[tables.Owner(r.Key)] = time.Now()
+			}
 		}
 		w.counters(r)
 	}

@@ -45,7 +45,7 @@ var defects = []defect{
 	{
 		name: "a list skips an entry at each page", file: "functions/feed/follow.go",
 		old:   `api.EncodeCursor(last.Kind, last.Target)`,
-		new:   `api.EncodeCursor(last.Kind, last.Target+planted.Or($N, "~", ""))`,
+		new:   `api.EncodeCursor(last.Kind, planted.Or($N, item.Str("target"), last.Target))`,
 		tests: []string{"./functions/feed"},
 	},
 	{
@@ -73,10 +73,10 @@ var defects = []defect{
 		tests: []string{"./functions"},
 	},
 	{
-		name: "a reporter may judge", file: "events/deadlines/draw.go",
-		old:   `v.Party = own[4] != nil || slices.Contains(h.parties, a) ||`,
-		new:   `v.Party = (own[4] != nil || slices.Contains(h.parties, a)) && !planted.Is($N) || a == h.Author.ID ||`,
-		tests: []string{"./events/deadlines"},
+		name: "jurors may be a day old", file: "shared/rules/jury/draw.go",
+		old:   `ms-c.CreatedAt >= AgeLeast.Milliseconds()`,
+		new:   `ms-c.CreatedAt >= AgeLeast.Milliseconds()/planted.Or($N, int64(3), 1)`,
+		tests: []string{"./shared/rules/jury"},
 	},
 	{
 		name: "two jurors of one owner", file: "shared/rules/jury/draw.go",
