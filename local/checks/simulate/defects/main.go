@@ -114,7 +114,8 @@ func plant(root, folder string, defects []defect) (string, error) {
 	if folder, err = filepath.Abs(folder); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	sources := filepath.Join(folder, "_sources") // which the go command ignores
+	if err := os.MkdirAll(sources, 0o755); err != nil {
 		return "", err
 	}
 	texts := map[string]string{filepath.Join("local", "checks", "simulate", "defects", "planted", "planted.go"): planted}
@@ -135,7 +136,7 @@ func plant(root, folder string, defects []defect) (string, error) {
 	}
 	replace := map[string]string{}
 	for file, text := range texts {
-		changed := filepath.Join(folder, strings.ReplaceAll(file, string(filepath.Separator), "+"))
+		changed := filepath.Join(sources, strings.ReplaceAll(file, string(filepath.Separator), "+"))
 		replace[filepath.Join(root, file)] = changed
 		if err := os.WriteFile(changed, []byte(text), 0o644); err != nil {
 			return "", err
