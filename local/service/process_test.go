@@ -14,13 +14,14 @@ import (
 // killer is a table that kills the process after a chosen commit.
 type killer struct {
 	tables.Backend
+	kill func(context.Context)
 	when atomic.Pointer[func(tables.Tx) bool]
 }
 
 func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
 	err := k.Backend.Commit(ctx, tx)
 	if when := k.when.Load(); err == nil && when != nil && (*when)(tx) && k.when.CompareAndSwap(when, nil) {
-		service.Kill(ctx)
+		k.kill(ctx)
 	}
 	return err
 }
@@ -28,7 +29,12 @@ func (k *killer) Commit(ctx context.Context, tx tables.Tx) error {
 // A process that dies answers nothing, and another replaces it: the request can be sent
 // again, the batch is delivered again, the schedule runs again.
 func TestDeadProcessesAreReplaced(t *testing.T) {
-	k := &killer{}
+	t.Run("Kill", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Kill) })
+	t.Run("Die", func(t *testing.T) { testDeadProcessesAreReplaced(t, service.Die) })
+}
+
+func testDeadProcessesAreReplaced(t *testing.T, kill func(context.Context)) {
+	k := &killer{kill: kill}
 	r := run(t, service.Config{Settings: generous(), Wrap: func(b tables.Backend) tables.Backend { k.Backend = b; return k }})
 	dies := func(writes func(tables.Write) bool) {
 		when := func(tx tables.Tx) bool { return slices.ContainsFunc(tx.Writes, writes) }
