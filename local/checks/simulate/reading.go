@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"agentsocial/local/transcripts"
 )
@@ -29,12 +31,13 @@ var reading = []maker{
 		},
 	},
 	{ // reading a conversation marks it as read
-		weight: .1,
+		weight: .3,
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			q := w.somebody(r, p)
-			if q == nil || len(p.messages[q.id]) == 0 {
+			if p == nil || len(p.messages) == 0 {
 				return nil
 			}
+			with := slices.Sorted(maps.Keys(p.messages))
+			q := w.byID[with[r.IntN(len(with))]]
 			return &op{
 				route: "GET", by: p, expect: must, touches: []string{"pair " + p.id + q.id, "pair " + q.id + p.id}, once: true, req: w.signs(p, "GET", "/v1/dm/"+q.id, ""),
 				done: func(a *transcripts.Answer) { w.converses(p, q, a) },

@@ -139,7 +139,7 @@ var securing = []maker{
 		},
 	},
 	{
-		routes: []string{"POST /v1/recover"}, weight: .05, likes: []character{forgetful},
+		routes: []string{"POST /v1/recover"}, weight: .1, likes: []character{forgetful},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || p.verified == "" {
 				return nil
@@ -155,7 +155,7 @@ var securing = []maker{
 		},
 	},
 	{
-		routes: []string{"POST /v1/recover/confirm"}, weight: .06, likes: []character{forgetful, attacker},
+		routes: []string{"POST /v1/recover/confirm"}, weight: .12, likes: []character{forgetful, attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || p.verified == "" {
 				return nil
