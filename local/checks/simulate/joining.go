@@ -13,7 +13,7 @@ var joining = []maker{
 	{
 		routes: []string{"POST /v1/agents", "POST /v1/challenge"}, weight: .3,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
-			if len(w.people) >= mostPeople {
+			if len(w.people) >= w.mostPeople() {
 				return nil
 			}
 			return w.register(r, w.newcomer(r), "")

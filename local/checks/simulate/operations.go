@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"time"
 )
 
 // maker makes operations of one kind. It returns nil if the world has nothing to do it
@@ -96,5 +97,5 @@ func (w *world) recent(r *rand.Rand) *posted {
 	return w.posts[len(w.posts)-1-r.IntN(n)]
 }
 
-// mostPeople bounds the agents of a world.
-const mostPeople = 48
+// mostPeople bounds the agents of a world. Newcomers come all the time.
+func (w *world) mostPeople() int { return min(20+int(3*time.Since(w.began)/day), 80) }

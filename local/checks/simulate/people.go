@@ -110,11 +110,11 @@ func (w *world) newcomer(r *rand.Rand) *person {
 		dms: "anyone", mentions: "anyone", quota: map[string][]time.Time{},
 	}
 	// Some humans have several agents, some share a domain.
-	switch w.names % 8 {
-	case 3:
+	switch w.names % 6 {
+	case 1:
 		p.email = fmt.Sprintf("human%d+%d@gmail.com", w.names-1, w.names)
-	case 5, 6:
-		p.email = fmt.Sprintf("p%d@zoo%d.example.org", w.names, w.names/16)
+	case 2, 3:
+		p.email = fmt.Sprintf("p%d@zoo%d.example.org", w.names, w.names/12)
 	default:
 		p.email = fmt.Sprintf("human%d@gmail.com", w.names)
 	}

@@ -141,6 +141,12 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/recover"}, weight: .1, likes: []character{forgetful},
 		make: func(w *world, r *rand.Rand, p *person) *op {
+			for range 10 { // mostly somebody who has something to lose
+				if p == nil || p.verified != "" && p.paid() > p.spent {
+					break
+				}
+				p = w.people[r.IntN(len(w.people))]
+			}
 			if p == nil || p.verified == "" {
 				return nil
 			}
@@ -157,7 +163,16 @@ var securing = []maker{
 	{
 		routes: []string{"POST /v1/recover/confirm"}, weight: .12, likes: []character{forgetful, attacker},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			if p == nil || p.verified == "" {
+			for range 20 { // somebody with a code
+				if p == nil {
+					return nil
+				}
+				if l := w.mails.newest(p.verified); l != nil && strings.Contains(l.subject, "ecover") && time.Since(l.at) < day {
+					break
+				}
+				p = w.people[r.IntN(len(w.people))]
+			}
+			if p.verified == "" {
 				return nil
 			}
 			l := w.mails.newest(p.verified)

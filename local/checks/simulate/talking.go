@@ -18,7 +18,17 @@ var talking = []maker{
 			if q == nil {
 				return nil
 			}
-			if r.IntN(2) == 0 {
+			switch r.IntN(3) {
+			case 0: // somebody who was recovered
+				for _, x := range w.people {
+					if time.Until(x.held) > near && x.paid() > x.spent {
+						p = x
+					}
+				}
+				if p == q {
+					return nil
+				}
+			case 1:
 				for range 6 { // somebody who can pay
 					if p.paid() > p.spent {
 						break
