@@ -43,6 +43,7 @@ type op struct {
 	answer *transcripts.Answer
 	job    *job
 	when   time.Time
+	rivals []*op // of the same step
 }
 
 // ask sends a request to the gateway.
@@ -143,7 +144,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 				o.address = o.by.address
 			}
 		}
-		o.when = time.Now()
+		o.when, o.rivals = time.Now(), ops
 		o.job = w.turns.start(fmt.Sprintf("%d.%d %s", w.op, i, o.route), false, func(ctx context.Context) { o.answer = w.ask(ctx, o.req, o.address) })
 		jobs = append(jobs, o.job)
 	}
@@ -238,7 +239,7 @@ func (o *op) name() string {
 }
 
 // barred reports whether a refusal is explained by the agent's state: it is suspended,
-// or held after a recovery.
+// held after a recovery, or lost its credential meanwhile.
 func (w *world) barred(o *op, code string) bool {
 	if o.by == nil {
 		return false
@@ -247,10 +248,17 @@ func (w *world) barred(o *op, code string) bool {
 	case "suspended":
 		w.newest() // perhaps it was suspended while the step ran
 		return w.profile(o.by.id).Int("suspended_until") > o.when.UnixMilli()-2000
+	case "unknown_key", "bad_token":
+		return o.raced()
 	case "recovery_hold":
 		return time.Now().Before(o.by.held.Add(2 * time.Second))
 	}
 	return false
+}
+
+// raced reports whether another operation of the step may have ended the credential.
+func (o *op) raced() bool {
+	return o.by != nil && slices.ContainsFunc(o.rivals, func(r *op) bool { return r != o && slices.Contains(r.touches, "keys "+o.by.id) })
 }
 
 // suspended reports whether an operation's agent was suspended all the time.
@@ -280,7 +288,7 @@ func familyOf(pk string) string { f, _, _ := strings.Cut(pk, "#"); return f + "#
 // again sends an accepted request once more: the answer was lost on its way.
 func (w *world) again(o *op) {
 	a := w.send(o.req, o.address, true)
-	if a.Code() == "rate_limited" {
+	if a.Code() == "rate_limited" || a.Status == 401 && o.raced() {
 		return
 	}
 	if a.Status != o.answer.Status || a.Text("id") != o.answer.Text("id") {
