@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -364,7 +363,3 @@ func (w *world) erased(s string, d time.Duration) string {
 }
 
 func textOf(body string) string { return said.FindString(body) }
-
-func (w *world) String() string {
-	return fmt.Sprintf("%d people, %d posts", len(w.people), len(w.posts))
-}

@@ -23,7 +23,7 @@ var (
 	allWorlds = flag.Bool("worlds", false, "run worlds over all processors, and shorten what they find")
 	ops       = flag.Int("ops", 20_000, "operations of all worlds")
 	seeds     = flag.String("seeds", "7", "seeds, with spaces between them")
-	traceFile = flag.String("trace", "", "with -world: file for the trace")
+	traceFile = flag.String("tracefile", "", "with -world: file for the trace")
 	short     = flag.Bool("shortened", true, "with -worlds: look for the shortest prefix that breaks a rule; else the first violation ends all worlds")
 	without   = flag.String("without", "", "with -world: operations to leave out, such as 10-20,30-31")
 )

@@ -208,7 +208,7 @@ func shorten(ctx context.Context, out io.Writer, r *Result) error {
 		}
 	}
 	fmt.Fprintf(out, "\nVIOLATION with seed %d after operation %d, the shortest prefix found in %d runs: %s\n", r.Seed, c.Ops, tries, found)
-	again := fmt.Sprintf("go test ./local/checks/simulate -run '^TestWorld$' -v -world -seeds=%d -ops=%d -trace=/tmp/trace", c.Seed, c.Ops)
+	again := fmt.Sprintf("go test ./local/checks/simulate -run '^TestWorld$' -v -world -seeds=%d -ops=%d -tracefile=/tmp/trace", c.Seed, c.Ops)
 	if len(c.Without) > 0 {
 		again += " -without=" + spans(c.Without)
 	}
