@@ -203,6 +203,7 @@ func shorten(ctx context.Context, out io.Writer, r *Result) error {
 				return err
 			}
 			if v != nil {
+				try.Ops = v.Op // what comes after it does not matter
 				c, found = try, v
 			}
 		}
