@@ -186,7 +186,7 @@ func (w *world) carry(r *rand.Rand, ops []*op) {
 		if o.answer.Status/100 == 2 && !o.once && r.Float64() < w.c.Rates.Deaf {
 			w.again(o)
 		}
-		if o.by != nil && o.req.Header.Get("x-agent-sig") != "" && r.Float64() < w.c.Rates.Later {
+		if o.answer.Status/100 == 2 && o.by != nil && o.req.Header.Get("x-agent-sig") != "" && r.Float64() < w.c.Rates.Later {
 			w.later = append(w.later, o)
 		}
 	}
