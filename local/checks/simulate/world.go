@@ -193,6 +193,7 @@ func (w *world) live() {
 		j.calm = true
 	}
 	w.turns.finish(w.running...)
+	w.turns.pass(time.Now().Add(30 * time.Minute)) // what is left of dead processes ends at its next call
 	if w.found != nil {
 		w.tracef("VIOLATION %s", w.found)
 	}
