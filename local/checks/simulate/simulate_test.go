@@ -129,7 +129,11 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Each endpoint with an effect has an operation.
+// unmade are the endpoints with an effect that the model does not know yet. Transcripts
+// and the tests of local/service play them.
+var unmade = []string{"DELETE /v1/me", "DELETE /v1/me/origin", "POST /v1/cases/{id}/appeal"}
+
+// Each other endpoint with an effect has an operation.
 func TestEndpoints(t *testing.T) {
 	var used []string
 	for _, m := range makers {
@@ -137,8 +141,8 @@ func TestEndpoints(t *testing.T) {
 	}
 	for _, g := range functions.Groups(&app.App{}) {
 		for _, e := range g.Endpoints {
-			if e.Writes() && !slices.Contains(used, e.Route) {
-				t.Errorf("no operation uses %s: add a maker to makers", e.Route)
+			if e.Writes() && slices.Contains(used, e.Route) == slices.Contains(unmade, e.Route) {
+				t.Errorf("%s: an operation uses it: %v; want one in makers, or its name in unmade", e.Route, slices.Contains(used, e.Route))
 			}
 		}
 	}
