@@ -89,7 +89,8 @@ func TestWorlds(t *testing.T) {
 			t.Errorf("seed %d: %s", r.Seed, r.Found)
 		}
 	}
-	if missed := missed(results); *ops >= 20_000 && len(missed) > 0 {
+	missed := slices.DeleteFunc(missed(results), func(route string) bool { return slices.Contains(unmade, route) })
+	if *ops >= 20_000 && len(missed) > 0 {
 		t.Errorf("no request was accepted by %s", strings.Join(missed, ", "))
 	}
 }
