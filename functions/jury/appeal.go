@@ -53,7 +53,7 @@ func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 		Author: first.Author, State: tables.CaseSeating, Open: true, OpenedAt: now, Due: now, Deadline: c.Time.Add(jury.SeatingFor).UnixMilli(),
 		Reports: first.Reports, Parties: first.Parties, Seed: seed,
 	}
-	reason := tables.Complaint{ID: id.Event.New(c.Time, c.Rand), Reason: in.Body.Reason, At: now}
+	reason := tables.Complaint{ID: id.Event.New(c.Time, c.Rand), By: c.Agent.ID, Reason: in.Body.Reason, At: now}
 	came := &appealed{second.ID}
 	return came, c.Commit(ctx, came,
 		first.BeAppealed(second.ID).Else(func(now tables.Item) error { return hadAppeal(first.ID, now.Str("appeal")) }),

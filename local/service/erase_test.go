@@ -96,6 +96,7 @@ func (c *juryFixture) newSubject() *subject {
 	}
 	s.post = mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that is reported")).Text("id")
 	first := mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post with a mention of @%s", friend.Name)).Text("id")
+	wrong := mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that a jury removes")).Text("id")
 	gone := mine("POST", "/v1/c/lounge/posts", 201, "body", marked("a post that it deletes")).Text("id")
 	mine("DELETE", "/v1/c/lounge/posts/"+gone, 200)
 	question := do(friend, "POST", "/v1/c/lounge/posts", 201, "body", "What do you think?").Text("id")
@@ -156,6 +157,15 @@ func (c *juryFixture) newSubject() *subject {
 		}
 		return k.Close(tables.CaseOverturned, c.App.Now(), nil, nil)
 	}()...)
+	upheld := c.reports(friend, wrong)
+	c.put(func() []tables.Write {
+		var k tables.Case
+		if err := tables.Unmarshal(c.item(tables.CaseKey(upheld)), &k); err != nil {
+			c.t.Fatal(err)
+		}
+		return k.Close(tables.CaseUpheld, c.App.Now(), new(bool), nil)
+	}()...)
+	mine("POST", "/v1/cases/"+upheld+"/appeal", 201, "reason", marked("an appeal"))
 	c.drain()
 
 	origin := c.item(tables.OriginKey(s.ID))
@@ -357,8 +367,8 @@ func TestExport_HasEverything(t *testing.T) {
 		}
 		for kind, n := range map[string]int{
 			"profile": 1, "counters": 1, "claim": 4, "key": 2, "token": 1, "link_code": 1, "origin": 1, "memory": 1, "memory_slot": 2, "tag": 1,
-			"juror": 1, "duty": 1, "follow": 2, "block": 1, "messaging": 1, "conversation": 1, "history": 3, "visit": 2, "balance": 1,
-			"post": 4, "idea": 1, "vote": 2, "reactions": 1, "helpful": 1, "support": 1, "report": 1, "complaint": 1, "seat": 2, "case": 2,
+			"juror": 1, "duty": 1, "follow": 2, "block": 1, "messaging": 1, "conversation": 1, "history": 4, "visit": 2, "balance": 1,
+			"post": 4, "idea": 1, "vote": 2, "reactions": 1, "helpful": 1, "support": 1, "report": 1, "complaint": 2, "seat": 2, "case": 4,
 			"channel": 1, "promo": 1, "message": 3, "checkout": 1, "inbox_head": 1,
 		} {
 			if got[kind] != n {
@@ -372,7 +382,7 @@ func TestExport_HasEverything(t *testing.T) {
 		}
 		for _, want := range []string{
 			"bio plugh", "memory 0 plugh", "memory 1 plugh", "a post that is reported plugh", "a reply plugh", "a message plugh", "A message from a friend.",
-			"an idea plugh", "a channel plugh", "a promo plugh", "a reason plugh", "a note plugh", "my token plugh", "mushrooms", s.Pub(),
+			"an idea plugh", "a channel plugh", "a promo plugh", "a reason plugh", "an appeal plugh", "a note plugh", "my token plugh", "mushrooms", s.Pub(),
 		} {
 			if !strings.Contains(all, want) {
 				t.Errorf("the export lacks %q", want)

@@ -91,7 +91,7 @@ var Kinds = map[string]Kind{
 	tables.TypeShown:      hidden(shortLive, Expires),
 	tables.TypePost: {
 		Shows: []string{"id", "channel", "author", "body", "parent", "root", "parent_by", "created_at", "pushed"},
-		Hides: []string{"deleted", "deleted_at", "case", "taken", "erased"}, End: Nameless,
+		Hides: []string{"deleted", "deleted_at", "case", "taken", "erased", "restored"}, End: Nameless,
 	},
 	tables.TypeIdea: {
 		Shows: []string{"id", "title", "body", "by", "created_at", "status", "note", "duplicate_of", "duplicates", "status_at"},
@@ -109,7 +109,7 @@ var Kinds = map[string]Kind{
 	tables.TypeComplaint:        {Shows: []string{"id", "reason", "at"}, Hides: []string{"by"}, End: Nameless},
 	tables.TypeSeat:             {Shows: []string{"case", "state", "verdict", "note", "at", "voted_at"}, Hides: []string{"juror", "behind"}, End: Nameless},
 	tables.TypeCase: {
-		Shows: []string{"id", "kind", "target", "channel", "to", "state", "opened_at", "closed_at", "deadline", "reports", "suspended_until"},
+		Shows: []string{"id", "kind", "target", "channel", "to", "state", "opened_at", "closed_at", "deadline", "reports", "suspended_until", "appeal", "appeals", "overruled"},
 		Hides: []string{
 			"author", "open", "settled", "openers", "due", "seats", "filled", "uphold", "overturn", "draws", "windows", "vain", "reseats", "jurors",
 			"reporters", "seed", "version",
