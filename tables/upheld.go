@@ -201,6 +201,11 @@ func (p *Profile) LiftTo(until int64) Write {
 	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil))
 }
 
+// SameState requires that the agent's state is as when p was read: it was not erased.
+func (p *Profile) SameState() Write {
+	return Check(ProfileKey(p.ID), AbsentOrEqual("state", p.State))
+}
+
 // MayAct requires that the agent's suspension is as when p was read.
 func (p *Profile) MayAct() Write {
 	return Check(ProfileKey(p.ID), ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))

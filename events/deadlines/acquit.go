@@ -12,7 +12,7 @@ import (
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
 // back, the case leaves its history, and a suspension that lacks its cases now ends. A
-// post is put back. A promo is not: its budget was returned. Seats that the author lost
+// post is put back, unless its author was erased. A promo is not: its budget was returned. Seats that the author lost
 // by a suspension stay lost.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)
@@ -42,11 +42,16 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
 		return nil, err
 	}
+	if p.State == tables.StateErased { // its texts and its history are gone
+		return first.Overrule(), nil
+	}
 	u.Agent = author
 	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
 	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
 	if undone != nil && p.SuspendedUntil == undone.Until { // else an operator has changed it
 		writes = append(writes, p.LiftTo(undone.Before))
+	} else {
+		writes = append(writes, p.SameState())
 	}
 	return append(writes, restored...), nil
 }

@@ -122,6 +122,73 @@ func TestAppealOverturns(t *testing.T) {
 	})
 }
 
+// An appeal puts nothing back whose author was erased meanwhile, and writes nothing
+// about it.
+func TestAppealOfAnErasedAuthor(t *testing.T) {
+	t.Parallel()
+	overturned := func(c *juryFixture) (author *transcripts.Agent, in, post string) { // and not settled
+		c.jurors(10)
+		author = c.citizen()
+		in, post = c.convicts(author, c.citizen())
+		appeal := c.appeals(author, in)
+		c.tick()
+		for _, a := range c.waiting(appeal)[:3] {
+			c.want(c.send(c.ballot(a, appeal, "overturn")), 200, "")
+		}
+		return author, in, post
+	}
+	stays := func(t *testing.T, c *juryFixture, in, post string) {
+		t.Helper()
+		if p := c.item(tables.PostKey("lounge", post)); !p.Bool("deleted") || p.Str("body") != "" || p.Str("author_pk") != "" {
+			t.Errorf("the post is back: %v", p)
+		}
+		c.public(in, "overruled", "true")
+	}
+	t.Run("before the sweep", func(t *testing.T) {
+		t.Parallel()
+		onBoth(t, unlimited(), func(t *testing.T, r *running) {
+			c := newJuryFixture(r)
+			c.t = t
+			author, in, post := overturned(c)
+			c.erases(author)
+			c.tick()
+			stays(t, c, in, post)
+		})
+	})
+	t.Run("long before the sweep", func(t *testing.T) {
+		t.Parallel()
+		c := newJuryFixture(run(t, unlimited()))
+		author, in, post := overturned(c)
+		c.erases(author)
+		for range 4 {
+			c.advance(6 * time.Minute)
+			c.want(c.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+		}
+		if c.item(tables.ErasureKey(author.ID)) != nil {
+			t.Fatal("the erasure has not ended")
+		}
+		c.tick()
+		stays(t, c, in, post)
+		if u := c.item(tables.UpheldKey(author.ID)); u != nil {
+			t.Errorf("got %v, want no upheld cases of an erased agent", u)
+		}
+	})
+	t.Run("during the sweep", func(t *testing.T) {
+		t.Parallel()
+		r, m := intercepted(t)
+		c := newJuryFixture(r)
+		author, in, post := overturned(c)
+		m.once(func(tx tables.Tx) bool {
+			return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.PostKey("lounge", post) })
+		}, func() { c.erases(author) })
+		c.tick()
+		if !m.done() {
+			t.Error("nothing was put back before the agent was erased")
+		}
+		stays(t, c, in, post)
+	})
+}
+
 // An appeal that is upheld, or that nobody decides, changes nothing.
 func TestAppealFails(t *testing.T) {
 	t.Parallel()
