@@ -53,7 +53,7 @@ func (r *Report) Once() Write {
 
 // Again replaces the agent's report with the given id.
 func (r *Report) Again(before string) Write {
-	return Put(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r)), Equal("id", before))
+	return Put(listGiven(keyed(ReportKey(r.Target, r.By), TypeReport, Marshal(r))), Equal("id", before))
 }
 
 // OnceForOwner records that an agent of an owner reported something and was

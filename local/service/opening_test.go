@@ -427,6 +427,9 @@ func TestWaitingReportIsMadeAgain(t *testing.T) {
 	if p := c.read(nil, in); p.Reports != 2 || len(p.Reasons) != 2 {
 		t.Errorf("case opened by a report that was made again: got %+v, want two reports", p)
 	}
+	if own := c.item(tables.ReportKey(alone, early.ID)); own.Str("case") != in || !tables.IsListedGiven(own) {
+		t.Errorf("the report that was made again: got %v, want one in the list of its agent", own)
+	}
 	c.has(c.want(c.send(c.reporting(early, alone)), 409, "already_reported"), "error.existing.case", in)
 	in = c.reports(c.citizen(), joined)
 	c.has(c.want(c.send(c.reporting(early, joined)), 409, "already_reported"), "error.existing.case", in)
