@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"agentsocial/local/checks/invariants"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/api"
 	"agentsocial/shared/app/owned"
 	"agentsocial/shared/text/pack"
 	"agentsocial/tables"
@@ -343,6 +347,32 @@ func (r *running) exported(a *transcripts.Agent) (items []owned.Item) {
 			return items
 		}
 	}
+}
+
+// A forged cursor of an export is refused, or continues the export of its caller.
+func TestExport_ForgedCursor(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		part := rapid.OneOf(
+			rapid.SampledFrom([]string{"", "x", "~", owl.ID, fox.ID, tables.MessagePrefix, tables.AgentPK(fox.ID), strings.Repeat("x", 1000)}),
+			rapid.String(),
+		)
+		rapid.Check(t, func(rt *rapid.T) {
+			place := rapid.OneOf(rapid.Map(rapid.IntRange(-1, 10), strconv.Itoa), part).Draw(rt, "place")
+			from := []string{place, part.Draw(rt, "after"), part.Draw(rt, "pk"), part.Draw(rt, "sk")}
+			a := r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), "")
+			if a.Status != 200 && a.Status != 400 && a.Status != 422 || a.Status == 400 && a.Code() != "bad_cursor" {
+				rt.Fatalf("the cursor %q: got %d %s", from, a.Status, a.Body)
+			}
+		})
+		for place := range 5 { // a position of an index in a place that has none
+			for _, key := range [][]string{{"x", ""}, {"", "x"}, {"x", "x"}} {
+				from := append([]string{strconv.Itoa(place), "x"}, key...)
+				r.want(r.call(fox, "GET", "/v1/me/export?before="+api.EncodeCursor(from...), ""), 400, "bad_cursor")
+			}
+		}
+	})
 }
 
 // An export has everything that the table holds about the agent, each thing once, and

@@ -118,7 +118,7 @@ func (x Exporter) place(ctx context.Context, out *Page, agent string, p place, a
 	q := p.query(agent)
 	if after != "" {
 		q.After = &tables.Position{SK: after, Key: then}
-		if (q.Index != "") != (then.PK != "" && then.SK != "") {
+		if indexed := q.Index != ""; indexed != (then.PK != "") || indexed != (then.SK != "") {
 			return "", tables.Key{}, ErrPosition
 		}
 	}
