@@ -255,8 +255,9 @@ func TestErase_Interrupted(t *testing.T) {
 	}
 }
 
-// An agent without a key is erased with a token of the scope post, but not over a
-// connection that was made with a link code; a recovery holds it off.
+// An agent without a key is erased with a token of the scope post, and exported with one
+// of the scope read, but not over a connection that was made with a link code. A recovery
+// holds both off.
 func TestErase_Credentials(t *testing.T) {
 	t.Parallel()
 	r := run(t, unlimited())
@@ -268,6 +269,7 @@ func TestErase_Credentials(t *testing.T) {
 	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
 		r.want(r.bearer(lent, "DELETE", target, ""), 403, "signature_required")
 	}
+	r.want(r.bearer(lent, "GET", "/v1/me/export", ""), 403, "signature_required")
 	few := r.want(r.send(r.refreshing(root.Text("refresh_token"), "scope", "read")), 200, "").Text("access_token")
 	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
 		r.want(r.bearer(few, "DELETE", target, ""), 403, "scope_missing")
@@ -284,6 +286,7 @@ func TestErase_Credentials(t *testing.T) {
 	for _, target := range []string{"/v1/me", "/v1/me/origin"} {
 		r.want(r.call(thief, "DELETE", target, ""), 403, "recovery_hold")
 	}
+	r.want(r.call(thief, "GET", "/v1/me/export", ""), 403, "recovery_hold")
 	r.want(r.call(fox, "DELETE", "/v1/me", ""), 200, "") // the key from before the recovery is the owner's
 
 	elk := r.join("elk")

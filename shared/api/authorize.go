@@ -179,10 +179,10 @@ func (c *Call) founding() bool {
 }
 
 // borrowed reports whether a connection made with a link code would secure an agent
-// that has no key, or end what belongs to its owner. The agent would then be the
-// connection's for good, and the lender of the code could not take it back.
+// that has no key, end what belongs to its owner, or export all of it. What it takes so
+// is the connection's for good: the lender of the code could not take it back.
 func (c *Call) borrowed() bool {
-	return (c.e.Secures || c.e.Held && c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
+	return (c.e.Secures || c.e.Auth.Keyless) && c.Agent.Keys == 0 && c.grant != nil && !c.grant.On.Zero()
 }
 
 // hangsOn returns the keys of the items that must exist for the token to work, as
