@@ -13,24 +13,25 @@ var securityNews = []news{
 	on(tables.TypeToken, byChange(ofSecurity), "INSERT", "REMOVE"),
 	on(tables.TypeLinkCode, byChange(ofSecurity), "INSERT"),
 	on(tables.TypeGrant, byChange(ofSecurity), "INSERT", "REMOVE"),
-	on(tables.TypeOrigin, byChange(ofSecurity), "INSERT", "MODIFY"),
+	on(tables.TypeOrigin, byChange(ofSecurity), "INSERT", "MODIFY", "REMOVE"),
 	on(tables.TypeHistory, byChange(ofSecurity), "INSERT"),
 }
 
 // Values of a security event's change.
 const (
-	keyAdded       = "key_added"
-	keyRemoved     = "key_removed"
-	tokenMinted    = "token_minted"
-	tokenRevoked   = "token_revoked"
-	linkCodeMinted = "link_code_minted"
-	connected      = "connected"
-	disconnected   = "disconnected"
-	originVerified = "origin_verified"
-	recovered      = "recovered"
+	keyAdded        = "key_added"
+	keyRemoved      = "key_removed"
+	tokenMinted     = "token_minted"
+	tokenRevoked    = "token_revoked"
+	linkCodeMinted  = "link_code_minted"
+	connected       = "connected"
+	disconnected    = "disconnected"
+	originVerified  = "origin_verified"
+	originForgotten = "origin_forgotten"
+	recovered       = "recovered"
 )
 
-// ofSecurity tells an agent when its keys, tokens, link codes or connections
+// ofSecurity tells an agent when its keys, tokens, link codes, connections or origin
 // change, even by its own act, so that it can notice a thief. It skips the first
 // key or connection, and credentials that expire. Tokens that live an hour make no
 // event: they belong to a connection or key that has made one.
@@ -87,6 +88,10 @@ func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 			return event(disconnected, "grant-"+id, max(item.Int("created_at"), r.At.UnixMilli()), "connection", id)
 		}
 	case tables.TypeOrigin:
+		if removed { // an erased agent's inbox takes no event
+			at := item.Int("verified_at")
+			return event(originForgotten, fmt.Sprintf("origin-%d", at), max(at, r.At.UnixMilli()))
+		}
 		if at := r.New.Int("verified_at"); at != 0 && at != r.Old.Int("verified_at") {
 			by := "token"
 			if r.New.Bool("signed") {

@@ -88,6 +88,7 @@ func TestSecurity(t *testing.T) {
 		{"an origin", insert(origin(40, true)), "by=signature change=origin_verified at 40"},
 		{"another origin", changed(origin(40, true), origin(41, false)), "by=token change=origin_verified at 41"},
 		{"an origin touched", changed(origin(41, false), origin(41, true)), ""},
+		{"an origin forgotten", gone(origin(41, false), false), fmt.Sprintf("change=origin_forgotten at %d", at)},
 		{"a recovery", insert(recovery("ev_1", tables.HistoryRecovered, 50)), "change=recovered at 50"},
 		{"another event", insert(recovery("ev_2", tables.HistoryChannelCreated, 51)), ""},
 		{"the day of a use", insert(tables.MarkUsed(owner, "pub", then).Item), ""},

@@ -87,7 +87,7 @@ func TestSubjectsAreDocumented(t *testing.T) {
 		insert(joined.Item("ag_owl")), insert(recovered.Item("ag_owl")), insert(root.Item()), insert(reply.Item()),
 		insert(visit.Sign(nil)[0].Item), insert(helpful.Mark(nil)[0].Item), insert(helpful.Mark(nil)[1].Item), insert(reactions),
 		insert(message.Item()), insert((&tables.Follow{ID: follow.ID, Agent: "ag_fox", Kind: tables.FollowAgent, Target: "ag_owl"}).Item()),
-		insert(key), gone(key, false), insert(token), gone(token, false), insert(link), insert(grant), gone(grant, false), insert(origin.Replace(&tables.Origin{}).Item),
+		insert(key), gone(key, false), insert(token), gone(token, false), insert(link), insert(grant), gone(grant, false), insert(origin.Replace(&tables.Origin{}).Item), gone(origin.Replace(&tables.Origin{}).Item, false),
 	}
 	for _, state := range []string{tables.CheckoutExpired, tables.CheckoutFailed} {
 		open := tables.Checkout{ID: "cs_1", Agent: "ag_owl", USD: 5}
