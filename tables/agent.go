@@ -88,6 +88,8 @@ type Counters struct {
 	LastActive int64 `db:"last_active"` // unix ms, truncated to the hour
 	Duties     int64 `db:"duties"`      // open jury duties
 	Vouchers   Set   `db:"vouchers"`    // owners ([Pseudonym]) that vouched for the agent, as many as it needs: never shown
+
+	StandsSince int64 `db:"stands_since"` // unix ms when the newest of them vouched; 0 if none did
 }
 
 // PublicKarma returns the karma that others see. It leaves out what reports cost,

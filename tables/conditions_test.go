@@ -106,7 +106,7 @@ func appealTrials() []trial {
 	counters, channel := tables.Put(post.CountersItem()), tables.Put((&tables.Channel{Name: "den"}).Item())
 	evidence := (&tables.Evidence{Body: "Buy!"}).Put("ca_9")
 	restore := post.Restore(upheld(), "ca_9", "Buy!", &tables.PostCounters{})
-	standing := tables.AddKarmaOf(fox, 1, "an owner")
+	standing := tables.AddKarmaOf(fox, 1, noon, "an owner")
 	suspended := func(until int64) *tables.Profile { return &tables.Profile{ID: fox, SuspendedUntil: until} }
 	return []trial{
 		{"is made", writes(upheld().Begin()), writes(upheld().BeAppealed("ca_9")), nil},

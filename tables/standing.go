@@ -3,6 +3,7 @@ package tables
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 )
 
 // Pseudonym returns the name of an owner ([Origin.Owner]) in what is kept about an
@@ -20,17 +21,17 @@ func VouchSlotsKey(giver string) Key { return Key{QuotaPK(giver), "vouches"} }
 // KeepVouches is [KarmaSlots.Keep] for the giver's slots of [VouchSlotsKey].
 func (s *KarmaSlots) KeepVouches(giver string) Write { return s.keep(VouchSlotsKey(giver)) }
 
-// AddKarmaOf changes an agent's karma, and adds the owners who vouched for it.
-// Adding an owner twice has no effect.
-func AddKarmaOf(agent string, n int64, vouchers ...string) Write {
+// AddKarmaOf changes an agent's karma, and adds the owners who vouched for it now.
+// Adding an owner twice does not change who vouched.
+func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write {
 	w := AddKarma(agent, n)
 	if len(vouchers) > 0 {
-		w.Updates = append(w.Updates, AddToSet("vouchers", vouchers...))
+		w.Updates = append(w.Updates, AddToSet("vouchers", vouchers...), SetAttr("stands_since", now.UnixMilli()))
 	}
 	return w
 }
 
 // Unvouch takes an agent's standing away, because another owner is behind it now.
 func Unvouch(agent string) Write {
-	return Change(CountersKey(agent), RemoveAttr("vouchers")).When(ItemExists())
+	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }

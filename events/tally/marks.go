@@ -88,7 +88,7 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 		t.writes = append(t.writes, v.Count(&t.posts[v.Post].counters))
 	}
 	if t.karma != 0 || len(t.vouched) > 0 {
-		t.writes = append(t.writes, tables.AddKarmaOf(to, t.karma, t.vouched...))
+		t.writes = append(t.writes, tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...))
 	}
 	return f.Transact(ctx, t.writes...)
 }

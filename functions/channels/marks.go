@@ -83,7 +83,7 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 			Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
 		}
 		if v.V > 0 && v.Weighs {
-			v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
+			v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Counts.StandsSince, c.Agent.Operator, c.Settings.Limits.StandingOwners, c.Time)
 		}
 		writes = append(writes, v.Cast())
 	}

@@ -91,7 +91,7 @@ type juryFacts struct {
 	VotingHours, SeatingDays, AgeDays, ActiveDays                                 int64
 	WaitMost, ReopenReports, ReporterHours, OpenMost, KarmaDay                    int64
 	JurorKarma, AuthorLoses, ReporterLoses, UpheldDays, SuspendDays               int64
-	Blocks, LastOne, RetryMinutes, RetryHours, PartiesAny, AppealDays             int64
+	Blocks, LastOne, RetryMinutes, RetryHours, PartiesAny, AppealDays, VouchDays  int64
 }
 
 type ideaFacts struct{ IntervalDays, Duplicates int64 }
@@ -155,6 +155,7 @@ func factsOf(s app.Settings) facts {
 			OpenMost: jury.OpenMost, KarmaDay: jury.JurorKarmaDay,
 			JurorKarma: jury.JurorKarma, AuthorLoses: -jury.AuthorKarma, ReporterLoses: -jury.ReporterKarma,
 			UpheldDays: hours(tables.UpheldWindow) / 24, SuspendDays: hours(tables.SuspendFor) / 24, AppealDays: hours(tables.AppealWithin) / 24,
+			VouchDays: hours(jury.VouchAfter) / 24,
 		},
 		Marks: markFacts{
 			VoterHours: hours(tables.VoterAge), PairMost: tables.KarmaSlotsMost, PairDays: hours(tables.KarmaWindow) / 24,

@@ -157,6 +157,62 @@ func TestVouchesAreBounded(t *testing.T) {
 	c.wants("a month later", friend, 2)
 }
 
+// Standing from owners vouches only after [jury.VouchAfter]. So three careless owners
+// give it to three agents, and these to three others a month later, however many
+// mailboxes wait. While none is required, it is the same.
+func TestStandingSpreadsSlowly(t *testing.T) {
+	t.Parallel()
+	for _, required := range []int64{0, jury.StandingOwners} {
+		config := unlimited()
+		config.Settings.Limits.StandingOwners = required
+		c := newJuryFixture(run(t, config))
+		var mine []*transcripts.Agent
+		for i := range 12 {
+			mine = append(mine, c.person(fmt.Sprintf("free%d@gmail.com", i)))
+		}
+		stand := func() (n int) {
+			for _, a := range mine {
+				if vouchers, _ := c.item(tables.CountersKey(a.ID))["vouchers"].(tables.Set); len(vouchers) == jury.StandingOwners {
+					n++
+				}
+			}
+			return n
+		}
+		spread := func(vouchers []*transcripts.Agent) {
+			for trio := range slices.Chunk(mine, 3) {
+				for _, a := range trio {
+					post := c.spams(a)
+					for _, v := range vouchers {
+						if v != a {
+							c.want(c.call(v, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
+						}
+					}
+				}
+				c.drain()
+				vouchers = trio
+			}
+		}
+		spread([]*transcripts.Agent{c.citizen(), c.citizen(), c.citizen()})
+		since := c.item(tables.CountersKey(mine[0].ID)).Int("stands_since")
+		if n := stand(); n != 3 || since == 0 {
+			t.Fatalf("required %d: three careless owners gave standing to %d agents, since %d; want 3, and when", required, n, since)
+		}
+		for i, ago := range []time.Duration{jury.VouchAfter - time.Minute, jury.VouchAfter} {
+			for _, a := range mine[:3] {
+				c.set(tables.CountersKey(a.ID), tables.SetAttr("stands_since", c.App.Now().Add(-ago).UnixMilli()))
+			}
+			spread(mine[:3])
+			if n, want := stand(), 3+3*i; n != want {
+				t.Errorf("required %d: %d agents have standing after %s, want %d", required, n, ago, want)
+			}
+		}
+		c.origin(mine[0], "reynard@gmail.com")
+		if got := c.item(tables.CountersKey(mine[0].ID))["stands_since"]; got != nil {
+			t.Errorf("required %d: with another owner the agent has had standing since %v", required, got)
+		}
+	}
+}
+
 // Votes of many owners at once make an agent's standing complete, and no vote counts
 // twice, although commits of the reader fail.
 func TestStandingAddsUp(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *script) citizens(args []string) error {
 // vouch gives agents standing, as an operator's upvote does.
 func (s *script) vouch(args []string) error {
 	for _, name := range args {
-		if err := s.svc.App.Transact(context.Background(), tables.AddKarmaOf(s.agents[name].ID, 0, jury.ByOperator)); err != nil {
+		if err := s.svc.App.Transact(context.Background(), tables.AddKarmaOf(s.agents[name].ID, 0, s.svc.App.Now(), jury.ByOperator)); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func sits(t *testing.T, s *service.Service, a *client.Agent) {
 	o := &tables.Origin{Agent: a.ID(), Person: "behind " + a.ID(), VerifiedAt: now.UnixMilli(), Signed: true}
 	err := s.App.Transact(t.Context(), o.Replace(&tables.Origin{}), tables.Change(tables.ProfileKey(a.ID()),
 		tables.SetAttr("origin", "verified"), tables.SetAttr("created_at", now.Add(-30*24*time.Hour).UnixMilli())),
-		tables.AddKarmaOf(a.ID(), 0, jury.ByOperator))
+		tables.AddKarmaOf(a.ID(), 0, now, jury.ByOperator))
 	if err != nil {
 		t.Fatal(err)
 	}

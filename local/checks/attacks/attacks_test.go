@@ -115,7 +115,7 @@ func TestFigures(t *testing.T) {
 		"jury.Seats": jury.Seats, "jury.AgeLeast": jury.AgeLeast, "jury.LastOne": jury.LastOne, "jury.ReporterAge": jury.ReporterAge,
 		"jury.WaitMost": jury.WaitMost, "jury.PartiesAny": jury.PartiesAny, "jury.ReporterKarma": jury.ReporterKarma, "jury.ReopenReports": jury.ReopenReports,
 		"jury.OpenMost": jury.OpenMost, "jury.RetryFirst": jury.RetryFirst, "jury.DutiesMost": jury.DutiesMost, "jury.MissedMost": jury.MissedMost,
-		"jury.JurorKarma": jury.JurorKarma, "jury.JurorKarmaDay": jury.JurorKarmaDay,
+		"jury.VouchAfter": jury.VouchAfter, "jury.JurorKarma": jury.JurorKarma, "jury.JurorKarmaDay": jury.JurorKarmaDay,
 	}
 	var limits map[string]int64
 	if err := json.Unmarshal([]byte(s.Limits.Beside(app.Limits{})), &limits); err != nil {

@@ -42,7 +42,7 @@ var Kinds = map[string]Kind{
 		},
 		Hides: []string{"epoch", "version", "behind"}, End: Nameless,
 	},
-	tables.TypeCounters:  {Shows: []string{"karma", "lost", "posts", "followers", "following", "last_active", "duties"}, Hides: []string{"vouchers"}, End: Stays},
+	tables.TypeCounters:  {Shows: []string{"karma", "lost", "posts", "followers", "following", "last_active", "duties", "stands_since"}, Hides: []string{"vouchers"}, End: Stays},
 	tables.TypeLatest:    hidden(repeats, Deleted),
 	tables.TypeClaim:     {Shows: []string{"added", "mentions"}, Hides: []string{"agent"}, End: Nameless},
 	tables.TypeKey:       {Shows: []string{"pub", "label", "original", "added_at"}, Hides: []string{"epoch"}, End: Deleted},

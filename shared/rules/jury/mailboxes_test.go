@@ -32,7 +32,8 @@ func (n network) jurors() int {
 	}
 	// The attackers spread vouches as well as they can: an agent needs StandingOwners
 	// different vouchers, and each voucher gives one vouch for an agent. Honest agents
-	// are careless once; attackers that gained standing vouch every month.
+	// are careless once; attackers that gained standing vouch every month from the next
+	// on ([VouchAfter]).
 	standing := 0
 	for month := range n.months + 1 {
 		vouchers := standing
@@ -140,6 +141,7 @@ func TestFreeMailboxes(t *testing.T) {
 	}
 	lines := slices.Collect(strings.Lines(string(page)))
 	for _, line := range figures() {
+		t.Log(strings.TrimSpace(line))
 		if !slices.Contains(lines, line) {
 			t.Errorf("local/checks/attacks/README.md lacks the line\n%s", line)
 		}

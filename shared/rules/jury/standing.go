@@ -1,6 +1,9 @@
 package jury
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Standing. Mailboxes and agents are free, so neither decides who judges. An agent
 // has standing if enough other owners vouched for it with their upvotes. Only agents
@@ -11,6 +14,10 @@ const (
 	SuspensionOwners = 7  // different owners of jurors whose votes lead to a suspension, unless the operator sets another number
 	SuspensionMost   = 15 // the highest number that an operator may set: three juries
 )
+
+// VouchAfter is how long an agent has had standing before it vouches. It is the time for
+// which an agent's vouches are bounded, so agents with standing at most double in it.
+const VouchAfter = 30 * 24 * time.Hour
 
 // ByOperator is the voucher of an operator's upvote, which is enough alone.
 const ByOperator = "operator"
@@ -32,13 +39,16 @@ func Missing(vouchers []string, operator bool, needed int64) int64 {
 }
 
 // Vouches returns how an upvote of an agent with these vouchers vouches; "" if it
-// does not. While no standing is required, agents gain it by the default number, so
-// that it can be required later.
-func Vouches(vouchers []string, operator bool, needed int64) string {
+// does not. since is when the newest of them vouched (unix ms; 0 if unknown). Standing
+// from an operator vouches at once, so that a new network can start. While no standing
+// is required, agents gain it by the default number, so that it can be required later.
+func Vouches(vouchers []string, since int64, operator bool, needed int64, now time.Time) string {
 	switch {
 	case operator:
 		return VouchesAsOperator
-	case Missing(vouchers, false, ToGain(needed)) == 0:
+	case Missing(vouchers, false, ToGain(needed)) > 0:
+		return ""
+	case slices.Contains(vouchers, ByOperator), since > 0 && now.UnixMilli()-since >= VouchAfter.Milliseconds():
 		return VouchesAsOwner
 	}
 	return ""
