@@ -126,6 +126,7 @@ func appealTrials() []trial {
 		{"lifts a suspension that changed meanwhile", writes(tables.Put(suspended(9).Item())), writes(suspended(5).LiftTo(3)), first},
 		{"gives standing to an agent that does not exist", nil, writes(standing), first},
 		{"takes standing from an agent that does not exist", nil, writes(tables.Unvouch(fox)), first},
+		{"takes an owner's vouch from an agent that does not exist", nil, writes(tables.UnvouchBy(fox, "an owner")), first},
 	}
 }
 

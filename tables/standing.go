@@ -35,3 +35,9 @@ func AddKarmaOf(agent string, n int64, now time.Time, vouchers ...string) Write 
 func Unvouch(agent string) Write {
 	return Change(CountersKey(agent), RemoveAttr("vouchers"), RemoveAttr("stands_since")).When(ItemExists())
 }
+
+// UnvouchBy takes back what an owner's agents gave an agent, because the owner is behind
+// it now.
+func UnvouchBy(agent, owner string) Write {
+	return Change(CountersKey(agent), RemoveFromSet("vouchers", Pseudonym(owner, agent))).When(ItemExists())
+}

@@ -90,6 +90,9 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	if t.karma != 0 || len(t.vouched) > 0 {
 		t.writes = append(t.writes, tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...))
 	}
+	if len(t.vouched) > 0 { // no owner vouches for its own agent
+		t.writes = append(t.writes, tables.Check(tables.OriginKey(to), tables.AbsentOrEqual("verified_at", t.verified)))
+	}
 	return f.Transact(ctx, t.writes...)
 }
 

@@ -13,6 +13,7 @@ type tally struct {
 	to       string // the author
 	origin   string // person of the author's origin; "" if unknown
 	owner    string // of the author's origin; "" if unknown
+	verified int64  // when the author's origin was verified, unix ms; 0 if it has none
 	exists   bool   // whether the author has an item for karma
 	vouchers tables.Set
 
@@ -72,7 +73,7 @@ func (f reader) readMarks(ctx context.Context, to string, marks []tables.Item) (
 		return nil, err
 	}
 	t := &tally{
-		to: to, origin: own.Person, owner: own.Owner(), exists: items[tables.CountersKey(to)] != nil,
+		to: to, origin: own.Person, owner: own.Owner(), verified: own.VerifiedAt, exists: items[tables.CountersKey(to)] != nil,
 		posts: map[string]*postTally{}, givers: map[string]*giver{},
 	}
 	t.vouchers, _ = items[tables.CountersKey(to)]["vouchers"].(tables.Set)

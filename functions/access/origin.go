@@ -292,7 +292,10 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 	outcome := &originVerified{origin.Recovery != "", origin.Recovery == pending.Address}
 	gone := func(tables.Item) error { return c.CredentialGone() }
 	profile := c.Agent.OriginVerified(origin, outcome.Recoverable, keyless).Else(gone)
-	if before.Person != "" && before.Owner() != origin.Owner() {
+	switch {
+	case before.Person == "":
+		left = append(left, tables.UnvouchBy(agent, origin.Owner()))
+	case before.Owner() != origin.Owner():
 		unseated, err := unseat(c, &profile)
 		if err != nil {
 			return nil, err

@@ -135,6 +135,36 @@ func TestStandingEndsWithTheOwner(t *testing.T) {
 	c.wants("with another address of the same owner", a, 0)
 }
 
+// An owner does not vouch for its own agent, although the agent had no origin when the
+// owner's other agent upvoted it, or got it while the vote was counted.
+func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	friend, mate := c.citizen(), c.person("fox@gmail.com")
+	c.vouch(mate)
+	a := c.stranger()
+	c.upvotes(friend, a)
+	c.upvotes(mate, a)
+	c.wants("without an origin", a, 1)
+	c.origin(a, "f.ox@gmail.com")
+	c.wants("with the origin of one who vouched", a, 2)
+	c.upvotes(mate, a)
+	c.wants("after another vote of its owner", a, 2)
+
+	b := c.stranger()
+	m.once(func(tx tables.Tx) bool {
+		return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool {
+			return w.Key == tables.CountersKey(b.ID) && slices.ContainsFunc(w.Updates, func(u tables.Update) bool { return u.Attr == "vouchers" })
+		})
+	}, func() { c.origin(b, "fo.x@gmail.com") })
+	c.upvotes(mate, b)
+	if !m.done() {
+		t.Fatal("no vote was counted")
+	}
+	c.wants("with its owner's vote counted while the origin was verified", b, 3)
+}
+
 // An agent vouches for three agents in thirty days, and an operator for any number.
 func TestVouchesAreBounded(t *testing.T) {
 	t.Parallel()
