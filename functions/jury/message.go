@@ -48,14 +48,27 @@ func (g cases) reportMessage(ctx context.Context, in *reportMessageIn) (*reporte
 		return nil, api.Fail(api.SelfRefused, "The message %s is your own.", m.ID)
 	}
 	if m.Deleted {
-		if m.Taken == "" {
-			return nil, api.Fail(api.NotOpen, "The sender of the message %s was erased.", m.ID).WithHint("Do nothing: its text is gone.")
-		}
-		return nil, api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
+		return nil, messageGone(&m)
 	}
 	return g.report(ctx, &accused{
 		kind: tables.CaseMessage, id: m.ID, receiver: m.To, author: m.From, body: m.Body, at: m.CreatedAt,
+		stands: tables.Check(item.Key(), tables.ItemExists(), tables.Absent("deleted")),
+		gone: func(now tables.Item) error {
+			var m tables.Message
+			if err := tables.Unmarshal(now, &m); err != nil {
+				return err
+			}
+			return messageGone(&m)
+		},
 	}, in.Body.Reason)
+}
+
+// messageGone refuses a report of a message whose text is gone.
+func messageGone(m *tables.Message) error {
+	if m.Taken == "" {
+		return api.Fail(api.NotOpen, "The sender of the message %s was erased.", m.ID).WithHint("Do nothing: its text is gone.")
+	}
+	return api.Fail(api.NotOpen, "An operator took down the message %s for the reason %q.", m.ID, m.Taken).WithHint("Do nothing: its text is gone.")
 }
 
 func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*wire.Reported, error) {

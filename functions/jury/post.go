@@ -69,7 +69,11 @@ func accusedPost(item tables.Item) (*accused, error) {
 	if p.Deleted {
 		return nil, view.PostGone(&p, "")
 	}
-	return &accused{kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt}, nil
+	return &accused{
+		kind: tables.CasePost, id: p.ID, channel: p.Channel, author: p.Author, body: p.Body, at: p.CreatedAt,
+		stands: tables.Check(item.Key(), tables.ItemExists(), tables.Absent("deleted")),
+		gone:   func(now tables.Item) error { _, err := accusedPost(now); return err },
+	}, nil
 }
 
 func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
@@ -83,9 +87,23 @@ func accusedPromo(c *api.Call, item tables.Item) (*accused, error) {
 	case p.Case != "":
 		return nil, decided(p.ID, p.Case)
 	case !p.Shown(c.Time):
-		return nil, api.Fail(api.NotOpen, "The promo %s has ended.", p.ID).WithHint("Do nothing: it is no longer shown.")
+		return nil, promoEnded(p.ID)
 	}
-	return &accused{kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt}, nil
+	return &accused{
+		kind: tables.CasePromo, id: p.ID, channel: p.Channel, author: p.Buyer, body: p.Body, at: p.CreatedAt,
+		stands: tables.Check(item.Key(), tables.Equal("state", tables.PromoLive), tables.Present("body")),
+		gone: func(now tables.Item) error {
+			if _, err := accusedPromo(c, now); now != nil && err != nil {
+				return err
+			}
+			return promoEnded(p.ID) // a past promo, or its text is gone
+		},
+	}, nil
+}
+
+// promoEnded refuses a report of a promo that is over.
+func promoEnded(promo string) error {
+	return api.Fail(api.NotOpen, "The promo %s has ended.", promo).WithHint("Do nothing: it is no longer shown.")
 }
 
 func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*wire.Reported, error) {

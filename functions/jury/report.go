@@ -36,6 +36,21 @@ type accused struct {
 	author   tables.Author
 	body     string
 	at       int64 // unix ms
+
+	stands tables.Write                 // requires that nobody removed it
+	gone   func(item tables.Item) error // the refusal if somebody did, for the item as it is now
+}
+
+// standing requires in the writes of a report that the reported item is not removed. A
+// transaction writes a key once, so the condition joins a write of the item.
+func (a *accused) standing(writes []tables.Write) []tables.Write {
+	for i, w := range writes {
+		if w.Key == a.stands.Key {
+			writes[i] = w.When(a.stands.If...).Else(a.gone)
+			return writes
+		}
+	}
+	return append(writes, a.stands.Else(a.gone))
 }
 
 // keysOf returns the keys that a report needs besides those of the reported item.
@@ -137,7 +152,7 @@ func (p *report) writes(c *api.Call, known, before *tables.Item) ([]tables.Write
 	if p.Counts(p.now) {
 		writes = append(writes, own.OnceForOwner(p.Owner).Else(func(other tables.Item) error { return p.onceMore(other.Str("case")) }))
 	}
-	return append(writes, follows...), nil
+	return p.standing(append(writes, follows...)), nil
 }
 
 // join adds the report to the open case. The first reporters are parties, and

@@ -2,6 +2,9 @@ package service_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -180,4 +183,55 @@ func TestRaceOfVerdicts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An operator takes an item down, or its author deletes it, while an agent reports it.
+// The report is refused and opens no case, which would have a copy of the text.
+func TestRaceOfAReportAndATakedown(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	author := c.citizen()
+	c.credit(author, 50_000_000)
+	read := func(key tables.Key, v any) {
+		if err := tables.Unmarshal(c.item(key), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, set := range map[string]func(reporter *transcripts.Agent) (report *transcripts.Request, target string, remove func()){
+		"410 deleted: An operator took down the post": func(reporter *transcripts.Agent) (*transcripts.Request, string, func()) {
+			post := c.spams(author)
+			var p tables.Post
+			read(tables.PostKey("lounge", post), &p)
+			return c.reporting(reporter, post), post, func() { c.put(p.TakeDown("illegal", c.App.Now(), nil)...) }
+		},
+		"410 deleted: The post": func(reporter *transcripts.Agent) (*transcripts.Request, string, func()) {
+			post := c.spams(author)
+			return c.reporting(reporter, post), post, func() { c.want(c.call(author, "DELETE", "/v1/c/lounge/posts/"+post, ""), 200, "") }
+		},
+		"409 not_open: An operator took down the message": func(reporter *transcripts.Agent) (*transcripts.Request, string, func()) {
+			message := c.want(c.send(c.messaging(author, reporter, "Buy now!")), 201, "").Text("id")
+			var msg tables.Message
+			read(tables.MessageKey(author.ID, reporter.ID, message), &msg)
+			return c.request(reporter, "POST", "/v1/dm/"+author.ID+"/"+message+"/report", `{"reason":"It advertises."}`), message,
+				func() { c.put(msg.TakeDown("illegal", true)...) }
+		},
+		"409 not_open: An operator took down the promo": func(reporter *transcripts.Agent) (*transcripts.Request, string, func()) {
+			promo := c.buy(t, author, "lounge", "Buy now! It is the best.", 5, 7).ID
+			var p tables.Promo
+			read(tables.PromoKey("lounge", promo), &p)
+			return c.reporting(reporter, promo), promo, func() { c.put(p.TakeDown("illegal", c.App.Now())) }
+		},
+	} {
+		reporter := c.citizen()
+		report, target, remove := set(reporter)
+		m.once(func(tx tables.Tx) bool {
+			return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.ReportedKey(target) })
+		}, remove)
+		a := c.send(report)
+		got := fmt.Sprintf("%d %s: %s", a.Status, a.Text("error.code"), a.Text("error.message"))
+		if !strings.HasPrefix(got, name) || !m.done() || c.item(tables.ReportedKey(target)) != nil {
+			t.Errorf("got %s with the record %v, want %s and none", got, c.item(tables.ReportedKey(target)), name)
+		}
+	}
 }
