@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentsocial/shared/app"
@@ -109,32 +110,83 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 	return nil, fmt.Errorf("WHAT=%q names nothing that can be taken down; write %s", strings.Join(path, "/"), forms)
 }
 
-// copies returns the writes that take down the copies of a target in its newest case
-// and in the appeal of that, and which of the two is open, if one is. The caller ends
-// it.
-func (d *Desk) copies(ctx context.Context, target, reason string) (open *tables.Case, writes []tables.Write, err error) {
-	r, ok, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
-	if err != nil || !ok || r.Case == "" {
+// casesMost bounds the cases whose evidence one transaction takes down.
+const casesMost = 40
+
+// copies returns the writes that take down the copies of an author's text in its cases
+// and their appeals, and which of these is open, if one is. The caller ends it. If there
+// are more copies than fit into a transaction, it takes the newest.
+func (d *Desk) copies(ctx context.Context, target, author, reason string) (open *tables.Case, writes []tables.Write, err error) {
+	cases, err := d.about(ctx, target, author)
+	if err != nil {
 		return nil, nil, err
 	}
-	for next := r.Case; next != ""; {
-		c, ok, err := one[tables.Case](ctx, d, tables.CaseKey(next))
-		if err != nil || !ok {
-			return nil, nil, err
-		}
-		e, ok, err := one[tables.Evidence](ctx, d, tables.EvidenceKey(c.ID))
-		if err != nil {
-			return nil, nil, err
-		}
-		if ok && e.Body != "" {
-			writes = append(writes, e.TakeDown(c.ID, reason))
-		}
+	keys := make([]tables.Key, len(cases))
+	for i, c := range cases {
+		keys[i] = tables.EvidenceKey(c.ID)
+	}
+	evidence, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, c := range cases {
 		if c.Open {
 			open = c
 		}
-		next = c.Appeal
+		if evidence[i].Str("body") != "" && len(writes) < casesMost {
+			writes = append(writes, new(tables.Evidence).TakeDown(c.ID, reason))
+		}
 	}
 	return open, writes, nil
+}
+
+// about returns all cases about an item of an author, the newest first.
+func (d *Desk) about(ctx context.Context, target, author string) (cases []*tables.Case, err error) {
+	r, ok, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
+	if err != nil || !ok || r.Case == "" {
+		return nil, err
+	}
+	given, err := d.all(ctx, tables.Given(author, tables.CasePK(""), 0))
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	add := func(item tables.Item) (c *tables.Case, err error) {
+		c = new(tables.Case)
+		if err = tables.Unmarshal(item, c); err == nil && c.Target == target && !seen[c.ID] {
+			seen[c.ID] = true
+			cases = append(cases, c)
+		}
+		return c, err
+	}
+	for next := r.Case; next != ""; { // the list of the author's may lack the newest
+		items, err := d.Table.Get(ctx, tables.Strong, tables.CaseKey(next))
+		if err != nil {
+			return nil, err
+		}
+		c, err := add(items[0])
+		if err != nil {
+			return nil, err
+		}
+		next = c.Appeal
+	}
+	var keys []tables.Key
+	for _, item := range given {
+		if k := item.Key(); k.SK == tables.CaseKey("").SK {
+			keys = append(keys, k)
+		}
+	}
+	items, err := d.GetAll(ctx, tables.Strong, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		if _, err := add(item); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(cases, func(a, b *tables.Case) int { return cmp.Compare(b.ID, a.ID) })
+	return cases, nil
 }
 
 // post takes a post down, and its copy in a case.
@@ -148,7 +200,7 @@ func (d *Desk) post(channel, post string) taking {
 			return nil, fmt.Errorf("there is no post %q in the channel %q", post, channel)
 		}
 		a.Agent, a.Subject = p.Author.ID, tables.Map{"post": p.ID, "channel": channel}
-		open, writes, err := d.copies(ctx, post, a.Reason)
+		open, writes, err := d.copies(ctx, post, p.Author.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +230,7 @@ func (d *Desk) promo(channel, promo string) taking {
 			return nil, fmt.Errorf("there is no promo %q in the channel %q", promo, channel)
 		}
 		a.Agent, a.Subject = p.Buyer.ID, tables.Map{"promo": p.ID, "channel": channel}
-		open, writes, err := d.copies(ctx, promo, a.Reason)
+		open, writes, err := d.copies(ctx, promo, p.Buyer.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +259,7 @@ func (d *Desk) message(from, to, message string) taking {
 			return nil, fmt.Errorf("there is no message %q between %s and %s", message, from, to)
 		}
 		a.Agent, a.Subject = m.From.ID, tables.Map{"message": m.ID, "agent": m.To}
-		open, writes, err := d.copies(ctx, message, a.Reason)
+		open, writes, err := d.copies(ctx, message, m.From.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
