@@ -136,6 +136,9 @@ func (c *Case) Keep() Write {
 	return Put(c.Item(), Equal("version", read))
 }
 
+// Unchanged requires that the case is as read.
+func (c *Case) Unchanged() Write { return Check(CaseKey(c.ID), Equal("version", c.Version)) }
+
 // Take makes the case due again at a time, unless it changed since it was read.
 // A case that a sweep fails at thus comes after everything else that is due.
 func (c *Case) Take(until time.Time) Write {

@@ -113,38 +113,59 @@ func (d *Desk) taking(ctx context.Context, path []string) (taking, error) {
 // casesMost bounds the cases whose evidence one transaction takes down.
 const casesMost = 40
 
-// copies returns the writes that take down the copies of an author's text in its cases
-// and their appeals, and which of these is open, if one is. The caller ends it. If there
-// are more copies than fit into a transaction, it takes the newest.
-func (d *Desk) copies(ctx context.Context, target, author, reason string) (open *tables.Case, writes []tables.Write, err error) {
-	cases, err := d.about(ctx, target, author)
+// copies are the copies of a text in the cases about it, and in their appeals.
+type copies struct {
+	open   *tables.Case   // the case that is open, if one is: the caller ends it
+	writes []tables.Write // take the copies down
+	checks []tables.Write // require that no report or appeal has made another since
+}
+
+// copies returns the copies of an author's text. If there are more than fit into a
+// transaction, it returns the newest.
+func (d *Desk) copies(ctx context.Context, target, author, reason string) (*copies, error) {
+	r, reported, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	c := new(copies)
+	if !reported {
+		c.checks = append(c.checks, tables.Check(tables.ReportedKey(target), tables.NoItem()))
+		return c, nil
+	}
+	cases, err := d.about(ctx, r, author)
+	if err != nil {
+		return nil, err
 	}
 	keys := make([]tables.Key, len(cases))
-	for i, c := range cases {
-		keys[i] = tables.EvidenceKey(c.ID)
+	for i, k := range cases {
+		keys[i] = tables.EvidenceKey(k.ID)
 	}
 	evidence, err := d.GetAll(ctx, tables.Strong, keys)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for i, c := range cases {
-		if c.Open {
-			open = c
+	for i, k := range cases {
+		if k.Open {
+			c.open = k
 		}
-		if evidence[i].Str("body") != "" && len(writes) < casesMost {
-			writes = append(writes, new(tables.Evidence).TakeDown(c.ID, reason))
+		if evidence[i].Str("body") == "" || len(c.writes) == casesMost {
+			continue
+		}
+		c.writes = append(c.writes, new(tables.Evidence).TakeDown(k.ID, reason))
+		if !k.Open {
+			c.checks = append(c.checks, k.Unchanged())
 		}
 	}
-	return open, writes, nil
+	if c.open == nil || c.open.Appeals != "" { // else its end changes the record
+		c.checks = append(c.checks, tables.Check(tables.ReportedKey(target), tables.Equal("version", r.Version)))
+	}
+	return c, nil
 }
 
-// about returns all cases about an item of an author, the newest first.
-func (d *Desk) about(ctx context.Context, target, author string) (cases []*tables.Case, err error) {
-	r, ok, err := one[tables.Reported](ctx, d, tables.ReportedKey(target))
-	if err != nil || !ok || r.Case == "" {
-		return nil, err
+// about returns all cases about an author's reported item, the newest first.
+func (d *Desk) about(ctx context.Context, r *tables.Reported, author string) (cases []*tables.Case, err error) {
+	if r.Case == "" {
+		return nil, nil
 	}
 	given, err := d.all(ctx, tables.Given(author, tables.CasePK(""), 0))
 	if err != nil {
@@ -153,7 +174,7 @@ func (d *Desk) about(ctx context.Context, target, author string) (cases []*table
 	seen := map[string]bool{}
 	add := func(item tables.Item) (c *tables.Case, err error) {
 		c = new(tables.Case)
-		if err = tables.Unmarshal(item, c); err == nil && c.Target == target && !seen[c.ID] {
+		if err = tables.Unmarshal(item, c); err == nil && c.Target == r.Target && !seen[c.ID] {
 			seen[c.ID] = true
 			cases = append(cases, c)
 		}
@@ -200,19 +221,20 @@ func (d *Desk) post(channel, post string) taking {
 			return nil, fmt.Errorf("there is no post %q in the channel %q", post, channel)
 		}
 		a.Agent, a.Subject = p.Author.ID, tables.Map{"post": p.ID, "channel": channel}
-		open, writes, err := d.copies(ctx, post, p.Author.ID, a.Reason)
+		c, err := d.copies(ctx, post, p.Author.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
+		writes := c.writes
 		switch {
 		case !p.Deleted:
-			writes = append(writes, p.TakeDown(a.Reason, d.Now(), open)...)
-		case open != nil:
-			writes = append(writes, open.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
+			writes = append(writes, p.TakeDown(a.Reason, d.Now(), c.open)...)
+		case c.open != nil:
+			writes = append(writes, c.open.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
 		case len(writes) == 0:
 			return nil, errGone
 		}
-		return writes, nil
+		return append(writes, c.checks...), nil
 	}
 }
 
@@ -230,20 +252,21 @@ func (d *Desk) promo(channel, promo string) taking {
 			return nil, fmt.Errorf("there is no promo %q in the channel %q", promo, channel)
 		}
 		a.Agent, a.Subject = p.Buyer.ID, tables.Map{"promo": p.ID, "channel": channel}
-		open, writes, err := d.copies(ctx, promo, p.Buyer.ID, a.Reason)
+		c, err := d.copies(ctx, promo, p.Buyer.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
+		writes := c.writes
 		if p.Body != "" {
 			writes = append(writes, p.TakeDown(a.Reason, d.Now()))
 		}
-		if open != nil {
-			writes = append(writes, open.Strike(d.Now())...)
+		if c.open != nil {
+			writes = append(writes, c.open.Strike(d.Now())...)
 		}
 		if len(writes) == 0 {
 			return nil, errGone
 		}
-		return writes, nil
+		return append(writes, c.checks...), nil
 	}
 }
 
@@ -259,10 +282,11 @@ func (d *Desk) message(from, to, message string) taking {
 			return nil, fmt.Errorf("there is no message %q between %s and %s", message, from, to)
 		}
 		a.Agent, a.Subject = m.From.ID, tables.Map{"message": m.ID, "agent": m.To}
-		open, writes, err := d.copies(ctx, message, m.From.ID, a.Reason)
+		c, err := d.copies(ctx, message, m.From.ID, a.Reason)
 		if err != nil {
 			return nil, err
 		}
+		writes := c.writes
 		if !m.Deleted {
 			side, _, err := one[tables.Conversation](ctx, d, tables.ConversationKey(m.From.ID, m.To))
 			if err != nil {
@@ -270,13 +294,13 @@ func (d *Desk) message(from, to, message string) taking {
 			}
 			writes = append(writes, m.TakeDown(a.Reason, side != nil && side.Last == m.ID)...)
 		}
-		if open != nil {
-			writes = append(writes, open.Strike(d.Now())...)
+		if c.open != nil {
+			writes = append(writes, c.open.Strike(d.Now())...)
 		}
 		if len(writes) == 0 {
 			return nil, errGone
 		}
-		return writes, nil
+		return append(writes, c.checks...), nil
 	}
 }
 
@@ -347,8 +371,12 @@ func (d *Desk) file(ctx context.Context, in, reason string) (c tables.Case, writ
 			return c, nil, err
 		}
 	}
-	if len(writes) > 0 && c.Open {
+	switch {
+	case len(writes) == 0:
+	case c.Open:
 		writes = append(writes, c.Close(tables.CaseLapsed, d.Now(), nil, nil)...)
+	default: // an appeal would copy the evidence
+		writes = append(writes, c.Unchanged())
 	}
 	return c, writes, err
 }
