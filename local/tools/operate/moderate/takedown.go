@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"agentsocial/shared/app"
 	"agentsocial/tables"
@@ -464,7 +465,8 @@ func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 	return ctx.Err()
 }
 
-// sweep takes down what is left in a channel, and returns how much that was.
+// sweep takes down what is left in a channel, and returns how much that was. Of a
+// deleted post there may be copies in cases, which an appeal would show again.
 func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err error) {
 	items, err := d.all(ctx, tables.LivePromos(channel, tables.Strong))
 	if err != nil {
@@ -483,11 +485,12 @@ func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err er
 			return n, err
 		}
 		for _, item := range page.Items {
-			if item.Str(tables.AttrType) == tables.TypePost && !item.Bool("deleted") {
+			if item.Str(tables.AttrType) == tables.TypePost && item.Str("taken") == "" {
 				todo = append(todo, d.post(channel, item.Str("id")))
 			}
 		}
 		var work app.Group
+		var did atomic.Int64
 		work.SetLimit(sideBySide)
 		for _, take := range todo {
 			work.Go(func() error {
@@ -498,16 +501,19 @@ func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err er
 					}
 					return d.Transact(ctx, writes...)
 				})
-				if errors.Is(err, errGone) {
+				switch {
+				case errors.Is(err, errGone):
 					return nil
+				case err == nil:
+					did.Add(1)
 				}
 				return err
 			})
 		}
-		if err := work.Wait(); err != nil {
+		err = work.Wait()
+		if n += int(did.Load()); err != nil {
 			return n, err
 		}
-		n += len(todo)
 		if todo = nil; page.Next == nil {
 			return n, nil
 		}
