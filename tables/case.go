@@ -19,6 +19,7 @@ type Case struct {
 	Open     bool   `db:"open"`      // seating or voting
 	Settled  bool   `db:"settled"`   // the verdict has been applied
 	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
+	Barred   Set    `db:"barred"`    // owners of the author and of the parties as of opening and joining, while it is open: never shown
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
@@ -155,12 +156,15 @@ func CasesDue(by time.Time, most int) Query {
 // and closed ones whose verdict is not applied yet.
 func CasesPending() Query { return Query{Index: ByRank, PK: casesDue} }
 
-// JoinCase adds a reporter to an open case, and to its parties if party is
-// true.
-func JoinCase(id, reporter string, party bool) Write {
+// JoinCase adds a reporter to an open case, and, if party is true, to its parties.
+// Then nobody with the reporter's owner may judge it; "" is none.
+func JoinCase(id, reporter, owner string, party bool) Write {
 	w := Change(CaseKey(id), Add("reports", 1), Add("version", 1)).When(Equal("open", true))
 	if party {
 		w.Updates = append(w.Updates, AddToSet("reporters", reporter))
+		if owner != "" {
+			w.Updates = append(w.Updates, AddToSet("barred", owner))
+		}
 	}
 	return w
 }
@@ -236,6 +240,7 @@ func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item)
 
 // end is Close without the writes of the reported item.
 func (c *Case) end(state string, now time.Time, changed func(Item) error) []Write {
+	c.Barred = nil // nobody is drawn any more
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
 	writes := []Write{c.Keep().Else(changed)}
 	if c.Appeals == "" {

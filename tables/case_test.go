@@ -23,8 +23,8 @@ func openCase(t *testing.T, table *embedded.Table) *tables.Case {
 // does not undo it.
 func TestCaseKeep_ChangedSinceRead(t *testing.T) {
 	for name, w := range map[string]tables.Write{
-		"joined by a party":    tables.JoinCase("ca_1", "ag_owl", true),
-		"joined by a reporter": tables.JoinCase("ca_1", "ag_owl", false),
+		"joined by a party":    tables.JoinCase("ca_1", "ag_owl", "a domain", true),
+		"joined by a reporter": tables.JoinCase("ca_1", "ag_owl", "a domain", false),
 		"lost a juror":         tables.LoseJuror("ca_1", noon),
 		"kept":                 (&tables.Case{ID: "ca_1", Open: true}).Keep(),
 	} {
@@ -44,7 +44,7 @@ func TestCase_Closed(t *testing.T) {
 	table := openTable(t)
 	c := openCase(t, table)
 	commit(t, table, c.Close(tables.CaseLapsed, noon, new(bool), nil)[:3]...) // there is no post to unmark
-	for name, w := range map[string]tables.Write{"join": tables.JoinCase(c.ID, "ag_owl", true), "lose a juror": tables.LoseJuror(c.ID, noon)} {
+	for name, w := range map[string]tables.Write{"join": tables.JoinCase(c.ID, "ag_owl", "", true), "lose a juror": tables.LoseJuror(c.ID, noon)} {
 		if got := refused(t, table, w); !slices.Equal(got, []int{0}) {
 			t.Errorf("%s: refused writes: got %v, want [0]", name, got)
 		}

@@ -136,14 +136,16 @@ func (e *Evidence) Erase(id string) Write {
 	return Change(EvidenceKey(id), RemoveAttr("body")).When(Present("body"))
 }
 
-// LeaveOpener takes an owner out of those who opened a case, on condition that the case
-// is as read. An open case no longer counts for it.
-func (c *Case) LeaveOpener(owner string) []Write {
-	w := Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
-	if !c.Open {
-		return []Write{w}
-	}
-	return []Write{w, openCases(owner, -1).When(ItemExists())}
+// LeaveOpener takes an owner out of those who opened a closed case, on condition that
+// the case is as read. While the case is open, they keep jurors off it.
+func (c *Case) LeaveOpener(owner string) Write {
+	return Change(CaseKey(c.ID), RemoveFromSet("openers", owner), Add("version", 1)).When(Equal("version", c.Version))
+}
+
+// EraseReason removes the reason of a complaint about an open case. The complaint stays
+// in its giver's list until the case is closed.
+func EraseReason(complaint Item) Write {
+	return Change(complaint.Key(), RemoveAttr("reason")).When(ItemExists())
 }
 
 // ForgetOpenCases removes the number of an owner's open cases, if it has none.

@@ -221,6 +221,9 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	for _, s := range h.before {
 		h.bench.Bar(s.Owner)
 	}
+	for _, owner := range slices.Concat(c.Openers, c.Barred) { // they may have changed or forgotten their origins
+		h.bench.Bar(owner)
+	}
 	h.blocked = honoured(blocks.Items, evidence[0].Int("created_at"))
 	return h, nil
 }

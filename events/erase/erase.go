@@ -3,6 +3,7 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,16 +78,16 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 // pass looks everywhere once, and reports whether it found anything.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
 	// Which cases its owner opened follows from its reports, so those wait for the cases.
-	cases := tables.Given(agent, tables.CasePK(""), pageMost)
-	found, done, err := e.place(ctx, agent, cases)
+	found, done, err := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
+	gave := tables.GivenBesidesReports(agent, pageMost)
 	if done {
-		cases = tables.Given(agent, "", pageMost)
+		gave = []tables.Query{tables.Given(agent, "", pageMost)}
 	}
-	for _, q := range []tables.Query{
-		tables.Duties(agent), cases, tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
+	for _, q := range append(gave,
+		tables.Duties(agent), tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
 		whole(tables.AgentPK(agent)), whole(tables.InboxPK(agent)), whole(tables.GuestbookPK(agent)),
 		whole(tables.LedgerPK(tables.AgentAccount(agent))), whole(tables.QuotaPK(agent)),
-	} {
+	) {
 		more, _, failed := e.place(ctx, agent, q)
 		found, err = found || more, errors.Join(err, failed)
 		if ctx.Err() != nil {
@@ -102,8 +103,8 @@ func whole(pk string) tables.Query {
 }
 
 // place erases what a query finds, and reports whether it found anything, and whether
-// nothing of it is left. What fails, or what another write changed meanwhile, does not
-// stop the rest, and is left to the next pass.
+// nothing of it is left. What fails, what another write changed meanwhile, and what waits for an
+// open case does not stop the rest, and is left to the next pass.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -150,7 +151,8 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, do
 }
 
 // item erases one item, and reports whether there was anything to do. The error is
-// [tables.ErrOvertaken] if another write changed it meanwhile.
+// [tables.ErrOvertaken] if it is left to the next pass, since another write changed it
+// meanwhile or its case is open.
 func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bool, err error) {
 	typ := item.Str(tables.AttrType)
 	if keeps[typ] {
@@ -423,7 +425,8 @@ func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.
 }
 
 // complaint removes the reason that the agent gave for a report, and the hash of its
-// owner from those who opened the case.
+// owner from those who opened the case. The hash waits until the case is closed:
+// another agent of the owner must not judge it.
 func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	items, err := e.Table.Get(ctx, tables.Strong, tables.CaseKey(strings.TrimPrefix(item.Key().PK, tables.CasePK(""))))
 	if err != nil {
@@ -432,6 +435,12 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 	c, err := read[tables.Case](items[0])
 	if err != nil {
 		return nil, err
+	}
+	if c.Open {
+		if item.Str("reason") != "" {
+			err = e.Once(ctx, tables.EraseReason(item))
+		}
+		return nil, cmp.Or(err, tables.ErrOvertaken)
 	}
 	writes, err := given(e, ctx, agent, item)
 	if err != nil || len(c.Openers) == 0 {
@@ -447,7 +456,7 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 	}
 	for i, r := range reports {
 		if r.Str("by") == agent {
-			writes = append(writes, c.LeaveOpener(c.Openers[i])...)
+			writes = append(writes, c.LeaveOpener(c.Openers[i]))
 		}
 	}
 	return writes, nil

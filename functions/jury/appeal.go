@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"agentsocial/shared/api"
@@ -20,8 +21,8 @@ type appealIn struct {
 }
 
 // Reads returns the keys that an appeal needs besides those of the authorisation.
-func (in *appealIn) Reads(string) []tables.Key {
-	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID)}
+func (in *appealIn) Reads(agent string) []tables.Key {
+	return []tables.Key{tables.CaseKey(in.ID), tables.EvidenceKey(in.ID), tables.OriginKey(agent)}
 }
 
 // appealed is the result of an appeal.
@@ -43,6 +44,14 @@ func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	if err := appealable(c, in.ID, &first, &evidence); err != nil {
 		return nil, err
 	}
+	var origin tables.Origin
+	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
+		return nil, err
+	}
+	barred := slices.Clone(first.Openers)
+	if owner := origin.Owner(); owner != "" {
+		barred = append(barred, owner)
+	}
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(c.Rand, seed); err != nil {
 		return nil, fmt.Errorf("jury: no randomness: %w", err)
@@ -51,7 +60,7 @@ func (g cases) appeal(ctx context.Context, in *appealIn) (*appealed, error) {
 	second := &tables.Case{
 		ID: id.Case.New(c.Time, c.Rand), Appeals: first.ID, Kind: first.Kind, Target: first.Target, Channel: first.Channel, Receiver: first.Receiver,
 		Author: first.Author, State: tables.CaseSeating, Open: true, OpenedAt: now, Due: now, Deadline: c.Time.Add(jury.SeatingFor).UnixMilli(),
-		Reports: first.Reports, Parties: first.Parties, Seed: seed,
+		Reports: first.Reports, Parties: first.Parties, Barred: tables.NewSet(barred...), Seed: seed,
 	}
 	reason := tables.Complaint{ID: id.Event.New(c.Time, c.Rand), By: c.Agent.ID, Reason: in.Body.Reason, At: now}
 	came := &appealed{second.ID}

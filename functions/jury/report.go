@@ -85,7 +85,7 @@ func (g cases) report(ctx context.Context, a *accused, reason string) (*reported
 		if (before != nil || p.earlier != nil) && !p.again() {
 			return p.alreadyReported(before)
 		}
-		writes, err := p.writes(c, &known, &before)
+		writes, err := p.writes(ctx, c, &known, &before)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (p *report) again() bool {
 // earlier reports or the caller's own changed since they were read, known or before
 // is set to the new state. Conditions are in the order in which their refusals take
 // precedence.
-func (p *report) writes(c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
+func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.Item) ([]tables.Write, error) {
 	own := &tables.Report{ID: id.Event.New(p.now, c.Rand), Target: p.id, By: p.by.ID, At: p.now.UnixMilli()}
 	said := tables.Complaint{ID: own.ID, By: p.by.ID, Reason: p.reason, At: own.At}
 	var follows []tables.Write
@@ -131,7 +131,7 @@ func (p *report) writes(c *api.Call, known, before *tables.Item) ([]tables.Write
 	case tables.CaseSeating:
 		follows = p.join(said)
 	default: // there was no case, or the last one did not remove the item
-		follows, err = p.wait(said, c.Rand)
+		follows, err = p.wait(ctx, c, said)
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (p *report) join(said tables.Complaint) []tables.Write {
 	party := parties(&p.known) < most
 	writes := []tables.Write{
 		tables.NotSeated(p.opened, p.by.ID).Else(func(seat tables.Item) error { return drawn(p.opened, seat) }),
-		tables.JoinCase(p.opened, p.by.ID, party),
+		tables.JoinCase(p.opened, p.by.ID, p.Owner, party),
 	}
 	if party {
 		p.known.Parties = parties(&p.known) + 1
@@ -195,7 +195,7 @@ func heard(k *tables.Reported) int64 {
 // wait adds the report to those that wait, and opens a case with all of them once
 // enough of them count. One report for each origin waits; a report that counts
 // replaces one that does not.
-func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, error) {
+func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // three owners had the item judged in vain
 	if p.again() {
 		delete(p.known.Waits, p.behind)
@@ -218,17 +218,30 @@ func (p *report) wait(said tables.Complaint, random io.Reader) ([]tables.Write, 
 	}
 	p.known.Waits[who] = tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
 	missing := missing(&p.known)
-	var parties, openers []string
+	var parties, openers, barred []string
 	var all []tables.Complaint
 	for behind, w := range waiting(&p.known) {
 		if w.Int("weight") > 0 {
 			openers = append(openers, behind)
+		} else if behind != w.Str("by") {
+			barred = append(barred, behind)
 		}
 		parties = append(parties, w.Str("by"))
 		all = append(all, tables.Complaint{ID: w.Str("id"), By: w.Str("by"), Reason: w.Str("reason"), At: w.Int("at")})
 	}
 	if missing <= 0 {
-		return p.open(random, openers, parties, all...)
+		author, err := c.Table.Get(ctx, tables.Strong, tables.OriginKey(p.author.ID))
+		if err != nil {
+			return nil, err
+		}
+		var origin tables.Origin
+		if err := tables.Unmarshal(author[0], &origin); err != nil {
+			return nil, err
+		}
+		if owner := origin.Owner(); owner != "" {
+			barred = append(barred, owner)
+		}
+		return p.open(c.Rand, openers, barred, parties, all...)
 	}
 	p.needed = missing
 	return nil, nil
@@ -306,8 +319,9 @@ func (p *report) onceMore(in string) error {
 }
 
 // open opens a case. The case commits to a seed before anybody can know which
-// jurors it draws. The next sweep draws them.
-func (p *report) open(random io.Reader, openers, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
+// jurors it draws. The next sweep draws them, and none of the owners who are barred now:
+// an author or a reporter could forget its origin before.
+func (p *report) open(random io.Reader, openers, barred, parties []string, said ...tables.Complaint) ([]tables.Write, error) {
 	seed := make([]byte, jury.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
 		return nil, fmt.Errorf("jury: no randomness: %w", err)
@@ -315,7 +329,7 @@ func (p *report) open(random io.Reader, openers, parties []string, said ...table
 	sum := sha256.Sum256([]byte(p.body))
 	opened := &tables.Case{
 		ID: id.Case.New(p.now, random), Kind: p.kind, Target: p.id, Channel: p.channel, Receiver: p.receiver, Author: p.author,
-		State: tables.CaseSeating, Open: true, Openers: tables.NewSet(openers...), OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
+		State: tables.CaseSeating, Open: true, Openers: tables.NewSet(openers...), Barred: tables.NewSet(barred...), OpenedAt: p.now.UnixMilli(), Due: p.now.UnixMilli(),
 		Deadline: p.now.Add(jury.SeatingFor).UnixMilli(),
 		Reports:  int64(len(parties)), Parties: tables.NewSet(parties...), Seed: seed,
 	}

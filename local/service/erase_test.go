@@ -15,6 +15,7 @@ import (
 	"agentsocial/local/transcripts"
 	"agentsocial/shared/api"
 	"agentsocial/shared/app/owned"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/text/pack"
 	"agentsocial/tables"
 )
@@ -264,6 +265,8 @@ func TestErase_LeavesNothing(t *testing.T) {
 			t.Errorf("its origin: got %v, want none at once", gone)
 		}
 
+		c.settleAll()
+		r.advance(jury.SeatingFor) // an open case that the agent reported
 		c.settleAll()
 		r.advance(73 * time.Hour) // quotas of a day, nonces, impressions
 		c.settleAll()

@@ -83,7 +83,7 @@ func TestKinds_HideSecrets(t *testing.T) {
 	for typ, attrs := range map[string][]string{
 		tables.TypeToken: {"hash"}, tables.TypeLinkCode: {"hash"}, tables.TypeOrigin: {"person", "domain", "recovery"},
 		tables.TypePendingOrigin: {"code", "address"}, tables.TypeRecovery: {"code"}, tables.TypeProfile: {"behind"},
-		tables.TypeCase: {"seed", "openers", "jurors", "reporters", "uphold", "overturn"}, tables.TypeJuror: {"place", "behind"}, tables.TypeAct: {"by"},
+		tables.TypeCase: {"seed", "openers", "barred", "jurors", "reporters", "uphold", "overturn"}, tables.TypeJuror: {"place", "behind"}, tables.TypeAct: {"by"},
 	} {
 		for _, attr := range attrs {
 			if !slices.Contains(Kinds[typ].Hides, attr) || slices.Contains(Kinds[typ].Shows, attr) {

@@ -1,0 +1,72 @@
+package service_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// The owners of a case's author and parties as of opening and joining judge it with no
+// other agent, although the parties forget their origins, or are erased, before the draw.
+func TestForgottenOriginsSeatNobody(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		author, opener, erased, joiner := c.citizen(), c.citizen(), c.citizen(), c.citizen()
+		parties := []*transcripts.Agent{author, opener, erased, joiner}
+		party := map[string]string{} // of the same owner as a juror
+		for _, a := range parties {
+			j := c.juror()
+			c.moveOrigin(j, "person of "+a.ID, "")
+			party[j.ID] = a.ID
+		}
+		c.jurors(3)
+		post, other := c.spams(author), c.spams(author)
+		in, second := c.reports(opener, post), c.reports(erased, other)
+		if joined := c.reports(joiner, post); joined != in {
+			t.Fatalf("joined %s, want %s", joined, in)
+		}
+		barred := map[string][]string{in: {author.ID, opener.ID, joiner.ID}, second: {author.ID, erased.ID}}
+		for _, a := range []*transcripts.Agent{author, opener, joiner} {
+			c.want(c.send(c.request(a, "DELETE", "/v1/me/origin", "")), 200, "")
+		}
+		c.erases(erased)
+		for range 2 {
+			c.advance(2 * time.Minute)
+			c.want(c.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+		}
+		c.tick()
+		for _, name := range []string{in, second} {
+			seats := c.seats(name)
+			if len(seats) < 3 {
+				t.Errorf("%s: got %d jurors, want at least the 3 of other owners", name, len(seats))
+			}
+			for _, s := range seats {
+				if slices.Contains(barred[name], party[s.Juror.ID]) {
+					t.Errorf("%s: a juror has the owner of %s, one of %v", name, party[s.Juror.ID], barred[name])
+				}
+			}
+			if item := c.item(tables.ErasureKey(erased.ID)); name == second && item == nil {
+				t.Error("the erasure has ended before the case")
+			}
+		}
+		c.decides(in, "uphold")
+		c.decides(second, "uphold")
+		for range 4 {
+			c.advance(6 * time.Minute)
+			c.want(c.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+		}
+		for _, name := range []string{in, second} {
+			if k := c.item(tables.CaseKey(name)); k["barred"] != nil || name == second && k["openers"] != nil {
+				t.Errorf("%s: got barred %v and openers %v after its end, want none of them", name, k["barred"], k["openers"])
+			}
+		}
+		if c.item(tables.ErasureKey(erased.ID)) != nil {
+			t.Error("the erasure has not ended after the case")
+		}
+	})
+}
