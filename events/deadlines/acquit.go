@@ -12,8 +12,8 @@ import (
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
 // back, the case leaves its history, and a suspension that lacks its cases now ends. A
-// post is put back, unless its author was erased. A promo is not: its budget was returned. Seats that the author lost
-// by a suspension stay lost.
+// post is put back. A promo is not: its budget was returned. Seats that the author lost
+// by a suspension stay lost. An author that was erased meanwhile gets nothing back.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"agentsocial/events/erase"
 	"agentsocial/local/service"
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 	"agentsocial/tables/embedded"
 	"agentsocial/tables/id"
@@ -230,9 +231,11 @@ func TestErase_Interrupted(t *testing.T) {
 	s := c.newSubject()
 	r.erases(s.Agent)
 	ended := false
-	for range 60 {
+	for i := range 60 {
 		r.drain()
-		r.advance(6 * time.Minute)
+		if r.advance(6 * time.Minute); i == 10 {
+			r.advance(jury.SeatingFor) // the case that the agent opened ends, and the erasure waits for that
+		}
 		f.on.Store(true)
 		r.call(nil, "POST", "/_local/tick", object("name", "erase"))
 		f.on.Store(false)
