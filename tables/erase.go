@@ -57,16 +57,21 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 	left := &Profile{
 		ID: p.ID, State: StateErased, Epoch: p.Epoch + 1, CreatedAt: p.CreatedAt, Version: p.Version + 1, ErasedAt: now.UnixMilli(),
 	}
-	work := &Erasure{Agent: p.ID, At: now.UnixMilli(), Due: now.Add(EraseAfter).UnixMilli()}
 	writes := []Write{
 		Put(left.Item(), Equal("epoch", p.Epoch), Equal("version", p.Version), AbsentOrEqual("hold_until", p.HoldUntil)).Else(changed),
 		Change(HandleKey(p.Handle), RemoveAttr("agent"), RemoveAttr("mentions")).When(Equal("agent", p.ID)),
 		CloseInbox(p.ID), Delete(LatestKey(p.ID)),
 		Delete(OriginKey(p.ID)), Delete(PendingOriginKey(p.ID)), Delete(RecoveryKey(p.ID)),
-		Put(work.Item()),
+		EraseAgain(p.ID, now.UnixMilli(), now),
 	}
-	writes = append(writes, j.quit(p.ID, changed)...)
+	writes = append(writes, j.quit(p.ID, changed, now)...)
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
+}
+
+// EraseAgain has the schedule look for what an agent left that was erased at a time
+// (unix ms), also if it had found nothing more.
+func EraseAgain(agent string, at int64, now time.Time) Write {
+	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }
 
 // Erase removes the post of an agent that is erased, and its counters from the best,

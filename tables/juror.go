@@ -22,6 +22,9 @@ const (
 	TypeJurorClaim = "juror_claim"
 )
 
+// JurorClaimKeep is how long missed duties are remembered after their juror has left.
+const JurorClaimKeep = 90 * 24 * time.Hour
+
 // jurorsPK is the partition of by_rank that holds the pool.
 const jurorsPK = "JURORS"
 
@@ -29,8 +32,8 @@ const jurorsPK = "JURORS"
 func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 
 // JurorClaimKey is the key of an owner's claim, which names its only juror.
-// After the juror leaves, the claim stays, without an agent, while there are
-// missed duties to remember.
+// After the juror leaves, the claim stays, without an agent, for [JurorClaimKeep]
+// if there are missed duties to remember.
 func JurorClaimKey(owner string) Key { return Key{"O#" + owner, "JUROR"} }
 
 // Item returns the item of the juror.
@@ -71,27 +74,26 @@ func (j *Juror) Claim() Write {
 // Leave removes a juror from the pool and ends its claim, on condition that it
 // is as read, except for its place. The caller must update the profile. changed
 // returns the error if the juror has changed ([Write.Else]).
-func (j *Juror) Leave(changed func(Item) error) []Write {
+func (j *Juror) Leave(changed func(Item) error, now time.Time) []Write {
 	claim := Delete(JurorClaimKey(j.Owner), Equal("agent", j.Agent))
 	if j.Missed > 0 {
-		claim = Change(JurorClaimKey(j.Owner), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn)).
-			When(Equal("agent", j.Agent))
+		claim = Change(JurorClaimKey(j.Owner), RemoveAttr("agent"), SetAttr("missed", j.Missed), SetAttr("missed_on", j.MissedOn),
+			SetAttr(AttrTTL, now.Add(JurorClaimKeep).Unix())).When(Equal("agent", j.Agent))
 	}
 	return []Write{Delete(JurorKey(j.Agent), j.asRead()...).Else(changed), claim}
 }
 
-// quit removes an agent from the pool, and its owner's claim, since the owner's hash is
-// to be forgotten. A nil j requires that the agent is not in the pool.
-func (j *Juror) quit(agent string, changed func(Item) error) []Write {
+// quit is Leave. A nil j requires that the agent is not in the pool.
+func (j *Juror) quit(agent string, changed func(Item) error, now time.Time) []Write {
 	if j == nil {
 		return []Write{NoJuror(agent).Else(changed)}
 	}
-	return []Write{Delete(JurorKey(agent), j.asRead()...).Else(changed), Delete(JurorClaimKey(j.Owner), Equal("agent", agent))}
+	return j.Leave(changed, now)
 }
 
 // Withdraw is Leave, and updates the juror's profile.
-func (j *Juror) Withdraw(changed func(Item) error) []Write {
-	return append(j.Leave(changed), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
+func (j *Juror) Withdraw(changed func(Item) error, now time.Time) []Write {
+	return append(j.Leave(changed, now), Change(ProfileKey(j.Agent), RemoveAttr("juror")).When(ItemExists()))
 }
 
 // JurorEnded records an agent's last removal from the pool, which its inbox
@@ -124,7 +126,7 @@ func (j *Juror) End(reason string, now time.Time) Write {
 
 // Dismiss removes a juror from the pool and records the reason.
 func (j *Juror) Dismiss(reason string, now time.Time) []Write {
-	return append(j.Withdraw(nil), j.End(reason, now))
+	return append(j.Withdraw(nil, now), j.End(reason, now))
 }
 
 // Retire removes a juror that has been idle since before a time (unix ms) from

@@ -184,11 +184,11 @@ func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// ForgetOrigin removes an agent's origin o, its standing, what waits for a code, and the
-// claims that hold its hashes. j is the agent's place in the pool of jurors, or nil. It requires that
-// all are as read, and that no recovery began; ended and changed return the errors if not,
-// ended that for the profile ([Write.Else]).
-func (p *Profile) ForgetOrigin(o *Origin, j *Juror, ended, changed func(Item) error) []Write {
+// ForgetOrigin removes an agent's origin o, its standing and what waits for a code, and
+// ends its service as a juror ([Juror.Leave]). j is its place in the pool of jurors, or
+// nil. It requires that all are as read, and that no recovery began; ended and changed
+// return the errors if not, ended that for the profile ([Write.Else]).
+func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).
 			When(Equal("epoch", p.Epoch), AbsentOrEqual("hold_until", p.HoldUntil)).Else(ended),
@@ -198,7 +198,7 @@ func (p *Profile) ForgetOrigin(o *Origin, j *Juror, ended, changed func(Item) er
 	if o.Person != "" { // the next owner behind the agent has to gain standing anew
 		writes = append(writes, Unvouch(p.ID))
 	}
-	return append(writes, j.quit(p.ID, changed)...)
+	return append(writes, j.quit(p.ID, changed, now)...)
 }
 
 // OriginVerified records that an agent has an origin, its owner, and whether

@@ -383,7 +383,7 @@ func TestSummon(t *testing.T) {
 			b.do((&tables.Report{ID: "ev_1", Target: "po_1", By: j.Agent}).Once())
 		},
 		"is drawn elsewhere": func(b *fixture, j tables.Juror) { b.do(j.Summon("0123456789abcdef")) },
-		"withdraws":          func(b *fixture, j tables.Juror) { b.do(j.Withdraw(nil)...) },
+		"withdraws":          func(b *fixture, j tables.Juror) { b.do(j.Withdraw(nil, noon)...) },
 		"stays":              func(*fixture, tables.Juror) {},
 	} {
 		b, _ := newFixture(t)
@@ -422,7 +422,7 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(j.Withdraw(nil)...)
+	b.do(j.Withdraw(nil, noon)...)
 	list, err := b.candidates(t.Context(), h, []string{j.Agent, other.Agent})
 	if err != nil || len(list) != 1 || list[0].Agent != other.Agent {
 		t.Errorf("candidates: got %v, error %v, want only %s", list, err, other.Agent)

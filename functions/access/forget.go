@@ -39,7 +39,7 @@ func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, erro
 		Juror:  juror != nil, Recovery: origin.Recovery != "",
 	}
 	changed := tables.Means(tables.ErrConflict)
-	forget := c.Agent.ForgetOrigin(&origin, juror, func(now tables.Item) error {
+	forget := c.Agent.ForgetOrigin(&origin, juror, c.Time, func(now tables.Item) error {
 		if now.Int("epoch") != c.Agent.Epoch {
 			return c.CredentialGone()
 		}

@@ -325,7 +325,7 @@ func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
 		return nil, err
 	}
 	profile.Updates = append(profile.Updates, tables.RemoveAttr("juror"))
-	return append(j.Leave(nil), j.End(tables.JurorMoved, c.Time)), nil
+	return append(j.Leave(nil, c.Time), j.End(tables.JurorMoved, c.Time)), nil
 }
 
 func (g access) verifyOriginAnswer(ctx context.Context, _ *verifyOriginIn, outcome *originVerified) (*wire.OriginVerified, error) {

@@ -84,7 +84,7 @@ type memoryFacts struct{ KiB int64 }
 const memoryKiB = 256
 
 // keptFacts holds how long data is kept.
-type keptFacts struct{ VisitDays, InboxDays, UsedDays, MailBackDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays int64 }
+type keptFacts struct{ VisitDays, InboxDays, UsedDays, MailBackDays, IdempotencyHours, CheckoutDays, MarkerDays, GrantDays, SignupDays, MissedDays int64 }
 
 type juryFacts struct {
 	Seats, SeatsFew, VotesLeast, Window, Parties, DutiesMost, MissedMost, Reseats int64
@@ -125,7 +125,7 @@ func factsOf(s app.Settings) facts {
 		Kept: keptFacts{
 			VisitDays: hours(tables.VisitKeep) / 24, InboxDays: hours(tables.InboxKeep) / 24, UsedDays: hours(tables.UsedKeep) / 24, MailBackDays: hours(tables.MailBackKeep) / 24,
 			IdempotencyHours: hours(tables.IdempotencyKeep), CheckoutDays: hours(tables.CheckoutKeep) / 24, MarkerDays: hours(tables.MarkerKeep) / 24,
-			GrantDays: hours(tables.GrantIdle) / 24, SignupDays: hours(tables.SignupFor) / 24,
+			GrantDays: hours(tables.GrantIdle) / 24, SignupDays: hours(tables.SignupFor) / 24, MissedDays: hours(tables.JurorClaimKeep) / 24,
 		},
 		Catchup: catchupFacts{
 			OverlapSeconds: int64(tables.CatchupOverlap / time.Second), ChannelMost: tables.CatchupChannelMost, KiB: tables.CatchupSize >> 10,

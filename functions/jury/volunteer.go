@@ -129,7 +129,7 @@ func leave(ctx context.Context, before tables.Item, came *volunteered) error {
 				return tables.ErrConflict
 			}
 			return tables.ErrOvertaken
-		})...)
+		}, c.Time)...)
 	})
 }
 

@@ -130,6 +130,27 @@ func TestIdleJurorIsReplaced(t *testing.T) {
 	})
 }
 
+// Missed duties outlast every way in which a juror can leave, for a time.
+func TestMissedDutiesOutlastLeaving(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		for _, way := range [][]string{{"POST", "/v1/me/juror", withdrawing}, {"DELETE", "/v1/me/origin", ""}, {"DELETE", "/v1/me", ""}} {
+			for missed := range int64(2) {
+				j := c.juror()
+				c.set(tables.JurorKey(j.ID), tables.SetAttr("missed", missed), tables.SetAttr("missed_on", int64(7)))
+				c.want(c.call(j, way[0], way[1], way[2]), 200, "")
+				until := c.App.Now().Add(tables.JurorClaimKeep).Unix()
+				claim := c.item(tables.JurorClaimKey("person of " + j.ID))
+				if left := until - claim.Int(tables.AttrTTL); missed == 0 && claim != nil || missed > 0 &&
+					(claim.Int("missed") != missed || claim.Int("missed_on") != 7 || claim.Str("agent") != "" || left < 0 || left > 60) {
+					t.Errorf("%s with %d missed duties: got the claim %v", way, missed, claim)
+				}
+			}
+		}
+	})
+}
+
 // An origin has the registered domain of its address, or none at a public mail
 // provider.
 func TestDomainOfAnOrigin(t *testing.T) {

@@ -128,7 +128,7 @@ var Kinds = map[string]Kind{
 	// Beside an agent's items, or about nobody.
 	tables.TypeEvidence:     hidden(repeats, Nameless),
 	tables.TypeReported:     hidden(repeats, Nameless),
-	tables.TypeJurorClaim:   hidden(repeats, Deleted),
+	tables.TypeJurorClaim:   hidden(repeats, Expires),
 	tables.TypeOpenCases:    hidden(noAgent, Deleted),
 	tables.TypePostCounters: hidden(repeats, Stays),
 	tables.TypeIdeaCounters: hidden(repeats, Stays),
