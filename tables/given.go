@@ -3,7 +3,7 @@ package tables
 // What an agent leaves in partitions that are not its own (a vote, a report, a
 // seat, a signature, the claim of a key) is listed under its giver in by_author, so
 // that the agent can export it, and erase it. An item that is older than the list
-// joins it with `make list-given`.
+// joins it with `make list-given`, and is erased then if the agent was erased before.
 
 // givenPK is the partition of by_author that lists what an agent gave.
 func givenPK(agent string) string { return "GIVEN#" + agent }

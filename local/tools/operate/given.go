@@ -8,55 +8,56 @@ import (
 )
 
 // listGiven lists under its agent what agents gave in a table that is older than these
-// lists: votes, reports, seats, signatures and the like. It also removes the names of
+// lists: votes, reports, seats, signatures and the like. If the agent was erased
+// already, these items are erased: the schedule that erases finds them in the list. It also removes the names of
 // authors from posts and ideas whose texts are gone. It can be repeated, and can run
 // while the table is in use.
 func listGiven(ctx context.Context, j job) error {
-	erased := map[string]bool{}
-	var listed, named []tables.Write
-	var agents []string
+	erased := map[string]tables.Item{} // profiles
+	var given []tables.Item
+	var named []tables.Write
 	err := j.Scan(ctx, func(item tables.Item) error {
-		agent := tables.Giver(item)
 		switch {
 		case item.Str(tables.AttrType) == tables.TypeProfile && item.Str("state") == tables.StateErased:
-			erased[item.Str("id")] = true
+			erased[item.Str("id")] = item
 		case tables.NamesAuthor(item):
 			named = append(named, tables.ForgetAuthor(item))
-		case agent != "" && !tables.IsListedGiven(item):
-			listed, agents = append(listed, tables.ListGiven(item)), append(agents, agent)
+		case tables.Giver(item) != "" && !tables.IsListedGiven(item):
+			given = append(given, item)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	n := 0
-	commit := func(w tables.Write) error {
-		err := j.Commit(ctx, tables.Tx{Writes: []tables.Write{w}})
+	commit := func(n *int, writes ...tables.Write) error {
+		err := j.Commit(ctx, tables.Tx{Writes: writes})
 		var gone *tables.Cancelled
 		if errors.As(err, &gone) || errors.Is(err, tables.ErrConflict) {
 			return nil // it changed meanwhile, and the next run sees it
 		}
 		if err == nil {
-			n++
+			*n++
 		}
 		return err
 	}
-	for i, w := range listed {
-		if erased[agents[i]] {
-			continue
+	var listed, again, forgot int
+	for _, item := range given {
+		n, writes := &listed, []tables.Write{tables.ListGiven(item)}
+		if p := erased[tables.Giver(item)]; p != nil {
+			n, writes = &again, append(writes, tables.EraseAgain(p.Str("id"), p.Int("erased_at"), j.Now()))
 		}
-		if err := commit(w); err != nil {
+		if err := commit(n, writes...); err != nil {
 			return err
 		}
 	}
-	j.say("listed      %d items with the agents that gave them", n)
-	n = 0
+	j.say("listed      %d items with the agents that gave them", listed)
+	j.say("erasing     %d items of agents that were erased; the schedule erase does it", again)
 	for _, w := range named {
-		if err := commit(w); err != nil {
+		if err := commit(&forgot, w); err != nil {
 			return err
 		}
 	}
-	j.say("forgot      the authors' names of %d deleted posts and ideas", n)
+	j.say("forgot      the authors' names of %d deleted posts and ideas", forgot)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -353,7 +354,8 @@ func TestRestoreDrill(t *testing.T) {
 }
 
 // What agents gave in a table older than the lists of it is listed, and deleted posts
-// lose their authors' names. A second run finds nothing.
+// lose their authors' names. An agent that was erased before is erased again. A second run
+// finds nothing.
 func TestListGiven(t *testing.T) {
 	dir := t.TempDir()
 	s, fox := start(t, dir, false)
@@ -361,14 +363,17 @@ func TestListGiven(t *testing.T) {
 	report := tables.Report{ID: "ev_1", Target: "po_1", By: fox.ID}
 	post := &tables.Post{ID: "po_2", Channel: "lounge", Author: tables.Author{ID: fox.ID, Handle: "fox"}, Deleted: true}
 	listed := []tables.Key{tables.VoteKey("po_1", fox.ID), tables.ReportKey("po_1", fox.ID), tables.KeyClaimKey(fox.Pub())}
-	writes := []tables.Write{vote.Cast(), report.Once(), tables.Put(post.Item())}
+	gone := &tables.Profile{ID: "ag_elk", State: tables.StateErased, ErasedAt: 7}
+	visit := tables.Visit{ID: "ev_2", Agent: fox.ID, Visitor: tables.Author{ID: gone.ID, Handle: "elk"}}
+	left := visit.Item().Key()
+	writes := []tables.Write{vote.Cast(), report.Once(), tables.Put(post.Item()), tables.Put(gone.Item()), tables.Put(visit.Item())}
 	if err := s.App.Transact(t.Context(), writes...); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range listed {
+	for _, k := range append(slices.Clone(listed), left) {
 		if err := s.App.Once(t.Context(), tables.Change(k, tables.RemoveAttr("author_pk"), tables.RemoveAttr("author_sk"))); err != nil {
 			t.Fatal(err)
 		}
@@ -377,7 +382,8 @@ func TestListGiven(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for _, want := range []string{"listed      3 items", "listed      0 items"} {
 		out, err := makes(t, "list-given", env)
-		says(t, out, err, want, fmt.Sprintf("names of %d deleted", strings.Count(want, "3")))
+		n := strings.Count(want, "3")
+		says(t, out, err, want, fmt.Sprintf("erasing     %d items", n), fmt.Sprintf("names of %d deleted", n))
 	}
 	table, err := service.OpenTable(t.Context(), "embedded", dir)
 	if err != nil {
@@ -387,6 +393,14 @@ func TestListGiven(t *testing.T) {
 	page, err := table.Query(t.Context(), tables.Given(fox.ID, "", 10))
 	if err != nil || len(page.Items) != len(listed) {
 		t.Errorf("got %v, %v, want %v", page.Items, err, listed)
+	}
+	again, err := table.Query(t.Context(), tables.ErasuresDue(time.Now().Add(2*tables.EraseAfter), 10))
+	if err != nil || len(again.Items) != 1 || again.Items[0].Key() != tables.ErasureKey(gone.ID) {
+		t.Errorf("erasures: got %v, %v, want that of %s", again.Items, err, gone.ID)
+	}
+	page, err = table.Query(t.Context(), tables.Given(gone.ID, "", 10))
+	if err != nil || len(page.Items) != 1 || page.Items[0].Key() != left {
+		t.Errorf("got %v, %v, want %v for the erasure to find", page.Items, err, left)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.PostKey("lounge", "po_2"))
 	if author, _ := items[0]["author"].(tables.Map); err != nil || author["handle"] != nil || author["id"] != fox.ID {
