@@ -17,7 +17,7 @@ func New(a *app.App) api.Group {
 	return api.Group{
 		Name: "credits", Doc: "Credits, and buying them.",
 		Needs:  app.Table | app.Secret | app.Payments,
-		Reads:  tables.Ledgers,
+		Reads:  tables.Agents | tables.Ledgers,
 		Writes: tables.Agents | tables.Ledgers,
 		Endpoints: []api.Endpoint{
 			api.On(api.Endpoint{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"agentsocial/shared/api"
@@ -38,6 +39,12 @@ func (g credits) notice(ctx context.Context, in *noticeIn) (*wire.NoticeTaken, e
 		return nil, err
 	}
 	done, err := g.carryOut(ctx, c.Time, n)
+	if err == nil {
+		var nobody bool
+		if nobody, err = g.forNobody(ctx, n); nobody {
+			n.Unclear = "the agent that the credits are for was erased: they are booked, and the payment can be refunded"
+		}
+	}
 	logNotice(c.Log, n, done, err)
 	if err != nil {
 		return nil, err
@@ -83,6 +90,19 @@ func (g credits) carryOut(ctx context.Context, now time.Time, n payments.Notice)
 	return done, nil
 }
 
+// forNobody reports whether a notification's purchase is for an agent that was erased:
+// nobody can spend it.
+func (g credits) forNobody(ctx context.Context, n payments.Notice) (bool, error) {
+	if !slices.ContainsFunc(n.Movements, func(m *tables.Movement) bool { return m.Kind == tables.Bought }) {
+		return false, nil
+	}
+	items, err := g.Table.Get(ctx, tables.Strong, tables.ProfileKey(n.Agent))
+	if err != nil {
+		return false, err
+	}
+	return items[0].Str("state") == tables.StateErased, nil
+}
+
 // make makes a movement, unless it was made before. It makes movements of suspended
 // agents too, and fails for an agent that does not exist.
 func (g credits) make(ctx context.Context, agent string, m *tables.Movement) (outcome string, err error) {
@@ -105,7 +125,7 @@ func logNotice(log *slog.Logger, n payments.Notice, done []effect, err error) {
 	case err != nil:
 		log.Error("notification failed", "agent", n.Agent, "done", done, "error", err.Error())
 	case n.Unclear != "":
-		log.Error("notification not recorded: an operator must decide", "agent", n.Agent, "reason", n.Unclear)
+		log.Error("notification not recorded: an operator must decide", "agent", n.Agent, "reason", n.Unclear, "done", done)
 	case n.Agent != "":
 		log.Info("notification", "agent", n.Agent, "done", done)
 	case f != nil:

@@ -373,7 +373,8 @@ func TestPaymentsOutliveARun(t *testing.T) {
 }
 
 // A payment of another stage is logged as a warning. A payment for an unknown agent
-// fails, so that the processor sends it again and an operator sees it.
+// fails, so that the processor sends it again and an operator sees it. One for an erased
+// agent is recorded, and an operator sees it too.
 func TestNoticesForUnknownAgents(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_nobody"
@@ -382,7 +383,8 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 		Settings: generous(), Log: slog.New(slog.NewJSONHandler(&log, nil)),
 		Payments: processor(secret, nil),
 	})
-	fox := r.join("fox")
+	fox, elk := r.join("fox"), r.join("elk")
+	r.want(r.call(elk, "DELETE", "/v1/me", ""), 200, "")
 	const nobody = "ag_01m7zpvgpq518pwx45sh5x71rp"
 	for i, c := range []struct {
 		what, stage, agent string
@@ -392,6 +394,7 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 		{"another stage's", "dev", fox.ID, 200, `"level":"WARN".*"type":"checkout.session.completed","stage":"dev","agent":"` + fox.ID + `"`},
 		{"nobody's", "prod", "fox", 200, `"level":"WARN".*"stage":"prod","agent":"fox"`},
 		{"of no such agent", "prod", nobody, 500, `"level":"ERROR".*"type":"checkout.session.completed","agent":"` + nobody + `".*bought of 5000000 micro-USD, ev_[0-9a-z]+, is for an agent that does not exist`},
+		{"an erased agent's", "prod", elk.ID, 200, `"level":"ERROR","msg":"notification not recorded: an operator must decide".*"agent":"` + elk.ID + `","reason":"the agent that the credits are for was erased.*"done":\[{"kind":"bought".*"outcome":"made"}\]`},
 		{"an agent's", "prod", fox.ID, 200, `"level":"INFO","msg":"notification".*"agent":"` + fox.ID + `","done":\[{"kind":"bought","micro_usd":5000000,"id":"ev_[0-9a-z]+","outcome":"made"}\]`},
 	} {
 		body := paid(fmt.Sprint("evt_", i), "completed", "cs_1", c.agent, c.stage)
