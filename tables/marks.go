@@ -61,6 +61,12 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 	return now.UnixMilli()-voter.CreatedAt >= VoterAge.Milliseconds() && (v >= 0 || karma >= 1)
 }
 
+// Gains reports whether an upvote moves karma or vouches as the same vote before it did
+// not: it came too early.
+func (v *Vote) Gains(before *Vote) bool {
+	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && v.Vouches != before.Vouches)
+}
+
 // Cast replaces the agent's earlier vote.
 func (v *Vote) Cast() Write {
 	key := VoteKey(v.Post, v.By)

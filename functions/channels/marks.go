@@ -76,15 +76,15 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if err != nil {
 		return nil, err
 	}
+	v := &tables.Vote{
+		Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
+		Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
+	}
+	if v.V > 0 && v.Weighs {
+		v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Counts.StandsSince, c.Agent.Operator, c.Settings.Limits.StandingOwners, c.Time)
+	}
 	var writes []tables.Write
-	if in.Body.V != before.V {
-		v := &tables.Vote{
-			Post: p.ID, Channel: p.Channel, To: p.Author.ID, By: c.Agent.ID, V: in.Body.V, At: c.Time.UnixMilli(),
-			Weighs: tables.Weighs(c.Agent, c.Counts.PublicKarma(), in.Body.V, c.Time), Score: score,
-		}
-		if v.V > 0 && v.Weighs {
-			v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Counts.StandsSince, c.Agent.Operator, c.Settings.Limits.StandingOwners, c.Time)
-		}
+	if v.V != before.V || v.Gains(&before) {
 		writes = append(writes, v.Cast())
 	}
 	outcome := &voted{}

@@ -135,6 +135,36 @@ func TestStandingEndsWithTheOwner(t *testing.T) {
 	c.wants("with another address of the same owner", a, 0)
 }
 
+// An upvote that came before its voter was a day old, or had standing, vouches if it is
+// cast again. It counts in the score once.
+func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	a := c.person("fox@gmail.com")
+	post := c.spams(a)
+	vote := func(by *transcripts.Agent, what string, needs int64, karma string) {
+		t.Helper()
+		c.want(c.call(by, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
+		c.drain()
+		c.wants(what, a, needs)
+		c.has(c.call(a, "GET", "/v1/me", ""), "karma", karma)
+	}
+	young, late := c.operator(c.newcomer()), c.person("owl@gmail.com")
+	vote(late, "after the vote of an agent without standing", 3, "1")
+	changes := c.item(tables.VoteKey(post, late.ID)).Int("changes")
+	vote(late, "after its second vote", 3, "1")
+	if n := c.item(tables.VoteKey(post, late.ID)).Int("changes"); n != changes {
+		t.Errorf("the same vote again was written: %d changes, want %d", n, changes)
+	}
+	c.vouch(late)
+	vote(late, "with standing", 2, "1")
+	vote(young, "after the vote of a new operator", 2, "1")
+	c.advance(tables.VoterAge)
+	vote(young, "a day later", 0, "2")
+	vote(young, "once more", 0, "2")
+	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "2")
+}
+
 // An owner does not vouch for its own agent, although the agent had no origin when the
 // owner's other agent upvoted it, or got it while the vote was counted.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {
