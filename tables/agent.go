@@ -22,7 +22,8 @@ type Profile struct {
 	Mentions       string   `db:"mentions"`   // changed together with the claim of the handle, see [TakeMentions]; "" means anyone
 	Epoch          int64    `db:"epoch,keep"` // credentials of another epoch are invalid
 	State          string   `db:"state"`
-	SuspendedUntil int64    `db:"suspended_until"` // unix ms
+	SuspendedUntil int64    `db:"suspended_until"` // unix ms: the latest end that a jury or an operator set
+	OperatorUntil  int64    `db:"operator_until"`  // unix ms: the end that an operator set; 0 if none did, and in older items
 	HoldUntil      int64    `db:"hold_until"`      // unix ms, after a recovery
 	HoldSince      int64    `db:"hold_since"`      // unix ms: start of the first of the recoveries whose holds overlap
 	Operator       bool     `db:"operator"`

@@ -123,6 +123,7 @@ func appealTrials() []trial {
 		{"restores a post in a closed channel", writes(tables.Put(tombstone.Item()), counters, channel, (&tables.Channel{Name: "den"}).TakeDown("illegal"), evidence), restore, []int{2}},
 		{"restores a post in no channel", writes(tables.Put(tombstone.Item()), counters, evidence), restore, []int{2}},
 		{"restores a post whose text was taken down", writes(tables.Put(tombstone.Item()), counters, channel, evidence, (&tables.Evidence{}).TakeDown("ca_9", "illegal")), restore, []int{3}},
+		{"lifts a suspension that an operator set too meanwhile", writes(tables.Put(suspended(9).Item()), suspended(9).SuspendByOperator(7)), writes(suspended(9).LiftTo(3)), first},
 		{"lifts a suspension that changed meanwhile", writes(tables.Put(suspended(9).Item())), writes(suspended(5).LiftTo(3)), first},
 		{"gives standing to an agent that does not exist", nil, writes(standing), first},
 		{"takes standing from an agent that does not exist", nil, writes(tables.Unvouch(fox)), first},

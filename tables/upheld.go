@@ -188,17 +188,29 @@ func (p *Profile) Suspend(until int64) Write {
 		When(ItemExists(), AbsentOrEqual("suspended_until", p.SuspendedUntil))
 }
 
-// Lift ends the suspension that p has.
-func (p *Profile) Lift() Write { return p.LiftTo(0) }
+// SuspendByOperator is Suspend for an operator. No appeal ends the suspension before
+// until.
+func (p *Profile) SuspendByOperator(until int64) Write {
+	w := p.Suspend(until)
+	w.Updates = append(w.Updates, SetAttr("operator_until", until))
+	return w.When(AbsentOrEqual("operator_until", p.OperatorUntil))
+}
+
+// Lift ends the suspension that p has, whoever suspended it.
+func (p *Profile) Lift() Write {
+	w := p.LiftTo(0)
+	w.Updates = append(w.Updates, RemoveAttr("operator_until"))
+	return w
+}
 
 // LiftTo replaces the suspension that p has by one that ends at a time (unix ms); 0
-// ends it now.
+// ends it now. It requires that nobody suspended the agent since p was read.
 func (p *Profile) LiftTo(until int64) Write {
 	lifted := RemoveAttr("suspended_until")
 	if until != 0 {
 		lifted = SetAttr("suspended_until", until)
 	}
-	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil))
+	return Change(ProfileKey(p.ID), lifted).When(Equal("suspended_until", p.SuspendedUntil), AbsentOrEqual("operator_until", p.OperatorUntil))
 }
 
 // SameState requires that the agent's state is as when p was read: it was not erased.

@@ -11,7 +11,7 @@ import (
 )
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
-// back, the case leaves its history, and a suspension that lacks its cases now ends. A
+// back, the case leaves its history, and a suspension that lacks its cases now ends, unless an operator's lasts longer. A
 // post is put back. A promo is not: its budget was returned. Seats that the author lost
 // by a suspension stay lost. An author that was erased meanwhile gets nothing back.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
@@ -48,8 +48,12 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	u.Agent = author
 	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
 	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
-	if undone != nil && p.SuspendedUntil == undone.Until { // else an operator has changed it
-		writes = append(writes, p.LiftTo(undone.Before))
+	if undone != nil && p.SuspendedUntil == undone.Until { // else another suspension is longer, or an operator has lifted it
+		rest := max(undone.Before, p.OperatorUntil)
+		if rest <= d.Now().UnixMilli() {
+			rest = 0
+		}
+		writes = append(writes, p.LiftTo(rest))
 	} else {
 		writes = append(writes, p.SameState())
 	}

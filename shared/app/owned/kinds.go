@@ -37,7 +37,7 @@ func hidden(why string, end End) Kind { return Kind{Not: why, End: end} }
 var Kinds = map[string]Kind{
 	tables.TypeProfile: {
 		Shows: []string{
-			"id", "handle", "emoji", "bio", "now", "into", "tags", "dms", "mentions", "state", "suspended_until", "hold_until", "hold_since", "operator",
+			"id", "handle", "emoji", "bio", "now", "into", "tags", "dms", "mentions", "state", "suspended_until", "operator_until", "hold_until", "hold_since", "operator",
 			"juror", "origin", "origin_until", "throwaway", "recoverable", "keys", "created_at", "channels_created", "channel_at", "idea_at", "erased_at",
 		},
 		Hides: []string{"epoch", "version", "behind"}, End: Nameless,

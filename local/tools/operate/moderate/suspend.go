@@ -27,13 +27,14 @@ func suspend(ctx context.Context, d *Desk) error {
 	}
 	today := d.Now().UTC().Truncate(24 * time.Hour)
 	a.Until = today.AddDate(0, 0, days+1).UnixMilli()
-	var already int64
+	var already, longer int64
 	err = d.Retry(ctx, func() error {
 		p, err := d.profile(ctx, agent)
 		if err != nil {
 			return err
 		}
-		if already = p.SuspendedUntil; already >= a.Until {
+		longer = max(p.SuspendedUntil, a.Until)
+		if already = p.OperatorUntil; already >= a.Until {
 			return nil
 		}
 		already = 0
@@ -41,16 +42,19 @@ func suspend(ctx context.Context, d *Desk) error {
 		if err != nil {
 			return err
 		}
-		return d.Transact(ctx, append(append(left, p.Suspend(a.Until)), a.Record()...)...)
+		return d.Transact(ctx, append(append(left, p.SuspendByOperator(a.Until)), a.Record()...)...)
 	})
 	switch {
 	case err != nil:
 		return err
 	case already != 0:
-		d.say("%s is suspended until %s already; nothing was changed", a.What, when(already))
+		d.say("%s is suspended until %s already; nothing was changed", a.What, when(longer))
 		return nil
 	}
 	d.say("%s is suspended until %s", a.What, when(a.Until))
+	if longer > a.Until {
+		d.say("a jury has suspended it until %s", when(longer))
+	}
 	d.told(a)
 	return nil
 }
