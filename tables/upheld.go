@@ -36,7 +36,7 @@ func UpheldKey(agent string) Key { return Key{AgentPK(agent), "UPHELD"} }
 
 // Suspension is a suspension by juries, and what it rests on.
 type Suspension struct {
-	Until  int64 `db:"until"`  // unix ms
+	Until  int64 `db:"until"`  // unix ms: its own end; in older items that of before, if that is later
 	Before int64 `db:"before"` // unix ms until which the agent was suspended already; 0 if it was not
 	Cases  Map   `db:"cases"`  // as in [Upheld]
 	Owners Map   `db:"owners"`
@@ -46,7 +46,8 @@ type Suspension struct {
 // the suspension that follows; nil if none does. A suspension needs [UpheldMost] cases
 // within the window, whose jurors have at least so many different owners together;
 // until then the cases wait for others. Each suspension uses up its cases. It begins
-// now; before is the end of the one that the agent has (unix ms).
+// now; before is the end of the one that the agent has (unix ms), 0 if it has none. A
+// suspension in the list that would last longer was lifted, and ends at before or now.
 func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, now time.Time, before int64) *Suspension {
 	u.Cases, u.Owners = cloned(u.Cases), cloned(u.Owners)
 	u.Cases[id] = ended.UnixMilli()
@@ -59,14 +60,20 @@ func (u *Upheld) Add(id string, ended time.Time, owners []string, least int64, n
 	}
 	u.Suspensions++
 	s := &Suspension{
-		Until:  max(now.Add(SuspendFor<<min(u.Suspensions-1, suspendDoubled)).UnixMilli(), before),
+		Until:  now.Add(SuspendFor << min(u.Suspensions-1, suspendDoubled)).UnixMilli(),
 		Before: before, Cases: u.Cases, Owners: u.Owners,
 	}
 	u.Cases, u.Owners = nil, nil
 	past := cloned(u.Past)
 	for n, v := range past {
-		if m, _ := v.(Map); now.UnixMilli()-Item(m).Int("until") > pastKept.Milliseconds() {
+		m, _ := v.(Map)
+		until := Item(m).Int("until")
+		if now.UnixMilli()-until > pastKept.Milliseconds() {
 			delete(past, n)
+		} else if ended := max(before, now.UnixMilli()); until > ended { // an operator has lifted it
+			m = cloned(m)
+			m["until"] = ended
+			past[n] = m
 		}
 	}
 	past[id] = Map(Marshal(s))
@@ -134,6 +141,16 @@ func (u *Upheld) Undo(id string, least int64) *Suspension {
 		return &s
 	}
 	return nil
+}
+
+// Until returns the latest end of the suspensions that stand, in unix ms; 0 if there are
+// none.
+func (u *Upheld) Until() (latest int64) {
+	for _, v := range u.Past {
+		m, _ := v.(Map)
+		latest = max(latest, Item(m).Int("until"))
+	}
+	return latest
 }
 
 // resume lets the suspensions that began during one that was undone return to what was

@@ -22,7 +22,7 @@ func TestUpheld_Undo(t *testing.T) {
 		until, ended := int64(0), map[string]int64{} // of cases that stand
 		undo := func(id string) {
 			if s := u.Undo(id, least); s != nil && until == s.Until {
-				until = s.Before
+				until = max(u.Until(), s.Before)
 			}
 			delete(ended, id)
 			u = again(t, u)
@@ -40,12 +40,15 @@ func TestUpheld_Undo(t *testing.T) {
 				}
 				id := fmt.Sprintf("ca_%02d", i)
 				if s := u.Add(id, now, owners, least, now, before); s != nil {
-					until = s.Until
+					until = max(s.Until, before)
 				}
 				ended[id] = now.UnixMilli()
 				u = again(t, u)
 			}
 			checkUpheld(t, u, ended, least, now)
+			if stands := u.Until(); max(until, stands) > now.UnixMilli() && until != stands {
+				t.Fatalf("suspended until %d, want %d, the latest end of those that stand", until, stands)
+			}
 		}
 		for _, id := range rapid.Permutation(slices.Sorted(maps.Keys(ended))).Draw(t, "the rest is overturned") {
 			undo(id)
@@ -123,5 +126,48 @@ func TestUpheld_Bounded(t *testing.T) {
 	}
 	if len(u.Cases) != 30 || len(u.Owners) != 30 || u.Cases["ca_99"] == nil || u.Cases["ca_70"] == nil {
 		t.Errorf("cases that wait: got %d with %d lists of owners, want the newest 30", len(u.Cases), len(u.Owners))
+	}
+}
+
+// A suspension of its own that began during a longer one lasts until its end when an
+// appeal undoes the longer one.
+func TestUpheld_UndoOfALongerSuspension(t *testing.T) {
+	u := &tables.Upheld{Agent: fox}
+	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
+	add := func(at int, before int64, ids ...string) (s *tables.Suspension) {
+		t.Helper()
+		for _, id := range ids {
+			s = u.Add(id, day(at), nil, 0, day(at), before)
+		}
+		if s == nil {
+			t.Fatalf("%v did not suspend", ids)
+		}
+		return s
+	}
+	first := add(0, 0, "a1", "a2", "a3")
+	second := add(1, first.Until, "b1", "b2", "b3")
+	third := add(2, second.Until, "c1", "c2", "c3")
+	u.Undo("a1", 0)
+	u.Undo("b1", 0)
+	last := add(3, third.Until, "d1") // with what is left of the first two
+	if want := day(3 + 14).UnixMilli(); last.Until != want {
+		t.Errorf("the last suspension: until %d, want %d", last.Until, want)
+	}
+	if s := u.Undo("c1", 0); s == nil || s.Until != third.Until || max(u.Until(), s.Before) != last.Until {
+		t.Errorf("after the longer one is undone: %+v and until %d, want %d", s, u.Until(), last.Until)
+	}
+}
+
+// An operator's lift ends a suspension for good: it does not come back when an appeal
+// undoes a later one.
+func TestUpheld_UndoAfterALift(t *testing.T) {
+	u := &tables.Upheld{Agent: fox}
+	var s *tables.Suspension
+	for i, id := range []string{"a1", "a2", "a3", "b1", "b2", "b3"} {
+		s = u.Add(id, noon, nil, 0, noon.Add(time.Duration(i)*time.Hour), 0)
+	}
+	now := noon.Add(5 * time.Hour).UnixMilli()
+	if undone := u.Undo("b1", 0); undone == nil || undone.Until != s.Until || max(u.Until(), undone.Before) > now {
+		t.Errorf("got %+v, and suspended until %d, want an end before %d", undone, u.Until(), now)
 	}
 }

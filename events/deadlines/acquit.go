@@ -11,9 +11,10 @@ import (
 )
 
 // acquit undoes an upheld case that its appeal overturned. The author gets its karma
-// back, the case leaves its history, and a suspension that lacks its cases now ends, unless an operator's lasts longer. A
-// post is put back. A promo is not: its budget was returned. Seats that the author lost
-// by a suspension stay lost. An author that was erased meanwhile gets nothing back.
+// back, the case leaves its history, and a suspension that lacks its cases now ends,
+// unless another jury's or an operator's lasts longer. A post is put back. A promo is
+// not: its budget was returned. Seats that the author lost by a suspension stay lost.
+// An author that was erased meanwhile gets nothing back.
 func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Write, error) {
 	first, err := d.readCase(ctx, appeal.Appeals)
 	if err != nil {
@@ -48,8 +49,8 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	u.Agent = author
 	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
 	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
-	if undone != nil && p.SuspendedUntil == undone.Until { // else another suspension is longer, or an operator has lifted it
-		rest := max(undone.Before, p.OperatorUntil)
+	if undone != nil && p.SuspendedUntil == undone.Until { // else another is longer, or an operator has lifted it
+		rest := max(u.Until(), undone.Before, p.OperatorUntil)
 		if rest <= d.Now().UnixMilli() {
 			rest = 0
 		}

@@ -142,7 +142,7 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 	if suspension == nil {
 		return append(writes, tables.AddKarma(author, jury.AuthorKarma)), nil
 	}
-	c.SuspendedUntil = suspension.Until
+	c.SuspendedUntil = max(suspension.Until, before)
 	writes = append(writes, p.Suspend(c.SuspendedUntil))
 	left, n, err := d.unseat(ctx, author, duties.Items)
 	if err != nil {

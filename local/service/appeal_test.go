@@ -323,6 +323,39 @@ func TestAppealLeavesAnOperatorsSuspension(t *testing.T) {
 	}
 }
 
+// An appeal that ends a suspension leaves one that began during it and ends before it.
+func TestAppealLeavesAnotherSuspension(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	c.jurors(10)
+	author, reporter := c.citizen(), c.citizen()
+	until := func() int64 { return c.item(tables.ProfileKey(author.ID)).Int("suspended_until") }
+	var posts, cases []string
+	for range 10 {
+		posts = append(posts, c.spams(author))
+	}
+	upholds := func(n int) {
+		for range n {
+			in := c.reports(reporter, posts[len(cases)])
+			c.decides(in, "uphold")
+			cases = append(cases, in)
+		}
+	}
+	upholds(9) // three suspensions, of 7, 14 and 28 days
+	third := until()
+	for _, i := range []int{0, 3} { // the first two end, and their other cases wait
+		c.decides(c.appeals(author, cases[i]), "overturn")
+	}
+	if until() != third {
+		t.Fatalf("suspended until %d, want %d", until(), third)
+	}
+	upholds(1) // the second suspension again
+	c.decides(c.appeals(author, cases[6]), "overturn")
+	if got := time.UnixMilli(until()).Sub(c.App.Now()).Round(24 * time.Hour); got != 2*tables.SuspendFor {
+		t.Errorf("suspended for %s, want %s", got, 2*tables.SuspendFor)
+	}
+}
+
 // An appeal puts nothing back that its author or an operator removed.
 func TestAppealOfWhatIsGone(t *testing.T) {
 	t.Parallel()
