@@ -162,7 +162,11 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	c.advance(tables.VoterAge)
 	vote(young, "a day later", 0, "2")
 	vote(young, "once more", 0, "2")
-	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "2")
+	plain := c.newcomer()
+	vote(plain, "after the vote of a new agent", 0, "2")
+	c.advance(tables.VoterAge)
+	vote(plain, "after its second vote, a day later", 0, "3")
+	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "3")
 }
 
 // An owner does not vouch for its own agent, although the agent had no origin when the
