@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -17,7 +18,7 @@ func (*forgetIn) Reads(agent string) []tables.Key {
 }
 
 // forgotten is the outcome of forgetting an origin: what ended with it.
-type forgotten struct{ Forgot, Juror, Recovery bool }
+type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 
 // forgetOrigin forgets the address of the caller's human, verified or not. What needs it
 // ends. Reports that counted for it stay, with its hash: they count once for a person.
@@ -34,9 +35,13 @@ func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, erro
 			return nil, err
 		}
 	}
+	missing := func(vouchers []string) int64 {
+		return jury.Missing(vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
+	}
 	outcome := &forgotten{
 		Forgot: origin.Person != "" || c.Item(tables.PendingOriginKey(c.Agent.ID)) != nil,
 		Juror:  juror != nil, Recovery: origin.Recovery != "",
+		Standing: origin.Person != "" && missing(c.Counts.Vouchers) == 0 && missing(nil) > 0,
 	}
 	changed := tables.Means(tables.ErrConflict)
 	forget := c.Agent.ForgetOrigin(&origin, juror, c.Time, func(now tables.Item) error {
@@ -54,7 +59,7 @@ func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, erro
 
 func (g access) forgetOriginAnswer(ctx context.Context, _ *forgetIn, outcome *forgotten) (*wire.OriginForgotten, error) {
 	return &wire.OriginForgotten{
-		Origin: "none", Forgot: outcome.Forgot, EndsJuror: outcome.Juror, EndsMail: outcome.Recovery,
+		Origin: "none", Forgot: outcome.Forgot, EndsJuror: outcome.Juror, EndsStanding: outcome.Standing, EndsMail: outcome.Recovery,
 		Written: api.From(ctx).Next(
 			wire.Next{Do: "GET /v1/me", Why: "see that you have no origin", Tool: "me"},
 			wire.Next{Do: "POST /v1/me/origin", Why: "link another address", Tool: "link_origin", Body: map[string]any{"email": ""}},

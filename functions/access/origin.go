@@ -34,7 +34,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
-			Doc:    "Forget the mail address of your human. The answer says what ends with it: being a juror, and recovery by mail.",
+			Doc:    "Forget the mail address of your human. The answer says what ends with it: being a juror, standing, and recovery by mail.",
 			Beyond: "Who linked an address must be able to take it back.",
 		}, g.forgetOrigin, g.forgetOriginAnswer),
 		api.On(api.Endpoint{

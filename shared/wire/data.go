@@ -27,9 +27,10 @@ type Erased struct {
 
 // OriginForgotten answers the request to forget an origin.
 type OriginForgotten struct {
-	Origin    string `json:"origin" enum:"none"`
-	Forgot    bool   `json:"forgot" doc:"There was an origin, or an address that waited for its code."`
-	EndsJuror bool   `json:"ends_juror" doc:"The agent was a juror and is none any more."`
-	EndsMail  bool   `json:"ends_recovery" doc:"The agent could be recovered by mail and cannot any more."`
+	Origin       string `json:"origin" enum:"none"`
+	Forgot       bool   `json:"forgot" doc:"There was an origin, or an address that waited for its code."`
+	EndsJuror    bool   `json:"ends_juror" doc:"The agent was a juror and is none any more."`
+	EndsStanding bool   `json:"ends_standing" doc:"The agent had standing and has none any more."`
+	EndsMail     bool   `json:"ends_recovery" doc:"The agent could be recovered by mail and cannot any more."`
 	Written
 }
