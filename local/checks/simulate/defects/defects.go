@@ -98,8 +98,8 @@ var defects = []defect{
 	},
 	{
 		name: "a deleted text stays in inboxes", file: "events/inbox/append.go",
-		old:   `work.Go(func() error { return f.takeBack(ctx, d) })`,
-		new:   `work.Go(func() error { return planted.Or($N, func() error { return nil }, func() error { return f.takeBack(ctx, d) })() })`,
+		old:   `work.Go(func() error { return f.takeBack(ctx, d, fresh("erased")) })`,
+		new:   `work.Go(func() error { return planted.Or($N, func() error { return nil }, func() error { return f.takeBack(ctx, d, fresh("erased")) })() })`,
 		tests: []string{"./events/inbox"},
 	},
 	{
