@@ -71,10 +71,14 @@ var budgets = map[string]budget{
 	"GET /v1/c/{ch}/posts/{id}": {most: 2, signed: 1},
 	"GET /v1/me/keys":           {most: 2, signed: 1},
 	// The handle's claim, then one place after another, those of an index with their items.
-	"GET /v1/me/export":      {most: 15},
-	"GET /v1/ideas":          {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
-	"POST /payments/webhook": {most: 1},
-	catchupRoute:             {most: 1 + catchupTrips},
+	"GET /v1/me/export": {most: 15},
+	"GET /v1/ideas":     {most: 2, variants: map[string]float64{ideasSigned: 3}}, // an index, then ideas
+	// A purchase looks whether its agent was erased.
+	"POST /payments/webhook": {most: 2},
+	// Who opens a case looks up the author's owner, who may not be on its jury.
+	"POST /v1/c/{ch}/posts/{id}/report": {most: 3},
+	"POST /v1/dm/{ref}/{msg}/report":    {most: 3},
+	catchupRoute:                        {most: 1 + catchupTrips},
 	// The credential, then each call and its count; the meter adds them up.
 	mcpRoute:    {most: 2, variants: map[string]float64{refusedBatch: 1 + 2*batchOf}},
 	ideaRoute:   {most: likenTrips},
