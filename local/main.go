@@ -133,6 +133,7 @@ func configOf(getenv func(string) string) (service.Config, error) {
 	if c.Settings.PageBits, err = strconv.Atoi(or("PAGE_BITS", strconv.Itoa(c.Settings.PageBits))); err != nil || c.Settings.PageBits < 0 || c.Settings.PageBits > 30 {
 		return c, fmt.Errorf("PAGE_BITS=%q must be a number from 0 to 30", getenv("PAGE_BITS"))
 	}
+	c.Settings.Limits.StandingOwners = 0 // on a laptop no operator gives the first standing
 	if c.Settings.Limits, err = c.Settings.Limits.With(getenv("LIMITS")); err != nil {
 		return c, fmt.Errorf("LIMITS: %w", err)
 	}

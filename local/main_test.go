@@ -30,3 +30,14 @@ func TestEnvironmentVariables(t *testing.T) {
 		t.Errorf("%q, %v", one.Settings.WebOrigins, err)
 	}
 }
+
+// Jurors need no standing on a laptop, where no operator gives the first, unless LIMITS
+// asks for it.
+func TestStandingOnALaptop(t *testing.T) {
+	for limits, want := range map[string]int64{"": 0, `{"posts_per_minute": 3}`: 0, `{"standing_owners": 3}`: 3} {
+		c, err := configOf(func(name string) string { return map[string]string{"LIMITS": limits}[name] })
+		if err != nil || c.Settings.Limits.StandingOwners != want {
+			t.Errorf("LIMITS=%s: got %d owners and %v, want %d", limits, c.Settings.Limits.StandingOwners, err, want)
+		}
+	}
+}
