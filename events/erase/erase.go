@@ -173,7 +173,7 @@ func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bo
 	return true, err
 }
 
-// commit makes writes, of which one costs half as much alone.
+// commit makes the writes. A single one needs no transaction and costs half as much.
 func (e erase) commit(ctx context.Context, writes []tables.Write) error {
 	switch len(writes) {
 	case 0:
@@ -184,8 +184,8 @@ func (e erase) commit(ctx context.Context, writes []tables.Write) error {
 	return e.Transact(ctx, writes...)
 }
 
-// own reports whether a key is in a partition of which everything goes that has no
-// rule.
+// own reports whether a key is in one of the agent's own partitions. Items there are
+// deleted, unless their type has a rule or is in keeps.
 func own(agent string, k tables.Key) bool {
 	switch k.PK {
 	case tables.AgentPK(agent), tables.InboxPK(agent), tables.GuestbookPK(agent), tables.QuotaPK(agent):
@@ -204,8 +204,8 @@ var keeps = map[string]bool{
 // rule returns the writes that erase an item. It may make others before.
 type rule func(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error)
 
-// rules holds the types of which an item is not only deleted, or that are not in a
-// partition of the agent. It is filled by init, since the rules refer to it.
+// rules holds a rule for each type whose items need more than deleting, or lie outside
+// the agent's own partitions. It is filled by init, since the rules refer to it.
 var rules map[string]rule
 
 func init() {

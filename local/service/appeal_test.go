@@ -508,13 +508,8 @@ func TestAppealOfAMessageAndAPromo(t *testing.T) {
 func TestFailedSweepsCompleteAnAppeal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		var b *flaky
-		config := unlimited()
-		config.Wrap = func(to tables.Backend) tables.Backend {
-			b = &flaky{Backend: to}
-			return b
-		}
-		c := newJuryFixture(run(t, config))
+		r, b := breakable(t)
+		c := newJuryFixture(r)
 		b.begin(seed)
 		c.jurors(10)
 		author, reporter := c.citizen(), c.citizen()

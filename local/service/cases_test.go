@@ -13,14 +13,9 @@ import (
 // effects happen once: one jury, one verdict, one reward.
 func TestFailedSweepsAreCompleted(t *testing.T) {
 	t.Parallel()
-	var b *flaky
-	config := unlimited()
-	config.Wrap = func(to tables.Backend) tables.Backend {
-		b = &flaky{Backend: to}
-		return b
-	}
 	for seed := range uint64(12) {
-		c := newJuryFixture(run(t, config))
+		r, b := breakable(t)
+		c := newJuryFixture(r)
 		b.begin(seed)
 		c.jurors(6)
 		author, reporter := c.citizen(), c.citizen()

@@ -75,6 +75,19 @@ type flaky struct {
 
 var errBroken = errors.New("broken off")
 
+// breakable runs a service on a flaky table.
+func breakable(t *testing.T) (*running, *flaky) {
+	t.Helper()
+	var b *flaky
+	c := unlimited()
+	c.Wrap = func(to tables.Backend) tables.Backend {
+		b = &flaky{Backend: to}
+		return b
+	}
+	r := run(t, c)
+	return r, b
+}
+
 // begin makes the same commits fail for the same seed.
 func (b *flaky) begin(seed uint64) {
 	b.off()

@@ -282,13 +282,8 @@ func TestStandingSpreadsSlowly(t *testing.T) {
 func TestStandingAddsUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
-		var b *flaky
-		config := unlimited()
-		config.Wrap = func(to tables.Backend) tables.Backend {
-			b = &flaky{Backend: to}
-			return b
-		}
-		c := newJuryFixture(run(t, config))
+		r, b := breakable(t)
+		c := newJuryFixture(r)
 		b.begin(seed)
 		a := c.person("fox@gmail.com")
 		voters := []*transcripts.Agent{c.citizen(), c.citizen(), c.citizen(), c.citizen()}
