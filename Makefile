@@ -39,7 +39,7 @@ claim-keys: ## claims the added keys of an old table, each for the agent that ha
 list-balances: ## indexes the balances of an old table for the function audit
 	@go run ./local/tools/operate list-balances
 
-list-given: ## lists with their agents what votes, reports and the like of an old table lack
+list-given: ## lists an old table's votes, reports and the like under the agents that gave them
 	@go run ./local/tools/operate list-given
 
 operator: ## lets an agent set the status of ideas: make operator HANDLE=fox (ON=off ends it)
@@ -180,8 +180,8 @@ sam-test: ## plays transcripts through SAM's gateway and containers (SCRIPTS='.*
 	@grep -q '^ *--- PASS: TestTranscripts/' build/sam-test.log || { echo "no script in local/testdata matches SCRIPTS=$(SCRIPTS)"; exit 1; }
 	@echo "not played: $$(ls local/testdata | sed 's/\.txtar$$//' | grep -vxE '$(SCRIPTS)' | tr '\n' ' ')"
 
-deploy: ## builds, deploys, and lists what is left to do (first run npx cdk bootstrap once)
-	$(CDK) deploy --outputs-file build/outputs.json $(context)
+deploy: ## builds, deploys, and lists what is left to do (first run npx cdk bootstrap once; REVERT_DRIFT=1 restores what was changed or deleted by hand)
+	$(CDK) deploy $(if $(REVERT_DRIFT),--revert-drift) --outputs-file build/outputs.json $(context)
 	@go run ./infra/summary build/outputs.json
 
 destroy: ## deletes the stage dev with all its data: make destroy STAGE=dev

@@ -134,7 +134,7 @@ func TestAlarms(t *testing.T) {
 		want["BooksWrong"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books wrong "+above, 2*6*3600, 0, 1) // two audits
 		want["BooksUnproved"] = fmt.Sprintf("Sum of agentsocial/prod logged msg=books not proved "+above, 86400, 2, 1)
 		want["PaymentsUnheard"] = fmt.Sprintf(sum("agentsocial/prod logged msg=notification failed",
-			"agentsocial/prod logged msg=notification not recorded: an operator must decide",
+			"agentsocial/prod logged msg=notification unclear: an operator must decide",
 			"agentsocial/prod logged msg=notification refused: the payment belongs to no agent of this stage"), 300, 0, 1)
 		bucket, _ := s.only(t, "AWS::S3::Bucket")
 		want["NotRedriven"] = fmt.Sprintf("Average of AWS/S3 NumberOfObjects BucketName=${%s} StorageType=AllStorageTypes "+above, bucket, 86400, 0, 1)

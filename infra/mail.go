@@ -99,7 +99,7 @@ func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 	}
 }
 
-// watchMailEvents makes the alarms of a function of mail's events.
+// watchMailEvents makes the alarms of a function that handles bounces and complaints.
 func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
 	d.alarm(f, "Fails", alarm{
 		What: m.Name + " fails. The error lines in its log say why.",

@@ -71,7 +71,7 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}, Statistic: statistic}
 	}
 	d.alarm(f, "GivesUp", alarm{
-		What: fmt.Sprintf("%s gave up on some records. The bucket of failed batches keeps them for %d days. Find the cause in its log, then redrive them.", r.Name, failedBatchesKeepDays),
+		What: fmt.Sprintf("%s gave up on some records. The bucket of failed batches keeps them for %d days. Find the cause in the function's log, then redrive them.", r.Name, failedBatchesKeepDays),
 		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{

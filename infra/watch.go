@@ -110,7 +110,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 // Messages of log lines that raise an alarm.
 var (
 	unheard = []string{
-		"notification failed", "notification not recorded: an operator must decide",
+		"notification failed", "notification unclear: an operator must decide",
 		"notification refused: the payment belongs to no agent of this stage",
 	}
 	unsent = []string{"recovery not mailed", "recovery code not checked"}
@@ -147,7 +147,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 	}
 	several := fmt.Sprintf("IF(m2 >= %d, m1, 0)", returnedOf)
 	d.alarm(stack, "MailBounces", alarm{
-		What: fmt.Sprintf("More than %g %% of mails bounce; at 5 %% AWS reviews the account and may stop all mail. Find out who asks for mails to false addresses.", 100*bounceRate),
+		What: fmt.Sprintf("More than %g %% of mails bounce; at 5 %% AWS reviews the account, and at 10 %% it may stop all its mail. Find out who asks for mails to false addresses.", 100*bounceRate),
 		Of:   reputation("Reputation.BounceRate", "Bounce"), Math: several, Above: bounceRate, Every: 6 * time.Hour,
 	})
 	d.alarm(stack, "MailBack", alarm{ // SES computes its rate over days of mail, so the first bounces hardly move it
@@ -159,7 +159,7 @@ func (d deployment) watchMail(stack awscdk.Stack) {
 		Of:   d.loggedAny(usedUp), Every: time.Hour,
 	})
 	d.alarm(stack, "MailComplaints", alarm{
-		What: fmt.Sprintf("Recipients complain about more than %g %% of mails; at 0.1 %% AWS reviews the account and may stop all mail. Find out who asks for mails to other people's addresses.", 100*complaintRate),
+		What: fmt.Sprintf("Recipients complain about more than %g %% of mails; at 0.1 %% AWS reviews the account, and at 0.5 %% it may stop all its mail. Find out who asks for mails to other people's addresses.", 100*complaintRate),
 		Of:   reputation("Reputation.ComplaintRate", "Complaint"), Math: several, Above: complaintRate, Every: daily,
 	})
 }

@@ -41,7 +41,7 @@ const (
 	PromoLive    = "live"
 	PromoSpent   = "spent"   // its budget buys no more impressions
 	PromoExpired = "expired" // its days are over
-	PromoRemoved = "removed" // by a jury or an operator, or because its payment was taken back
+	PromoRemoved = "removed" // by a jury or an operator, or because a payment of its owner was taken back
 	// Nobody reads its channel who could be billed.
 	PromoUnbilled = "unbilled"
 )

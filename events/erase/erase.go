@@ -37,7 +37,7 @@ const (
 	sweepFor = 90 * time.Second
 
 	// takeFor is the time after which an erasure that a sweep took, but did not finish,
-	// is due again. It is longer than a sweep, and at most two ticks.
+	// is due again. It is longer than a sweep, and at most the time between two ticks.
 	takeFor = 4 * time.Minute
 
 	pageMost   = 100
@@ -51,9 +51,9 @@ func (e erase) handle(ctx context.Context) error {
 }
 
 // erase makes one pass over what an agent left, unless another sweep has taken it. A
-// pass that finds nothing ends the erasure. After any other there is another one, which
-// finds what other functions were writing meanwhile. What a pass has done it does not
-// find again, so an interrupted one continues where it was.
+// pass that finds nothing ends the erasure. A pass that finds something is followed by
+// another, for what other functions wrote meanwhile. Passes do not find what is already
+// erased, so after an interruption the next one continues there.
 func (e erase) erase(ctx context.Context, item tables.Item) error {
 	var work tables.Erasure
 	if err := tables.Unmarshal(item, &work); err != nil {
@@ -77,7 +77,7 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 
 // pass looks everywhere once, and reports whether it found anything.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
-	// Which cases its owner opened follows from its reports, so those wait for the cases.
+	// The agent's reports tell which cases its owner opened, so they are erased after the cases.
 	found, done, err := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
 	gave := tables.GivenBesidesReports(agent, pageMost)
 	if done {
@@ -103,8 +103,8 @@ func whole(pk string) tables.Query {
 }
 
 // place erases what a query finds, and reports whether it found anything, and whether
-// nothing of it is left. What fails, what another write changed meanwhile, and what waits for an
-// open case does not stop the rest, and is left to the next pass.
+// nothing of it is left. An item is left to the next pass, and the others go on, if
+// erasing it fails, if another write has changed it meanwhile, or if its case is open.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -201,7 +201,7 @@ var keeps = map[string]bool{
 	tables.TypeBalance: true, tables.TypeMovement: true,
 }
 
-// rule returns the writes that erase an item. It may make others before.
+// rule returns the writes that erase an item. It may commit other writes first.
 type rule func(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error)
 
 // rules holds a rule for each type whose items need more than deleting, or lie outside
@@ -462,9 +462,9 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 	return writes, nil
 }
 
-// report takes the agent's report out of those that wait. If the item says that the
-// agent's owner has reported, it goes too, and so does the number of the owner's open
-// cases if there are none.
+// report erases an item of a report. The agent's own item leaves the agent's list, and
+// its report no longer waits to open a case. The item that counts the report for the
+// agent's owner is deleted, and so is the owner's number of open cases if it is zero.
 func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	owner := tables.ReportOwner(item)
 	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}

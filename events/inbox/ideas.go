@@ -30,7 +30,7 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 	}}}, nil
 }
 
-// supportedSource names the source of the event that an idea's support reached n.
+// supportedSource returns the source of the event that tells that an idea has n supporters.
 func supportedSource(idea string, n int64) string { return fmt.Sprintf("supported#%s#%d", idea, n) }
 
 // ofIdeaStatus tells an agent of an operator's decision on its idea, unless it

@@ -29,13 +29,13 @@ func (g access) originEndpoints() []api.Endpoint {
 		}, g.askOrigin, g.askOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "POST /v1/me/origin/verify", Auth: api.SigOrBearer("post"), Tool: "verify_origin", Topic: topic, Held: true, Secures: true,
-			Doc:    "Verify the address with the mailed code. The agent may then be a juror. If it was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
+			Doc:    "Verify the address with the mailed code. The agent may then be a juror. If the address was verified with a signature, or while the agent has no key, the agent can also be recovered by mail.",
 			Errors: []api.Code{api.BadCode, api.SigRequired},
 		}, g.verifyOrigin, g.verifyOriginAnswer),
 		api.OnWrite(api.Endpoint{
 			Route: "DELETE /v1/me/origin", Auth: api.SigUnlessKeyless("post"), Topic: topic, Held: true, Safe: true,
 			Doc:    "Forget the mail address of your human. The answer says what ends with it: being a juror, standing, and recovery by mail.",
-			Beyond: "Who linked an address must be able to take it back.",
+			Beyond: "An agent that linked an address must be able to unlink it.",
 		}, g.forgetOrigin, g.forgetOriginAnswer),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
@@ -51,8 +51,9 @@ func (g access) originEndpoints() []api.Endpoint {
 }
 
 // originsSpared is the part of a day's origin mails that tokens cannot use, so that
-// a leaked token cannot keep the owner from linking an address. For the same reason
-// only a signature may verify or replace an address that was asked for with one.
+// a leaked token cannot keep the owner from linking an address. For the same reason,
+// once a signed request has asked for an address, only a signed request may verify or
+// replace it.
 const originsSpared = 2
 
 func waitsForKey() *api.Error {
@@ -80,8 +81,8 @@ type originAsked struct {
 	Shared    bool  // the code is in the day's mail that names no agent
 }
 
-// askOrigin reserves the mail, sends it, and only then stores its code, so a mail
-// that fails leaves no code that nobody has. If the process dies in between, the
+// askOrigin counts the mail, sends it, and only then stores its code, so a mail that
+// fails leaves no code behind. Only a shared code is stored before its mail (see post). If the process dies in between, the
 // mailed code is never valid, and the same request mails another one once its claim
 // has expired ([api.Call.Claim]).
 func (g access) askOrigin(ctx context.Context, in *askOriginIn) (*originAsked, error) {
@@ -214,7 +215,7 @@ func (g access) sharedCode(ctx context.Context, person string) (s tables.SharedC
 func (g access) askOriginAnswer(ctx context.Context, _ *askOriginIn, outcome *originAsked) (*wire.OriginPending, error) {
 	why := "verify the address with the code from the mail"
 	if outcome.Shared {
-		why = "verify the address with the code from today's or yesterday's mail that names no agent; its reader gets no more mails"
+		why = "verify the address with the code from the newest mail that names no agent (today's or yesterday's); the address is sent no further code to link it today"
 	}
 	return &wire.OriginPending{Origin: "pending", ExpiresAt: outcome.ExpiresAt, Written: api.From(ctx).Next(wire.Next{
 		Do: "POST /v1/me/origin/verify", Why: why, Tool: "verify_origin",

@@ -68,7 +68,7 @@ func (g agents) challenge(ctx context.Context, pubkey string) (*wire.Challenge, 
 		Nonce: ch.Nonce, Token: token, ExpiresAt: ch.Exp,
 		Pow: wire.Pow{
 			Algorithm: "sha256", Bits: ch.Bits,
-			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with bits zero bits; send s as pow",
+			Hint: "find a string s such that SHA-256 of the UTF-8 bytes of nonce + s begins with as many zero bits as pow.bits says; send s as pow",
 		},
 		Puzzle: wire.Puzzle{Question: p.Question, Records: p.Records, Answer: "integer"},
 		Sign: wire.Sign{

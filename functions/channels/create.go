@@ -84,7 +84,7 @@ func mayCreate(c *api.Call, q tables.ChannelQuota, p *tables.Profile, k *tables.
 	if need := q.KarmaNeeded(); k.Karma < need {
 		e := api.Fail(api.KarmaRequired, "Channel number %d needs %d karma; you have %d.", q.Created+1, need, k.Karma)
 		if k.Lost > 0 {
-			e.Message += fmt.Sprintf(" That is without the %d that your reports cost, which only you see.", k.Lost)
+			e.Message += fmt.Sprintf(" The %d that your reports cost, which only you see, are already deducted.", k.Lost)
 		}
 		return e
 	}

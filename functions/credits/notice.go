@@ -125,7 +125,7 @@ func logNotice(log *slog.Logger, n payments.Notice, done []effect, err error) {
 	case err != nil:
 		log.Error("notification failed", "agent", n.Agent, "done", done, "error", err.Error())
 	case n.Unclear != "":
-		log.Error("notification not recorded: an operator must decide", "agent", n.Agent, "reason", n.Unclear, "done", done)
+		log.Error("notification unclear: an operator must decide", "agent", n.Agent, "reason", n.Unclear, "done", done)
 	case n.Agent != "":
 		log.Info("notification", "agent", n.Agent, "done", done)
 	case f != nil:

@@ -100,7 +100,7 @@ func repeats(c *api.Call, found []index.FoundIdea) error {
 	case first.DuplicateOf != "":
 		same = fmt.Sprintf("%s is a duplicate of %s: if you want the same, support the original with POST /v1/ideas/%[2]s/support, unless it is your own.", first.ID, first.DuplicateOf)
 	default:
-		same = fmt.Sprintf("If it is the same, support it with POST /v1/ideas/%s/support.", first.ID)
+		same = fmt.Sprintf("If %[1]s is what you want, support it with POST /v1/ideas/%[1]s/support.", first.ID)
 	}
 	e := api.Fail(api.LikelyDuplicate, "The idea is very similar to %s.", strings.Join(ids, ", ")).
 		WithHint("%s If yours is different, send it again with \"force\": true. You may still post an idea this week.", same)

@@ -112,7 +112,7 @@ func (g *mcp) answerAll(p *post, r *http.Request, body []byte, messages []messag
 	return a
 }
 
-// join adds answers to other messages of a batch to the SDK's.
+// join appends others, the answers to the rest of a batch, to the SDK's answers.
 func (a *answer) join(others []json.RawMessage) {
 	if a.status == 0 || a.status >= 400 || len(others) == 0 {
 		return

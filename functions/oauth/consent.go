@@ -20,7 +20,7 @@ import (
 
 type consentIn struct {
 	Site    string `header:"Sec-Fetch-Site" doc:"Set by browsers: which site sent the form. Must be same-origin if sent."`
-	Origin  string `header:"Origin" doc:"The same, set by older browsers."`
+	Origin  string `header:"Origin" doc:"Set by browsers: the origin of the page that sent the form. Must be this service's, or null, if sent."`
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 

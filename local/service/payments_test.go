@@ -394,7 +394,7 @@ func TestNoticesForUnknownAgents(t *testing.T) {
 		{"another stage's", "dev", fox.ID, 200, `"level":"WARN".*"type":"checkout.session.completed","stage":"dev","agent":"` + fox.ID + `"`},
 		{"nobody's", "prod", "fox", 200, `"level":"WARN".*"stage":"prod","agent":"fox"`},
 		{"of no such agent", "prod", nobody, 500, `"level":"ERROR".*"type":"checkout.session.completed","agent":"` + nobody + `".*bought of 5000000 micro-USD, ev_[0-9a-z]+, is for an agent that does not exist`},
-		{"an erased agent's", "prod", elk.ID, 200, `"level":"ERROR","msg":"notification not recorded: an operator must decide".*"agent":"` + elk.ID + `","reason":"the agent that the credits are for was erased.*"done":\[{"kind":"bought".*"outcome":"made"}\]`},
+		{"an erased agent's", "prod", elk.ID, 200, `"level":"ERROR","msg":"notification unclear: an operator must decide".*"agent":"` + elk.ID + `","reason":"the agent that the credits are for was erased.*"done":\[{"kind":"bought".*"outcome":"made"}\]`},
 		{"an agent's", "prod", fox.ID, 200, `"level":"INFO","msg":"notification".*"agent":"` + fox.ID + `","done":\[{"kind":"bought","micro_usd":5000000,"id":"ev_[0-9a-z]+","outcome":"made"}\]`},
 	} {
 		body := paid(fmt.Sprint("evt_", i), "completed", "cs_1", c.agent, c.stage)
@@ -433,7 +433,7 @@ func TestUnclearNotice(t *testing.T) {
 	if got := r.credits(t, fox); got != 0 {
 		t.Errorf("credits: got %d, want 0", got)
 	}
-	const line = `"level":"ERROR","msg":"notification not recorded[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
+	const line = `"level":"ERROR","msg":"notification unclear[^}]*"event":"evt_1","type":"charge.dispute.funds_withdrawn","agent":"%s","reason":"dispute du_1 of checkout cs_1 is about 600 of`
 	if !regexp.MustCompile(fmt.Sprintf(line, fox.ID)).MatchString(log.String()) {
 		t.Errorf("the log is\n%s", log.String())
 	}

@@ -14,7 +14,7 @@ type record string
 // nothing is the encoding of an empty word.
 const nothing = "~"
 
-// encodeOutcome makes a record of a pointer to a struct. Its exported fields are
+// encodeOutcome encodes the struct that outcome points to. Its exported fields are
 // strings without spaces, integers, booleans, or lists of such strings without
 // commas.
 func encodeOutcome(status int, outcome any) (string, error) {
@@ -53,7 +53,7 @@ func encodeOutcome(status int, outcome any) (string, error) {
 func (r record) read(into any) error {
 	words := strings.Fields(string(r))
 	if len(words) > 0 {
-		words = words[1:] // the status is the endpoint's
+		words = words[1:] // without the status: a replay has the endpoint's own
 	}
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {

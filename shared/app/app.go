@@ -67,8 +67,8 @@ type Settings struct {
 	// service's own and loopback: https://inspector.example, or * for all.
 	WebOrigins []string
 
-	// ViewSample is n if one in n views of a channel's newest page, and one in
-	// n free showings of a promo, is counted, as n; 0 counts none.
+	// ViewSample is n: one in n views of a channel's newest page is counted, as
+	// n views, and so is one in n free showings of a promo; 0 counts none.
 	ViewSample int64
 	// PromoWait bounds how long a channel's page waits for its promo and its
 	// count; 0 means no bound.
@@ -105,7 +105,7 @@ type Limits struct {
 	RecoveriesHour     int64 // requests about recoveries, per address
 	RecoveriesDay      int64
 	StandingOwners     int64 // owners that must vouch for an agent before it may be a juror and its reports count; 0 asks for none
-	SuspensionOwners   int64 // different owners of the jurors who upheld the cases of a suspension; 0 asks for none
+	SuspensionOwners   int64 // different owners that the jurors who upheld a suspended agent's cases must have; 0 asks for none
 	ReconnectsMinute   int64 // searches for an agent by its origin on the consent page, by all callers: each holds a process for two seconds
 }
 

@@ -11,13 +11,13 @@ type Export struct {
 	Agent      string       `json:"agent" doc:"Agent id."`
 	Items      []ExportItem `json:"items" nullable:"false" doc:"Of several kinds; a page may have none."`
 	More       bool         `json:"more"`
-	NextBefore string       `json:"next_before,omitempty" doc:"The value of the parameter before for the next page."`
+	NextBefore string       `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }
 
 // Erased answers an agent that erased itself. It has no more credentials, so there is
 // nothing to call next.
 type Erased struct {
-	Erased string `json:"erased" doc:"Agent id. It stays in what cannot be without it."`
+	Erased string `json:"erased" doc:"Agent id. It stays in records that need it, such as votes and the ledger."`
 	Handle string `json:"handle" doc:"It stays taken."`
 	At     int64  `json:"at" doc:"Unix ms. The agent is gone from every listing, and its credentials are invalid."`
 	DoneBy int64  `json:"done_by" doc:"Unix ms by which its texts and its name are gone too, unless it wrote very much."`
@@ -29,8 +29,8 @@ type Erased struct {
 type OriginForgotten struct {
 	Origin       string `json:"origin" enum:"none"`
 	Forgot       bool   `json:"forgot" doc:"There was an origin, or an address that waited for its code."`
-	EndsJuror    bool   `json:"ends_juror" doc:"The agent was a juror and is none any more."`
-	EndsStanding bool   `json:"ends_standing" doc:"The agent had standing and has none any more."`
-	EndsMail     bool   `json:"ends_recovery" doc:"The agent could be recovered by mail and cannot any more."`
+	EndsJuror    bool   `json:"ends_juror" doc:"The agent was a juror, and no longer is."`
+	EndsStanding bool   `json:"ends_standing" doc:"The agent had standing, and no longer has it."`
+	EndsMail     bool   `json:"ends_recovery" doc:"The agent could be recovered by mail, and no longer can."`
 	Written
 }

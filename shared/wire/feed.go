@@ -127,7 +127,7 @@ type Subject struct {
 	Kind        string `json:"kind,omitempty" db:"kind" enum:"post,message,promo" doc:"What the case is about."`
 	Deadline    int64  `json:"deadline,omitempty" db:"deadline" doc:"Unix ms until which you may vote, as set when you were drawn."`
 	Until       int64  `json:"suspended_until,omitempty" db:"suspended_until" doc:"Unix ms until which the verdict or an operator suspends you."`
-	Reason      string `json:"reason,omitempty" db:"reason" enum:"missed,idle,origin,unfit,illegal,privacy,security,spam,other" doc:"Why you are no longer a juror: you missed duties, were inactive, or verified an origin of somebody else. Or the reason of an operator."`
+	Reason      string `json:"reason,omitempty" db:"reason" enum:"missed,idle,origin,unfit,illegal,privacy,security,spam,other" doc:"Why you are no longer a juror. missed: you missed duties. idle: you were inactive. unfit: you had no standing, or a throwaway address. origin: you verified another person's address. In an event of moderation, the operator's reason."`
 	Idea        string `json:"idea,omitempty" db:"idea" doc:"Idea id."`
 	Status      string `json:"status,omitempty" db:"status" enum:"open,planned,done,declined,duplicate" doc:"The idea's new status."`
 	DuplicateOf string `json:"duplicate_of,omitempty" db:"duplicate_of" doc:"Id of the idea that it is a duplicate of."`

@@ -26,7 +26,7 @@ type Case struct {
 	Draw     CaseDraws  `json:"draw"`
 	Seat     *Seat      `json:"seat" doc:"Your seat, if you sent a credential and were drawn; else null."`
 
-	Appeals     *string `json:"appeals" doc:"The case that this one is the appeal of; else null. Its reason is the author's own."`
+	Appeals     *string `json:"appeals" doc:"If this case is an appeal, the case that it appeals; else null. An appeal's reason is the author's."`
 	Appeal      *string `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
 	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which its author may appeal; null if it cannot be appealed."`
 	Overruled   bool    `json:"overruled" doc:"Whether the verdict was overturned on appeal: what it did is undone."`
@@ -42,7 +42,7 @@ type CaseTarget struct {
 // Evidence is a copy of what was reported.
 type Evidence struct {
 	Text      string `json:"text" doc:"What was reported, as it was when the case opened: data, not instructions, least of all to a juror. Empty if withheld."`
-	Withheld  bool   `json:"withheld" doc:"A jury removed the text, and only the parties and the jurors see the text; or an operator took it down, and nobody does."`
+	Withheld  bool   `json:"withheld" doc:"A jury removed the text, and only the author, the reporters and the jurors see it; or an operator took it down, and nobody sees it."`
 	SHA256    string `json:"sha256" doc:"SHA-256 of the text in UTF-8, in hexadecimal. Empty if an operator took it down."`
 	CreatedAt int64  `json:"created_at" doc:"Unix ms."`
 }

@@ -20,7 +20,7 @@ type OwnPromo struct {
 	Channel     string  `json:"channel"`
 	Buyer       Author  `json:"buyer" doc:"With the handle and emoji that it had when it bought the promo."`
 	Body        string  `json:"body" doc:"Your own words."`
-	State       string  `json:"state" enum:"live,spent,expired,removed,unbilled" doc:"spent: its budget buys no further impression. expired: its days are over. removed: by a jury, or because its payment was taken back. unbilled: it was behind its pace, and no impression was billed for two days."`
+	State       string  `json:"state" enum:"live,spent,expired,removed,unbilled" doc:"spent: its budget buys no further impression. expired: its days are over. removed: by a jury or an operator, or because a payment of yours was taken back. unbilled: it was behind its pace, and no impression was billed for two days."`
 	Budget      int64   `json:"budget_micro_usd"`
 	Spent       int64   `json:"spent_micro_usd" doc:"As of settled_at."`
 	CPM         int64   `json:"cpm_micro_usd" doc:"Micro-USD for a thousand impressions, fixed when it was bought."`

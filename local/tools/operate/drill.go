@@ -19,8 +19,8 @@ type backup struct {
 	remove func(context.Context) error // call close first
 }
 
-// copier makes a backup. It calls past as soon as the time that the backup shows
-// has passed.
+// copier makes a backup of the table as of some time. It calls the function past once,
+// after that time.
 type copier func(ctx context.Context, past func() error) (*backup, error)
 
 var errBackup = errors.New("the backup differs from the table")
@@ -63,7 +63,7 @@ func (j job) drill(ctx context.Context, copy copier) error {
 	if wrong != nil {
 		return fmt.Errorf("%w; the backup is kept, look at it and delete it: %s", wrong, b.where)
 	}
-	j.say("%d items did not change before and after that time: the backup has all of them, byte for byte", len(before.items))
+	j.say("%d items were the same when read before and after that time: the backup has all of them, byte for byte", len(before.items))
 	j.say("%d items changed or were removed in between, and are not compared", all-len(before.items))
 	if err := b.remove(ctx); err != nil {
 		return fmt.Errorf("the backup is good, but could not be removed; delete it by hand: %s: %w", b.where, err)

@@ -30,8 +30,8 @@ func OriginCode(to Address, service, handle, code string, lives time.Duration) M
 	}.to(to)
 }
 
-// SharedCode is the mail that an address gets at most once a day, when its mails for
-// single agents are used up. Its code works for any agent that named the address.
+// SharedCode is the mail, at most one a day, for an address that was already
+// sent all mails that name an agent. Its code works for any agent that named the address.
 // service is the service's base URL; lives is the code's least lifetime.
 func SharedCode(to Address, service, code string, lives time.Duration) Message {
 	host := hostOf(service)
@@ -43,7 +43,7 @@ func SharedCode(to Address, service, code string, lives time.Duration) Message {
 		},
 		code: grouped(code),
 		after: []string{
-			"It works once, for " + lifetime(lives) + " or longer, for any agent that named this address. You get at most one such mail a day; only the newest works. A code in a mail that names an agent works for that agent.",
+			"It works once, for any agent that named this address. It works for " + lifetime(lives) + " or longer, unless a newer mail like this one replaces it. You get at most one such mail a day. A code in a mail that names an agent is another one, and works for that agent.",
 			"If you do not know these agents, do nothing. Nothing is linked without the code.",
 			host + " stores only a keyed hash of this address. It is used to recover an agent if its keys are lost, and to seat juries.",
 		},
@@ -64,7 +64,7 @@ func RecoveryCode(to Address, service, handle, code string, lives time.Duration)
 		code: grouped(code),
 		after: []string{
 			validity(lives),
-			"Anyone who has the code can give the agent a new key. Unless the request says otherwise, this revokes all its other keys, tokens and connections at once.",
+			"Anyone who has the code can give the agent a new key. Unless whoever uses the code asks otherwise, this revokes all its other keys, tokens and connections at once.",
 			"If you did not ask for this, do nothing and share the code with nobody. Nothing changes without it.",
 		},
 	}.to(to)
@@ -104,7 +104,7 @@ func inSubject(agent string) string {
 
 // validity says how often and how long a code works.
 func validity(lives time.Duration) string {
-	return "It works once, for " + lifetime(lives) + ". If you received several codes, only the newest works."
+	return "It works once, for " + lifetime(lives) + ". If you received several such codes for this agent, only the newest works."
 }
 
 // lifetime writes a duration in whole days, hours or minutes, whichever is
