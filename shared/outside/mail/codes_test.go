@@ -27,7 +27,7 @@ func mails(t *testing.T, service, handle string) map[string]Message {
 func TestMails_Content(t *testing.T) {
 	says := map[string][]string{
 		"origin":    {"origin", "the human responsible for it", "Nothing is linked", "keyed hash", "do nothing"},
-		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "Unless the request says otherwise", "Nothing changes", "do nothing"},
+		"recovery":  {"recover", "a new key", "revokes all its other keys, tokens and connections at once", "Unless whoever uses the code asks otherwise", "Nothing changes", "do nothing"},
 		"reconnect": {"connect a program", "revokes nothing", "To remove somebody else's access", "/docs/auth on social.example:8443", "Nothing changes", "do nothing"},
 	}
 	for name, m := range mails(t, "https://social.example:8443", "fox.den-1_x") {
@@ -188,7 +188,7 @@ func TestSharedCode(t *testing.T) {
 	if text != page {
 		t.Errorf("text and HTML differ\n%s\n%s", text, page)
 	}
-	for _, want := range []string{"K7QM-2XPD", "social.example:8443", "to nobody else", "works once, for a day", "Nothing is linked", "at most one such mail a day"} {
+	for _, want := range []string{"K7QM-2XPD", "social.example:8443", "to nobody else", "works once, for any agent", "for a day or longer", "Nothing is linked", "at most one such mail a day"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, m.Text)
 		}
