@@ -35,9 +35,10 @@ func rightsOfReader(r stream.Function) rights {
 	return rights{Reads: r.Reads, Writes: r.Writes, Needs: app.Table, Stream: true}
 }
 
-// rightsOfSchedule returns a schedule's rights: its work is in the table.
+// rightsOfSchedule returns a schedule's rights: its work is in the table, and where it
+// says that it needs more.
 func rightsOfSchedule(s schedule.Function) rights {
-	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table, Dead: true}
+	return rights{Reads: s.Reads, Writes: s.Writes, Needs: app.Table | s.Needs, Dead: true}
 }
 
 // rightsOfMail returns the rights of a function of mail's events.

@@ -191,14 +191,14 @@ const toolgroups = "functions/toolgroups"
 // binaries may contain them.
 var mayLink = map[string][]string{
 	"aws-sdk-go-v2/service/dynamodb":        {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/inbox", "events/tally", "events/deadlines", "events/settle", "events/audit", "events/erase", "events/returns"},
-	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/returns"},
+	"aws-sdk-go-v2/service/secretsmanager":  {"functions/agents", "functions/access", "functions/channels", "functions/credits", "functions/data", "functions/dm", "functions/feed", "functions/ideas", "functions/jury", "functions/mcp", "functions/oauth", "functions/promos", "events/erase", "events/returns"},
 	"aws-sdk-go-v2/service/dynamodbstreams": {},
 	"aws-sdk-go-v2/config":                  {},
 	"aws-sdk-go-v2/service/s3":              {},
 	"aws-sdk-go-v2/service/lambda":          {},
 	"go.etcd.io/bbolt":                      {},
 	"aws-cdk-go":                            {},
-	"stripe-go":                             {"functions/credits", "functions/mcp"},
+	"stripe-go":                             {"functions/credits", "functions/mcp", "events/erase"},
 	"modelcontextprotocol/go-sdk":           {"functions/mcp"},
 	"service/sesv2":                         {"functions/access", "functions/mcp", "functions/oauth"},
 	"klauspost/compress":                    {"functions/agents", "functions/data", "functions/mcp"},

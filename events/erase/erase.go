@@ -14,6 +14,7 @@ import (
 	"agentsocial/shared/app"
 	"agentsocial/shared/app/seats"
 	"agentsocial/shared/lambda/schedule"
+	"agentsocial/shared/outside/payments"
 	"agentsocial/tables"
 )
 
@@ -26,6 +27,7 @@ func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "erase", Doc: "Removes the texts, names and credentials of agents that were erased.",
 		Reads: both | tables.RankIndex | tables.ParentIndex | tables.AuthorIndex, Writes: both,
+		Needs:  app.Payments,
 		Every:  5 * time.Minute,
 		Handle: erase{a}.handle,
 	}
@@ -212,7 +214,7 @@ func init() {
 	rules = map[string]rule{
 		tables.TypePost: post, tables.TypeIdea: idea, tables.TypeHistory: history,
 		tables.TypeFollow: follow, tables.TypeConversation: conversation, tables.TypeDuty: duty,
-		tables.TypeCheckout: remove, tables.TypeLinkCode: given, tables.TypeClaim: given,
+		tables.TypeCheckout: checkout, tables.TypeLinkCode: given, tables.TypeClaim: given,
 		tables.TypeVote: given, tables.TypeVoteCounted: given, tables.TypeReactions: reaction, tables.TypeReactionsCounted: reaction,
 		tables.TypeHelpful: helpful, tables.TypeHelpfulCounted: helpful, tables.TypeSupport: given, tables.TypeSupportCounted: given,
 		tables.TypeVisit: visit, tables.TypeReport: report, tables.TypeComplaint: complaint, tables.TypeSeat: given,
@@ -236,6 +238,22 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 		return nil, fmt.Errorf("%v is not given", item.Key())
 	}
 	return []tables.Write{w}, nil
+}
+
+// checkout closes a page for buying credits, so that nobody pays for an agent that is
+// gone, and deletes what is kept about it. A payment that comes first is booked
+// (functions/credits/notice.go).
+func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
+	c, err := read[tables.Checkout](item)
+	if err != nil {
+		return nil, err
+	}
+	if c.State == "" && e.Now().UnixMilli() < c.ExpiresAt {
+		if err := e.Payments.Expire(ctx, c.ID); err != nil && !errors.Is(err, payments.ErrNone) {
+			return nil, err
+		}
+	}
+	return []tables.Write{tables.Delete(item.Key())}, nil
 }
 
 // duty takes the agent off the juries of open cases. Its seats in closed ones end when

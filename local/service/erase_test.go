@@ -323,6 +323,36 @@ func TestErase_LeavesNothing(t *testing.T) {
 	})
 }
 
+// While the processor cannot close an erased agent's page for buying credits, the
+// erasure does not end. A paid page needs no closing.
+func TestErase_ClosesCheckouts(t *testing.T) {
+	t.Parallel()
+	s := new(countingStripe)
+	config := unlimited()
+	config.Payments = s.processor()
+	r := run(t, config)
+	c := newJuryFixture(r)
+	fox := r.join("fox")
+	page := r.want(r.call(fox, "POST", "/v1/me/credits/checkout", `{"usd": 5}`), 201, "").Text("id")
+	r.want(r.call(fox, "DELETE", "/v1/me", ""), 200, "")
+	s.fail(2) // a call and its retry
+	s.heard()
+	c.advance(2 * time.Minute)
+	if a := r.call(nil, "POST", "/_local/tick", `{"name":"erase"}`); a.Status == 200 {
+		t.Errorf("the first sweep: got %d %s, want a failure", a.Status, a.Body)
+	}
+	if r.item(tables.CheckoutKey(fox.ID, page)) == nil || r.item(tables.ErasureKey(fox.ID)) == nil {
+		t.Error("the checkout or the erasure is gone, though the page is open")
+	}
+	c.settleAll()
+	if asked, _ := s.heard(); asked != 3 {
+		t.Errorf("calls of the processor: got %d, want 3", asked)
+	}
+	if r.item(tables.CheckoutKey(fox.ID, page)) != nil || r.item(tables.ErasureKey(fox.ID)) != nil {
+		t.Error("the checkout or the erasure is there, though the page is closed")
+	}
+}
+
 // schemaAttrs are the attributes of any item.
 var schemaAttrs = []string{
 	tables.AttrPK, tables.AttrSK, tables.AttrType, tables.AttrTTL, "rank_pk", "rank_sk", "parent_pk", "parent_sk", "author_pk", "author_sk",

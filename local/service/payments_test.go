@@ -159,6 +159,13 @@ func (s *countingStripe) heard() (asked, pages int) {
 	return asked, pages
 }
 
+// fail makes the next n calls fail.
+func (s *countingStripe) fail(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = n
+}
+
 func (s *countingStripe) processor() payments.Processor {
 	s.pages = map[string]string{}
 	return processor("whsec_1", s)
@@ -248,7 +255,7 @@ func TestCheckoutIsAskedForAgain(t *testing.T) {
 			}
 			return q
 		}
-		s.fails = 4 // each is tried twice
+		s.fail(4) // each is tried twice
 		for range 2 {
 			if a := r.send(wish()); a.Status != 503 || a.Text("error.code") != "unavailable" {
 				t.Errorf("%s: got %d %s, want 503, unavailable", what, a.Status, a.Body)

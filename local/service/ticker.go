@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentsocial/events"
+	"agentsocial/shared/app"
 )
 
 // ticker stands in for EventBridge Scheduler and DynamoDB's TTL. It never runs the same
@@ -37,7 +38,7 @@ func (s *Service) ticks(from handlers) ([]*tick, error) {
 	all := []*tick{{name: "sweep", clock: time.Now, every: sweepEach, do: s.table.sweep}}
 	for _, declare := range events.Schedules() {
 		f := declare(s.App)
-		f = declare(confined(s.App, f.Name, f.Reads, f.Writes))
+		f = declare(confined(s.App, f.Name, f.Reads, f.Writes).Only(app.Table | f.Needs))
 		do, err := from.Schedule(f)
 		if err != nil {
 			return nil, err

@@ -3,7 +3,8 @@ package main
 import (
 	"agentsocial/events/erase"
 	"agentsocial/shared/lambda/host"
+	"agentsocial/shared/lambda/host/payments"
 	"agentsocial/shared/lambda/host/table"
 )
 
-func main() { host.Schedule(erase.New, table.DynamoDB) }
+func main() { host.Schedule(erase.New, table.DynamoDB, payments.StripePages()) }

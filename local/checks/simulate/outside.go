@@ -164,6 +164,20 @@ func (t *till) Checkout(ctx context.Context, o payments.Order) (payments.Page, e
 	return page, err
 }
 
+// Expire implements [payments.Processor].
+func (t *till) Expire(ctx context.Context, checkout string) error {
+	_, draw := t.w.gate(ctx, "expire")
+	r := &t.w.c.Rates
+	if draw("refused pay") < r.PayRefused {
+		return errors.New("simulate: the processor refuses")
+	}
+	err := t.Processor.Expire(ctx, checkout)
+	if err == nil && draw("unknown pay") < r.PayUnknown {
+		return errors.New("simulate: the processor's answer is lost")
+	}
+	return err
+}
+
 // notice is a notification of the processor under way.
 type notice struct {
 	standin.Delivery

@@ -61,7 +61,7 @@ func (l *Lambdas) Reader(r stream.Function) (host.BatchHandler, error) {
 
 // Schedule returns the handler of a scheduled function.
 func (l *Lambdas) Schedule(s schedule.Function) (host.TickHandler, error) {
-	f, err := l.function(s.Name, app.Table, host.ScheduleSize(s))
+	f, err := l.function(s.Name, app.Table|s.Needs, host.ScheduleSize(s))
 	return func(ctx context.Context) error {
 		var none any
 		return invoke(ctx, f, events.EventBridgeEvent{

@@ -46,6 +46,7 @@ func (s *StandIn) api() {
 	}
 	call("POST /v1/checkout/sessions", s.createSession)
 	call("GET /v1/checkout/sessions", s.listSessions)
+	call("POST /v1/checkout/sessions/{id}/expire", s.expireSession)
 	call("GET /v1/refunds", s.listRefunds)
 	call("/v1/", func(r *http.Request, _ url.Values) (any, *problem) {
 		return nil, &problem{http.StatusNotFound, "invalid_request_error", "", "", fmt.Sprintf("Unrecognized request URL (%s: %s).", r.Method, r.URL.Path)}

@@ -155,6 +155,22 @@ func missing(what, id string) *problem {
 	return &problem{http.StatusNotFound, "invalid_request_error", "resource_missing", "id", fmt.Sprintf("No such %s: '%s'", what, id)}
 }
 
+// expireSession closes a session that is open.
+func (s *StandIn) expireSession(r *http.Request, params url.Values) (any, *problem) {
+	if p := only(params); p != nil {
+		return nil, p
+	}
+	c := s.kept.Checkouts[r.PathValue("id")]
+	switch {
+	case c == nil:
+		return nil, missing("checkout.session", r.PathValue("id"))
+	case c.Session.Status != "open":
+		return nil, badRequest("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `%s`.", c.Session.Status)
+	}
+	s.close(c)
+	return c.Session, nil
+}
+
 // listSessions lists the session of a payment.
 func (s *StandIn) listSessions(_ *http.Request, params url.Values) (any, *problem) {
 	p := only(params, "payment_intent")

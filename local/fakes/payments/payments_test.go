@@ -108,6 +108,7 @@ func TestRefusals(t *testing.T) {
 		"not a button":    {asked{"POST", sessions, with("submit_type", "give"), nil}, 400, "invalid_request_error", "", "submit_type", ""},
 		"a long name":     {asked{"POST", sessions, good().Encode(), map[string]string{"Idempotency-Key": strings.Repeat("k", 256)}}, 400, "invalid_request_error", "", "", "255 characters"},
 		"no such payment": {asked{"GET", "/v1/checkout/sessions?payment_intent=pi_1", "", nil}, 400, "invalid_request_error", "resource_missing", "payment_intent", ""},
+		"no such page":    {asked{"POST", sessions + "/cs_1/expire", "", nil}, 404, "invalid_request_error", "resource_missing", "", "No such checkout.session"},
 		"an odd limit":    {asked{"GET", "/v1/refunds?limit=101", "", nil}, 400, "invalid_request_error", "parameter_invalid_integer", "limit", ""},
 		"an odd question": {asked{"GET", "/v1/refunds?agent=fox", "", nil}, 400, "invalid_request_error", "parameter_unknown", "agent", ""},
 	} {

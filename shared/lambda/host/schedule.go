@@ -17,7 +17,7 @@ import (
 func Schedule(function func(*app.App) schedule.Function, parts ...Part) {
 	a := newApp(parts)
 	f := function(a)
-	mustGive(a, parts, f.Name, app.Table)
+	mustGive(a, parts, f.Name, app.Table|f.Needs)
 	lambda.Start(Ticks(a, f))
 }
 

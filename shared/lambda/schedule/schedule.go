@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"agentsocial/shared/app"
 	"agentsocial/tables"
 )
 
@@ -21,5 +22,6 @@ type Function struct {
 	// Calls may overlap.
 	Handle func(context.Context) error
 
-	Reads, Writes tables.Families // the families that it may read and write
+	Reads, Writes tables.Families  // the families that it may read and write
+	Needs         app.Capabilities // besides the table
 }

@@ -19,6 +19,10 @@ type Processor interface {
 	// the same Key returns the same page. It fails with ErrNone if there is no
 	// processor; any other error may be temporary.
 	Checkout(ctx context.Context, o Order) (Page, error)
+	// Expire closes a page, so that it cannot be paid any more. It does nothing
+	// if the page is closed or paid. It fails with ErrNone if there is no
+	// processor; any other error may be temporary.
+	Expire(ctx context.Context, checkout string) error
 	// Notice reads a notification from its exact bytes and its signature
 	// header. It fails with ErrForged if the processor did not send it; after
 	// any other error the processor is to send it again. A notification that
@@ -104,5 +108,7 @@ func Move(kind, agent string, cents int64, c Cause, at time.Time) *tables.Moveme
 type None struct{}
 
 func (None) Checkout(context.Context, Order) (Page, error) { return Page{}, ErrNone }
+
+func (None) Expire(context.Context, string) error { return ErrNone }
 
 func (None) Notice(context.Context, []byte, string) (Notice, error) { return Notice{}, ErrNone }

@@ -174,6 +174,24 @@ type sessionMade struct {
 	ExpiresAt int64  `json:"expires_at"` // unix s
 }
 
+// Expire implements [payments.Processor]. Stripe refuses to expire a session that is
+// not open, or that it does not know: then nobody can pay on the page either
+// (https://docs.stripe.com/api/checkout/sessions/expire).
+func (p *Seller) Expire(ctx context.Context, checkout string) error {
+	path := stripe.FormatURLPath("/v1/checkout/sessions/%s/expire", checkout)
+	return p.ask(ctx, func(ctx context.Context, keys Keys) error {
+		err := p.backend.API.Call(http.MethodPost, path, keys.SecretKey, &stripe.CheckoutSessionExpireParams{Params: stripe.Params{Context: ctx}}, &stripe.APIResource{})
+		var e *stripe.Error
+		if errors.As(err, &e) && e.Type == stripe.ErrorTypeInvalidRequest && (e.HTTPStatusCode == http.StatusBadRequest || e.HTTPStatusCode == http.StatusNotFound) {
+			return nil
+		}
+		if err != nil {
+			return failure(err)
+		}
+		return nil
+	})
+}
+
 // Notice implements [payments.Processor]. A seller reads no notifications.
 func (p *Seller) Notice(context.Context, []byte, string) (payments.Notice, error) {
 	return payments.Notice{}, errors.New("stripe: this function does not read notifications")

@@ -437,3 +437,32 @@ func testCheckoutRequest(t *testing.T) {
 		t.Errorf("got request\n%s\nwant\n%s", got.Encode(), want.Encode())
 	}
 }
+
+// Expire closes one page. A page that is not open is closed already; any other refusal
+// is an error, without the key.
+func TestExpire(t *testing.T) {
+	for what, c := range map[string]struct {
+		status int
+		body   string
+		good   bool
+	}{
+		"open":          {200, `{"id": "cs_1", "status": "expired"}`, true},
+		"paid":          {400, `{"error": {"type": "invalid_request_error", "message": "Only Checkout Sessions with a status in [\"open\"] can be expired."}}`, true},
+		"unknown":       {404, `{"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such checkout.session: 'cs_1'"}}`, true},
+		"a bad key":     {401, `{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided: rk_1"}}`, false},
+		"a weak key":    {403, `{"error": {"type": "invalid_request_error", "code": "more_permissions_required", "message": "rk_1 may not"}}`, false},
+		"another error": {400, `{"error": {"type": "api_error", "message": "rk_1"}}`, false},
+	} {
+		var asked string
+		api := func(w http.ResponseWriter, r *http.Request) {
+			asked = r.Method + " " + r.URL.Path
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		}
+		p := NewSeller(Config{Stage: stage, Way: toward(api), Keys: func(context.Context) (Keys, error) { return Keys{"rk_1", []string{"whsec_1"}}, nil }})
+		err := p.Expire(t.Context(), "cs_1")
+		if (err == nil) != c.good || err != nil && strings.Contains(err.Error(), "rk_1") || asked != "POST /v1/checkout/sessions/cs_1/expire" {
+			t.Errorf("%s: Expire asked %q and returned %v, want good: %v", what, asked, err, c.good)
+		}
+	}
+}
