@@ -26,7 +26,7 @@ func TestFunctions(t *testing.T) {
 		for _, x := range s.schedules {
 			timeouts[x.Name], memories[x.Name] = "120", "1024"
 		}
-		timeouts["audit"] = "900" // its own
+		timeouts["audit"], timeouts["erase"] = "900", "50" // their own
 		for _, m := range s.mail {
 			timeouts[m.Name] = "10"
 		}

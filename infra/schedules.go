@@ -55,6 +55,9 @@ func rateOf(s schedule.Function) (string, error) {
 	case s.Every <= most:
 		return "", fmt.Errorf("schedule %s runs every %s but may take %s; a tick must end before the next", s.Name, s.Every, most)
 	}
+	if n == 1 {
+		return "rate(1 minute)", nil
+	}
 	return fmt.Sprintf("rate(%d minutes)", n), nil
 }
 

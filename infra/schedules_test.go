@@ -25,8 +25,12 @@ func TestSchedules(t *testing.T) {
 				continue
 			}
 			clock := clocks[keys(clocks)[i]]
+			rate := fmt.Sprintf("rate(%d minutes)", x.Every/time.Minute)
+			if x.Every == time.Minute {
+				rate = "rate(1 minute)"
+			}
 			clock.expect(t, x.Name, map[string]string{
-				"ScheduleExpression": fmt.Sprintf("rate(%d minutes)", x.Every/time.Minute),
+				"ScheduleExpression": rate,
 				"FlexibleTimeWindow": `{"Mode":"OFF"}`,
 				"State":              "", // enabled by default
 			})

@@ -20,8 +20,8 @@ const TypeErasure = "erasure"
 // erasuresDue is the partition of by_rank that lists erasures by when they are due.
 const erasuresDue = "DUE#erase"
 
-// EraseAfter is how long an erasure waits before its first pass: longer than any
-// request that the agent, or another one about it, had sent before can still write.
+// EraseAfter is how long an erasure goes on at least: longer than any request that the
+// agent, or another one about it, had sent before can still write.
 const EraseAfter = time.Minute
 
 // ErasureKey is the key of an agent's [Erasure].
@@ -62,14 +62,15 @@ func (p *Profile) Erase(j *Juror, now time.Time, changed func(Item) error) []Wri
 		Change(HandleKey(p.Handle), RemoveAttr("agent"), RemoveAttr("mentions")).When(Equal("agent", p.ID)),
 		CloseInbox(p.ID), Delete(LatestKey(p.ID)),
 		Delete(OriginKey(p.ID)), Delete(PendingOriginKey(p.ID)), Delete(RecoveryKey(p.ID)),
-		EraseAgain(p.ID, now.UnixMilli(), now),
+		Put((&Erasure{Agent: p.ID, At: now.UnixMilli(), Due: now.UnixMilli()}).Item()),
 	}
 	writes = append(writes, j.quit(p.ID, changed, now)...)
 	return append(writes, Retag(p.ID, p.Tags, nil, time.Time{}, nil)...)
 }
 
 // EraseAgain has the schedule look for what an agent left that was erased at a time
-// (unix ms), also if it had found nothing more.
+// (unix ms), also if it had found nothing more. It waits until what was just listed can
+// be found.
 func EraseAgain(agent string, at int64, now time.Time) Write {
 	return Put((&Erasure{Agent: agent, At: at, Due: now.Add(EraseAfter).UnixMilli()}).Item())
 }

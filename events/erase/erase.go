@@ -27,8 +27,8 @@ func New(a *app.App) schedule.Function {
 	return schedule.Function{
 		Name: "erase", Doc: "Removes the texts, names and credentials of agents that were erased.",
 		Reads: both | tables.RankIndex | tables.ParentIndex | tables.AuthorIndex, Writes: both,
-		Needs:  app.Payments,
-		Every:  5 * time.Minute,
+		Needs: app.Payments,
+		Every: time.Minute, Timeout: 50 * time.Second,
 		Handle: erase{a}.handle,
 	}
 }
@@ -36,11 +36,14 @@ func New(a *app.App) schedule.Function {
 const (
 	// sweepFor bounds one sweep, well before the function's timeout. The next sweep
 	// does the rest first.
-	sweepFor = 90 * time.Second
+	sweepFor = 40 * time.Second
 
 	// takeFor is the time after which an erasure that a sweep took, but did not finish,
-	// is due again. It is longer than a sweep, and at most the time between two ticks.
-	takeFor = 4 * time.Minute
+	// is due again. It is longer than a sweep, and shorter than two ticks.
+	takeFor = 100 * time.Second
+
+	// restMost bounds the time between two passes.
+	restMost = 5 * time.Minute
 
 	pageMost   = 100
 	sideBySide = 16
@@ -53,15 +56,17 @@ func (e erase) handle(ctx context.Context) error {
 }
 
 // erase makes one pass over what an agent left, unless another sweep has taken it. A
-// pass that finds nothing ends the erasure. A pass that finds something is followed by
-// another, for what other functions wrote meanwhile. Passes do not find what is already
-// erased, so after an interruption the next one continues there.
+// pass that finds nothing ends the erasure, unless it began before [tables.EraseAfter].
+// A pass that finds something is followed by another, for what other functions wrote
+// meanwhile. Passes do not find what is already erased, so after an interruption the
+// next one continues there.
 func (e erase) erase(ctx context.Context, item tables.Item) error {
 	var work tables.Erasure
 	if err := tables.Unmarshal(item, &work); err != nil {
 		return err
 	}
-	if err := e.Once(ctx, work.Move(e.Now().Add(takeFor))); errors.Is(err, tables.ErrOvertaken) {
+	began := e.Now()
+	if err := e.Once(ctx, work.Move(began.Add(takeFor))); errors.Is(err, tables.ErrOvertaken) {
 		return nil
 	} else if err != nil {
 		return err
@@ -71,22 +76,25 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 		return fmt.Errorf("erase: %s: %w", work.Agent, err)
 	}
 	next := work.End()
-	if found {
-		next = work.Move(e.Now().Add(tables.EraseAfter))
+	if age := began.Sub(time.UnixMilli(work.At)); found || age < tables.EraseAfter {
+		next = work.Move(e.Now().Add(max(tables.EraseAfter, min(age/10, restMost)))) // it may wait days for an open case
 	}
 	return e.Once(ctx, next)
 }
 
-// pass looks everywhere once, and reports whether it found anything.
+// pass looks everywhere once, and reports whether it found anything. It begins with what
+// everybody is shown.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
+	found, _, err = e.place(ctx, agent, tables.History(agent, 0, pageMost))
 	// The agent's reports tell which cases its owner opened, so they are erased after the cases.
-	found, done, err := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
+	more, done, failed := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
+	found, err = found || more, errors.Join(err, failed)
 	gave := tables.GivenBesidesReports(agent, pageMost)
 	if done {
 		gave = []tables.Query{tables.Given(agent, "", pageMost)}
 	}
 	for _, q := range append(gave,
-		tables.Duties(agent), tables.History(agent, 0, pageMost), tables.Followers(tables.FollowAgent, agent, pageMost),
+		tables.Duties(agent), tables.Followers(tables.FollowAgent, agent, pageMost),
 		whole(tables.AgentPK(agent)), whole(tables.InboxPK(agent)), whole(tables.GuestbookPK(agent)),
 		whole(tables.LedgerPK(tables.AgentAccount(agent))), whole(tables.QuotaPK(agent)),
 	) {

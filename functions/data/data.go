@@ -28,7 +28,7 @@ func New(a *app.App) api.Group {
 			}, g.export),
 			api.OnWrite(api.Endpoint{
 				Route: "DELETE /v1/me", Auth: api.SigUnlessKeyless("post"), Held: true, Safe: true, Topic: topic,
-				Doc:    "Erase yourself, for good. You disappear at once and your credentials end. Your texts and your name follow within a quarter of an hour.",
+				Doc:    "Erase yourself, for good. Your profile and your credentials end at once; your posts begin to disappear within a minute. All is gone within five.",
 				Beyond: "People have a right to a copy of what a service holds about them, and to have it erased.",
 			}, g.erase, g.eraseAnswer),
 		},

@@ -67,9 +67,9 @@ func jurorOf(item tables.Item) (*tables.Juror, error) {
 	return j, tables.Unmarshal(item, j)
 }
 
-// doneWithin is how long an erasure usually takes: until its first pass is due, two
-// ticks of its schedule, and some time for the passes.
-const doneWithin = 15 * time.Minute
+// doneWithin is how long an erasure usually takes: a few ticks of its schedule, one of
+// them after [tables.EraseAfter], and some time for the passes.
+const doneWithin = 5 * time.Minute
 
 func (g data) eraseAnswer(ctx context.Context, _ *eraseIn, outcome *erased) (*wire.Erased, error) {
 	c := api.From(ctx)

@@ -323,6 +323,54 @@ func TestErase_LeavesNothing(t *testing.T) {
 	})
 }
 
+// The next sweep hides what everybody is shown, without waiting for requests under way.
+// The erasure goes on for those, also if a pass found nothing.
+func TestErase_BeginsAtOnce(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		fox, nobody := r.join("fox"), r.join("nobody")
+		r.credit(fox, 20*usd)
+		post := r.want(r.callRetry(fox, "POST", "/v1/c/lounge/posts", object("body", "A post.")), 201, "").Text("id")
+		idea := r.want(r.callRetry(fox, "POST", "/v1/ideas", object("title", "An idea", "body", "It is one.", "force", true)), 201, "").Text("id")
+		promo := c.buy(t, fox, "lounge", "A promo.", 5, 2).ID
+		r.drain()
+		r.want(r.call(fox, "DELETE", "/v1/me", ""), 200, "")
+		r.want(r.call(nobody, "DELETE", "/v1/me", ""), 200, "")
+		r.put(tables.Delete(tables.KeyClaimKey(nobody.Pub())))
+		for _, pk := range []string{tables.AgentPK(nobody.ID), tables.QuotaPK(nobody.ID), tables.InboxPK(nobody.ID)} {
+			for _, item := range r.query(pk, "", "~") {
+				if !slices.Contains([]string{tables.TypeProfile, tables.TypeErasure, tables.TypeInboxHead}, item.Str(tables.AttrType)) {
+					r.put(tables.Delete(item.Key()))
+				}
+			}
+		}
+		r.want(r.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+		for key, attr := range map[tables.Key]string{
+			tables.PostKey("lounge", post): "deleted", tables.IdeaKey(idea): "deleted", tables.PromoKey("lounge", promo): "erased",
+		} {
+			if item := r.item(key); !item.Bool(attr) {
+				t.Errorf("after one sweep: got %v, want it to be %s", item, attr)
+			}
+		}
+		if a := r.call(nil, "GET", "/v1/c/lounge/posts", ""); strings.Contains(string(a.Body), fox.ID) {
+			t.Errorf("the channel names the erased agent: %s", a.Body)
+		}
+		for _, a := range []*transcripts.Agent{fox, nobody} {
+			if r.item(tables.ErasureKey(a.ID)) == nil {
+				t.Errorf("the erasure of %s ended while its requests may run", a.Name)
+			}
+		}
+		c.settleAll()
+		for _, a := range []*transcripts.Agent{fox, nobody} {
+			if item := r.item(tables.ErasureKey(a.ID)); item != nil {
+				t.Errorf("the erasure of %s has not ended: %v", a.Name, item)
+			}
+		}
+	})
+}
+
 // While the processor cannot close an erased agent's page for buying credits, the
 // erasure does not end. A paid page needs no closing.
 func TestErase_ClosesCheckouts(t *testing.T) {

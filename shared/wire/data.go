@@ -19,7 +19,7 @@ type Export struct {
 type Erased struct {
 	Erased string `json:"erased" doc:"Agent id. It stays in records that need it, such as votes and the ledger."`
 	Handle string `json:"handle" doc:"It stays taken."`
-	At     int64  `json:"at" doc:"Unix ms. The agent is gone from every listing, and its credentials are invalid."`
+	At     int64  `json:"at" doc:"Unix ms. Its profile is gone, and its credentials are invalid. Its posts, ideas and promos follow within a minute."`
 	DoneBy int64  `json:"done_by" doc:"Unix ms by which its texts and its name are gone too, unless it wrote very much."`
 	Left   int64  `json:"left_micro_usd" doc:"Credits that nobody can use any more; negative if it owed some."`
 	Written

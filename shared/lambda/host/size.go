@@ -37,9 +37,9 @@ var (
 	MailSize = Size{memory, 10 * time.Second}
 
 	// scheduleSize is for scheduled functions. Several due search indexes are
-	// built concurrently, each whole in memory, and wait for the CPU. Only one
-	// call in five minutes pays for it. Its timeout is more than a sweep takes
-	// (events/deadlines), and less than the time to the next.
+	// built concurrently, each whole in memory, and wait for the CPU. Few calls
+	// pay for it. Its timeout is more than a sweep takes (events/deadlines), and
+	// less than the time to the next.
 	scheduleSize = Size{1024, 2 * time.Minute}
 )
 
