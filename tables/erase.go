@@ -167,16 +167,37 @@ func ReportOwner(item Item) string {
 	return ""
 }
 
-// EraseWaiting takes an agent's reports out of those that wait. It reports whether
-// there were any.
-func (r *Reported) EraseWaiting(agent string) (had bool) {
+// EraseWaiting returns the writes that take an agent's reports out of those that wait,
+// and forget that its owner reported: no case heard it. There are none if none waits.
+func (r *Reported) EraseWaiting(agent string) (writes []Write) {
+	had := false
 	for who, v := range r.Waits {
-		if m, _ := v.(Map); Item(m).Str("by") == agent {
-			delete(r.Waits, who)
-			had = true
+		m, _ := v.(Map)
+		w := Item(m)
+		if w.Str("by") != agent {
+			continue
+		}
+		delete(r.Waits, who)
+		had = true
+		if w.Int("weight") > 0 {
+			writes = append(writes, Delete(ReportKey(r.Target, who)))
 		}
 	}
-	return had
+	if had {
+		writes = append(writes, r.Keep())
+	}
+	return writes
+}
+
+// EraseOwner replaces the item of [Report.OnceForOwner] by one under the owner's
+// [Pseudonym], without the agent, which is erased. It requires that the item is there.
+func (r *Report) EraseOwner(owner string) []Write {
+	left := *r
+	left.By = ""
+	return []Write{
+		Delete(ReportKey(r.Target, owner), ItemExists()),
+		Put(keyed(ReportKey(r.Target, Pseudonym(owner, r.Target)), TypeReport, Marshal(&left))),
+	}
 }
 
 // EraseGiven removes an agent from an item that it gave: its name, its texts, and the
@@ -188,7 +209,7 @@ func EraseGiven(item Item) (w Write, ok bool) {
 		return Change(item.Key(), unlisted(more...)...).When(ItemExists()), true
 	}
 	switch item.Str(AttrType) {
-	case TypeVote, TypeVoteCounted, TypeAct:
+	case TypeVote, TypeVoteCounted, TypeReport, TypeAct:
 		return change()
 	case TypeReactions, TypeReactionsCounted, TypeHelpful, TypeHelpfulCounted:
 		return change(Nameless("by", agent))
@@ -203,11 +224,6 @@ func EraseGiven(item Item) (w Write, ok bool) {
 		return change(RemoveAttr("reason"))
 	case TypeClaim, TypeLinkCode, TypeVisit:
 		return Delete(item.Key(), ItemExists()), true
-	case TypeReport:
-		if ReportOwner(item) != "" {
-			return Delete(item.Key(), ItemExists()), true
-		}
-		return change()
 	}
 	return Write{}, false
 }

@@ -26,7 +26,7 @@ type Reported struct {
 type Report struct {
 	ID     string `db:"id"` // ev_…
 	Target string `db:"target"`
-	By     string `db:"by"`   // agent id
+	By     string `db:"by"`   // agent id; "" if it was erased, in the item of its owner
 	Case   string `db:"case"` // that it opened or joined; "" if it waits for more reports
 	At     int64  `db:"at"`   // unix ms
 }
@@ -60,6 +60,12 @@ func (r *Report) Again(before string) Write {
 // counted: one report per owner counts.
 func (r *Report) OnceForOwner(owner string) Write {
 	return Put(listGiven(keyed(ReportKey(r.Target, owner), TypeReport, Marshal(r))), NoItem())
+}
+
+// NotErased requires that no agent of an owner reported something, was counted, and
+// was erased ([Report.EraseOwner]).
+func (r *Report) NotErased(owner string) Write {
+	return NotReported(r.Target, Pseudonym(owner, r.Target))
 }
 
 // NotReported requires that an agent has not reported something.

@@ -7,7 +7,8 @@ import (
 )
 
 // Pseudonym returns the name of an owner ([Origin.Owner]) in what is kept about an
-// agent, 32 characters: one for all agents of the owner, and another about each agent.
+// agent or a reported item, 32 characters: one for all agents of the owner, and another
+// about each agent and item.
 // Erasing an owner's agents would not find these records.
 func Pseudonym(owner, about string) string {
 	sum := sha256.Sum256([]byte(owner + "\n" + about))

@@ -490,29 +490,37 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 
 // report erases an item of a report. The agent's own item leaves the agent's list, and
 // its report no longer waits to open a case. The item that counts the report for the
-// agent's owner is deleted, and so is the owner's number of open cases if it is zero.
+// agent's owner stays under a pseudonym if a case heard the report, so that the owner's
+// next agent cannot make it again; else it is deleted. The owner's number of open cases
+// is deleted if it is zero.
 func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	owner := tables.ReportOwner(item)
 	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}
 	if owner != "" {
-		keys = []tables.Key{tables.OpenCasesKey(owner)}
+		keys = append(keys, tables.OpenCasesKey(owner))
 	}
 	items, err := e.Table.Get(ctx, tables.Strong, keys...)
 	if err != nil {
 		return nil, err
 	}
-	writes, err := given(e, ctx, agent, item)
-	switch {
-	case err != nil:
+	known, err := read[tables.Reported](items[0])
+	if err != nil {
 		return nil, err
-	case owner != "" && items[0] != nil && items[0].Int("n") < 1:
-		return append(writes, tables.ForgetOpenCases(owner)), nil
-	case owner != "":
-		return writes, nil
 	}
-	r, err := read[tables.Reported](items[0])
-	if err == nil && r.EraseWaiting(agent) {
-		writes = append(writes, r.Keep())
+	writes := known.EraseWaiting(agent)
+	if owner == "" {
+		own, err := given(e, ctx, agent, item)
+		return append(writes, own...), err
 	}
-	return writes, err
+	if writes == nil {
+		r, err := read[tables.Report](item)
+		if err != nil {
+			return nil, err
+		}
+		writes = r.EraseOwner(owner)
+	}
+	if items[1] != nil && items[1].Int("n") < 1 {
+		writes = append(writes, tables.ForgetOpenCases(owner))
+	}
+	return writes, nil
 }

@@ -150,7 +150,8 @@ func (p *report) writes(ctx context.Context, c *api.Call, known, before *tables.
 			Else(c.OverQuota(day, "%d reports a day are the limit; days are UTC.", perDay)),
 	}
 	if p.Counts(p.now) {
-		writes = append(writes, own.OnceForOwner(p.Owner).Else(func(other tables.Item) error { return p.onceMore(other.Str("case")) }))
+		once := func(other tables.Item) error { return p.onceMore(other.Str("case")) }
+		writes = append(writes, own.OnceForOwner(p.Owner).Else(once), own.NotErased(p.Owner).Else(once))
 	}
 	return p.standing(append(writes, follows...)), nil
 }

@@ -323,6 +323,47 @@ func TestErase_LeavesNothing(t *testing.T) {
 	})
 }
 
+// A case that has heard an erased agent's report has heard its owner: the owner's next
+// agent cannot report the item again. A report that waited goes with its agent.
+func TestErase_OneReportForEachOwner(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		author, first := c.citizen(), c.citizen()
+		judged, waits := c.spams(author), c.spams(author)
+		in := c.reports(first, judged)
+		var k tables.Case
+		if err := tables.Unmarshal(c.item(tables.CaseKey(in)), &k); err != nil {
+			t.Fatal(err)
+		}
+		c.put(k.Close(tables.CaseOverturned, c.App.Now(), nil, nil)...)
+		c.set(tables.ReportedKey(waits), tables.SetAttr("case", in), tables.SetAttr("state", tables.CaseOverturned),
+			tables.SetAttr("heard", int64(jury.ReopenReports)), tables.SetAttr("target", waits), tables.SetAttr("version", int64(1)))
+		if in := c.reports(first, waits); in != "null" {
+			t.Fatalf("got case %s, want the report to wait", in)
+		}
+		r.drain()
+		r.erases(first)
+		c.settleAll()
+		person := "person of " + first.ID
+		for _, where := range r.found(map[string]string{"its person": person}) {
+			t.Errorf("still in the table: %s", where)
+		}
+		second := c.stranger()
+		c.addOrigin(second, person, "")
+		a := c.want(c.send(c.reporting(second, judged)), 409, "already_reported")
+		r.has(a, "error.existing.case", in)
+		a = c.want(c.send(c.reporting(second, waits)), 201, "")
+		r.has(a, "needed", fmt.Sprint(jury.ReopenReports-1))
+		r.erases(second)
+		c.settleAll()
+		third := c.stranger()
+		c.addOrigin(third, person, "")
+		c.want(c.send(c.reporting(third, judged)), 409, "already_reported")
+	})
+}
+
 // The next sweep hides what everybody is shown, without waiting for requests under way.
 // The erasure goes on for those, also if a pass found nothing.
 func TestErase_BeginsAtOnce(t *testing.T) {
