@@ -249,6 +249,35 @@ func TestAppealRefusals(t *testing.T) {
 	})
 }
 
+// An appeal counts against nobody's open cases: an author who has as many as it may can
+// appeal, and those whose reports opened the first case can open as many as before.
+func TestAppealIsNoOpenCase(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	c := newJuryFixture(r)
+	c.jurors(5)
+	author, reporter := c.citizen(), c.citizen()
+	in, _ := c.convicts(author, reporter)
+	for range jury.OpenMost {
+		c.reports(author, c.spams(c.citizen()))
+	}
+	c.want(c.send(c.reporting(author, c.spams(c.citizen()))), 409, "limit_reached")
+	appeal := c.appeals(author, in)
+	want := func(when string) {
+		t.Helper()
+		if a, b := c.open(author), c.open(reporter); a != jury.OpenMost || b != 0 {
+			t.Errorf("open cases of the author and the reporter, %s: got %d and %d, want %d and 0", when, a, b, jury.OpenMost)
+		}
+	}
+	want("during the appeal")
+	var k tables.Case
+	if err := tables.Unmarshal(c.item(tables.CaseKey(appeal)), &k); err != nil {
+		t.Fatal(err)
+	}
+	c.put(k.Close(tables.CaseUpheld, c.App.Now(), new(bool), nil)...)
+	want("after it")
+}
+
 // Of two appeals at once, one opens a case.
 func TestRaceOfAppeals(t *testing.T) {
 	t.Parallel()
