@@ -117,7 +117,7 @@ func (f *file) answer(caller *tables.Profile, privy bool) *wire.Case {
 	if f.Appeal != "" {
 		out.Appeal = &f.Appeal
 	}
-	if until := f.AppealUntil(); until != 0 {
+	if until := f.AppealUntil(); until != 0 && f.evidence.Body != "" {
 		out.AppealUntil = &until
 	}
 	for _, c := range f.complaints { // the exact time would help to find who posted at the same moment

@@ -28,7 +28,7 @@ type Case struct {
 
 	Appeals     *string `json:"appeals" doc:"If this case is an appeal, the case that it appeals; else null. An appeal's reason is the author's."`
 	Appeal      *string `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
-	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which its author may appeal; null if it cannot be appealed."`
+	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which its author may appeal; null if it cannot be appealed, for example because an operator took down the text."`
 	Overruled   bool    `json:"overruled" doc:"Whether the verdict was overturned on appeal: what it did is undone."`
 }
 
