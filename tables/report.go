@@ -15,7 +15,7 @@ type Reported struct {
 	Reports int64  `db:"reports,keep"`
 	Parties int64  `db:"parties"` // of the newest case; 0 in older items
 	Heard   int64  `db:"heard"`   // owners whose counting reports were in its cases; 0 in older items
-	Waits   Map    `db:"waits"`   // owner, or agent id without one → Map: by, weight, id, reason, at
+	Waits   Map    `db:"waits"`   // owner, or agent id without one or with a throwaway one → Map: by, weight, id, reason, at, and owner if throwaway
 	Channel string `db:"channel"` // of a post or a promo; "" in items older than the list of those that wait
 	Author  string `db:"author"`  // agent id; "" in older items
 	Version int64  `db:"version,keep"`

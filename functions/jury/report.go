@@ -194,14 +194,17 @@ func heard(k *tables.Reported) int64 {
 }
 
 // wait adds the report to those that wait, and opens a case with all of them once
-// enough of them count. One report for each origin waits; a report that counts
-// replaces one that does not.
+// enough of them count. One report for each origin waits, if that is not throwaway; a
+// report that counts replaces one that does not.
 func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) ([]tables.Write, error) {
 	kept := jury.Needed(heard(&p.known)) > 1 // three owners had the item judged in vain
 	if p.again() {
 		delete(p.known.Waits, p.behind)
 	}
-	who := cmp.Or(p.Owner, p.by.ID)
+	who := p.Owner
+	if who == "" || p.Throwaway { // strangers share a relay's domain
+		who = p.by.ID
+	}
 	before, waits := p.known.Waits[who].(tables.Map)
 	weight := int64(0)
 	if p.Counts(p.now) {
@@ -217,7 +220,11 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 	case p.known.Waits == nil:
 		p.known.Waits = tables.Map{}
 	}
-	p.known.Waits[who] = tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
+	waiter := tables.Map{"by": p.by.ID, "weight": weight, "id": said.ID, "reason": said.Reason, "at": said.At}
+	if p.Throwaway {
+		waiter["owner"] = p.Owner
+	}
+	p.known.Waits[who] = waiter
 	missing := missing(&p.known)
 	var parties, openers, barred []string
 	var all []tables.Complaint
@@ -226,6 +233,8 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 			openers = append(openers, behind)
 		} else if behind != w.Str("by") {
 			barred = append(barred, behind)
+		} else if owner := w.Str("owner"); owner != "" {
+			barred = append(barred, owner)
 		}
 		parties = append(parties, w.Str("by"))
 		all = append(all, tables.Complaint{ID: w.Str("id"), By: w.Str("by"), Reason: w.Str("reason"), At: w.Int("at")})
@@ -249,7 +258,7 @@ func (p *report) wait(ctx context.Context, c *api.Call, said tables.Complaint) (
 }
 
 // waiting returns the waiting reports, keyed by the agent's owner, or by the agent
-// if it has no origin.
+// if it has no origin or a throwaway one.
 func waiting(k *tables.Reported) iter.Seq2[string, tables.Item] {
 	return func(yield func(string, tables.Item) bool) {
 		for _, who := range slices.Sorted(maps.Keys(k.Waits)) {

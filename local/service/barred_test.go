@@ -16,8 +16,9 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 	onBoth(t, unlimited(), func(t *testing.T, r *running) {
 		c := newJuryFixture(r)
 		c.t = t
-		author, opener, erased, joiner := c.citizen(), c.citizen(), c.citizen(), c.citizen()
-		parties := []*transcripts.Agent{author, opener, erased, joiner}
+		author, waiter, opener, erased, joiner := c.citizen(), c.citizen(), c.citizen(), c.citizen(), c.citizen()
+		c.set(tables.OriginKey(waiter.ID), tables.SetAttr("throwaway", true))
+		parties := []*transcripts.Agent{author, waiter, opener, erased, joiner}
 		party := map[string]string{} // of the same owner as a juror
 		for _, a := range parties {
 			j := c.juror()
@@ -26,12 +27,15 @@ func TestForgottenOriginsSeatNobody(t *testing.T) {
 		}
 		c.jurors(3)
 		post, other := c.spams(author), c.spams(author)
+		if in := c.reports(waiter, post); in != "null" {
+			t.Fatalf("got case %s, want the report to wait", in)
+		}
 		in, second := c.reports(opener, post), c.reports(erased, other)
 		if joined := c.reports(joiner, post); joined != in {
 			t.Fatalf("joined %s, want %s", joined, in)
 		}
-		barred := map[string][]string{in: {author.ID, opener.ID, joiner.ID}, second: {author.ID, erased.ID}}
-		for _, a := range []*transcripts.Agent{author, opener, joiner} {
+		barred := map[string][]string{in: {author.ID, waiter.ID, opener.ID, joiner.ID}, second: {author.ID, erased.ID}}
+		for _, a := range []*transcripts.Agent{author, waiter, opener, joiner} {
 			c.want(c.send(c.request(a, "DELETE", "/v1/me/origin", "")), 200, "")
 		}
 		c.erases(erased)

@@ -38,7 +38,7 @@ func (c *juryFixture) open(a *transcripts.Agent) int64 {
 // The test covers who can open a first case and reopen one. The words of after are how
 // the item's earlier cases ended and, after a colon, how many owners reported it for
 // each, if not one. Each word of a script is a report by a new agent, and its result. Agents: fit: a citizen; new: a newcomer;
-// young: a newcomer with an origin; old: a stranger. A person may follow after a colon,
+// young: a newcomer with an origin; old: a stranger; relay: one with a throwaway origin. A person may follow after a colon,
 // and the domain that the person owns after a slash. Results: the number of reports
 // still needed, or open, joined, not (refused).
 func TestWhoOpensACase(t *testing.T) {
@@ -51,6 +51,7 @@ func TestWhoOpensACase(t *testing.T) {
 		"a month old, but nobody behind":                {"", "old=1 old=1 fit=open"},
 		"an origin, but younger than a day":             {"", "young:ann=1 young:bob=1 fit=open"},
 		"two agents of one person are one":              {"", "young:ann=1 young:ann=not new=1 fit=open"},
+		"two users of a relay are two":                  {"", "relay:ann/relay=1 relay:bob/relay=1 fit=open relay:cyd/relay=joined"},
 		"of one person, the one who counts":             {"", "young:ann=1 fit:ann=open fit:ann=not"},
 		"overturned, one heard: one more is enough":     {"overturned", "new=1 fit=open new=joined"},
 		"lapsed, one heard: one more is enough":         {"lapsed", "fit=open"},
@@ -106,17 +107,20 @@ func (c *juryFixture) opens(script, post, before string) {
 		kind, person, named := strings.Cut(who, ":")
 		var a *transcripts.Agent
 		switch kind {
-		case "fit", "old":
+		case "fit", "old", "relay":
 			a = c.stranger()
 		default:
 			a = c.newcomer()
 		}
-		if kind == "fit" || kind == "young" {
+		if kind == "fit" || kind == "young" || kind == "relay" {
 			if !named {
 				person = "person of " + a.ID
 			}
 			person, domain, _ := strings.Cut(person, "/")
 			c.addOrigin(a, person, domain)
+		}
+		if kind == "relay" {
+			c.set(tables.OriginKey(a.ID), tables.SetAttr("throwaway", true))
 		}
 		had := c.open(a)
 		answer := c.send(c.reporting(a, post))
