@@ -218,7 +218,9 @@ func guardTrials() []trial {
 	claim := tables.ClaimRequest(fox, "name", noon)
 	nonce := tables.SpendNonce("nonce", &tables.SpentNonce{})
 	used := tables.MarkUsed(fox, "pub", noon)
-	body := tables.BodyOnce(fox, "hash", "po_1", "lounge", noon)
+	body := func(after time.Duration) tables.Write {
+		return tables.BodyOnce(fox, "hash", "po_1", "lounge", noon.Add(after))
+	}
 	return []trial{
 		{"exceeds a bound", writes(bound), writes(bound), first},
 		{"repeats a request", writes(digest), writes(digest), first},
@@ -227,7 +229,9 @@ func guardTrials() []trial {
 		{"repeats a request under way", writes(claim), writes(claim), first},
 		{"spends a challenge twice", writes(nonce), writes(nonce), first},
 		{"records a day of use twice", writes(used), writes(used), first},
-		{"repeats a body", writes(body), writes(body), first},
+		{"repeats a body", writes(body(0)), writes(body(0)), first},
+		{"repeats a body a millisecond before a day has passed", writes(body(0)), writes(body(24*time.Hour - time.Millisecond)), first},
+		{"repeats a body after a day", writes(body(0)), writes(body(24 * time.Hour)), nil},
 	}
 }
 

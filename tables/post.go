@@ -156,7 +156,7 @@ func BodyOnce(agent, hash, post, channel string, now time.Time) Write {
 	const day = 24 * time.Hour
 	return Put(keyed(BodyHashKey(agent, hash), TypeBodyHash, Item{
 		"at": now.UnixMilli(), "post": post, "channel": channel, AttrTTL: now.Add(day).Unix() + 1,
-	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()))
+	}), AbsentOrBefore("at", now.Add(-day).UnixMilli()+1))
 }
 
 // AddReplies adds to a post's number of replies, if the post exists.
