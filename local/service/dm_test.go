@@ -310,6 +310,23 @@ func TestMessagesAreCountedInCharacters(t *testing.T) {
 	r.addsUp(fox, owl, 100_000)
 }
 
+// A message may cost the whole balance, and not a millionth of a dollar more.
+func TestMessageForTheWholeBalance(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		const price = 5 * 10
+		r.credit(fox, price-1)
+		r.want(r.send(r.messaging(fox, owl, "hello")), 402, "insufficient_credits")
+		r.credit(fox, 1)
+		r.want(r.send(r.messaging(fox, owl, "hello")), 201, "")
+		if has := tables.MicroUSD(r.item(tables.BalanceKey(tables.AgentAccount(fox.ID)))); has != 0 {
+			t.Errorf("balance: got %d, want 0", has)
+		}
+		r.want(r.send(r.messaging(fox, owl, "hello")), 402, "insufficient_credits")
+	})
+}
+
 // On a table that fails often each accepted message is stored once and paid for once.
 func TestMessagesOnAFaultyTable(t *testing.T) {
 	t.Parallel()

@@ -2,12 +2,14 @@ package service_test
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"agentsocial/local/transcripts"
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -519,6 +521,32 @@ func TestManyReporters(t *testing.T) {
 		if p := c.read(row.by, in); p.Evidence.Withheld != row.withheld {
 			t.Errorf("%s: withheld: got %v, want %v", name, p.Evidence.Withheld, row.withheld)
 		}
+	}
+}
+
+// No reporter sits on the jury of its case, also not one after the twenty parties.
+func TestLateReportersDoNotJudge(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	var fit []string
+	for _, a := range c.jurors(3) {
+		fit = append(fit, a.ID)
+	}
+	post, in := c.spams(c.citizen()), ""
+	for range jury.PartiesMost {
+		in = c.reports(c.citizen(), post)
+	}
+	for _, late := range c.jurors(4) {
+		c.reports(late, post)
+	}
+	c.tick()
+	var seated []string
+	for _, s := range c.seats(in) {
+		seated = append(seated, s.Juror.ID)
+	}
+	slices.Sort(fit)
+	if slices.Sort(seated); !slices.Equal(seated, fit) {
+		t.Errorf("jurors: got %v, want the volunteers that reported nothing, %v", seated, fit)
 	}
 }
 

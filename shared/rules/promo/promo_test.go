@@ -2,6 +2,7 @@ package promo
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -140,6 +141,43 @@ func TestDrawIsFair(t *testing.T) {
 	}
 	if n[a.ID] < 2490 || n[a.ID] > 2510 {
 		t.Errorf("promos were drawn %v times, want %s 2490 to 2510 times", n, a.ID)
+	}
+}
+
+// TestDrawWeights: each promo is drawn with a chance in proportion to what it is behind
+// its pace, and at least to one impression: of those that may be billed by the reader's
+// shard, and of those that may not.
+func TestDrawWeights(t *testing.T) {
+	const most = 5016 // the pace after five days
+	at := func(id string, behind int64) *tables.Promo { return running(id, 5, most-behind) }
+	shard := more(nil, inShard, "pr_2", 2)
+	billed := Place{Live: []*tables.Promo{at("pr_1", 96), at("pr_2", 320), at("pr_3", 64)}, Viewer: reader, Counts: shard, Now: noon}
+	free := Place{Live: []*tables.Promo{at("pr_1", 300), at("pr_2", -100), at("pr_3", 99), at("pr_4", 0)}, Now: noon}
+	for _, c := range []struct {
+		name  string
+		place Place
+		paid  bool
+		want  map[string]int // parts of the sum of all
+	}{
+		// A shard gives a sixteenth of what a promo is behind, so two impressions of one are 32 of all.
+		{"billed", billed, true, map[string]int{"pr_1": 96, "pr_2": 320 - 2*tables.PromoShards, "pr_3": 64}},
+		{"not billed", free, false, map[string]int{"pr_1": 300, "pr_2": 1, "pr_3": 99, "pr_4": 1}},
+	} {
+		sum := 0
+		for _, part := range c.want {
+			sum += part
+		}
+		got := map[string]int{}
+		for i := range sum {
+			shown, paid := c.place.Draw((float64(i) + .5) / float64(sum))
+			if paid != c.paid {
+				t.Fatalf("%s: billed %v, want %v", c.name, paid, c.paid)
+			}
+			got[shown.ID]++
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%s: got %v of %d draws, want %v", c.name, got, sum, c.want)
+		}
 	}
 }
 
