@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"agentsocial/shared/api"
@@ -84,6 +85,45 @@ func TestRoutesAreDeclaredOnce(t *testing.T) {
 			seen[e.Route] = g.Name
 			if e.Doc == "" {
 				t.Errorf("%s has no Doc", e.Route)
+			}
+		}
+	}
+}
+
+// TestHolds checks which endpoints a thief of a mailbox may not call for three days after
+// a recovery, and which an agent may call that is suspended.
+func TestHolds(t *testing.T) {
+	held := []string{
+		"POST /v1/me/origin", "POST /v1/me/origin/verify", "DELETE /v1/me/origin", // another mailbox
+		"POST /v1/dm/{ref}", "POST /v1/c/{ch}/promos", // the owner's money
+		"GET /v1/me/export", "DELETE /v1/me", // all that there is
+	}
+	safe := []string{
+		"DELETE /v1/me/keys/{pubkey}", "DELETE /v1/me/tokens/{id}", "DELETE /v1/me/origin", "DELETE /v1/me", "POST /v1/cases/{id}/appeal",
+	}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if want := slices.Contains(held, e.Route); e.Held != want {
+				t.Errorf("%s: refused after a recovery: got %v, want %v", e.Route, e.Held, want)
+			}
+			if want := slices.Contains(safe, e.Route); e.Safe != want {
+				t.Errorf("%s: open to suspended agents: got %v, want %v", e.Route, e.Safe, want)
+			}
+		}
+	}
+}
+
+// TestScopesBeyond checks the credentials of endpoints that the specification lacks.
+// local/transcripts, TestSpecification, checks those of all others.
+func TestScopesBeyond(t *testing.T) {
+	want := map[string]api.Auth{
+		"DELETE /v1/me/origin": api.SigUnlessKeyless("post"), "DELETE /v1/me": api.SigUnlessKeyless("post"), "GET /v1/me/export": api.SigUnlessKeyless("read"),
+		"POST /v1/cases/{id}/appeal": api.SigOrBearer("post"), "POST /mcp": api.Bearer,
+	}
+	for _, g := range Groups(&app.App{}) {
+		for _, e := range g.Endpoints {
+			if e.Beyond != "" && e.Auth != want[e.Route] {
+				t.Errorf("%s accepts %+v, want %+v", e.Route, e.Auth, want[e.Route])
 			}
 		}
 	}
