@@ -95,10 +95,3 @@ func Given(agent, prefix string, most int) Query {
 	}
 	return q
 }
-
-// GivenBesidesReports queries the keys of what an agent gave, without its reports.
-func GivenBesidesReports(agent string, most int) []Query {
-	before, after := Given(agent, "", most), Given(agent, "", most)
-	before.To, after.From = reportedPK(""), reportedPK("~")
-	return []Query{before, after}
-}

@@ -18,7 +18,10 @@ import (
 	"agentsocial/tables"
 )
 
-type erase struct{ *app.App }
+type erase struct {
+	*app.App
+	closed bool // of a pass: no case that the agent reported is open
+}
 
 // New declares the schedule.
 func New(a *app.App) schedule.Function {
@@ -29,7 +32,7 @@ func New(a *app.App) schedule.Function {
 		Reads: both | tables.RankIndex | tables.ParentIndex | tables.AuthorIndex, Writes: both,
 		Needs: app.Payments,
 		Every: time.Minute, Timeout: 50 * time.Second,
-		Handle: erase{a}.handle,
+		Handle: erase{App: a}.handle,
 	}
 }
 
@@ -86,18 +89,13 @@ func (e erase) erase(ctx context.Context, item tables.Item) error {
 // everybody is shown.
 func (e erase) pass(ctx context.Context, agent string) (found bool, err error) {
 	found, _, err = e.place(ctx, agent, tables.History(agent, 0, pageMost))
-	// The agent's reports tell which cases its owner opened, so they are erased after the cases.
-	more, done, failed := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
-	found, err = found || more, errors.Join(err, failed)
-	gave := tables.GivenBesidesReports(agent, pageMost)
-	if done {
-		gave = []tables.Query{tables.Given(agent, "", pageMost)}
-	}
-	for _, q := range append(gave,
-		tables.Duties(agent), tables.Followers(tables.FollowAgent, agent, pageMost),
+	more, closed, failed := e.place(ctx, agent, tables.Given(agent, tables.CasePK(""), pageMost))
+	found, e.closed, err = found || more, closed, errors.Join(err, failed)
+	for _, q := range []tables.Query{
+		tables.Given(agent, "", pageMost), tables.Duties(agent), tables.Followers(tables.FollowAgent, agent, pageMost),
 		whole(tables.AgentPK(agent)), whole(tables.InboxPK(agent)), whole(tables.GuestbookPK(agent)),
 		whole(tables.LedgerPK(tables.AgentAccount(agent))), whole(tables.QuotaPK(agent)),
-	) {
+	} {
 		more, _, failed := e.place(ctx, agent, q)
 		found, err = found || more, errors.Join(err, failed)
 		if ctx.Err() != nil {
@@ -492,7 +490,8 @@ func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]
 // its report no longer waits to open a case. The item that counts the report for the
 // agent's owner stays under a pseudonym if a case heard the report, so that the owner's
 // next agent cannot make it again; else it is deleted. The owner's number of open cases
-// is deleted if it is zero.
+// is deleted if it is zero. The reports tell which cases the agent opened, so those that
+// do not wait stay until all of these are closed.
 func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	owner := tables.ReportOwner(item)
 	keys := []tables.Key{tables.ReportedKey(item.Str("target"))}
@@ -508,6 +507,12 @@ func report(e erase, ctx context.Context, agent string, item tables.Item) ([]tab
 		return nil, err
 	}
 	writes := known.EraseWaiting(agent)
+	if !e.closed {
+		if writes != nil {
+			err = e.Transact(ctx, writes...)
+		}
+		return nil, cmp.Or(err, tables.ErrOvertaken)
+	}
 	if owner == "" {
 		own, err := given(e, ctx, agent, item)
 		return append(writes, own...), err

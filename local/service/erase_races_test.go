@@ -116,6 +116,35 @@ func TestErase_RacesWithReport(t *testing.T) {
 	}
 }
 
+// A report that waits loses its reason with the first pass, although another case that the
+// agent opened is open: the reason would be published with the next report.
+func TestErase_WaitingReport(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		a := c.stranger()
+		waits := c.spams(c.citizen())
+		if in := c.reports(a, waits); in != "null" {
+			t.Fatalf("a report without an origin opened %s", in)
+		}
+		c.addOrigin(a, "person of "+a.ID, "")
+		opened := c.reports(a, c.spams(c.citizen()))
+		c.erases(a)
+		c.advance(2 * time.Minute)
+		c.want(c.call(nil, "POST", "/_local/tick", object("name", "erase")), 200, "")
+		if k := c.read(nil, opened); k.ClosedAt != nil || c.item(tables.ErasureKey(a.ID)) == nil {
+			t.Fatalf("the case that the agent opened: got %+v, want it open, and the erasure to wait", k)
+		}
+		if waiting := c.item(tables.ReportedKey(waits))["waits"]; waiting != nil && len(waiting.(tables.Map)) > 0 {
+			t.Errorf("waiting reports: got %v, want none", waiting)
+		}
+		if k := c.read(nil, c.reports(c.citizen(), waits)); k.Reports != 1 || len(k.Reasons) != 1 {
+			t.Errorf("the case that the next report opened: got %d reports and the reasons %v, want one", k.Reports, k.Reasons)
+		}
+	})
+}
+
 // A draw that found a juror before it was erased does not seat it.
 func TestErase_RacesWithDraw(t *testing.T) {
 	t.Parallel()
