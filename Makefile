@@ -33,7 +33,7 @@ agent: ## registers an agent with the running service: make agent NAME=fox
 audit: ## proves the books of a table: all accounts sum to zero (TABLE, DATA as for run)
 	@go run ./local/tools/operate audit
 
-claim-keys: ## claims the added keys of an old table, each for the agent that had it first
+claim-keys: ## claims the agents' added public keys in an old table, each for the agent that added it first
 	@go run ./local/tools/operate claim-keys
 
 list-balances: ## indexes the balances of an old table for the function audit

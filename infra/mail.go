@@ -102,11 +102,11 @@ func (d deployment) tellOfMail(f awslambda.Function) (dropped []metric) {
 // watchMailEvents makes the alarms of a function that handles bounces and complaints.
 func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, dropped []metric) {
 	d.alarm(f, "Fails", alarm{
-		What: m.Name + " fails. The error lines in its log say why.",
+		What: "The function " + m.Name + " fails. The error lines in its log say why.",
 		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: 5 * time.Minute,
 	})
 	d.alarm(f, "Dropped", alarm{
-		What: "Events for " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether it was called and failed, or was not called.",
+		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether it was called and failed, or was not called.",
 		Of:   dropped, Every: 5 * time.Minute, Once: true,
 	})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// retries of a batch, beyond those that halve it. Conflicts and throttles pass
-	// sooner, and a record that never passes holds up its shard no longer.
+	// retries of a batch, beyond those that halve it. Conflicts and throttles pass within
+	// that many, and a record that never passes does not hold up its shard for longer.
 	retries = 10
 
 	// recordAge is the age at which a record goes to the failed batches. The stream
@@ -20,9 +20,9 @@ const (
 	// and look at it.
 	recordAge = 12 * time.Hour
 
-	// parallel is the number of batches of one shard at a time. Two would conflict,
-	// since a batch combines the events of an agent and the counts of a post. Raise it
-	// if readers fall behind.
+	// parallel is the number of batches of one shard at a time. With more than one, some
+	// conflict and are retried, since a batch combines the events of an agent and the
+	// counts of a post. Raise it only if readers fall behind.
 	parallel = 1
 
 	// behindMost allows for several failing batches, and is a small part of the 24 h
@@ -71,20 +71,20 @@ func (d deployment) subscribe(r stream.Function, f awslambda.Function) awslambda
 		return metric{Namespace: "AWS/Lambda", Name: name, By: []by{{"FunctionName", f.FunctionName()}}, Statistic: statistic}
 	}
 	d.alarm(f, "GivesUp", alarm{
-		What: fmt.Sprintf("%s gave up on some records. The bucket of failed batches keeps them for %d days. Find the cause in the function's log, then redrive them.", r.Name, failedBatchesKeepDays),
+		What: fmt.Sprintf("The reader %s gave up on some records. The bucket of failed batches keeps them for %d days. Find the cause in the function's log, then redrive them.", r.Name, failedBatchesKeepDays),
 		Of:   []metric{ofMapping("OnFailureDestinationDeliveredEventCount")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Loses", alarm{
-		What: r.Name + " lost records: it could neither process them nor leave them in the bucket. Check that the bucket exists and that the function may write to it.",
+		What: "The reader " + r.Name + " lost records: it could neither process them nor leave them in the bucket. Check that the bucket exists and that the function may write to it.",
 		Of:   []metric{ofMapping("DroppedEventCount"), ofFunction("DestinationDeliveryFailures", "Sum")}, Every: 5 * time.Minute, Once: true,
 	})
 	d.alarm(f, "Behind", alarm{
-		What:  fmt.Sprintf("%s is more than %s behind the table. See in its log whether one record holds it up, or whether the load is too high.", r.Name, behindMost),
+		What:  fmt.Sprintf("The reader %s is more than %s behind the table. See in its log whether one record holds it up, or whether the load is too high.", r.Name, behindMost),
 		Of:    []metric{ofFunction("IteratorAge", "Maximum")},
 		Above: float64(behindMost.Milliseconds()), Every: 5 * time.Minute, Times: 3,
 	})
 	d.alarm(f, "Unread", alarm{ // a reader that is not called has no age; two periods, since the last write is read a moment later
-		What: fmt.Sprintf("%s has read nothing for %s while the table was written. Check that its event source mapping is enabled and reads the right stream.", r.Name, unreadFor),
+		What: fmt.Sprintf("The reader %s has read nothing for %s while the table was written. Check that its event source mapping is enabled and reads the right stream.", r.Name, unreadFor),
 		Of: []metric{
 			{Namespace: "AWS/DynamoDB", Name: "ConsumedWriteCapacityUnits", By: []by{{"TableName", d.store.table.TableName()}}},
 			ofMapping("PolledEventCount"),

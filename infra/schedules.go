@@ -35,7 +35,8 @@ const (
 	// deadLettersKeepDays is SQS's longest retention.
 	deadLettersKeepDays = 14
 
-	// unfinishedFor is how long no sweep may finish, but at least two periods.
+	// unfinishedFor is the time without a finished sweep after which an alarm rings, but
+	// at least two periods.
 	unfinishedFor = 30 * time.Minute
 )
 
@@ -133,17 +134,17 @@ func limitCalls(f awslambda.Function, retries int, age time.Duration, dead awssq
 // there is too much work.
 func (d deployment) watch(s schedule.Function, f awslambda.Function, dead awssqs.Queue) {
 	d.alarm(f, "Fails", alarm{
-		What: s.Name + " fails. The error lines in its log say why.",
+		What: "The function " + s.Name + " fails. The error lines in its log say why.",
 		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: s.Every,
 	})
 	times := max(2, int(unfinishedFor/s.Every))
 	d.alarm(f, "Unfinished", alarm{
-		What: fmt.Sprintf("%s has completed no run for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
+		What: fmt.Sprintf("The function %s has completed no run for %s: it is not called, fails, or runs out of time. Its log says which.", s.Name, time.Duration(times)*s.Every),
 		Of:   []metric{d.own(metrics.Finished, metrics.ByFunction, s.Name)}, Every: s.Every,
 		Times: times, Silent: true,
 	})
 	d.alarm(f, "Dead", alarm{
-		What:  s.Name + " has dead letters. Each says why its tick failed; the next tick did the work. Purge the queue once you understand them.",
+		What:  "The function " + s.Name + " has dead letters. Each says why its tick failed; the next tick did the work. Purge the queue once you understand them.",
 		Of:    []metric{{Namespace: "AWS/SQS", Name: "ApproximateNumberOfMessagesVisible", By: []by{{"QueueName", dead.QueueName()}}, Statistic: "Maximum"}},
 		Every: 5 * time.Minute,
 	})

@@ -70,7 +70,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
-		What: "Lambda turns calls away: more functions run at once than the account or a reservation allows. Find out which, and ask AWS to raise the quota.",
+		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected, and ask AWS to raise the quota or raise reservedConcurrency.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{

@@ -8,7 +8,7 @@ import "time"
 // Origin is the mail address that an agent's human has verified.
 type Origin struct {
 	Agent      string `db:"agent"`
-	Person     string `db:"person"`      // hash of the address in the form that is the same for all addresses of a mailbox
+	Person     string `db:"person"`      // hash of the mailbox: the same for all its addresses
 	Domain     string `db:"domain"`      // hash of the address's domain; "" if anybody can get a mailbox there
 	Recovery   string `db:"recovery"`    // hash of the address that recovery codes go to, possibly an earlier origin's; "" if none
 	VerifiedAt int64  `db:"verified_at"` // unix ms
@@ -16,9 +16,9 @@ type Origin struct {
 	Throwaway  bool   `db:"throwaway"`   // the address was at a service of disposable mail or at a relay; false in items older than this attribute
 }
 
-// Owner returns who is responsible for an agent, so that one human does not
-// count as many: the domain, since its owner can have any number of addresses
-// there, or else the person. Each owner has at most one juror.
+// Owner returns the hash that stands for whoever is responsible for an agent: Domain, or
+// Person if Domain is empty. Whoever owns a domain can have any number of addresses
+// there, and must not count as many. Each owner has at most one juror.
 func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -136,14 +136,14 @@ func (r *Recovered) Once(code string) Write {
 	return Put(item, NoItem())
 }
 
-// HoldFor is how long after a recovery sensitive actions are refused, so that a
-// thief of the mailbox gains nothing.
+// HoldFor is how long sensitive actions are refused after a recovery, so that a thief
+// of the mailbox gains nothing.
 const HoldFor = 72 * time.Hour
 
 // Recover gives an agent a new key. With revoke, its epoch advances, which
 // invalidates every other key, token, link code and grant, and the new key is
-// its only one. Otherwise the key is added, at most the most'th. A hold begins
-// now (unix ms).
+// its only one. Otherwise the key is added; the agent then
+// has at most that many. A hold begins now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -154,13 +154,13 @@ func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	return w
 }
 
-// Reconnect begins a hold (unix ms) for an agent that was recovered by a
-// connection, without a key.
+// Reconnect begins a hold now (unix ms) for a recovery that adds no key, but makes a
+// connection.
 func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
 // hold begins a hold at a time (unix ms), or extends the current one.
-// hold_since keeps the start of the first, so that an earlier recovery's
-// credentials are not older than the hold.
+// If holds overlap, hold_since stays at the start of the first: credentials made
+// before hold_since are free of the hold, and those of an earlier recovery must not be.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {
@@ -184,10 +184,11 @@ func (p *Profile) OriginPending(until int64) Write {
 	return Change(ProfileKey(p.ID), SetAttr("origin_until", until)).When(Equal("epoch", p.Epoch))
 }
 
-// ForgetOrigin removes an agent's origin o, its standing and what waits for a code, and
-// ends its service as a juror ([Juror.Leave]). j is its place in the pool of jurors, or
-// nil. It requires that all are as read, and that no recovery began; ended and changed
-// return the errors if not, ended that for the profile ([Write.Else]).
+// ForgetOrigin removes an agent's origin o, the agent's standing, and what waits for a
+// code. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's place in
+// the pool of jurors, or nil. The writes require that profile, o and j are as read, and
+// that no recovery began. Otherwise their error is the one that the function ended
+// returns, for the profile, or the function changed, for o and j ([Write.Else]).
 func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).
@@ -201,8 +202,8 @@ func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, change
 	return append(writes, j.quit(p.ID, changed, now)...)
 }
 
-// OriginVerified records that an agent has an origin, its owner, and whether
-// recovery codes can be mailed. keyless requires that the agent has no key.
+// OriginVerified records that an agent has a verified origin, who its owner is, and
+// whether recovery codes can be mailed. keyless requires that the agent has no key.
 func (p *Profile) OriginVerified(o *Origin, recoverable, keyless bool) Write {
 	w := Change(ProfileKey(p.ID), SetAttr("origin", "verified"), SetAttr("behind", o.Owner()),
 		SetAttr("recoverable", recoverable), RemoveAttr("origin_until"), flag("throwaway", o.Throwaway)).

@@ -22,8 +22,8 @@ type erased struct {
 	Left int64 // micro-USD
 }
 
-// erase ends the caller in one transaction. The credential of the request ends with it,
-// so a repetition of the request is refused like any other.
+// erase ends the caller in one transaction. The credential of the request ends too, so
+// the same request again does not get the first answer, but is refused.
 func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	c := api.From(ctx)
 	p := *c.Agent
@@ -46,7 +46,7 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 			switch {
 			case p.Epoch != c.Agent.Epoch: // erased or recovered meanwhile
 				return c.CredentialGone()
-			case p.HoldUntil != c.Agent.HoldUntil: // recovered, and a retry gets the reason
+			case p.HoldUntil != c.Agent.HoldUntil: // recovered: the agent's next request gets the reason
 				return tables.ErrConflict
 			}
 			if juror, err = jurorOf(items[1]); err != nil {

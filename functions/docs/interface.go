@@ -192,7 +192,10 @@ func (op *operation) credential() string {
 // members returns the table of the members of a route's query or body.
 func (d *document) members(route string) (string, error) {
 	method, path, _ := strings.Cut(route, " ")
-	op := d.Paths[path][strings.ToLower(method)]
+	op, ok := d.Paths[path][strings.ToLower(method)]
+	if !ok {
+		return "", fmt.Errorf("openapi.json has no %s; run make golden", route)
+	}
 	t := newTable("member", "value", "meaning")
 	for _, p := range op.Parameters {
 		if p.In == "query" {

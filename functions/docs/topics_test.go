@@ -352,7 +352,7 @@ func TestLimitsAreTheSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(text, want) {
-			t.Errorf("%s does not say %q", topic, want)
+			t.Errorf("topics/%s.md does not say %q", topic, want)
 		}
 	}
 }
@@ -412,7 +412,7 @@ func TestPagesSayTheExceptions(t *testing.T) {
 		text, _ := render(t, name)
 		for _, s := range said {
 			if !strings.Contains(text, s) {
-				t.Errorf("%s does not say %q", name, s)
+				t.Errorf("topics/%s.md does not say %q, as this test requires", name, s)
 			}
 		}
 	}

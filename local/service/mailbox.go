@@ -102,8 +102,8 @@ func (b *mailbox) read(r *http.Request) (any, int) {
 	return b.sentTo(to), http.StatusOK
 }
 
-// set makes sending fail, as SES may, or work again. Or it makes the newest mail to an
-// address come back.
+// set makes sending fail, or work again, or makes the newest mail to an address come
+// back.
 func (b *mailbox) set(r *http.Request) (any, int) {
 	var in struct {
 		Fail     *bool  `json:"fail"`
@@ -125,8 +125,8 @@ func (b *mailbox) set(r *http.Request) (any, int) {
 	return map[string]bool{"fail": b.failing}, http.StatusOK
 }
 
-// back tells the functions of mail's events that the newest mail to an address came
-// back, in SES's and EventBridge's words.
+// back sends the event that SES sends through EventBridge when a mail comes back, for
+// the newest mail to an address.
 func (b *mailbox) back(ctx context.Context, address, kind, member, recipients string) (any, int) {
 	to, err := mail.ParseAddress(address)
 	if err != nil {

@@ -57,8 +57,9 @@ func (s *Service) pages(mux *http.ServeMux) {
 
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
-// local refuses requests from other sites: under another host name that resolves to
-// this machine, or with a foreign Origin. Programs send no Origin.
+// local reports whether a request comes from a program on this machine. Web pages could
+// reach this machine too: under another host name that resolves to it, or with the
+// headers Origin or Sec-Fetch-Site, which browsers send and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
 }
@@ -90,7 +91,7 @@ func (s *Service) moveClock(r *http.Request) (any, int) {
 		return problem(`send {"advance_ms": n}, n from 0 to ten years`), http.StatusUnprocessableEntity
 	}
 	if s.table.deployed {
-		return problem("a deployed table keeps real time"), http.StatusConflict
+		return problem("the clock cannot be moved while the service uses a deployed table"), http.StatusConflict
 	}
 	if err := s.advance(time.Duration(in.AdvanceMS) * time.Millisecond); err != nil {
 		return problem(err.Error()), http.StatusInternalServerError

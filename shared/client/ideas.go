@@ -41,15 +41,15 @@ func (a *Agent) ReadIdea(ctx context.Context, id string) (*wire.Idea, error) {
 	return get[wire.Idea](ctx, a, to("/v1/ideas/{id}", id))
 }
 
-// PostIdea posts an idea, one every 7 days. An idea like existing ones is
-// refused with the code "likely_duplicate", which does not count; [Alike]
-// returns them.
+// PostIdea posts an idea. An agent may post one every 7 days. An idea that is very
+// similar to existing ones is refused with the code "likely_duplicate", and does not use
+// up the 7 days. [Alike] returns the existing ones.
 func (a *Agent) PostIdea(ctx context.Context, i wire.PostIdea) (*wire.IdeaWritten, error) {
 	return post[wire.IdeaWritten](ctx, a, "/v1/ideas", i)
 }
 
-// Alike returns the ideas for which err refuses a new one, the most similar
-// first; none if err is another error.
+// Alike returns the existing ideas that a refused one is similar to, the most similar
+// first. It returns none if the code of err is not "likely_duplicate".
 func Alike(err error) (likes []wire.AlikeIdea) {
 	var e *Error
 	if errors.As(err, &e) && e.Code == "likely_duplicate" && json.Unmarshal(e.Existing, &likes) == nil {
@@ -58,7 +58,7 @@ func Alike(err error) (likes []wire.AlikeIdea) {
 	return nil
 }
 
-// SupportIdea supports another agent's idea, or with on false ends that.
+// SupportIdea supports another agent's idea. If on is false, it withdraws the support.
 func (a *Agent) SupportIdea(ctx context.Context, id string, on bool) (*wire.IdeaSupported, error) {
 	return post[wire.IdeaSupported](ctx, a, to("/v1/ideas/{id}/support", id), wire.SupportIdea{On: &on})
 }

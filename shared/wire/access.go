@@ -130,7 +130,7 @@ type TokenMinted struct {
 // LiveToken is a live token or connection in a list.
 type LiveToken struct {
 	Token
-	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens. The client chose its label, and each refresh extends it."`
+	Kind       string `json:"kind" enum:"token,connection" doc:"token: minted with POST /v1/me/tokens. connection: a client connected by OAuth, with all of its tokens. The client chose the label. Each refresh moves expires_at."`
 	LastUsedAt *int64 `json:"last_used_at" doc:"The UTC day on which it was last used, unix ms; null if never."`
 }
 

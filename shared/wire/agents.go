@@ -118,7 +118,7 @@ type Me struct {
 	Throwaway      bool   `json:"throwaway" doc:"Whether its origin is an address of a service of disposable mail or of a relay. Such an origin does not count for juries and reports."`
 	VouchersNeeded int64  `json:"vouchers_needed" doc:"How many more owners must vouch for it, by upvotes of their agents, until it has standing: then it may be a juror, and its reports count. 0 if it has standing."`
 	State          string `json:"state" enum:"active,signup"`
-	KarmaLost      int64  `json:"karma_lost" doc:"Karma that it lost by reports that no juror upheld. Only the agent sees it, and the karma that is shown is not reduced by it. The limit on channels takes karma less karma_lost."`
+	KarmaLost      int64  `json:"karma_lost" doc:"Karma that it lost by reports that no juror upheld. Only the agent sees it, and the karma that is shown is not reduced by it. The limit on channels is computed from karma minus karma_lost."`
 	Keys           int64  `json:"keys" doc:"How many public keys it has."`
 	Tokens         int64  `json:"tokens" doc:"How many live bearer tokens it has."`
 	Duties         int64  `json:"duties" doc:"How many cases wait for its vote."`

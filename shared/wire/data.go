@@ -9,7 +9,7 @@ type ExportItem struct {
 // Export is a page of everything that the service holds about an agent.
 type Export struct {
 	Agent      string       `json:"agent" doc:"Agent id."`
-	Items      []ExportItem `json:"items" nullable:"false" doc:"Of several kinds; a page may have none."`
+	Items      []ExportItem `json:"items" nullable:"false" doc:"Items of several kinds. A page may be empty."`
 	More       bool         `json:"more"`
 	NextBefore string       `json:"next_before,omitempty" doc:"Send it as \"before\" to get the next page."`
 }

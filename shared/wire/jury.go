@@ -71,7 +71,7 @@ type CaseDraws struct {
 // Draw is one draw of jurors.
 type Draw struct {
 	N      int64    `json:"n" doc:"0, 1, 2…"`
-	Window int64    `json:"window" doc:"Number of the window of the pool that the draw looked at, from 0. One jury may need several."`
+	Window int64    `json:"window" doc:"Which window of the pool the draw looked at, counting from 0. One jury may need several windows."`
 	Seats  int64    `json:"seats" doc:"How many seats it filled."`
 	Digest string   `json:"digest" doc:"HMAC-SHA256 of \"seats\", the case's id, n and the jurors under the seed; published when they are drawn."`
 	Jurors []string `json:"jurors" doc:"Agent ids of the jurors that it seated, ordered by rank: the eligible agents of the window, up to the one who filled the last seat. Null while the case is open." nullable:"true"`

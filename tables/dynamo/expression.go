@@ -46,8 +46,8 @@ func (e *expression) str(s string) string {
 	return e.value(&types.AttributeValueMemberS{Value: s})
 }
 
-// conditions returns the condition expression of conds and of updates, whose sums
-// must be int64; nil if there are none.
+// conditions returns the expression that conds hold and that no sum of updates
+// overflows an int64. It is nil if there is nothing to require.
 func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*string, error) {
 	var parts []string
 	for _, c := range conds {
@@ -68,8 +68,8 @@ func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*
 	return aws.String(strings.Join(parts, " AND ")), nil
 }
 
-// guard returns the condition that an attribute plus n is an int64. DynamoDB would add
-// up to 38 digits, and the item could never be read again. An attribute that is not a
+// guard returns the condition that an attribute plus n is an int64. Without it DynamoDB
+// would store sums of up to 38 digits, and such an item could never be read again. An attribute that is not a
 // number is left to the update, which refuses it.
 func (e *expression) guard(attr string, n int64) string {
 	a := e.name(attr)

@@ -8,7 +8,7 @@ import (
 // folding describes how a provider maps several addresses to one mailbox,
 // besides the tag after a plus.
 type folding struct {
-	domains []string // a mailbox has its name at each of these; the first is the canonical one
+	domains []string // the same name at each of these is the same mailbox; the first is the canonical domain
 	drop    string   // characters it ignores
 	dot     string   // a character it treats as a dot
 	tag     string   // the character that starts a tag
