@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type Case struct {
 	Settled  bool   `db:"settled"`   // the verdict has been applied
 	Openers  Set    `db:"openers"`   // owners ([Origin.Owner]) of the reporters who opened it: never shown
 	Barred   Set    `db:"barred"`    // owners of the author and of the parties as of opening and joining, while it is open: never shown
+	Recused  Set    `db:"recused"`   // of an upheld case, who may not judge its appeal: openers and barred as of its end ([Pseudonym] about the case); older cases have none
 	OpenedAt int64  `db:"opened_at"` // unix ms
 	ClosedAt int64  `db:"closed_at"` // unix ms
 	Deadline int64  `db:"deadline"`  // unix ms: of the votes while voting; of finding jurors while seating
@@ -238,8 +240,20 @@ func (c *Case) Close(state string, now time.Time, gone *bool, changed func(Item)
 	return append(writes, c.Unmark()...)
 }
 
+// Recuses reports whether the case keeps an owner ([Origin.Owner]) off the jury of its
+// appeal.
+func (c *Case) Recuses(owner string) bool {
+	return owner != "" && c.Recused.Has(Pseudonym(owner, c.ID))
+}
+
 // end is Close without the writes of the reported item.
 func (c *Case) end(state string, now time.Time, changed func(Item) error) []Write {
+	if state == CaseUpheld && c.Appeals == "" {
+		for _, owner := range slices.Concat(c.Openers, c.Barred) {
+			c.Recused = append(c.Recused, Pseudonym(owner, c.ID))
+		}
+		c.Recused = NewSet(c.Recused...)
+	}
 	c.Barred = nil // nobody is drawn any more
 	c.State, c.Open, c.ClosedAt, c.Due = state, false, now.UnixMilli(), now.UnixMilli()
 	writes := []Write{c.Keep().Else(changed)}

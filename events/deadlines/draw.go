@@ -161,8 +161,9 @@ func (d deadlines) look(ctx context.Context, c *tables.Case) (drawn []*volunteer
 type hearing struct {
 	*tables.Case
 	parties []string
-	before  []seated // the seats of the case that this one is the appeal of
-	since   int64    // unix ms: who volunteered later may not judge it
+	first   *tables.Case // the case that this one is the appeal of; empty if it is none
+	before  []seated     // its seats
+	since   int64        // unix ms: who volunteered later may not judge it
 	bench   *jury.Bench
 	blocked []string // agents put last because the author blocks them
 
@@ -196,7 +197,7 @@ func (h *hearing) take(now time.Time, volunteers ...*volunteer) {
 
 // hear reads what decides who may judge a case.
 func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
-	h := &hearing{Case: c, parties: append([]string{c.Author.ID}, c.Parties...), since: c.OpenedAt}
+	h := &hearing{Case: c, first: new(tables.Case), parties: append([]string{c.Author.ID}, c.Parties...), since: c.OpenedAt}
 	if err := d.recall(ctx, h); err != nil {
 		return nil, err
 	}
@@ -228,20 +229,20 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 	return h, nil
 }
 
-// recall keeps the first jury, and who shares an owner with it, off the jury of an
-// appeal. It also keeps out who volunteered after the first case opened: an author
+// recall keeps the first jury, the owners whom the first case barred, and who shares an
+// owner with the jury, off the jury of an appeal. It also keeps out who volunteered after the first case opened: an author
 // chooses when it appeals, and could bring jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil
 	}
-	first, err := d.readCase(ctx, h.Appeals)
-	if err != nil {
+	var err error
+	if h.first, err = d.readCase(ctx, h.Appeals); err != nil {
 		return err
 	}
-	h.since = first.OpenedAt
-	h.parties = append(h.parties, first.Jurors...)
-	h.before, err = d.readSeats(ctx, first)
+	h.since = h.first.OpenedAt
+	h.parties = append(h.parties, h.first.Jurors...)
+	h.before, err = d.readSeats(ctx, h.first)
 	return err
 }
 
@@ -332,7 +333,7 @@ func (d deadlines) candidates(ctx context.Context, h *hearing, agents []string) 
 		v.CreatedAt, v.SuspendedUntil, v.Duties = v.profile.CreatedAt, v.profile.SuspendedUntil, own[1].Int("duties")
 		v.ActiveAt = max(own[1].Int("last_active"), v.juror.ActiveAt)
 		v.Late = v.juror.Since >= h.since
-		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a)
+		v.Party = own[4] != nil || slices.Contains(h.parties, a) || h.Jurors.Has(a) || h.first.Recuses(v.Person) || h.first.Recuses(v.Domain)
 		list = append(list, v)
 	}
 	return list, nil

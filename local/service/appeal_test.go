@@ -506,6 +506,55 @@ func TestAppealJurors(t *testing.T) {
 	}
 }
 
+// The owners of the author and of the reporters as of the first case judge its appeal
+// with no other agent, although they forget their origins, or are erased, after the verdict.
+func TestAppealJurors_ForgottenOrigins(t *testing.T) {
+	t.Parallel()
+	onBothStreaming(t, unlimited(), func(t *testing.T, r *running) {
+		c := newJuryFixture(r)
+		c.t = t
+		author, joiner, late, erased := c.citizen(), c.citizen(), c.citizen(), c.citizen()
+		parties := map[string]string{} // by a juror of the same owner
+		for i, a := range []*transcripts.Agent{author, joiner, late, erased} {
+			j := c.juror()
+			if i == 0 { // an owner may be a domain
+				c.set(tables.OriginKey(author.ID), tables.SetAttr("domain", "den"))
+				c.moveOrigin(j, "another person", "den")
+			} else {
+				c.moveOrigin(j, "person of "+a.ID, "")
+			}
+			parties[j.ID] = a.ID
+		}
+		c.jurors(jury.Seats + jury.Seats - 1) // one more would be seated in any case
+		post := c.spams(author)
+		in := c.reports(erased, post)
+		c.reports(joiner, post)
+		c.reports(late, post)
+		c.decides(in, "uphold")
+		for _, a := range []*transcripts.Agent{author, joiner, late} {
+			c.want(c.send(c.request(a, "DELETE", "/v1/me/origin", "")), 200, "")
+		}
+		c.erases(erased)
+		c.settleAll()
+		for _, owner := range []string{"den", "person of " + joiner.ID, "person of " + late.ID, "person of " + erased.ID} {
+			if words := fmt.Sprint(c.item(tables.CaseKey(in))["recused"]); strings.Contains(words, owner) {
+				t.Errorf("the closed case names %s: %s", owner, words)
+			}
+		}
+		appeal := c.appeals(author, in)
+		c.tick()
+		seats := c.seats(appeal)
+		if len(seats) < 3 {
+			t.Errorf("got %d jurors, want at least 3", len(seats))
+		}
+		for _, s := range seats {
+			if a := parties[s.Juror.ID]; a != "" {
+				t.Errorf("a juror of the appeal has the owner of %s", c.people[a].Name)
+			}
+		}
+	})
+}
+
 // An appeal of a case about a message or a promo undoes its karma; the promo has ended.
 func TestAppealOfAMessageAndAPromo(t *testing.T) {
 	t.Parallel()

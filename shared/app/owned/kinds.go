@@ -111,7 +111,7 @@ var Kinds = map[string]Kind{
 	tables.TypeCase: {
 		Shows: []string{"id", "kind", "target", "channel", "to", "state", "opened_at", "closed_at", "deadline", "reports", "suspended_until", "appeal", "appeals", "overruled"},
 		Hides: []string{
-			"author", "open", "settled", "openers", "barred", "due", "seats", "filled", "uphold", "overturn", "draws", "windows", "vain", "reseats", "jurors",
+			"author", "open", "settled", "openers", "barred", "recused", "due", "seats", "filled", "uphold", "overturn", "draws", "windows", "vain", "reseats", "jurors",
 			"reporters", "seed", "version",
 		},
 		End: Nameless,
