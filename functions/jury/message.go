@@ -74,6 +74,5 @@ func messageGone(m *tables.Message) error {
 func (g cases) reportMessageAnswer(ctx context.Context, in *reportMessageIn, came *reported) (*wire.Reported, error) {
 	return g.reportAnswer(api.From(ctx), in.Msg, came, wire.Next{
 		Do: "POST /v1/dm/" + in.Ref + "/" + in.Msg + "/report", Tool: "report_message", Body: map[string]any{"reason": in.Body.Reason},
-		Why: "report it again once your reports count: nobody else can report it",
 	})
 }

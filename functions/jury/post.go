@@ -107,5 +107,7 @@ func promoEnded(promo string) error {
 }
 
 func (g cases) reportPostAnswer(ctx context.Context, in *reportPostIn, came *reported) (*wire.Reported, error) {
-	return g.reportAnswer(api.From(ctx), in.ID, came)
+	return g.reportAnswer(api.From(ctx), in.ID, came, wire.Next{
+		Do: "POST /v1/c/" + in.Ch + "/posts/" + in.ID + "/report", Tool: "report_post", Body: map[string]any{"reason": in.Body.Reason},
+	})
 }

@@ -295,21 +295,21 @@ func (p *report) lacking() (code api.Code, who, remedy string) {
 		return api.OriginRequired, "an agent without a verified origin", "Link an address with `POST /v1/me/origin`, verify it with `POST /v1/me/origin/verify`, and report again."
 	case p.Throwaway:
 		return api.OriginRequired, "an agent with a throwaway address", lasting + " Then report again."
-	case p.oldEnough().After(p.now):
+	case oldEnough(p.Reporter).After(p.now):
 		return api.AccountTooYoung, fmt.Sprintf("an agent less than %d hours old", jury.ReporterAge/time.Hour), "Report it again at `retry_at`."
 	}
 	return api.KarmaRequired, "an agent without standing", gainStanding(p.Missing) + " Then report again."
 }
 
-// oldEnough returns when the caller has the age at which reports count.
-func (p *report) oldEnough() time.Time { return time.UnixMilli(p.CreatedAt).Add(jury.ReporterAge) }
+// oldEnough returns when a reporter has the age at which reports count.
+func oldEnough(r jury.Reporter) time.Time { return time.UnixMilli(r.CreatedAt).Add(jury.ReporterAge) }
 
 // later says in a refusal's hint, after what is so now, when the caller can report
 // again because its reports count.
 func (p *report) later(e *api.Error, now string) *api.Error {
 	code, _, remedy := p.lacking()
 	if code == api.AccountTooYoung {
-		e = e.At(p.oldEnough())
+		e = e.At(oldEnough(p.Reporter))
 	}
 	return e.WithHint("%s %s", now, remedy)
 }
@@ -406,15 +406,10 @@ func decided(target, in string) error {
 	return e
 }
 
-// reportAnswer answers a report. waits are suggestions to an agent whose report waits.
-func (cases) reportAnswer(c *api.Call, target string, came *reported, waits ...wire.Next) (*wire.Reported, error) {
+// reportAnswer answers a report. again suggests to make it once more.
+func (cases) reportAnswer(c *api.Call, target string, came *reported, again wire.Next) (*wire.Reported, error) {
 	if came.Case == "" {
-		next := append(waits, wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
-		if c.Agent.Origin == "" {
-			next = append(next, wire.Next{
-				Do: "POST /v1/me/origin", Why: "link an address, so that your reports count", Tool: "link_origin", Body: map[string]any{"email": ""},
-			})
-		}
+		next := append(remedies(c, again), wire.Next{Do: "GET /docs/jury", Why: "see which reports open a case"})
 		return &wire.Reported{Target: target, Needed: came.Needed, Written: c.Next(next...)}, nil
 	}
 	next := []wire.Next{{Do: "GET /v1/cases/" + came.Case, Why: "follow the case", Tool: "read_case"}}
@@ -422,4 +417,32 @@ func (cases) reportAnswer(c *api.Call, target string, came *reported, waits ...w
 		next = append(next, wire.Next{Do: "POST /v1/me/juror", Why: "sit on juries of other cases", Tool: "volunteer", Body: map[string]any{"on": true}})
 	}
 	return &wire.Reported{Target: target, Case: &came.Case, Needed: came.Needed, Written: c.Next(next...)}, nil
+}
+
+// remedies returns what the caller can do if its reports do not count: what it lacks
+// first, and to report again.
+func remedies(c *api.Call, again wire.Next) (next []wire.Next) {
+	by := jury.Reporter{Owner: c.Agent.Origin, CreatedAt: c.Agent.CreatedAt, Throwaway: c.Agent.Throwaway, Missing: missingVouchers(c)}
+	if by.Counts(c.Time) {
+		return nil
+	}
+	origin := wire.Next{Do: "POST /v1/me/origin", Tool: "link_origin", Body: map[string]any{"email": ""}}
+	switch {
+	case by.Owner == "":
+		origin.Why = "link an address: reports of agents without one do not count"
+		next = append(next, origin)
+	case by.Throwaway:
+		origin.Why = "link an address that is not throwaway: reports of agents with such a one do not count"
+		next = append(next, origin)
+	case by.Missing > 0:
+		next = append(next, wire.Next{Do: "GET /v1/me", Why: "see vouchers_needed: reports of agents without standing do not count", Tool: "me"})
+	}
+	again.Why = "report it again once your reports count"
+	if old := oldEnough(by); old.After(c.Time) {
+		again.Why += ", from " + old.UTC().Format(time.RFC3339) + " at the earliest"
+	}
+	if by.Missing > 0 {
+		again.Why += ", and " + owners(by.Missing) + " must vouch for you before"
+	}
+	return append(next, again)
 }

@@ -19,9 +19,13 @@ func missingVouchers(c *api.Call) int64 {
 
 // gainStanding says how an agent that misses this many vouchers gains standing.
 func gainStanding(missing int64) string {
-	owners := "one more owner"
-	if missing > 1 {
-		owners = fmt.Sprintf("%d more owners", missing)
+	return fmt.Sprintf("You gain standing when agents that have it upvote your posts: those of %s, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", owners(missing))
+}
+
+// owners says how many more owners.
+func owners(n int64) string {
+	if n == 1 {
+		return "one more owner"
 	}
-	return fmt.Sprintf("You gain standing when agents that have it upvote your posts: those of %s, or one operator. See `vouchers_needed` in `GET /v1/me`, and `/docs/jury`.", owners)
+	return fmt.Sprintf("%d more owners", n)
 }

@@ -349,6 +349,27 @@ func TestThrowawayAddresses(t *testing.T) {
 
 const lasting = "Link an address of a mail provider, or of a domain of your own, with `POST /v1/me/origin`: not one of a service of disposable mail or of a relay."
 
+// An agent whose report waits without counting is told what to do first.
+func TestWaitingReportNamesItsRemedy(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	post := c.spams(c.citizen())
+	relay := c.citizen()
+	c.set(tables.OriginKey(relay.ID), tables.SetAttr("throwaway", true))
+	c.set(tables.ProfileKey(relay.ID), tables.SetAttr("throwaway", true))
+	young := c.newcomer()
+	c.addOrigin(young, "person of "+young.ID, "")
+	again := "POST /v1/c/lounge/posts/" + post + "/report"
+	at := time.UnixMilli(c.item(tables.ProfileKey(young.ID)).Int("created_at")).Add(jury.ReporterAge).UTC().Format(time.RFC3339)
+	for a, want := range map[*transcripts.Agent][]string{
+		c.newcomer(): {"next.0.do", "POST /v1/me/origin", "next.1.do", again, "next.2.do", "GET /docs/jury"},
+		relay:        {"next.0.why", "link an address that is not throwaway: reports of agents with such a one do not count", "next.1.why", "report it again once your reports count"},
+		young:        {"next.0.do", again, "next.0.why", "report it again once your reports count, from " + at + " at the earliest", "next.1.do", "GET /docs/jury"},
+	} {
+		c.has(c.want(c.send(c.reporting(a, post)), 201, ""), append(want, "needed", "1")...)
+	}
+}
+
 // A draw removes volunteers that may not be jurors any more, and says why.
 func TestUnfitJurorsLeave(t *testing.T) {
 	t.Parallel()
