@@ -36,6 +36,15 @@ func JurorKey(agent string) Key { return Key{AgentPK(agent), "JUROR"} }
 // if there are missed duties to remember.
 func JurorClaimKey(owner string) Key { return Key{"O#" + owner, "JUROR"} }
 
+// JurorOf reads the item of [JurorKey]; nil if there is none.
+func JurorOf(item Item) (*Juror, error) {
+	if item == nil {
+		return nil, nil
+	}
+	j := new(Juror)
+	return j, Unmarshal(item, j)
+}
+
 // Item returns the item of the juror.
 func (j *Juror) Item() Item {
 	item := keyed(JurorKey(j.Agent), TypeJuror, Marshal(j))

@@ -24,11 +24,12 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 		return nil, fmt.Errorf("the case %s is not settled", first.ID)
 	}
 	author := first.Author.ID
-	var items []tables.Item
+	var u *tables.Upheld
+	var p *tables.Profile
 	var restored []tables.Write
 	work, both := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		items, err = d.Table.Get(both, tables.Strong, tables.UpheldKey(author), tables.ProfileKey(author))
+		u, p, _, err = d.readAuthor(both, author)
 		return err
 	})
 	work.Go(func() (err error) {
@@ -38,15 +39,9 @@ func (d deadlines) acquit(ctx context.Context, appeal *tables.Case) ([]tables.Wr
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	var u tables.Upheld
-	var p tables.Profile
-	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
-		return nil, err
-	}
 	if p.State == tables.StateErased { // its texts and its history are gone
 		return first.Overrule(), nil
 	}
-	u.Agent = author
 	undone := u.Undo(first.ID, d.Settings.Limits.SuspensionOwners)
 	writes := append(first.Overrule(), u.Keep(), tables.AddKarma(author, -jury.AuthorKarma), tables.Delete(decidedEntry(first).Item(author).Key()))
 	if undone != nil && p.SuspendedUntil == undone.Until { // else another is longer, or an operator has lifted it

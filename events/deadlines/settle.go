@@ -109,11 +109,13 @@ func owners(seats []seated, verdict, author string) (owners []string) {
 // suspension.
 func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string) ([]tables.Write, error) {
 	author, ended := c.Author.ID, time.UnixMilli(c.ClosedAt)
-	var items []tables.Item
+	var u *tables.Upheld
+	var p *tables.Profile
+	var counters []tables.Item
 	var duties tables.Page
 	work, both := app.SideBySide(ctx)
 	work.Go(func() (err error) {
-		items, err = d.Table.Get(both, tables.Strong, tables.UpheldKey(author), tables.ProfileKey(author), tables.CountersKey(author))
+		u, p, counters, err = d.readAuthor(both, author, tables.CountersKey(author))
 		return err
 	})
 	work.Go(func() (err error) {
@@ -123,15 +125,9 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	var u tables.Upheld
-	var p tables.Profile
-	if err := errors.Join(tables.Unmarshal(items[0], &u), tables.Unmarshal(items[1], &p)); err != nil {
-		return nil, err
-	}
 	if p.State == tables.StateErased { // it ends with nothing to suspend
 		return nil, nil
 	}
-	u.Agent = author
 	entry := decidedEntry(c)
 	var before int64
 	if p.SuspendedUntil > d.Now().UnixMilli() {
@@ -149,7 +145,22 @@ func (d deadlines) convict(ctx context.Context, c *tables.Case, owners []string)
 		return nil, err
 	}
 	// The condition on the number of duties fails if a draw seats the author meanwhile.
-	return append(append(writes, left...), tables.LeaveDuties(author, items[2].Int("duties"), n, jury.AuthorKarma)), nil
+	return append(append(writes, left...), tables.LeaveDuties(author, counters[0].Int("duties"), n, jury.AuthorKarma)), nil
+}
+
+// readAuthor reads the upheld cases and the profile of a case's author, and more items
+// in the same trip.
+func (d deadlines) readAuthor(ctx context.Context, agent string, more ...tables.Key) (*tables.Upheld, *tables.Profile, []tables.Item, error) {
+	u, p := new(tables.Upheld), new(tables.Profile)
+	items, err := d.Table.Get(ctx, tables.Strong, append([]tables.Key{tables.UpheldKey(agent), tables.ProfileKey(agent)}, more...)...)
+	if err == nil {
+		err = errors.Join(tables.Unmarshal(items[0], u), tables.Unmarshal(items[1], p))
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	u.Agent = agent
+	return u, p, items[2:], nil
 }
 
 // decidedEntry is the entry of an upheld case in its author's history.

@@ -25,15 +25,9 @@ type forgotten struct{ Forgot, Juror, Standing, Recovery bool }
 func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, error) {
 	c := api.From(ctx)
 	var origin tables.Origin
-	var juror *tables.Juror
-	if err := tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin); err != nil {
+	juror, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
+	if err := errors.Join(err, tables.Unmarshal(c.Item(tables.OriginKey(c.Agent.ID)), &origin)); err != nil {
 		return nil, err
-	}
-	if item := c.Item(tables.JurorKey(c.Agent.ID)); item != nil {
-		juror = new(tables.Juror)
-		if err := tables.Unmarshal(item, juror); err != nil {
-			return nil, err
-		}
 	}
 	missing := func(vouchers []string) int64 {
 		return jury.Missing(vouchers, c.Agent.Operator, c.Settings.Limits.StandingOwners)
@@ -50,7 +44,7 @@ func (g access) forgetOrigin(ctx context.Context, _ *forgetIn) (*forgotten, erro
 		}
 		return tables.ErrConflict
 	}, changed)
-	err := c.Commit(ctx, outcome, append([]tables.Write{c.CredentialStands()}, forget...)...)
+	err = c.Commit(ctx, outcome, append([]tables.Write{c.CredentialStands()}, forget...)...)
 	if errors.Is(err, tables.ErrOvertaken) {
 		err = tables.ErrConflict
 	}

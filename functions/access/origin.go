@@ -317,13 +317,12 @@ func (g access) verifyOrigin(ctx context.Context, in *verifyOriginIn) (*originVe
 // owner may have only one juror. It adds to profile, the write of the agent's
 // profile.
 func unseat(c *api.Call, profile *tables.Write) ([]tables.Write, error) {
-	item := c.Item(tables.JurorKey(c.Agent.ID))
-	if item == nil {
-		return []tables.Write{tables.NoJuror(c.Agent.ID)}, nil
-	}
-	j := new(tables.Juror)
-	if err := tables.Unmarshal(item, j); err != nil {
+	j, err := tables.JurorOf(c.Item(tables.JurorKey(c.Agent.ID)))
+	if err != nil {
 		return nil, err
+	}
+	if j == nil {
+		return []tables.Write{tables.NoJuror(c.Agent.ID)}, nil
 	}
 	profile.Updates = append(profile.Updates, tables.RemoveAttr("juror"))
 	return append(j.Leave(nil, c.Time), j.End(tables.JurorMoved, c.Time)), nil

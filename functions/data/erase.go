@@ -27,7 +27,7 @@ type erased struct {
 func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 	c := api.From(ctx)
 	p := *c.Agent
-	juror, err := jurorOf(c.Item(tables.JurorKey(p.ID)))
+	juror, err := tables.JurorOf(c.Item(tables.JurorKey(p.ID)))
 	if err != nil {
 		return nil, err
 	}
@@ -49,22 +49,13 @@ func (g data) erase(ctx context.Context, _ *eraseIn) (*erased, error) {
 			case p.HoldUntil != c.Agent.HoldUntil: // recovered: the agent's next request gets the reason
 				return tables.ErrConflict
 			}
-			if juror, err = jurorOf(items[1]); err != nil {
+			if juror, err = tables.JurorOf(items[1]); err != nil {
 				return err
 			}
 		}
 		first = false
 		return c.Commit(ctx, outcome, append(p.Erase(juror, c.Time, tables.Means(tables.ErrOvertaken)), c.CredentialStands())...)
 	})
-}
-
-// jurorOf reads a juror's item; nil if there is none.
-func jurorOf(item tables.Item) (*tables.Juror, error) {
-	if item == nil {
-		return nil, nil
-	}
-	j := new(tables.Juror)
-	return j, tables.Unmarshal(item, j)
 }
 
 // doneWithin is how long an erasure usually takes: a few ticks of its schedule, one of
