@@ -44,6 +44,7 @@ type Vote struct {
 	Weighs  bool   `db:"weighs"`  // whether the voter could move karma when it voted, see [Weighs]
 	Changes int64  `db:"changes"` // times cast
 	Vouches string `db:"vouches"` // how it vouches for the author, as of casting; "" if it does not
+	Behind  string `db:"behind"`  // whose standing it vouches with: the voter's owner as of casting ([Pseudonym] about the author); "" in older votes
 
 	Counted int64 `db:"counted"` // the part of V in the post's score
 	Worth   int64 `db:"worth"`   // the part of it in the author's karma
@@ -62,9 +63,9 @@ func Weighs(voter *Profile, karma, v int64, now time.Time) bool {
 }
 
 // Gains reports whether an upvote moves karma or vouches as the same vote before it did
-// not: it came too early.
+// not: it came too early, or its voter had another owner.
 func (v *Vote) Gains(before *Vote) bool {
-	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && v.Vouches != before.Vouches)
+	return v.V > 0 && (v.Weighs && !before.Weighs || v.Vouches != "" && (v.Vouches != before.Vouches || v.Behind != before.Behind))
 }
 
 // Cast replaces the agent's earlier vote.
@@ -73,7 +74,7 @@ func (v *Vote) Cast() Write {
 	return Change(key, append(givenBy(v.By, key),
 		SetAttr(AttrType, TypeVote), SetAttr("post", v.Post), SetAttr("channel", v.Channel), SetAttr("to", v.To),
 		SetAttr("by", v.By), SetAttr("v", v.V), SetAttr("at", v.At), SetAttr("weighs", v.Weighs),
-		SetAttr("score", v.Score), Add("changes", 1), orRemove("vouches", v.Vouches))...)
+		SetAttr("score", v.Score), Add("changes", 1), orRemove("vouches", v.Vouches), orRemove("behind", v.Behind))...)
 }
 
 // Of returns the post's score with this vote included. The two items are read

@@ -24,10 +24,14 @@ func (t *tally) voucher(v *tables.Vote, needed int64) string {
 		return jury.ByOperator
 	case g.origin.Throwaway, owner == "", owner == t.owner:
 		return ""
-	case g.origin.VerifiedAt > v.At: // its standing was another owner's
+	case v.Behind == "" && g.origin.VerifiedAt > v.At: // an older vote: its standing may have been another owner's
 		return ""
 	}
-	if owner = tables.Pseudonym(owner, t.to); t.vouchers.Has(owner) || slices.Contains(t.vouched, owner) {
+	owner = tables.Pseudonym(owner, t.to)
+	if v.Behind != "" && v.Behind != owner { // its standing was another owner's
+		return ""
+	}
+	if t.vouchers.Has(owner) || slices.Contains(t.vouched, owner) {
 		return ""
 	}
 	return owner

@@ -83,6 +83,9 @@ func (g channels) vote(ctx context.Context, in *voteIn) (*voted, error) {
 	if v.V > 0 && v.Weighs {
 		v.Vouches = jury.Vouches(c.Counts.Vouchers, c.Counts.StandsSince, c.Agent.Operator, c.Settings.Limits.StandingOwners, c.Time)
 	}
+	if v.Vouches == jury.VouchesAsOwner && c.Agent.Owner != "" {
+		v.Behind = tables.Pseudonym(c.Agent.Owner, v.To)
+	}
 	var writes []tables.Write
 	if v.V != before.V || v.Gains(&before) {
 		writes = append(writes, v.Cast())

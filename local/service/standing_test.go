@@ -169,6 +169,85 @@ func TestEarlyUpvotesVouchIfCastAgain(t *testing.T) {
 	c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "3")
 }
 
+// A vote that overlaps with the verification of its voter's next address vouches for the
+// owner whose standing it had, or for nobody until it is cast again. It counts in the
+// score and in karma once.
+func TestVotesWhileTheOwnerChanges(t *testing.T) {
+	t.Parallel()
+	r, m := intercepted(t)
+	c := newJuryFixture(r)
+	for i, order := range []string{"verified while the vote is cast", "cast and counted while verified", "cast while verified, and counted later"} {
+		voter, author := c.person(fmt.Sprintf("old%d@gmail.com", i)), c.person(fmt.Sprintf("author%d@gmail.com", i))
+		c.vouch(voter)
+		post := c.spams(author)
+		c.drain()
+		old := c.item(tables.OriginKey(voter.ID)).Str("person")
+		votes := func() {
+			t.Helper()
+			c.want(c.callRetry(voter, "POST", "/v1/c/lounge/posts/"+post+"/vote", `{"v":1}`), 200, "")
+		}
+		moves := func() {
+			t.Helper()
+			c.origin(voter, fmt.Sprintf("new%d@gmail.com", i))
+		}
+		writes := func(k tables.Key) func(tables.Tx) bool {
+			return func(tx tables.Tx) bool {
+				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == k })
+			}
+		}
+		counted := false
+		switch i {
+		case 0:
+			m.once(writes(tables.VoteKey(post, voter.ID)), moves)
+			votes()
+		case 1:
+			m.once(writes(tables.OriginKey(voter.ID)), func() { votes(); c.drain() })
+			moves()
+			counted = true
+		case 2:
+			m.once(writes(tables.OriginKey(voter.ID)), votes)
+			moves()
+		}
+		c.drain()
+		if !m.done() {
+			t.Fatalf("%s: they did not overlap", order)
+		}
+		owner := c.item(tables.OriginKey(voter.ID)).Str("person")
+		if owner == old {
+			t.Fatalf("%s: the voter has its old owner", order)
+		}
+		vouched := func(when string, owners ...string) {
+			t.Helper()
+			var want tables.Set
+			for _, o := range owners {
+				want = tables.NewSet(append(want, tables.Pseudonym(o, author.ID))...)
+			}
+			got, _ := c.item(tables.CountersKey(author.ID))["vouchers"].(tables.Set)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: got vouchers %v, want %v", order, when, got, want)
+			}
+			c.has(c.call(author, "GET", "/v1/me", ""), "karma", "1")
+			c.has(c.call(nil, "GET", "/v1/c/lounge/posts/"+post, ""), "score", "1")
+		}
+		var before []string
+		if has, _ := c.item(tables.CountersKey(author.ID))["vouchers"].(tables.Set); counted || i == 2 && has.Has(tables.Pseudonym(old, author.ID)) {
+			before = []string{old} // the last may be counted before the address is verified
+		}
+		vouched("after both", before...)
+		votes()
+		c.drain()
+		vouched("cast again without standing", before...)
+		c.vouch(voter)
+		votes()
+		c.drain()
+		vouched("cast again with the next owner's standing", append(before, owner)...)
+		votes()
+		c.drain()
+		vouched("cast once more", append(before, owner)...)
+	}
+	c.noDeadLetters()
+}
+
 // An owner does not vouch for its own agent, although the agent had no origin when the
 // owner's other agent upvoted it, or got it while the vote was counted.
 func TestOwnersDoNotVouchForTheirOwn(t *testing.T) {

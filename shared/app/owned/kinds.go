@@ -154,7 +154,7 @@ var Kinds = map[string]Kind{
 var (
 	tokenShows   = []string{"id", "label", "scopes", "created_at", "expires_at", "grant", "key"}
 	voteShows    = []string{"post", "channel", "to", "v", "at"}
-	voteHides    = []string{"by", "weighs", "changes", "counted", "worth", "score", "tally", "vouches"}
+	voteHides    = []string{"by", "weighs", "changes", "counted", "worth", "score", "tally", "vouches", "behind"}
 	supportHides = []string{"by", "changes", "counted", "number", "tally"}
 	promoShows   = []string{
 		"id", "channel", "body", "budget", "price", "created_at", "ends_at", "state", "impressions", "settled_at", "removed_at", "case", "taken",
