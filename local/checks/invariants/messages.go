@@ -16,7 +16,7 @@ func messages(w *world) error {
 		}
 	}
 	for side := range newest {
-		if w.erased(tables.Owner(side)) && !w.erasing(tables.Owner(side)) {
+		if w.items[side] == nil && w.erased(tables.Owner(side)) { // the rule erased checks what is left of it
 			delete(newest, side)
 		}
 	}
