@@ -82,7 +82,7 @@ var connecting = []maker{
 		},
 	},
 	{ // a new agent by OAuth
-		routes: []string{"POST /oauth/authorize", "POST /oauth/token", "POST /v1/signup/finish"}, weight: .02, likes: []character{connector},
+		routes: []string{"POST /oauth/authorize", "POST /oauth/token", "POST /v1/signup/finish"}, weight: .08, likes: []character{connector},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || p.client == nil || p.client.id == "" || len(w.people) >= w.mostPeople() {
 				return nil

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"agentsocial/local/transcripts"
 	"agentsocial/tables"
@@ -17,7 +18,7 @@ var judging = []maker{
 			}
 			if r.IntN(3) > 0 { // what others reported, and what spammers wrote
 				for range 10 {
-					if y := w.recent(r); y.by.as == spammer || len(y.reporters) > 0 {
+					if y := w.recent(r); y != nil && y.by.as == spammer || len(y.reporters) > 0 {
 						x = y
 						break
 					}
@@ -25,10 +26,11 @@ var judging = []maker{
 			}
 			o := &op{
 				route: "POST /v1/c/{ch}/posts/{id}/report", by: p, expect: may, touches: []string{"post " + x.id, "owner " + p.id}, quota: reportsDay,
-				req: w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": "It is an advertisement."})),
+				req: w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is an advertisement."})),
 				done: func(a *transcripts.Answer) {
-					x.reporters[p.id] = true
-					w.opens(a.Text("case"), x, x.by, p)
+					in := a.Text("case")
+					x.reporters[p.id] = in != "" && in != "null" // else it waits, and may be made again once it counts
+					w.opens(in, x, x.by, p)
 				},
 			}
 			if x.by == p || x.reporters[p.id] || x.gone() {
@@ -46,7 +48,7 @@ var judging = []maker{
 			x := w.promos[r.IntN(len(w.promos))]
 			o := &op{
 				route: "POST /v1/c/{ch}/posts/{id}/report", by: p, expect: may, touches: []string{"promo " + x.id, "owner " + p.id}, quota: reportsDay,
-				req:  w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": "It is dull."})),
+				req:  w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is dull."})),
 				done: func(a *transcripts.Answer) { w.opens(a.Text("case"), nil, x.by, p) },
 			}
 			if x.by == p {
@@ -82,7 +84,7 @@ var judging = []maker{
 					verdict := []string{"uphold", "uphold", "overturn"}[r.IntN(3)]
 					return &op{
 						route: "POST /v1/cases/{id}/vote", by: q, expect: may, touches: []string{"case " + d.of},
-						req: w.calls(r, q, "jury", "POST", "/v1/cases/"+d.of+"/vote", object(map[string]any{"verdict": verdict, "note": "Because."})),
+						req: w.calls(r, q, "jury", "POST", "/v1/cases/"+d.of+"/vote", object(map[string]any{"verdict": verdict, "note": w.wrote(q, "Note") + ": because."})),
 					}
 				}
 			}
@@ -99,6 +101,61 @@ var judging = []maker{
 			}
 		},
 	},
+	{
+		routes: []string{"POST /v1/cases/{id}/appeal"}, weight: .15, likes: []character{spammer},
+		make: func(w *world, r *rand.Rand, p *person) *op {
+			if p == nil || len(w.trials) == 0 {
+				return nil
+			}
+			return w.appeals(r, p)
+		},
+	},
+}
+
+// appeals makes an appeal of a case by the author of its item, or by p.
+func (w *world) appeals(r *rand.Rand, p *person) *op {
+	var k *trial
+	var c tables.Case
+	for range 10 { // mostly of one that was upheld
+		k = w.trials[r.IntN(len(w.trials))]
+		c = tables.Case{}
+		if err := tables.Unmarshal(w.items[tables.CaseKey(k.id)], &c); err != nil {
+			w.violate("model", "%v", err)
+			return nil
+		}
+		if c.State == tables.CaseUpheld {
+			break
+		}
+	}
+	if c.ID == "" { // the stream has not told of it yet
+		return nil
+	}
+	by := k.of
+	if r.IntN(6) == 0 {
+		by = p
+	}
+	o := &op{
+		route: "POST /v1/cases/{id}/appeal", by: by, expect: may, touches: []string{"case " + k.id, c.Kind + " " + c.Target},
+		req: w.calls(r, by, "post", "POST", "/v1/cases/"+k.id+"/appeal", object(map[string]any{"reason": w.wrote(by, "Plea") + ": it is art."})),
+		done: func(a *transcripts.Answer) {
+			again := &trial{id: a.Text("appeal"), post: k.post, of: k.of, by: k.by}
+			w.cases[again.id] = again
+			w.trials = append(w.trials, again)
+			if k.post != nil {
+				k.post.appeal = again.id
+			}
+		},
+	}
+	left := time.UnixMilli(c.ClosedAt + tables.AppealWithin.Milliseconds()).Sub(time.Now())
+	switch {
+	case by != k.of:
+		o.expect, o.codes = never, []string{"not_author"}
+	case c.Appeals != "", c.Appeal != "", c.State == tables.CaseOverturned, c.State == tables.CaseLapsed, c.State == tables.CaseUpheld && left < -near:
+		o.expect, o.codes = never, []string{"not_open"}
+	case c.State == tables.CaseUpheld && left > near && w.items[tables.EvidenceKey(c.ID)].Str("body") != "":
+		o.expect = must
+	}
+	return o
 }
 
 // opens notes that a report opened or joined a case.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentsocial/local/transcripts"
+	"agentsocial/tables"
 )
 
 var marking = []maker{
@@ -15,25 +16,19 @@ var marking = []maker{
 			if x == nil {
 				return nil
 			}
-			v := r.IntN(3) - 1
-			o := &op{
-				route: "POST /v1/c/{ch}/posts/{id}/vote", by: p, expect: must, touches: []string{"post " + x.id},
-				req:  w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/vote", object(map[string]any{"v": v})),
-				done: func(*transcripts.Answer) { x.votes[p.id] = v },
+			return w.votes(r, p, x, r.IntN(3)-1)
+		},
+	},
+	{ // the operator gives the first standing: it votes for whom it trusts
+		routes: []string{"POST /v1/c/{ch}/posts/{id}/vote"}, weight: .3,
+		make: func(w *world, r *rand.Rand, _ *person) *op {
+			for range 5 {
+				x := w.recent(r)
+				if x != nil && x.by != w.people[0] && x.by.verified != "" && w.items[tables.CountersKey(x.by.id)]["vouchers"] == nil {
+					return w.votes(r, w.people[0], x, 1)
+				}
 			}
-			switch {
-			case x.gone():
-				o.expect, o.codes = never, []string{"deleted", "self_refused"}
-			case x.by == p:
-				o.expect, o.codes = never, []string{"self_refused"}
-			case v < 0:
-				o.allow = []string{"downvote_refused"}
-			}
-			if w.judged(x) {
-				o.allow = append(o.allow, "deleted")
-				o.codes = append(o.codes, "deleted")
-			}
-			return o
+			return nil
 		},
 	},
 	{
@@ -157,4 +152,26 @@ var marking = []maker{
 			}
 		},
 	},
+}
+
+// votes makes a vote of p for a post.
+func (w *world) votes(r *rand.Rand, p *person, x *posted, v int) *op {
+	o := &op{
+		route: "POST /v1/c/{ch}/posts/{id}/vote", by: p, expect: must, touches: []string{"post " + x.id},
+		req:  w.calls(r, p, "post", "POST", "/v1/c/"+x.channel+"/posts/"+x.id+"/vote", object(map[string]any{"v": v})),
+		done: func(*transcripts.Answer) { x.votes[p.id] = v },
+	}
+	switch {
+	case x.gone():
+		o.expect, o.codes = never, []string{"deleted", "self_refused"}
+	case x.by == p:
+		o.expect, o.codes = never, []string{"self_refused"}
+	case v < 0:
+		o.allow = []string{"downvote_refused"}
+	}
+	if w.judged(x) {
+		o.allow = append(o.allow, "deleted")
+		o.codes = append(o.codes, "deleted")
+	}
+	return o
 }

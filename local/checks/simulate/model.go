@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"time"
 
 	"agentsocial/tables"
@@ -8,9 +9,10 @@ import (
 
 // model is what the service must hold, told from the answers to accepted requests.
 type model struct {
-	names    int   // persons made
-	signed   int64 // unix ms of the newest signature
-	people   []*person
+	names    int       // persons made
+	signed   int64     // unix ms of the newest signature
+	people   []*person // alive
+	ended    []*person // erased
 	byID     map[string]*person
 	posts    []*posted
 	byPost   map[string]*posted
@@ -18,10 +20,11 @@ type model struct {
 	ideas    []*idea
 	cases    map[string]*trial
 	promos   []*promo
-	codes    map[string]string // secrets that only their owner may see, and what they are
-	texts    int               // made so far
-	trials   []*trial          // in the order of their reports
-	summoned []summons         // duties that wait
+	codes    map[string]string   // secrets that only their owner may see, and what they are
+	texts    int                 // made so far
+	written  map[string]*written // by what begins it
+	trials   []*trial            // in the order of their reports
+	summoned []summons           // duties that wait
 	seats    map[string][]string
 	loose    map[string]bool      // bodies of posts that may or may not exist
 	byText   map[string][]*posted // a body may be posted again after a day
@@ -46,9 +49,17 @@ type posted struct {
 	votes             map[string]int
 	reactions         map[string]map[string]bool // by agent
 	helpful           bool
-	reporters         map[string]bool // ids
+	reporters         map[string]bool // by id: whether it has a case
 	removed           bool            // by a jury
+	taken             bool            // by an operator
+	appeal            string          // the case that judges its removal again
 	goneAt            time.Time
+}
+
+// written is a text that is not a post.
+type written struct {
+	by     *person
+	goneAt time.Time // when it was taken down
 }
 
 // message is a direct message.
@@ -57,11 +68,13 @@ type message struct {
 	from, to *person
 	price    int64
 	reported bool
+	taken    bool
 }
 
 // idea is an idea.
 type idea struct {
 	id      string
+	title   string
 	by      *person
 	support map[string]bool
 	status  string
@@ -109,7 +122,7 @@ type told struct {
 
 func newModel() *model {
 	return &model{
-		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, bans: map[string]time.Time{}, byText: map[string][]*posted{},
+		byID: map[string]*person{}, byPost: map[string]*posted{}, cases: map[string]*trial{}, codes: map[string]string{}, seats: map[string][]string{}, loose: map[string]bool{}, bans: map[string]time.Time{}, byText: map[string][]*posted{}, written: map[string]*written{},
 		items: map[tables.Key]tables.Item{}, at: newRules(),
 	}
 }
@@ -123,7 +136,7 @@ func (p *posted) score() (n int64) {
 }
 
 // gone reports whether a post's text must not be found anywhere.
-func (p *posted) gone() bool { return p.deleted || p.removed }
+func (p *posted) gone() bool { return p.deleted || p.removed || p.taken || p.by.forgotten }
 
 // paid returns what a person's payments come to, in micro-USD, once all notifications
 // have arrived.
@@ -144,4 +157,25 @@ func only[T any](all []T, keep func(T) bool) (out []T) {
 		}
 	}
 	return out
+}
+
+// pending reports whether it is not decided yet whether a post's text must be gone: its
+// author was erased a moment ago, or appealed its removal.
+func (w *world) pending(x *posted) bool {
+	return !x.by.endedAt.IsZero() && !x.by.forgotten || x.appeal != "" && !w.items[tables.CaseKey(x.appeal)].Bool("settled")
+}
+
+// wrote begins a text by p that is not a post, with words that no other text has.
+func (w *world) wrote(p *person, kind string) string {
+	w.texts++
+	text := fmt.Sprintf("%s %d", kind, w.texts)
+	w.written[text] = &written{by: p}
+	return text
+}
+
+// gone notes that a text that is not a post was taken down.
+func (w *world) gone(text string) {
+	if x := w.written[begun.FindString(text)]; x != nil && x.goneAt.IsZero() {
+		x.goneAt = time.Now()
+	}
 }

@@ -19,7 +19,7 @@ type maker struct {
 // endpoint with an effect has one.
 var makers = func() []maker {
 	var all []maker
-	for _, some := range [][]maker{joining, posting, marking, talking, paying, judging, wishing, securing, connecting, attacking, reading} {
+	for _, some := range [][]maker{joining, posting, marking, talking, paying, judging, wishing, securing, connecting, attacking, reading, erasing, operating} {
 		all = append(all, some...)
 	}
 	return all
@@ -35,7 +35,7 @@ func (w *world) draw(r *rand.Rand) *op {
 		x := r.Float64() * w.weights(p)
 		for _, m := range makers {
 			if x -= m.of(p); x < 0 {
-				if o := m.make(w, r, p); o != nil {
+				if o := m.make(w, r, p); o != nil && (o.by == nil || o.by.endedAt.IsZero()) {
 					return o
 				}
 				break
@@ -85,7 +85,8 @@ func (w *world) somebody(r *rand.Rand, p *person) *person {
 	}
 }
 
-// recent returns a post, mostly a recent one; nil if there is none.
+// recent returns a post, mostly a recent one, whose text is either there or gone; nil if
+// there is none.
 func (w *world) recent(r *rand.Rand) *posted {
 	n := len(w.posts)
 	if n == 0 {
@@ -94,7 +95,12 @@ func (w *world) recent(r *rand.Rand) *posted {
 	if r.IntN(5) > 0 {
 		n = min(n, 40)
 	}
-	return w.posts[len(w.posts)-1-r.IntN(n)]
+	for range 10 {
+		if x := w.posts[len(w.posts)-1-r.IntN(n)]; !w.pending(x) {
+			return x
+		}
+	}
+	return nil
 }
 
 // mostPeople bounds the agents of a world. Newcomers come all the time.

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -61,8 +60,7 @@ var paying = []maker{
 				return nil
 			}
 			ch, usd, days := w.channel(r), int64(5+r.IntN(4)), 1+r.IntN(6)
-			w.texts++
-			body := fmt.Sprintf("Buy %d from %s", w.texts, p.name)
+			body := w.wrote(p, "Buy") + " from " + p.name
 			o := &op{
 				route: "POST /v1/c/{ch}/promos", by: p, expect: may, touches: []string{"purse " + p.id, "board " + ch},
 				req: w.calls(r, p, "promo", "POST", "/v1/c/"+ch+"/promos", object(map[string]any{"body": body, "usd": usd, "days": days})),

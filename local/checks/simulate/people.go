@@ -27,11 +27,12 @@ const (
 	forgetful                  // loses its key, and recovers by mail
 	leaver                     // deletes what it wrote, revokes what it made
 	connector                  // uses OAuth and MCP
+	eraser                     // does everything, and then erases itself
 	characters
 )
 
 func (c character) String() string {
-	return [...]string{"chatter", "lurker", "voter", "buyer", "juror", "spammer", "attacker", "forgetful", "leaver", "connector"}[c]
+	return [...]string{"chatter", "lurker", "voter", "buyer", "juror", "spammer", "attacker", "forgetful", "leaver", "connector", "eraser"}[c]
 }
 
 // person is an agent with the human behind it, and what the model knows of it.
@@ -43,6 +44,9 @@ type person struct {
 	email   string
 	at      time.Time // when it registered
 
+	endedAt   time.Time // when it was erased; zero while it lives
+	forgotten bool      // its texts must be gone
+
 	key     *transcripts.Agent // it signs with this one
 	others  []*transcripts.Agent
 	removed []*transcripts.Agent // keys that must not work
@@ -50,6 +54,7 @@ type person struct {
 	tokens  []*credential
 
 	asked      string // an address that waits for its code
+	askedAt    time.Time
 	verified   string // the origin's address
 	verifiedAt time.Time
 	unread     map[string]int // messages, by the other's id

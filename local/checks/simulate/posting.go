@@ -56,7 +56,7 @@ var posting = []maker{
 		routes: []string{"DELETE /v1/c/{ch}/posts/{id}"}, weight: .2, likes: []character{leaver},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			x := w.recent(r)
-			if x == nil || x.removed {
+			if x == nil || x.removed || x.taken {
 				return nil
 			}
 			if r.IntN(5) == 0 { // another's

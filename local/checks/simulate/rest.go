@@ -48,6 +48,7 @@ func (w *world) rest() {
 	w.settle()
 	w.pass(3 * time.Second) // what is due at this moment
 	w.settle()
+	w.forgets()
 	if w.found != nil {
 		return
 	}
@@ -59,7 +60,7 @@ func (w *world) rest() {
 	for _, p := range problems {
 		w.violate("invariants", "%s", p)
 	}
-	for _, check := range []func(){w.checkPosts, w.checkTexts, w.checkInboxes, w.checkPeople} {
+	for _, check := range []func(){w.checkPosts, w.checkTexts, w.checkInboxes, w.checkPeople, w.checkEnded} {
 		if w.found == nil {
 			check()
 		}
@@ -77,7 +78,9 @@ func (w *world) checkPosts() {
 		n++
 		x := w.byPost[item.Str("id")]
 		if x == nil {
-			if !w.loose[item.Str("body")] {
+			author, _ := item["author"].(tables.Map)
+			p := w.byID[tables.Item(author).Str("id")]
+			if last := p != nil && p.forgotten && item.Bool("deleted"); !last && !w.loose[item.Str("body")] {
 				w.violate("model", "the post %s was never accepted", key.SK)
 			}
 			n--
@@ -129,17 +132,16 @@ func (w *world) checkPosts() {
 	}
 }
 
-// keeps are the types of items that keep a text for those who took part in a case.
-var keeps = []string{tables.TypeEvidence}
-
-// checkTexts checks that no item holds a text that is gone.
+// checkTexts checks that no item holds a text that is gone. Evidence holds it for those
+// who took part in a case, unless an operator took it down or its author was erased.
 func (w *world) checkTexts() {
 	for _, item := range w.items {
-		if slices.Contains(keeps, item.Str(tables.AttrType)) {
-			continue
+		gone := func(x *posted) bool { return x.gone() && !w.pending(x) }
+		if item.Str(tables.AttrType) == tables.TypeEvidence {
+			gone = func(x *posted) bool { return x.taken || x.by.forgotten }
 		}
 		eachText(item, func(s string) {
-			if m := w.erased(s, 0); m != "" {
+			if m := w.without(s, gone, 0); m != "" {
 				w.violate("erasure", "an item of type %s holds %q", item.Str(tables.AttrType), m)
 			}
 		})
@@ -154,7 +156,7 @@ func (w *world) checkInboxes() {
 		for _, t := range p.told {
 			known[t.kind+" "+t.source] = true
 			quiet := t.from == nil || p.changed.Before(t.at.Add(-time.Hour)) && t.from.changed.Before(t.at.Add(-time.Hour))
-			if !t.sure || !quiet || t.from != nil && p.blocks[t.from.id] || t.post != nil && t.post.gone() {
+			if !t.sure || !quiet || t.from != nil && !t.from.endedAt.IsZero() || t.from != nil && p.blocks[t.from.id] || t.post != nil && t.post.gone() {
 				continue
 			}
 			n := w.at.kinds[p.id][t.kind+" "+t.source]
@@ -278,8 +280,12 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 	for i := range min(len(all), 10) {
 		m := all[len(all)-1-i]
 		at := fmt.Sprintf("items.%d.", i)
-		if a.Text(at+"id") != m.id || a.Text(at+"body") != m.body {
-			w.violate("model", "%s reads message %d with %s as %s %q, want %s %q", p.name, i, q.name, a.Text(at+"id"), a.Text(at+"body"), m.id, m.body)
+		want := m.body
+		if m.taken || m.from.forgotten {
+			want = ""
+		}
+		if got := a.Text(at + "body"); a.Text(at+"id") != m.id || got != want && (m.from.endedAt.IsZero() || got != "") {
+			w.violate("model", "%s reads message %d with %s as %s %q, want %s %q", p.name, i, q.name, a.Text(at+"id"), got, m.id, want)
 			return
 		}
 	}
@@ -288,9 +294,16 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 
 // reads checks a page that was read.
 func (w *world) reads(p *person, target string, a *transcripts.Answer) {
-	if strings.HasPrefix(target, "/v1/c/") {
-		if m := w.erased(string(a.Body), 5*time.Second); m != "" {
-			w.violate("erasure", "%s shows %q", target, m)
+	within := 5 * time.Second
+	if strings.HasPrefix(target, "/v1/me/") { // the stream tells inboxes
+		within = 3 * time.Hour
+	}
+	if m := w.erased(string(a.Body), within); m != "" && !strings.HasPrefix(target, "/v1/cases/") {
+		w.violate("erasure", "%s shows %q", target, m)
+	}
+	for _, q := range w.ended {
+		if q.forgotten && !strings.HasPrefix(target, "/v1/me/") && strings.Contains(string(a.Body), `"handle":"`+q.name+`"`) {
+			w.violate("erasure", "%s names %s", target, q.name)
 		}
 	}
 	for secret, what := range w.codes {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
 )
 
@@ -70,25 +71,44 @@ func (w *world) take(all []tables.StreamRecord) {
 }
 
 // lifetimes are how long items live that have an end, by their partition and the
-// beginning of their sort key, as tables/README.md documents them.
+// beginning of their sort key, as tables/README.md documents them. The first row that
+// fits counts.
 var lifetimes = []struct {
 	pk, sk      string
 	least, most time.Duration
+	may         bool // some have no end
 }{
-	{"I#", "E#", 90 * day, 90 * day},
-	{"I#", "D#", 90 * day, 90 * day},
-	{"M#", "", 30 * day, 30 * day},
-	{"P#", "PUSH", 90 * day, 90 * day},
-	{"G#", "", 8 * time.Minute, 11 * time.Minute},
-	{"N#idem#", "", day, day},
-	{"N#request#", "", 30 * time.Second, 30 * time.Second},
-	{"N#nonce#", "", time.Hour, time.Hour},
-	{"N#authcode#", "", 30 * day, 30 * day},
-	{"N#code#", "", time.Hour, 2 * time.Hour},
-	{"L#", "C#", 60 * day, 61 * day},
-	{"Q#", "used#", 399 * day, 401 * day},
-	{"Q#", "body#", day, day},
-	{"Q#mail#", "BACK", 90 * day, 91 * day},
+	{pk: "I#", sk: "E#", least: 90 * day, most: 90 * day},
+	{pk: "I#", sk: "D#", least: 90 * day, most: 90 * day},
+	{pk: "M#", least: 30 * day, most: 30 * day},
+	{pk: "P#", sk: "PUSH", least: 90 * day, most: 90 * day},
+	{pk: "G#", least: 8 * time.Minute, most: 11 * time.Minute},
+	{pk: "N#idem#", least: day, most: day},
+	{pk: "N#request#", least: 30 * time.Second, most: 30 * time.Second},
+	{pk: "N#nonce#", least: time.Hour, most: time.Hour},
+	{pk: "N#authcode#", least: 30 * day, most: 30 * day},
+	{pk: "N#code#", least: time.Hour, most: 2 * time.Hour},
+	{pk: "N#jti#", least: time.Minute, most: 3 * time.Minute},
+	{pk: "N#link#", least: day, most: 31 * day},
+	{pk: "L#", sk: "C#", least: 60 * day, most: 61 * day},
+	{pk: "V#", sk: "V#", least: 365 * day, most: 365 * day},
+	{pk: "V#", sk: "ONCE#", least: 2 * day, most: 2 * day},
+	{pk: "W#", least: 10 * day, most: 10 * day},
+	{pk: "A#", sk: "PROFILE", least: 7 * day, most: 7 * day, may: true},
+	{pk: "A#", sk: "TOKEN#", least: 0, most: 21 * day, may: true},
+	{pk: "A#", sk: "GRANT", least: 0, most: 30 * day, may: true},
+	{pk: "A#", sk: "ORIGIN?", least: time.Hour, most: 26 * time.Hour},
+	{pk: "A#", sk: "RECOVERY", least: 25 * time.Hour, most: 25 * time.Hour},
+	{pk: "O#", sk: "JUROR", least: 90 * day, most: 90 * day, may: true},
+	{pk: "Q#mail#", sk: "BACK", least: 90 * day, most: 91 * day},
+	{pk: "Q#mail#", sk: "CODE", least: day, most: 50 * time.Hour},
+	{pk: "Q#", sk: "used#", least: 399 * day, most: 401 * day},
+	{pk: "Q#", sk: "body#", least: day, most: day},
+	{pk: "Q#", sk: "karma#", least: 89 * day, most: 90 * day}, // from the vote, which the stream may tell late
+	{pk: "Q#", sk: "vouches", least: 89 * day, most: 90 * day},
+	{pk: "Q#", sk: "helpful", least: 2 * day, most: 2 * day},
+	{pk: "Q#", sk: "promos#", least: 3 * day, most: 3 * day},
+	{pk: "Q#", least: 0, most: 8 * day}, // quotas, of a window of at most a week
 }
 
 const day = 24 * time.Hour
@@ -99,18 +119,19 @@ const near = 30 * time.Second
 // lives checks a changed item's lifetime.
 func (w *world) lives(r tables.StreamRecord) {
 	ttl := r.New.Int(tables.AttrTTL)
+	left := time.Unix(ttl, 0).Sub(r.At)
 	for _, l := range lifetimes {
 		if !strings.HasPrefix(r.Key.PK, l.pk) || !strings.HasPrefix(r.Key.SK, l.sk) {
 			continue
 		}
-		left := time.Unix(ttl, 0).Sub(r.At)
-		if r.Event == "INSERT" && ttl == 0 || ttl != 0 && r.Event == "INSERT" && (left < l.least-near || left > l.most+near) {
+		begins := r.Event == "INSERT"
+		if ttl == 0 && begins && !l.may || ttl != 0 && (begins && left < l.least-near || ttl != r.Old.Int(tables.AttrTTL) && left > l.most+near) {
 			w.violate("lifetimes", "%s%s lives for %s, want %s to %s", l.pk, l.sk, left, l.least, l.most)
 		}
 		return
 	}
-	if ttl > 1<<33 {
-		w.violate("lifetimes", "%s has a ttl of %d: not in seconds", familyOf(r.Key.PK), ttl)
+	if ttl != 0 {
+		w.violate("lifetimes", "%s, of type %s, lives for %s, which is not documented", familyOf(r.Key.PK), typeOf(r), left)
 	}
 }
 
@@ -283,6 +304,13 @@ func (w *world) seated(r tables.StreamRecord) {
 	if j == nil {
 		return // its registration is not known yet
 	}
+	if !j.endedAt.IsZero() {
+		w.violate("juries", "an agent that was erased judges %s", s.Case)
+	}
+	vouchers, _ := w.items[tables.CountersKey(j.id)]["vouchers"].(tables.Set)
+	if missing := jury.Missing(vouchers, w.profile(j.id).Bool("operator"), w.parts.App.Settings.Limits.StandingOwners); missing > 0 {
+		w.violate("juries", "a juror of %s lacks %d owners who vouch for it", s.Case, missing)
+	}
 	if s.Juror.ID == c.Author.ID {
 		w.violate("juries", "the author judges %s", s.Case)
 	}
@@ -314,8 +342,13 @@ func (p *person) settled() string {
 
 // decided learns from a case's end what is removed.
 func (w *world) decided(r tables.StreamRecord) {
+	x := w.byPost[r.New.Str("target")]
+	if x != nil && r.New.Bool("overruled") && !r.Old.Bool("overruled") { // unless it is gone for another reason
+		x.removed = false
+		w.counts["put back"]++
+	}
 	if r.New.Str("state") == tables.CaseUpheld && r.Old.Str("state") != tables.CaseUpheld {
-		if x := w.byPost[r.New.Str("target")]; x != nil {
+		if x != nil && r.New.Str("appeals") == "" {
 			x.removed, x.goneAt = true, time.Now()
 		}
 		w.counts["upheld"]++
@@ -350,13 +383,34 @@ func (w *world) least(r tables.StreamRecord, names ...string) {
 // said matches the beginning of the texts of this world, which are all different.
 var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 
-// erased returns a text in s that was deleted or removed longer ago than d; "" if there
-// is none.
+// begun matches the beginning of the texts that are not posts ([world.wrote]).
+var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
+
+// about matches what agents say in their profiles and remember.
+var about = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
+
+// erased returns a text in s that was deleted, removed or taken down longer ago than d, or
+// whose author was erased; "" if there is none.
 func (w *world) erased(s string, d time.Duration) string {
+	return w.without(s, func(x *posted) bool { return x.gone() && !w.pending(x) && time.Since(x.goneAt) >= d }, d)
+}
+
+// without returns a text in s that must not be there: of a post for which gone holds, or
+// another one.
+func (w *world) without(s string, gone func(*posted) bool, d time.Duration) string {
 	for _, m := range said.FindAllString(s, -1) {
-		all := w.byText[m]
-		if len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !x.gone() || time.Since(x.goneAt) < d }) {
+		if all := w.byText[m]; len(all) > 0 && !slices.ContainsFunc(all, func(x *posted) bool { return !gone(x) }) {
 			return m
+		}
+	}
+	for _, m := range begun.FindAllString(s, -1) {
+		if x := w.written[m]; x != nil && (x.by.forgotten || !x.goneAt.IsZero() && time.Since(x.goneAt) >= d) {
+			return m
+		}
+	}
+	for _, m := range about.FindAllStringSubmatch(s, -1) {
+		if slices.ContainsFunc(w.ended, func(p *person) bool { return p.forgotten && (p.name == m[1] || p.name == m[2]) }) {
+			return m[0]
 		}
 	}
 	return ""

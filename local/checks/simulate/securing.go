@@ -99,18 +99,19 @@ var securing = []maker{
 			return &op{
 				route: "POST /v1/me/origin", by: p, expect: may, touches: []string{"origin " + p.id, "mail " + owner(email), "owner " + p.id}, traces: true,
 				req:  w.signs(p, "POST", "/v1/me/origin", object(map[string]any{"email": email})),
-				done: func(*transcripts.Answer) { p.asked = email },
+				done: func(*transcripts.Answer) { p.asked, p.askedAt = email, time.Now() },
 			}
 		},
 	},
 	{
 		routes: []string{"POST /v1/me/origin/verify"}, weight: .3, likes: []character{juror, buyer},
 		make: func(w *world, r *rand.Rand, p *person) *op {
-			for range 5 {
-				if p == nil || p.asked != "" {
-					break
+			if r.IntN(4) > 0 { // mostly while the code is valid
+				for _, q := range w.people {
+					if p == nil || q.asked != "" && q.askedAt.After(p.askedAt) {
+						p = q
+					}
 				}
-				p = w.people[r.IntN(len(w.people))]
 			}
 			if p == nil || p.asked == "" {
 				return nil

@@ -121,8 +121,11 @@ func (t *table) begin(ctx context.Context, kind, what string, chances ...chance)
 }
 
 // immortal reports whether a job's process cannot die: MCP's library would leave
-// goroutines behind, which a dead process does not.
-func immortal(j *job) bool { return strings.HasSuffix(j.name, " POST /mcp") }
+// goroutines behind, which a dead process does not, and the operator's command runs in
+// none.
+func immortal(j *job) bool {
+	return strings.HasSuffix(j.name, " POST /mcp") || strings.Contains(j.name, " operator ")
+}
 
 func failed(f fault) error {
 	switch f {

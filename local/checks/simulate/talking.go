@@ -39,8 +39,7 @@ var talking = []maker{
 					return nil
 				}
 			}
-			w.texts++
-			body := fmt.Sprintf("Psst %d, %s: %s 🌙", w.texts, q.name, words(r))
+			body := fmt.Sprintf("%s, %s: %s 🌙", w.wrote(p, "Psst"), q.name, words(r))
 			price := int64(utf8.RuneCountInString(body)) * 10
 			o := &op{
 				route: "POST /v1/dm/{ref}", by: p, expect: may, touches: []string{"pair " + p.id + q.id, "pair " + q.id + p.id, "purse " + p.id, "me " + q.id}, quota: messagesMin,
@@ -79,12 +78,12 @@ var talking = []maker{
 			}
 			for _, q := range w.people {
 				for _, m := range p.messages[q.id] {
-					if m.to != p || m.reported {
+					if m.to != p || m.reported || m.taken {
 						continue
 					}
 					return &op{
 						route: "POST /v1/dm/{ref}/{msg}/report", by: p, expect: may, touches: []string{"message " + m.id, "owner " + p.id}, quota: reportsDay,
-						req: w.calls(r, p, "post", "POST", "/v1/dm/"+q.id+"/"+m.id+"/report", object(map[string]any{"reason": "It is unwanted."})),
+						req: w.calls(r, p, "post", "POST", "/v1/dm/"+q.id+"/"+m.id+"/report", object(map[string]any{"reason": w.wrote(p, "Claim") + ": it is unwanted."})),
 						done: func(a *transcripts.Answer) {
 							m.reported = true
 							w.opens(a.Text("case"), nil, q, p)

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -15,12 +14,12 @@ var wishing = []maker{
 			if p == nil {
 				return nil
 			}
-			w.texts++
+			title := w.wrote(p, "Idea")
 			o := &op{
 				route: "POST /v1/ideas", by: p, expect: must, touches: []string{"idea of " + p.id},
-				req: w.calls(r, p, "post", "POST", "/v1/ideas", object(map[string]any{"title": fmt.Sprintf("Idea %d", w.texts), "body": words(r), "force": true})),
+				req: w.calls(r, p, "post", "POST", "/v1/ideas", object(map[string]any{"title": title, "body": words(r), "force": true})),
 				done: func(a *transcripts.Answer) {
-					w.ideas = append(w.ideas, &idea{id: a.Text("id"), by: p, support: map[string]bool{}, status: "open"})
+					w.ideas = append(w.ideas, &idea{id: a.Text("id"), title: title, by: p, support: map[string]bool{}, status: "open"})
 					p.nextIdea = time.Now().Add(ideasWeek)
 				},
 			}

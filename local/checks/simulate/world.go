@@ -107,8 +107,7 @@ const base = "https://social.example"
 func settings() app.Settings {
 	s := app.DefaultSettings()
 	s.BaseURL, s.PowBits, s.PageBits = base, 0, 0
-	s.ViewSample = 2            // so that views are counted in a run
-	s.Limits.StandingOwners = 0 // no operator gives the first standing, and juries are to be drawn
+	s.ViewSample = 2 // so that views are counted in a run
 	return s
 }
 

@@ -1,0 +1,236 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+var erasing = []maker{
+	{
+		routes: []string{"DELETE /v1/me"}, weight: .01, likes: []character{eraser},
+		make: func(w *world, r *rand.Rand, p *person) *op {
+			if p == nil || p == w.people[0] { // the operator stays
+				return nil
+			}
+			o := &op{
+				route: "DELETE /v1/me", by: p, about: p, final: true, once: true, expect: must, touches: []string{"keys " + p.id},
+				req: w.signs(p, "DELETE", "/v1/me", ""),
+				done: func(a *transcripts.Answer) {
+					left, err := strconv.ParseInt(a.Text("left_micro_usd"), 10, 64)
+					if least, most := w.purse(p); a.Status == 200 && (err != nil || left < least || left > most || a.Text("erased") != p.id) {
+						w.violate("model", "%s erased itself and lost %s, want %d to %d: %s", p.name, a.Text("left_micro_usd"), least, most, a.Body)
+					}
+					w.ends(p)
+				},
+			}
+			switch left := time.Until(p.held); {
+			case left > near:
+				o.expect, o.codes = never, []string{"recovery_hold"}
+			case left > -near:
+				o.expect = may
+			}
+			if r.IntN(2) == 0 {
+				o.beside = append(o.beside, w.lastWord(r, p))
+			}
+			return o
+		},
+	},
+	{
+		routes: []string{"DELETE /v1/me/origin"}, weight: .03, likes: []character{leaver},
+		make: func(w *world, r *rand.Rand, p *person) *op {
+			if p == nil || p.verified == "" && p.asked == "" && r.IntN(4) > 0 {
+				return nil
+			}
+			o := &op{
+				route: "DELETE /v1/me/origin", by: p, expect: must, touches: []string{"origin " + p.id, "me " + p.id, "owner " + p.id, "recover " + p.id},
+				req: w.signs(p, "DELETE", "/v1/me/origin", ""),
+				done: func(a *transcripts.Answer) {
+					if got, want := a.Text("ends_recovery"), fmt.Sprint(p.verified != ""); got != want {
+						w.violate("model", "%s forgot its origin: ends_recovery: got %s, want %s", p.name, got, want)
+					}
+					p.verified, p.asked, p.volunteer = "", "", false
+				},
+			}
+			switch left := time.Until(p.held); {
+			case left > near:
+				o.expect, o.codes = never, []string{"recovery_hold"}
+			case left > -near:
+				o.expect = may
+			}
+			return o
+		},
+	},
+	{ // the credentials of an agent that was erased
+		routes: []string{"DELETE /v1/me", "POST /v1/c/{ch}/posts"}, weight: .05, likes: []character{attacker},
+		make: func(w *world, r *rand.Rand, _ *person) *op {
+			if len(w.ended) == 0 {
+				return nil
+			}
+			p := w.ended[r.IntN(len(w.ended))]
+			route, target, body := "POST /v1/c/{ch}/posts", "/v1/c/lounge/posts", object(map[string]any{"body": fmt.Sprintf("a ghost %d", w.op)})
+			if r.IntN(4) == 0 {
+				route, target, body = "DELETE /v1/me", "/v1/me", ""
+			}
+			method, _, _ := strings.Cut(route, " ")
+			keys := append([]*transcripts.Agent{p.key}, p.removed...)
+			o := &op{
+				route: route, expect: never, codes: []string{"unknown_key", "bad_token"}, touches: []string{},
+				req: keys[r.IntN(len(keys))].Signed(method, target, []byte(body), w.moment()),
+			}
+			if c := w.token(r, p); c != nil && r.IntN(2) == 0 {
+				o.req = w.bears(c.secret, method, target, body)
+			}
+			return o
+		},
+	},
+	{ // its handle
+		routes: []string{"POST /v1/agents"}, weight: .01, likes: []character{attacker},
+		make: func(w *world, r *rand.Rand, _ *person) *op {
+			if len(w.ended) == 0 {
+				return nil
+			}
+			o := w.register(r, w.newcomer(r), w.ended[r.IntN(len(w.ended))].name)
+			if o != nil {
+				o.expect, o.codes, o.done = never, []string{"handle_taken"}, nil
+			}
+			return o
+		},
+	},
+	{ // its pages
+		weight: .05, likes: []character{attacker, lurker},
+		make: func(w *world, r *rand.Rand, _ *person) *op {
+			if len(w.ended) == 0 {
+				return nil
+			}
+			p := w.ended[r.IntN(len(w.ended))]
+			if time.Since(p.endedAt) < time.Minute { // reads may be some milliseconds old
+				return nil
+			}
+			target := "/v1/agents/" + []string{p.id, p.name, p.id + "/history", p.name + "/visitors"}[r.IntN(4)]
+			return &op{
+				route: "GET", expect: never, codes: []string{"not_found"}, touches: []string{}, once: true,
+				req: &transcripts.Request{Method: "GET", Target: target, Header: map[string][]string{}},
+			}
+		},
+	},
+}
+
+// token returns one of p's tokens; nil if it has none.
+func (w *world) token(r *rand.Rand, p *person) *credential {
+	all := only(p.tokens, func(c *credential) bool { return c.secret != "" })
+	if len(all) == 0 {
+		return nil
+	}
+	return all[r.IntN(len(all))]
+}
+
+// lastWord makes a post that p sends while it is erased: it may be accepted, and its
+// text must go.
+func (w *world) lastWord(r *rand.Rand, p *person) *op {
+	w.texts++
+	body := fmt.Sprintf("%s says %d: %s", p.name, w.texts, words(r))
+	w.loose[body] = true
+	w.byText[textOf(body)] = append(w.byText[textOf(body)], &posted{by: p, body: body})
+	return &op{
+		route: "POST /v1/c/{ch}/posts", by: p, expect: may, once: true, touches: []string{}, quota: postsMinute,
+		req: w.signs(p, "POST", "/v1/c/"+w.channel(r)+"/posts", object(map[string]any{"body": body})),
+	}
+}
+
+// ends takes out an agent that was erased. Its texts and its name go later.
+func (w *world) ends(p *person) {
+	p.endedAt = time.Now()
+	p.lose()
+	w.people = only(w.people, func(q *person) bool { return q != p })
+	w.ended = append(w.ended, p)
+	w.ideas = only(w.ideas, func(x *idea) bool { return x.by != p })
+	for _, x := range w.ideas {
+		delete(x.support, p.id)
+	}
+	for _, q := range w.people {
+		delete(q.follows, "agent "+p.id)
+	}
+	w.counts["erased"]++
+}
+
+// concerns reports whether an operation is by an agent or about it.
+func (w *world) concerns(o *op, p *person) bool {
+	if o.by == p || o.about == p {
+		return true
+	}
+	if o.req != nil {
+		if said := o.req.Target + string(o.req.Body); strings.Contains(said, p.name) || strings.Contains(said, p.id) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(o.touches, func(s string) bool {
+		_, what, _ := strings.Cut(s, " ")
+		x, k := w.byPost[what], w.cases[what]
+		return strings.Contains(s, p.id) || x != nil && (x.by == p || x.parent != nil && x.parent.by == p) || k != nil && k.of == p ||
+			slices.ContainsFunc(w.ideas, func(x *idea) bool { return x.id == what && x.by == p })
+	})
+}
+
+// forgets lets the erasures under way finish, without faults.
+func (w *world) forgets() {
+	under := func() bool {
+		return slices.ContainsFunc(w.ended, func(p *person) bool { return !p.forgotten && w.items[tables.ErasureKey(p.id)] != nil })
+	}
+	for range 6 { // each is due again after a few minutes, and at most before the next tick of the schedule
+		if !under() {
+			break
+		}
+		w.pass(270 * time.Second)
+		w.settle()
+	}
+	for _, p := range w.ended { // an erasure that waits for open cases has removed its texts
+		p.forgotten = true
+	}
+}
+
+// checkEnded checks that nothing names an agent that was erased: neither its handle nor
+// a key, except for the claim of its handle, and events in other agents' inboxes until
+// they expire. Records of requests and quotas may take some days to end, and reports wait
+// for open cases.
+func (w *world) checkEnded() {
+	var gone []*person
+	for _, p := range w.ended {
+		if time.Since(p.endedAt) > 75*time.Hour && w.items[tables.ErasureKey(p.id)] == nil {
+			gone = append(gone, p)
+		}
+		if w.dice.n("ended "+p.id, uint64(w.op))%4 == 0 {
+			a := w.plainly(&transcripts.Request{Method: "GET", Target: "/v1/agents/" + p.id, Header: map[string][]string{}}, nil)
+			if a.Status != 404 && a.Status != 429 {
+				w.violate("erasure", "%s was erased, and is read as %d %s", p.name, a.Status, a.Body)
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	names, keys := map[string]bool{}, map[string]bool{}
+	for _, p := range gone {
+		names[p.name] = true
+		for _, k := range append(p.removed, p.key) {
+			keys[k.Pub()] = true
+		}
+	}
+	for key, item := range w.items {
+		if ttl := item.Int(tables.AttrTTL); ttl != 0 && ttl <= time.Now().Unix() || item.Str(tables.AttrType) == tables.TypeInboxEvent {
+			continue
+		}
+		eachText(item, func(s string) {
+			_, last, _ := strings.Cut(s, "#")
+			if names[s] || keys[s] || keys[last] {
+				w.violate("erasure", "an item of type %s at %s names an agent that was erased: %s", strings.TrimSpace(item.Str(tables.AttrType)+" "+item.Str("kind")), familyOf(key.PK), s)
+			}
+		})
+	}
+}
