@@ -18,7 +18,7 @@ var judging = []maker{
 			}
 			if r.IntN(3) > 0 { // what others reported, and what spammers wrote
 				for range 10 {
-					if y := w.recent(r); y != nil && y.by.as == spammer || len(y.reporters) > 0 {
+					if y := w.recent(r); y != nil && (y.by.as == spammer || len(y.reporters) > 0) {
 						x = y
 						break
 					}
@@ -146,7 +146,7 @@ func (w *world) appeals(r *rand.Rand, p *person) *op {
 			}
 		},
 	}
-	left := time.UnixMilli(c.ClosedAt + tables.AppealWithin.Milliseconds()).Sub(time.Now())
+	left := time.Until(time.UnixMilli(c.ClosedAt + tables.AppealWithin.Milliseconds()))
 	switch {
 	case by != k.of:
 		o.expect, o.codes = never, []string{"not_author"}

@@ -148,16 +148,24 @@ var securing = []maker{
 				}
 				p = w.people[r.IntN(len(w.people))]
 			}
-			if p == nil || p.verified == "" {
+			if p == nil {
 				return nil
 			}
-			email := p.verified
+			email, verified := p.email, p.verified
 			if r.IntN(5) == 0 {
 				email = "somebody@gmail.com"
 			}
+			n := len(w.mails.sent)
 			return &op{
 				route: "POST /v1/recover", by: p, expect: may, touches: []string{"recover " + p.id}, traces: true, once: true,
 				req: &transcripts.Request{Method: "POST", Target: "/v1/recover", Header: http.Header{}, Body: []byte(object(map[string]any{"handle": p.name, "email": email}))},
+				done: func(*transcripts.Answer) {
+					for _, l := range w.mails.sent[n:] {
+						if verified != email && p.verified != email && strings.HasSuffix(l.subject, "recover @"+p.name) {
+							w.violate("model", "%s, whose origin is %q, gets a recovery code at %s", p.name, verified, email)
+						}
+					}
+				},
 			}
 		},
 	},

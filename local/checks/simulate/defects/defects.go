@@ -138,4 +138,34 @@ var defects = []defect{
 		new:   `When(append([]Cond{Equal(AttrType, TypeVote)}, planted.Or($N, nil, []Cond{Equal("changes", v.Changes)})...)...)`,
 		tests: []string{"./tables", "./events/tally"},
 	},
+	{
+		name: "an erased agent's messages stay", file: "events/erase/erase.go",
+		old:   `if m.From.ID == agent && !m.Erased {`,
+		new:   `if m.From.ID == agent && !m.Erased && !planted.Is($N) {`,
+		tests: []string{"./local/service"},
+	},
+	{
+		name: "an erased agent's reason waits", file: "events/erase/erase.go",
+		old:   `if r.EraseWaiting(agent) {`,
+		new:   `if !planted.Is($N) && r.EraseWaiting(agent) {`,
+		tests: []string{"./local/service"},
+	},
+	{
+		name: "a takedown leaves the copies in cases", file: "local/tools/operate/moderate/takedown.go",
+		old:   `if evidence[i].Str("body") == "" ||`,
+		new:   `if planted.Is($N) || evidence[i].Str("body") == "" ||`,
+		tests: []string{"./local/tools/operate/moderate"},
+	},
+	{
+		name: "an appeal puts no post back", file: "events/deadlines/acquit.go",
+		old:   `if !p.RemovedBy(first) ||`,
+		new:   `if planted.Is($N) || !p.RemovedBy(first) ||`,
+		tests: []string{"./local/service"},
+	},
+	{
+		name: "a forgotten origin recovers", file: "tables/origin.go",
+		old:   `Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)).Else(changed),`,
+		new:   `planted.Or($N, Check(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt)), Delete(OriginKey(p.ID), AbsentOrEqual("verified_at", o.VerifiedAt))).Else(changed),`,
+		tests: []string{"./local/service"},
+	},
 }
