@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of thing that a mutant removes.
+// Kind is the kind of thing that a mutant removes or changes.
 type Kind string
 
 // Conditions are calls of the tables' constructors of conditions. Markers are what a
@@ -26,15 +26,29 @@ const (
 	Attribute Kind = "attribute"
 )
 
-// Mutant is a call in the source whose effect is removed.
+// everyKind lists all kinds, in the order of the printed table.
+var everyKind = []Kind{
+	Condition, Item, Attribute, Comparison, Equality, Number, Amount, Duration, TTL, Order, Cursor,
+}
+
+// Mutant is an expression or a statement in the source that is changed, or a call whose
+// effect is removed.
 type Mutant struct {
 	N          int // from 1, in the order of the source; its number in the built tests
 	File, Func string
 	Line       int
 	Kind       Kind
-	Text       string // the call, on one line
+	Text       string // on one line, a constant with what it is in
 
-	from, to int // where the call begins and ends in its file
+	from, to int // where it begins and ends in its file
+	edits    []change
+	imports  []string // that its edits need, besides the hooks
+}
+
+// change replaces a part of a file: see [edit].
+type change struct {
+	from, to int
+	text     string
 }
 
 // Name returns the mutant's name, which does not depend on its line. A second one of
@@ -82,6 +96,16 @@ func find(root string) (all []Mutant, err error) {
 			return nil, err
 		}
 	}
+	packages, err := check(root, patterns(root))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range packages {
+		all = append(all, c.expressions()...)
+	}
+	slices.SortStableFunc(all, func(a, b Mutant) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
 	names := map[string]int{}
 	for i := range all {
 		m := &all[i]
@@ -128,9 +152,9 @@ func findIn(root, file string) (found []Mutant, err error) {
 		from, to := set.Position(call.Pos()), set.Position(call.End())
 		found = append(found, Mutant{
 			File: file, Func: function, Line: from.Line, Kind: kind, Text: text(call), from: from.Offset, to: to.Offset,
+			edits: []change{{from.Offset, from.Offset, "{tables}." + hooks[kind] + "({N}, "}, {to.Offset, to.Offset, ")"}},
 		})
 	})
-	slices.SortStableFunc(found, func(a, b Mutant) int { return cmp.Compare(a.from, b.from) })
 	return found, nil
 }
 

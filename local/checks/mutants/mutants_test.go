@@ -36,6 +36,7 @@ func TestFind(t *testing.T) {
 		`tables/idea.go Set condition ItemExists() #2`,
 		`tables/origin.go Spend item Delete(RecoveryKey(agent), Equal("id", r.ID), Before("tries", tries))`,
 		`functions/channels/create.go create condition tables.NoItem()`,
+		`tables/ledger.go Movements order true`,
 	} {
 		if !names[name] {
 			t.Errorf("the mutant %q is missing", name)
@@ -72,15 +73,15 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	try := func(only string, least float64, equivalent map[string]string) (string, error) {
+	try := func(only, kinds string, equivalent map[string]string) (string, error) {
 		var out strings.Builder
-		err := run(t.Context(), &out, root, folder, only, least, equivalent)
+		err := run(t.Context(), &out, options{root, folder, only, kinds, 4, equivalent})
 		return out.String(), err
 	}
 
-	got, err := try("", 70, nil)
-	if err == nil || !strings.Contains(err.Error(), "62.5 % of mutants are noticed, want at least 70.0") {
-		t.Errorf("got error %v, want 62.5 %%; output\n%s", err, got)
+	got, err := try("", "condition,item,attribute", nil)
+	if err == nil || !strings.Contains(err.Error(), "writes: 70.0 % of mutants are noticed, want at least 95") {
+		t.Errorf("got error %v, want 70 %%; output\n%s", err, got)
 	}
 	for _, want := range []string{
 		"tables/post.go:3                   Begin            item       Put(Item{\"pk\": id, \"open\": true}, NoItem())                  tables.TestOnce",
@@ -90,26 +91,70 @@ func TestRun(t *testing.T) {
 		"ItemExists()                                                 NOT NOTICED",
 		"Absent(\"deleted\")                                            NOT NOTICED",
 		"tables.NotEqual(\"pk\", name)                                  NOT NOTICED",
-		"condition     2 noticed of    5,  40.0 %",
-		"all           5 noticed of    8,  62.5 %",
+		"writes                              3/6        2/2        2/2       7/10  70.0 %",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("output lacks %q:\n%s", want, got)
 		}
 	}
 
+	// Every other kind has mutants that are noticed, and some that are not.
+	got, err = try("functions/rules/", "", nil)
+	if err == nil || !strings.Contains(err.Error(), "functions/rules: ") {
+		t.Errorf("got error %v, want a score that is too small; output\n%s", err, got)
+	}
+	var lines []string
+	for line := range strings.Lines(got) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "functions/rules/") {
+			lines = append(lines, strings.Join(words[1:], " "))
+		}
+	}
+	want := strings.Split(strings.TrimSpace(`
+lives duration time.Hour in lives = time.Hour NOT NOTICED
+Below comparison n < limit rules.TestRules
+Kept comparison n >= limit NOT NOTICED
+Longest comparison min(n, most) rules.TestRules
+Longest number most in min(n, most) rules.TestRules
+Shortest comparison max(n, most) NOT NOTICED
+Shortest number most in max(n, most) NOT NOTICED
+Until comparison now.Before(end) rules.TestRules
+Since comparison now. After(end) NOT NOTICED
+Pay attribute tables.Add("balance", -price) rules.TestRules
+Pay amount -price rules.TestRules
+Pay condition tables.AtLeast("balance", price) rules.TestRules
+Pay comparison tables.AtLeast("balance", price) rules.TestRules
+Same equality a == b rules.TestRules
+Same equality a != "" rules.TestRules
+Named equality l == low NOT NOTICED
+Ends ttl now.Add(time.Duration(n)*time.Hour).Unix() + 1 rules.TestRules
+Ends duration time.Hour in time.Duration(n)*time.Hour rules.TestRules
+Sorted order cmp.Compare(b, a) rules.TestRules
+Reversed order slices.Reverse(all) NOT NOTICED
+Down order true rules.TestRules
+Down equality before != "" rules.TestRules
+Down cursor &tables.Position{SK: before} rules.TestRules
+Up cursor &tables.Position{SK: after} NOT NOTICED
+Share number 0.5 in 0.5 * n NOT NOTICED
+All comparison i < len(keys) NOT NOTICED`), "\n")
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+
 	// Known results are not run again, and equivalents do not count.
-	got, err = try("tables/post.go End", 100, map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
+	got, err = try("tables/post.go End", "", map[string]string{"tables/post.go End condition ItemExists()": "what is open exists"})
 	if err != nil || strings.Contains(got, "running all tests") || !strings.Contains(got, "left out: what is open exists") ||
-		!strings.Contains(got, "all           2 noticed of    2, 100.0 %") {
+		!strings.Contains(got, "2/2 100.0 %") {
 		t.Errorf("got error %v; output\n%s", err, got)
+	}
+	if _, err := try("", "conditions", nil); err == nil || !strings.Contains(err.Error(), `"conditions" is not a kind`) {
+		t.Errorf("got error %v for a kind that does not exist", err)
 	}
 
 	// A test that fails without a mutant ends the run.
 	if err := os.WriteFile(filepath.Join(root, "tables/wrong_test.go"), []byte("package tables\n\nimport \"testing\"\n\nfunc TestWrong(t *testing.T) { t.Fail() }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := try("", 0, nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without a mutant") {
+	if got, err := try("", "", nil); err == nil || !strings.Contains(err.Error(), "tables.TestWrong fails without a mutant") {
 		t.Errorf("got error %v, want TestWrong named; output\n%s", err, got)
 	}
 }

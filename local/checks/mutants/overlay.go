@@ -4,9 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Environment of the built tests: the number of the active mutant (none if unset), and
@@ -16,45 +21,140 @@ const (
 	envMet    = "MUTANTS_MET"
 )
 
-// hook is added to package tables when tests are built with mutants. It replaces what a
-// mutant removes with something valid that does nothing, so that the only condition of
-// a write, or the only write of a transaction, can be removed.
-const hook = `package tables
+// leaf is the folder of a package that is added to a module when tests are built with
+// mutants. Its functions are hooks around expressions: each returns what the source
+// does, unless mutant n is active. It imports nothing of the module.
+const leaf = "shared/mutant"
+
+const leafSource = `package mutant
 
 import (
-	"fmt"
+	"cmp"
 	"os"
+	"strconv"
 	"sync"
+	"syscall"
+	"time"
 )
 
 var (
-	mutant     = os.Getenv("` + envMutant + `")
-	mutantsMet = os.Getenv("` + envMet + `")
-	metBefore  sync.Map
+	active, _ = strconv.Atoi(os.Getenv("` + envMutant + `"))
+	metFile   = os.Getenv("` + envMet + `")
+	met       sync.Map
 )
 
-func isMutant(n int) bool {
-	name := fmt.Sprint(n)
-	if mutantsMet != "" {
-		if _, before := metBefore.LoadOrStore(n, true); !before {
-			f, err := os.OpenFile(mutantsMet, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			if err != nil {
-				panic(err)
-			}
-			if _, err := f.WriteString(name + "\n"); err != nil {
-				panic(err)
-			}
-			if err := f.Close(); err != nil {
-				panic(err)
-			}
-		}
+// A mutant may allocate without end. It must not take the machine's memory.
+func init() {
+	if active > 0 {
+		syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: 4 << 30, Max: 4 << 30})
 	}
-	return mutant == name
 }
+
+// Is reports whether mutant n is active, and notes that it was reached.
+func Is(n int) bool {
+	if metFile != "" {
+		note(n)
+	}
+	return active == n
+}
+
+func note(n int) {
+	if _, before := met.Load(n); before {
+		return
+	}
+	if _, before := met.LoadOrStore(n, true); before {
+		return
+	}
+	f, err := os.OpenFile(metFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := f.WriteString(strconv.Itoa(n) + "\n"); err != nil {
+		panic(err)
+	}
+	if err := f.Close(); err != nil {
+		panic(err)
+	}
+}
+
+// A comparison's mutant is reached only at its boundary.
+
+func Less[T cmp.Ordered](n int, a, b T) bool    { return a < b || a == b && Is(n) }
+func AtMost[T cmp.Ordered](n int, a, b T) bool  { return a <= b && !(a == b && Is(n)) }
+func Greater[T cmp.Ordered](n int, a, b T) bool { return Less(n, b, a) }
+func AtLeast[T cmp.Ordered](n int, a, b T) bool { return AtMost(n, b, a) }
+
+func Before(n int, a, b time.Time) bool { return a.Before(b) || a.Equal(b) && Is(n) }
+func After(n int, a, b time.Time) bool  { return Before(n, b, a) }
+
+func Min[T cmp.Ordered](n int, a T, more ...T) T {
+	least, most := bounds(a, more)
+	if least != most && Is(n) {
+		return most
+	}
+	return least
+}
+
+func Max[T cmp.Ordered](n int, a T, more ...T) T {
+	least, most := bounds(a, more)
+	if least != most && Is(n) {
+		return least
+	}
+	return most
+}
+
+func bounds[T cmp.Ordered](a T, more []T) (least, most T) {
+	least, most = a, a
+	for _, b := range more {
+		least, most = min(least, b), max(most, b)
+	}
+	return least, most
+}
+
+func Not(n int, is bool) bool { return is != Is(n) }
+
+func Swapped(n, order int) int {
+	if order != 0 && Is(n) {
+		return -order
+	}
+	return order
+}
+
+func More[T int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr | float32 | float64](n int, x T) T {
+	if !Is(n) {
+		return x
+	}
+	if one := T(1); one/2 != 0 && x != 0 { // a float
+		return 2 * x
+	}
+	return x + 1
+}
+
+func Half[T ~int64](n int, x T) T {
+	if Is(n) {
+		return x / 2
+	}
+	return x
+}
+
+func Milliseconds[T ~int64](n int, seconds T) T {
+	if Is(n) {
+		return 1000 * seconds
+	}
+	return seconds
+}
+`
+
+// hook is added to package tables. It replaces what a mutant removes with something
+// valid that does nothing, so that the only condition of a write, or the only write of
+// a transaction, can be removed.
+const hook = `package tables
+
+import mutant "{leaf}"
 
 // MutantCondition is a condition, or one that always holds.
 func MutantCondition(n int, c Cond) Cond {
-	if isMutant(n) {
+	if mutant.Is(n) {
 		return NotEqual("of no item", "")
 	}
 	return c
@@ -62,7 +162,7 @@ func MutantCondition(n int, c Cond) Cond {
 
 // MutantItem is a write, or none of its item.
 func MutantItem(n int, w Write) Write {
-	if isMutant(n) {
+	if mutant.Is(n) {
 		return Check(w.Key, NotEqual("of no item", ""))
 	}
 	return w
@@ -70,10 +170,32 @@ func MutantItem(n int, w Write) Write {
 
 // MutantAttribute is an update, or none of its attribute.
 func MutantAttribute(n int, u Update) Update {
-	if isMutant(n) {
+	if mutant.Is(n) {
 		return RemoveAttr("of no item: " + u.Attr)
 	}
 	return u
+}
+
+// MutantBoundary is a condition on a number, or the other side of its boundary.
+func MutantBoundary(n int, c Cond) Cond {
+	if mutant.Is(n) {
+		c.Value = c.Value.(int64) + 1
+	}
+	return c
+}
+
+// MutantCursor is where a query begins, or before the item that it begins after.
+func MutantCursor(n int, desc bool, after *Position) *Position {
+	if !mutant.Is(n) || after == nil {
+		return after
+	}
+	at := *after
+	if desc {
+		at.SK += "\x00"
+	} else {
+		at.SK = at.SK[:len(at.SK)-1] + string(at.SK[len(at.SK)-1]-1) + "~"
+	}
+	return &at
 }
 `
 
@@ -92,7 +214,14 @@ func overlay(root, folder string, all []Mutant) (file string, err error) {
 		}
 		return os.WriteFile(to, []byte(text), 0o644)
 	}
-	if err := add("tables/mutants.go", hook); err != nil {
+	module, err := module(root)
+	if err != nil {
+		return "", err
+	}
+	if err := add(leaf+"/mutant.go", leafSource); err != nil {
+		return "", err
+	}
+	if err := add(tables+"/mutants.go", strings.ReplaceAll(hook, "{leaf}", module+"/"+leaf)); err != nil {
 		return "", err
 	}
 	by := map[string][]Mutant{}
@@ -104,7 +233,7 @@ func overlay(root, folder string, all []Mutant) (file string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if err := add(file, mutated(string(source), mutants)); err != nil {
+		if err := add(file, mutated(module, string(source), mutants)); err != nil {
 			return "", err
 		}
 	}
@@ -116,23 +245,58 @@ func overlay(root, folder string, all []Mutant) (file string, err error) {
 	return file, os.WriteFile(file, out, 0o644)
 }
 
-// mutated puts a hook around the call of each mutant of a file.
-func mutated(source string, mutants []Mutant) string {
+// mutated puts the hooks of a file's mutants into its source.
+func mutated(module, source string, mutants []Mutant) string {
 	type insertion struct {
-		at   int
-		text string
+		change
+		closes bool // a hook, rather than opening it
+		size   int  // of what the hook is around
 	}
 	var all []insertion
+	imports := map[string]bool{}
+	own := module + "/" + path.Dir(mutants[0].File)
 	for _, m := range mutants {
-		name := hooks[m.Kind]
-		if filepath.ToSlash(filepath.Dir(m.File)) != tables {
-			name = tables + "." + name
+		for _, p := range m.imports {
+			imports[p] = true
 		}
-		all = append(all, insertion{m.from, fmt.Sprintf("%s(%d, ", name, m.N)}, insertion{m.to, ")"})
+		for _, c := range m.edits {
+			for name, p := range map[string]string{"{tables}": module + "/" + tables, "{mutant}": module + "/" + leaf} {
+				switch {
+				case !strings.Contains(c.text, name):
+				case p == own:
+					c.text = strings.ReplaceAll(c.text, name+".", "")
+				default:
+					imports[p] = true
+					c.text = strings.ReplaceAll(c.text, name, alias(p))
+				}
+			}
+			c.text = strings.ReplaceAll(c.text, "{N}", strconv.Itoa(m.N))
+			all = append(all, insertion{c, c.from == m.to, m.to - m.from})
+		}
 	}
-	slices.SortStableFunc(all, func(a, b insertion) int { return cmp.Compare(b.at, a.at) })
+	// Where several begin, the outer hook is first; where several end, the inner one.
+	slices.SortStableFunc(all, func(a, b insertion) int {
+		if order := cmp.Compare(a.from, b.from); order != 0 || a.closes != b.closes {
+			return cmp.Or(order, map[bool]int{true: -1, false: 1}[a.closes])
+		}
+		if a.closes {
+			return cmp.Compare(a.size, b.size)
+		}
+		return cmp.Compare(b.size, a.size)
+	})
+	var out strings.Builder
+	at := 0
 	for _, i := range all {
-		source = source[:i.at] + i.text + source[i.at:]
+		out.WriteString(source[at:i.from] + i.text)
+		at = i.to
 	}
-	return source
+	out.WriteString(source[at:])
+	var clauses strings.Builder
+	for _, p := range slices.Sorted(maps.Keys(imports)) {
+		fmt.Fprintf(&clauses, "; import %s %q", alias(p), p)
+	}
+	return clause.ReplaceAllStringFunc(out.String(), func(c string) string { return c + clauses.String() })
 }
+
+// clause matches a file's package clause.
+var clause = regexp.MustCompile(`(?m)\A(?:(?://.*)?\n|/\*(?s:.*?)\*/)*package \w+`)
