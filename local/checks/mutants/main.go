@@ -184,7 +184,7 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 		if _, done := f.Noticed[m.Name()]; done || equivalent[m.Name()] != "" {
 			continue
 		}
-		for i, batch := range batches(f.Units, m.N) {
+		for i, batch := range batches(f.Units, m) {
 			took := start
 			for _, u := range batch {
 				took += u.Took
@@ -249,7 +249,7 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 			return nil
 		}
 		var by Notice
-		for _, batch := range batches(f.Units, all[i].N) {
+		for _, batch := range batches(f.Units, all[i]) {
 			if test, _ := s.run(ctx, all[i].N, "", batch...); test != "" {
 				by = Notice{batch[0].Pkg, test}
 				break

@@ -203,7 +203,7 @@ func TestResultsStayValid(t *testing.T) {
 	}
 }
 
-// The shortest tests run first, in growing batches of tests that can run together.
+// The tests of a mutant's package run first, and the shortest first, in growing batches of tests that can run together.
 func TestBatches(t *testing.T) {
 	var got []string
 	for _, batch := range batches([]Unit{
@@ -215,14 +215,15 @@ func TestBatches(t *testing.T) {
 		{Pkg: "s", Above: "All", Test: "script", Took: time.Second, Met: []int{7}},
 		{Pkg: "q", Took: 2 * time.Second, Met: []int{7}},
 		{Pkg: "p", Took: time.Second, Met: []int{7}},
-	}, 7) {
+		{Pkg: "z", Test: "Own", Took: time.Second, Met: []int{7}},
+	}, Mutant{N: 7, File: "z/a.go"}) {
 		var names []string
 		for _, u := range batch {
 			names = append(names, u.Pkg+u.Above+u.Test)
 		}
 		got = append(got, strings.Join(names, " "))
 	}
-	if want := []string{"p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
+	if want := []string{"zOwn", "p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
 		t.Errorf("got batches %q", got)
 	}
 }

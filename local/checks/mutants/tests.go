@@ -31,7 +31,11 @@ type Unit struct {
 var tested = []string{"./tables", "./tables/id", "./functions/...", "./shared/...", "./events/...", "./local/service", "./local/transcripts"}
 
 // apart lists packages with slow tests.
-var apart = []string{"local/service", "local/transcripts"}
+var apart = []string{
+	"local/service", "local/transcripts",
+	"events/tally", "functions/docs", "functions/ideas", "shared/api", "shared/client", "shared/lambda/host/fetch",
+	"shared/rules/jury", "shared/rules/promo", "shared/search/index", "shared/text", "shared/text/sequences",
+}
 
 // The transcripts are subtests, named after their scripts.
 const (
@@ -167,9 +171,11 @@ func (s *suite) command(ctx context.Context, pkg string, args ...string) *exec.C
 }
 
 // A test gets this many times its usual time with a mutant, and at least this long.
+// Without one its time is not known yet.
 const (
-	longer  = 5
-	atLeast = 20 * time.Second
+	longer    = 5
+	atLeast   = 20 * time.Second
+	unmutated = 10 * time.Minute
 )
 
 // run runs units of one package and one parent test with a mutant (0: none). It
@@ -183,7 +189,11 @@ func (s *suite) run(ctx context.Context, mutant int, met string, units ...Unit) 
 		}
 		took += u.Took
 	}
-	args := []string{"-test.failfast", "-test.parallel", "4", "-test.timeout", (atLeast + longer*took).String()}
+	within := unmutated
+	if mutant > 0 {
+		within = atLeast + longer*took
+	}
+	args := []string{"-test.failfast", "-test.parallel", "4", "-test.timeout", within.String()}
 	if names != nil {
 		which := "^(" + strings.Join(names, "|") + ")$"
 		if units[0].Above != "" {
@@ -259,12 +269,21 @@ func (s *suite) meet(ctx context.Context, u *Unit) error {
 	return nil
 }
 
-// batches returns the units that reach a mutant in the order of running: whole packages,
-// then single tests, the shortest first, in growing batches.
-func batches(units []Unit, mutant int) (all [][]Unit) {
-	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return !slices.Contains(u.Met, mutant) })
+// batches returns the units that reach a mutant in the order of running: those of its own
+// package, whole packages, then single tests, the shortest first, in growing batches.
+func batches(units []Unit, m Mutant) (all [][]Unit) {
+	units = slices.DeleteFunc(slices.Clone(units), func(u Unit) bool {
+		_, meets := slices.BinarySearch(u.Met, m.N)
+		return !meets
+	})
+	other := func(u Unit) int {
+		if u.Pkg == path.Dir(m.File) {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(units, func(a, b Unit) int {
-		return cmp.Or(strings.Compare(group(a), group(b)), cmp.Compare(a.Took, b.Took))
+		return cmp.Or(other(a)-other(b), strings.Compare(group(a), group(b)), cmp.Compare(a.Took, b.Took))
 	})
 	most, took := firstBatch, time.Duration(0)
 	for _, u := range units {
