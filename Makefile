@@ -225,8 +225,8 @@ faults: ## plays transcripts with each table write failing in each possible way,
 	@go test -C local/transcripts -c -o ../../build/faults . && cd local/transcripts && \
 	  ../../build/faults -test.run '^TestFaults$$' -test.timeout 30m -faults -place '$(PLACE)'
 
-mutants: ## removes each condition of a write and each marker in turn, and checks that a test fails (MUTANT=… limits it to some)
-	@go run ./local/checks/mutants -only '$(MUTANT)'
+mutants: ## changes each condition, comparison, number, TTL, order and cursor of the rules in turn, and checks that a test fails (MUTANT=… and KINDS=… limit it to some)
+	@go run ./local/checks/mutants -only '$(MUTANT)' -kinds '$(KINDS)'
 
 # Left out, since they compute for minutes: puzzle has no goroutines, and
 # the goroutines of search and bench run in other packages' tests.

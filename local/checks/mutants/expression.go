@@ -267,8 +267,8 @@ func (e *expressions) name(call *ast.CallExpr) string {
 	return ""
 }
 
-// quiet lists packages whose arguments are not mutated: what they do is not a rule.
-var quiet = []string{"fmt.", "log/slog.", "strconv.", "errors.", "context."}
+// quiet lists packages and methods whose arguments are not mutated: what they do is not a rule.
+var quiet = []string{"fmt.", "log/slog.", "strconv.", "errors.", "context.", ".SetLimit"}
 
 // call finds the mutants of a call, and reports whether to visit its parts.
 func (e *expressions) call(call *ast.CallExpr) bool {
@@ -394,6 +394,9 @@ func (e *expressions) assign(a *ast.AssignStmt) bool {
 // field finds the mutants of a value that a field or a key gets.
 func (e *expressions) field(key, value ast.Expr) {
 	t := e.info.Types[value]
+	if id, ok := key.(*ast.Ident); ok && freeFields[id.Name] != "" {
+		return
+	}
 	switch {
 	case e.isTTL(key):
 		e.ttl(value)

@@ -55,6 +55,34 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Each constant in the list of free ones exists.
+func TestFree(t *testing.T) {
+	packages, err := check(project, patterns(project))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exist := map[string]bool{}
+	for _, c := range packages {
+		for _, name := range c.types.Scope().Names() {
+			exist[c.folder+"."+name] = true
+		}
+	}
+	for name := range free {
+		if !exist[name] {
+			t.Errorf("%q is listed as free, but there is no such constant; remove it from the list", name)
+		}
+	}
+	all, err := find(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if strings.Contains(m.Text, "sideBySide") {
+			t.Errorf("got the mutant %q, want none of a free constant", m.Name())
+		}
+	}
+}
+
 // The table names the test that noticed each mutant, and mutants that no test
 // noticed. Listed equivalents do not count.
 func TestRun(t *testing.T) {
