@@ -40,10 +40,11 @@ func main() {
 	only := flag.String("only", "", "only mutants whose name (file, function, kind, text) matches")
 	kinds := flag.String("kinds", "", "only these kinds, separated by commas")
 	jobs := flag.Int("jobs", 3*runtime.NumCPU(), "how many tests run at once; they mostly wait")
+	budget := flag.Duration("budget", 0, "most time of tests for a mutant; 0: all tests that reach it. A result within a budget is not kept")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, options{".", *folder, *only, *kinds, *jobs, equivalent}); err != nil {
+	if err := run(ctx, os.Stdout, options{".", *folder, *only, *kinds, *jobs, *budget, equivalent}); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -66,6 +67,7 @@ type Notice struct{ Pkg, Test string }
 type options struct {
 	root, folder, only, kinds string
 	jobs                      int
+	budget                    time.Duration
 	equivalent                map[string]string
 }
 
@@ -105,7 +107,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 		}
 	}
 	fmt.Fprintf(out, "%d mutants, %d of them to be tested; building the tests\n", len(all), len(judged))
-	s := &suite{root: root, folder: folder, jobs: o.jobs}
+	s := &suite{root: root, folder: folder, jobs: o.jobs, budget: o.budget}
 	if err := s.build(ctx, out, file); err != nil {
 		return err
 	}
@@ -175,6 +177,20 @@ func (s *suite) load() (*found, error) {
 	return f, nil
 }
 
+// affordable returns the first batches, up to the budget, and whether these are all.
+func (s *suite) affordable(batches [][]Unit) (first [][]Unit, whole bool) {
+	var sum time.Duration
+	for i, batch := range batches {
+		for _, u := range batch {
+			sum += u.Took
+		}
+		if s.budget > 0 && sum > s.budget && i > 0 {
+			return batches[:i], false
+		}
+	}
+	return batches, true
+}
+
 // estimate returns how long it takes to test the mutants that are unknown. Most are
 // noticed by the first tests that reach them; one in a few needs all.
 func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) time.Duration {
@@ -184,7 +200,8 @@ func (s *suite) estimate(f *found, all []Mutant, equivalent map[string]string) t
 		if _, done := f.Noticed[m.Name()]; done || equivalent[m.Name()] != "" {
 			continue
 		}
-		for i, batch := range batches(f.Units, m) {
+		affordable, _ := s.affordable(batches(f.Units, m))
+		for i, batch := range affordable {
 			took := start
 			for _, u := range batch {
 				took += u.Took
@@ -249,7 +266,8 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 			return nil
 		}
 		var by Notice
-		for _, batch := range batches(f.Units, all[i]) {
+		affordable, whole := s.affordable(batches(f.Units, all[i]))
+		for _, batch := range affordable {
 			if test, _ := s.run(ctx, all[i].N, "", batch...); test != "" {
 				by = Notice{batch[0].Pkg, test}
 				break
@@ -260,7 +278,9 @@ func (s *suite) judge(ctx context.Context, out io.Writer, f *found, all []Mutant
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.Noticed[name] = by
+		if by != (Notice{}) || whole {
+			f.Noticed[name] = by
+		}
 		if by == (Notice{}) {
 			fmt.Fprintf(out, "%5.0f s: %s: not noticed\n", time.Since(began).Seconds(), all[i])
 		}

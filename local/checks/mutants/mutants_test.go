@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 	}
 	try := func(only, kinds string, equivalent map[string]string) (string, error) {
 		var out strings.Builder
-		err := run(t.Context(), &out, options{root, folder, only, kinds, 4, equivalent})
+		err := run(t.Context(), &out, options{root, folder, only, kinds, 4, 0, equivalent})
 		return out.String(), err
 	}
 
@@ -253,6 +253,17 @@ func TestBatches(t *testing.T) {
 	}
 	if want := []string{"zOwn", "p", "q", "sA sB", "sC", "sLong", "sAllscript"}; !slices.Equal(got, want) {
 		t.Errorf("got batches %q", got)
+	}
+}
+
+// A budget cuts the tests of a mutant, but leaves the first ones.
+func TestBudget(t *testing.T) {
+	second := []Unit{{Took: time.Second}}
+	for budget, want := range map[time.Duration]int{0: 3, time.Millisecond: 1, time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 3} {
+		first, whole := (&suite{budget: budget}).affordable([][]Unit{second, second, second})
+		if len(first) != want || whole != (want == 3) {
+			t.Errorf("%s: got %d of 3 batches, all: %t", budget, len(first), whole)
+		}
 	}
 }
 

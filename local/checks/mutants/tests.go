@@ -48,6 +48,7 @@ const (
 type suite struct {
 	root, folder string // the module's folder, and one for output
 	jobs         int    // tests that run at once
+	budget       time.Duration
 	pkgs         []string
 }
 
