@@ -55,7 +55,7 @@ type change struct {
 // the same name in a function is #2.
 func (m Mutant) Name() string { return fmt.Sprintf("%s %s %s %s", m.File, m.Func, m.Kind, m.Text) }
 
-func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s", m.File, m.Line, m.Text) }
+func (m Mutant) String() string { return fmt.Sprintf("%s:%d %s: %s", m.File, m.Line, m.Kind, m.Text) }
 
 var (
 	conditions = []string{
