@@ -44,6 +44,19 @@ func signJWT(head, claims string) string {
 	return signed + "." + EncodeKey(ed25519.Sign(assertionKey, []byte(signed)))
 }
 
+// jwtOfSize signs a valid assertion of a number of bytes.
+func jwtOfSize(size int) string {
+	for padding := size; padding > 0; padding-- {
+		for more := range 3 {
+			jwt := jwtOf(anyObject{"x": strings.Repeat("x", more)}, anyObject{"x": strings.Repeat("x", padding)})
+			if len(jwt) == size {
+				return jwt
+			}
+		}
+	}
+	panic("no assertion has this size")
+}
+
 func TestAssertion(t *testing.T) {
 	now := assertedAt.Unix()
 	for name, jwt := range map[string]string{
@@ -54,6 +67,8 @@ func TestAssertion(t *testing.T) {
 		"one of the aud":     jwtOf(nil, anyObject{"aud": []string{"https://y.example", audiences[1]}}),
 		"five minutes":       jwtOf(nil, anyObject{"exp": now + 300}),
 		"a fast clock":       jwtOf(nil, anyObject{"iat": now + 60, "exp": now + 120}),
+		"a fast clock, nbf":  jwtOf(nil, anyObject{"nbf": now + 60}),
+		"the longest":        jwtOfSize(AssertionSize),
 		"a fraction":         jwtOf(nil, anyObject{"iat": float64(now) + .25}),
 		"just before exp":    jwtOf(nil, anyObject{"iat": now - 299, "exp": float64(now) + .001}),
 		"an unknown claim":   jwtOf(anyObject{"x": 1}, anyObject{"x": "y", "nbf": now}),
@@ -79,6 +94,7 @@ func TestAssertion(t *testing.T) {
 		"two parts":           {head + "." + claims, "three parts"},
 		"four parts":          {good + ".x", "three parts"},
 		"too long":            {jwtOf(anyObject{"x": strings.Repeat("x", AssertionSize)}, nil), "three parts"},
+		"a byte too long":     {jwtOfSize(AssertionSize + 1), "three parts"},
 		"alg none":            {jwtOf(anyObject{"alg": "none"}, nil), "alg"},
 		"alg none, unsigned":  {EncodeKey([]byte(`{"alg":"none"}`)) + "." + claims + ".", "alg"},
 		"alg HS256":           {jwtOf(anyObject{"alg": "HS256"}, nil), "alg"},
@@ -106,6 +122,11 @@ func TestAssertion(t *testing.T) {
 		"iat a string":        {jwtOf(nil, anyObject{"iat": "1"}), "claims"},
 		"exp below 0":         {jwtOf(nil, anyObject{"exp": -1}), "claims"},
 		"exp beyond all":      {jwtOf(nil, anyObject{"exp": 1e300}), "claims"},
+		"exp 0":               {jwtOf(nil, anyObject{"exp": 0}), "expired"},
+		"exp far":             {jwtOf(nil, anyObject{"exp": int64(1e11)}), "300 s"},
+		"exp farther":         {jwtOf(nil, anyObject{"exp": int64(1e11) + 1}), "unix seconds"},
+		"exp farthest":        {jwtOf(nil, anyObject{"exp": int64(1) << 50}), "unix seconds"},
+		"exp beyond that":     {jwtOf(nil, anyObject{"exp": int64(1)<<50 + 1}), "claims"},
 		"aud a number":        {jwtOf(nil, anyObject{"aud": 1}), "claims"},
 		"no iss":              {jwtOf(nil, anyObject{"iss": nil}), "iss"},
 		"no sub":              {jwtOf(nil, anyObject{"sub": nil}), "iss"},

@@ -155,6 +155,11 @@ func TestToken(t *testing.T) {
 			}
 		}
 	}
+	for _, size := range []int{1, 91, 93} {
+		if p, err := ParseToken(TokenPrefix + strings.Repeat("0", size)); !errors.Is(err, ErrToken) {
+			t.Errorf("ParseToken of %d zeros = %+v, %v, want ErrToken", size, p, err)
+		}
+	}
 	// An id of zeros has leading zero digits.
 	low, hash, err := MintToken("ag_00000000000000000000000000", "tk_00000000000000000000000000", bytes.NewReader(make([]byte, 32)))
 	if err != nil || len(low) != len(value) {
