@@ -1,0 +1,98 @@
+package deadlines
+
+import (
+	"testing"
+	"time"
+
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// TestTimesOfACase checks that jurors have 48 hours to vote, that a case then looks for
+// others for a week, and that a juror misses its duty at the deadline and not before.
+func TestTimesOfACase(t *testing.T) {
+	b, advance := newFixture(t)
+	juror := b.volunteer(nil).Agent
+	b.volunteers(2)
+	b.opens(nil)
+	missed := func() int64 { return b.item(tables.JurorKey(juror)).Int("missed") }
+	c, _ := b.sweeps()
+	if want := noon.Add(48 * time.Hour).UnixMilli(); c.State != tables.CaseVoting || c.Deadline != want || c.Due != want {
+		t.Fatalf("got %+v, want a case in voting until %d", c, want)
+	}
+	advance(48*time.Hour - time.Millisecond)
+	if c, _ = b.sweeps(); c.State != tables.CaseVoting || missed() != 0 {
+		t.Errorf("before the deadline: got %+v and %d missed duties, want voting and none", c, missed())
+	}
+	advance(time.Millisecond)
+	c, _ = b.sweeps()
+	if want := b.Now().Add(7 * 24 * time.Hour).UnixMilli(); c.State != tables.CaseSeating || c.Deadline != want || missed() != 1 {
+		t.Errorf("at the deadline: got %+v and %d missed duties, want seating until %d and one", c, missed(), want)
+	}
+}
+
+// TestMissedAtTheDeadline checks that a juror that did not vote misses its duty if its
+// case closes at its deadline, and not if it closes before.
+func TestMissedAtTheDeadline(t *testing.T) {
+	for early, want := range map[int64]int64{0: 1, 1: 0} {
+		b, _ := newFixture(t)
+		juror := b.volunteer(nil).Agent
+		b.do(tables.Change(tables.CountersKey(juror), tables.SetAttr("duties", int64(1))))
+		c := b.opens(func(c *tables.Case) {
+			c.State, c.Open, c.Jurors = tables.CaseLapsed, false, tables.NewSet(juror)
+			c.Deadline, c.ClosedAt = noon.UnixMilli(), noon.UnixMilli()-early
+		})
+		seat := tables.Seat{Case: c.ID, Juror: tables.Author{ID: juror}, State: tables.SeatWaits}
+		duty := tables.Duty{Agent: juror, Case: c.ID}
+		b.do(append(duty.Begin(1), seat.Take())...)
+		b.sweeps()
+		if got := b.item(tables.JurorKey(juror)).Int("missed"); got != want {
+			t.Errorf("closed %d ms before the deadline: got %d missed duties, want %d", early, got, want)
+		}
+	}
+}
+
+// TestFirstVainTry checks that a case waits 15 minutes after its first vain try, also if
+// it was waiting for busy jurors before.
+func TestFirstVainTry(t *testing.T) {
+	b, advance := newFixture(t)
+	j := b.volunteer(func(_ *tables.Profile, k *tables.Counters, _ *tables.Juror) { k.Duties = jury.DutiesMost })
+	b.opens(nil)
+	b.sweeps()
+	advance(jury.RetryFirst)
+	b.do(j.Withdraw(nil, b.Now())...)
+	if c, _ := b.sweeps(); c.Due != b.Now().Add(15*time.Minute).UnixMilli() || c.Vain != 1 {
+		t.Errorf("got %+v, want a case that waits for 15 minutes", c)
+	}
+}
+
+// TestKarmaOfADay checks that a juror earns at most 10 karma on one UTC day, and that the
+// sum is kept until the day ends.
+func TestKarmaOfADay(t *testing.T) {
+	b, advance := newFixture(t)
+	agent := b.volunteer(nil).Agent
+	advance(-11 * time.Hour) // 01:00
+	voted := []seated{{Seat: tables.Seat{Juror: tables.Author{ID: agent}, State: tables.SeatVoted}}}
+	for i, want := range []int64{2, 4, 6, 8, 10, 10, 12} {
+		if i == 3 {
+			advance(22*time.Hour + 59*time.Minute) // 23:59
+			ttl := b.item(tables.QuotaKey(agent, juryKarma, noon.Truncate(day))).Int(tables.AttrTTL)
+			if end := noon.Truncate(day).Add(day).Unix(); ttl < end || ttl > end+60 {
+				t.Errorf("ttl of the sum: got %d, want at most a minute after %d", ttl, end)
+			}
+		}
+		if i == 6 {
+			advance(time.Minute) // midnight
+		}
+		writes, err := b.pay(t.Context(), &tables.Case{State: tables.CaseUpheld}, voted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(writes) > 0 {
+			b.do(writes...)
+		}
+		if got := b.item(tables.CountersKey(agent)).Int("karma"); got != want {
+			t.Errorf("karma after verdict %d: got %d, want %d", i+1, got, want)
+		}
+	}
+}
