@@ -50,6 +50,7 @@ func TestEligible(t *testing.T) {
 		"busy":              func(c *Candidate) { c.Duties = DutiesMost },
 	} {
 		c := candidate("ag_1", "fox", "")
+		c.SuspendedUntil = noon.UnixMilli() // it just ended
 		if !c.Eligible(noon) {
 			t.Fatal("the plain candidate is not eligible")
 		}

@@ -27,6 +27,15 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestNeededAfterThree: once three owners were heard, a case takes three reports.
+func TestNeededAfterThree(t *testing.T) {
+	for heard, want := range map[int64]int64{0: 1, 2: 1, 3: 3, 4: 3, 100: 3} {
+		if got := Needed(heard); got != want {
+			t.Errorf("Needed(%d) = %d, want %d", heard, got, want)
+		}
+	}
+}
+
 // TestNeeded: whatever the order of reports and verdicts, n owners have an item judged
 // once each while fewer than three were heard, and then once for each three.
 func TestNeeded(t *testing.T) {
