@@ -23,7 +23,7 @@ func TestVouches(t *testing.T) {
 		"for a month":                      {owners, month, false, 3, VouchesAsOwner},
 		"for a month less 1 ms":            {owners, month + 1, false, 3, ""},
 		"for an unknown time":              {owners, 0, false, 3, ""},
-		"since the first ms":             {owners, 1, false, 3, VouchesAsOwner},
+		"since the first ms":               {owners, 1, false, 3, VouchesAsOwner},
 		"just from an operator":            {[]string{ByOperator}, now.UnixMilli(), false, 3, VouchesAsOwner},
 		"from an operator, time unknown":   {[]string{ByOperator}, 0, false, 3, VouchesAsOwner},
 		"an operator's":                    {nil, 0, true, 3, VouchesAsOperator},
