@@ -64,6 +64,18 @@ func TestFreeViewsAreBounded(t *testing.T) {
 	})
 }
 
+// TestFreeLeft checks how many free views a promo has.
+func TestFreeLeft(t *testing.T) {
+	for _, c := range []struct {
+		billed, views int64
+		want          bool
+	}{{0, 199, true}, {0, 200, false}, {1, 209, true}, {1, 210, false}, {7, 269, true}, {7, 270, false}} {
+		if got := freeLeft(&tables.Promo{Impressions: c.billed, Views: c.views}); got != c.want {
+			t.Errorf("%d billed, %d views: freeLeft = %t, want %t", c.billed, c.views, got, c.want)
+		}
+	}
+}
+
 // TestUnbillable: a promo ends early only if it waits for an impression, and none was
 // billed for [UnbilledFor].
 func TestUnbillable(t *testing.T) {
@@ -89,7 +101,9 @@ func TestUnbillable(t *testing.T) {
 		{"billed yesterday", promo(5, 100, 24*time.Hour, time.Minute), false},
 		{"billed two days ago", promo(5, 100, 48*time.Hour, time.Minute), true},
 		{"ahead of its pace", promo(5, 9000, 60*time.Hour, time.Minute), false},
+		{"at its pace", promo(10, 10_000, 60*time.Hour, time.Minute), false},
 		{"billed before billed_at was kept", promo(5, 100, 0, 47*time.Hour), false},
+		{"billed once before billed_at was kept", promo(5, 1, 0, 47*time.Hour), false},
 		{"billed long before billed_at was kept", promo(5, 100, 0, 48*time.Hour), true},
 	} {
 		if got := Unbillable(c.p, noon); got != c.want {

@@ -131,6 +131,32 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestPace checks that a promo is at its pace from a start, which is a fiftieth of its
+// budget but at most one impression for each shard, to its whole budget.
+func TestPace(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		budget int64
+		after  time.Duration
+		want   float64
+	}{
+		{100, -time.Hour, 2}, {100, 0, 2}, {100, 5 * day, 52}, {100, 10 * day, 100}, {100, 20 * day, 100},
+		{10_000, 0, 16}, {10_000, day, 1016}, {800, 0, 16}, {750, 0, 15},
+	} {
+		p := running("pr_1", 0, 0)
+		p.Budget = c.budget
+		if got := Pace(p, noon.Add(c.after)); got != c.want {
+			t.Errorf("Pace of %d impressions after %s = %v, want %v", c.budget, c.after, got, c.want)
+		}
+	}
+	p := running("pr_1", 1, 100)
+	p.Counted = tables.Map{"3": int64(5)}
+	counts := more(tables.Item{}, 1, p.ID, 7) // two since the settlement, in each of 16 shards
+	if got := Behind(p, 3, counts, noon); got != 1016-100-2*16 {
+		t.Errorf("Behind = %v, want %d", got, 1016-100-2*16)
+	}
+}
+
 // TestDrawIsFair: promos behind their pace are weighted by how far they are behind.
 func TestDrawIsFair(t *testing.T) {
 	a, b := running("pr_1", 5, 5016-1000), running("pr_2", 5, 5016-3000)
