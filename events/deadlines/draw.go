@@ -230,8 +230,9 @@ func (d deadlines) hear(ctx context.Context, c *tables.Case) (*hearing, error) {
 }
 
 // recall keeps the first jury, the owners whom the first case barred, and who shares an
-// owner with the jury, off the jury of an appeal. It also keeps out who volunteered after the first case opened: an author
-// chooses when it appeals, and could bring jurors of its own.
+// owner with the jury, off the jury of an appeal. It also keeps out who volunteered
+// after the first case opened: an author chooses when it appeals, and could bring
+// jurors of its own.
 func (d deadlines) recall(ctx context.Context, h *hearing) error {
 	if h.Appeals == "" {
 		return nil
