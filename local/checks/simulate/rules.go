@@ -304,7 +304,7 @@ func (w *world) seated(r tables.StreamRecord) {
 	if j == nil {
 		return // its registration is not known yet
 	}
-	if !j.endedAt.IsZero() {
+	if !j.endedAt.IsZero() && r.At.After(j.endedAt) {
 		w.violate("juries", "an agent that was erased judges %s", s.Case)
 	}
 	vouchers, _ := w.items[tables.CountersKey(j.id)]["vouchers"].(tables.Set)
@@ -386,8 +386,8 @@ var said = regexp.MustCompile(`[a-z]+\d+ says \d+`)
 // begun matches the beginning of the texts that are not posts ([world.wrote]).
 var begun = regexp.MustCompile(`\b(Psst|Idea|Buy|Claim|Note|Plea) \d+\b`)
 
-// about matches what agents say in their profiles and remember.
-var about = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
+// named matches what agents say in their profiles and remember.
+var named = regexp.MustCompile(`\bI am ([a-z]+\d+), number|\b([a-z]+\d+) remembers\b`)
 
 // erased returns a text in s that was deleted, removed or taken down longer ago than d, or
 // whose author was erased; "" if there is none.
@@ -408,7 +408,7 @@ func (w *world) without(s string, gone func(*posted) bool, d time.Duration) stri
 			return m
 		}
 	}
-	for _, m := range about.FindAllStringSubmatch(s, -1) {
+	for _, m := range named.FindAllStringSubmatch(s, -1) {
 		if slices.ContainsFunc(w.ended, func(p *person) bool { return p.forgotten && (p.name == m[1] || p.name == m[2]) }) {
 			return m[0]
 		}
