@@ -13,7 +13,7 @@ import (
 
 var paying = []maker{
 	{
-		routes: []string{"POST /v1/me/credits/checkout"}, weight: .1, likes: []character{buyer},
+		routes: []string{"POST /v1/me/credits/checkout"}, weight: .1, likes: []character{buyer, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil {
 				return nil
@@ -29,7 +29,7 @@ var paying = []maker{
 		},
 	},
 	{ // what a payer does: its notifications are requests of the processor
-		routes: []string{"POST /payments/webhook"}, weight: .2, likes: []character{buyer},
+		routes: []string{"POST /payments/webhook"}, weight: .2, likes: []character{buyer, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			if p == nil || len(p.sent) == 0 {
 				return nil

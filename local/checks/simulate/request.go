@@ -130,9 +130,9 @@ func undecided(a *transcripts.Answer) bool {
 	return a.Status >= 500 || a.Code() == "busy"
 }
 
-// resends bounds how often an undecided request is sent again; the last few times meet
-// no faults.
-const resends = 6
+// resends bounds how often an undecided request is sent again; from the third time on it
+// meets no faults. The others last longer than the claim of a process that died.
+const resends = 9
 
 // step makes and carries out the operations of a step: one, or several at once.
 func (w *world) step(r *rand.Rand) {

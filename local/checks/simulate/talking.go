@@ -12,7 +12,7 @@ import (
 
 var talking = []maker{
 	{
-		routes: []string{"POST /v1/dm/{ref}"}, weight: .6, likes: []character{buyer, chatter},
+		routes: []string{"POST /v1/dm/{ref}"}, weight: .6, likes: []character{buyer, chatter, eraser},
 		make: func(w *world, r *rand.Rand, p *person) *op {
 			q := w.somebody(r, p)
 			if q == nil {
