@@ -20,6 +20,12 @@ var operating = []maker{
 		weight: .02,
 		make: func(w *world, r *rand.Rand, _ *person) *op {
 			x := w.recent(r)
+			for range r.IntN(10) { // what was reported, of which cases have copies
+				if x == nil || len(x.reporters) > 0 {
+					break
+				}
+				x = w.recent(r)
+			}
 			if x == nil {
 				return nil
 			}
