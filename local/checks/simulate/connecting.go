@@ -198,14 +198,17 @@ var connecting = []maker{
 			q.Header.Set("Content-Type", "application/json")
 			q.Header.Set("Accept", "application/json, text/event-stream")
 			q.Header.Del("Idempotency-Key")
+			at := time.Now()
 			return &op{
 				route: "POST /mcp", by: p, expect: may, touches: []string{"text " + p.id}, once: true, traces: true, req: q,
 				done: func(a *transcripts.Answer) {
 					if id := a.Text("result.structuredContent.id"); id != "" {
 						w.posted(p, ch, body, nil, id)
+						p.quota[postsMinute.name] = append(p.quota[postsMinute.name], at)
 						return
 					}
 					w.loose[body] = true
+					p.quota[perhapsAlso+postsMinute.name] = append(p.quota[perhapsAlso+postsMinute.name], at)
 				},
 			}
 		},

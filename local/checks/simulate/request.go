@@ -359,6 +359,9 @@ type quota struct {
 	most int
 }
 
+// perhapsAlso begins the names of requests that may count against a quota.
+const perhapsAlso = "perhaps "
+
 // count checks the quotas: nobody exceeds one, and nobody is refused before it is used
 // up. Requests near the end of a window may count in either.
 func (w *world) count(o *op, ok bool, code string) {
@@ -375,6 +378,11 @@ func (w *world) count(o *op, ok bool, code string) {
 		}
 		if !t.Before(start.Add(near)) && t.Before(start.Add(q.per-near)) {
 			inside++
+		}
+	}
+	for _, t := range o.by.quota[perhapsAlso+q.name] {
+		if !t.Before(start.Add(-near)) && t.Before(start.Add(q.per+near)) {
+			perhaps++
 		}
 	}
 	sure := o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > 20*time.Second || q.per <= time.Minute && o.when.Sub(start) > near && start.Add(q.per).Sub(o.when) > near
