@@ -264,6 +264,9 @@ func (l *journal) Handle(_ context.Context, r slog.Record) error {
 		line += " " + a.String()
 	}
 	l.w.logged(line)
+	if r.Message == "messages not marked as read" {
+		l.w.unmarked = l.w.op
+	}
 	return nil
 }
 

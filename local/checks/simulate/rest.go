@@ -290,6 +290,10 @@ func (w *world) converses(p, q *person, a *transcripts.Answer) {
 		}
 	}
 	p.unread[q.id] = 0
+	if w.unmarked == w.op { // the answer is complete, and the messages stay unread
+		w.newest()
+		p.unread[q.id] = int(w.items[tables.ConversationKey(p.id, q.id)].Int("unread"))
+	}
 }
 
 // reads checks a page that was read.

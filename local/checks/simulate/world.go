@@ -72,6 +72,7 @@ type world struct {
 	began time.Time
 
 	op       int
+	unmarked int // the operation that could not mark messages as read
 	sum      hash.Hash
 	counts   map[string]int // requests by route, and what else happened
 	accepted map[string]int // by route
