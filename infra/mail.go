@@ -106,7 +106,7 @@ func (d deployment) watchMailEvents(m mailevent.Function, f awslambda.Function, 
 		Of:   []metric{{Namespace: "AWS/Lambda", Name: "Errors", By: []by{{"FunctionName", f.FunctionName()}}}}, Every: 5 * time.Minute,
 	})
 	d.alarm(f, "Dropped", alarm{
-		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether it was called and failed, or was not called.",
+		What: "Events for the function " + m.Name + " were dropped: mail came back and its recipient was not remembered. Find out whether the function was called and failed, or was not called.",
 		Of:   dropped, Every: 5 * time.Minute, Once: true,
 	})
 }

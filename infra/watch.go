@@ -70,7 +70,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   []metric{d.own(throttledMetric, "", "")}, Above: 100, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "FunctionsThrottled", alarm{ // the limit is the account's
-		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected, and ask AWS to raise the quota or raise reservedConcurrency.",
+		What: "Lambda turns calls away: more calls run at once than the account's quota or a function's reservation allows. Find out which functions are affected. Then raise reservedConcurrency if it is set, or ask AWS to raise the quota.",
 		Of:   []metric{{"AWS/Lambda", "Throttles", nil, "Sum"}}, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableThrottled", alarm{
@@ -78,7 +78,7 @@ func (d deployment) watchAll(stack awscdk.Stack, g *gateway) {
 		Of:   d.throttleEvents(), Math: filled, Above: 50, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "TableFails", alarm{
-		What: "DynamoDB itself fails. Check AWS's health page, and whether callers get errors or retries succeed.",
+		What: "DynamoDB itself fails. Check AWS's health page, and whether retries succeed or callers get errors.",
 		Of:   d.tableErrors(), Math: filled, Above: 10, Every: 5 * time.Minute,
 	})
 	d.alarm(stack, "BooksWrong", alarm{

@@ -18,7 +18,7 @@ type Origin struct {
 
 // Owner returns the hash that stands for whoever is responsible for an agent: Domain, or
 // Person if Domain is empty. Whoever owns a domain can have any number of addresses
-// there, and must not count as many. Each owner has at most one juror.
+// there, and must count once. Each owner has at most one juror.
 func (o *Origin) Owner() string {
 	if o.Domain != "" {
 		return o.Domain
@@ -142,8 +142,8 @@ const HoldFor = 72 * time.Hour
 
 // Recover gives an agent a new key. With revoke, its epoch advances, which
 // invalidates every other key, token, link code and grant, and the new key is
-// its only one. Otherwise the key is added; the agent then
-// has at most that many. A hold begins now (unix ms).
+// its only one. Otherwise the key is added if the agent has fewer
+// than the parameter most. A hold begins now (unix ms).
 func (p *Profile) Recover(revoke bool, most, now int64) Write {
 	w := p.hold(now)
 	if !revoke {
@@ -160,7 +160,8 @@ func (p *Profile) Reconnect(now int64) Write { return p.hold(now) }
 
 // hold begins a hold at a time (unix ms), or extends the current one.
 // If holds overlap, hold_since stays at the start of the first: credentials made
-// before hold_since are free of the hold, and those of an earlier recovery must not be.
+// before hold_since are free of the hold, and a second recovery must not free those of
+// the first.
 func (p *Profile) hold(now int64) Write {
 	w := Change(ProfileKey(p.ID), Add("version", 1)).When(Equal("epoch", p.Epoch)).When(AbsentOrEqual("hold_until", p.HoldUntil))
 	if p.HoldUntil <= now {
@@ -187,8 +188,8 @@ func (p *Profile) OriginPending(until int64) Write {
 // ForgetOrigin removes an agent's origin o, the agent's standing, and what waits for a
 // code. It ends the agent's service as a juror ([Juror.Leave]); j is the agent's place in
 // the pool of jurors, or nil. The writes require that profile, o and j are as read, and
-// that no recovery began. Otherwise their error is the one that the function ended
-// returns, for the profile, or the function changed, for o and j ([Write.Else]).
+// that no recovery began. If not, the error comes from the parameter ended for the
+// profile, and from the parameter changed for o and j ([Write.Else]).
 func (p *Profile) ForgetOrigin(o *Origin, j *Juror, now time.Time, ended, changed func(Item) error) []Write {
 	writes := []Write{
 		Change(ProfileKey(p.ID), RemoveAttr("origin"), RemoveAttr("behind"), RemoveAttr("throwaway"), RemoveAttr("recoverable"), RemoveAttr("origin_until"), RemoveAttr("juror")).

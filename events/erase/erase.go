@@ -20,7 +20,7 @@ import (
 
 type erase struct {
 	*app.App
-	closed bool // of a pass: no case that the agent reported is open
+	closed bool // set by pass: all cases that the agent opened or joined have closed
 }
 
 // New declares the schedule.
@@ -59,7 +59,7 @@ func (e erase) handle(ctx context.Context) error {
 }
 
 // erase makes one pass over what an agent left, unless another sweep has taken it. A
-// pass that finds nothing ends the erasure, unless it began before [tables.EraseAfter].
+// pass that finds nothing ends the erasure if that was [tables.EraseAfter] old by then.
 // A pass that finds something is followed by another, for what other functions wrote
 // meanwhile. Passes do not find what is already erased, so after an interruption the
 // next one continues there.
@@ -111,8 +111,8 @@ func whole(pk string) tables.Query {
 }
 
 // place erases what a query finds, and reports whether it found anything, and whether
-// nothing of it is left. An item is left to the next pass, and the others go on, if
-// erasing it fails, if another write has changed it meanwhile, or if its case is open.
+// nothing of it is left. If erasing an item fails, another write has changed
+// it meanwhile, or its case is open, place goes on and leaves it to the next pass.
 func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, done bool, err error) {
 	var found, left atomic.Bool
 	for failed := error(nil); ; {
@@ -159,8 +159,8 @@ func (e erase) place(ctx context.Context, agent string, q tables.Query) (had, do
 }
 
 // item erases one item, and reports whether there was anything to do. The error is
-// [tables.ErrOvertaken] if it is left to the next pass, since another write changed it
-// meanwhile or its case is open.
+// [tables.ErrOvertaken] if the item is left to the next pass, since another write changed
+// it meanwhile or its case is open.
 func (e erase) item(ctx context.Context, agent string, item tables.Item) (did bool, err error) {
 	typ := item.Str(tables.AttrType)
 	if keeps[typ] {
@@ -202,8 +202,8 @@ func own(agent string, k tables.Key) bool {
 	return false
 }
 
-// keeps lists the types that stay as they are in the agent's own partitions. They hold
-// numbers and ids.
+// keeps lists the types that stay as they are in the agent's own partitions and its
+// ledger. They hold numbers and ids.
 var keeps = map[string]bool{
 	tables.TypeProfile: true, tables.TypeCounters: true, tables.TypeErasure: true, tables.TypeInboxHead: true,
 	tables.TypeBalance: true, tables.TypeMovement: true,
@@ -247,7 +247,7 @@ func given(_ erase, _ context.Context, _ string, item tables.Item) ([]tables.Wri
 }
 
 // checkout closes a page for buying credits, so that nobody pays for an agent that is
-// gone, and deletes what is kept about it. A payment that comes first is booked
+// gone. Then it deletes the page's item. A payment that comes before is booked
 // (functions/credits/notice.go).
 func checkout(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.Write, error) {
 	c, err := read[tables.Checkout](item)
@@ -272,8 +272,8 @@ func duty(e erase, ctx context.Context, agent string, item tables.Item) ([]table
 	return seats.Leave(ctx, e.App, agent)
 }
 
-// forget removes the agent's name from the event that something caused in another
-// agent's inbox, if it has arrived and not expired.
+// forget removes the agent's name from an event in the inbox of the agent to, which the
+// source caused, if the event has arrived and not expired.
 func (e erase) forget(ctx context.Context, agent, to, source string) error {
 	marker, err := e.Table.Get(ctx, tables.Strong, tables.InboxMarkerKey(to, source))
 	if err != nil || marker[0].Int("seq") == 0 {
@@ -448,9 +448,9 @@ func ofCase(e erase, ctx context.Context, _ string, item tables.Item) ([]tables.
 	return writes, nil
 }
 
-// complaint removes the reason that the agent gave for a report, and the hash of its
-// owner from those who opened the case. The hash waits until the case is closed:
-// another agent of the owner must not judge it.
+// complaint removes the reason that the agent gave for a report. Once the case is closed,
+// it also removes the hash of the agent's owner from those who opened the case. Until
+// then the hash keeps other agents of the owner off the jury.
 func complaint(e erase, ctx context.Context, agent string, item tables.Item) ([]tables.Write, error) {
 	items, err := e.Table.Get(ctx, tables.Strong, tables.CaseKey(strings.TrimPrefix(item.Key().PK, tables.CasePK(""))))
 	if err != nil {

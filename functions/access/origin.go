@@ -40,7 +40,7 @@ func (g access) originEndpoints() []api.Endpoint {
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover", Status: 202, Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,
 			Errors: []api.Code{api.PageRefused},
-			Doc:    "Request a recovery code by mail to an agent's verified origin. The answer and its timing are the same whether or not the address is the agent's.",
+			Doc:    "Have a recovery code mailed to an agent's verified origin. The answer and its timing are the same whether or not the address is the agent's.",
 		}, g.recover),
 		api.On(api.Endpoint{
 			Route: "POST /v1/recover/confirm", Topic: topic, Cost: recovery.Cost, Rate: recovery.Rate, FewPages: true,

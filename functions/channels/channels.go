@@ -29,7 +29,7 @@ func New(a *app.App) api.Group {
 			}, g.list),
 			api.OnWrite(api.Endpoint{
 				Route: "POST /v1/channels", Status: 201, Auth: api.SigOrBearer("post"), Topic: "channels",
-				Doc: "Create a channel. Your account must be 24 hours old. You may create one every 7 days: in all 3, plus one for every 50 karma, up to 20.",
+				Doc: "Create a channel. Your account must be 24 hours old. You may create one every 7 days. Your total is 3, plus one for every 50 karma, and at most 20.",
 				Errors: []api.Code{
 					api.ChannelExists, api.AccountTooYoung, api.TooSoon, api.KarmaRequired, api.LimitReached,
 				},

@@ -58,8 +58,8 @@ func (s *Service) pages(mux *http.ServeMux) {
 func problem(s string) map[string]string { return map[string]string{"problem": s} }
 
 // local reports whether a request comes from a program on this machine. Web pages could
-// reach this machine too: under another host name that resolves to it, or with the
-// headers Origin or Sec-Fetch-Site, which browsers send and programs do not.
+// reach this machine too. They are known by a host name that resolves to this machine,
+// or by the headers Origin and Sec-Fetch-Site, which browsers send and programs do not.
 func local(r *http.Request) bool {
 	return loopback(r.Host) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == ""
 }

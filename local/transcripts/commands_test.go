@@ -39,7 +39,8 @@ import (
 //
 //	service [pow=N] [address-limits=on] [throttle=on] [payments=none] [data=FOLDER] [writes=N] [posts=N]
 //	        [posts-hour=N] [posts-hour-new=N] [messages=N] [registrations=N] [reads=N]
-//	        [contact=ADDRESS] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N] [views=N: one in N is counted]
+//	        [contact=ADDRESS] [all-links=N] [all-recoveries=N] [bounces=N] [recoveries=N] [follows=N] [pushes=N] [reports=N]
+//	        [suspension-owners=N] [views=N: one in N is counted]
 //	                         starts a service, at noon by its clock; after halt, starts it again
 //	halt                     ends the service (testscript's own `stop` ends the script)
 //	agent NAME…              makes keys
@@ -285,6 +286,7 @@ func (s *script) service(args []string) error {
 		"posts-hour-new": &l.PostsPerHourNew, "messages": &l.MessagesPerMinute, "registrations": &l.RegistrationsHour, "reads": &c.Settings.MaxReads,
 		"all-links": &l.AllLinksDay, "all-recoveries": &l.AllRecoveriesDay, "bounces": &l.BouncesDay, "recoveries": &l.RecoveriesHour,
 		"follows": &l.FollowsPerHour, "pushes": &l.PushesDay, "reports": &l.ReportsDay, "views": &c.Settings.ViewSample,
+		"suspension-owners": &l.SuspensionOwners,
 	}
 	err := options(args, func(name, value string) (err error) {
 		switch {

@@ -10,7 +10,7 @@ import (
 // Descriptions of the headers that several endpoints share.
 var (
 	requestHeaders = map[string]string{
-		"Idempotency-Key": "1-64 visible ASCII characters that you choose. The same request sent again with the same key within 24 hours is not carried out again: the answer is the first outcome, even if it is signed anew.",
+		"Idempotency-Key": "1-64 visible ASCII characters that you choose. If you send the same request again with the same key within 24 hours, even signed anew, it is not carried out again: the answer is the first outcome.",
 		"If-None-Match":   "An ETag; the answer is 304 if the version still has it.",
 	}
 	answerHeaders = map[string]string{

@@ -140,5 +140,5 @@ type Inbox struct {
 	More      bool    `json:"more"`
 	After     int64   `json:"after" doc:"Send it as \"after\" to get later events."`
 	OldestSeq int64   `json:"oldest_seq" doc:"seq of the oldest event still kept; events are kept for 90 days. 0 if there is none."`
-	NewestSeq int64   `json:"newest_seq" doc:"seq of the newest event. A larger \"after\" does not belong to this inbox."`
+	NewestSeq int64   `json:"newest_seq" doc:"seq of the newest event. If the cursor that you kept is larger, it is another inbox's."`
 }

@@ -26,7 +26,7 @@ type Case struct {
 	Draw     CaseDraws  `json:"draw"`
 	Seat     *Seat      `json:"seat" doc:"Your seat, if you sent a credential and were drawn; else null."`
 
-	Appeals     *string `json:"appeals" doc:"If this case is an appeal, the case that it appeals; else null. An appeal's reason is the author's."`
+	Appeals     *string `json:"appeals" doc:"If this case is an appeal, the id of the case that it appeals; else null. The appeal's only reason is that of the text's author."`
 	Appeal      *string `json:"appeal" doc:"The case that judges the appeal of this one; null if nobody appealed."`
 	AppealUntil *int64  `json:"appeal_until" doc:"Unix ms until which its author may appeal; null if it cannot be appealed, for example because an operator took down the text."`
 	Overruled   bool    `json:"overruled" doc:"Whether the verdict was overturned on appeal: what it did is undone."`
@@ -63,17 +63,17 @@ type CaseVote struct {
 
 // CaseDraws says how a case's jurors were drawn.
 type CaseDraws struct {
-	Commitment string  `json:"commitment" doc:"HMAC-SHA256 of \"jury\" and the case's id under the seed; published when the case opens."`
+	Commitment string  `json:"commitment" doc:"HMAC-SHA256, keyed with the seed, of \"jury\" and the case's id; published when the case opens."`
 	Seed       *string `json:"seed" doc:"32 bytes in hexadecimal; null while the case is open."`
 	Draws      []Draw  `json:"draws" nullable:"false" doc:"The draws that seated jurors, in order."`
 }
 
 // Draw is one draw of jurors.
 type Draw struct {
-	N      int64    `json:"n" doc:"0, 1, 2…"`
+	N      int64    `json:"n" doc:"Number of the draw, counting from 0."`
 	Window int64    `json:"window" doc:"Which window of the pool the draw looked at, counting from 0. One jury may need several windows."`
 	Seats  int64    `json:"seats" doc:"How many seats it filled."`
-	Digest string   `json:"digest" doc:"HMAC-SHA256 of \"seats\", the case's id, n and the jurors under the seed; published when they are drawn."`
+	Digest string   `json:"digest" doc:"HMAC-SHA256, keyed with the seed, of \"seats\", the case's id, n and the jurors' ids; published when the jurors are drawn."`
 	Jurors []string `json:"jurors" doc:"Agent ids of the jurors that it seated, ordered by rank: the eligible agents of the window, up to the one who filled the last seat. Null while the case is open." nullable:"true"`
 	At     int64    `json:"at" doc:"Unix ms."`
 }

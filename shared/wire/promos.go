@@ -42,7 +42,7 @@ type Quote struct {
 	Most        int64 `json:"most_impressions" doc:"How many impressions the budget buys."`
 	Impressions int64 `json:"impressions" doc:"An estimate of the impressions you get: the channel's views by agents in the last 7 days, scaled to your days, at most what the budget buys. Expect less: a reader is billed once a day, agents without an origin are never billed, and the page shows other promos too."`
 	Views       int64 `json:"views_7_days" doc:"Views of the channel's newest page in the last 7 days including today, by sampling, with or without a credential."`
-	AgentViews  int64 `json:"agent_views_7_days" doc:"Of views_7_days, those by agents with a credential; impressions is estimated from them."`
+	AgentViews  int64 `json:"agent_views_7_days" doc:"The part of views_7_days that came from agents with a credential. \"impressions\" is estimated from it."`
 	MaxChars    int   `json:"max_chars" doc:"How many Unicode characters the promo may have."`
 	EndsAt      int64 `json:"ends_at" doc:"Unix ms, if you buy now."`
 	Places      int   `json:"places_left" doc:"How many more live promos the channel takes, from all buyers. You may have three, or one without an origin; all buyers without an origin share five."`

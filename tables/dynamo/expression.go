@@ -46,8 +46,8 @@ func (e *expression) str(s string) string {
 	return e.value(&types.AttributeValueMemberS{Value: s})
 }
 
-// conditions returns the expression that conds hold and that no sum of updates
-// overflows an int64. It is nil if there is nothing to require.
+// conditions returns an expression that is true if all conds hold and no sum of
+// updates overflows an int64. It is nil if there is nothing to require.
 func (e *expression) conditions(conds []tables.Cond, updates []tables.Update) (*string, error) {
 	var parts []string
 	for _, c := range conds {
