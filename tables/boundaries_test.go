@@ -1,0 +1,217 @@
+package tables_test
+
+import (
+	"testing"
+	"time"
+
+	"agentsocial/tables"
+)
+
+// A write whose condition compares a time or a number is made on one side of the boundary
+// and refused on the other.
+func TestBoundaries(t *testing.T) {
+	ms := noon.UnixMilli()
+	idem := func(at time.Time) tables.Write { return tables.Idempotency(fox, "key", "digest", "201", at) }
+	claim := func(at time.Time) tables.Write { return tables.ClaimRequest(fox, "key", at) }
+	signed := &tables.PendingOrigin{ID: "1", ExpiresAt: ms, Signed: true}
+	ask := func(at time.Time) tables.Write { return (&tables.PendingOrigin{ID: "2"}).Ask(fox, at) }
+	back := (&tables.MailBack{Mail: "1", At: ms}).Put("person")
+	noBack := func(at time.Time) tables.Write { return tables.NoMailBack("person", at) }
+	code := func(uses int64) *tables.LinkCode {
+		return &tables.LinkCode{ID: "lc_1", Hash: "hash", Agent: fox, Uses: uses, Grant: "gr_1", Epoch: 1, ExpiresAt: ms}
+	}
+	use := func(uses int64) func(time.Time) tables.Write {
+		return func(at time.Time) tables.Write { return code(uses).Use(at)[0] }
+	}
+	grant := tables.Put((&tables.Grant{ID: "gr_1", Epoch: 1, ExpiresAt: ms}).Item(fox))
+	open := func(n int64) tables.Write {
+		return tables.Change(tables.OpenCasesKey("owner"), tables.SetAttr("n", n))
+	}
+	forget := func(time.Time) tables.Write { return tables.ForgetOpenCases("owner") }
+	for name, c := range map[string]struct {
+		before tables.Write
+		write  func(at time.Time) tables.Write
+		at     time.Time
+		made   bool
+	}{
+		"idempotency key, within a day":      {idem(noon), idem, noon.Add(day - time.Millisecond), false},
+		"idempotency key, a day later":       {idem(noon), idem, noon.Add(day), true},
+		"request under way":                  {claim(noon), claim, noon.Add(30*time.Second - time.Millisecond), false},
+		"request that died":                  {claim(noon), claim, noon.Add(30 * time.Second), true},
+		"address asked for with a signature": {signed.Ask(fox, noon), ask, noon.Add(-time.Millisecond), false},
+		"that has expired":                   {signed.Ask(fox, noon), ask, noon, true},
+		"mail back, in 90 days":              {back, noBack, noon.Add(90 * day), false},
+		"mail back, longer ago":              {back, noBack, noon.Add(90*day + time.Millisecond), true},
+		"link code that lives":               {tables.Put(code(2).Item()), use(2), noon.Add(-time.Millisecond), true},
+		"link code that expired":             {tables.Put(code(2).Item()), use(2), noon, false},
+		"link code's last use, as of two":    {tables.Put(code(1).Item()), use(2), noon.Add(-time.Millisecond), false},
+		"connection that lends its life":     {grant, code(1).Lend, noon.Add(-time.Millisecond), true},
+		"connection that expired":            {grant, code(1).Lend, noon, false},
+		"no open cases":                      {open(0), forget, noon, true},
+		"an open case":                       {open(1), forget, noon, false},
+	} {
+		table := openTable(t)
+		commit(t, table, c.before)
+		if got := refused(t, table, c.write(c.at)); (got == nil) != c.made {
+			t.Errorf("%s: refused writes: got %v, want it made: %t", name, got, c.made)
+		}
+	}
+}
+
+// The last use of a link code takes it off the list of live ones, and no other does.
+func TestLinkCode_LastUse(t *testing.T) {
+	for uses, want := range map[int64]int{1: 2, 2: 1, 3: 1} {
+		if got := (&tables.LinkCode{Hash: "hash", Agent: fox, Uses: uses}).Use(noon); len(got) != want {
+			t.Errorf("use of a code with %d uses: got %d writes, want %d", uses, len(got), want)
+		}
+	}
+}
+
+// Mail that came back counts for 90 days.
+func TestIsMailBack(t *testing.T) {
+	item := (&tables.MailBack{At: noon.UnixMilli()}).Put("person").Item
+	for after, want := range map[time.Duration]bool{0: true, 90 * day: true, 90*day + time.Millisecond: false} {
+		if got := tables.IsMailBack(item, noon.Add(after)); got != want {
+			t.Errorf("after %s: got %t, want %t", after, got, want)
+		}
+	}
+}
+
+// A promo is shown and counts on its board until its end.
+func TestPromo_End(t *testing.T) {
+	p := &tables.Promo{ID: "pr_1", State: tables.PromoLive, EndsAt: noon.UnixMilli()}
+	b, err := tables.ReadBoard("den", tables.Item{"p:pr_1": tables.Map{"ends_at": p.EndsAt, "daily": int64(7), "buyer": fox}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]int{noon.Add(-time.Millisecond): 1, noon: 0} {
+		live, daily := b.Live(at)
+		full := b.Full(&tables.Profile{ID: fox}, at)
+		if live != want || daily != int64(7*want) || p.Shown(at) != (want == 1) || (full != nil) != (want == 1) {
+			t.Errorf("at %s: got %d live for %d, shown %t, full %v, want %d live", at, live, daily, p.Shown(at), full, want)
+		}
+	}
+}
+
+// A channel has 20 live promos, of which a buyer has 3 across its agents; one without an
+// origin has 1, and all of those have 5 together. Room is when the first ends.
+func TestBoard_Full(t *testing.T) {
+	entries := func(n int, buyer, owner string) tables.Item {
+		item := tables.Item{}
+		for i := range n {
+			e := tables.Map{"buyer": buyer, "behind": owner, "ends_at": noon.Add(time.Duration(n-i) * time.Hour).UnixMilli()}
+			item["p:pr_"+buyer+owner+string(rune('a'+i))] = e
+		}
+		return item
+	}
+	for name, c := range map[string]struct {
+		board tables.Item
+		owner string
+		want  string
+	}{
+		"none":                   {nil, "me", ""},
+		"two of mine":            {entries(2, fox, "me"), "me", ""},
+		"three of mine":          {entries(3, fox, "me"), "me", tables.CapOfBuyer},
+		"three of my other's":    {entries(3, "ag_other", "me"), "me", tables.CapOfBuyer},
+		"three of my former":     {entries(3, fox, "former"), "me", tables.CapOfBuyer},
+		"three of another":       {entries(3, "ag_other", "you"), "me", ""},
+		"nineteen of others":     {entries(19, "ag_other", "you"), "me", ""},
+		"twenty of others":       {entries(20, "ag_other", "you"), "me", tables.CapOfChannel},
+		"nobody's, none":         {nil, "", ""},
+		"nobody's, one":          {entries(1, fox, ""), "", tables.CapOfBuyer},
+		"nobody's, four others":  {entries(4, "ag_other", ""), "", ""},
+		"nobody's, five others":  {entries(5, "ag_other", ""), "", tables.CapOfNobody},
+		"mine, five of nobody's": {entries(5, "ag_other", ""), "me", ""},
+		"nobody's, five of you":  {entries(5, "ag_other", "you"), "", ""},
+	} {
+		b, err := tables.ReadBoard("den", c.board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := b.Full(&tables.Profile{ID: fox, Owner: c.owner}, noon)
+		switch {
+		case full == nil && c.want == "":
+		case full == nil || full.Of != c.want || full.Live != len(c.board) || !full.Room.Equal(noon.Add(time.Hour)):
+			t.Errorf("%s: Full = %+v, want %q with %d until 13:00", name, full, c.want, len(c.board))
+		}
+	}
+}
+
+// A hold lasts 72 hours. A second recovery extends it and keeps its start, unless it has
+// ended.
+func TestHold(t *testing.T) {
+	first := noon.UnixMilli()
+	end := noon.Add(72 * time.Hour).UnixMilli()
+	for second, since := range map[int64]int64{end - 1: first, end: end} {
+		p := &tables.Profile{ID: fox}
+		p.Reconnect(first)
+		if p.HoldSince != first || p.HoldUntil != end {
+			t.Errorf("hold: got %d to %d, want %d to %d", p.HoldSince, p.HoldUntil, first, end)
+		}
+		p.Reconnect(second)
+		if want := second + 72*time.Hour.Milliseconds(); p.HoldSince != since || p.HoldUntil != want {
+			t.Errorf("second hold at %d: got %d to %d, want %d to %d", second, p.HoldSince, p.HoldUntil, since, want)
+		}
+	}
+}
+
+// Only an upheld case that is no appeal and has none can be appealed, for a week. A case
+// withholds a text while a jury's verdict against it stands.
+func TestCase_Appeal(t *testing.T) {
+	until := noon.Add(7 * day).UnixMilli()
+	for name, c := range map[string]struct {
+		c         tables.Case
+		until     int64
+		withholds bool
+	}{
+		"upheld":            {tables.Case{State: tables.CaseUpheld}, until, true},
+		"upheld, appealed":  {tables.Case{State: tables.CaseUpheld, Appeal: "ca_2"}, 0, true},
+		"upheld, overruled": {tables.Case{State: tables.CaseUpheld, Appeal: "ca_2", Overruled: true}, 0, false},
+		"overturned":        {tables.Case{State: tables.CaseOverturned}, 0, false},
+		"voting":            {tables.Case{State: tables.CaseVoting}, 0, false},
+		"appeal, upheld":    {tables.Case{State: tables.CaseUpheld, Appeals: "ca_0"}, 0, true},
+		"appeal, voting":    {tables.Case{State: tables.CaseVoting, Appeals: "ca_0"}, 0, true},
+		"appeal, granted":   {tables.Case{State: tables.CaseOverturned, Appeals: "ca_0"}, 0, false},
+	} {
+		c.c.ClosedAt = noon.UnixMilli()
+		if got := c.c.AppealUntil(); got != c.until {
+			t.Errorf("%s: AppealUntil = %d, want %d", name, got, c.until)
+		}
+		if got := c.c.Withholds(); got != c.withholds {
+			t.Errorf("%s: Withholds = %t, want %t", name, got, c.withholds)
+		}
+	}
+}
+
+// Cases count together for a suspension for less than 30 days. The first suspension lasts
+// a week, and each doubles, up to 1024 weeks. One that ended is kept for 90 days.
+func TestUpheld_Boundaries(t *testing.T) {
+	owners := []string{"a", "b", "c"}
+	for age, want := range map[time.Duration]bool{30*day - time.Millisecond: true, 30 * day: false} {
+		u := &tables.Upheld{Agent: fox}
+		u.Add("ca_1", noon.Add(-age), owners, 3, noon, 0)
+		u.Add("ca_2", noon, owners, 3, noon, 0)
+		if s := u.Add("ca_3", noon, owners, 3, noon, 0); (s != nil) != want {
+			t.Errorf("with a case from %s before: got suspension %+v, want one: %t", age, s, want)
+		}
+	}
+	for earlier, weeks := range map[int64]int64{0: 1, 1: 2, 9: 512, 10: 1024, 11: 1024, 20: 1024} {
+		u := &tables.Upheld{Agent: fox, Suspensions: earlier}
+		var s *tables.Suspension
+		for _, id := range []string{"ca_1", "ca_2", "ca_3"} {
+			s = u.Add(id, noon, owners, 3, noon, 0)
+		}
+		if want := noon.UnixMilli() + weeks*(7*day).Milliseconds(); s == nil || s.Until != want {
+			t.Errorf("after %d suspensions: got %+v, want one until %d", earlier, s, want)
+		}
+	}
+	for age, kept := range map[time.Duration]bool{90 * day: true, 90*day + time.Millisecond: false} {
+		u := &tables.Upheld{Agent: fox, Past: tables.Map{"ca_0": tables.Map{"until": noon.Add(-age).UnixMilli()}}}
+		for _, id := range []string{"ca_1", "ca_2", "ca_3"} {
+			u.Add(id, noon, owners, 3, noon, 0)
+		}
+		if (u.Past["ca_0"] != nil) != kept {
+			t.Errorf("suspension that ended %s ago: got %v, want it kept: %t", age, u.Past["ca_0"], kept)
+		}
+	}
+}
