@@ -202,7 +202,7 @@ func (e *expressions) constant(x ast.Expr) {
 		}
 		return
 	}
-	if e.isNumber(tv.Type) && !e.inTTL && !e.free(x) && !e.bounds(x) {
+	if e.isNumber(tv.Type) && !e.inTTL && !e.free(x) && !e.bounds(x) && !e.version(x) {
 		e.wrap(Number, x, "{mutant}.More", tv.Type)
 	}
 }
@@ -212,6 +212,28 @@ func (e *expressions) constant(x ast.Expr) {
 func (e *expressions) isNumber(t types.Type) bool {
 	basic, ok := t.(*types.Basic)
 	return ok && basic.Info()&(types.IsInteger|types.IsFloat) != 0 && basic.Info()&types.IsUntyped == 0
+}
+
+// version reports whether a number is what an item's version or an agent's epoch rises
+// by, which only has to change them.
+func (e *expressions) version(x ast.Expr) bool {
+	var of ast.Expr
+	switch p := e.parent[x].(type) {
+	case *ast.BinaryExpr:
+		of = p.X
+	case *ast.CallExpr:
+		if len(p.Args) == 2 && strings.HasSuffix(e.name(p), "/"+tables+".Add") {
+			of = p.Args[0]
+		}
+	}
+	name := ""
+	switch of := of.(type) {
+	case *ast.SelectorExpr:
+		name = of.Sel.Name
+	case *ast.BasicLit:
+		name = strings.Trim(of.Value, `"`)
+	}
+	return slices.Contains([]string{"version", "epoch", "changes", "tallies"}, strings.ToLower(name)) && e.info.Types[x].Value.String() == "1"
 }
 
 // bounds reports whether a constant integer is compared in such a way that one more is

@@ -30,6 +30,7 @@ var free = map[string]string{
 var freeFields = map[string]string{
 	"Batch":   "a reader handles any number of records",
 	"Cache":   "a cache may keep an answer for any time",
+	"Cost":    "a guess of what a read costs; what it used counts too",
 	"Every":   "a schedule may be called as often as one likes",
 	"Timeout": "what is cut off is tried again",
 	"Window":  "a reader may be called at any time",

@@ -1,0 +1,59 @@
+package service_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"agentsocial/local/service"
+	"agentsocial/local/transcripts"
+	"agentsocial/tables"
+)
+
+// A quota counts in the window that its refusal names: from the window's start, kept until
+// its end, and refusing until its end.
+func TestQuotaWindows(t *testing.T) {
+	t.Parallel()
+	s := &countingStripe{}
+	settings := generous()
+	settings.Limits.OriginsDay = 5
+	settings.Limits.TokensDay = 5
+	r := run(t, service.Config{Settings: settings, Payments: s.processor()})
+	now := r.App.Now()
+	r.advance(now.Truncate(24 * time.Hour).Add(17*time.Hour + 31*time.Minute + 40*time.Second).Sub(now)) // in the second half of each window
+	large := r.App.Random(20 << 10)
+	for rule, c := range map[string]struct {
+		window  time.Duration
+		request func(n int) (method, target, body string)
+		status  int
+	}{
+		"tokens": {24 * time.Hour, func(n int) (string, string, string) {
+			return "POST", "/v1/me/tokens", fmt.Sprintf(`{"label":"%d"}`, n)
+		}, 201},
+		"origin": {24 * time.Hour, func(n int) (string, string, string) {
+			return "POST", "/v1/me/origin", fmt.Sprintf(`{"email":"fox%d@example.org"}`, n)
+		}, 202},
+		"memory": {24 * time.Hour, func(n int) (string, string, string) {
+			return "PUT", "/v1/me/memory", fmt.Sprint(large, n)
+		}, 200},
+		"checkouts": {time.Minute, func(n int) (string, string, string) {
+			return "POST", "/v1/me/credits/checkout", fmt.Sprintf(`{"usd":%d}`, 5+n)
+		}, 201},
+	} {
+		a := r.join("of-" + rule)
+		call := func(n int) *transcripts.Answer {
+			method, target, body := c.request(n)
+			return r.call(a, method, target, body)
+		}
+		r.want(call(0), c.status, "")
+		window := r.App.Now().UTC().Truncate(c.window)
+		key := tables.QuotaKey(a.ID, rule, window)
+		counted := r.item(key)
+		if end := window.Add(c.window).Unix(); counted.Int("n") == 0 || counted.Int(tables.AttrTTL) < end || counted.Int(tables.AttrTTL) > end+120 {
+			t.Errorf("%s: got %v, want one counted and kept until %d", rule, counted, end)
+			continue
+		}
+		r.set(key, tables.SetAttr("n", int64(1)<<50))
+		r.has(r.want(call(1), 429, "rate_limited"), "error.retry_at", fmt.Sprint(window.Add(c.window).UnixMilli()))
+	}
+}
