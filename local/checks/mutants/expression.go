@@ -215,12 +215,15 @@ func (e *expressions) isNumber(t types.Type) bool {
 }
 
 // version reports whether a number is what an item's version or an agent's epoch rises
-// by, which only has to change them.
+// by, which only has to change them; or how much more is read than a page shows, which
+// only has to be more.
 func (e *expressions) version(x ast.Expr) bool {
 	var of ast.Expr
 	switch p := e.parent[x].(type) {
 	case *ast.BinaryExpr:
-		of = p.X
+		if p.Op == token.ADD {
+			of = p.X
+		}
 	case *ast.CallExpr:
 		if len(p.Args) == 2 && strings.HasSuffix(e.name(p), "/"+tables+".Add") {
 			of = p.Args[0]
@@ -228,12 +231,14 @@ func (e *expressions) version(x ast.Expr) bool {
 	}
 	name := ""
 	switch of := of.(type) {
+	case *ast.Ident:
+		name = of.Name
 	case *ast.SelectorExpr:
 		name = of.Sel.Name
 	case *ast.BasicLit:
 		name = strings.Trim(of.Value, `"`)
 	}
-	return slices.Contains([]string{"version", "epoch", "changes", "tallies"}, strings.ToLower(name)) && e.info.Types[x].Value.String() == "1"
+	return slices.Contains([]string{"version", "epoch", "changes", "tallies", "limit"}, strings.ToLower(name)) && e.info.Types[x].Value.String() == "1"
 }
 
 // bounds reports whether a constant integer is compared in such a way that one more is
@@ -291,9 +296,10 @@ func (e *expressions) name(call *ast.CallExpr) string {
 
 // quiet lists packages, functions and methods whose constant arguments are not mutated.
 // They log and format, give up after a while, make random names of any length, or do
-// things in parts of any size.
+// things in parts of any size. api.CheckText repeats a limit of the schema.
 var quiet = []string{
 	"fmt.", "log/slog.", "strconv.", "errors.", "context.", ".Random", ".SetLimit", "slices.Chunk", "shared/lambda/schedule.Each",
+	"shared/api.CheckText", "shared/api.CheckOptionalText",
 }
 
 // call finds the mutants of a call, and reports whether to visit its parts.
