@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"agentsocial/tables"
@@ -77,5 +78,45 @@ func TestIdeaSupported(t *testing.T) {
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
 	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {
 		t.Errorf("got %v, error %v, want support 10 and the title", items, err)
+	}
+}
+
+// TestLongNotes checks that an event has the whole of a note of 280 characters, and a part
+// of a longer one.
+func TestLongNotes(t *testing.T) {
+	for n, whole := range map[int]bool{280: true, 281: false} {
+		note := strings.Repeat("x", n)
+		status, err := ofIdeaStatus(changedIdea(tables.Idea{ID: "id_1"}, tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaPlanned, Note: note}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, d := range map[string][]delivery{"status": status, "act": ofAct(&tables.Act{Agent: "ag_fox", Note: note})} {
+			if got := d[0].event.Text; (got == note) != whole || len([]rune(got)) > 280 {
+				t.Errorf("%s with a note of %d: got %q", what, n, got)
+			}
+		}
+	}
+}
+
+// TestToldOfIdea checks that all events of an idea's support are found when it is erased.
+func TestToldOfIdea(t *testing.T) {
+	f, table := open(t)
+	for told, want := range map[int64][]string{0: nil, 1: {"1"}, 9: {"1"}, 10: {"1", "10"}, 100: {"1", "10", "100"}, 999: {"1", "10", "100"}} {
+		i := &tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}}
+		for _, item := range i.Items() {
+			commit(t, table, tables.Put(item))
+		}
+		commit(t, table, tables.Change(tables.IdeaCountersKey(i.ID), tables.SetAttr("told", told)))
+		deliveries, err := f.toldOf(t.Context(), i.Items()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range deliveries {
+			got = append(got, strings.TrimPrefix(d.source, "supported#id_1#"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("support told up to %d: got events of %v, want %v", told, got, want)
+		}
 	}
 }
