@@ -53,7 +53,9 @@ func TestMayCreate(t *testing.T) {
 
 // TestUpTo checks that a feed ends before the post that is too much, and has at least one.
 func TestUpTo(t *testing.T) {
-	post := func(size int) wire.Post { return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)} }
+	post := func(size int) wire.Post {
+		return wire.Post{ID: string(rune('a' + size)), Body: strings.Repeat("x", size)}
+	}
 	for _, c := range []struct {
 		sizes []int
 		want  int

@@ -1,0 +1,21 @@
+package access
+
+import (
+	"testing"
+
+	"agentsocial/shared/wire"
+)
+
+// TestWanted checks that a link code lives 7 days and works once unless more is asked for.
+func TestWanted(t *testing.T) {
+	for _, c := range []struct {
+		body       *wire.MintLinkCode
+		days, uses int
+	}{
+		{nil, 7, 1}, {&wire.MintLinkCode{}, 7, 1}, {&wire.MintLinkCode{Days: 1}, 1, 1}, {&wire.MintLinkCode{Uses: 5}, 7, 5},
+	} {
+		if days, uses := (&mintLinkCodeIn{Body: c.body}).wanted(); days != c.days || uses != c.uses {
+			t.Errorf("wanted(%+v) = %d days, %d uses, want %d, %d", c.body, days, uses, c.days, c.uses)
+		}
+	}
+}
