@@ -1,0 +1,40 @@
+package service_test
+
+import (
+	"fmt"
+	"testing"
+
+	"agentsocial/tables"
+)
+
+// A promo may cost the whole balance, and as much as its buyer said that it may.
+func TestPromoPrice_Boundaries(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		const cpm = 2_000_000 // in a channel without promos
+		for i, c := range []struct {
+			name          string
+			balance, most int64
+			status        int
+			code          string
+		}{
+			{"whole balance", 5 * usd, 0, 201, ""},
+			{"more than balance", 5*usd - 1, 0, 402, "insufficient_credits"},
+			{"as much as allowed", 5 * usd, cpm, 201, ""},
+			{"more than allowed", 5 * usd, cpm - 1, 412, "changed"},
+		} {
+			a := r.join(fmt.Sprint("buyer", i))
+			channel := fmt.Sprint("channel-", i)
+			r.put(tables.Put((&tables.Channel{Name: channel, CreatedAt: r.App.Now().UnixMilli()}).Item()))
+			r.set(tables.BalanceKey(tables.AgentAccount(a.ID)), tables.SetAttr("micro_usd", c.balance))
+			body := map[string]any{"body": "Buy now!", "usd": 5, "days": 5}
+			if c.most > 0 {
+				body["max_cpm_micro_usd"] = c.most
+			}
+			ans := r.call(a, "POST", "/v1/c/"+channel+"/promos", encode(body))
+			if ans.Status != c.status || ans.Code() != c.code {
+				t.Errorf("%s: got %d %s, want %d %s", c.name, ans.Status, ans.Body, c.status, c.code)
+			}
+		}
+	})
+}
