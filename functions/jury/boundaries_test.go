@@ -1,0 +1,146 @@
+package jury
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"agentsocial/shared/api"
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// code returns the code of a refusal; "" if there is none.
+func code(err error) api.Code {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// A juror may vote until the deadline, and an author appeal for a week.
+func TestDeadlines(t *testing.T) {
+	for now, want := range map[time.Time]api.Code{noon.Add(-time.Millisecond): "", noon: api.NotOpen} {
+		b := ballot{
+			in: &voteIn{}, now: now, seat: tables.Seat{State: tables.SeatWaits},
+			Case: tables.Case{State: tables.CaseVoting, Open: true, Deadline: noon.UnixMilli()},
+		}
+		if err := b.admit(); code(err) != want {
+			t.Errorf("vote at %s: got %v, want %q", now, err, want)
+		}
+		c := &api.Call{Time: now, Agent: &tables.Profile{ID: "ag_1"}}
+		k := &tables.Case{ID: "ca_1", State: tables.CaseUpheld, Author: tables.Author{ID: "ag_1"}, ClosedAt: noon.Add(-7 * day).UnixMilli()}
+		if err := appealable(c, k.ID, k, &tables.Evidence{Body: "Buy now!"}); code(err) != want {
+			t.Errorf("appeal at %s: got %v, want %q", now, err, want)
+		}
+	}
+}
+
+// A report counts once its agent is a day old; until then its refusal says when.
+func TestYoungReporter(t *testing.T) {
+	for age, want := range map[time.Duration]api.Code{day - time.Millisecond: api.AccountTooYoung, day: api.KarmaRequired} {
+		p := &report{now: noon, Reporter: jury.Reporter{Owner: "a", Missing: 1, CreatedAt: noon.Add(-age).UnixMilli()}}
+		got, _, _ := p.lacking()
+		again := p.later(api.Fail(got, "no"), "").RetryAt
+		if got != want || want == api.AccountTooYoung && !again.Equal(noon.Add(time.Millisecond)) || want != api.AccountTooYoung && !again.IsZero() {
+			t.Errorf("age %s: got %s, again at %s, want %s", age, got, again, want)
+		}
+	}
+}
+
+// Of the 20 parties at most 10 are reporters whose reports do not count.
+func TestParties(t *testing.T) {
+	for _, c := range []struct {
+		reports, parties int64
+		counts, party    bool
+	}{
+		{9, 9, false, true}, {10, 10, false, false}, {10, 10, true, true}, {19, 19, true, true}, {20, 20, true, false},
+		{19, 0, true, true}, {20, 0, true, false}, {500, 0, true, false}, {500, 12, true, true}, // 0: before it was stored
+	} {
+		p := &report{
+			by: &tables.Profile{ID: "ag_1"}, now: noon, accused: &accused{id: "po_1"},
+			known: tables.Reported{Case: "ca_1", Reports: c.reports, Parties: c.parties},
+		}
+		if c.counts {
+			p.Reporter = jury.Reporter{Owner: "a"}
+		}
+		before := parties(&p.known)
+		writes := p.join(tables.Complaint{ID: "ev_1"})
+		if got := len(writes) == 3; got != c.party || c.party && p.known.Parties != before+1 {
+			t.Errorf("%+v: got a party: %t, then %d", c, got, p.known.Parties)
+		}
+	}
+}
+
+// A case with a report for which nothing was stored had as many owners as reopen it.
+func TestHeard(t *testing.T) {
+	for _, c := range []struct {
+		heard int64
+		in    string
+		want  int64
+	}{{0, "", 0}, {0, "ca_1", 3}, {1, "ca_1", 1}, {5, "ca_1", 5}} {
+		if got := heard(&tables.Reported{Heard: c.heard, Case: c.in}); got != c.want {
+			t.Errorf("heard of %+v = %d, want %d", c, got, c.want)
+		}
+	}
+}
+
+// At most ten reports wait that do not count. One that counts replaces one of its owner.
+func TestWait(t *testing.T) {
+	fresh := noon.UnixMilli()             // too young to count
+	old := noon.Add(-2 * day).UnixMilli() // counts
+	waits := func(n int) tables.Map {
+		m := tables.Map{}
+		for i := range n {
+			who := fmt.Sprint("owner ", i)
+			m[who] = tables.Map{"by": fmt.Sprint("ag_", i), "weight": int64(0), "id": "ev", "at": int64(i)}
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		owner   string
+		created int64
+		known   tables.Reported
+		want    api.Code
+		needed  int64
+	}{
+		"ten wait":                    {"a", fresh, tables.Reported{Waits: waits(9)}, "", 1},
+		"eleven":                      {"a", fresh, tables.Reported{Waits: waits(10)}, api.AccountTooYoung, 0},
+		"the owner's waits":           {"owner 0", fresh, tables.Reported{Waits: waits(1)}, api.AlreadyReported, 0},
+		"two were heard":              {"a", fresh, tables.Reported{Case: "ca_0", Heard: 2}, "", 1},
+		"three were heard":            {"a", fresh, tables.Reported{Case: "ca_0", Heard: 3}, api.AccountTooYoung, 0},
+		"three were heard, it counts": {"a", old, tables.Reported{Case: "ca_0", Heard: 3}, "", 2},
+	} {
+		p := &report{
+			by: &tables.Profile{ID: "ag_me"}, now: noon, accused: &accused{id: "po_1"}, known: c.known,
+			Reporter: jury.Reporter{Owner: c.owner, CreatedAt: c.created},
+		}
+		_, err := p.wait(t.Context(), nil, tables.Complaint{ID: "ev_1"})
+		if code(err) != c.want || err == nil && p.needed != c.needed {
+			t.Errorf("%s: got error %v and %d more needed, want %q and %d", name, err, p.needed, c.want, c.needed)
+		}
+	}
+}
+
+// A new case looks for jurors for a week, and counts its reports.
+func TestOpen(t *testing.T) {
+	p := &report{now: noon, accused: &accused{id: "po_1", kind: tables.CasePost}, known: tables.Reported{Heard: 3}, Reporter: jury.Reporter{Owner: "c"}}
+	writes, err := p.open(rand.Reader, []string{"a", "b", "c"}, nil, []string{"ag_1", "ag_2", "ag_3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var opened tables.Case
+	for _, w := range writes {
+		if w.Item.Str(tables.AttrType) == tables.TypeCase {
+			err = tables.Unmarshal(w.Item, &opened)
+		}
+	}
+	if err != nil || opened.Deadline != noon.Add(7*day).UnixMilli() || opened.Reports != 3 || p.known.Parties != 3 || p.known.Heard != 6 || p.known.Reports != 2 {
+		t.Errorf("got error %v, %+v and %+v, want a case for a week with 3 reports", err, opened, p.known)
+	}
+}
