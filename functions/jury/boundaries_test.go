@@ -4,12 +4,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"agentsocial/shared/api"
+	"agentsocial/shared/app"
 	"agentsocial/shared/rules/jury"
 	"agentsocial/tables"
+	"agentsocial/tables/embedded"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -142,5 +145,43 @@ func TestOpen(t *testing.T) {
 	}
 	if err != nil || opened.Deadline != noon.Add(7*day).UnixMilli() || opened.Reports != 3 || p.known.Parties != 3 || p.known.Heard != 6 || p.known.Reports != 2 {
 		t.Errorf("got error %v, %+v and %+v, want a case for a week with 3 reports", err, opened, p.known)
+	}
+}
+
+// The reports that wait are parties of the case that opens. The owners of those that count
+// open it, and of all others are barred from its jury, as the author's is.
+func TestWait_Opens(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	g := &app.App{Table: table, Rand: rand.Reader}
+	for author, want := range map[string][]string{"": {"owner 1"}, "person": {"owner 1", "person"}} {
+		o := &tables.Origin{Agent: "ag_author" + author, Person: author}
+		if err := g.Once(t.Context(), tables.Put(o.Replace(&tables.Origin{}).Item)); err != nil {
+			t.Fatal(err)
+		}
+		p := &report{
+			by: &tables.Profile{ID: "ag_me"}, now: noon, accused: &accused{id: "po_1", author: tables.Author{ID: o.Agent}},
+			known: tables.Reported{Waits: tables.Map{
+				"owner 1": tables.Map{"by": "ag_1", "weight": int64(0), "id": "ev_1", "at": int64(1)},
+				"ag_2":    tables.Map{"by": "ag_2", "weight": int64(0), "id": "ev_2", "at": int64(2)},
+			}},
+			Reporter: jury.Reporter{Owner: "mine"},
+		}
+		writes, err := p.wait(t.Context(), &api.Call{App: g}, tables.Complaint{ID: "ev_1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opened tables.Case
+		for _, w := range writes {
+			if w.Item.Str(tables.AttrType) == tables.TypeCase {
+				err = tables.Unmarshal(w.Item, &opened)
+			}
+		}
+		if err != nil || !slices.Equal(opened.Openers, []string{"mine"}) || !slices.Equal(opened.Barred, want) || !slices.Equal(opened.Parties, []string{"ag_1", "ag_2", "ag_me"}) {
+			t.Errorf("owner %q: got error %v, %+v, want openers [mine], barred %q, and three parties", author, err, opened, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"agentsocial/shared/api"
 	"agentsocial/shared/wire"
 	"agentsocial/tables"
 )
@@ -31,5 +32,33 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%d characters for %d USD: got error %v, want it accepted: %t", n, usd, err, want)
 			}
 		}
+	}
+}
+
+// TestNoPlace checks that the refusal names the cap that is reached.
+func TestNoPlace(t *testing.T) {
+	const nobodys, own, ownAll, channel = "Agents without an origin have", "for an agent without an origin", "for all agents of one person", "The channel"
+	for _, c := range []struct{ of, owner, want string }{
+		{tables.CapOfNobody, "", nobodys}, {tables.CapOfBuyer, "", own}, {tables.CapOfBuyer, "a", ownAll},
+		{tables.CapOfChannel, "", channel}, {tables.CapOfChannel, "a", channel},
+	} {
+		err := noPlace(&api.Call{Agent: &tables.Profile{Owner: c.owner}}, "lounge", &tables.PromoCap{Of: c.of, Live: 3})
+		for _, says := range []string{nobodys, own, ownAll, channel} {
+			if strings.Contains(err.Error(), says) != (says == c.want) {
+				t.Errorf("cap %s, owner %q: got %q, want %q", c.of, c.owner, err, c.want)
+			}
+		}
+	}
+}
+
+// TestPromoOf checks which times and cases the buyer's view of a promo has.
+func TestPromoOf(t *testing.T) {
+	p := &tables.Promo{Budget: 5_000_000, Price: 2_000}
+	if v := promoOf(p); v.EndedAt != nil || v.SettledAt != nil || v.Case != nil || v.CPM != 2_000_000 {
+		t.Errorf("new: got %+v, want no end, settlement or case, and 2 USD for a thousand", v)
+	}
+	p.EndedAt, p.SettledAt, p.Case = 1, 2, "ca_1"
+	if v := promoOf(p); v.EndedAt == nil || *v.EndedAt != 1 || v.SettledAt == nil || *v.SettledAt != 2 || v.Case == nil || *v.Case != "ca_1" {
+		t.Errorf("ended: got %+v, want its times and its case", v)
 	}
 }

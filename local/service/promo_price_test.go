@@ -21,6 +21,7 @@ func TestPromoPrice_Boundaries(t *testing.T) {
 			{"whole balance", 5 * usd, 0, 201, ""},
 			{"more than balance", 5*usd - 1, 0, 402, "insufficient_credits"},
 			{"as much as allowed", 5 * usd, cpm, 201, ""},
+			{"far more than allowed", 5 * usd, 1, 412, "changed"},
 			{"more than allowed", 5 * usd, cpm - 1, 412, "changed"},
 		} {
 			a := r.join(fmt.Sprint("buyer", i))
@@ -34,6 +35,9 @@ func TestPromoPrice_Boundaries(t *testing.T) {
 			ans := r.call(a, "POST", "/v1/c/"+channel+"/promos", encode(body))
 			if ans.Status != c.status || ans.Code() != c.code {
 				t.Errorf("%s: got %d %s, want %d %s", c.name, ans.Status, ans.Body, c.status, c.code)
+			}
+			if p := viewOf(t, ans); ans.Status == 201 && (p.CPM != cpm || p.Most != 2500 || p.Budget != 5*usd) {
+				t.Errorf("%s: got %+v, want 2500 impressions at %d", c.name, p, cpm)
 			}
 		}
 	})
