@@ -266,3 +266,30 @@ func TestSettle(t *testing.T) {
 		}
 	})
 }
+
+// TestSettle_OnlyViews checks that a settlement that finds only free views does not count
+// as billed.
+func TestSettle_OnlyViews(t *testing.T) {
+	p := running("pr_1", 5, 7)
+	p.BilledAt = 1
+	for impressions, billed := range map[int64]int64{7: 1, 8: noon.UnixMilli()} {
+		counts := more(tables.Item{}, inShard, p.ID, impressions)
+		apply(counts, tables.View("", p.ID, 0, 3))
+		to := Settle(p, []tables.Item{counts}, noon)
+		if to.BilledAt != billed || to.Views != 3 || to.Impressions != impressions || to.SettledAt != noon.UnixMilli() {
+			t.Errorf("%d impressions: got %+v, want billed at %d", impressions, to, billed)
+		}
+	}
+}
+
+// TestDraw_Halves checks that each of two equal promos has half of the chances.
+func TestDraw_Halves(t *testing.T) {
+	a, b := running("pr_1", 0, 0), running("pr_2", 0, 0)
+	for chance, want := range map[float64]*tables.Promo{0: a, 0.499: a, 0.5: b, 0.999: b} {
+		for _, live := range [][]*tables.Promo{{a, b}, {b, a}} {
+			if shown, _ := (Place{Live: live, Now: noon}).Draw(chance); shown != want {
+				t.Errorf("chance %v: got %s, want %s", chance, shown.ID, want.ID)
+			}
+		}
+	}
+}
