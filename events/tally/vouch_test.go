@@ -33,3 +33,45 @@ func TestVoucher(t *testing.T) {
 		}
 	}
 }
+
+// With an older vote, which does not say whose standing it was, an owner vouches if it
+// was cast no earlier than the owner's address was verified, once, and not for its own
+// agent.
+func TestVoucher_OlderVotes(t *testing.T) {
+	for name, c := range map[string]struct {
+		worth, verified int64
+		vouches, person string
+		vouched         bool
+		want            bool
+	}{
+		"verified at the vote":  {1, 100, jury.VouchesAsOwner, "voter", false, true},
+		"verified later":        {1, 101, jury.VouchesAsOwner, "voter", false, false},
+		"worth nothing":         {0, 100, jury.VouchesAsOwner, "voter", false, false},
+		"does not vouch":        {1, 100, "", "voter", false, false},
+		"of nobody":             {1, 100, jury.VouchesAsOwner, "", false, false},
+		"of the author's owner": {1, 100, jury.VouchesAsOwner, "author", false, false},
+		"again":                 {1, 100, jury.VouchesAsOwner, "voter", true, false},
+		"an operator's":         {1, 101, jury.VouchesAsOperator, "", false, true},
+	} {
+		v := &tables.Vote{By: "ag_voter", V: 1, At: 100, Worth: c.worth, Vouches: c.vouches}
+		g := &giver{origin: tables.Origin{Agent: v.By, Person: c.person, VerifiedAt: c.verified}}
+		author := tables.Origin{Person: "author"}
+		tl := &tally{to: "ag_author", owner: author.Owner(), givers: map[string]*giver{v.By: g}}
+		if c.vouched {
+			tl.vouched = []string{tables.Pseudonym(g.origin.Owner(), tl.to)}
+		}
+		if got := tl.voucher(v, 3); (got != "") != c.want {
+			t.Errorf("%s: voucher = %q, want one: %t", name, got, c.want)
+		}
+	}
+}
+
+// The first removal of a post has no number, so that it counts once with those from before
+// posts could be put back.
+func TestTimes(t *testing.T) {
+	for restored, want := range map[int64]string{0: "", 1: "1", 2: "2"} {
+		if got := times(restored); got != want {
+			t.Errorf("times(%d) = %q, want %q", restored, got, want)
+		}
+	}
+}
