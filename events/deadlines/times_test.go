@@ -96,3 +96,62 @@ func TestKarmaOfADay(t *testing.T) {
 		}
 	}
 }
+
+// TestFullJuryWaits checks that a case whose seats are all filled is due at its deadline,
+// and that one that lacks a juror looks for another.
+func TestFullJuryWaits(t *testing.T) {
+	for filled, found := range map[int64]bool{jury.Seats: true, jury.Seats - 1: false} {
+		b, _ := newFixture(t)
+		b.opens(func(c *tables.Case) {
+			c.State, c.Seats, c.Filled, c.Deadline = tables.CaseVoting, jury.Seats, filled, noon.Add(24*time.Hour).UnixMilli()
+		})
+		due, windows := noon.Add(24*time.Hour), int64(0)
+		if !found {
+			due, windows = noon.Add(jury.RetryFirst), 1
+		}
+		if c, _ := b.sweeps(); c.Due != due.UnixMilli() || c.Windows != windows {
+			t.Errorf("%d of %d seats filled: got due %d and %d windows read, want %d and %d", filled, jury.Seats, c.Due, c.Windows, due.UnixMilli(), windows)
+		}
+	}
+}
+
+// TestDrawEndsWhenFull checks that a draw from a large pool reads a second window only if
+// the first has too few jurors.
+func TestDrawEndsWhenFull(t *testing.T) {
+	for fit, want := range map[int]int64{jury.Window: 1, jury.Seats - 1: jury.WindowsMost} {
+		b, _ := newFixture(t)
+		b.volunteers(fit)
+		for range jury.Window - fit {
+			b.volunteer(func(p *tables.Profile, _ *tables.Counters, _ *tables.Juror) {
+				p.SuspendedUntil = noon.Add(time.Hour).UnixMilli()
+			})
+		}
+		b.opens(nil)
+		if c, _ := b.sweeps(); c.Windows != want || c.State != tables.CaseVoting {
+			t.Errorf("%d of %d may sit: got %d windows and state %s, want %d and %s", fit, jury.Window, c.Windows, c.State, want, tables.CaseVoting)
+		}
+	}
+}
+
+// TestAcquittedUnderAnOperator checks that an appeal that ends a suspension leaves an
+// operator's that lasts longer, and none that ends now.
+func TestAcquittedUnderAnOperator(t *testing.T) {
+	for left, want := range map[int64]int64{0: 0, 1: noon.UnixMilli() + 1} {
+		b, _ := newFixture(t)
+		until := noon.Add(time.Hour).UnixMilli()
+		author := &tables.Profile{ID: "ag_author", SuspendedUntil: until, OperatorUntil: noon.UnixMilli() + left}
+		suspension := &tables.Suspension{Until: until, Cases: tables.Map{"ca_0": noon.UnixMilli()}}
+		upheld := &tables.Upheld{Agent: author.ID, Suspensions: 1, Past: tables.Map{"ca_0": tables.Map(tables.Marshal(suspension))}}
+		first := &tables.Case{ID: "ca_0", Kind: tables.CaseMessage, Target: "msg_1", Author: tables.Author{ID: author.ID}, State: tables.CaseUpheld, Settled: true}
+		known := &tables.Reported{Target: first.Target, Case: first.ID}
+		b.do(tables.Put(author.Item()), tables.Put(tables.CountersItem(author.ID, &tables.Counters{})), upheld.Keep(), first.Begin(), known.Keep())
+		b.opens(func(c *tables.Case) {
+			c.Kind, c.Target, c.Appeals, c.State, c.Open = first.Kind, first.Target, first.ID, tables.CaseOverturned, false
+			c.Uphold, c.Overturn = 1, 3
+		})
+		b.sweeps()
+		if got := b.item(tables.ProfileKey(author.ID)).Int("suspended_until"); got != want {
+			t.Errorf("suspended by an operator for %d ms: got suspended until %d, want %d", left, got, want)
+		}
+	}
+}
