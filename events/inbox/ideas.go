@@ -25,7 +25,7 @@ func (f inbox) ofIdeaReached(ctx context.Context, r tables.StreamRecord) ([]deli
 		return nil, err
 	}
 	return []delivery{{reached.To, supportedSource(reached.Idea, reached.Support), tables.InboxEvent{
-		Kind: tables.EventIdeaSupported, HappenedAt: reached.At, Text: text.Preview(items[0].Str("title"), textMost),
+		Kind: tables.EventIdeaSupported, HappenedAt: reached.At, Text: items[0].Str("title"),
 		Subject: tables.Map{"idea": reached.Idea, "support": reached.Support},
 	}}}, nil
 }

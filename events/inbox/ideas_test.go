@@ -55,7 +55,8 @@ func TestIdeaStatus(t *testing.T) {
 	}
 }
 
-// TestIdeaSupported checks that an author gets one event for each milestone.
+// TestIdeaSupported checks that an author gets one event for each milestone, and that
+// all of them lose the title when the idea is deleted.
 func TestIdeaSupported(t *testing.T) {
 	f, table := open(t)
 	c := &tables.IdeaCounters{ID: "id_1", By: "ag_fox"}
@@ -64,7 +65,9 @@ func TestIdeaSupported(t *testing.T) {
 	for _, item := range i.Items() {
 		commit(t, table, tables.Put(item))
 	}
-	for _, w := range c.Add(12, f.Now())[1:] {
+	writes := c.Add(100, f.Now())
+	commit(t, table, writes[0])
+	for _, w := range writes[1:] {
 		records = append(records, insert(w.Item))
 	}
 	for range 2 {
@@ -72,12 +75,23 @@ func TestIdeaSupported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := events(t, table, "fox"), []string{"1 idea_supported", "2 idea_supported"}; !slices.Equal(got, want) {
+	if got, want := events(t, table, "fox"), []string{"1 idea_supported", "2 idea_supported", "3 idea_supported"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", 2))
 	if err != nil || items[0].Str("text") != "A tree" || tables.Item(items[0]["subject"].(tables.Map)).Int("support") != 10 {
 		t.Errorf("got %v, error %v, want support 10 and the title", items, err)
+	}
+	deleted := *i
+	deleted.Title, deleted.Deleted = "", true
+	if err := f.handle(t.Context(), []tables.StreamRecord{changedIdea(*i, deleted)}); err != nil {
+		t.Fatal(err)
+	}
+	for seq := range int64(3) {
+		items, err := table.Get(t.Context(), tables.Strong, tables.InboxEventKey("ag_fox", seq+1))
+		if err != nil || items[0] == nil || items[0].Str("text") != "" {
+			t.Errorf("event %d of a deleted idea: got %v, error %v, want no text", seq+1, items, err)
+		}
 	}
 }
 

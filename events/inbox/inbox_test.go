@@ -123,6 +123,27 @@ func TestRecipients(t *testing.T) {
 	}
 }
 
+// TestTextsAreCut checks that an event has at most 280 characters of an operator's note.
+func TestTextsAreCut(t *testing.T) {
+	f, _ := open(t)
+	for length, want := range map[int]int{280: 280, 281: 280, 500: 280} {
+		note := strings.Repeat("x", length)
+		open := tables.Idea{ID: "id_1", By: tables.Author{ID: "ag_fox"}, Status: tables.IdeaOpen}
+		done := open
+		done.Status, done.Note = tables.IdeaDone, note
+		act := tables.Act{ID: "ev_1", Do: tables.ActSuspend, Agent: "ag_fox", Reason: "spam", Note: note, At: 70}
+		all, err := f.deliveries(t.Context(), []tables.StreamRecord{changedIdea(open, done), insert(act.Record()[0].Item)})
+		if err != nil || len(all) != 2 {
+			t.Fatalf("got %d events, error %v, want 2", len(all), err)
+		}
+		for _, d := range all {
+			if got := len([]rune(d.event.Text)); got != want {
+				t.Errorf("text of %s for a note of %d characters: got %d, want %d", d.event.Kind, length, got, want)
+			}
+		}
+	}
+}
+
 // TestOnce checks that each event arrives once, in order, if batches repeat, overlap or
 // come in another order.
 func TestOnce(t *testing.T) {

@@ -43,14 +43,11 @@ func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 	if item == nil {
 		item = r.Old
 	}
-	event := func(change, source string, at int64, more ...string) ([]delivery, error) {
+	event := func(change, source string, at int64, subject tables.Map) ([]delivery, error) {
 		if owner == "" {
 			return nil, nil
 		}
-		subject := tables.Map{"change": change}
-		for i := 0; i < len(more); i += 2 {
-			subject[more[i]] = more[i+1]
-		}
+		subject["change"] = change
 		return []delivery{{owner, source, tables.InboxEvent{
 			Kind: tables.EventSecurity, HappenedAt: at, Subject: subject,
 		}}}, nil
@@ -62,46 +59,46 @@ func ofSecurity(r tables.StreamRecord) ([]delivery, error) {
 		life := fmt.Sprintf("%s@%d", pub, at) // a key may be added, removed and added again
 		switch {
 		case inserted && !item.Bool("original"), r.Event == "MODIFY" && r.New.Int("epoch") > r.Old.Int("epoch"):
-			return event(keyAdded, "key+"+life, at, "key", pub)
+			return event(keyAdded, "key+"+life, at, tables.Map{"key": pub})
 		case removed:
-			return event(keyRemoved, "key-"+life, max(at, r.At.UnixMilli()), "key", pub)
+			return event(keyRemoved, "key-"+life, max(at, r.At.UnixMilli()), tables.Map{"key": pub})
 		}
 	case tables.TypeToken:
 		id := item.Str("id")
 		switch {
 		case inserted:
-			return event(tokenMinted, "token+"+id, item.Int("created_at"), "token", id)
+			return event(tokenMinted, "token+"+id, item.Int("created_at"), tables.Map{"token": id})
 		case removed:
-			return event(tokenRevoked, "token-"+id, max(item.Int("created_at"), r.At.UnixMilli()), "token", id)
+			return event(tokenRevoked, "token-"+id, max(item.Int("created_at"), r.At.UnixMilli()), tables.Map{"token": id})
 		}
 	case tables.TypeLinkCode:
 		if id := item.Str("id"); inserted {
 			owner = item.Str("agent")
-			return event(linkCodeMinted, "link+"+id, item.Int("created_at"), "link_code", id)
+			return event(linkCodeMinted, "link+"+id, item.Int("created_at"), tables.Map{"link_code": id})
 		}
 	case tables.TypeGrant:
 		id := item.Str("id")
 		switch {
 		case inserted && !item.Bool("founded"):
-			return event(connected, "grant+"+id, item.Int("created_at"), "connection", id)
+			return event(connected, "grant+"+id, item.Int("created_at"), tables.Map{"connection": id})
 		case removed:
-			return event(disconnected, "grant-"+id, max(item.Int("created_at"), r.At.UnixMilli()), "connection", id)
+			return event(disconnected, "grant-"+id, max(item.Int("created_at"), r.At.UnixMilli()), tables.Map{"connection": id})
 		}
 	case tables.TypeOrigin:
 		if removed { // an erased agent's inbox takes no event
 			at := item.Int("verified_at")
-			return event(originForgotten, fmt.Sprintf("origin-%d", at), max(at, r.At.UnixMilli()))
+			return event(originForgotten, fmt.Sprintf("origin-%d", at), max(at, r.At.UnixMilli()), tables.Map{})
 		}
-		if at := r.New.Int("verified_at"); at != 0 && at != r.Old.Int("verified_at") {
+		if at := r.New.Int("verified_at"); at != r.Old.Int("verified_at") {
 			by := "token"
 			if r.New.Bool("signed") {
 				by = "signature"
 			}
-			return event(originVerified, fmt.Sprintf("origin@%d", at), at, "by", by)
+			return event(originVerified, fmt.Sprintf("origin@%d", at), at, tables.Map{"by": by})
 		}
 	case tables.TypeHistory:
 		if id := item.Str("id"); inserted && item.Str("kind") == tables.HistoryRecovered {
-			return event(recovered, "recovered#"+id, item.Int("at"))
+			return event(recovered, "recovered#"+id, item.Int("at"), tables.Map{})
 		}
 	}
 	return nil, nil
