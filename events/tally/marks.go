@@ -87,11 +87,11 @@ func (f reader) tryCount(ctx context.Context, to string, marks []tables.Item) er
 	for _, v := range t.votes {
 		t.writes = append(t.writes, v.Count(&t.posts[v.Post].counters))
 	}
-	if t.karma != 0 || len(t.vouched) > 0 {
-		t.writes = append(t.writes, tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...))
-	}
-	if len(t.vouched) > 0 { // no owner vouches for its own agent
-		t.writes = append(t.writes, tables.Check(tables.OriginKey(to), tables.AbsentOrEqual("verified_at", t.verified)))
+	switch karma := tables.AddKarmaOf(to, t.karma, f.Now(), t.vouched...); {
+	case len(t.vouched) > 0: // no owner vouches for its own agent
+		t.writes = append(t.writes, karma, tables.Check(tables.OriginKey(to), tables.AbsentOrEqual("verified_at", t.verified)))
+	case t.karma != 0:
+		t.writes = append(t.writes, karma)
 	}
 	return f.Transact(ctx, t.writes...)
 }

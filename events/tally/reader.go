@@ -151,18 +151,15 @@ func times(restored int64) string {
 func (f reader) countFollows(ctx context.Context, records []tables.StreamRecord) error {
 	followers, following := newAdditions(), newAdditions()
 	for _, r := range records {
-		item, t := r.New, addition{n: 1}
+		item, n, ends := r.New, int64(1), ""
 		if r.Event == "REMOVE" {
-			item, t.n = r.Old, -1
+			item, n, ends = r.Old, -1, "-"
 		}
 		var follow tables.Follow
 		if err := tables.Unmarshal(item, &follow); err != nil {
 			return err
 		}
-		t.record = follow.ID
-		if t.n < 0 {
-			t.record += "-"
-		}
+		t := addition{record: follow.ID + ends, n: n}
 		followers.add(followersTarget(follow.Kind, follow.Target), t)
 		following.add(followingTarget(follow.Agent), t)
 	}

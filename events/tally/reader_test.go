@@ -86,6 +86,37 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestMarkersOfAPost checks the names of a post's markers, which a record that is replayed
+// days later must meet: those of a post that was never put back have no number.
+func TestMarkersOfAPost(t *testing.T) {
+	table, err := embedded.Open(embedded.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	f := reader{&app.App{Table: table, Now: time.Now, Rand: rand.Reader}}
+	post := func(deleted bool, restored int64) tables.Item {
+		p := &tables.Post{ID: "po_1", Channel: "den", Author: tables.Author{ID: "ag_fox"}, Deleted: deleted, Restored: restored}
+		return p.Item()
+	}
+	target := f.channelTarget("den").key
+	for _, c := range []struct {
+		old, new tables.Item
+		want     string
+	}{
+		{post(false, 0), post(true, 0), "po_1-"}, {post(true, 0), post(false, 1), "po_1+1"},
+		{post(false, 1), post(true, 1), "po_1-1"}, {post(true, 1), post(false, 2), "po_1+2"},
+	} {
+		if err := f.handle(t.Context(), []tables.StreamRecord{{Event: "MODIFY", Key: c.new.Key(), Old: c.old, New: c.new}}); err != nil {
+			t.Fatal(err)
+		}
+		items, err := table.Get(t.Context(), tables.Strong, tables.TallyMarkerKey(target.PK+"/"+target.SK, c.want))
+		if err != nil || items[0] == nil {
+			t.Errorf("marker %s: got %v, error %v, want it", c.want, items, err)
+		}
+	}
+}
+
 // meddled is a table that calls a function right before an item is first written or
 // checked, and counts how often the item is read.
 type meddled struct {

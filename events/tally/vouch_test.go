@@ -22,7 +22,8 @@ func TestVoucher(t *testing.T) {
 		"another owner": {other, cast + 1, ""},
 		"another owner, whose verification began before the vote": {other, cast - 1, ""},
 		"an older vote": {"", cast - 1, mine},
-		"an older vote, and an origin verified later on": {"", cast + 1, ""},
+		"an older vote, and an origin verified at the same time": {"", cast, mine},
+		"an older vote, and an origin verified later on":         {"", cast + 1, ""},
 	} {
 		v := &tables.Vote{By: "ag_b", V: 1, Worth: 1, At: cast, Vouches: jury.VouchesAsOwner, Behind: c.behind}
 		tl := &tally{to: author, owner: "the author's", givers: map[string]*giver{
