@@ -26,7 +26,6 @@ var equivalent = map[string]string{
 	`tables/ledger.go Summed number 0 in return "", 0`:                                                                  "the sum of no account is not read",
 	`events/erase/erase.go place cursor page.Next`:                                                                      "erasing an item again does nothing more",
 	`events/erase/erase.go conversation cursor page.Next`:                                                               "erasing an item again does nothing more",
-	`events/inbox/security.go ofSecurity number 2 in i += 2`:                                                            "there is at most one pair",
 	`events/tally/reader.go compareKeys order slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})`:               "sums may be written in any order, and equal keys are neighbours in either",
 	`events/tally/seal.go seal comparison end.Add(-countFor).Before(until)`:                                             "at the boundary both times are the same",
 }
