@@ -4,10 +4,8 @@ package main
 // not run and do not count. Prefer removing such code.
 var equivalent = map[string]string{
 	`events/deadlines/draw.go seat comparison window < c.Windows`:                                                       "nobody was drawn from a window that was not read",
-	`events/deadlines/draw.go take comparison h.wants() > 0`:                                                            "seat gives no more seats than there are",
 	`events/deadlines/draw.go window number jury.Window in tables.JurorsFrom(start, jury.Window)`:                       "what is more than a window is cut off",
 	`events/deadlines/draw.go window number jury.Window in tables.JurorsBelow(start, jury.Window)`:                      "what is more than a window is cut off",
-	`events/deadlines/judge.go step comparison c.Filled < c.Seats`:                                                      "a case whose seats are filled is due only at its deadline",
 	`events/deadlines/seal.go tend comparison next.After(d.Now())`:                                                      "what is due now is done now or in the next sweep",
 	`events/deadlines/settle.go convict comparison p.SuspendedUntil > d.Now().UnixMilli()`:                              "a suspension that ends now restricts nothing more",
 	`events/deadlines/settle.go pay number jury.JurorKarmaDay in got[i].Int("n")+jury.JurorKarma <= jury.JurorKarma…`:   "the karma of a day is a multiple of JurorKarma",
