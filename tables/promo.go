@@ -68,6 +68,11 @@ func LivePromos(channel string, c Consistency) Query {
 	return Query{PK: ChannelPK(channel), From: promoPrefix, To: promoPrefix + "~", Consistency: c}
 }
 
+// PastPromos queries a channel's promos that have been ended.
+func PastPromos(channel string, c Consistency) Query {
+	return Query{PK: ChannelPK(channel), From: pastPromoPrefix, To: pastPromoPrefix + "~", Consistency: c}
+}
+
 // Item returns the item of the promo.
 func (p *Promo) Item() Item {
 	if p.EndedAt != 0 {

@@ -468,14 +468,16 @@ func (d *Desk) empty(ctx context.Context, channel, reason string) error {
 // sweep takes down what is left in a channel, and returns how much that was. Of a
 // deleted post there may be copies in cases, which an appeal would show again.
 func (d *Desk) sweep(ctx context.Context, channel, reason string) (n int, err error) {
-	items, err := d.all(ctx, tables.LivePromos(channel, tables.Strong))
-	if err != nil {
-		return 0, err
-	}
 	var todo []taking
-	for _, item := range items {
-		if item.Str("body") != "" {
-			todo = append(todo, d.promo(channel, item.Str("id")))
+	for _, q := range []tables.Query{tables.LivePromos(channel, tables.Strong), tables.PastPromos(channel, tables.Strong)} {
+		items, err := d.all(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		for _, item := range items {
+			if item.Str("taken") == "" {
+				todo = append(todo, d.promo(channel, item.Str("id")))
+			}
 		}
 	}
 	q := tables.Posts(channel, "", sideBySide*10, tables.Strong)
