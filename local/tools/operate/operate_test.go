@@ -292,7 +292,7 @@ func TestRestoreDrill(t *testing.T) {
 	env := map[string]string{"DATA": dir}
 	for range 2 {
 		out, err := makes(t, "restore-drill", env)
-		says(t, out, err, path, "items did not change", "0 items changed", "sum to zero", "the backup is good, and was removed", "movement                          1          1")
+		says(t, out, err, path, "items were the same", "0 items changed", "sum to zero", "the backup is good, and was removed", "movement                          1          1")
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("the backup still exists: %v", err)
 		}
