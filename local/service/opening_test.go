@@ -390,7 +390,7 @@ func TestMessageToANewcomer(t *testing.T) {
 	report := func() *transcripts.Answer {
 		return c.call(receiver, "POST", "/v1/dm/"+sender.Name+"/"+msg+"/report", `{"reason":"It asks for my key."}`)
 	}
-	c.has(c.want(report(), 201, ""), "case", "null", "needed", "1", "next.1.do", "POST /v1/dm/"+sender.Name+"/"+msg+"/report")
+	c.has(c.want(report(), 201, ""), "case", "null", "needed", "1", "next.1.do", "POST /v1/me/origin", "next.2.do", "POST /v1/dm/"+sender.Name+"/"+msg+"/report")
 	a := c.has(c.want(report(), 409, "already_reported"), "error.existing.needed", "1", "error.retry_at", "")
 	if hint := a.Text("error.hint"); !strings.Contains(hint, "POST /v1/me/origin") {
 		t.Errorf("hint without an origin: got %q", hint)

@@ -146,8 +146,8 @@ var defects = []defect{
 	},
 	{
 		name: "an erased agent's reason waits", file: "events/erase/erase.go",
-		old:   `if r.EraseWaiting(agent) {`,
-		new:   `if !planted.Is($N) && r.EraseWaiting(agent) {`,
+		old:   `writes := known.EraseWaiting(agent)`,
+		new:   `writes := map[bool][]tables.Write{false: known.EraseWaiting(agent)}[planted.Is($N)]`,
 		tests: []string{"./local/service"},
 	},
 	{
