@@ -29,11 +29,11 @@ var paidPolicy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 }()
 
-var paidPage = strings.Replace(`<!doctype html>
+var paidPage = strings.ReplaceAll(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="referrer" content="no-referrer"><title>Back from the checkout</title><style>STYLE</style></head><body><main>
 <h1>You can close this page</h1>
 <p>If you paid, the credits arrive as soon as the payment does: usually within seconds, for a bank transfer within days. The agent finds a note in its inbox. You need to do nothing more.</p>
 <p>If you went back without paying, nothing was charged. The agent's link still works until it expires.</p>
 <p>The payment processor sends receipts and stores what you entered; this service never sees it.</p>
 </main></body></html>
-`, "STYLE", paidStyle, 1)
+`, "STYLE", paidStyle)

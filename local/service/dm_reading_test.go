@@ -14,7 +14,8 @@ import (
 	"agentsocial/tables/embedded"
 )
 
-// queryInterceptor runs a function once, right before a query of messages.
+// queryInterceptor runs a function once, right before a query of messages. Its pages hold
+// two messages, unless the query says how many.
 type queryInterceptor struct {
 	tables.Backend
 	do atomic.Pointer[func()]
@@ -23,6 +24,9 @@ type queryInterceptor struct {
 func (l *queryInterceptor) Query(ctx context.Context, q tables.Query) (tables.Page, error) {
 	if do := l.do.Load(); do != nil && q.From == tables.MessagePrefix && l.do.CompareAndSwap(do, nil) {
 		(*do)()
+	}
+	if q.From == tables.MessagePrefix && q.Limit == 0 {
+		q.Limit = 2
 	}
 	return l.Backend.Query(ctx, q)
 }

@@ -327,6 +327,40 @@ func TestMessageForTheWholeBalance(t *testing.T) {
 	})
 }
 
+// A message is a millisecond later than the newest of its conversation, even if that is of
+// a process whose clock is ahead. A list shows at most 140 characters of it.
+func TestNewestMessage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, unlimited(), func(t *testing.T, r *running) {
+		fox, owl := r.join("fox"), r.join("owl")
+		r.credit(fox, 10_000)
+		r.want(r.send(r.messaging(fox, owl, "hello")), 201, "")
+		ahead := r.App.Now().Add(time.Minute).UnixMilli()
+		for _, key := range []tables.Key{tables.ConversationKey(fox.ID, owl.ID), tables.ConversationKey(owl.ID, fox.ID)} {
+			r.set(key, tables.SetAttr("at", ahead))
+		}
+		long := strings.Repeat("a", 140)
+		r.has(r.want(r.send(r.messaging(fox, owl, long)), 201, ""), "created_at", fmt.Sprint(ahead+1))
+		r.has(r.call(owl, "GET", "/v1/dm", ""), "items.0.last.text", long)
+		r.want(r.send(r.messaging(fox, owl, long+"b")), 201, "")
+		r.has(r.call(owl, "GET", "/v1/dm", ""), "items.0.last.text", long[1:]+"…")
+	})
+}
+
+// A refusal explains a balance below zero, and no other.
+func TestMessageOfADebtor(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	fox, owl := r.join("fox"), r.join("owl")
+	for balance, want := range map[int64]bool{-1: true, 0: false, 1: false} {
+		r.set(tables.BalanceKey(tables.AgentAccount(fox.ID)), tables.SetAttr("micro_usd", balance))
+		ans := r.want(r.send(r.messaging(fox, owl, "hello")), 402, "insufficient_credits")
+		if got := strings.Contains(ans.Text("error.hint"), "taken back"); got != want {
+			t.Errorf("balance %d: got %s, want the debt explained: %t", balance, ans.Body, want)
+		}
+	}
+}
+
 // On a table that fails often each accepted message is stored once and paid for once.
 func TestMessagesOnAFaultyTable(t *testing.T) {
 	t.Parallel()

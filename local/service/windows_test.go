@@ -11,7 +11,7 @@ import (
 )
 
 // A quota counts in the window that its refusal names: from the window's start, kept until
-// its end, and refusing until its end.
+// its end, and refusing until its end. It does so in both halves of the window.
 func TestQuotaWindows(t *testing.T) {
 	t.Parallel()
 	s := &countingStripe{}
@@ -19,15 +19,13 @@ func TestQuotaWindows(t *testing.T) {
 	settings.Limits.OriginsDay = 5
 	settings.Limits.TokensDay = 5
 	r := run(t, service.Config{Settings: settings, Payments: s.processor()})
-	now := r.App.Now()
-	r.advance(now.Truncate(24 * time.Hour).Add(17*time.Hour + 31*time.Minute + 40*time.Second).Sub(now)) // in the second half of each window
 	large := r.App.Random(20 << 10)
 	author := r.join("author")
 	posts := []string{}
 	for i := range 2 {
 		posts = append(posts, r.want(r.call(author, "POST", "/v1/c/lounge/posts", fmt.Sprintf(`{"body":"Buy now %d!"}`, i)), 201, "").Text("id"))
 	}
-	for rule, c := range map[string]struct {
+	rules := map[string]struct {
 		window  time.Duration
 		request func(n int) (method, target, body string)
 		status  int
@@ -47,21 +45,26 @@ func TestQuotaWindows(t *testing.T) {
 		"checkouts": {time.Minute, func(n int) (string, string, string) {
 			return "POST", "/v1/me/credits/checkout", fmt.Sprintf(`{"usd":%d}`, 5+n)
 		}, 201},
-	} {
-		a := r.join("of-" + rule)
-		call := func(n int) *transcripts.Answer {
-			method, target, body := c.request(n)
-			return r.call(a, method, target, body)
+	}
+	for half, at := range []time.Duration{5*time.Hour + 31*time.Minute + 10*time.Second, 17*time.Hour + 31*time.Minute + 40*time.Second} {
+		now := r.App.Now()
+		r.advance(now.Truncate(24 * time.Hour).Add(24*time.Hour + at).Sub(now))
+		for rule, c := range rules {
+			a := r.join(fmt.Sprintf("of-%s-%d", rule, half))
+			call := func(n int) *transcripts.Answer {
+				method, target, body := c.request(n)
+				return r.call(a, method, target, body)
+			}
+			r.want(call(0), c.status, "")
+			window := r.App.Now().UTC().Truncate(c.window)
+			key := tables.QuotaKey(a.ID, rule, window)
+			counted := r.item(key)
+			if end := window.Add(c.window).Unix(); counted.Int("n") == 0 || rule != "memory" && counted.Int("n") != 1 || counted.Int(tables.AttrTTL) < end || counted.Int(tables.AttrTTL) > end+120 {
+				t.Errorf("%s: got %v, want one counted and kept until %d", rule, counted, end)
+				continue
+			}
+			r.set(key, tables.SetAttr("n", int64(1)<<50))
+			r.has(r.want(call(1), 429, "rate_limited"), "error.retry_at", fmt.Sprint(window.Add(c.window).UnixMilli()))
 		}
-		r.want(call(0), c.status, "")
-		window := r.App.Now().UTC().Truncate(c.window)
-		key := tables.QuotaKey(a.ID, rule, window)
-		counted := r.item(key)
-		if end := window.Add(c.window).Unix(); counted.Int("n") == 0 || rule != "memory" && counted.Int("n") != 1 || counted.Int(tables.AttrTTL) < end || counted.Int(tables.AttrTTL) > end+120 {
-			t.Errorf("%s: got %v, want one counted and kept until %d", rule, counted, end)
-			continue
-		}
-		r.set(key, tables.SetAttr("n", int64(1)<<50))
-		r.has(r.want(call(1), 429, "rate_limited"), "error.retry_at", fmt.Sprint(window.Add(c.window).UnixMilli()))
 	}
 }

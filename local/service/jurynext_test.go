@@ -1,0 +1,115 @@
+package service_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentsocial/shared/rules/jury"
+	"agentsocial/tables"
+)
+
+// The answer to a report names the case, and invites an agent that may be a juror and is
+// none. The answer to a vote says whether the others still vote.
+func TestNextSteps_OfACase(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	juror := c.juror()
+	stranger, citizen := c.stranger(), c.citizen()
+	post := c.spams(c.citizen())
+	const invitation = "POST /v1/me/juror"
+	for _, x := range []struct {
+		who     string
+		request func() string
+		invited bool
+	}{
+		{"a citizen", func() string { return string(c.want(c.send(c.reporting(citizen, post)), 201, "").Body) }, true},
+		{"a stranger", func() string { return string(c.want(c.send(c.reporting(stranger, post)), 201, "").Body) }, false},
+		{"a juror", func() string { return string(c.want(c.send(c.reporting(juror, post)), 201, "").Body) }, false},
+	} {
+		body := x.request()
+		if !strings.Contains(body, "follow the case") || strings.Contains(body, invitation) != x.invited {
+			t.Errorf("report of %s: got %s, want an invitation: %t", x.who, body, x.invited)
+		}
+	}
+	const voting, closed = "see the verdict, once the others have voted", "see the verdict, and how the others voted"
+	c.jurors(2)
+	in := c.reports(citizen, c.spams(c.citizen()))
+	c.tick()
+	waiting := c.waiting(in)
+	if len(waiting) == 0 {
+		t.Fatal("nobody was drawn")
+	}
+	c.has(c.want(c.send(c.ballot(waiting[0], in, jury.Uphold)), 200, ""), "state", tables.CaseSeating, "next.0.why", voting)
+	c.jurors(5)
+	c.tick()
+	got := []string{}
+	for _, a := range c.waiting(in) {
+		ans := c.want(c.send(c.ballot(a, in, jury.Uphold)), 200, "")
+		got = append(got, ans.Text("state")+": "+ans.Text("next.0.why"))
+		if ans.Text("state") == tables.CaseUpheld {
+			break
+		}
+	}
+	if len(got) < 2 || !slices.Equal(slices.Compact(got), []string{tables.CaseVoting + ": " + voting, tables.CaseUpheld + ": " + closed}) {
+		t.Errorf("votes: got %q, want the others' votes announced, and the verdict last", got)
+	}
+}
+
+// The numbers of takedowns are those of ten years.
+func TestTakedowns_TenYears(t *testing.T) {
+	t.Parallel()
+	r := run(t, unlimited())
+	now := r.App.Now()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	var writes []tables.Write
+	for n := range 121 {
+		writes = append(writes, tables.Change(tables.TakedownsKey(month.AddDate(0, -n, 0)), tables.Add("illegal", 1), tables.SetAttr(tables.AttrType, tables.TypeTakedowns)))
+	}
+	r.putAll(writes...)
+	r.has(r.want(r.call(nil, "GET", "/v1/takedowns", ""), 200, ""),
+		"items.len", "120", "items.0.month", month.Format("2006-01"), "items.119.month", month.AddDate(0, -119, 0).Format("2006-01"))
+}
+
+// An agent for which one owner fewer vouched than are needed is no juror.
+func TestVolunteering_OneOwnerShort(t *testing.T) {
+	t.Parallel()
+	c := newJuryFixture(run(t, unlimited()))
+	a := c.person("fox@gmail.com")
+	for n := range jury.StandingOwners + 1 {
+		if n < jury.StandingOwners {
+			c.has(c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 403, "karma_required"), "error.code", "karma_required")
+		} else {
+			c.want(c.call(a, "POST", "/v1/me/juror", volunteering), 200, "")
+		}
+		c.set(tables.CountersKey(a.ID), tables.AddToSet("vouchers", fmt.Sprint("owner ", n)))
+	}
+}
+
+// An idle juror stays if it turns out to have been active within the last 14 days before
+// another agent of its owner takes its place.
+func TestIdleJuror_IsSeen(t *testing.T) {
+	t.Parallel()
+	interceptedBoth(t, func(t *testing.T, r *running, m *interceptor) {
+		for ago, status := range map[time.Duration]int{jury.ActiveIn - time.Hour: 409, jury.ActiveIn + time.Hour: 200} {
+			c := newJuryFixture(r)
+			c.t = t
+			lost, heir := c.juror(), c.citizen()
+			c.moveOrigin(heir, "person of "+lost.ID, "")
+			idle := c.App.Now().Add(-30 * 24 * time.Hour).UnixMilli()
+			c.set(tables.CountersKey(lost.ID), tables.SetAttr("last_active", idle))
+			c.set(tables.JurorKey(lost.ID), tables.SetAttr("active_at", idle))
+			m.once(func(tx tables.Tx) bool {
+				return slices.ContainsFunc(tx.Writes, func(w tables.Write) bool { return w.Key == tables.JurorKey(lost.ID) })
+			}, func() {
+				at := tables.SetAttr("active_at", c.App.Now().Add(-ago).UnixMilli())
+				c.set(tables.JurorKey(lost.ID), at)
+			})
+			if ans := c.retry(c.request(heir, "POST", "/v1/me/juror", volunteering)); ans.Status != status || !m.done() {
+				t.Errorf("seen %s ago: got %d %s, want %d", ago, ans.Status, ans.Body, status)
+			}
+		}
+	})
+}
